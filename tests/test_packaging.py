@@ -1,0 +1,103 @@
+"""What a wheel holds, and that it works where only it and the harness are installed."""
+
+from __future__ import annotations
+
+import configparser
+import json
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+TOP_LEVEL = {
+    "lmms_medtasks": "lmms_medtasks",
+    "task_configs": "lmms_medtasks.task_configs",
+    "degradations": "lmms_medtasks.degradations",
+    "judges": "lmms_medtasks.judges",
+}
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("wheel")
+    source = folder / "source"  # setuptools leaves a build folder beside what it builds
+    for name in TOP_LEVEL:
+        shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("setup.cfg", "pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, source)
+    command = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation", "-w", folder, source]
+    subprocess.run(command, check=True)
+    return next(folder.glob("*.whl"))
+
+
+def source_files() -> set[str]:
+    """Every file of our packages, by the path that it must have in the wheel."""
+    found = set()
+    for folder, package in TOP_LEVEL.items():
+        for path in (ROOT / folder).rglob("*"):
+            if path.is_file() and "__pycache__" not in path.parts:
+                found.add(f"{package.replace('.', '/')}/{path.relative_to(ROOT / folder).as_posix()}")
+    return found
+
+
+def test_every_folder_is_a_declared_package():
+    config = configparser.ConfigParser()
+    config.read(ROOT / "setup.cfg")
+    declared = set(config["options"]["packages"].split())
+    found = {
+        ".".join([package, *path.parent.relative_to(ROOT / folder).parts])
+        for folder, package in TOP_LEVEL.items()
+        for path in (ROOT / folder).rglob("__init__.py")
+    }
+    assert declared == found
+
+
+def test_wheel_holds_every_file(wheel):
+    names = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
+    assert names == source_files()
+
+
+def test_nothing_generic_lands_in_site_packages(wheel):
+    tops = {name.split("/")[0] for name in zipfile.ZipFile(wheel).namelist()}
+    assert {top for top in tops if not top.endswith(".dist-info")} == {"lmms_medtasks"}
+
+
+def test_wheel_works_beside_the_harness(wheel, tmp_path):
+    target = tmp_path / "site"
+    command = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-index", "--target", target, wheel]
+    subprocess.run(command, check=True)
+    code = """
+import json, sys
+import lmms_medtasks
+import lmms_eval.models
+from lmms_eval.tasks import TaskManager
+from importlib.resources import files
+manager = TaskManager(include_defaults=False, model_name="medtasks_random")
+task = manager.load_task_or_group("medq_deg_l2", "simple")["medq_deg_l2"]
+doc = task.test_docs()[0]
+print(json.dumps({
+    "where": lmms_medtasks.__file__, "tasks": manager.all_tasks, "questions": len(task.test_docs()),
+    "prompt": task.doc_to_text(doc), "size": task.doc_to_visual(doc)[0].size,
+}))
+"""
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(target),
+        "MEDTASKS_DATA": "mini",
+        "MEDTASKS_HOME": str(tmp_path / "home"),
+        "HF_HOME": str(tmp_path / "hf"),
+        "HF_HUB_OFFLINE": "1",
+    }
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    seen = json.loads(done.stdout.splitlines()[-1])
+    assert Path(seen["where"]).is_relative_to(target)
+    assert "medq_deg_levels" in seen["tasks"]
+    assert seen["questions"] > 500
+    assert seen["prompt"].startswith("You are a medical AI assistant.")
+    assert min(seen["size"]) > 100
