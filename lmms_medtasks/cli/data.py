@@ -1,0 +1,164 @@
+"""``lmms-medtasks data``: what data there is, preparing it, and looking at it."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from lmms_medtasks.documents import DATA, Data, images_of
+from lmms_medtasks.errors import UserError, unknown
+from lmms_medtasks.sources import store, suites
+from lmms_medtasks.sources.locating import find, not_found
+from lmms_medtasks.sources.prepare import prepare as prepare_suite
+
+app = typer.Typer(no_args_is_help=True, help="List, prepare and look at the data of the benchmarks.")
+
+SuiteArgument = Annotated[str, typer.Argument(help="Name of the suite, as 'data list' shows it.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+DataOption = Annotated[str, typer.Option("--data", help="full, sample or mini (default: what a task would get).")]
+
+
+@app.command("list")
+def list_data(as_json: JsonOption = False) -> None:
+    """Show all suites and splits, and which of them are prepared."""
+    rows = [row for name in suites.names() for row in _state(suites.get(name))]
+    if as_json:
+        typer.echo(json.dumps(rows, indent=2))
+        return
+    for row in rows:
+        state = ", ".join(f"{data}: {count}" for data, count in row["data"].items()) or "not prepared"
+        typer.echo(f"{row['suite']}/{row['split']:<14} {state:<40} {row['about']}")
+
+
+def _state(suite: suites.Suite) -> list[dict[str, Any]]:
+    """One row a split: rows by variant, or what is wrong with it."""
+    rows = []
+    for split in suite.splits:
+        found: dict[str, str] = {}
+        for data in DATA:
+            try:
+                if (located := find(suite.name, split.name, data)) is not None:
+                    found[data] = f"{located.rows:,} rows"
+            except UserError as error:
+                found[data] = f"unusable ({error})"
+        rows.append({"suite": suite.name, "split": split.name, "about": split.about, "data": found})
+    return rows
+
+
+@app.command()
+def prepare(
+    suite: SuiteArgument,
+    source: Annotated[
+        Path | None, typer.Option(help="Folder with the release's files (default: download them from the hub).")
+    ] = None,
+    revision: Annotated[str, typer.Option(help="Revision of the hub's dataset (default: the suite's).")] = "",
+    split: Annotated[list[str] | None, typer.Option(help="Only this split; may be given several times.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Prepare also what is prepared already.")] = False,
+    sample: Annotated[bool, typer.Option("--sample", help="Call it a sample, however many rows there are.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Bring the data of a suite into the form that the tasks read.
+
+    A split that is prepared already is left alone; a preparation that was interrupted goes on where it stopped. Rows
+    that cannot be used are counted, and listed with the reason in rejected.jsonl. A folder with fewer rows than the
+    benchmark has is called a sample everywhere.
+    """
+    manifest = prepare_suite(
+        suite, source=source, revision=revision or None, splits=split or None, force=force, sample=sample
+    )
+    typer.echo(json.dumps(manifest, indent=2, ensure_ascii=False) if as_json else _summary(manifest))
+
+
+def _summary(manifest: dict[str, Any]) -> str:
+    data, splits = manifest["data"], manifest["splits"]
+    lines = [f"{manifest['title']}, {data} data ({manifest['data_because']})"]
+    for name, split in splits.items():
+        lines.append(
+            f"  {name:<12} {split['rows']:>8,} rows  {split['rejected']:>6,} rejected  {split['images']:>6,} images"
+        )
+    rows = sum(split["rows"] for split in splits.values())
+    paper = ", ".join(f"{count:,} {what}" for what, count in manifest["paper"].items())
+    lines.append(f"  {'together':<12} {rows:>8,} rows; the paper: {paper}")
+    lines.append(f"Licence: {manifest['licence']}")
+    lines.append(f"Terms of use: {manifest['terms']}")
+    lines.append(f"Folder: {store.folder(manifest['suite'], data)}")
+    return "\n".join(lines)
+
+
+@app.command()
+def inspect(
+    suite: SuiteArgument,
+    split: Annotated[str, typer.Option(help="Split to look into (default: all that are prepared).")] = "",
+    data: DataOption = "",
+    rows: Annotated[int, typer.Option(min=0, help="How many rows of each split to show.")] = 1,
+    as_json: JsonOption = False,
+) -> None:
+    """Check prepared data against its manifest, count its tags, and show some rows."""
+    record = suites.get(suite)
+    variant = _variant(data)
+    names = [record.split(split).name] if split else [s.name for s in record.splits]
+    found = []
+    for name in names:
+        if (located := find(suite, name, variant)) is not None:
+            if located.data != "mini":
+                store.verify(suite, located.data, name)
+            found.append({"suite": suite, "split": name, **_contents(record, located, rows)})
+    if not found:
+        raise not_found(suite, names[0], variant)
+    typer.echo(json.dumps(found, indent=2, ensure_ascii=False) if as_json else "\n\n".join(map(_shown, found)))
+
+
+def _variant(text: str) -> Data | None:
+    """What --data asks for, or else MEDTASKS_DATA, or else None."""
+    if not text:
+        return store.chosen_data()
+    for data in DATA:
+        if text == data:
+            return data
+    raise unknown("data", text, DATA, "--data")
+
+
+def _contents(suite: suites.Suite, located: store.Located, rows: int) -> dict[str, Any]:
+    """What a split holds, read without its images but for the rows shown."""
+    import pyarrow.parquet as pq
+
+    with pq.ParquetFile(located.path) as file:
+        tags = {tag: Counter(file.read(columns=[tag]).column(tag).to_pylist()) for tag in suite.tags}
+        batch = next(file.iter_batches(batch_size=rows), None) if rows else None
+        shown = batch.to_pylist() if batch is not None else []
+    return {
+        "data": located.data,
+        "path": str(located.path),
+        "rows": located.rows,
+        "digest": located.digest,
+        "tags": {tag: {str(value): n for value, n in sorted(counts.items())} for tag, counts in tags.items()},
+        "first": [_without_pixels(document) for document in shown],
+    }
+
+
+def _without_pixels(document: dict[str, Any]) -> dict[str, Any]:
+    sizes = [f"{len(image['bytes']):,} bytes" for image in images_of(document)]
+    plain = {name: value for name, value in document.items() if name not in ("image", "images")}
+    return {**plain, "images": sizes}
+
+
+def _shown(contents: dict[str, Any]) -> str:
+    lines = [f"{contents['suite']}/{contents['split']} ({contents['data']}): {contents['rows']:,} rows"]
+    lines += [f"  file: {contents['path']}", f"  digest of the rows: {contents['digest']}"]
+    for tag, counts in contents["tags"].items():
+        values = ", ".join(f"{value or '(none)'} {n:,}" for value, n in list(counts.items())[:20])
+        more = f" and {len(counts) - 20} more" if len(counts) > 20 else ""
+        lines.append(f"  {tag}: {values}{more}")
+    for document in contents["first"]:
+        lines.append("  " + json.dumps(document, ensure_ascii=False))
+    return "\n".join(lines)
+
+
+@app.command()
+def where(suite: Annotated[str, typer.Argument(help="Name of a suite (default: the folder of all).")] = "") -> None:
+    """Print the folder of the prepared data (MEDTASKS_HOME, or the user's cache folder)."""
+    typer.echo(store.home() / suites.get(suite).name if suite else store.home())

@@ -1,0 +1,113 @@
+"""Where a release's files are: a local folder, or a dataset repository of the Hugging Face hub."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath, PureWindowsPath
+from typing import Any, Protocol
+
+from lmms_medtasks.errors import UserError
+
+
+class MissingFileError(UserError):
+    """A file that the release has not, or that is not inside it: no network or disk is to blame."""
+
+
+@dataclass(frozen=True)
+class SourceFile:
+    """A file that data was prepared from."""
+
+    name: str
+    bytes: int
+    sha256: str
+
+    def to_json(self) -> dict[str, Any]:
+        """The record as a plain dictionary."""
+        return {"name": self.name, "bytes": self.bytes, "sha256": self.sha256}
+
+
+class Release(Protocol):
+    """The files of one release."""
+
+    def describe(self) -> dict[str, Any]:
+        """What the manifest says of it: where it is and, for the hub, its revision."""
+
+    def has(self, name: str) -> bool:
+        """Whether the release has a file of this name (relative, with forward slashes)."""
+
+    def file(self, name: str) -> Path:
+        """The local path of the file, fetched first if need be.
+
+        ``MissingFileError`` if the release has no such file, ``UserError`` if it cannot be had for another reason.
+        """
+
+
+class LocalRelease:
+    """A release's files in a local folder."""
+
+    def __init__(self, folder: Path) -> None:
+        """``UserError`` if ``folder`` is not a folder that can be read."""
+        self.folder = folder
+        try:
+            found = folder.is_dir() and next(iter(folder.iterdir()), None)
+        except OSError as error:
+            raise UserError(f"The source folder {str(folder)!r} cannot be read: {error.strerror}.") from error
+        if found is False:
+            raise UserError(f"The source {str(folder)!r} is not a folder. Give the folder with the release's files.")
+        if found is None:
+            raise UserError(f"The source folder {str(folder)!r} is empty. Give the folder with the release's files.")
+
+    def describe(self) -> dict[str, Any]:
+        """The folder as the user gave it."""
+        return {"kind": "folder", "folder": str(self.folder)}
+
+    def has(self, name: str) -> bool:
+        """Whether the folder has a file of this name."""
+        return (self.folder / checked_name(name)).is_file()
+
+    def file(self, name: str) -> Path:
+        """The path of the file. ``MissingFileError`` if it is missing, or a link to somewhere outside the folder."""
+        path = self.folder / checked_name(name)
+        if not path.is_file():
+            raise MissingFileError(f"{name!r} is not in the source folder {str(self.folder)!r}.")
+        root = self.folder.resolve()
+        # A snapshot in the hub's own cache is made of links to ../../blobs.
+        inside = (root, root.parent.parent / "blobs") if root.parent.name == "snapshots" else (root,)
+        if not any(path.resolve().is_relative_to(place) for place in inside):
+            raise MissingFileError(
+                f"{name!r} in {str(self.folder)!r} is a link out of the folder; it was not followed."
+            )
+        return path
+
+    def listing(self, most: int = 20) -> str:
+        """The names in the folder, for messages."""
+        found = sorted(entry.name for entry in self.folder.iterdir())
+        return ", ".join(found[:most]) + (f" and {len(found) - most} more" if len(found) > most else "")
+
+
+def checked_name(name: str) -> str:
+    """``name`` if it is a relative path that stays inside its folder, else ``MissingFileError``.
+
+    Backslashes and drive letters count too, so that the answer is the same on every system.
+    """
+    parts = PurePosixPath(name).parts + PureWindowsPath(name).parts
+    absolute = PurePosixPath(name).is_absolute() or PureWindowsPath(name).anchor or PureWindowsPath(name).drive
+    if not name.strip() or absolute or ".." in parts or "\0" in name:
+        raise MissingFileError(f"The path {name[:200]!r} is not inside the release's folder; it was not followed.")
+    return name
+
+
+def checksum(path: Path) -> str:
+    """SHA-256 of a file, as 64 hexadecimal digits."""
+    digest = hashlib.sha256()
+    with path.open("rb") as handle:
+        while block := handle.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def source_file(release: Release, name: str) -> SourceFile:
+    """Size and checksum of a file of the release."""
+    path = release.file(name)
+    return SourceFile(name, path.stat().st_size, checksum(path))

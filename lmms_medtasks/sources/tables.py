@@ -1,0 +1,174 @@
+"""Tab-separated tables whose cells hold whole images: read record by record, never whole."""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from lmms_medtasks.errors import UserError
+
+MAX_CELL = 128 * 1024 * 1024
+"""Characters in a cell: an image of 96 MB as base64. More is taken for a quotation mark that is never closed."""
+
+REFERENCE_LENGTH = 64
+"""An image cell of this many characters or fewer is no image but another row's index (the format's convention)."""
+
+
+@dataclass(frozen=True)
+class Record:
+    """A record of a table: its number from 1 (the header does not count) and its cells by column.
+
+    ``cells`` is None where the record has another number of cells than the header has; ``width`` is that number.
+    """
+
+    number: int
+    cells: Mapping[str, str] | None
+    width: int
+
+
+@dataclass(frozen=True)
+class Spelling:
+    """How often a cell's text occurs in a column, and in which record first."""
+
+    count: int
+    first: int
+
+
+@dataclass
+class Scan:
+    """What one pass over a table found. ``offsets`` has the place of the first record of every index."""
+
+    columns: tuple[str, ...]
+    records: int
+    offsets: dict[str, int]
+    spellings: dict[str, dict[str, Spelling]]
+
+
+class Table:
+    """A tab-separated table on disk, UTF-8, quoted as spreadsheets and pandas do, with a header."""
+
+    def __init__(self, path: Path) -> None:
+        """``UserError`` if there is no readable header, or a column twice."""
+        self.path = path
+        with self._open() as (_, rows):
+            header = next(rows, None)
+        if not header or not any(name.strip() for name in header):
+            raise UserError(f"{path.name} is empty: it has no header.")
+        self.columns = tuple(name.strip() for name in header)
+        twice = [name for name, count in Counter(self.columns).items() if count > 1]
+        if twice:
+            raise UserError(f"{path.name} has a column twice: {', '.join(map(repr, twice))}.")
+
+    def require(self, wanted: Sequence[Sequence[str]]) -> None:
+        """``UserError``, naming what was wanted and what was found, unless one column of each group is there."""
+        missing = [" or ".join(names) for names in wanted if not set(names) & set(self.columns)]
+        if missing:
+            raise UserError(
+                f"{self.path.name} has not the columns that are wanted. Missing: {', '.join(missing)}. "
+                f"Wanted: {', '.join(' or '.join(names) for names in wanted)}. Found: {', '.join(self.columns)}."
+            )
+
+    def records(self) -> Iterator[Record]:
+        """Every record, in order, in memory one at a time."""
+        with self._open() as (_, rows):
+            next(rows)
+            number = 0
+            for row in rows:
+                if row:  # an empty line is no record
+                    number += 1
+                    yield self._record(number, row)
+
+    def scan(self, index: str, columns: Sequence[str], progress: Callable[[int], None] = lambda _: None) -> Scan:
+        """Look through the whole table once: where each index is, and what is written in ``columns``.
+
+        ``progress`` is called with the number of bytes read since its last call.
+        """
+        offsets: dict[str, int] = {}
+        counts: dict[str, Counter[str]] = {name: Counter() for name in columns}
+        first: dict[str, dict[str, int]] = {name: {} for name in columns}
+        number = 0
+        with self._open() as (lines, rows):
+            next(rows)
+            offset = lines.offset
+            for row in rows:
+                if row:
+                    number += 1
+                    cells = self._record(number, row).cells or {}
+                    if cells.get(index, "").strip():
+                        offsets.setdefault(cells[index].strip(), offset)
+                    for name in columns:
+                        if name in cells:
+                            counts[name][cells[name]] += 1
+                            first[name].setdefault(cells[name], number)
+                progress(lines.offset - offset)
+                offset = lines.offset
+        spellings = {
+            name: {text: Spelling(count, first[name][text]) for text, count in counts[name].items()} for name in columns
+        }
+        return Scan(self.columns, number, offsets, spellings)
+
+    def record_at(self, offset: int) -> Record:
+        """The record that starts at ``offset`` bytes (its number is not known there, and given as 0)."""
+        with self._open(offset) as (_, rows):
+            return self._record(0, next(rows))
+
+    def _record(self, number: int, row: list[str]) -> Record:
+        same = len(row) == len(self.columns)
+        return Record(number, dict(zip(self.columns, row, strict=True)) if same else None, len(row))
+
+    @contextmanager
+    def _open(self, offset: int = 0) -> Iterator[tuple[_Lines, Iterator[list[str]]]]:
+        try:
+            with self.path.open("rb") as handle:
+                lines = _Lines(handle, self.path.name, offset)
+                yield lines, _rows(lines, self.path.name)
+        except OSError as error:
+            raise UserError(f"{self.path} cannot be read: {error.strerror or error}.") from error
+
+
+class _Lines:
+    """The lines of a UTF-8 file as text; ``offset`` is the number of bytes handed out so far."""
+
+    def __init__(self, handle: BinaryIO, name: str, offset: int) -> None:
+        handle.seek(offset)
+        self._handle, self._name, self.offset, self._number = handle, name, offset, 0
+
+    def __iter__(self) -> _Lines:
+        return self
+
+    def __next__(self) -> str:
+        line = self._handle.readline()
+        if not line:
+            raise StopIteration
+        first = self.offset == 0
+        self.offset += len(line)
+        self._number += 1
+        try:
+            return line.decode("utf-8-sig" if first else "utf-8")
+        except UnicodeDecodeError as error:
+            raise UserError(f"{self._name} is not UTF-8 text (line {self._number}): {error.reason}.") from error
+
+
+def _rows(lines: _Lines, name: str) -> Iterator[list[str]]:
+    reader = csv.reader(lines, delimiter="\t")
+    number = 0
+    while True:
+        # The limit belongs to the csv module, not to a reader: set for each record, and put back.
+        before = csv.field_size_limit(MAX_CELL)
+        try:
+            row = next(reader, None)
+        except csv.Error as error:
+            raise UserError(
+                f"{name} cannot be read after record {max(number - 1, 0)}: {error}. Is a quotation mark never closed?"
+            ) from error
+        finally:
+            csv.field_size_limit(before)
+        if row is None:
+            return
+        number += 1
+        yield row
