@@ -1,0 +1,1 @@
+"""Models without weights, which make every number mean something."""

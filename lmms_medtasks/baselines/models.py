@@ -1,0 +1,124 @@
+"""The baselines as lmms-eval models: ``--model medtasks_random`` and so on."""
+
+from __future__ import annotations
+
+import abc
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from lmms_eval.api.model import lmms
+from tqdm import tqdm
+
+from lmms_medtasks import sources
+from lmms_medtasks.baselines import most_frequent, random_choice
+from lmms_medtasks.baselines.observer import Observer
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.seeding import generator
+
+
+class _Baseline(lmms):
+    """A model that answers a request at a time on the CPU.
+
+    Its draws depend on ``seed`` (model argument), the task, the question and the number of the trial only, never on
+    the order of requests or the number of processes.
+    """
+
+    is_simple = True
+
+    def __init__(self, seed: int = 0, **kwargs: Any) -> None:
+        super().__init__()
+        ignored = {"batch_size", "max_batch_size", "device"}  # the harness gives these to every model
+        unknown = sorted(set(kwargs) - ignored)
+        if unknown:
+            raise UserError(f"Unknown model argument {unknown[0]!r}. Allowed: {', '.join(self.arguments())}.")
+        self.seed = int(seed)
+
+    @classmethod
+    def arguments(cls) -> tuple[str, ...]:
+        return ("seed",)
+
+    @property
+    def device(self) -> torch.device:
+        """Where the harness's collectives put their tensors."""
+        return torch.device("cpu")
+
+    @property
+    def rank(self) -> int:
+        return self._rank
+
+    @property
+    def world_size(self) -> int:
+        return self._world_size
+
+    @abc.abstractmethod
+    def reply(self, prompt: str, pictures: list[Any], temperature: float, rng: np.random.Generator) -> str:
+        """The reply to one request."""
+
+    def generate_until(self, requests: list[Any]) -> list[str]:
+        trials: Counter[tuple[str, int]] = Counter()
+        replies = []
+        for request in tqdm(requests, desc="Answering", disable=None if self.rank == 0 else True):
+            prompt, settings, doc_to_visual, doc_id, task, split = request.args
+            pictures = doc_to_visual(self.task_dict[task][split][doc_id])
+            rng = generator(type(self).__name__, self.seed, task, doc_id, trials[task, doc_id])
+            trials[task, doc_id] += 1
+            # Without do_sample the harness means greedy decoding, whatever the temperature.
+            sampled = settings.get("do_sample", True) is not False
+            temperature = float(settings.get("temperature", 0.0)) if sampled else 0.0
+            replies.append(self.reply(prompt, pictures, temperature, rng))
+        return replies
+
+    def generate_until_multi_round(self, requests: list[Any]) -> list[str]:
+        raise UserError(f"{type(self).__name__} answers single questions only, not several rounds.")
+
+    def loglikelihood(self, requests: list[Any]) -> list[tuple[float, bool]]:
+        raise UserError(f"{type(self).__name__} generates answers only, it has no likelihoods.")
+
+
+class RandomModel(_Baseline):
+    """``medtasks_random``: uniform over the options, at any temperature."""
+
+    def reply(self, prompt: str, pictures: list[Any], temperature: float, rng: np.random.Generator) -> str:
+        return random_choice.answer(prompt, rng)
+
+
+class MostFrequentModel(_Baseline):
+    """``medtasks_most_frequent``: the most frequent training answer to the same question, see :mod:`.most_frequent`.
+
+    ``train``: where the training questions are, a ``medtasks://suite/split`` or a parquet file.
+    """
+
+    def __init__(self, train: str = "medtasks://medq_deg/train", **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self._model = most_frequent.MostFrequentAnswer(most_frequent.read_pairs(_training_file(str(train))))
+
+    @classmethod
+    def arguments(cls) -> tuple[str, ...]:
+        return ("seed", "train")
+
+    def reply(self, prompt: str, pictures: list[Any], temperature: float, rng: np.random.Generator) -> str:
+        return self._model.answer(prompt).letter
+
+
+class ObserverModel(_Baseline):
+    """``medtasks_observer``: matched filters over the mini phantoms' signals, see :mod:`.observer`."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self._observer = Observer()
+
+    def reply(self, prompt: str, pictures: list[Any], temperature: float, rng: np.random.Generator) -> str:
+        return self._observer.answer(pictures[0], prompt, temperature, rng)
+
+
+def _training_file(train: str) -> Path:
+    if train.startswith("medtasks://"):
+        suite, _, split = train.removeprefix("medtasks://").partition("/")
+        return sources.locate(suite, split).path
+    path = Path(train).expanduser()
+    if not path.is_file():
+        raise UserError(f"No training questions at {train!r} (model argument train): no such file.")
+    return path

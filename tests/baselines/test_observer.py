@@ -1,0 +1,200 @@
+"""The observer: probabilities, temperature, and that it answers from pixels and loses as they get worse."""
+
+from __future__ import annotations
+
+import io
+import itertools
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from PIL import Image
+
+from lmms_medtasks import hooks
+from lmms_medtasks.baselines import observer
+from lmms_medtasks.baselines.observer import Knowledge, Observer, log_likelihoods
+from lmms_medtasks.seeding import generator
+from lmms_medtasks.sources import mini
+
+SETTINGS = {"prompt": "medq_deg/prompt.txt"}
+
+
+@pytest.fixture(scope="module")
+def rows():
+    """Every fourth question of the mini data, with its prompt and its picture."""
+    chosen = pq.read_table(mini.path("medq_deg", "clean")).to_pylist()[::4]
+    return [(row, hooks.doc_to_text(row, SETTINGS), Image.open(io.BytesIO(row["image"]["bytes"]))) for row in chosen]
+
+
+def _prompt(question: str, *options: str) -> str:
+    return hooks.doc_to_text({"question": question, "options": list(options)}, SETTINGS)
+
+
+def _accuracy(rows, change) -> float:
+    """Mean probability of the right answer at temperature 1: the expected accuracy of a trial."""
+    seeing = Observer()
+    return float(np.mean([seeing.probabilities(change(image), prompt)[row["answer"]] for row, prompt, image in rows]))
+
+
+def _noisy(sigma):
+    def change(image):
+        pixels = np.asarray(image.convert("RGB")).astype(float)
+        noise = sigma * generator("observer test", sigma).standard_normal(pixels.shape)
+        return Image.fromarray(np.clip(pixels + noise, 0, 255).astype(np.uint8))
+
+    return change
+
+
+def _coarse(factor):
+    def change(image):
+        small = image.resize((image.width // factor, image.height // factor), Image.Resampling.BOX)
+        return small.resize(image.size, Image.Resampling.BILINEAR)
+
+    return change
+
+
+def test_clean_pictures_are_read_well_and_worse_ones_worse(rows):
+    clean = _accuracy(rows, lambda image: image)
+    assert 0.85 < clean < 0.97
+    for mild, severe in ((_noisy(30), _noisy(80)), (_coarse(4), _coarse(12))):
+        assert clean > _accuracy(rows, mild) + 0.01 > _accuracy(rows, severe) + 0.05
+
+
+def test_another_picture_of_the_modality_gets_chance(rows):
+    # The right answer must come from this picture: shown another one, the same prompt gets no more than chance.
+    by_modality: dict[str, list] = {}
+    for row, prompt, image in rows:
+        if "imaging method" not in row["question"]:  # any picture of the modality answers that
+            by_modality.setdefault(row["modality"], []).append((row, prompt, image))
+    seeing = Observer()
+    got, chance = [], []
+    for entries in by_modality.values():
+        for (row, prompt, _), (other, _, image) in zip(entries, entries[5:] + entries[:5], strict=True):
+            if other["image_id"] != row["image_id"]:
+                got.append(seeing.probabilities(image, prompt)[row["answer"]])
+                chance.append(1 / len(row["options"]))
+    # The right answers of about 80 questions are independent of the other pictures: standard error about 0.05.
+    assert abs(np.mean(got) - np.mean(chance)) < 0.15
+
+
+def test_a_resized_picture_gives_nearly_the_same_answer(rows):
+    seeing = Observer()
+    same = []
+    for _, prompt, image in rows:
+        whole, small = (seeing.probabilities(i, prompt) for i in (image, image.resize((336, 280))))
+        same.append(max(whole, key=whole.get) == max(small, key=small.get))
+    assert np.mean(same) > 0.9
+
+
+def test_probabilities_add_up_and_follow_the_options(rows):
+    row, prompt, image = rows[0]
+    seeing = Observer()
+    found = seeing.probabilities(image, prompt)
+    assert list(found) == list("ABCDE"[: len(row["options"])])
+    assert sum(found.values()) == pytest.approx(1)
+    order = list(range(len(row["options"])))[::-1]
+    turned = {**row, "options": [row["options"][i] for i in order]}
+    other = seeing.probabilities(image, hooks.doc_to_text(turned, SETTINGS))
+    for place, i in enumerate(order):
+        assert other["ABCDE"[place]] == pytest.approx(found["ABCDE"[i]])
+
+
+def test_the_mode_of_the_picture_does_not_matter(rows):
+    row, prompt, image = next(entry for entry in rows if entry[2].mode == "L")
+    assert Observer().probabilities(image, prompt) == Observer().probabilities(image.convert("RGB"), prompt)
+
+
+def test_temperature_sharpens_and_flattens(rows):
+    seeing = Observer()
+    for _, prompt, image in rows[:10]:
+        cold, warm, hot = (max(seeing.probabilities(image, prompt, t).values()) for t in (0, 1, 5))
+        assert 1 == cold >= warm >= hot
+
+
+def test_temperature_is_a_softmax_over_responses(rows):
+    _, prompt, image = rows[1]
+    seeing = Observer()
+    responses = seeing.responses(image, prompt)
+    weights = {letter: np.exp(score / 2.5) for letter, score in responses.items()}
+    expected = {letter: weight / sum(weights.values()) for letter, weight in weights.items()}
+    assert seeing.probabilities(image, prompt, 2.5) == pytest.approx(expected)
+
+
+def test_answers_are_drawn_from_the_probabilities(rows):
+    seeing = Observer()
+    _, prompt, image = min(rows, key=lambda entry: max(seeing.probabilities(entry[2], entry[1]).values()))
+    found = seeing.probabilities(image, prompt)
+    rng = generator("observer draws")
+    drawn = [seeing.answer(image, prompt, 1.0, rng) for _ in range(2000)]
+    for letter, p in found.items():
+        # Three standard deviations of a share of 2000 draws.
+        assert drawn.count(letter) / 2000 == pytest.approx(p, abs=3 * np.sqrt(p * (1 - p) / 2000) + 1e-9)
+    assert {seeing.answer(image, prompt, 0.0, rng) for _ in range(20)} == {max(found, key=found.get)}
+
+
+def test_an_unknown_question_gets_equal_probabilities(rows):
+    image = rows[0][2]
+    found = Observer().probabilities(image, _prompt("What is the capital of France?", "Paris", "Rome", "Bonn"))
+    assert found == pytest.approx({"A": 1 / 3, "B": 1 / 3, "C": 1 / 3})
+
+
+def test_a_known_question_with_other_options_gets_equal_probabilities(rows):
+    row, _, image = rows[0]
+    found = Observer().probabilities(image, _prompt(row["question"], "Paris", "Rome"))
+    assert found == {"A": 0.5, "B": 0.5}
+
+
+@pytest.mark.parametrize("level", [0, 128, 255])
+def test_a_blank_picture_gets_equal_probabilities(rows, level):
+    for row, prompt, _ in rows[:7]:
+        found = Observer().probabilities(Image.new("RGB", (200, 200), (level,) * 3), prompt)
+        assert found == pytest.approx(dict.fromkeys(found, 1 / len(row["options"])))
+
+
+def test_a_picture_of_nothing_known_is_weak_evidence(rows):
+    levels = generator("nothing known").integers(0, 256, (6, 6, 3), dtype=np.uint8)
+    patches = Image.fromarray(levels).resize((210, 210), Image.Resampling.BICUBIC)
+    seeing = Observer()
+    clean = np.mean([max(seeing.probabilities(image, prompt).values()) for _, prompt, image in rows])
+    unlike = np.mean([max(seeing.probabilities(patches, prompt).values()) for _, prompt, _ in rows])
+    assert unlike < clean - 0.25
+
+
+def test_an_open_question_has_no_letters(rows):
+    seeing = Observer()
+    assert seeing.probabilities(rows[0][2], "Describe the picture.") == {}
+    assert seeing.answer(rows[0][2], "Describe the picture.", 1.0, generator("open")) == ""
+
+
+def test_what_is_remembered_does_not_change_answers(rows):
+    seeing = Observer()
+    first = [seeing.probabilities(image, prompt) for _, prompt, image in rows[:6]]
+    again = [seeing.probabilities(image, prompt) for _, prompt, image in rows[:6]]
+    assert first == again == [Observer().probabilities(image, prompt) for _, prompt, image in rows[:6]]
+
+
+def test_only_so_many_pictures_are_remembered(rows, monkeypatch):
+    monkeypatch.setattr(observer, "REMEMBERED", 3)
+    seeing = Observer()
+    for _, prompt, image in rows[:6]:
+        seeing.probabilities(image, prompt)
+    assert len(seeing._remembered) == 3
+
+
+def test_log_likelihoods_by_hand(monkeypatch):
+    monkeypatch.setattr(observer, "INTERNAL_NOISE", 1.0)
+    monkeypatch.setattr(observer, "DEGREES_OF_FREEDOM", 3.0)
+    monkeypatch.setattr(observer, "UNFAMILIAR", 5.0)
+    known = Knowledge(("a", "b"), np.array([[0.0], [4.0]]), np.array([[1.5]]), np.array([0.5]))
+    found = log_likelihoods(np.array([2.0 + 1.0]), known, extra_noise=2.0)
+    # Variance: 1.5 between phantoms + 1.5 internal + 2 * 0.5 of the picture = 4. Squared distances: 9 / 4 and 1 / 4.
+    # Student t with 3 degrees of freedom, one response: (1 + d / 3) ^ -2, and as much at a distance of 5 for anything.
+    anything = (1 + 5.0 / 3) ** -2
+    assert found["a"] == pytest.approx(np.log((1 + 2.25 / 3) ** -2 + anything))
+    assert found["b"] == pytest.approx(np.log((1 + 0.25 / 3) ** -2 + anything))
+
+
+def test_more_noise_in_the_picture_is_weaker_evidence():
+    known = Knowledge(("a", "b"), np.array([[0.0], [4.0]]), np.array([[1.0]]), np.array([1.0]))
+    gaps = [np.ptp(list(log_likelihoods(np.array([0.0]), known, extra).values())) for extra in (0.0, 5.0, 50.0)]
+    assert all(weaker < stronger for stronger, weaker in itertools.pairwise(gaps))
