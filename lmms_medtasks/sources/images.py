@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import io
 import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+
+from lmms_medtasks import pictures
 
 FORMATS = ("PNG", "JPEG", "BMP", "GIF", "TIFF", "WEBP")
 """What may be decoded: the formats of medical image sets; others have parsers that untrusted bytes should not meet."""
@@ -20,7 +21,7 @@ def image_problem(data: bytes) -> str | None:
     from PIL import Image
 
     try:
-        with warnings.catch_warnings(), _strict():
+        with warnings.catch_warnings(), pictures.refusing_truncated():
             warnings.simplefilter("ignore", Image.DecompressionBombWarning)
             with Image.open(io.BytesIO(data), formats=FORMATS) as image:
                 width, height = image.size
@@ -34,19 +35,6 @@ def image_problem(data: bytes) -> str | None:
     except Exception as error:  # Pillow's parsers raise many kinds (struct.error, IndexError ...) on broken bytes
         return f"image does not decode: {type(error).__name__}: {error}"
     return None
-
-
-@contextmanager
-def _strict() -> Iterator[None]:
-    """Have Pillow refuse truncated images, also when a library in this process told it not to."""
-    from PIL import ImageFile
-
-    before = ImageFile.LOAD_TRUNCATED_IMAGES
-    ImageFile.LOAD_TRUNCATED_IMAGES = False
-    try:
-        yield
-    finally:
-        ImageFile.LOAD_TRUNCATED_IMAGES = before
 
 
 def image_id(images: Sequence[bytes]) -> str:

@@ -1,0 +1,165 @@
+"""Image degradations of medical images: MedQ-Deg's eighteen, at three levels, drawn and applied reproducibly.
+
+>>> from PIL import Image
+>>> from lmms_medtasks import degradations
+>>> image = Image.new("L", (64, 48), 128)
+>>> degraded = degradations.apply(image, "gaussian_noise", severity=2, seed=0, modality="X-ray")
+>>> degraded.mode, degraded.size
+('L', (64, 48))
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from lmms_medtasks.degradations import images
+from lmms_medtasks.degradations.base import Degradation, Parameters, Shape
+from lmms_medtasks.degradations.registry import (
+    canonical_modality,
+    canonical_name,
+    category,
+    check_modality,
+    check_severity,
+    draw_for_question,
+    drawn_for,
+    fingerprint,
+    for_modality,
+    get,
+    modalities,
+    modalities_of,
+    names,
+    settings,
+    severity_version,
+    source,
+)
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.seeding import generator
+
+__all__ = [
+    "Degradation",
+    "Parameters",
+    "apply",
+    "apply_parameters",
+    "canonical_modality",
+    "canonical_name",
+    "category",
+    "draw_for_question",
+    "drawn_for",
+    "fingerprint",
+    "for_modality",
+    "get",
+    "modalities",
+    "modalities_of",
+    "names",
+    "parameters_from_json",
+    "sample",
+    "source",
+]
+
+AnyImage = TypeVar("AnyImage")
+
+
+def apply(
+    image: AnyImage,
+    name: str,
+    *,
+    severity: int,
+    seed: int | str = 0,
+    modality: str | None = None,
+    force: bool = False,
+) -> AnyImage:
+    """``image`` degraded: the same kind, size and mode comes back, the input is not changed.
+
+    Args:
+        image: A PIL image (modes 1, L, LA, P, RGB, RGBA, CMYK, I;16, I, F) or a NumPy array (H, W) or (H, W, C) with
+            C from 1 to 4, of bool, uint8, uint16 or float in [0, 1]; 1 x 1 to at least 4096 x 4096 pixels.
+        name: One of :func:`names`, or the authors' site's name for it.
+        severity: 0 (a copy, bit for bit), 1 (mild) or 2 (severe).
+        seed: What the random draws depend on, besides the name and severity.yaml's version; both levels share them.
+        modality: What the image is of; some operators and numbers depend on it. None: any, with the general ones.
+        force: Allow a modality that the degradation is not for.
+
+    Raises:
+        UserError: Unknown name, severity or modality; a modality that the degradation is not for; an image that
+            cannot be degraded (:mod:`lmms_medtasks.degradations.images`).
+
+    >>> import numpy as np
+    >>> apply(np.full((2, 2), 200, np.uint8), "adjust_brightness", severity=1)
+    array([[125, 125],
+           [125, 125]], dtype=uint8)
+    """
+    level = check_severity(severity)
+    canonical_name(name)
+    canonical = check_modality(name, modality, force)
+    if level == 0:
+        return images.copy(image)
+    parameters = sample(name, severity=level, seed=seed, size=images.size_of(image), modality=canonical)
+    return apply_parameters(image, name, parameters, modality=canonical)
+
+
+def sample(name: str, *, severity: int, seed: int | str, size: Shape, modality: str | None = None) -> Parameters:
+    """The parameter record that :func:`apply` draws for an image of ``size`` (height, width).
+
+    ``severity`` is 1 or 2; level 0 has no parameters.
+
+    Raises:
+        UserError: Unknown name, severity or modality, level 0, or a size without pixels.
+
+    >>> sample("adjust_brightness", severity=2, seed=0, size=(480, 640)).to_json()
+    {'offset': -113}
+    """
+    canonical = canonical_name(name)
+    level = check_severity(severity)
+    numbers = settings(canonical, level, modality)
+    height, width = int(size[0]), int(size[1])
+    if height < 1 or width < 1:
+        raise UserError(f"An image of {height} x {width} pixels has nothing to degrade.")
+    # The level is no part of the seed: both levels of a question share their draws (the same cells and more of them,
+    # fewer of the same k-space lines), so that level 2 is further from the clean image by construction, not by luck.
+    rng = generator("degradation", severity_version(), canonical, seed)
+    return get(canonical, modality).sample(rng, numbers, (height, width))
+
+
+def apply_parameters(image: AnyImage, name: str, parameters: Parameters, modality: str | None = None) -> AnyImage:
+    """``image`` degraded by ``name`` with a record from :func:`sample`, or one made by hand.
+
+    Raises:
+        UserError: Unknown name or modality, an image that cannot be degraded, or another degradation's record.
+    """
+    degradation = get(name, modality)
+    if not isinstance(parameters, degradation.record):
+        raise UserError(
+            f"{degradation.name!r} takes {degradation.record.__name__}, got {type(parameters).__name__} {parameters!r}."
+        )
+    canonical = canonical_modality(modality) if modality is not None else None
+    return images.degrade(
+        image,
+        lambda unit: degradation.apply(unit, parameters),
+        rounding=degradation.rounding,
+        channels=degradation.channels,
+        annotations=degradation.annotations,
+        paste_back=degradation.annotations == "keep" or canonical in degradation.keep_annotations_on,
+    )
+
+
+def parameters_from_json(name: str, values: Mapping[str, Any], modality: str | None = None) -> Parameters:
+    """The record that :meth:`Parameters.to_json` was called on, from what JSON kept of it (lists become tuples).
+
+    Raises:
+        UserError: Unknown name or modality, or values that are not this degradation's.
+
+    >>> record = sample("object_rotation", severity=1, seed=0, size=(64, 64))
+    >>> parameters_from_json("object_rotation", record.to_json()) == record
+    True
+    """
+    record = get(name, modality).record
+    allowed = [field.name for field in dataclasses.fields(record)]
+    if set(values) != set(allowed):
+        raise UserError(f"{name!r} takes the parameters {', '.join(allowed)}; got {', '.join(map(str, values))}.")
+    return record(**{key: _frozen(value) for key, value in values.items()})
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(_frozen(item) for item in value) if isinstance(value, list | tuple) else value

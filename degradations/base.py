@@ -1,0 +1,67 @@
+"""What a degradation is: its parameters are drawn first, as a record that can be stored, and then applied."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatImage = NDArray[np.float32]
+"""Grey (H, W) or colour (H, W, C), values in [0, 1]."""
+
+Shape = tuple[int, int]
+"""Height and width in pixels."""
+
+Rounding = Literal["floor", "nearest"]
+"""How the degraded float image becomes integers again: the authors' operators truncate, a few round."""
+
+Annotations = Literal["degrade", "keep"]
+"""What happens to coloured drawings on a grey image: degraded with it, or pasted back intact."""
+
+Channels = Literal["shared", "independent"]
+"""Grey stored as RGB: computed once and copied to the channels, or each channel degraded on its own."""
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """Base of every parameter record: frozen, and made of JSON-safe values only (numbers, strings, tuples of them).
+
+    Noise is never stored, its seed is: the same record gives the same pixels.
+    """
+
+    def to_json(self) -> dict[str, Any]:
+        """The record as a plain dictionary (tuples become lists when dumped)."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Degradation:
+    """A named degradation of images.
+
+    ``sample`` draws a parameter record from a generator, the settings of one level (the mapping that severity.yaml
+    gives for the level and modality) and the image's height and width. ``apply`` is pure: float32 image in [0, 1] and
+    the record in, a new float32 image of the same shape out, not yet rounded (values outside [0, 1] are clipped by the
+    caller). Grey images arrive as (H, W), colour as (H, W, 3); alpha never arrives. An operator with
+    ``channels="independent"`` gets grey stored as RGB as (H, W, 3) too, three equal channels.
+
+    ``record`` is the class of the parameter record, so that one read back from JSON can be applied.
+
+    Grey images with coloured drawings: with ``annotations="degrade"`` the operator gets the colour image, drawings and
+    all; with "keep" it gets the grey one, (H, W), with the drawings' luma in it, and they are pasted back intact.
+    ``keep_annotations_on`` names modalities on which "degrade" is followed by pasting them back.
+
+    A family module lists its degradations in ``DEGRADATIONS``; one that serves a single modality with an operator of
+    its own carries the plain name and stands in the registry's table as ``name@Modality``.
+    """
+
+    name: str
+    sample: Callable[[np.random.Generator, Mapping[str, Any], Shape], Parameters]
+    apply: Callable[[FloatImage, Any], FloatImage]
+    record: type[Parameters]
+    rounding: Rounding = "floor"
+    annotations: Annotations = "degrade"
+    keep_annotations_on: tuple[str, ...] = ()
+    channels: Channels = "shared"

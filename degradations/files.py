@@ -1,0 +1,273 @@
+"""Image files in, degraded image files out: formats, names, several processes, and what to do with bad files."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import multiprocessing
+import os
+import tempfile
+import warnings
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import Any
+
+from PIL import Image, ImageOps, PngImagePlugin, UnidentifiedImageError
+
+from lmms_medtasks import degradations
+from lmms_medtasks.errors import UserError, unknown
+from lmms_medtasks.pictures import refusing_truncated
+
+KEPT_FORMATS = {".png": "PNG", ".tif": "TIFF", ".tiff": "TIFF", ".bmp": "BMP"}
+"""Formats without loss, by suffix: a file in one of them stays in it."""
+
+EXISTING = ("refuse", "overwrite", "skip")
+
+_TIFF_MODES = ("CMYK", "F")  # what PNG cannot hold
+_TIFF_DESCRIPTION = 270
+_FEW = 4  # files for which starting processes does not pay
+
+
+@dataclass(frozen=True)
+class Order:
+    """What to apply to every file; see :func:`lmms_medtasks.degradations.apply`. ``vary``: a seed for each file."""
+
+    name: str
+    severity: int
+    seed: int | str = 0
+    modality: str | None = None
+    force: bool = False
+    vary: bool = False
+
+    def check(self) -> None:
+        """Raises UserError where the order itself is wrong, before any file is opened."""
+        degradations.canonical_name(self.name)
+        degradations.check_severity(self.severity)
+        degradations.check_modality(self.name, self.modality, self.force)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """``records``: what was applied to each written file; ``problems``: files that failed, and why."""
+
+    records: list[dict[str, Any]]
+    problems: list[tuple[Path, str]]
+    skipped: int
+
+
+@dataclass(frozen=True)
+class _Job:
+    source: Path
+    stem: Path  # where to write, without the suffix that depends on the image's mode
+    suffix: str
+    label: str  # the file's path within its folder
+    order: Order
+    existing: str
+
+
+def degrade_all(
+    source: Path,
+    output: Path,
+    order: Order,
+    *,
+    pattern: str = "*",
+    workers: int = 0,
+    existing: str = "refuse",
+) -> Outcome:
+    """Degrades the file ``source``, or every file of the folder, into ``output``; hidden files are left out.
+
+    ``workers``: processes, 0 for one a core. ``existing``: "refuse", "overwrite" or "skip" files that are there. Every
+    file is written whole or not at all, so an interrupted run is resumed with "skip".
+
+    Raises:
+        UserError: Nothing could be started: a wrong order, no such input, an output that would become input, a lossy
+            output format.
+    """
+    from lmms_medtasks.sources.progress import bar
+
+    order.check()
+    if existing not in EXISTING:
+        raise unknown("way with existing files", existing, EXISTING)
+    jobs = _jobs(source, output, order, pattern, existing)
+    records, problems, skipped = [], [], 0
+    with bar(len(jobs), order.name, "image") as step:
+        for job, result in zip(jobs, _results(jobs, workers), strict=True):
+            if isinstance(result, str):
+                problems.append((job.source, result))
+            elif result is None:
+                skipped += 1
+            else:
+                records.append(result)
+            step(1)
+    return Outcome(records, problems, skipped)
+
+
+def open_image(path: Path) -> Image.Image:
+    """The image in ``path``, upright, fully read.
+
+    Raises:
+        UserError: No such file, not an image, truncated, several frames, or more pixels than Pillow takes for safe.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", Image.DecompressionBombWarning)
+            image = Image.open(path)
+        frames = int(getattr(image, "n_frames", 1))
+        if frames > 1:
+            raise UserError(f"It has {frames} frames; a degradation takes one image. Split it first.")
+        with refusing_truncated():
+            image.load()
+        # Only where there is something to turn: it drops what Pillow knows of the file otherwise.
+        return ImageOps.exif_transpose(image) if image.getexif().get(274, 1) != 1 else image
+    except FileNotFoundError as error:
+        raise UserError(f"There is no file {path}.") from error
+    except UnidentifiedImageError as error:
+        raise UserError("It is no image, or in a format that Pillow does not know.") from error
+    except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
+        raise UserError(
+            f"It has more than {Image.MAX_IMAGE_PIXELS:,} pixels and may be a decompression bomb; it was not opened."
+        ) from error
+    except UserError:
+        raise
+    except (OSError, SyntaxError, ValueError, EOFError) as error:
+        raise UserError(f"It could not be read to its end ({error}); it is truncated or damaged.") from error
+
+
+def write_whole(path: Path, write: Callable[[Path], None]) -> None:
+    """``write`` into a temporary file beside ``path``, then put it in place at once."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=path.suffix)
+    os.close(handle)
+    try:
+        write(Path(name))
+        os.chmod(name, 0o666 & ~_umask())
+        os.replace(name, path)
+    except BaseException:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(name)
+        raise
+
+
+def _umask() -> int:
+    current = os.umask(0)
+    os.umask(current)
+    return current
+
+
+def _jobs(source: Path, output: Path, order: Order, pattern: str, existing: str) -> list[_Job]:
+    if not source.exists():
+        raise UserError(f"There is no file or folder {source}.")
+    if source.is_file():
+        inside = output.is_dir() or not output.suffix
+        target = output / source.name if inside else output
+        if not inside and output.suffix.lower() not in KEPT_FORMATS:
+            raise UserError(
+                f"{output.name!r} would be compressed with loss, which degrades the image again. Give a name that ends "
+                f"in {', '.join(KEPT_FORMATS)}, or a folder."
+            )
+        if target.resolve() == source.resolve():
+            raise UserError(f"{target} is the input itself. Give another --output.")
+        return [_Job(source, target.with_suffix(""), target.suffix, source.name, order, existing)]
+    if output.resolve() == source.resolve() or source.resolve() in output.resolve().parents:
+        raise UserError(f"The output {output} is inside of the input {source}: it would be degraded next time.")
+    if output.is_file():
+        raise UserError(f"{source} is a folder, so the output must be one too; {output} is a file.")
+    return list(_jobs_of_folder(source, output, order, pattern, existing))
+
+
+def _jobs_of_folder(source: Path, output: Path, order: Order, pattern: str, existing: str) -> Iterator[_Job]:
+    files = [path.relative_to(source) for path in sorted(source.rglob("*")) if path.is_file()]
+    files = [p for p in files if fnmatch(p.name, pattern) and not any(part.startswith(".") for part in p.parts)]
+    if not files:
+        raise UserError(f"There is no file that matches {pattern!r} in {source}.")
+    stems = [path.with_suffix("") for path in files]
+    for path, stem in zip(files, stems, strict=True):
+        # a.jpg beside a.png: the suffix joins the name, so that neither takes the other's place.
+        unique = stem if stems.count(stem) == 1 else path
+        label = path.as_posix()
+        one = Order(**{**order.__dict__, "seed": f"{order.seed}/{label}"}) if order.vary else order
+        yield _Job(source / path, output / unique, path.suffix, label, one, existing)
+
+
+def _results(jobs: list[_Job], workers: int) -> Iterator[dict[str, Any] | str | None]:
+    from lmms_medtasks.degradations.threads import thread_count
+
+    processes = min(workers or thread_count(), len(jobs))
+    if processes == 1 or (not workers and len(jobs) < _FEW):
+        yield from map(_done, jobs)
+        return
+    # Started afresh, not forked: a fork of a process with threads may hang.
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(processes, mp_context=context, initializer=_one_thread) as pool:
+        try:
+            yield from pool.map(_done, jobs)
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def _one_thread() -> None:
+    os.environ["OMP_NUM_THREADS"] = "1"
+
+
+def _done(job: _Job) -> dict[str, Any] | str | None:
+    """The record of a written file, None for one that is there already, or what went wrong."""
+    try:
+        return _degraded(job)
+    except UserError as error:
+        return str(error)
+    except OSError as error:
+        return f"It could not be written: {error}."
+
+
+def _degraded(job: _Job) -> dict[str, Any] | None:
+    image = open_image(job.source)
+    suffix = job.suffix if job.suffix.lower() in KEPT_FORMATS else ".tif" if image.mode in _TIFF_MODES else ".png"
+    if image.mode in _TIFF_MODES and KEPT_FORMATS[suffix.lower()] != "TIFF":
+        raise UserError(f"An image of mode {image.mode!r} can only be stored as TIFF; give a name that ends in .tif.")
+    path = job.stem.with_name(job.stem.name + suffix)
+    if path.exists() and job.existing != "overwrite":
+        if job.existing == "skip":
+            return None
+        raise UserError(f"{path} is there already. Use --existing overwrite, or --existing skip to resume.")
+    order = job.order
+    record: dict[str, Any] = {
+        "file": job.label,
+        "written": path.as_posix(),
+        "degradation": degradations.canonical_name(order.name),
+        "severity": order.severity,
+        "seed": order.seed,
+        "modality": order.modality and degradations.canonical_modality(order.modality),
+        "parameters": {},
+        "degradations": degradations.fingerprint(),
+    }
+    size = degradations.images.size_of(image)
+    if order.severity == 0:
+        result = degradations.apply(image, order.name, severity=0)
+    else:
+        drawn = degradations.sample(
+            order.name, severity=order.severity, seed=order.seed, size=size, modality=order.modality
+        )
+        record["parameters"] = drawn.to_json()
+        result = degradations.apply_parameters(image, order.name, drawn, modality=order.modality)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(path, lambda temporary: _save(result, temporary, record))
+    return record
+
+
+def _save(image: Image.Image, path: Path, record: dict[str, Any]) -> None:
+    kind = KEPT_FORMATS[path.suffix.lower()]
+    text = json.dumps(record)
+    options: dict[str, Any] = {}
+    if kind == "PNG":
+        options["pnginfo"] = PngImagePlugin.PngInfo()
+        options["pnginfo"].add_text("degradation", text)
+    elif kind == "TIFF":
+        options["tiffinfo"] = {_TIFF_DESCRIPTION: text}
+    if "dpi" in image.info:
+        options["dpi"] = image.info["dpi"]
+    if image.mode == "P" and "transparency" in image.info and kind != "PNG":
+        image = image.convert("RGBA")  # only PNG keeps a palette's transparency
+    image.save(path, kind, **options)

@@ -1,0 +1,319 @@
+"""Images as they come in, as float arrays for the operators, and back in the same kind, size and mode.
+
+What is kept and what is computed again, by kind:
+
+- 8-bit (L, RGB) and 16-bit (I;16, I, uint16): divided by 255 or 65535, degraded in float32 (whose 24-bit mantissa
+  holds 16 bits), rounded once at the end, as the operator says: floor (the authors' operators truncate) or half up.
+- F and float arrays: must be in [0, 1]; the result is not rounded, only clipped.
+- 1 and bool: degraded as 0 and 1, thresholded at 0.5.
+- LA, RGBA and arrays with an alpha channel: the alpha channel is carried over untouched.
+- P: degraded as RGB; a palette is computed again where the result has more than 256 colours. Transparency is carried
+  over exactly.
+- CMYK: degraded as RGB (255 - ink, less black) and written back without black ink.
+- Grey stored as RGB is computed once and stays grey, unless the operator degrades channels independently.
+
+No image is re-encoded as JPEG or anything else here: pixels in, pixels out. ``Image.info`` (resolution, profile) stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+from scipy import ndimage
+
+from lmms_medtasks.degradations.base import Annotations, Channels, FloatImage, Rounding
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.pictures import refusing_truncated
+
+PIL_MODES = ("1", "L", "LA", "P", "RGB", "RGBA", "CMYK", "I;16", "I;16B", "I;16L", "I", "F")
+
+# A few float32 operations are wrong by a few 1e-7 together; without this margin 100/255 would floor to 99.
+_ROUNDING_MARGIN = 1e-6
+
+# A pixel is coloured when its channels differ by more than 8 of 255 (JPEG's chroma error on grey is below that); an
+# image is grey with annotations when at most this share of it is coloured (the authors' outlines: 0.1 to 1.5 %).
+_COLOURED = 8 / 255
+_ANNOTATED_SHARE = 0.10
+
+# From here on a pixel belongs to a drawing that is pasted back (HSV saturation and value; OpenCV's masks count to 255).
+_STRONG = 100 / 255
+
+
+@dataclass(frozen=True)
+class Decoded:
+    """An image's samples without alpha, and how to make an image of the same kind from degraded ones.
+
+    ``samples``: (H, W) or (H, W, 3), in the integer or float type that they came in. ``encode`` takes an array of the
+    same shape and type.
+    """
+
+    samples: NDArray[Any]
+    encode: Callable[[NDArray[Any]], Any]
+
+
+def degrade(
+    image: Any,
+    transform: Callable[[FloatImage], FloatImage],
+    *,
+    rounding: Rounding = "floor",
+    channels: Channels = "shared",
+    annotations: Annotations = "degrade",
+    paste_back: bool = False,
+) -> Any:
+    """``transform`` applied to the samples of ``image``; the same kind, size and mode comes back.
+
+    ``annotations="keep"`` gives ``transform`` a grey image with coloured drawings as grey; ``paste_back`` puts the
+    drawings back afterwards. Both concern grey images with drawings only (:func:`annotation_mask`).
+
+    Raises:
+        UserError: Not an image, an unsupported mode or type, a zero-size image, or floats outside [0, 1].
+    """
+    decoded = decode(image)
+    samples = decoded.samples
+    if samples.ndim == 2:
+        return decoded.encode(_degraded(samples, transform, rounding))
+    if channels == "shared" and _is_grey(samples):
+        grey = _degraded(np.ascontiguousarray(samples[..., 0]), transform, rounding)
+        return decoded.encode(np.repeat(grey[..., None], 3, axis=2))
+    drawings = annotation_mask(samples) if paste_back or annotations == "keep" else None
+    if drawings is not None and annotations == "keep":
+        grey = _degraded(_luma(samples), transform, rounding)
+        result = np.repeat(grey[..., None], 3, axis=2)
+    else:
+        result = _degraded(samples, transform, rounding)
+    if drawings is not None and paste_back:
+        result[drawings] = samples[drawings]
+    return decoded.encode(result)
+
+
+def size_of(image: Any) -> tuple[int, int]:
+    """Height and width in pixels of a PIL image or an array.
+
+    Raises:
+        UserError: Not an image, or one without pixels.
+    """
+    if isinstance(image, Image.Image):
+        height, width = image.size[1], image.size[0]
+    elif isinstance(image, np.ndarray) and image.ndim in (2, 3):
+        height, width = image.shape[:2]
+    else:
+        what = f"an array of shape {image.shape}" if isinstance(image, np.ndarray) else type(image).__name__
+        raise UserError(f"An image must be a PIL image or an array (H, W) or (H, W, C), got {what}.")
+    if height == 0 or width == 0:
+        raise UserError(f"An image of {height} x {width} pixels has nothing to degrade.")
+    return height, width
+
+
+def decode(image: Any) -> Decoded:
+    """The samples of ``image`` without alpha, and the way back; see the module for what happens to each kind."""
+    size_of(image)
+    return _decode_array(image) if isinstance(image, np.ndarray) else _decode_pil(image)
+
+
+def copy(image: Any) -> Any:
+    """``image`` bit for bit, checked like any other input.
+
+    Raises:
+        UserError: As :func:`degrade`.
+    """
+    decode(image)
+    return image.copy()
+
+
+def annotation_mask(samples: NDArray[Any]) -> NDArray[np.bool_] | None:
+    """The drawings in a grey image stored as (H, W, 3) that are pasted back; None where it is not such an image.
+
+    As the authors' images show it (exactly, on their low_dose image): what is strongly coloured, 100 of 255 or more in
+    HSV's saturation and value, closed and then opened by 3 x 3 pixels. So gaps between strokes are part of a drawing,
+    and strokes thinner than 3 pixels are none and are degraded with the image. Their drawings are red; here any hue
+    counts.
+
+    >>> image = np.zeros((20, 20, 3), np.uint8)
+    >>> image[3:7, 4:9] = (255, 0, 0)
+    >>> int(annotation_mask(image).sum())
+    20
+    """
+    if samples.dtype == np.bool_:
+        return None
+    red, green, blue = samples[..., 0], samples[..., 1], samples[..., 2]
+    value = np.maximum(np.maximum(red, green), blue)
+    spread = value - np.minimum(np.minimum(red, green), blue)
+    full = _full_scale(samples.dtype)
+    share = float((spread > _COLOURED * full).mean())
+    if not 0 < share <= _ANNOTATED_SHARE:
+        return None
+    strong = (spread >= _STRONG * value.astype(np.float32)) & (value >= _STRONG * full)
+    # Pixels outside the image count for neither step, as in OpenCV.
+    closed = ndimage.grey_closing(strong.view(np.uint8), size=(3, 3), mode="nearest")
+    return ndimage.grey_opening(closed, size=(3, 3), mode="nearest").view(np.bool_)
+
+
+def _degraded(samples: NDArray[Any], transform: Callable[[FloatImage], FloatImage], rounding: Rounding) -> NDArray[Any]:
+    full = _full_scale(samples.dtype)
+    result = transform(_unit(samples, full))
+    if result.shape != samples.shape:
+        raise RuntimeError(f"The operator returned shape {result.shape} for {samples.shape}.")
+    return _quantised(result, samples.dtype, full, rounding)
+
+
+def _unit(samples: NDArray[Any], full: float) -> FloatImage:
+    if samples.dtype == np.float32:
+        return samples.copy()
+    unit = samples.astype(np.float32)
+    if full != 1.0:
+        unit /= np.float32(full)
+    return unit
+
+
+def _quantised(result: FloatImage, dtype: np.dtype[Any], full: float, rounding: Rounding) -> NDArray[Any]:
+    if dtype.kind == "f":
+        return np.clip(result, 0.0, 1.0).astype(dtype)
+    if dtype == np.bool_:
+        return result >= 0.5
+    shift = _ROUNDING_MARGIN * full + (0.5 if rounding == "nearest" else 0.0)
+    scaled = result * np.float32(full)
+    scaled += np.float32(shift)
+    # The cast truncates, which is floor for what is not negative.
+    np.clip(scaled, 0.0, full, out=scaled)
+    return scaled.astype(dtype)
+
+
+def _full_scale(dtype: np.dtype[Any]) -> float:
+    return float(np.iinfo(dtype).max) if dtype.kind == "u" else 1.0
+
+
+def _is_grey(samples: NDArray[Any]) -> bool:
+    first = samples[..., 0]
+    return bool((first == samples[..., 1]).all() and (first == samples[..., 2]).all())
+
+
+def _luma(samples: NDArray[Any]) -> NDArray[Any]:
+    """ITU-R 601 luma, what Pillow's and OpenCV's conversion to grey compute, in the type of ``samples``."""
+    grey = samples.astype(np.float32) @ np.array([0.299, 0.587, 0.114], np.float32)
+    return (grey if samples.dtype.kind == "f" else np.rint(grey)).astype(samples.dtype)
+
+
+def _decode_array(image: NDArray[Any]) -> Decoded:
+    if image.dtype.kind == "f":
+        _check_unit(image, "A float array")
+    elif image.dtype not in (np.dtype(bool), np.dtype(np.uint8), np.dtype(np.uint16)):
+        raise UserError(f"Arrays must be bool, uint8, uint16 or float in [0, 1], got {image.dtype!s}.")
+    if image.ndim == 2:
+        return Decoded(image, lambda result: result)
+    channels = image.shape[2]
+    if channels not in (1, 2, 3, 4):
+        raise UserError(f"Arrays must have 1 to 4 channels (grey, grey and alpha, RGB, RGBA), got shape {image.shape}.")
+    colours = channels - 1 if channels in (2, 4) else channels
+    samples = image[..., 0] if colours == 1 else image[..., :colours]
+
+    def encode(result: NDArray[Any]) -> NDArray[Any]:
+        result = result[..., None] if result.ndim == 2 else result
+        return np.concatenate([result, image[..., colours:]], axis=2) if colours < channels else result
+
+    return Decoded(samples, encode)
+
+
+def _check_unit(values: NDArray[Any], what: str) -> None:
+    low, high = float(values.min()), float(values.max())
+    if not (low >= 0.0 and high <= 1.0):  # also true when either is NaN
+        bad = "holds NaN or infinity" if not np.isfinite(values).all() else f"holds values from {low:g} to {high:g}"
+        raise UserError(f"{what} {bad}; it must be in [0, 1]. Divide by its full scale (255 or 65535) first.")
+
+
+def _decode_pil(image: Image.Image) -> Decoded:
+    mode = image.mode
+    if mode not in PIL_MODES:
+        raise UserError(f"Images of mode {mode!r} are not supported, only {', '.join(PIL_MODES)}. Convert it first.")
+    try:
+        with refusing_truncated():
+            image.load()
+    except (OSError, SyntaxError, ValueError) as error:
+        raise UserError(f"The image could not be read to its end ({error}); it is truncated or damaged.") from error
+    if mode == "P":
+        return _decode_palette(image)
+    if mode == "CMYK":
+        return Decoded(np.asarray(image.convert("RGB")), lambda result: _like(image, _to_cmyk(result)))
+    if mode in ("I", "I;16B", "I;16L", "I;16"):
+        return _decode_wide(image)
+    pixels = np.asarray(image)
+    if mode == "F":
+        _check_unit(pixels, "An image of mode 'F'")
+    if mode in ("LA", "RGBA"):
+        alpha = image.getchannel("A")
+        samples = pixels[..., 0] if mode == "LA" else pixels[..., :3]
+
+        def with_alpha(result: NDArray[Any]) -> Image.Image:
+            output = Image.fromarray(np.ascontiguousarray(result)).convert(mode)
+            output.putalpha(alpha)
+            return _like(image, output)
+
+        return Decoded(samples, with_alpha)
+    return Decoded(pixels, lambda result: _like(image, Image.fromarray(result)))
+
+
+def _like(image: Image.Image, output: Image.Image) -> Image.Image:
+    output.info = dict(image.info)
+    return output
+
+
+def _to_cmyk(result: NDArray[Any]) -> Image.Image:
+    return Image.fromarray(result).convert("CMYK")
+
+
+def _decode_wide(image: Image.Image) -> Decoded:
+    pixels = np.asarray(image)
+    if pixels.size and (int(pixels.min()) < 0 or int(pixels.max()) > 65535):
+        raise UserError(
+            f"An image of mode {image.mode!r} holds values from {pixels.min()} to {pixels.max()}; 16-bit images (0 to "
+            "65535) are supported. Rescale it first."
+        )
+
+    def encode(result: NDArray[Any]) -> Image.Image:
+        if image.mode == "I":
+            return _like(image, Image.fromarray(result.astype(np.int32)))
+        order = ">u2" if image.mode == "I;16B" else "<u2"
+        return _like(image, Image.frombytes(image.mode, image.size, result.astype(order).tobytes()))
+
+    return Decoded(pixels.astype(np.uint16), encode)
+
+
+def _decode_palette(image: Image.Image) -> Decoded:
+    if "transparency" not in image.info:
+        return Decoded(np.asarray(image.convert("RGB")), lambda result: _like(image, _to_palette(result, None)))
+    pixels = np.asarray(image.convert("RGBA"))
+    alpha = pixels[..., 3]
+
+    def encode(result: NDArray[Any]) -> Image.Image:
+        output = _to_palette(result, alpha)
+        info = {key: value for key, value in image.info.items() if key != "transparency"}
+        output.info = {**info, "transparency": output.info["transparency"]}
+        return output
+
+    return Decoded(pixels[..., :3], encode)
+
+
+def _to_palette(result: NDArray[Any], alpha: NDArray[Any] | None) -> Image.Image:
+    """(H, W, 3) uint8 as mode P: exactly where its colours fit, else with a median-cut palette for each opacity."""
+    opacity = np.full(result.shape[:2], 255, np.uint8) if alpha is None else alpha
+    levels = np.unique(opacity)
+    packed = (opacity.astype(np.uint32) << 24) | (result.astype(np.uint32) @ np.array([65536, 256, 1], np.uint32))
+    colours, index = np.unique(packed, return_inverse=True)
+    if len(colours) > 256:
+        reduced = result.copy()
+        for level in levels:
+            here = opacity == level
+            line = Image.fromarray(result[here][None]).quantize(256 // len(levels), Image.Quantize.MEDIANCUT)
+            reduced[here] = np.asarray(line.convert("RGB"))[0]
+        packed = (opacity.astype(np.uint32) << 24) | (reduced.astype(np.uint32) @ np.array([65536, 256, 1], np.uint32))
+        colours, index = np.unique(packed, return_inverse=True)
+    output = Image.frombytes("P", opacity.shape[::-1], index.astype(np.uint8).tobytes())
+    channels = np.stack([(colours >> shift) & 255 for shift in (16, 8, 0)], axis=1).astype(np.uint8)
+    output.putpalette(channels.tobytes())
+    if alpha is not None:
+        output.info["transparency"] = ((colours >> 24) & 255).astype(np.uint8).tobytes()
+    return output

@@ -1,0 +1,258 @@
+"""Which degradations exist, where their code and their numbers are, and which of them is for which modality.
+
+Everything here is read from modalities.yaml and severity.yaml when it is first asked for; a family of degradations is
+imported only when one of its names is used.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import importlib
+from collections.abc import Iterable, Mapping
+from importlib import resources
+from typing import Any
+
+import yaml
+
+from lmms_medtasks.degradations.base import Degradation
+from lmms_medtasks.errors import UserError, unknown
+from lmms_medtasks.seeding import generator
+
+PACKAGE = "lmms_medtasks.degradations"
+
+MODULES: Mapping[str, str] = {
+    "limited_angle": f"{PACKAGE}.ct",
+    "sparse_view": f"{PACKAGE}.ct",
+    "low_dose": f"{PACKAGE}.ct",
+    "bias_field_artifact": f"{PACKAGE}.mri",
+    "undersampling_artifact": f"{PACKAGE}.mri",
+    "ghosting_artifact": f"{PACKAGE}.mri",
+    "object_movement@MRI": f"{PACKAGE}.mri",
+    "blood_cell_artifact": f"{PACKAGE}.histopathology",
+    "dark_spots_artifact": f"{PACKAGE}.histopathology",
+    "bubble": f"{PACKAGE}.histopathology",
+    "object_rotation": f"{PACKAGE}.motion",
+    "object_movement": f"{PACKAGE}.motion",
+    "adjust_brightness": f"{PACKAGE}.intensity",
+    "exposure": f"{PACKAGE}.intensity",
+    "reduce_contrast": f"{PACKAGE}.intensity",
+    "gaussian_noise": f"{PACKAGE}.noise",
+    "low_resolution": f"{PACKAGE}.resolution",
+    "motion_blur": f"{PACKAGE}.blur",
+    "gaussian_blur": f"{PACKAGE}.blur",
+}
+"""Section of severity.yaml -> module with its code. ``name@Modality``: an operator of that modality alone."""
+
+
+@functools.cache
+def _read(file_name: str) -> dict[str, Any]:
+    text = resources.files(PACKAGE).joinpath(file_name).read_text(encoding="utf-8")
+    return yaml.safe_load(text)
+
+
+def severity_version() -> int:
+    """The version of severity.yaml, part of every seed."""
+    return int(_read("severity.yaml")["version"])
+
+
+def names() -> tuple[str, ...]:
+    """The eighteen names, in the order of the paper's Table 5."""
+    return tuple(_read("modalities.yaml")["degradations"])
+
+
+def modalities() -> tuple[str, ...]:
+    """The seven modalities as they are written everywhere."""
+    return tuple(_read("modalities.yaml")["modalities"])
+
+
+@functools.cache
+def _names_called() -> dict[str, str]:
+    rows = _read("modalities.yaml")["degradations"]
+    table = {name: name for name in rows}
+    table.update({other: name for name, row in rows.items() for other in row.get("called", ())})
+    return table
+
+
+@functools.cache
+def _modalities_called() -> dict[str, str]:
+    rows = _read("modalities.yaml")["modalities"]
+    table = {_folded(name): name for name in rows}
+    table.update({_folded(other): name for name, row in rows.items() for other in row["called"]})
+    return table
+
+
+def _folded(text: str) -> str:
+    return "".join(character for character in text.casefold() if character.isalnum())
+
+
+def canonical_name(name: str) -> str:
+    """The paper's name for ``name``, which may also be the one that the authors' site uses.
+
+    Raises:
+        UserError: No degradation has that name; the nearest one is in the message.
+
+    >>> canonical_name("downsample_artifact")
+    'low_resolution'
+    """
+    found = _names_called().get(name) if isinstance(name, str) else None
+    if found is None:
+        raise unknown("degradation", name, names())
+    return found
+
+
+def canonical_modality(modality: str) -> str:
+    """One of the seven modality names for ``modality``, in any case and spelling that modalities.yaml lists.
+
+    Raises:
+        UserError: No modality is called that; the nearest one is in the message.
+
+    >>> canonical_modality("x_ray"), canonical_modality("pathology")
+    ('X-ray', 'Histopathology')
+    """
+    found = _modalities_called().get(_folded(modality)) if isinstance(modality, str) else None
+    if found is None:
+        raise unknown("modality", modality, modalities())
+    return found
+
+
+def category(name: str) -> str:
+    """``artifacts``, ``motion``, ``intensity``, ``noise`` or ``resolution_blur`` (paper, Table 5)."""
+    return str(_read("modalities.yaml")["degradations"][canonical_name(name)]["category"])
+
+
+def modalities_of(name: str) -> tuple[str, ...]:
+    """The modalities that ``name`` may be applied to without force (paper, Table 5)."""
+    allowed = _read("modalities.yaml")["degradations"][canonical_name(name)]["modalities"]
+    return modalities() if allowed == "all" else tuple(allowed)
+
+
+def source(name: str, modality: str | None = None) -> str:
+    """Where the operator and its numbers come from, as severity.yaml tells it."""
+    return " ".join(str(_read("severity.yaml")[_section(canonical_name(name), modality)]["source"]).split())
+
+
+def for_modality(modality: str) -> tuple[str, ...]:
+    """The degradations that may be applied to ``modality`` without force (paper, Table 5)."""
+    canonical = canonical_modality(modality)
+    return tuple(name for name in names() if canonical in modalities_of(name))
+
+
+def drawn_for(modality: str) -> tuple[str, ...]:
+    """The degradations that a question of ``modality`` draws from (what the authors' images show)."""
+    canonical = canonical_modality(modality)
+    rows = _read("modalities.yaml")["degradations"]
+    return tuple(name for name in names() if canonical in rows[name]["drawn_for"])
+
+
+def draw_for_question(
+    modality: str, question_id: str | int, count: int = 3, seed: int | str = 0, among: Iterable[str] | None = None
+) -> tuple[str, ...]:
+    """The ``count`` degradations of a question, drawn without replacement with equal odds (paper, 3.3).
+
+    The draw depends on ``question_id`` and ``seed`` alone. ``among`` narrows the names to draw from. A modality with
+    fewer names than ``count`` gets all of them. The names come in the order of Table 5.
+
+    Raises:
+        UserError: An unknown modality or name, or a ``count`` below 1.
+    """
+    if count < 1:
+        raise UserError(f"A question needs at least one degradation, not {count!r}.")
+    kept = None if among is None else {canonical_name(name) for name in among}
+    pool = [name for name in drawn_for(modality) if kept is None or name in kept]
+    if len(pool) <= count:
+        return tuple(pool)
+    # The pool's names are not part of the seed: each gets a lot of its own, so narrowing the pool removes names
+    # without reshuffling the others.
+    lots = {name: generator("draw", name, question_id, seed).random() for name in pool}
+    chosen = set(sorted(pool, key=lambda name: (lots[name], name))[:count])
+    return tuple(name for name in pool if name in chosen)
+
+
+def _section(name: str, modality: str | None) -> str:
+    own = f"{name}@{canonical_modality(modality)}" if modality is not None else name
+    return own if own in MODULES else name
+
+
+@functools.cache
+def _load(section: str) -> Degradation:
+    module = importlib.import_module(MODULES[section])
+    name = section.split("@")[0]
+    found = {degradation.name: degradation for degradation in module.DEGRADATIONS}
+    if name not in found:
+        raise ImportError(f"{MODULES[section]}.DEGRADATIONS has no {name!r}, only {sorted(found)}")
+    return found[name]
+
+
+def get(name: str, modality: str | None = None) -> Degradation:
+    """The degradation called ``name``; its family is imported now if it was not yet.
+
+    Raises:
+        UserError: An unknown name or modality.
+    """
+    return _load(_section(canonical_name(name), modality))
+
+
+def check_severity(severity: object) -> int:
+    """``severity`` if it is the integer 0, 1 or 2.
+
+    Raises:
+        UserError: Anything else, ``True`` and ``1.0`` included.
+    """
+    if type(severity) is not int and not (hasattr(severity, "dtype") and str(severity.dtype)[:3] in ("int", "uin")):
+        raise UserError(f"Severity must be the integer 0, 1 or 2, got {severity!r} ({type(severity).__name__}).")
+    level = int(severity)  # type: ignore[call-overload]
+    if level not in (0, 1, 2):
+        raise UserError(f"Severity must be 0 (untouched), 1 (mild) or 2 (severe), got {severity!r}.")
+    return level
+
+
+def check_modality(name: str, modality: str | None, force: bool = False) -> str | None:
+    """``modality`` by its canonical name, if ``name`` is for it or ``force`` is set.
+
+    Raises:
+        UserError: An unknown modality, or one that the degradation is not for.
+    """
+    if modality is None:
+        return None
+    canonical = canonical_modality(modality)
+    allowed = modalities_of(name)
+    if not force and canonical not in allowed:
+        raise UserError(
+            f"{canonical_name(name)!r} is not for {canonical!r} images, only for {', '.join(allowed)}. Degradations "
+            f"for {canonical}: {', '.join(for_modality(canonical))}. To apply it all the same: force=True."
+        )
+    return canonical
+
+
+def settings(name: str, severity: int, modality: str | None = None) -> Mapping[str, Any]:
+    """The numbers of one level: what severity.yaml has under ``shared`` and under the row of level and modality."""
+    level = check_severity(severity)
+    if level == 0:
+        raise UserError("Level 0 is the untouched image and has no parameters.")
+    section = _section(canonical_name(name), modality)
+    entry = _read("severity.yaml").get(section)
+    if entry is None:
+        raise UserError(f"severity.yaml has no section {section!r}.")
+    rows = entry["levels"]
+    canonical = canonical_modality(modality) if modality is not None else "any"
+    row = rows.get(canonical) or rows.get("any") or next(iter(rows.values()))
+    return {**entry.get("shared", {}), **row[level]}
+
+
+_NO_PIXELS = ("cache.py", "files.py", "gallery.py", "similarity.py")
+
+
+@functools.cache
+def fingerprint() -> str:
+    """A short digest of every number and every line of code that decides how a degraded image looks.
+
+    Response caches that take it into their key notice a change; 16 hexadecimal digits.
+    """
+    digest = hashlib.sha256()
+    folder = resources.files(PACKAGE)
+    files = [f for f in folder.iterdir() if f.name.endswith((".py", ".yaml")) and f.name not in _NO_PIXELS]
+    for file in sorted(files, key=lambda f: f.name):
+        content = file.read_bytes()
+        digest.update(f"{file.name}:{len(content)}:".encode() + content)
+    return digest.hexdigest()[:16]

@@ -1,0 +1,53 @@
+"""Parts of an image worked on several at a time; the parts depend on the image's shape only, never on the threads."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+_STRIP_SAMPLES = 1 << 16
+"""Samples a strip: 256 KiB of float32, which stays in a core's cache."""
+
+
+def thread_count() -> int:
+    """``OMP_NUM_THREADS`` where it is set to a number, else the cores that this process may use."""
+    asked = os.environ.get("OMP_NUM_THREADS", "")
+    if asked.isdigit() and int(asked) > 0:
+        return int(asked)
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def strips(rows: int, samples_per_row: int, samples: int = _STRIP_SAMPLES) -> list[slice]:
+    """The rows of strips of about ``samples`` samples.
+
+    >>> strips(10, 1 << 14)
+    [slice(0, 4, None), slice(4, 8, None), slice(8, 10, None)]
+    """
+    height = max(1, samples // max(1, samples_per_row))
+    return [slice(start, min(start + height, rows)) for start in range(0, rows, height)]
+
+
+def tiles(height: int, width: int, side: tuple[int, int] = (64, 256)) -> list[tuple[slice, slice]]:
+    """Rows and columns of tiles of at most ``side`` pixels."""
+    return [
+        (slice(top, min(top + side[0], height)), slice(left, min(left + side[1], width)))
+        for top in range(0, height, side[0])
+        for left in range(0, width, side[1])
+    ]
+
+
+Part = TypeVar("Part")
+
+
+def each(function: Callable[[Part], None], parts: Sequence[Part]) -> None:
+    """``function`` of every part, on :func:`thread_count` threads; the first error is raised here."""
+    threads = min(thread_count(), len(parts))
+    if threads <= 1:
+        for part in parts:
+            function(part)
+        return
+    with ThreadPoolExecutor(threads) as pool:
+        for _ in pool.map(function, parts):
+            pass

@@ -1,0 +1,95 @@
+"""``lmms-medtasks degrade`` and ``lmms-medtasks preview``: degrade one's own images, and look at degradations."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lmms_medtasks.errors import UserError
+
+SeedOption = Annotated[str, typer.Option(help="What random draws depend on: a number, or any text.")]
+ModalityOption = Annotated[
+    str | None, typer.Option(help="What the images are of, e.g. CT or X-ray; some operators depend on it.")
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the two commands to ``app``."""
+    app.command()(degrade)
+    app.command()(preview)
+
+
+def _seed(text: str) -> int | str:
+    """A number where ``text`` is one, as in the library: there, 0 and "0" are different seeds."""
+    return int(text) if text.removeprefix("-").isdecimal() else text
+
+
+def degrade(
+    source: Annotated[Path, typer.Argument(metavar="IN", help="An image file, or a folder of them (searched whole).")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="File or folder to write to.")],
+    name: Annotated[str, typer.Option(help="The degradation, e.g. gaussian_noise.")],
+    severity: Annotated[int, typer.Option(help="0 (untouched), 1 (mild) or 2 (severe).")],
+    seed: SeedOption = "0",
+    modality: ModalityOption = None,
+    force: Annotated[bool, typer.Option("--force", help="Apply it to a modality that it is not for.")] = False,
+    vary: Annotated[bool, typer.Option("--vary", help="A seed for each file: the seed joined with its path.")] = False,
+    pattern: Annotated[str, typer.Option(help="Which files of a folder, by name, e.g. '*.png'.")] = "*",
+    workers: Annotated[int, typer.Option(help="Processes; 0: one for each core.", min=0)] = 0,
+    existing: Annotated[
+        str, typer.Option(help="Files that are there already: refuse, overwrite, or skip them (to resume).")
+    ] = "refuse",
+    as_json: Annotated[bool, typer.Option("--json", help="Print what was applied, a JSON line a file.")] = False,
+) -> None:
+    """Degrade an image, or all images of a folder.
+
+    Pixels are stored without loss: PNG, TIFF and BMP files stay what they are, all others become PNG (CMYK and float
+    images TIFF). The parameters stand in the written file too (PNG: the text "degradation", TIFF: the description).
+    Rotation by an EXIF tag is applied first. Files that fail are listed, the others are written, and the exit status
+    is 1.
+    """
+    from lmms_medtasks.degradations import files
+
+    order = files.Order(name, severity, _seed(seed), modality, force, vary)
+    outcome = files.degrade_all(source, output, order, pattern=pattern, workers=workers, existing=existing)
+    if as_json:
+        for record in outcome.records:
+            typer.echo(json.dumps(record))
+    for path, problem in outcome.problems:
+        typer.echo(f"{path}: {problem}", err=True)
+    skipped = f", {outcome.skipped} skipped (there already)" if outcome.skipped else ""
+    typer.echo(f"{len(outcome.records)} images written to {output}{skipped}, {len(outcome.problems)} failed.", err=True)
+    if outcome.problems:
+        raise typer.Exit(1)
+
+
+def preview(
+    sources: Annotated[
+        list[Path] | None, typer.Argument(metavar="[IN]...", help="Image files; none: a mini image of each modality.")
+    ] = None,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the two files.")] = Path("."),
+    modality: ModalityOption = None,
+    name: Annotated[list[str] | None, typer.Option(help="Only this degradation; may be given several times.")] = None,
+    seed: SeedOption = "0",
+) -> None:
+    """Draw a gallery of every modality, degradation and level, with PSNR and SSIM under each picture.
+
+    Writes preview.png and preview.html (one file, pictures inside it). Given images are shown with every degradation
+    that is for --modality, or with all of them where it is not given.
+    """
+    from lmms_medtasks.cli.preview import sections
+    from lmms_medtasks.degradations import fingerprint, gallery
+    from lmms_medtasks.degradations.files import write_whole
+
+    if output.exists() and not output.is_dir():
+        raise UserError(f"{output} is a file; --output names the folder for preview.png and preview.html.")
+    shown = sections(sources or [], modality, name or [], _seed(seed))
+    about = f"Levels 1 and 2 beside the untouched image; seed {seed}, degradations {fingerprint()}."
+    output.mkdir(parents=True, exist_ok=True)
+    write_whole(output / "preview.png", lambda path: gallery.sheet(shown).save(path, "PNG"))
+    text = gallery.page("Degradations", about, shown)
+    write_whole(output / "preview.html", lambda path: path.write_text(text, encoding="utf-8") and None)
+    for file in ("preview.png", "preview.html"):
+        typer.echo(output / file)

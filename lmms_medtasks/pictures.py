@@ -1,0 +1,71 @@
+"""Pictures as a runner gets them: 8-bit RGB, whatever they were stored as."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lmms_medtasks.errors import UserError
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+_WIDE = ("I;16", "I;16B", "I;16L", "I;16N", "I")
+
+
+def opened(picture: Any) -> Image:
+    """A picture as a document holds it (PIL image, encoded bytes, or {"bytes": …}) as a PIL image.
+
+    Raises UserError for anything else, and for bytes that are no image.
+    """
+    from PIL import Image, UnidentifiedImageError
+
+    if isinstance(picture, Image.Image):
+        return picture
+    data = picture.get("bytes") if isinstance(picture, Mapping) else picture
+    if not isinstance(data, bytes):
+        raise UserError(f"A picture must be a PIL image or its bytes, got {type(picture).__name__}.")
+    try:
+        return Image.open(io.BytesIO(data))
+    except UnidentifiedImageError as error:
+        raise UserError(f"A picture of {len(data)} bytes is in no image format that Pillow knows.") from error
+
+
+@contextmanager
+def refusing_truncated() -> Iterator[None]:
+    """Have Pillow refuse truncated images, also where a library of this process told it not to (the harness does)."""
+    from PIL import ImageFile
+
+    before = ImageFile.LOAD_TRUNCATED_IMAGES
+    ImageFile.LOAD_TRUNCATED_IMAGES = False
+    try:
+        yield
+    finally:
+        ImageFile.LOAD_TRUNCATED_IMAGES = before
+
+
+def rgb8(image: Image) -> Image:
+    """``image`` as 8-bit RGB, which every runner treats alike.
+
+    8-bit modes are converted by Pillow; an alpha channel is dropped, the colours under it stay. 16-bit modes are
+    scaled from 0 … 65535 (Pillow would clip them at 255), mode F from 0 … 1; both round to the nearest level.
+    Raises UserError for values outside these ranges.
+    """
+    from PIL import Image as Images
+
+    if image.mode in _WIDE:
+        return Images.fromarray(_scaled(np.asarray(image), 65535.0, image.mode)).convert("RGB")
+    if image.mode == "F":
+        return Images.fromarray(_scaled(np.asarray(image), 1.0, image.mode)).convert("RGB")
+    return image if image.mode == "RGB" else image.convert("RGB")
+
+
+def _scaled(values: np.ndarray, full: float, mode: str) -> np.ndarray:
+    low, high = float(values.min()), float(values.max())
+    if not (low >= 0 and high <= full):
+        raise UserError(f"A picture of mode {mode!r} must hold values from 0 to {full:g}, got {low:g} to {high:g}.")
+    return np.rint(values * (255.0 / full)).astype(np.uint8)

@@ -1,0 +1,93 @@
+"""``degrade`` and ``preview`` as a user runs them."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+import typer
+from PIL import Image
+from typer.testing import CliRunner
+
+from lmms_medtasks import degradations
+from lmms_medtasks.cli import degrade
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.seeding import generator
+
+
+@pytest.fixture
+def run():
+    app = typer.Typer(pretty_exceptions_enable=False)
+    degrade.register(app)
+    return lambda *arguments: CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+@pytest.fixture
+def scan(tmp_path):
+    path = tmp_path / "scan.png"
+    Image.fromarray(generator("cli").integers(0, 256, (32, 40, 3), dtype=np.uint8)).save(path)
+    return path
+
+
+def test_one_file_is_what_the_library_gives(run, scan, tmp_path):
+    output = tmp_path / "out.png"
+    result = run("degrade", scan, "-o", output, "--name", "object_rotation", "--severity", 2, "--seed", 7, "--json")
+    assert result.exit_code == 0, result.output
+    record = json.loads(result.stdout)
+    assert record["degradation"] == "object_rotation" and record["seed"] == 7
+    expected = degradations.apply(Image.open(scan), "object_rotation", severity=2, seed=7)
+    assert Image.open(output).tobytes() == expected.tobytes()
+    assert "1 images written" in result.stderr
+
+
+def test_bad_files_make_the_status_1(run, scan, tmp_path):
+    (tmp_path / "in").mkdir()
+    scan.rename(tmp_path / "in" / "scan.png")
+    (tmp_path / "in" / "bad.png").write_bytes(b"\x89PNG\r\n")
+    result = run("degrade", tmp_path / "in", "-o", tmp_path / "out", "--name", "exposure", "--severity", 1)
+    assert result.exit_code == 1
+    assert "bad.png: It is no image" in result.stderr
+    assert "1 images written" in result.stderr and "1 failed" in result.stderr
+    assert (tmp_path / "out" / "scan.png").is_file()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--name", "exposur", "--severity", "1"], "Did you mean 'exposure'"),
+        (["--name", "exposure", "--severity", "3"], "severe"),
+        (["--name", "exposure", "--severity", "1", "--modality", "Xry"], "Did you mean 'X-ray'"),
+        (["--name", "sparse_view", "--severity", "1", "--modality", "MRI"], "--force|force=True"),
+    ],
+)
+def test_mistakes(run, scan, tmp_path, arguments, message):
+    result = run("degrade", scan, "-o", tmp_path / "out.png", *arguments)
+    assert isinstance(result.exception, UserError)
+    assert re.search(message, str(result.exception))
+
+
+def test_severity_has_no_default(run, scan, tmp_path):
+    assert run("degrade", scan, "-o", tmp_path / "out.png", "--name", "exposure").exit_code == 2
+
+
+def test_preview_of_ones_own_image(run, scan, tmp_path):
+    names = ("gaussian_noise", "gaussian_blur")
+    chosen = [part for name in names for part in ("--name", name)]
+    result = run("preview", scan, "-o", tmp_path / "out", "--modality", "xray", *chosen)
+    assert result.exit_code == 0, result.output
+    assert result.stdout.splitlines() == [str(tmp_path / "out" / f"preview.{kind}") for kind in ("png", "html")]
+    text = (tmp_path / "out" / "preview.html").read_text(encoding="utf-8")
+    assert text.count("<img ") == 1 + 2 * len(names)
+    assert len(re.findall(r"PSNR \d+\.\d dB, SSIM \d\.\d\d", text)) == 2 * len(names)
+    assert all(f"{name} L{level}" in text for name in names for level in (1, 2))
+    assert Image.open(tmp_path / "out" / "preview.png").size[0] > 500
+
+
+def test_preview_mistakes(run, scan, tmp_path):
+    for arguments, message in (
+        ([tmp_path / "none.png"], "no file"),
+        ([scan, "--name", "blr"], "Unknown degradation"),
+        ([scan, "-o", scan], "is a file"),
+    ):
+        result = run("preview", *(["-o", tmp_path / "out"] if "-o" not in arguments else []), *arguments)
+        assert isinstance(result.exception, UserError) and message in str(result.exception), arguments

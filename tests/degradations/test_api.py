@@ -1,0 +1,101 @@
+"""apply, sample, apply_parameters: the same pixels wherever and whenever; parameters that travel."""
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from lmms_medtasks import degradations
+from lmms_medtasks.degradations.intensity import BrightnessParameters
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.seeding import generator
+
+DIGESTS = """
+import hashlib, json, sys
+import numpy as np
+from lmms_medtasks import degradations
+from lmms_medtasks.seeding import generator
+image = generator("determinism").integers(0, 256, (301, 275, 3), dtype=np.uint8)
+names = list(degradations.names())
+found = {}
+for name in names[::int(sys.argv[1])]:
+    modality = degradations.modalities_of(name)[-1]
+    for level in (1, 2):
+        result = degradations.apply(image, name, severity=level, seed="q7", modality=modality)
+        found[f"{name} {level}"] = hashlib.sha256(result.tobytes()).hexdigest()
+print(json.dumps(found))
+"""
+
+
+def test_same_pixels_in_any_order_process_and_number_of_threads():
+    runs = []
+    for order, threads in (("1", "1"), ("-1", "2"), ("-1", "5")):
+        done = subprocess.run(
+            [sys.executable, "-c", DIGESTS, order],
+            env={**os.environ, "OMP_NUM_THREADS": threads},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        runs.append(json.loads(done.stdout))
+    assert runs[0] == runs[1] == runs[2]
+    assert len(runs[0]) == 2 * len(degradations.names())
+
+
+@pytest.mark.parametrize("name", degradations.names())
+def test_seeds(name):
+    image = generator("seeds").integers(0, 256, (64, 64), dtype=np.uint8)
+    same = [degradations.apply(image, name, severity=2, seed=4) for _ in range(2)]
+    assert np.array_equal(*same)
+    drawn = {json.dumps(degradations.sample(name, severity=2, seed=s, size=(64, 64)).to_json()) for s in (0, "0", 1)}
+    assert len(drawn) in (1, 3)  # nothing is drawn, or every seed draws on its own
+
+
+@pytest.mark.parametrize("name", degradations.names())
+@pytest.mark.parametrize("severity", [1, 2])
+def test_parameters_survive_json_and_give_the_same_pixels(name, severity):
+    image = generator("records").integers(0, 256, (48, 40, 3), dtype=np.uint8)
+    for modality in {degradations.modalities_of(name)[0], degradations.modalities_of(name)[-1], None} | (
+        {"MRI"} if name == "object_movement" else set()
+    ):
+        drawn = degradations.sample(name, severity=severity, seed=9, size=(48, 40), modality=modality)
+        text = json.dumps(drawn.to_json(), allow_nan=False)
+        again = degradations.parameters_from_json(name, json.loads(text), modality=modality)
+        assert again == drawn
+        expected = degradations.apply(image, name, severity=severity, seed=9, modality=modality)
+        assert np.array_equal(degradations.apply_parameters(image, name, again, modality=modality), expected)
+
+
+@pytest.mark.parametrize("name", degradations.names())
+def test_operators_are_pure(name):
+    degradation = degradations.get(name)
+    for shape in ((40, 33), (40, 33, 3)):
+        image = generator("purity").random(shape, dtype=np.float32)
+        image.flags.writeable = False
+        drawn = degradations.sample(name, severity=2, seed=0, size=(40, 33))
+        first, second = degradation.apply(image, drawn), degradation.apply(image, drawn)
+        assert first.shape == image.shape
+        assert np.array_equal(first, second)
+        assert not np.shares_memory(first, image)
+
+
+def test_a_record_of_another_degradation():
+    with pytest.raises(UserError, match="RotationParameters.*BrightnessParameters"):
+        degradations.apply_parameters(np.zeros((2, 2), np.uint8), "object_rotation", BrightnessParameters(-10))
+    with pytest.raises(UserError, match="takes the parameters offset; got ofset"):
+        degradations.parameters_from_json("adjust_brightness", {"ofset": 3})
+
+
+def test_sample_needs_a_level_and_a_size():
+    with pytest.raises(UserError, match="Level 0"):
+        degradations.sample("exposure", severity=0, seed=0, size=(4, 4))
+    with pytest.raises(UserError, match="0 x 4"):
+        degradations.sample("exposure", severity=1, seed=0, size=(0, 4))
+
+
+def test_severity_must_be_given():
+    with pytest.raises(TypeError):
+        degradations.apply(np.zeros((2, 2), np.uint8), "exposure")

@@ -1,0 +1,217 @@
+"""Bubbles, dark spots and blood cells: against the plain way to compute them, by hand, and for any image."""
+
+import json
+
+import numpy as np
+import pytest
+from scipy import ndimage
+
+from lmms_medtasks.degradations import histopathology, registry
+from lmms_medtasks.degradations.blood_cells import BloodCellParameters, add_blood_cells, draw_cell
+from lmms_medtasks.degradations.histopathology import BubbleParameters, DarkSpotParameters, add_bubble, darken
+from lmms_medtasks.seeding import generator
+
+NAMES = ("blood_cell_artifact", "dark_spots_artifact", "bubble")
+SHADE = ((0.0, 200.0, 50.0, 60.0), (1.0, 140.0, 80.0, 110.0))
+
+
+def drawn(name, level, seed, shape):
+    """The record that ``name`` draws; both levels from the same generator."""
+    settings = registry.settings(name, level, "Histopathology")
+    return registry.get(name, "Histopathology").sample(generator("tissue", seed), settings, shape)
+
+
+def degraded(image, name, level, seed):
+    return registry.get(name, "Histopathology").apply(image, drawn(name, level, seed, image.shape[:2]))
+
+
+def squared_error(image, other):
+    return float(np.square(image.astype(np.float64) - np.clip(other, 0, 1)).mean())
+
+
+def test_the_three():
+    assert tuple(degradation.name for degradation in histopathology.DEGRADATIONS) == NAMES
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (1, 9), (9, 1), (2, 2), (3, 5), (37, 64), (64, 37), (4, 700), (700, 4)])
+@pytest.mark.parametrize("name", NAMES)
+def test_any_size_grey_and_colour(name, shape):
+    for size in (shape, (*shape, 3)):
+        image = generator("sizes").random(size, dtype=np.float32)
+        image.setflags(write=False)
+        for level in (1, 2):
+            result = degraded(image, name, level, 0)
+            assert result.shape == size and result.dtype == np.float32
+            # The overlays lie between what is there and a colour, so nothing leaves the range.
+            assert -1e-6 <= result.min() and result.max() <= 1 + 1e-6
+            assert not np.shares_memory(result, image)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_record_read_back_from_json_does_the_same(name):
+    image = generator("json").random((50, 44, 3), dtype=np.float32)
+    degradation = registry.get(name, "Histopathology")
+    record = drawn(name, 2, 3, (50, 44))
+    read_back = degradation.record(**json.loads(json.dumps(record.to_json())))
+    assert np.array_equal(degradation.apply(image, read_back), degradation.apply(image, record))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_threads_and_order_change_nothing(name, monkeypatch):
+    images = [generator("threads", side).random((side, 300, 3), dtype=np.float32) for side in (900, 41)]
+    results = []
+    for threads, order in ((1, (0, 1)), (4, (1, 0))):
+        monkeypatch.setenv("OMP_NUM_THREADS", str(threads))
+        results.append({which: degraded(images[which], name, 2, 5).tobytes() for which in order})
+    assert results[0] == results[1]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_level_2_is_further(name, broad_set):
+    for kind, image in broad_set.items():
+        unit = image.astype(np.float32) / 255
+        for seed in range(4):
+            first, second = (squared_error(unit, degraded(unit, name, level, seed)) for level in (1, 2))
+            # Blurring a flat part of the image changes nothing.
+            assert (0 <= first if name == "bubble" else 0 < first) and first < second, (kind, seed)
+
+
+# Six pixels and the mean of a fixed image, degraded with a fixed seed. NumPy's random streams may change with a major
+# version; a cell's outline is read from a table, where a last bit may take the neighbouring entry: hence 1e-3 for it.
+GOLDEN = {
+    ("blood_cell_artifact", 1): (0.749931, 0.396599, 0.740061, 0.571664, 0.176120, 0.411583, 0.432287),
+    ("blood_cell_artifact", 2): (0.749931, 0.366972, 0.740061, 0.569733, 0.176120, 0.403959, 0.435739),
+    ("dark_spots_artifact", 1): (0.519519, 0.361177, 0.485959, 0.555251, 0.175153, 0.365185, 0.393761),
+    ("dark_spots_artifact", 2): (0.247585, 0.208195, 0.226588, 0.390779, 0.143102, 0.199297, 0.288089),
+    ("bubble", 1): (0.708582, 0.407524, 0.694616, 0.571664, 0.176120, 0.423398, 0.429312),
+    ("bubble", 2): (0.621794, 0.371603, 0.597479, 0.556346, 0.176120, 0.413587, 0.430892),
+}
+
+
+def probes(name, level):
+    y, x = np.mgrid[0:48, 0:56].astype(np.float32)
+    image = 0.5 + 0.4 * np.sin(0.31 * x + 0.002 * y * y) * np.cos(0.17 * y)
+    colour = np.stack([image, 0.7 * image, 0.9 * image], axis=2).astype(np.float32)
+    result = degraded(colour, name, level, 1)
+    pixels = result[[21, 11, 20, 29, 37, 25], [30, 17, 31, 18, 44, 26], [0, 1, 2, 0, 1, 2]]
+    return [*pixels.astype(float), result.mean(dtype=float)]
+
+
+@pytest.mark.parametrize(("name", "level"), GOLDEN)
+def test_golden_pixels(name, level):
+    tolerance = 1e-3 if name == "blood_cell_artifact" else 1e-5
+    assert probes(name, level) == pytest.approx(GOLDEN[name, level], abs=tolerance)
+
+
+# --- Dark spots ----------------------------------------------------------------------------------------------------
+
+
+def test_dark_spot_by_hand():
+    # On white, one sigma from the centre exp(-1/2) = 0.60653 of the peak is lost: 1 - 0.4 * 0.60653 = 0.75739; on the
+    # diagonal, exp(-1) = 0.36788: 1 - 0.4 * 0.36788 = 0.85285.
+    result = darken(np.ones((9, 9), np.float32), DarkSpotParameters(row=4, column=3, sigma=2, peak=0.4))
+    assert result[4, 3] == pytest.approx(0.6)
+    assert result[4, 5] == result[2, 3] == pytest.approx(0.75739, abs=1e-5)
+    assert result[6, 5] == pytest.approx(0.85285, abs=1e-5)
+
+
+def test_dark_spot_in_colour_keeps_the_hue():
+    image = np.broadcast_to(np.array([0.9, 0.3, 0.6], np.float32), (8, 8, 3))
+    result = darken(image, DarkSpotParameters(row=1, column=6, sigma=3, peak=0.7))
+    assert np.allclose(result / result[..., :1], image / image[..., :1])
+
+
+# --- Bubble --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("row", "column"), [(30, 25), (2, 47), (58, 1)])
+@pytest.mark.parametrize("colour", [False, True])
+def test_bubble_is_a_disc_of_the_blurred_image(row, column, colour):
+    image = generator("bubble").random((60, 50, 3) if colour else (60, 50), dtype=np.float32)
+    result = add_bubble(image, BubbleParameters(row=row, column=column, radius=14, sigma=2.3))
+    blurred = ndimage.gaussian_filter(image, (2.3, 2.3, 0)[: image.ndim])
+    y, x = np.mgrid[0:60, 0:50]
+    inside = (y - row) ** 2 + (x - column) ** 2 < 14**2
+    assert np.allclose(result[inside], blurred[inside], atol=1e-6)
+    assert np.array_equal(result[~inside], image[~inside])
+
+
+def test_a_bubble_in_many_strips_is_one_bubble():
+    image = generator("strips").random((800, 700), dtype=np.float32)
+    result = add_bubble(image, BubbleParameters(row=390, column=340, radius=330, sigma=3.2))
+    blurred = ndimage.gaussian_filter(image, 3.2)
+    assert np.allclose(result[390], np.where(np.abs(np.arange(700) - 340) < 330, blurred[390], image[390]), atol=1e-6)
+    assert np.allclose(
+        result[:, 340], np.where(np.abs(np.arange(800) - 390) < 330, blurred[:, 340], image[:, 340]), atol=1e-6
+    )
+
+
+@pytest.mark.parametrize(("level", "radius", "sigma"), [(1, 51, 1.6), (2, 92, 3.2)])
+def test_sizes_on_the_authors_size(level, radius, sigma):
+    # int(0.2 * 256) = 51, int(0.36 * 256) = 92; for dark spots int(0.35 * 256) = 89.
+    record = drawn("bubble", level, 0, (256, 256))
+    assert (record.radius, record.sigma) == (radius, sigma)
+    assert drawn("dark_spots_artifact", level, 0, (256, 300)).sigma == (51, 89)[level - 1]
+
+
+# --- Blood cells ---------------------------------------------------------------------------------------------------
+
+
+def test_cells_of_level_1_are_those_of_level_2_smaller():
+    mild, severe = (drawn("blood_cell_artifact", level, 7, (256, 200)).cells for level in (1, 2))
+    assert (len(mild), len(severe)) == (9, 17)
+    for first, second in zip(mild, severe, strict=False):
+        assert (first[:2], first[3:]) == (second[:2], second[3:]) and first[2] < second[2]
+        assert 0.18 * 200 <= first[2] <= 0.21 * 200 and 0.234 * 200 <= second[2] <= 0.273 * 200
+
+
+@pytest.mark.parametrize("diameter", [50.0, 300.0])
+def test_a_cell_is_an_ellipse_with_a_ragged_edge(diameter):
+    radius = diameter / 2
+    for seed in range(20):
+        colour, coverage = draw_cell((0, 0, diameter, 0.8, 0.0, seed), np.array(SHADE, np.float32), texture=0.0)
+        side = coverage.shape[0]
+        assert coverage.shape == (side, side) and colour.shape == (side, side, 3) and side % 2 == 1
+        assert coverage.min() == 0 and coverage.max() == 1
+        # Nothing is cut off at the border of the drawing.
+        assert max(coverage[0].max(), coverage[-1].max(), coverage[:, 0].max(), coverage[:, -1].max()) <= 0.51
+        y, x = np.mgrid[0:side, 0:side] - side // 2
+        ellipse = (x / radius) ** 2 + (y / (0.8 * radius)) ** 2 < 1
+        assert coverage.sum() == pytest.approx(ellipse.sum(), rel=0.06)
+        assert 0.02 < np.abs(coverage - ellipse).sum() / ellipse.sum() < 0.25
+
+
+def test_a_cell_is_shaded_from_the_middle_to_the_rim():
+    colour, coverage = draw_cell((0, 0, 61.0, 1.0, 0.0, 3), np.array(SHADE, np.float32), texture=0.0)
+    middle = coverage.shape[0] // 2
+    assert np.allclose(colour[middle, middle] * 255, [200, 50, 60], atol=1)
+    # The rim, where the last pixel of the middle row is covered.
+    last = np.flatnonzero(coverage[middle] > 0.5)[-1]
+    assert np.allclose(colour[middle, last] * 255, [140, 80, 110], atol=6)
+
+
+def test_overlapping_cells_stack():
+    # One flat grey cell of 0.8 twice at opacity 0.25 over 0.4: 0.4 + 0.25 * 0.4 = 0.5, then 0.5 + 0.25 * 0.3 = 0.575.
+    shade = ((0.0, 204.0, 204.0, 204.0), (1.0, 204.0, 204.0, 204.0))
+    cell = (20, 20, 18.0, 0.9, 45.0, 11)
+    for count, expected in ((1, 0.5), (2, 0.575)):
+        record = BloodCellParameters(cells=(cell,) * count, opacity=0.25, shade=shade, texture=0.0)
+        for image in (np.full((41, 41), 0.4, np.float32), np.full((41, 41, 3), 0.4, np.float32)):
+            result = add_blood_cells(image, record)
+            assert np.allclose(result[20, 20], expected, atol=1e-5)
+            assert np.allclose(result[0, 0], 0.4)
+
+
+def test_a_cell_that_hangs_over_the_border_is_cut():
+    record = BloodCellParameters(cells=((0, 29, 12.0, 0.9, 0.0, 1),), opacity=0.5, shade=SHADE, texture=10.0)
+    whole = BloodCellParameters(cells=((30, 59, 12.0, 0.9, 0.0, 1),), opacity=0.5, shade=SHADE, texture=10.0)
+    image = np.full((30, 30, 3), 0.5, np.float32)
+    larger = add_blood_cells(np.full((90, 90, 3), 0.5, np.float32), whole)
+    assert np.array_equal(add_blood_cells(image, record), larger[30:60, 30:60])
+
+
+@pytest.mark.parametrize(("row", "column"), [(-40, 5), (5, 300), (90, -90)])
+def test_a_cell_outside_is_not_seen(row, column):
+    record = BloodCellParameters(cells=((row, column, 12.0, 0.9, 0.0, 1),), opacity=0.5, shade=SHADE, texture=10.0)
+    image = np.full((30, 30), 0.5, np.float32)
+    assert np.array_equal(add_blood_cells(image, record), image)

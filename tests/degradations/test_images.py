@@ -1,0 +1,231 @@
+"""Every kind of image in, the same kind out."""
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from lmms_medtasks import degradations
+from lmms_medtasks.degradations import images
+from lmms_medtasks.degradations.images import annotation_mask
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.seeding import generator
+
+SIZE = (23, 17)  # width, height
+
+
+def colours():
+    rng = generator("image modes")
+    return Image.fromarray(rng.integers(0, 256, (SIZE[1], SIZE[0], 3), dtype=np.uint8))
+
+
+def of_mode(mode):
+    image = colours()
+    if mode in ("I;16", "I;16B", "I"):
+        wide = np.asarray(image.convert("L")).astype(np.uint16) * 257
+        if mode == "I":
+            return Image.fromarray(wide.astype(np.int32))
+        return Image.frombytes(mode, SIZE, wide.astype(">u2" if mode == "I;16B" else "<u2").tobytes())
+    if mode == "F":
+        return Image.fromarray(np.asarray(image.convert("L"), dtype=np.float32) / 255)
+    if mode in ("LA", "RGBA"):
+        result = image.convert(mode)
+        result.putalpha(Image.linear_gradient("L").resize(SIZE))
+        return result
+    return image.quantize(32) if mode == "P" else image.convert(mode)
+
+
+MODES = ["1", "L", "LA", "P", "RGB", "RGBA", "CMYK", "I;16", "I;16B", "I", "F"]
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("name", ["adjust_brightness", "gaussian_noise", "motion_blur", "object_rotation"])
+def test_mode_and_size_come_back(mode, name):
+    image = of_mode(mode)
+    before = image.tobytes()
+    result = degradations.apply(image, name, severity=2, seed=3)
+    assert (result.mode, result.size) == (mode, SIZE)
+    assert image.tobytes() == before
+    if (mode, name) != ("1", "adjust_brightness"):  # 1 - 113/255 is still nearer to white
+        assert result.tobytes() != before
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_level_0_is_the_image_bit_for_bit(mode):
+    image = of_mode(mode)
+    result = degradations.apply(image, "gaussian_blur", severity=0)
+    assert (result.mode, result.tobytes(), result.getpalette()) == (mode, image.tobytes(), image.getpalette())
+    assert result is not image
+
+
+@pytest.mark.parametrize("mode", ["P", "CMYK", "RGBA"])
+def test_colour_modes_are_degraded_as_rgb(mode):
+    image = of_mode(mode)
+    expected = degradations.apply(image.convert("RGB"), "exposure", severity=1)
+    result = degradations.apply(image, "exposure", severity=1).convert("RGB")
+    assert np.array_equal(np.asarray(result), np.asarray(expected))
+
+
+@pytest.mark.parametrize(("mode", "full"), [("LA", 255), ("I;16", 65535), ("I;16B", 65535), ("I", 65535), ("F", 1)])
+def test_grey_modes_are_degraded_alike(mode, full):
+    expected = np.asarray(degradations.apply(colours().convert("L"), "exposure", severity=1)) / 255
+    result = np.asarray(degradations.apply(of_mode(mode), "exposure", severity=1))
+    result = (result[..., 0] if mode == "LA" else result) / full
+    # 8 bits are truncated, up to a level below.
+    assert result.shape == expected.shape
+    assert (result - expected).min() > -1e-6
+    assert (result - expected).max() < 1.01 / 255
+
+
+@pytest.mark.parametrize("mode", ["LA", "RGBA"])
+def test_alpha_is_kept(mode):
+    image = of_mode(mode)
+    result = degradations.apply(image, "object_rotation", severity=2)
+    assert result.getchannel("A").tobytes() == image.getchannel("A").tobytes()
+
+
+def test_palette_transparency_is_kept_exactly():
+    image = colours().quantize(16)
+    image.info["transparency"] = bytes([0, 128] + [255] * 14)
+    result = degradations.apply(image, "gaussian_noise", severity=1)
+    assert result.mode == "P"
+    expected, found = np.asarray(image.convert("RGBA")), np.asarray(result.convert("RGBA"))
+    assert np.array_equal(found[..., 3], expected[..., 3])
+
+
+def test_a_palette_is_made_for_more_than_256_colours():
+    image = Image.fromarray(generator("palette").integers(0, 256, (64, 64, 3), dtype=np.uint8)).quantize(256)
+    exact = degradations.apply(image.convert("RGB"), "gaussian_blur", severity=1)
+    result = degradations.apply(image, "gaussian_blur", severity=1)
+    assert len(np.unique(np.asarray(exact).reshape(-1, 3), axis=0)) > 256
+    assert np.abs(np.asarray(result.convert("RGB")).astype(int) - np.asarray(exact)).mean() < 4
+
+
+def test_sixteen_bits_survive_the_arithmetic():
+    image = np.arange(65536, dtype=np.uint16).reshape(256, 256)
+    result = degradations.apply(image, "reduce_contrast", severity=1)
+    # m + 0.65 (v - m) with m = 32767.5; a float32 knows 65535 to 0.004.
+    expected = 32767.5 + 0.65 * (np.arange(65536) - 32767.5)
+    assert np.abs(result.ravel() - np.floor(expected)).max() <= 1
+    assert len(np.unique(result)) > 42_000
+
+
+def test_info_is_kept():
+    image = colours()
+    image.info["dpi"] = (300, 300)
+    assert degradations.apply(image, "gaussian_blur", severity=1).info["dpi"] == (300, 300)
+
+
+@pytest.mark.parametrize("dtype", [np.bool_, np.uint8, np.uint16, np.float16, np.float32, np.float64])
+@pytest.mark.parametrize("channels", [None, 1, 2, 3, 4])
+def test_arrays(dtype, channels):
+    shape = (12, 9) if channels is None else (12, 9, channels)
+    values = generator("arrays").random(shape)
+    full = np.iinfo(dtype).max if np.dtype(dtype).kind == "u" else 1
+    image = (values > 0.5) if dtype is np.bool_ else (values * full).astype(dtype)
+    before = image.copy()
+    result = degradations.apply(image, "motion_blur", severity=1)
+    assert (result.shape, result.dtype) == (image.shape, image.dtype)
+    assert np.array_equal(image, before)
+    if channels in (2, 4):
+        assert np.array_equal(result[..., -1], image[..., -1])
+
+
+def test_views_and_read_only_arrays():
+    image = generator("views").integers(0, 256, (40, 60, 3), dtype=np.uint8)
+    view = image[::-2, 1::3]
+    view.flags.writeable = False
+    for name in degradations.names():
+        result = degradations.apply(view, name, severity=1)
+        assert np.array_equal(result, degradations.apply(np.ascontiguousarray(view), name, severity=1)), name
+
+
+@pytest.mark.parametrize("name", degradations.names())
+@pytest.mark.parametrize("shape", [(1, 1), (1, 700), (700, 1), (2, 3), (33, 7, 3), (5, 301, 4)])
+def test_odd_and_oblong_and_constant(name, shape):
+    for image in (np.full(shape, 128, np.uint8), generator("odd").integers(0, 256, shape, dtype=np.uint8)):
+        for modality in degradations.modalities_of(name):
+            result = degradations.apply(image, name, severity=2, modality=modality)
+            assert (result.shape, result.dtype) == (image.shape, image.dtype)
+
+
+def test_grey_stored_as_colour_stays_grey_and_equals_grey():
+    grey = generator("grey").integers(0, 256, (40, 50), dtype=np.uint8)
+    for name in degradations.names():
+        if degradations.get(name).channels == "independent":
+            continue
+        result = degradations.apply(np.repeat(grey[..., None], 3, axis=2), name, severity=1)
+        if degradations.category(name) == "artifacts" and degradations.modalities_of(name) == ("Histopathology",):
+            continue  # these put colour on the slide
+        assert np.array_equal(result[..., 0], result[..., 2]), name
+        assert np.array_equal(result[..., 0], degradations.apply(grey, name, severity=1)), name
+
+
+def annotated():
+    image = np.repeat(generator("drawn").integers(0, 200, (60, 60, 1), dtype=np.uint8), 3, axis=2)
+    image[20:23, 10:50] = image[40:43, 10:50] = (255, 0, 0)  # 2 strokes of 3 x 40 pixels
+    return image
+
+
+def test_annotations_are_found():
+    assert annotation_mask(annotated()).sum() == 240
+    assert annotation_mask(np.repeat(annotated()[..., :1], 3, axis=2)) is None
+    assert annotation_mask(np.asarray(colours())) is None
+    # JPEG leaves chroma errors of a few levels on grey.
+    jpeg = annotated()
+    jpeg[::2, ::2, 2] += 5
+    assert annotation_mask(jpeg).sum() == 240
+
+
+def test_thin_strokes_are_no_drawings_to_paste_back():
+    thin = np.repeat(generator("drawn").integers(0, 200, (60, 60, 1), dtype=np.uint8), 3, axis=2)
+    thin[20:22, 10:50] = (255, 0, 0)
+    assert annotation_mask(thin).sum() == 0
+
+
+@pytest.mark.parametrize(("modality", "kept"), [("X-ray", True), ("MRI", True), ("Ultrasound", True), ("CT", False)])
+def test_low_resolution_pastes_drawings_back_where_the_authors_do(modality, kept):
+    image = annotated()
+    result = degradations.apply(image, "low_resolution", severity=2, modality=modality)
+    mask = annotation_mask(image)
+    assert np.array_equal(result[mask], image[mask]) is kept
+
+
+def test_drawings_kept_by_the_operator_reach_it_as_grey():
+    seen = []
+
+    def look(unit):
+        seen.append(unit)
+        return unit * 0
+
+    result = images.degrade(annotated(), look, annotations="keep", paste_back=True)
+    assert seen[0].shape == (60, 60)
+    assert seen[0][20, 10] == pytest.approx(0.299, abs=0.002)  # the luma of red
+    assert result[20, 10].tolist() == [255, 0, 0]
+    assert not result[0].any()
+
+
+@pytest.mark.parametrize(
+    ("image", "message"),
+    [
+        (np.full((3, 3), np.nan), "NaN"),
+        (np.full((3, 3), np.inf), "infinity"),
+        (np.full((3, 3), 1.5), "from 1.5 to 1.5"),
+        (np.full((3, 3), -0.1, np.float32), "-0.1"),
+        (np.zeros((0, 3), np.uint8), "0 x 3"),
+        (np.zeros((3, 0, 3), np.uint8), "3 x 0"),
+        (np.zeros((3, 3), np.int32), "int32"),
+        (np.zeros((3, 3, 5), np.uint8), "channels"),
+        (np.zeros(3, np.uint8), "shape"),
+        (np.zeros((2, 3, 3, 3), np.uint8), "shape"),
+        ("scan.png", "str"),
+        (None, "NoneType"),
+        (Image.new("L", (0, 4)), "4 x 0"),
+        (Image.new("HSV", (4, 4)), "HSV"),
+        (Image.fromarray(np.full((2, 2), 7.0, np.float32)), "mode 'F'"),
+        (Image.fromarray(np.full((2, 2), 70000, np.int32)), "70000"),
+    ],
+)
+@pytest.mark.parametrize("severity", [0, 1])
+def test_bad_images(image, message, severity):
+    with pytest.raises(UserError, match=message):
+        degradations.apply(image, "gaussian_blur", severity=severity)

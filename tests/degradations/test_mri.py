@@ -1,0 +1,299 @@
+"""MRI artefacts against the textbook way to compute them, by hand, and in what must hold for any image."""
+
+import json
+import multiprocessing
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import ndimage
+
+from lmms_medtasks import degradations
+from lmms_medtasks.degradations import mri, registry
+from lmms_medtasks.degradations.mri import BiasFieldParameters, GhostingParameters, UndersamplingParameters
+from lmms_medtasks.degradations.mri_motion import MovementParameters, band_weights, move
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.seeding import generator
+
+NAMES = ("bias_field_artifact", "undersampling_artifact", "ghosting_artifact", "object_movement")
+
+
+def drawn(name, level, seed, shape):
+    """The record that ``name`` draws; both levels from the same generator."""
+    return registry.get(name, "MRI").sample(generator("mri", seed), registry.settings(name, level, "MRI"), shape)
+
+
+def degraded(image, name, level, seed):
+    return registry.get(name, "MRI").apply(image, drawn(name, level, seed, image.shape[:2]))
+
+
+def squared_error(image, other):
+    return float(np.square(image.astype(np.float64) - np.clip(other, 0, 1)).mean())
+
+
+def test_the_four():
+    assert tuple(degradation.name for degradation in mri.DEGRADATIONS) == NAMES
+
+
+# --- What holds for each of them -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (1, 9), (9, 1), (2, 2), (3, 5), (37, 64), (64, 37), (4, 700), (700, 4)])
+@pytest.mark.parametrize("name", NAMES)
+def test_any_size_grey_and_colour(name, shape):
+    for size in (shape, (*shape, 3)):
+        image = generator("sizes").random(size, dtype=np.float32)
+        image.setflags(write=False)
+        for level in (1, 2):
+            result = degraded(image, name, level, 0)
+            assert result.shape == size and result.dtype == np.float32
+            assert np.isfinite(result).all() and not np.shares_memory(result, image)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_record_read_back_from_json_does_the_same(name):
+    image = generator("json").random((20, 24, 3), dtype=np.float32)
+    degradation = registry.get(name, "MRI")
+    record = drawn(name, 2, 3, (20, 24))
+    read_back = degradation.record(**json.loads(json.dumps(record.to_json())))
+    assert np.array_equal(degradation.apply(image, read_back), degradation.apply(image, record))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_threads_and_order_change_nothing(name, monkeypatch):
+    images = [generator("threads", side).random((side, 300), dtype=np.float32) for side in (300, 41)]
+    results = []
+    for threads, order in ((1, (0, 1)), (4, (1, 0))):
+        monkeypatch.setenv("OMP_NUM_THREADS", str(threads))
+        results.append({which: degraded(images[which], name, 2, 5).tobytes() for which in order})
+    assert results[0] == results[1]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_level_2_is_further(name, broad_set):
+    for kind, image in broad_set.items():
+        unit = image.astype(np.float32) / 255
+        for seed in range(4):
+            first, second = (squared_error(unit, degraded(unit, name, level, seed)) for level in (1, 2))
+            assert 0 < first < second, (kind, seed)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_grey_stored_as_rgb(name, broad_set):
+    grey = broad_set["natural 1.0"]
+    result = degradations.apply(np.stack([grey] * 3, axis=2), name, severity=1, seed=2, modality="MRI")
+    assert np.array_equal(result[..., 0], degradations.apply(grey, name, severity=1, seed=2, modality="MRI"))
+    # The authors draw the k-space mask for each channel, on grey images too: colour fringes.
+    fringes = np.abs(result.astype(int) - result[..., :1]).max()
+    assert fringes > 5 if name == "undersampling_artifact" else fringes == 0
+
+
+@pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="no fork on this system")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_forked_child_gets_the_same(broad_set):
+    image = broad_set["natural 1.0"].astype(np.float32) / 255
+    for name in NAMES:
+        degraded(image, name, 2, 0)  # what a library starts on first use must not stop the child
+    with multiprocessing.get_context("fork").Pool(1) as pool:
+        theirs = pool.starmap_async(degraded, [(image, name, 2, 0) for name in NAMES]).get(timeout=60)
+    for name, result in zip(NAMES, theirs, strict=True):
+        assert np.array_equal(result, degraded(image, name, 2, 0))
+
+
+# Six pixels and the mean of a fixed image, degraded with a fixed seed. NumPy's random streams may change with a major
+# version; the pixels may differ by the last bits of float32 between processors and versions of SciPy: hence 1e-5.
+GOLDEN = {
+    ("bias_field_artifact", 1): (0.248813, 0.217675, 0.447166, 0.356718, 0.130966, 0.264972, 0.273589),
+    ("bias_field_artifact", 2): (0.169775, 0.161604, 0.343925, 0.297561, 0.097766, 0.210116, 0.218847),
+    ("undersampling_artifact", 1): (0.667035, 0.508505, 0.471482, 0.527763, 0.532753, 0.502550, 0.495644),
+    ("undersampling_artifact", 2): (0.627578, 0.496189, 0.443711, 0.516293, 0.485731, 0.505613, 0.495644),
+    ("ghosting_artifact", 1): (0.565918, 0.519496, 0.938391, 0.714308, 0.401395, 0.600878, 0.616159),
+    ("ghosting_artifact", 2): (0.565918, 0.786700, 1.604757, 1.470814, 1.452127, 1.586239, 1.313368),
+    ("object_movement", 1): (0.547058, 0.416555, 0.807651, 0.583457, 0.268399, 0.469177, 0.494810),
+    ("object_movement", 2): (0.503156, 0.380162, 0.784781, 0.653190, 0.350321, 0.395219, 0.491576),
+}
+
+
+def probes(name, level):
+    y, x = np.mgrid[0:48, 0:56].astype(np.float32)
+    image = 0.5 + 0.4 * np.sin(0.31 * x + 0.002 * y * y) * np.cos(0.17 * y)
+    result = degraded(image.astype(np.float32), name, level, 1)
+    return [*result[[3, 11, 20, 29, 37, 45], [50, 7, 31, 18, 44, 26]].astype(float), result.mean(dtype=float)]
+
+
+@pytest.mark.parametrize(("name", "level"), GOLDEN)
+def test_golden_pixels(name, level):
+    assert probes(name, level) == pytest.approx(GOLDEN[name, level], abs=1e-5)
+
+
+# --- Bias field ----------------------------------------------------------------------------------------------------
+
+
+def test_bias_field_by_hand():
+    # P = 1 + x / 2 at x = -1, 0, 1 is 1/2, 1, 3/2; divided by its maximum 1/3, 2/3, 1.
+    coefficients = tuple(0.5 if powers == (1, 0) else 0.0 for powers in mri.POWERS)
+    field = mri.bias_field((2, 3), BiasFieldParameters(coefficients, floor=0.0))
+    assert np.allclose(field, [[1 / 3, 2 / 3, 1.0]] * 2)
+    floored = mri.bias_field((2, 3), BiasFieldParameters(coefficients, floor=0.5))
+    assert np.allclose(floored, [[0.5, 2 / 3, 1.0]] * 2)
+
+
+@settings(deadline=None, max_examples=25)
+@given(height=st.integers(2, 40), width=st.integers(2, 40), seed=st.integers(0, 2**32))
+def test_bias_field_is_the_polynomial(height, width, seed):
+    coefficients = generator("bias", seed).uniform(-0.4, 0.4, len(mri.POWERS))
+    x, y = np.meshgrid(np.linspace(-1, 1, width), np.linspace(-1, 1, height))
+    polynomial = 1 + sum(c * x**i * y**j for c, (i, j) in zip(coefficients, mri.POWERS, strict=True))
+    field = mri.bias_field((height, width), BiasFieldParameters(tuple(coefficients), floor=0.3))
+    assert np.allclose(field, np.maximum(0.3, polynomial / polynomial.max()), atol=1e-5)
+
+
+def test_bias_field_level_2_is_darker_everywhere():
+    for seed in range(30):
+        mild, severe = (
+            mri.bias_field((31, 44), drawn("bias_field_artifact", level, seed, (31, 44))) for level in (1, 2)
+        )
+        assert mild.max() == pytest.approx(1.0) and severe.max() == pytest.approx(1.0)
+        assert (severe <= mild + 1e-6).all()
+        assert 0.45 < mild.mean() < 0.61 and severe.min() >= 0.3 - 1e-6
+
+
+# --- Undersampling -------------------------------------------------------------------------------------------------
+
+
+def mask_of(lines, width):
+    return np.unpackbits(np.frombuffer(bytes.fromhex(lines), np.uint8), count=width, bitorder="little").astype(bool)
+
+
+@pytest.mark.parametrize("width", [12, 13])
+def test_undersampling_is_zero_filled_k_space(width):
+    image = generator("undersampling").random((9, width, 3), dtype=np.float32)
+    record = drawn("undersampling_artifact", 2, 4, (9, width))
+    for channel, result in enumerate(np.moveaxis(mri.undersample(image, record), 2, 0)):
+        k_space = np.fft.fft2(image[..., channel].astype(np.float64)) * mask_of(record.lines[channel], width)
+        assert np.allclose(result, np.fft.ifft2(k_space).real, atol=1e-6)
+    # A grey image is measured with the first channel's lines.
+    assert np.array_equal(mri.undersample(image[..., 0], record), mri.undersample(image, record)[..., 0])
+
+
+def test_undersampling_lines_by_hand():
+    # Of eight frequencies (0, 1, 2, 3, 4, -3, -2, -1), 0, 2 and -1 are kept: bits 0, 2 and 7, 1 + 4 + 128 = 0x85.
+    # 1 and 2 are kept on one side only, which is half of them in the real part.
+    assert mri.line_weights("85", 8).tolist() == [1.0, 0.5, 0.5, 0.0, 0.0]
+
+
+@pytest.mark.parametrize(("level", "kept"), [(1, 49), (2, 41)])
+def test_undersampling_keeps_the_share_and_the_centre(level, kept):
+    # The authors' image: 0.184 and 0.154 of 266 lines are 49 and 41, 8 % of them are 21.
+    record = drawn("undersampling_artifact", level, 0, (10, 266))
+    masks = [mask_of(lines, 266) for lines in record.lines]
+    for mask in masks:
+        assert mask.sum() == kept
+        assert mask[:11].all() and mask[-10:].all()
+    assert not np.array_equal(masks[0], masks[1])
+
+
+def test_undersampling_lines_are_denser_near_the_centre():
+    frequency = np.abs(np.fft.fftfreq(266) * 266)
+    outer = [
+        frequency[np.flatnonzero(mask_of(lines, 266) & (frequency > 10))]
+        for seed in range(30)
+        for lines in drawn("undersampling_artifact", 1, seed, (10, 266)).lines
+    ]
+    # In the authors' image their root mean square is 36 lines.
+    assert np.sqrt(np.square(np.concatenate(outer)).mean()) == pytest.approx(36, abs=4)
+
+
+def test_undersampling_level_2_keeps_a_subset():
+    for seed in range(20):
+        mild, severe = (drawn("undersampling_artifact", level, seed, (5, 180)) for level in (1, 2))
+        for first, second in zip(mild.lines, severe.lines, strict=True):
+            assert (mask_of(second, 180) <= mask_of(first, 180)).all() and first != second
+
+
+def test_undersampling_wants_the_width_it_was_drawn_for():
+    record = UndersamplingParameters(width=8, lines=("85",))
+    with pytest.raises(UserError, match="8 columns and 1 channels do not fit an image of shape"):
+        mri.undersample(np.zeros((4, 9), np.float32), record)
+    with pytest.raises(UserError, match="do not fit"):
+        mri.undersample(np.zeros((4, 8, 3), np.float32), record)
+
+
+# --- Ghosting ------------------------------------------------------------------------------------------------------
+
+
+def test_ghosting_by_hand():
+    # Two ghosts of intensity 0.3 on six rows: step 6 // 3 = 2, weights 0.3 * 2/3 = 0.2 and 0.3 * 1/3 = 0.1.
+    # First ghost: row 2 gets 0.2 of row 0 (1), row 3 gets 0.2 of row 1 (0.5). In place: row 4 gets 0.2 of row 2 as it
+    # was (0). Second ghost, 4 rows down: row 4 gets 0.1, row 5 gets 0.05.
+    column = np.array([1, 0.5, 0, 0, 0, 0], np.float32)[:, None]
+    assert np.allclose(mri.add_ghosts(column, GhostingParameters(2, 0.3))[:, 0], [1, 0.5, 0.2, 0.1, 0.1, 0.05])
+
+
+def test_ghosts_have_ghosts():
+    # Three ghosts of intensity 0.8 on eight rows: step 2, weights 0.6, 0.4, 0.2 at 2, 4, 6 rows down.
+    # Row 0 holds 1. After the first: row 2 is 0.6. After the second: row 4 is 0.4, row 6 is 0.4 * 0.6 = 0.24.
+    # After the third: row 6 is 0.24 + 0.2 = 0.44.
+    column = np.zeros((8, 1), np.float32)
+    column[0] = 1
+    assert np.allclose(mri.add_ghosts(column, GhostingParameters(3, 0.8))[:, 0], [1, 0, 0.6, 0, 0.4, 0, 0.44, 0])
+
+
+# --- Movement ------------------------------------------------------------------------------------------------------
+
+
+def moved_the_long_way(image, poses):
+    """Every band of rows of the centred two-dimensional spectrum from SciPy's affine transform of the image."""
+    height, width = image.shape
+    spectrum = np.zeros(image.shape, complex)
+    centre = np.array([(height - 1) / 2, (width - 1) / 2])
+    for band, (turn, right, down) in enumerate(poses):
+        cos, sin = np.cos(np.radians(turn)), np.sin(np.radians(turn))
+        matrix = np.array([[cos, sin], [-sin, cos]])
+        offset = centre - matrix @ (centre + [down, right])
+        copy = ndimage.affine_transform(image.astype(np.float64), matrix, offset, order=1, mode="reflect")
+        each = height // len(poses)
+        rows = slice(band * each, (band + 1) * each if band < len(poses) - 1 else height)
+        spectrum[rows] = np.fft.fftshift(np.fft.fft2(copy))[rows]
+    return np.fft.ifft2(np.fft.ifftshift(spectrum)).real
+
+
+@settings(deadline=None, max_examples=25)
+@given(height=st.integers(1, 40), width=st.integers(1, 40), bands=st.integers(1, 6), seed=st.integers(0, 2**32))
+def test_movement_is_bands_of_k_space(height, width, bands, seed):
+    rng = generator("movement", seed)
+    image = rng.random((height, width), dtype=np.float32)
+    poses = tuple(tuple(map(float, rng.uniform(-1, 1, 3) * [15, 9, 9])) for _ in range(bands))
+    assert np.allclose(move(image, MovementParameters(poses)), moved_the_long_way(image, poses), atol=2e-5)
+
+
+def test_movement_without_movement_is_the_image():
+    image = generator("still").random((33, 20), dtype=np.float32)
+    assert np.allclose(move(image, MovementParameters(((0.0, 0.0, 0.0),) * 3)), image, atol=1e-6)
+
+
+def test_poses_by_hand():
+    image = np.zeros((9, 9), np.float32)
+    image[4, 7] = 1.0  # to the right of the centre
+    shifted = move(image, MovementParameters(((0.0, -2.0, 1.0),)))
+    assert np.unravel_index(shifted.argmax(), shifted.shape) == (5, 5)
+    turned = move(image, MovementParameters(((90.0, 0.0, 0.0),)))
+    assert np.unravel_index(turned.argmax(), turned.shape) == (1, 4)  # above the centre
+
+
+def test_band_weights_by_hand():
+    # Seven rows, three bands: rows of the centred spectrum are ky = -3 .. 3, bands of 7 // 3 = 2 rows and the rest:
+    # (-3, -2), (-1, 0), (1, 2, 3). So 0 comes from the second, 1 from the second and the third, 2 and 3 from the
+    # first and the third.
+    assert band_weights(7, 3).tolist() == [[0, 0, 0.5, 0.5], [1, 0.5, 0, 0], [0, 0.5, 0.5, 0.5]]
+
+
+def test_movement_is_the_same_direction_at_both_levels_and_further():
+    for seed in range(30):
+        mild, severe = (drawn("object_movement", level, seed, (100, 80)).poses for level in (1, 2))
+        assert (len(mild), len(severe)) == (3, 5)
+        assert np.array_equal(np.sign(mild[1]), np.sign(severe[2]))
+        assert (np.abs(mild[1]) < np.abs(severe[2])).all()
+        assert np.abs(np.array(mild)).max(axis=0)[0] <= 1.7
+        assert np.abs(np.array(severe))[:, 1:].max() <= 0.058 * 80

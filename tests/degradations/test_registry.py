@@ -1,0 +1,178 @@
+"""Names, modalities, levels, numbers, draws."""
+
+import numpy as np
+import pytest
+
+from lmms_medtasks import degradations
+from lmms_medtasks.degradations import registry
+from lmms_medtasks.errors import UserError
+
+EIGHTEEN = {
+    "limited_angle", "sparse_view", "bias_field_artifact", "undersampling_artifact", "ghosting_artifact",
+    "blood_cell_artifact", "dark_spots_artifact", "object_rotation", "object_movement", "adjust_brightness", "exposure",
+    "reduce_contrast", "gaussian_noise", "low_dose", "low_resolution", "motion_blur", "gaussian_blur", "bubble",
+}  # fmt: skip
+
+
+def test_the_eighteen_of_table_5():
+    assert set(degradations.names()) == EIGHTEEN
+    counts = {"artifacts": 7, "motion": 2, "intensity": 3, "noise": 2, "resolution_blur": 4}
+    found = [degradations.category(name) for name in degradations.names()]
+    assert {category: found.count(category) for category in counts} == counts
+
+
+def test_every_name_has_code_numbers_and_a_source():
+    for section in registry.MODULES:
+        name, _, modality = section.partition("@")
+        assert degradations.get(name, modality or None).name == name
+        assert degradations.source(name, modality or None)
+
+
+def sections():
+    return {name: entry for name, entry in registry._read("severity.yaml").items() if name != "version"}
+
+
+def test_severity_yaml_has_a_section_for_each_and_nothing_else():
+    assert set(sections()) == set(registry.MODULES)
+
+
+@pytest.mark.parametrize("section", sorted(registry.MODULES))
+def test_severity_yaml_explains_every_number(section):
+    entry = sections()[section]
+    assert set(entry) <= {"source", "parameters", "shared", "levels"}
+    for modality, levels in entry["levels"].items():
+        assert modality == "any" or modality in degradations.modalities()
+        assert set(levels) == {1, 2}
+        for row in levels.values():
+            assert set(row) | set(entry.get("shared", {})) == set(entry["parameters"])
+    for name, about in entry["parameters"].items():
+        assert set(about) <= {"unit", "from", "note"} and about["unit"], name
+        assert about["from"] in ("paper", "inferred", "choice"), name
+        assert about["from"] != "choice" or about.get("note"), f"{name}: a choice says why"
+
+
+@pytest.mark.parametrize("section", sorted(registry.MODULES))
+def test_levels_differ(section):
+    name, _, modality = section.partition("@")
+    first, second = (registry.settings(name, level, modality or None) for level in (1, 2))
+    assert first != second
+
+
+def test_modalities():
+    assert degradations.modalities() == (
+        "CT", "MRI", "X-ray", "Ultrasound", "Dermoscopy", "Histopathology", "Endoscopy"
+    )  # fmt: skip
+    general = {name for name in degradations.names() if len(degradations.modalities_of(name)) == 7}
+    assert len(general) == 9
+    assert set(degradations.for_modality("CT")) == general | {"limited_angle", "sparse_view", "low_dose"}
+    assert set(degradations.for_modality("Endoscopy")) == general
+    for modality in degradations.modalities():
+        assert set(degradations.drawn_for(modality)) <= set(degradations.for_modality(modality))
+        assert len(degradations.drawn_for(modality)) >= 3
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [("xray", "X-ray"), ("x_ray", "X-ray"), ("X-Ray", "X-ray"), ("pathology", "Histopathology"), ("ct", "CT"),
+     ("UltraSound", "Ultrasound"), ("MR", "MRI"), ("ENDOSCOPY", "Endoscopy"), ("dermoscopy", "Dermoscopy")],
+)  # fmt: skip
+def test_modality_spellings(written, meant):
+    assert degradations.canonical_modality(written) == meant
+
+
+@pytest.mark.parametrize(
+    ("site", "paper"),
+    [("downsample_artifact", "low_resolution"), ("rotation_artifact", "object_rotation"),
+     ("random_motion_artifact", "object_movement"), ("exposure_artifact", "exposure"), ("bubble_artifact", "bubble"),
+     ("xray_motion_blur_artifact", "motion_blur"), ("gaussian_noise", "gaussian_noise")],
+)  # fmt: skip
+def test_names_of_the_authors_site(site, paper):
+    assert degradations.canonical_name(site) == paper
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: degradations.canonical_name("gausian_noise"), "Did you mean 'gaussian_noise'"),
+        (lambda: degradations.canonical_name(7), "7"),
+        (lambda: degradations.canonical_modality("Ultrasond"), "Did you mean 'Ultrasound'"),
+        (lambda: degradations.canonical_modality(None), "None"),
+        (lambda: degradations.draw_for_question("CT", "q", count=0), "at least one"),
+        (lambda: degradations.draw_for_question("CT", "q", among=["nois"]), "Unknown degradation"),
+        (lambda: registry.settings("exposure", 0), "Level 0"),
+    ],
+)
+def test_unknown_things(call, message):
+    with pytest.raises(UserError, match=message):
+        call()
+
+
+@pytest.mark.parametrize("severity", [3, -1, 1.0, "1", True, None, np.float64(1)])
+def test_bad_severities(severity):
+    with pytest.raises(UserError, match="(?s)0.*1.*2"):
+        registry.check_severity(severity)
+
+
+def test_numpy_integers_are_severities():
+    assert registry.check_severity(np.int64(2)) == 2
+
+
+def test_a_modality_that_it_is_not_for():
+    image = np.zeros((4, 4), np.uint8)
+    with pytest.raises(UserError, match="only for CT.*force=True"):
+        degradations.apply(image, "sparse_view", severity=1, modality="X-ray")
+    with pytest.raises(UserError, match="only for CT"):
+        degradations.apply(image, "sparse_view", severity=0, modality="X-ray")
+
+
+def test_force():
+    image = np.full((16, 16, 3), 128, np.uint8)
+    result = degradations.apply(image, "bubble", severity=1, modality="X-ray", force=True)
+    assert result.shape == image.shape
+
+
+def test_movement_has_an_operator_of_its_own_on_mri():
+    assert degradations.get("object_movement", "MRI") is not degradations.get("object_movement", "CT")
+    assert degradations.get("object_movement") is degradations.get("object_movement", "CT")
+
+
+def test_draws_are_stable_and_within_the_table():
+    for modality in degradations.modalities():
+        for question in range(50):
+            drawn = degradations.draw_for_question(modality, question)
+            assert len(drawn) == len(set(drawn)) == 3
+            assert set(drawn) <= set(degradations.drawn_for(modality))
+            assert drawn == degradations.draw_for_question(modality.lower(), question)
+    assert len({degradations.draw_for_question("CT", 1, seed=seed) for seed in range(10)}) > 3
+
+
+def test_draws_are_even():
+    drawn = [name for question in range(700) for name in degradations.draw_for_question("CT", str(question))]
+    # Three of seven, 700 times: 300 each, standard deviation 13.
+    for name in degradations.drawn_for("CT"):
+        assert 240 < drawn.count(name) < 360, name
+
+
+def test_draws_from_a_few():
+    few = ("low_resolution", "gaussian_blur")
+    assert degradations.draw_for_question("Endoscopy", "q", among=few) == few
+    assert degradations.draw_for_question("X-ray", "q", among=["gaussian_blur"]) == ()
+
+
+def test_fingerprint_notices_a_changed_number(monkeypatch, tmp_path):
+    registry.fingerprint.cache_clear()
+    before = degradations.fingerprint()
+    assert len(before) == 16 and before == registry.fingerprint()
+    for file in registry.resources.files(registry.PACKAGE).iterdir():
+        if file.name.endswith((".py", ".yaml")):
+            (tmp_path / file.name).write_bytes(file.read_bytes())
+    monkeypatch.setattr(registry.resources, "files", lambda _: tmp_path)
+    registry.fingerprint.cache_clear()
+    try:
+        assert registry.fingerprint() == before
+        registry.fingerprint.cache_clear()
+        numbers = tmp_path / "severity.yaml"
+        numbers.write_text(numbers.read_text().replace("sigma: 3.0", "sigma: 3.1"))
+        assert registry.fingerprint() != before
+    finally:
+        registry.fingerprint.cache_clear()
