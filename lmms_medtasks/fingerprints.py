@@ -1,0 +1,64 @@
+"""Short digests of what decides a task's numbers besides its YAML: prompt, code, degradations.
+
+The harness's response cache keys on the YAML's text and the names of hooks only; it would serve old replies after a
+change of pictures or parser. With these digests in the task's metadata it does not. Each YAML records its own, a test
+fails when a recorded one is stale, and a run with changed code says so.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import sys
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+_LENGTH = 12
+# What the hooks use and no YAML names.
+_ALWAYS = ("lmms_medtasks.parsing", "lmms_medtasks.pictures", "lmms_medtasks.seeding", "lmms_medtasks.trials")
+
+
+def of_task(config: Mapping[str, Any]) -> dict[str, str]:
+    """Digests of a task's ``prompt``, ``code`` and ``degradations`` (each only where the task has it).
+
+    ``config`` is the task's configuration with its hooks resolved, as the harness's task manager gives it.
+    """
+    settings = (config.get("lmms_eval_specific_kwargs") or {}).get("default") or {}
+    found = {"code": _code(config)}
+    if settings.get("prompt"):
+        from lmms_medtasks.hooks import prompt_text
+
+        found["prompt"] = digest(prompt_text(str(settings["prompt"])).encode())
+    if not settings.get("rendered") and settings.get("severity") != 0:
+        from lmms_medtasks import degradations
+
+        found["degradations"] = degradations.fingerprint()
+    return dict(sorted(found.items()))
+
+
+def digest(*contents: bytes) -> str:
+    """The first 12 hexadecimal digits of a SHA-256 over ``contents``, each with its length."""
+    total = hashlib.sha256()
+    for content in contents:
+        total.update(len(content).to_bytes(8, "little") + content)
+    return total.hexdigest()[:_LENGTH]
+
+
+def _code(config: Mapping[str, Any]) -> str:
+    """Digest of the source of every module that a hook of the task lives in, and of those that all hooks use."""
+    for name in _ALWAYS:
+        __import__(name)
+    names = {function.__module__ for function in _functions(config)} | set(_ALWAYS)
+    sources = [inspect.getsource(sys.modules[name]).encode() for name in sorted(names) if name in sys.modules]
+    return digest(*sources)
+
+
+def _functions(value: Any) -> Iterator[Any]:
+    if isinstance(value, Mapping):
+        for each in value.values():
+            yield from _functions(each)
+    elif isinstance(value, list | tuple):
+        for each in value:
+            yield from _functions(each)
+    elif inspect.isfunction(value):
+        yield value

@@ -1,0 +1,203 @@
+"""How the lmms-eval harness finds us. The only module that touches the harness's internals.
+
+The harness loads the entry point group ``lmms_eval.models`` when its model registry is built, in every process of a
+multi-process launch too. :func:`register` is ours: it returns the models of :mod:`lmms_medtasks.baselines` and, once
+the harness's task manager exists, makes it see our tasks (harness 0.7.3 has no entry points for tasks).
+
+Four methods of ``lmms_eval.tasks.TaskManager`` are wrapped; ``tests/test_plugin.py`` fails when one of them moves:
+
+- ``initialize_tasks`` also indexes :func:`task_folder`;
+- ``match_tasks`` checks that the data of the tasks asked for can be had, before a model is loaded for minutes;
+- ``load_task_or_group`` notes whether the runner is a "chat" or a "simple" one;
+- ``_get_config`` completes a task's metadata with what only a run knows (:mod:`lmms_medtasks.provenance`), so that it
+  stands in the result file and in the key of the harness's response cache.
+
+And one function, ``lmms_eval.evaluator.evaluate``, which has the model and the tasks in hand: before it runs, sampling
+settings that the checkpoint ships are set aside (:mod:`lmms_medtasks.sampling`).
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import wrapt
+
+from lmms_medtasks.errors import UserError
+
+if TYPE_CHECKING:
+    from lmms_eval.models.registry_v2 import ModelManifest
+
+_MARK = "_lmms_medtasks_joined"
+_MODELS = {
+    "medtasks_random": "RandomModel",
+    "medtasks_most_frequent": "MostFrequentModel",
+    "medtasks_observer": "ObserverModel",
+}
+
+
+def task_folder() -> Path:
+    """The folder with our task YAMLs, for ``lmms-eval --include_path``."""
+    import lmms_medtasks.task_configs
+
+    return Path(lmms_medtasks.task_configs.__path__[0])
+
+
+def register() -> list[ModelManifest]:
+    """Entry point of the group ``lmms_eval.models``: our models, and our tasks as soon as there is a task manager."""
+    from lmms_eval.models.registry_v2 import ModelManifest
+
+    wrapt.register_post_import_hook(lambda module: join(module.TaskManager), "lmms_eval.tasks")
+    return [
+        ModelManifest(model_id=name, simple_class_path=f"lmms_medtasks.baselines.models.{cls}")
+        for name, cls in _MODELS.items()
+    ]
+
+
+def join(task_manager: type) -> None:
+    """Make ``task_manager`` (the harness's ``TaskManager`` class) know our tasks. Doing it twice changes nothing."""
+    if getattr(task_manager, _MARK, False):
+        return
+    setattr(task_manager, _MARK, True)
+    _wrap(task_manager, "initialize_tasks", _initialize_tasks)
+    _wrap(task_manager, "match_tasks", _match_tasks)
+    _wrap(task_manager, "load_task_or_group", _load_task_or_group)
+    _wrap(task_manager, "_get_config", _get_config)
+
+
+def _wrap(cls: type, name: str, wrapper: Any) -> None:
+    original = getattr(cls, name)
+
+    @functools.wraps(original)
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return wrapper(original, self, *args, **kwargs)
+
+    setattr(cls, name, method)
+
+
+def _initialize_tasks(original: Any, self: Any, *args: Any, **kwargs: Any) -> dict[str, Any]:
+    index = original(self, *args, **kwargs)
+    # Built-in names and those of --include_path stay: ours never take a name from anyone.
+    return {**self._get_task_and_group(str(task_folder())), **index}
+
+
+def _match_tasks(original: Any, self: Any, task_list: list[str]) -> list[str]:
+    names = original(self, task_list)
+    with _UserErrors():
+        for name in _leaves(self, names):
+            _get_config_checked(self, name)
+    return names
+
+
+def _leaves(manager: Any, names: list[str]) -> list[str]:
+    """The tasks of ours among ``names``, those inside our groups and tags included."""
+    folder, found = str(task_folder()), []
+    for name in names:
+        entry = manager.task_index[name]
+        if entry["type"] == "tag":
+            found += _leaves(manager, entry["task"])
+        elif str(entry["yaml_path"]).startswith(folder):
+            config = type(manager)._get_config.__wrapped__(manager, name)
+            children = config["task"] if entry["type"] == "group" else []
+            known = [child for child in children if isinstance(child, str) and child in manager.task_index]
+            found += _leaves(manager, known) if entry["type"] == "group" else [name]
+    return found
+
+
+def _load_task_or_group(original: Any, self: Any, task_list: Any = None, task_type: str = "simple") -> dict[str, Any]:
+    self._lmms_medtasks_runner = task_type
+    # Not before: the evaluator imports the models, and so us, before it has defined `evaluate`.
+    if "lmms_eval.evaluator" in sys.modules:
+        join_evaluator(sys.modules["lmms_eval.evaluator"])
+    return original(self, task_list, task_type)
+
+
+def _get_config(original: Any, self: Any, name: str) -> dict[str, Any]:
+    with _UserErrors():
+        return _get_config_checked(self, name)
+
+
+def _get_config_checked(manager: Any, name: str) -> dict[str, Any]:
+    from lmms_medtasks import provenance
+
+    config = type(manager)._get_config.__wrapped__(manager, name)
+    return provenance.complete(config, manager.model_name, getattr(manager, "_lmms_medtasks_runner", None))
+
+
+def join_evaluator(module: Any) -> None:
+    """Make the harness's ``evaluate`` set a checkpoint's sampling settings aside for our tasks. Idempotent."""
+    if getattr(module, _MARK, False):
+        return
+    setattr(module, _MARK, True)
+    original = module.evaluate
+
+    @functools.wraps(original)
+    def evaluate(*args: Any, **kwargs: Any) -> Any:
+        _set_sampling_aside(kwargs.get("lm"), kwargs.get("task_dict") or {})
+        return original(*args, **kwargs)
+
+    module.evaluate = evaluate
+
+
+def _set_sampling_aside(lm: Any, task_dict: dict[Any, Any]) -> None:
+    from loguru import logger
+
+    from lmms_medtasks import sampling
+
+    configs = list(_configs(task_dict))
+    ours = [config for config in configs if _is_ours(config) and _samples(config)]
+    if not ours:
+        return
+    if len(ours) < len(configs):
+        # The settings are the model's, not a task's: changing them would move the scores of tasks that are not ours.
+        logger.warning("Tasks of others in this run: sampling settings that the checkpoint ships stay as they are.")
+        return
+    model = getattr(lm, "model", None) or getattr(lm, "_model", None)
+    changed = sampling.set_aside(model, ours[0].generation_kwargs or {})
+    if changed:
+        logger.info(f"Sampling settings of the checkpoint set aside for independent trials: {changed}")
+    for config in ours:
+        config.metadata = {**config.metadata, "checkpoint_sampling_set_aside": changed}
+
+
+def _configs(task_dict: dict[Any, Any]) -> Iterator[Any]:
+    for value in task_dict.values():
+        if isinstance(value, dict):
+            yield from _configs(value)
+        elif hasattr(value, "config"):
+            yield value.config
+
+
+def _is_ours(config: Any) -> bool:
+    return isinstance(config.metadata, dict) and "data_digest" in config.metadata
+
+
+def _samples(config: Any) -> bool:
+    settings = config.generation_kwargs or {}
+    return bool(settings.get("do_sample", True)) and float(settings.get("temperature") or 0) > 0
+
+
+class _UserErrors:
+    """Under the harness's command line, end with the message of a :class:`UserError` and status 1.
+
+    The harness would print a traceback, hide the cause behind seconds of retries, and exit with status 0. As a
+    library (``simple_evaluate``) the error is raised as it is.
+    """
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: type | None, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, UserError) and _is_command_line():
+            first = os.environ.get("RANK", "0") == "0"
+            raise SystemExit(f"lmms-medtasks: {error}" if first else 1) from None
+
+
+def _is_command_line() -> bool:
+    main = sys.modules.get("__main__")
+    spec = getattr(main, "__spec__", None)
+    return "lmms_eval.__main__" in sys.modules or getattr(spec, "name", "") == "lmms_eval.__main__"

@@ -1,0 +1,52 @@
+"""What the harness's runners do to a picture before the model sees it."""
+
+from __future__ import annotations
+
+import functools
+import importlib.resources
+import os
+from typing import Any
+
+_FORMAT_VARIABLE = "LMMS_IMAGE_ENCODE_FORMAT"
+_LOSSLESS = {"", "PNG"}
+
+
+@functools.cache
+def table() -> dict[str, dict[str, str]]:
+    """``runners.yaml``: {"lossy": {module: encoding}, "clean": {module: encoding}}."""
+    import yaml
+
+    return yaml.safe_load(importlib.resources.files(__package__).joinpath("runners.yaml").read_text("utf-8"))
+
+
+def image_encoding(model_name: str, runner: str) -> str | None:
+    """How the runner re-encodes pictures with loss ("JPEG quality 85"), or None when it is not known to do so.
+
+    ``model_name`` is what stands after ``--model``; ``runner`` is "chat" or "simple", the kind that was chosen.
+    """
+    from lmms_eval.models import MODEL_REGISTRY_V2
+
+    try:
+        resolved = MODEL_REGISTRY_V2.resolve(model_name, force_simple=runner == "simple")
+    except ValueError:
+        return None  # the harness itself reports an unknown model
+    module = ".".join(resolved.class_path.split(".")[-3:-1])
+    lossy = table()["lossy"].get(module)
+    chosen = os.environ.get(_FORMAT_VARIABLE, "").strip().upper()
+    if lossy is None and chosen not in _LOSSLESS:
+        return f"{chosen} ({_FORMAT_VARIABLE})"
+    return lossy
+
+
+@functools.cache
+def warn(model_name: str, encoding: str) -> None:
+    """Say once a process, on stderr through the harness's log, that the pictures are re-encoded."""
+    logger: Any
+    from loguru import logger
+
+    clean = ", ".join(sorted(name.split(".")[1] for name in table()["clean"]))
+    logger.warning(
+        f"The runner of --model {model_name} re-encodes every picture as {encoding} before the model sees it. In a "
+        f"benchmark of image quality that is damage on top of the damage measured; the result file records it "
+        f"(metadata.image_encoding). Runners measured to be clean: {clean} (as chat models)."
+    )

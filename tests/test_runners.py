@@ -1,0 +1,51 @@
+"""The list of runners that re-encode pictures, against the installed harness."""
+
+import re
+from pathlib import Path
+
+import lmms_eval
+import pytest
+
+from lmms_medtasks import runners
+
+JPEG = re.compile(r"""(image_format|img_format|format)\s*=\s*["']JPEG["']|fmt: str = "JPEG\"""")
+
+
+def harness_modules_with_jpeg():
+    root = Path(lmms_eval.__path__[0]) / "models"
+    found = set()
+    for kind in ("simple", "chat"):
+        for path in (root / kind).glob("*.py"):
+            if JPEG.search(path.read_text("utf-8")):
+                found.add(f"{kind}.{path.stem}")
+    return found
+
+
+def test_list_matches_the_harness():
+    assert set(runners.table()["lossy"]) == harness_modules_with_jpeg()
+
+
+def test_clean_runners_are_not_on_the_lossy_list():
+    assert not set(runners.table()["clean"]) & set(runners.table()["lossy"])
+
+
+@pytest.mark.parametrize(
+    ("model", "runner", "expected"),
+    [
+        ("gemma3", "simple", "JPEG quality 85"),
+        ("qwen2_5_vl", "simple", "JPEG quality 85"),
+        ("qwen2_5_vl", "chat", None),
+        ("internvl_hf", "chat", None),
+        ("no_such_model", "chat", None),
+    ],
+)
+def test_encoding_of_a_runner(monkeypatch, model, runner, expected):
+    monkeypatch.delenv("LMMS_IMAGE_ENCODE_FORMAT", raising=False)
+    assert runners.image_encoding(model, runner) == expected
+
+
+def test_format_chosen_by_variable(monkeypatch):
+    monkeypatch.setenv("LMMS_IMAGE_ENCODE_FORMAT", "jpeg")
+    assert runners.image_encoding("openai", "chat") == "JPEG (LMMS_IMAGE_ENCODE_FORMAT)"
+    monkeypatch.setenv("LMMS_IMAGE_ENCODE_FORMAT", "PNG")
+    assert runners.image_encoding("openai", "chat") is None
