@@ -1,0 +1,82 @@
+"""Reading an answer out of a model's reply. Nothing is ever guessed: what can't be read is its own outcome."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+Status = Literal["ok", "unreadable", "truncated", "failed"]
+"""ok: an answer was read. unreadable: a reply without one. truncated: reasoning that was cut off before an answer.
+failed: no reply, the request itself failed."""
+
+Rule = Literal["single_letter", "first_capital", ""]
+"""Which of the paper's rules read the answer."""
+
+# What lmms-eval 0.7.3 returns in place of a reply when a request failed for good or the token budget was used up.
+_FAILURES = ("[LMMS_EVAL_REQUEST_FAILED", "[LMMS_EVAL_BUDGET_EXCEEDED")
+_SINGLE = re.compile(r"[\s\"'`*_(\[{<]*([A-Za-z])[\s\"'`*_)\]}>.,:;!]*")
+_OPEN_TAG = re.compile(r"<(think|thinking|analysis|reasoning)>", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What was read from one reply: ``value`` is an option letter if ``status`` is "ok", else ""."""
+
+    status: Status
+    value: str = ""
+    rule: Rule = ""
+
+
+def is_failed_request(reply: str | None) -> bool:
+    """Whether the harness put a failure text in place of a reply."""
+    return reply is None or reply.lstrip().startswith(_FAILURES)
+
+
+def option_letters(count: int) -> str:
+    """The letters of ``count`` options: "ABCD" for 4. Raises ValueError outside 1 to 26."""
+    if not 1 <= count <= 26:
+        raise ValueError(f"A question can have 1 to 26 options, got {count}.")
+    return "ABCDEFGHIJKLMNOPQRSTUVWXYZ"[:count]
+
+
+def read_choice(reply: str | None, option_count: int) -> Reading:
+    """Read the option letter from a reply by MedQ-Deg's priority rule (appendix 0.B).
+
+    1. The reply is a single letter (in either case, possibly in quotes, brackets or bold, with a full stop).
+    2. Else the first capital letter standing alone that is the letter of an option.
+    3. Else nothing was read; the benchmark counts the trial as incorrect.
+
+    The paper's second rule is "first capital letter found in response". Taken to the letter it would read "The answer
+    is B" as T, so a letter inside a word is no answer here, nor is a capital beyond the last option. The article of "A
+    nodule" is still read as A, as the paper's rule does; :attr:`Reading.rule` lets one count such cases.
+
+    Differs from the paper in two outcomes of their own: a failed request is "failed", and reasoning that was cut off
+    inside its tag is "truncated" rather than searched for letters.
+    """
+    if is_failed_request(reply):
+        return Reading("failed")
+    letters = option_letters(option_count)
+    text = str(reply)
+    answer = _after_reasoning(text)
+    if answer is None:
+        return Reading("truncated")
+    single = _SINGLE.fullmatch(answer)
+    if single:
+        letter = single.group(1).upper()
+        return Reading("ok", letter, "single_letter") if letter in letters else Reading("unreadable")
+    found = re.search(rf"(?<![^\W_])[{letters}](?![^\W_])", answer)
+    return Reading("ok", found.group(), "first_capital") if found else Reading("unreadable")
+
+
+def _after_reasoning(text: str) -> str | None:
+    """The reply without its reasoning blocks, None if one was opened and never closed."""
+    opened = _OPEN_TAG.search(text)
+    while opened:
+        close = re.compile(rf"</{opened.group(1)}>", re.IGNORECASE).search(text, opened.end())
+        if close is None:
+            return None
+        text = text[: opened.start()] + text[close.end() :]
+        opened = _OPEN_TAG.search(text)
+    # Chat templates that put the opening tag into the prompt leave only the closing one in the reply.
+    return re.split(r"</(?:think|thinking|analysis|reasoning)>", text, flags=re.IGNORECASE)[-1]

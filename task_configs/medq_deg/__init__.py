@@ -1,0 +1,1 @@
+"""MedQ-Deg: accuracy and calibration as image quality falls."""
