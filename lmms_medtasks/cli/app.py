@@ -1,0 +1,24 @@
+"""Puts the commands together."""
+
+from __future__ import annotations
+
+import typer
+
+from lmms_medtasks.cli import data, degrade, fingerprint, path, run
+
+
+def build() -> typer.Typer:
+    """The command with all its subcommands."""
+    app = typer.Typer(
+        name="lmms-medtasks",
+        help="Medical vision-language benchmarks as a plugin of the lmms-eval harness.",
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        add_completion=False,
+    )
+    app.add_typer(data.app, name="data")
+    run.register(app)
+    path.register(app)
+    fingerprint.register(app)
+    degrade.register(app)
+    return app

@@ -1,0 +1,105 @@
+"""``lmms-medtasks run``: the harness, with an exit status that can be trusted."""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lmms_medtasks import results
+from lmms_medtasks.errors import UserError
+
+_CONTEXT = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": ["--help"]}
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to ``app``."""
+    app.command(context_settings=_CONTEXT)(run)
+
+
+def run(
+    context: typer.Context,
+    processes: Annotated[int, typer.Option(help="Processes to spread the questions over, a GPU each.", min=1)] = 1,
+) -> None:
+    """Run lmms-eval with the arguments given, and fail when it failed.
+
+    All other arguments go to lmms-eval as they are. Where none is given, --output_path becomes a new folder in runs/,
+    and samples are logged. lmms-eval exits with status 0 when an evaluation failed; this command exits with 1 then, or
+    when the result of a task that was asked for is missing or incomplete.
+    """
+    if importlib.util.find_spec("lmms_eval") is None:
+        raise UserError("lmms-eval is not installed in this environment. Install it: pip install lmms-eval.")
+    arguments = list(context.args)
+    tasks = _checked_tasks(arguments)
+    output = _output_folder(arguments)
+    before = results.files(output)
+    status = subprocess.run(_command(arguments, processes), check=False).returncode
+    fresh = sorted(results.files(output) - before)
+    missing = results.problems([results.read(path) for path in fresh], tasks)
+    for path in fresh:
+        typer.echo(f"Results: {path}", err=True)
+    if status == 0 and not missing:
+        return
+    for each in missing if fresh else [f"The evaluation failed: no result file in {output}."]:
+        typer.echo(f"lmms-medtasks: {each}", err=True)
+    raise typer.Exit(status if status not in (0, None) else 1)
+
+
+def _command(arguments: list[str], processes: int) -> list[str]:
+    launcher = [sys.executable]
+    if processes > 1:
+        # Not `accelerate launch --cpu --num_processes N`: it starts a single process and says nothing.
+        launcher += ["-m", "torch.distributed.run", "--standalone", f"--nproc_per_node={processes}"]
+    return [*launcher, "-m", "lmms_eval", *arguments]
+
+
+def _value(arguments: list[str], name: str) -> str | None:
+    """The value of an option given as ``--name value`` or ``--name=value``, the last one if it is given twice."""
+    found = None
+    for number, argument in enumerate(arguments):
+        if argument == name and number + 1 < len(arguments):
+            found = arguments[number + 1]
+        elif argument.startswith(f"{name}="):
+            found = argument.partition("=")[2]
+    return found
+
+
+def _checked_tasks(arguments: list[str]) -> list[str]:
+    """The tasks asked for; raises UserError for what the harness would misunderstand in silence."""
+    tasks = _value(arguments, "--tasks")
+    if not tasks or _value(arguments, "--model") is None:
+        raise UserError(
+            "Name a model and tasks, for example: lmms-medtasks run --model medtasks_observer --tasks medq_deg_levels. "
+            "`lmms-eval --tasks list` lists all tasks, `lmms-eval models` all models."
+        )
+    limit = _value(arguments, "--limit")
+    if limit is not None and _is_zero(limit):
+        raise UserError(
+            f"--limit {limit} asks for no question (and lmms-eval would run all of them). Give a number above 0, a "
+            "share below 1, or leave it out."
+        )
+    return [task.strip() for task in tasks.split(",") if task.strip()]
+
+
+def _is_zero(limit: str) -> bool:
+    try:
+        return float(limit) == 0
+    except ValueError:
+        return False  # the harness reports what is no number
+
+
+def _output_folder(arguments: list[str]) -> Path:
+    """Where results go; adds --output_path and --log_samples to the arguments where they are missing."""
+    given = _value(arguments, "--output_path")
+    if given is None:
+        # A folder a run: the harness names files by the second and appends to a sample log that is there already.
+        given = str(Path("runs") / datetime.now(timezone.utc).strftime("%Y%m%dT%H%M%S.%fZ"))
+        arguments += ["--output_path", given]
+    if "--log_samples" not in arguments:
+        arguments.append("--log_samples")
+    return Path(given)

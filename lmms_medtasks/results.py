@@ -1,0 +1,92 @@
+"""Reads the harness's result and sample files; everything after a run starts here."""
+
+from __future__ import annotations
+
+import fnmatch
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lmms_medtasks.errors import UserError
+
+_SUFFIX = "_results.json"
+
+
+@dataclass(frozen=True)
+class Run:
+    """One result file of the harness, read."""
+
+    path: Path
+    content: dict[str, Any]
+
+    @property
+    def tasks(self) -> dict[str, dict[str, Any]]:
+        """The results by task and group, as the harness wrote them."""
+        return self.content.get("results", {})
+
+    def samples_file(self, task: str) -> Path:
+        """Where the task's sample log is, if samples were logged."""
+        return self.path.with_name(self.path.name.removesuffix(_SUFFIX) + f"_samples_{task}.jsonl")
+
+    def sample_count(self, task: str) -> int | None:
+        """Number of rows in the task's sample log, None if there is none."""
+        path = self.samples_file(task)
+        if not path.is_file():
+            return None
+        with path.open("rb") as file:
+            return sum(1 for line in file if line.strip())
+
+
+def read(path: Path) -> Run:
+    """Read a result file. Raises UserError when it is no result file of the harness."""
+    try:
+        content = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise UserError(f"Can't read {path} as a result file of the harness: {error}") from error
+    if not isinstance(content, dict) or not isinstance(content.get("results"), dict):
+        raise UserError(f"{path} is no result file of the harness: it has no 'results'.")
+    return Run(path, content)
+
+
+def files(folder: Path) -> set[Path]:
+    """All result files below ``folder``."""
+    return set(folder.rglob(f"*{_SUFFIX}")) if folder.is_dir() else set()
+
+
+def problems(runs: Iterable[Run], requested: Iterable[str]) -> list[str]:
+    """What ``runs`` lack of the tasks, groups and wildcards ``requested``: a sentence each, [] if nothing."""
+    runs = list(runs)
+    found: list[str] = []
+    for name in requested:
+        holding = [(run, task) for run in runs for task in _named(run, name)]
+        if not holding:
+            found.append(f"No result of task {name!r}.")
+        for run, task in holding:
+            found += _incomplete(run, task)
+    return found
+
+
+def _named(run: Run, name: str) -> list[str]:
+    """The tasks that ``name`` stands for in this run: itself, what a wildcard matches, what a group holds."""
+    groups = run.content.get("group_subtasks", {})
+    matched = [task for task in {**run.tasks, **groups} if fnmatch.fnmatchcase(task, name)]
+    leaves: list[str] = []
+    for task in matched:
+        leaves += groups[task] if groups.get(task) else [task]
+    return list(dict.fromkeys(leaves))
+
+
+def _incomplete(run: Run, task: str) -> list[str]:
+    result = run.tasks.get(task)
+    if result is None:
+        return [f"No result of task {task!r} in {run.path.name}."]
+    metrics = {key: value for key, value in result.items() if key != "alias" and "_stderr" not in key}
+    if not any(isinstance(value, int | float) for value in metrics.values()):
+        return [f"Task {task!r} has no metric with a value in {run.path.name}."]
+    rows = run.sample_count(task)
+    expected = run.content.get("n-samples", {}).get(task, {}).get("effective")
+    if rows is not None and expected is not None and rows != expected:
+        return [f"Task {task!r} has {rows} samples in its log, {expected} were asked for."]
+    return []

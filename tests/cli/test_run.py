@@ -1,0 +1,118 @@
+"""`lmms-medtasks run`: what is passed on, and when it fails."""
+
+import json
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import pytest
+from typer.testing import CliRunner
+
+from lmms_medtasks.cli import run as command
+from lmms_medtasks.cli.app import build
+from lmms_medtasks.errors import UserError
+
+ASKED = ["run", "--model", "m", "--tasks", "a_1"]
+
+
+@pytest.fixture
+def harness(monkeypatch, tmp_path):
+    """A stand-in for the harness that writes the results it is told to; gives the commands it got."""
+    monkeypatch.chdir(tmp_path)
+    state = SimpleNamespace(commands=[], results={"a_1": {"accuracy,none": 0.5}}, status=0)
+
+    def stand_in(arguments, check):
+        state.commands.append(arguments)
+        folder = command.Path(command._value(arguments, "--output_path")) / "model"
+        if state.results is not None:
+            folder.mkdir(parents=True, exist_ok=True)
+            content = {"results": state.results, "group_subtasks": {}}
+            (folder / f"{len(state.commands)}_results.json").write_text(json.dumps(content))
+        return SimpleNamespace(returncode=state.status)
+
+    monkeypatch.setattr(command.subprocess, "run", stand_in)
+    return state
+
+
+def call(*arguments):
+    return CliRunner().invoke(build(), list(arguments))
+
+
+def test_passes_arguments_on_and_logs_samples(harness):
+    assert call(*ASKED, "--limit", "5", "--model_args", "a=1,b=2", "-x").exit_code == 0
+    given = harness.commands[0]
+    assert given[:3] == [sys.executable, "-m", "lmms_eval"]
+    assert given[3:10] == ["--model", "m", "--tasks", "a_1", "--limit", "5", "--model_args"]
+    assert given[10:12] == ["a=1,b=2", "-x"]
+    assert given[-1] == "--log_samples"
+
+
+def test_says_where_results_went(harness):
+    done = call(*ASKED, "--output_path=out")
+    assert "Results: out/model/1_results.json" in done.output
+    assert harness.commands[0].count("--output_path") == 0
+
+
+def test_two_runs_get_folders_of_their_own(harness):
+    call(*ASKED)
+    call(*ASKED)
+    folders = [given[given.index("--output_path") + 1] for given in harness.commands]
+    assert len(set(folders)) == 2
+
+
+def test_several_processes_use_the_launcher_that_really_starts_them(harness):
+    call(*ASKED, "--processes", "2")
+    given = harness.commands[0]
+    assert given[1:5] == ["-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2"]
+    assert "--processes" not in given
+
+
+def test_no_result_file_is_a_failure(harness):
+    harness.results = None
+    done = call(*ASKED)
+    assert done.exit_code == 1
+    assert "The evaluation failed: no result file" in done.output
+
+
+def test_missing_task_is_a_failure(harness):
+    done = call("run", "--model", "m", "--tasks", "a_1,b_2")
+    assert done.exit_code == 1
+    assert "No result of task 'b_2'." in done.output
+
+
+def test_old_results_do_not_count(harness):
+    assert call(*ASKED, "--output_path", "out").exit_code == 0
+    harness.results = None
+    assert call(*ASKED, "--output_path", "out").exit_code == 1
+
+
+def test_the_harness_own_status_is_kept(harness):
+    harness.status = 3
+    assert call(*ASKED).exit_code == 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["run"], "Name a model and tasks"),
+        (["run", "--model", "m"], "Name a model and tasks"),
+        ([*ASKED, "--limit", "0"], "--limit 0 asks for no question"),
+        ([*ASKED, "--limit=0.0"], "--limit 0.0 asks for no question"),
+    ],
+)
+def test_mistakes_are_told_before_anything_runs(harness, arguments, message):
+    done = call(*arguments)
+    assert isinstance(done.exception, UserError)
+    assert message in str(done.exception)
+    assert not harness.commands
+
+
+def test_a_mistake_is_one_message_and_status_2(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-m", "lmms_medtasks", *ASKED, "--limit", "0"],
+        capture_output=True, text=True, cwd=tmp_path, check=False,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert done.stderr.startswith("lmms-medtasks: --limit 0")
+    assert "Traceback" not in done.stderr
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,61 @@
+"""What is missing from a run's result files."""
+
+import json
+
+import pytest
+
+from lmms_medtasks import results
+from lmms_medtasks.errors import UserError
+
+
+def write(folder, tasks, groups=None, samples=None, effective=2):
+    content = {
+        "results": tasks,
+        "group_subtasks": groups or {},
+        "n-samples": {task: {"original": 9, "effective": effective} for task in tasks},
+    }
+    path = folder / "20260101_000000_results.json"
+    path.write_text(json.dumps(content))
+    for task, count in (samples or {}).items():
+        (folder / f"20260101_000000_samples_{task}.jsonl").write_text('{"doc_id": 0}\n' * count)
+    return results.read(path)
+
+
+def test_complete_run_has_no_problems(tmp_path):
+    run = write(tmp_path, {"a_1": {"alias": "a", "accuracy,none": 0.5}}, samples={"a_1": 2})
+    assert results.problems([run], ["a_1"]) == []
+    assert results.problems([run], ["a_*"]) == []
+
+
+def test_missing_task_is_named(tmp_path):
+    run = write(tmp_path, {"a_1": {"accuracy,none": 0.5}})
+    assert results.problems([run], ["a_1", "b"]) == ["No result of task 'b'."]
+    assert results.problems([], ["a_1"]) == ["No result of task 'a_1'."]
+
+
+def test_group_needs_each_of_its_tasks(tmp_path):
+    tasks = {"group": {"alias": "group"}, "a_1": {"accuracy,none": 0.5}}
+    run = write(tmp_path, tasks, groups={"group": ["a_1", "a_2"]})
+    assert results.problems([run], ["group"]) == ["No result of task 'a_2' in 20260101_000000_results.json."]
+
+
+def test_task_without_any_value(tmp_path):
+    run = write(tmp_path, {"a_1": {"alias": "a", "accuracy,none": None, "accuracy_stderr,none": 0.1}})
+    assert "no metric with a value" in results.problems([run], ["a_1"])[0]
+
+
+def test_missing_samples(tmp_path):
+    run = write(tmp_path, {"a_1": {"accuracy,none": 0.5}}, samples={"a_1": 1})
+    assert results.problems([run], ["a_1"]) == ["Task 'a_1' has 1 samples in its log, 2 were asked for."]
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"results": 3}'])
+def test_no_result_file(tmp_path, text):
+    path = tmp_path / "x_results.json"
+    path.write_text(text)
+    with pytest.raises(UserError, match="x_results.json"):
+        results.read(path)
+
+
+def test_files_of_a_folder_that_is_not_there(tmp_path):
+    assert results.files(tmp_path / "none") == set()
