@@ -1,0 +1,247 @@
+"""The taxonomies of MedQ-Deg as the paper prints them, and where a source dataset's own name of a task belongs.
+
+Two high-level, six mid-level and thirty fine-grained capabilities (Table 4); five categories and eighteen degradations
+(Table 5); seven modalities. The names and counts are in ``taxonomy.yaml``, other datasets' names in
+``capability_names.yaml``; category and modalities of a degradation are those of :mod:`lmms_medtasks.degradations`.
+Both files are read when first asked for.
+
+>>> fine_of("organ recognition - abdomen"), mid_of("Abdominal Structures"), high_of("Anatomical Recognition")
+('Abdominal Structures', 'Anatomical Recognition', 'Medical Perception')
+"""
+
+from __future__ import annotations
+
+import functools
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from importlib import resources
+from types import MappingProxyType
+from typing import Any, Literal
+
+import yaml
+
+from lmms_medtasks import degradations
+from lmms_medtasks.errors import unknown
+
+_PACKAGE = "lmms_medtasks.task_configs.medq_deg"
+
+Level = Literal["fine", "mid"]
+
+
+@dataclass(frozen=True)
+class Capability:
+    """A fine-grained capability (a row of Table 4): degraded pairs, and the printed ratios in percent."""
+
+    name: str
+    mid: str
+    high: str
+    count: int
+    ratio_in_mid: float
+    ratio_in_total: float
+
+
+@dataclass(frozen=True)
+class DegradationType:
+    """A degradation (a row of Table 5): degraded pairs, the printed ratios in percent, the printed modality."""
+
+    name: str
+    category: str
+    count: int
+    ratio_in_parent: float
+    ratio_in_total: float
+    modality: str
+
+
+@dataclass(frozen=True)
+class Category:
+    """A category of degradations (a row of Table 5): degraded pairs and the printed ratio in percent."""
+
+    key: str
+    title: str
+    count: int
+    ratio_in_total: float
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where a name belongs; ``fine`` is None where only the mid-level capability is known, both where none is."""
+
+    fine: str | None
+    mid: str | None
+
+
+@functools.cache
+def _read(file_name: str) -> dict[str, Any]:
+    return yaml.safe_load(resources.files(_PACKAGE).joinpath(file_name).read_text(encoding="utf-8"))
+
+
+def _folded(text: str) -> str:
+    return "".join(character for character in text.casefold() if character.isalnum())
+
+
+@functools.cache
+def _mid_rows() -> Mapping[str, tuple[str, Mapping[str, Any]]]:
+    """Mid-level name -> (high-level name, its entry in taxonomy.yaml), in the order of Table 2's columns."""
+    highs = _read("taxonomy.yaml")["capabilities"]["high"]
+    return MappingProxyType({mid["name"]: (high["name"], mid) for high in highs for mid in high["mids"]})
+
+
+@functools.cache
+def capabilities() -> tuple[Capability, ...]:
+    """The thirty fine-grained capabilities with counts and printed ratios, in the order of Table 4."""
+    return tuple(
+        Capability(mid=mid, high=high, **fine) for mid, (high, row) in _mid_rows().items() for fine in row["fines"]
+    )
+
+
+def highs() -> tuple[str, ...]:
+    """The two high-level capabilities."""
+    return tuple(high["name"] for high in _read("taxonomy.yaml")["capabilities"]["high"])
+
+
+def mids() -> tuple[str, ...]:
+    """The six mid-level capabilities, in the order of Table 2's columns."""
+    return tuple(_mid_rows())
+
+
+def fines() -> tuple[str, ...]:
+    """The thirty fine-grained capabilities, in the order of Table 4."""
+    return tuple(capability.name for capability in capabilities())
+
+
+def short_of(mid: str) -> str:
+    """The head of ``mid``'s column in Table 2.
+
+    Raises:
+        UserError: No mid-level capability has that name.
+
+    >>> short_of("Clinical Understanding")
+    'CU'
+    """
+    return str(_mid_row(mid)[1]["short"])
+
+
+def high_of(mid: str) -> str:
+    """The high-level capability of ``mid``.
+
+    Raises:
+        UserError: No mid-level capability has that name.
+    """
+    return _mid_row(mid)[0]
+
+
+def _mid_row(mid: str) -> tuple[str, Mapping[str, Any]]:
+    if mid not in _mid_rows():
+        raise unknown("mid-level capability", mid, mids())
+    return _mid_rows()[mid]
+
+
+@functools.cache
+def _mid_by_fine() -> Mapping[str, str]:
+    return MappingProxyType({capability.name: capability.mid for capability in capabilities()})
+
+
+def mid_of(fine: str) -> str:
+    """The mid-level capability of ``fine``, a name of Table 4; for other spellings see :func:`mid_of_name`.
+
+    Raises:
+        UserError: No fine-grained capability has that name.
+    """
+    if fine not in _mid_by_fine():
+        raise unknown("fine-grained capability", fine, fines())
+    return _mid_by_fine()[fine]
+
+
+@functools.cache
+def _places() -> Mapping[str, _Place]:
+    """Folded name -> place. Table 4's fine-grained names stand above its mid-level ones, and both above all others."""
+    table: dict[str, _Place] = {}
+    for dataset in _read("capability_names.yaml")["datasets"].values():
+        for name, row in dataset["names"].items():
+            fine = row.get("fine")
+            table[_folded(name)] = _Place(fine, mid_of(fine) if fine else row.get("mid"))
+    for mid, (_, row) in _mid_rows().items():
+        table.update({_folded(name): _Place(None, mid) for name in (mid, *row["called"])})
+    table.update({_folded(fine): _Place(fine, mid_of(fine)) for fine in fines()})
+    return MappingProxyType(table)
+
+
+def fine_of(name: str) -> str | None:
+    """The fine-grained capability that ``name`` stands for, or None where that is not known.
+
+    ``name`` is one of Table 4 or of a source dataset; case, spaces and punctuation do not count.
+
+    >>> fine_of("Cell Recognition"), fine_of("Organ Recognition - Thorax")
+    ('Cell and Microbes', None)
+    """
+    place = _places().get(_folded(name))
+    return place.fine if place else None
+
+
+def mid_of_name(name: str) -> str | None:
+    """The mid-level capability that ``name`` stands for, or None where that is not known.
+
+    Takes what :func:`fine_of` takes, and the mid-level names. More names have one than have a fine-grained capability.
+
+    >>> mid_of_name("Organ Recognition - Thorax"), mid_of_name("Modality Recognition")
+    ('Anatomical Recognition', None)
+    """
+    place = _places().get(_folded(name))
+    return place.mid if place else None
+
+
+def unmapped(names: Iterable[str], level: Level = "fine") -> Counter[str]:
+    """How often each name among ``names`` occurs that has no fine-grained (or no mid-level) capability.
+
+    Names stay as they were given, a missing one ("") included.
+
+    >>> unmapped(["Counting", "Modality Recognition", "Modality Recognition", ""])
+    Counter({'Modality Recognition': 2, '': 1})
+    """
+    known: Callable[[str], str | None] = {"fine": fine_of, "mid": mid_of_name}[level]
+    return Counter(name for name in names if known(name) is None)
+
+
+def categories() -> tuple[str, ...]:
+    """The keys of the five categories of degradations, in the order of Table 5."""
+    return tuple(_read("taxonomy.yaml")["degradations"]["categories"])
+
+
+def category_of(degradation: str) -> str:
+    """The key of ``degradation``'s category; the name may be that of the authors' site too.
+
+    Raises:
+        UserError: No degradation has that name.
+    """
+    return degradations.category(degradation)
+
+
+def category(key: str) -> Category:
+    """Printed title, count and ratio of a category.
+
+    Raises:
+        UserError: No category has that key.
+    """
+    rows = _read("taxonomy.yaml")["degradations"]["categories"]
+    if key not in rows:
+        raise unknown("category of degradations", key, rows)
+    row = rows[key]
+    return Category(key, row["title"], row["count"], row["ratio_in_total"])
+
+
+@functools.cache
+def degradation_types() -> tuple[DegradationType, ...]:
+    """The eighteen degradations with counts and printed ratios, in the order of Table 5."""
+    rows = _read("taxonomy.yaml")["degradations"]["types"]
+    return tuple(DegradationType(name=name, category=category_of(name), **row) for name, row in rows.items())
+
+
+def modalities() -> tuple[str, ...]:
+    """The seven modalities (paper, abstract and appendix 0.A.1), as they are written everywhere."""
+    return degradations.modalities()
+
+
+def totals() -> Mapping[str, int]:
+    """The sizes of the benchmark: ``pairs`` (all questions at all levels), ``degraded`` (L1 and L2) and ``clean``."""
+    return MappingProxyType({name: row["count"] for name, row in _read("taxonomy.yaml")["totals"].items()})

@@ -1,0 +1,212 @@
+"""The paper's Tables 2, 3 and 6: what can be computed from other printed numbers is, and every difference is listed.
+
+All arithmetic is with fractions of the printed decimals, so that a tie is a tie.
+"""
+
+import math
+import os
+from collections import Counter
+from dataclasses import astuple, replace
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from lmms_medtasks.task_configs.medq_deg import reference, taxonomy
+
+GROUPS = ["commercial", "open_source", "medical"]
+TENTH, HUNDREDTH = Fraction(1, 10), Fraction(1, 100)  # one unit of the last printed digit
+
+
+def exact(number):
+    return Fraction(str(number))
+
+
+def mean(numbers):
+    numbers = [exact(number) for number in numbers]
+    return sum(numbers) / len(numbers)
+
+
+def of_columns(table, rows, averages):
+    """(table, row, column, printed, recomputed, unit, what the rounding of the inputs may move) of Table 2 or 3."""
+    slack = TENTH / 2  # of a mean of numbers that are each off by at most half a unit
+    for row in [*rows, *averages]:
+        for part, name in enumerate(["average", "average drop"]):
+            recomputed = mean(cell[part] for cell in row.columns.values())
+            yield table, row.model, name, row.average[part], recomputed, TENTH, slack
+    for row in averages:
+        members = [other for other in rows if row.group in ("all", other.group)]
+        for column in ["average", *row.columns]:
+            for part, suffix in enumerate(["", " drop"]):
+                recomputed = mean(cell(other, column)[part] for other in members)
+                yield table, row.model, column + suffix, cell(row, column)[part], recomputed, TENTH, slack
+
+
+def cell(row, column):
+    return row.average if column == "average" else row.columns[column]
+
+
+def of_levels(rows):
+    for row in rows:
+        for name, level, printed in [("L1-L0", row.l1, row.l1_minus_l0), ("L2-L0", row.l2, row.l2_minus_l0)]:
+            yield 6, row.model, name, printed, exact(level) - exact(row.l0), HUNDREDTH, HUNDREDTH
+
+
+def of_counts():
+    fines, types, total = taxonomy.capabilities(), taxonomy.degradation_types(), taxonomy.totals()["degraded"]
+    in_mid = Counter()
+    for fine in fines:
+        in_mid[fine.mid] += fine.count
+    yield 4, "all thirty", "sum of counts", total, Fraction(sum(in_mid.values())), 1, 0
+    for fine in fines:
+        yield 4, fine.name, "ratio_in_mid", fine.ratio_in_mid, percent(fine.count, in_mid[fine.mid]), HUNDREDTH, 0
+        yield 4, fine.name, "ratio_in_total", fine.ratio_in_total, percent(fine.count, total), HUNDREDTH, 0
+    yield 5, "all eighteen", "sum of counts", total, Fraction(sum(row.count for row in types)), 1, 0
+    for key in taxonomy.categories():
+        category, own = taxonomy.category(key), [row for row in types if row.category == key]
+        yield 5, key, "sum of counts", category.count, Fraction(sum(row.count for row in own)), 1, 0
+        yield 5, key, "ratio_in_total", category.ratio_in_total, percent(category.count, total), HUNDREDTH, 0
+        for row in own:
+            yield 5, row.name, "ratio_in_parent", row.ratio_in_parent, percent(row.count, category.count), HUNDREDTH, 0
+            yield 5, row.name, "ratio_in_total", row.ratio_in_total, percent(row.count, total), HUNDREDTH, 0
+
+
+def percent(part, whole):
+    return Fraction(100 * part, whole)
+
+
+def differences(cells):
+    """The cells whose printed number is not the recomputed one rounded (either way, if half a unit from both)."""
+    for table, row, column, printed, recomputed, unit, slack in cells:
+        off = abs(recomputed - exact(printed))
+        if off > Fraction(unit) / 2:
+            within = off <= Fraction(unit) / 2 + slack
+            yield table, row, column, printed, round(float(recomputed), 4), within
+
+
+def all_cells():
+    yield from of_columns(2, reference.capability_results(), reference.capability_averages())
+    yield from of_columns(3, reference.degradation_results(), reference.degradation_averages())
+    yield from of_counts()
+    yield from of_levels(reference.level_results())
+
+
+def test_every_difference_in_the_paper_is_listed_and_no_other():
+    # 2 x 44 averages of columns and 4 x 7 x 2 averages of models in Table 2; 2 x 44 and 4 x 6 x 2 in Table 3;
+    # 1 + 30 x 2 in Table 4; 1 + 5 x 2 + 18 x 2 in Table 5; 40 x 2 in Table 6.
+    cells = list(all_cells())
+    assert len(cells) == (88 + 56) + (88 + 48) + 61 + 47 + 80
+    found = sorted(differences(cells))
+    assert found == sorted(astuple(listed) for listed in reference.discrepancies())
+    assert len(found) == 13
+
+
+def test_a_wrong_digit_would_be_found():
+    first, *others = reference.capability_results()
+    wrong = replace(first, columns={**first.columns, "Imaging Perception": reference.Score(46.5, 0.9)})
+    found = list(differences(of_columns(2, [wrong, *others], [])))
+    # (67.2 + 46.5 + 67.4 + 75.0 + 62.1 + 78.8) / 6 = 397.0 / 6 = 66.1667, and the paper prints 64.5.
+    assert found == [(2, "GPT-5", "average", 64.5, 66.1667, False)]
+
+
+def test_a_tie_may_be_rounded_either_way():
+    row = reference.LevelsRow("x", "medical", l0=50.0, l1=40.005, l2=40.005, l1_minus_l0=-9.99, l2_minus_l0=-10.0)
+    assert list(differences(of_levels([row]))) == []
+    assert len(list(differences(of_levels([replace(row, l1_minus_l0=-9.98)])))) == 1
+
+
+@pytest.mark.parametrize("rows", [reference.capability_results, reference.degradation_results, reference.level_results])
+def test_forty_models_in_three_groups_spelt_alike(rows):
+    assert {row.model: row.group for row in rows()} == dict(reference.models())
+    assert len(rows()) == 40
+    # "9 Commercial MLLMs", "21 Open-source general models", "10 Medical-specialized models" (section 4.1)
+    assert Counter(row.group for row in rows()) == {"commercial": 9, "open_source": 21, "medical": 10}
+    assert list(reference.GROUPS) == GROUPS
+
+
+@pytest.mark.parametrize("averages", [reference.capability_averages, reference.degradation_averages])
+def test_one_average_row_a_group_and_one_over_all(averages):
+    assert [row.group for row in averages()] == [*GROUPS, "all"]
+
+
+def test_columns_are_those_of_the_taxonomy():
+    for row in [*reference.capability_results(), *reference.capability_averages()]:
+        assert tuple(row.columns) == taxonomy.mids()
+    for row in [*reference.degradation_results(), *reference.degradation_averages()]:
+        assert sorted(row.columns) == sorted(taxonomy.categories())
+
+
+def test_cells_read_by_eye():
+    """Ten cells, copied from the paper by hand."""
+    table2 = {row.model: row for row in [*reference.capability_results(), *reference.capability_averages()]}
+    table3 = {row.model: row for row in [*reference.degradation_results(), *reference.degradation_averages()]}
+    table6 = {row.model: row for row in reference.level_results()}
+    assert table2["Gemini-2.5-Pro"].columns["Treatment Reasoning"] == (59.6, -2.6)  # 59.6(up 2.6)
+    assert table2["Qwen2-VL-Instruct(72B)"].columns["Treatment Reasoning"] == (3.9, 11.5)
+    assert table2["Janus-Pro(7B)"].columns["Treatment Reasoning"] == (0.0, 0.0)
+    assert table2["Lingshu(32B)"].columns["Imaging Perception"] == (27.5, -0.5)
+    assert table2["Avg. Performance (All Models)"].average == (36.6, 3.0)
+    assert table3["GPT-4.1-mini"].columns["noise"] == (63.3, -0.8)
+    assert table3["Lingshu(7B)"].columns["motion"] == (65.6, 10.1)
+    assert table3["DeepSeek-VL2"].columns["resolution_blur"] == (43.0, 1.9)
+    assert (table6["GPT-4.1"].l0, table6["GPT-4.1"].l1, table6["GPT-4.1"].l1_minus_l0) == (66.0, 66.5, 0.5)
+    assert (table6["ShowO2(1.5B)"].l2, table6["ShowO2(1.5B)"].l2_minus_l0) == (39.35, -3.8)
+
+
+def test_table_3_weighted_with_table_5_is_table_6():
+    weights = {key: Fraction(taxonomy.category(key).count, 20_588) for key in taxonomy.categories()}
+    by_level = {row.model: row for row in reference.level_results()}
+    for row in reference.degradation_results():
+        weighted = sum(weights[key] * exact(score.accuracy) for key, score in row.columns.items())
+        level = by_level[row.model]
+        assert abs(weighted - mean([level.l1, level.l2])) < TENTH, row.model
+
+
+def is_multiple(number, parts, tolerance):
+    """Whether a multiple of 1/``parts`` lies within ``tolerance`` of ``number``, both in percent."""
+    low, high = (exact(number) - tolerance) * parts / 100, (exact(number) + tolerance) * parts / 100
+    return math.ceil(low) <= math.floor(high)
+
+
+@pytest.mark.parametrize(
+    ("column", "parts", "tolerance"),
+    [
+        ("Imaging Perception", 200, TENTH / 2),
+        ("Basic Science Reasoning", 56, TENTH / 2),
+        ("Diagnosis Reasoning", 198, TENTH),  # means of two levels, both rounded before
+        ("Treatment Reasoning", 52, TENTH),
+    ],
+)
+def test_how_many_answers_table_2_rests_on(column, parts, tolerance):
+    numbers = [row.columns[column].accuracy for row in reference.capability_results()]
+    fitting = [n for n in range(2, parts + 1) if all(is_multiple(number, n, tolerance) for number in numbers)]
+    assert fitting == [parts]  # and no smaller number of answers
+
+
+@pytest.mark.parametrize(("level", "parts"), [("l0", 2153), ("l1", 5098), ("l2", 5098), ("l1", 4902), ("l2", 4902)])
+def test_how_many_answers_table_6_rests_on(level, parts):
+    numbers = [getattr(row, level) for row in reference.level_results()]
+    assert all(is_multiple(number, parts, HUNDREDTH / 2) for number in numbers)
+    assert not all(is_multiple(number, parts + 1, HUNDREDTH / 2) for number in numbers)
+
+
+def arrow(score):
+    return f"{score.accuracy:.1f}(\\{'up' if score.drop < 0 else 'down'}arrow{abs(score.drop):.1f})"
+
+
+def test_every_row_stands_in_the_paper():
+    """Each row, written out again as the paper's text has it, is found there exactly once."""
+    shared = Path(os.environ.get("MEDTASKS_SHARED", Path(__file__).parents[4] / "shared"))
+    papers = sorted((shared / "seeds").glob("000_*.txt"))
+    if not papers:
+        pytest.skip("the paper's text is not here (MEDTASKS_SHARED)")
+    lines = Counter(" ".join(line.split()) for line in papers[0].read_text("utf-8").splitlines())
+    for rows, averages in [
+        (reference.capability_results(), reference.capability_averages()),
+        (reference.degradation_results(), reference.degradation_averages()),
+    ]:
+        for row in [*rows, *averages]:
+            assert lines[" ".join([row.model, arrow(row.average), *map(arrow, row.columns.values())])] == 1, row.model
+    for level in reference.level_results():
+        numbers = [level.l0, level.l1, level.l2, level.l1_minus_l0, level.l2_minus_l0]
+        assert lines[" ".join([level.model, *(f"{number:.2f}" for number in numbers)])] == 1, level.model

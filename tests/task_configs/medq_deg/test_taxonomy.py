@@ -1,0 +1,197 @@
+"""The taxonomies: complete, consistent with themselves and with the degradations, and nothing placed by guessing."""
+
+import json
+import os
+import string
+from collections import Counter
+from fractions import Fraction
+from importlib import resources
+from pathlib import Path
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lmms_medtasks import degradations
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.task_configs.medq_deg import taxonomy
+
+FOLDER = resources.files("lmms_medtasks.task_configs.medq_deg")
+DATASETS = yaml.safe_load(FOLDER.joinpath("capability_names.yaml").read_text("utf-8"))["datasets"]
+NAMES = [(name, row) for dataset in DATASETS.values() for name, row in dataset["names"].items()]
+SHARED = Path(os.environ.get("MEDTASKS_SHARED", Path(__file__).parents[4] / "shared"))
+
+
+def test_sizes_are_those_that_the_paper_states():
+    assert len(taxonomy.highs()) == 2
+    assert len(taxonomy.mids()) == len(set(taxonomy.mids())) == 6
+    assert len(taxonomy.fines()) == len(set(taxonomy.fines())) == 30
+    assert len(taxonomy.categories()) == 5
+    assert len(taxonomy.degradation_types()) == 18
+    assert len(taxonomy.modalities()) == 7
+
+
+def test_mid_level_capabilities_and_their_columns_of_table_2():
+    assert [taxonomy.short_of(mid) for mid in taxonomy.mids()] == ["CU", "IP", "AR", "BS", "Diag.", "Treat."]
+    assert [taxonomy.high_of(mid) for mid in taxonomy.mids()] == ["Medical Perception"] * 3 + ["Clinical Reasoning"] * 3
+    # rows of Table 4 per mid-level capability
+    assert Counter(map(taxonomy.mid_of, taxonomy.fines())) == dict(
+        zip(taxonomy.mids(), [6, 4, 9, 3, 4, 4], strict=True)
+    )
+
+
+def test_degraded_and_clean_pairs_make_up_the_benchmark():
+    totals = taxonomy.totals()
+    assert totals["degraded"] + totals["clean"] == totals["pairs"]  # 20,588 + 4,306 = 24,894
+    assert totals["degraded"] == sum(row.count for row in taxonomy.degradation_types())
+    assert totals["degraded"] == sum(taxonomy.category(key).count for key in taxonomy.categories())
+
+
+def test_table_4_agrees_with_the_total_but_for_anatomy():
+    sums = Counter()
+    for capability in taxonomy.capabilities():
+        sums[capability.mid] += capability.count
+    assert sums.pop("Anatomical Recognition") == 7215
+    anatomy = taxonomy.totals()["degraded"] - sum(sums.values())
+    assert anatomy == 6216
+    for capability in taxonomy.capabilities():
+        if capability.mid == "Anatomical Recognition":  # all nine printed ratios are of 6,216
+            ratio = Fraction(100 * capability.count, anatomy)
+            assert abs(ratio - Fraction(str(capability.ratio_in_mid))) <= Fraction(1, 200), capability
+
+
+def test_degradations_are_those_of_the_code_in_the_same_order():
+    rows = taxonomy.degradation_types()
+    assert tuple(row.name for row in rows) == degradations.names()
+    assert list(dict.fromkeys(row.category for row in rows)) == list(taxonomy.categories())
+    for row in rows:
+        printed = taxonomy.modalities() if row.modality == "All" else (degradations.canonical_modality(row.modality),)
+        assert degradations.modalities_of(row.name) == printed
+
+
+def test_category_titles_and_unknown_names():
+    assert taxonomy.category("resolution_blur").title == "Resolution & Blur"
+    assert taxonomy.category_of("downsample_artifact") == "resolution_blur"  # the authors' site's name
+    with pytest.raises(UserError, match="'artefacts'.*Did you mean 'artifacts'"):
+        taxonomy.category("artefacts")
+    with pytest.raises(UserError, match="Did you mean 'Counting'"):
+        taxonomy.mid_of("counting")
+    with pytest.raises(UserError, match="mid-level capability 'Counting'"):
+        taxonomy.high_of("Counting")
+    with pytest.raises(UserError, match="mid-level capability"):
+        taxonomy.short_of("")
+
+
+def test_the_paper_s_names_map_to_themselves():
+    for fine in taxonomy.fines():
+        assert taxonomy.fine_of(fine) == fine
+        assert taxonomy.mid_of_name(fine) == taxonomy.mid_of(fine)
+    for mid in taxonomy.mids():
+        assert taxonomy.mid_of_name(mid) == mid
+        assert taxonomy.fine_of(mid) in (None, mid)  # "Treatment Reasoning" is the name of both
+
+
+@pytest.mark.parametrize(("name", "row"), NAMES, ids=[name for name, _ in NAMES])
+def test_a_name_of_a_source_dataset(name, row):
+    assert set(row) <= {"fine", "mid", "why"} and row["why"].strip()
+    assert not {"fine", "mid"} <= set(row)  # one says all that is known
+    assert taxonomy.fine_of(name) == row.get("fine")
+    mid = taxonomy.mid_of(row["fine"]) if "fine" in row else row.get("mid")
+    assert taxonomy.mid_of_name(name) == mid
+    assert mid is None or mid in taxonomy.mids()
+    if row["why"] == "same name":
+        assert folded(name) == folded(row["fine"])
+
+
+def test_names_of_source_datasets_are_complete_and_unambiguous():
+    assert {name: len(dataset["names"]) for name, dataset in DATASETS.items()} == {
+        "GMAI-MMBench": 18,  # clinical VQA tasks
+        "OmniMedVQA": 5,  # question types
+        "MedXpertQA": 14,  # 4 spellings of 3 medical tasks x 2 types, the 4 alone, the 2 types alone
+    }
+    places: dict[str, set[tuple[str | None, str | None]]] = {}
+    for name, row in NAMES:
+        places.setdefault(folded(name), set()).add((row.get("fine"), row.get("mid")))
+    assert all(len(found) == 1 for found in places.values())
+
+
+def folded(name):
+    return "".join(character for character in name.lower() if character not in " -/")
+
+
+@given(st.sampled_from(NAMES), st.randoms(use_true_random=False))
+def test_case_spaces_and_punctuation_do_not_count(entry, random):
+    name, _ = entry
+    other = "".join(random.choice([letter.lower(), letter.upper(), letter + " "]) for letter in name).replace("-", "_")
+    assert taxonomy.fine_of(f"  {other}\t") == taxonomy.fine_of(name)
+    assert taxonomy.mid_of_name(other) == taxonomy.mid_of_name(name)
+
+
+@given(st.text(string.ascii_letters + " -/", max_size=40))
+def test_other_names_are_not_guessed(text):
+    known = {folded(name) for name in [*taxonomy.fines(), *taxonomy.mids(), "Diagnostic Reasoning", *dict(NAMES)]}
+    if folded(text) not in known:
+        assert taxonomy.fine_of(text) is None and taxonomy.mid_of_name(text) is None
+
+
+@pytest.mark.parametrize("name", ["", "Count", "Countings", "Disease", "Organ Recognition", "骨", "Diagnosis  "])
+def test_near_misses_stay_unmapped(name):
+    assert taxonomy.fine_of(name) is None
+
+
+def test_what_is_unmapped_is_counted_by_the_name_given():
+    names = ["Counting", "Organ Recognition - Pelvic", "organ recognition - pelvic", "Modality Recognition", "", ""]
+    assert taxonomy.unmapped(iter(names)) == {
+        "Organ Recognition - Pelvic": 1,
+        "organ recognition - pelvic": 1,
+        "Modality Recognition": 1,
+        "": 2,
+    }
+    assert taxonomy.unmapped(names, level="mid") == {"Modality Recognition": 1, "": 2}
+    assert taxonomy.unmapped([]) == {}
+
+
+def test_the_bundled_questions_have_capabilities_of_table_4():
+    text = resources.files("lmms_medtasks.sources.mini").joinpath("questions.yaml").read_text("utf-8")
+    named = {entry["capability"] for entry in yaml.safe_load(text)}
+    assert named and named <= set(taxonomy.fines())
+
+
+@pytest.mark.parametrize("name", ["taxonomy.yaml", "capability_names.yaml", "reference/discrepancies.yaml"])
+def test_the_harness_does_not_take_the_data_for_a_task(name):
+    keys = yaml.safe_load(FOLDER.joinpath(name).read_text("utf-8")).keys()
+    assert not {"task", "group", "tag", "class", "include"} & keys
+
+
+def test_the_authors_examples_are_mapped():
+    examples = SHARED / "medq_deg_examples" / "examples.json"
+    if not examples.is_file():
+        pytest.skip("the authors' examples are not here (MEDTASKS_SHARED)")
+    found = {row["capability"]: taxonomy.fine_of(row["capability"]) for row in json.loads(examples.read_text("utf-8"))}
+    assert found == {
+        "Organ Recognition - Abdomen": "Abdominal Structures",
+        "Cell Recognition": "Cell and Microbes",
+        "Disease Diagnosis": "Disease Diagnosis",
+    }
+
+
+def test_every_row_stands_in_the_paper():
+    """Each row of Tables 4 and 5, written out again as the paper's text has it, is found there exactly once."""
+    papers = sorted((SHARED / "seeds").glob("000_*.txt"))
+    if not papers:
+        pytest.skip("the paper's text is not here (MEDTASKS_SHARED)")
+    lines = Counter(" ".join(line.split()) for line in papers[0].read_text("utf-8").splitlines())
+    for row in taxonomy.capabilities():
+        written = f"{row.name} {row.mid} {row.count:,} {row.ratio_in_mid:.2f}% {row.ratio_in_total:.2f}%"
+        assert lines[written] == 1, written
+    parents = {"motion": "Motion", "intensity": "Intensity", "resolution_blur": "Resolution and Blur"}
+    for row in taxonomy.degradation_types():
+        parent = parents.get(row.category, taxonomy.category(row.category).title)
+        ratios = f"{row.ratio_in_parent:.2f}% {row.ratio_in_total:.2f}%"
+        written = f"{row.name} {parent} {row.count:,} {ratios} {row.modality}"
+        assert lines[written] == 1, written
+    for key in taxonomy.categories():
+        category = taxonomy.category(key)
+        written = f"{category.title} - {category.count:,} - {category.ratio_in_total:.2f}% All"
+        assert lines[written] == 1, written
