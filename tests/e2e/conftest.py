@@ -1,0 +1,220 @@
+"""Runs of the real harness: tiny random-weight models of real architectures, a stub of a model server, a launcher."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from lmms_medtasks import results
+
+LETTERS = "ABCD"
+
+
+@dataclass
+class Finished:
+    """A finished command of the harness: its exit status, what it printed, and the folder of its results."""
+
+    status: int
+    printed: str
+    folder: Path
+
+    @property
+    def run(self) -> results.Run:
+        found = sorted(results.files(self.folder))
+        assert found, self.printed[-4000:]
+        return results.read(found[-1])
+
+    def samples(self, task: str) -> list[dict]:
+        """The task's sample log, sorted by document (two processes log in another order)."""
+        lines = self.run.samples_file(task).read_text("utf-8").splitlines()
+        return sorted((json.loads(line) for line in lines), key=lambda row: row["doc_id"])
+
+
+@pytest.fixture
+def harness(tmp_path):
+    """Call as harness(arguments..., launcher=[...], env={...}): runs lmms-eval on the mini data, without network."""
+
+    def call(*arguments: str, launcher: tuple[str, ...] = ("-m", "lmms_eval"), **env: str | None) -> Finished:
+        folder = tmp_path / f"out{len(list(tmp_path.glob('out*')))}"
+        command = [sys.executable, *launcher, *arguments, "--output_path", str(folder), "--log_samples"]
+        environment = {
+            **os.environ,
+            "HF_HUB_OFFLINE": "1",
+            "HF_HOME": str(tmp_path / "hf"),
+            "MEDTASKS_HOME": str(tmp_path / "home"),
+            "MEDTASKS_DATA": "mini",
+            "OMP_NUM_THREADS": "1",
+            "TOKENIZERS_PARALLELISM": "false",
+            **{key: value for key, value in env.items() if value is not None},
+        }
+        for key in [key for key, value in env.items() if value is None]:
+            environment.pop(key, None)
+        done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=300, check=False)
+        return Finished(done.returncode, done.stdout + done.stderr, folder)
+
+    return call
+
+
+def _tokenizer(special: list[str], **options):
+    import transformers
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    trainer = trainers.BpeTrainer(vocab_size=320, special_tokens=special, initial_alphabet=alphabet)
+    tokenizer.train_from_iterator(["question answer image A B C D"], trainer)
+    return transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer, padding_side="left", **options)
+
+
+def _answers_only(model, tokenizer) -> None:
+    """Leave only the letters A to D to be generated, so that replies look like answers."""
+    keep = set(tokenizer.convert_tokens_to_ids(list(LETTERS)))
+    model.generation_config.suppress_tokens = [token for token in range(len(tokenizer)) if token not in keep]
+
+
+@pytest.fixture(scope="session")
+def tiny_internvl(tmp_path_factory) -> Path:
+    """An InternVL of about 100,000 random weights, for the chat runner internvl_hf."""
+    import torch
+    import transformers as T
+
+    names = ["<|endoftext|>", "<|im_start|>", "<|im_end|>", "<img>", "</img>", "<IMG_CONTEXT>", "<video>"]
+    extra = {
+        "start_image_token": "<img>",
+        "end_image_token": "</img>",
+        "context_image_token": "<IMG_CONTEXT>",
+        "video_token": "<video>",
+    }
+    tokenizer = _tokenizer(names, eos_token=names[2], pad_token=names[0], extra_special_tokens=extra)
+    number = tokenizer.convert_tokens_to_ids
+    text = T.Qwen2Config(
+        vocab_size=len(tokenizer), hidden_size=32, intermediate_size=64, num_hidden_layers=2, num_attention_heads=4,
+        num_key_value_heads=2, bos_token_id=0, eos_token_id=number("<|im_end|>"), pad_token_id=0,
+    )  # fmt: skip
+    vision = T.InternVLVisionConfig(
+        hidden_size=32, intermediate_size=64, num_hidden_layers=2, num_attention_heads=2, image_size=[56, 56],
+        patch_size=[14, 14],
+    )  # fmt: skip
+    config = T.InternVLConfig(
+        vision_config=vision, text_config=text, image_token_id=number("<IMG_CONTEXT>"), image_seq_length=4,
+        downsample_ratio=0.5,
+    )  # fmt: skip
+    template = (
+        "{% for m in messages %}<|im_start|>{{ m['role'] }}\n{% for c in m['content'] %}"
+        "{% if c['type'] == 'image' %}<IMG_CONTEXT>\n{% elif c['type'] == 'text' %}{{ c['text'] }}{% endif %}"
+        "{% endfor %}<|im_end|>\n{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+    )
+    size = {"height": 56, "width": 56}
+    processor = T.InternVLProcessor(
+        image_processor=T.GotOcr2ImageProcessor(size=size, crop_to_patches=False),
+        tokenizer=tokenizer,
+        video_processor=T.InternVLVideoProcessor(size=size),
+        image_seq_length=4,
+        chat_template=template,
+    )
+    torch.manual_seed(0)
+    model = T.InternVLForConditionalGeneration(config).to(torch.bfloat16)
+    _answers_only(model, tokenizer)
+    folder = tmp_path_factory.mktemp("tiny") / "internvl"
+    model.save_pretrained(folder)
+    processor.save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def tiny_gemma3(tmp_path_factory) -> Path:
+    """A Gemma 3 of about 100,000 random weights, for the simple runner gemma3."""
+    import torch
+    import transformers as T
+
+    names = ["<pad>", "<eos>", "<bos>", "<start_of_turn>", "<end_of_turn>", "<start_of_image>", "<end_of_image>",
+             "<image_soft_token>"]  # fmt: skip
+    extra = {"image_token": names[7], "boi_token": names[5], "eoi_token": names[6]}
+    tokenizer = _tokenizer(
+        names, eos_token=names[1], pad_token=names[0], bos_token=names[2], extra_special_tokens=extra
+    )
+    number = tokenizer.convert_tokens_to_ids
+    text = T.Gemma3TextConfig(
+        vocab_size=len(tokenizer), hidden_size=32, intermediate_size=64, num_hidden_layers=2, num_attention_heads=4,
+        num_key_value_heads=2, head_dim=8, bos_token_id=2, eos_token_id=1, pad_token_id=0, query_pre_attn_scalar=8,
+    )  # fmt: skip
+    vision = T.SiglipVisionConfig(
+        hidden_size=32, intermediate_size=64, num_hidden_layers=2, num_attention_heads=2, image_size=56, patch_size=14,
+    )  # fmt: skip
+    config = T.Gemma3Config(
+        text_config=text, vision_config=vision, mm_tokens_per_image=4, boi_token_index=number(names[5]),
+        eoi_token_index=number(names[6]), image_token_index=number(names[7]),
+    )  # fmt: skip
+    template = (
+        "{{ bos_token }}{% for m in messages %}<start_of_turn>{{ m['role'] }}\n{% if m['content'] is string %}"
+        "{{ m['content'] }}{% else %}{% for c in m['content'] %}{% if c['type'] == 'image' %}<start_of_image>"
+        "{% elif c['type'] == 'text' %}{{ c['text'] }}{% endif %}{% endfor %}{% endif %}<end_of_turn>\n{% endfor %}"
+        "{% if add_generation_prompt %}<start_of_turn>model\n{% endif %}"
+    )
+    processor = T.Gemma3Processor(
+        image_processor=T.Gemma3ImageProcessor(size={"height": 56, "width": 56}),
+        tokenizer=tokenizer,
+        chat_template=template,
+        image_seq_length=4,
+    )
+    torch.manual_seed(0)
+    model = T.Gemma3ForConditionalGeneration(config).to(torch.bfloat16)
+    _answers_only(model, tokenizer)
+    folder = tmp_path_factory.mktemp("tiny") / "gemma3"
+    model.save_pretrained(folder)
+    processor.save_pretrained(folder)
+    return folder
+
+
+@dataclass
+class ModelServer:
+    """An OpenAI-compatible chat server on loopback that answers from a script."""
+
+    url: str
+    reply: object = "B"  # a text, or a function of the request that returns (status, body or text)
+    requests: list[dict] = field(default_factory=list)
+
+
+@pytest.fixture
+def model_server():
+    server_holder: list[ModelServer] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self):  # noqa: N802 (the base class's name)
+            stub = server_holder[0]
+            request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            stub.requests.append(request)
+            status, text = stub.reply(request) if callable(stub.reply) else (200, stub.reply)
+            message = {"role": "assistant", "content": text}
+            body = {
+                "id": "stub", "object": "chat.completion", "created": 0, "model": request["model"],
+                "choices": [{"index": 0, "finish_reason": "stop", "message": message}],
+                "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
+            }  # fmt: skip
+            data = json.dumps(body if status == 200 else {"error": {"message": text}}).encode()
+            self.send_response(status)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+
+        def log_message(self, *args):
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server_holder.append(ModelServer(f"http://127.0.0.1:{server.server_address[1]}/v1"))
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield server_holder[0]
+    server.shutdown()
+    thread.join()

@@ -1,0 +1,74 @@
+"""The main job as the README has it, through the real command line."""
+
+import math
+import re
+
+import pytest
+
+TORCHRUN = ("-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2", "-m", "lmms_eval")
+LEVELS = ("medq_deg_l0", "medq_deg_l1", "medq_deg_l2")
+
+
+def accuracy(finished, task):
+    return finished.run.tasks[task]["accuracy,trials"]
+
+
+def test_random_is_at_chance(harness):
+    done = harness("--model", "medtasks_random", "--tasks", "medq_deg_l0")
+    rows = done.samples("medq_deg_l0")
+    # A trial is right with probability 1 / K: mean and standard error over independent questions and trials.
+    chances = [1 / row["accuracy"]["option_count"] for row in rows]
+    expected = sum(chances) / len(rows)
+    error = math.sqrt(sum(chance * (1 - chance) / 3 for chance in chances)) / len(rows)
+    assert abs(accuracy(done, "medq_deg_l0") - expected) < 4 * error
+    assert done.run.tasks["medq_deg_l0"]["parse_rate,trials"] == 1.0
+    assert done.run.tasks["medq_deg_l0"]["failed_requests,trials"] == 0
+    # Three draws of one of K agree with probability 1 / K**2.
+    identical = sum(1 / row["accuracy"]["option_count"] ** 2 for row in rows) / len(rows)
+    assert abs(done.run.tasks["medq_deg_l0"]["identical_trials,trials"] - identical) < 0.1
+
+
+def test_observer_loses_accuracy_with_severity(harness):
+    done = harness("--model", "medtasks_observer", "--tasks", "medq_deg_levels")
+    values = [accuracy(done, task) for task in LEVELS]
+    assert values[0] > 0.8
+    assert values[0] - values[1] > 0.02
+    assert values[1] - values[2] > 0.02
+    assert values[2] > 0.3
+
+    content = done.run.content
+    for task in LEVELS:
+        metadata = content["configs"][task]["metadata"]
+        assert metadata["data"] == "mini"
+        assert metadata["fingerprint_recorded"] is True
+        assert "image_encoding" not in metadata
+        assert content["versions"][task] == 1.0
+    assert content["results"]["medq_deg_l1"]["accuracy_stderr_clustered,trials"] > 0
+    # The table that a user sees says which data it is.
+    assert len(re.findall(r"medq_deg_l\d \(mini data\)", done.printed)) == 3
+
+    row = done.samples("medq_deg_l2")[0]["accuracy"]
+    assert {"id", "question_id", "image_id", "modality", "degradation", "severity", "capability", "answer"} <= set(row)
+    assert len(row["trials"]) == 3
+
+
+def test_most_frequent_answers_without_looking(harness):
+    done = harness("--model", "medtasks_most_frequent", "--tasks", "medq_deg_l0")
+    # No question is answerable from its text: knowing the training answers is worth next to nothing.
+    assert accuracy(done, "medq_deg_l0") < 0.45
+    assert done.run.tasks["medq_deg_l0"]["identical_trials,trials"] == 1.0
+    assert "All trials gave the same reply" in done.printed
+
+
+def test_two_processes_give_the_same_as_one(harness):
+    """On all tasks that a wildcard names."""
+    arguments = ("--model", "medtasks_observer", "--tasks", "medq_deg_l*", "--limit", "15")
+    one, two = harness(*arguments), harness(*arguments, launcher=TORCHRUN)
+    assert set(LEVELS) <= set(one.run.tasks)
+    for task in LEVELS:
+        records = [[row["accuracy"] for row in done.samples(task)] for done in (one, two)]
+        assert len(records[0]) == 15
+        assert records[0] == records[1]
+        assert accuracy(one, task) == pytest.approx(accuracy(two, task))
+        metadata = [done.run.content["configs"][task]["metadata"] for done in (one, two)]
+        assert metadata[0] == metadata[1]

@@ -1,0 +1,36 @@
+"""The harness's response cache serves a task's replies again, and none of them after a change that could move them."""
+
+import pytest
+
+TASK = "medq_deg_l1"
+GREEDY = ("--gen_kwargs", "temperature=0,do_sample=False")
+
+
+@pytest.fixture
+def asked(harness, model_server, tmp_path):
+    """Run the task with the cache on; gives the number of requests that reached the model."""
+
+    def call(**env):
+        settings = f"model=stub,base_url={model_server.url},api_key=none,max_retries=1,retry_backoff_s=0"
+        before = len(model_server.requests)
+        done = harness(
+            "--model", "openai", "--model_args", settings, "--tasks", TASK, "--limit", "2", *GREEDY,
+            "--use_cache", str(tmp_path / "cache"), **env,
+        )  # fmt: skip
+        assert done.run.tasks[TASK]["accuracy,trials"] is not None
+        return len(model_server.requests) - before
+
+    return call
+
+
+def test_served_again_only_while_nothing_changed(asked, tmp_path):
+    first = asked()
+    assert first > 0
+    assert asked() == 0
+    # A sitecustomize stands for an edit of our code under the same YAML.
+    (tmp_path / "sitecustomize.py").write_text(
+        "import inspect\noriginal = inspect.getsource\n"
+        "inspect.getsource = lambda thing: original(thing) + "
+        "('# edited' if getattr(thing, '__name__', '') == 'lmms_medtasks.hooks' else '')\n"
+    )
+    assert asked(PYTHONPATH=str(tmp_path)) == first
