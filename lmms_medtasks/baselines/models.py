@@ -59,10 +59,11 @@ class _Baseline(lmms):
 
     def generate_until(self, requests: list[Any]) -> list[str]:
         trials: Counter[tuple[str, int]] = Counter()
-        replies = []
+        replies, shown, pictures = [], None, []
         for request in tqdm(requests, desc="Answering", disable=None if self.rank == 0 else True):
             prompt, settings, doc_to_visual, doc_id, task, split = request.args
-            pictures = doc_to_visual(self.task_dict[task][split][doc_id])
+            if shown != (task, split, doc_id):  # a question's trials come one after the other
+                shown, pictures = (task, split, doc_id), doc_to_visual(self.task_dict[task][split][doc_id])
             rng = generator(type(self).__name__, self.seed, task, doc_id, trials[task, doc_id])
             trials[task, doc_id] += 1
             # Without do_sample the harness means greedy decoding, whatever the temperature.

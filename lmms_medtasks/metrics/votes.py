@@ -1,0 +1,144 @@
+"""Votes: what the T replies to each multiple-choice question say, counted into arrays once for all metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.parsing import option_letters
+
+Record = Mapping[str, Any]
+
+FAILED = "failed"
+NO_ANSWER = ("unreadable", "truncated")
+"""Statuses of a trial that got a reply in which no answer could be read: together one more outcome of the vote."""
+
+
+@dataclass(frozen=True)
+class VoteTable:
+    """The votes on n questions, row by row in the order of the records.
+
+    Attributes:
+        ids, question_ids, image_ids: n strings each. ``question_ids`` joins the forms of a question at the levels of
+            severity; ``image_ids`` are the clusters of the bootstrap.
+        counts: (n, K + 1) integers, K the most options of any question here. Column k counts the votes for option k,
+            the last column the replies without a readable answer.
+        option_counts: (n,) integers, each question's own number of options.
+        answers: (n,) integers, the column of the right option.
+        failed: (n,) integers, the trials whose request failed. They are no votes.
+    """
+
+    ids: tuple[str, ...]
+    question_ids: tuple[str, ...]
+    image_ids: tuple[str, ...]
+    counts: np.ndarray
+    option_counts: np.ndarray
+    answers: np.ndarray
+    failed: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @property
+    def replies(self) -> np.ndarray:
+        """(n,) integers: the trials that got a reply, readable or not."""
+        return self.counts.sum(axis=1)
+
+    @property
+    def scores(self) -> np.ndarray:
+        """(n,) floats in [0, 1]: share of the replies that are right (equation 2 over trials), NaN without a reply."""
+        with np.errstate(invalid="ignore"):
+            return self.right / self.replies
+
+    @property
+    def right(self) -> np.ndarray:
+        """(n,) integers: the votes for the right option."""
+        return self.counts[np.arange(len(self)), self.answers]
+
+    def take(self, rows: Sequence[int] | np.ndarray) -> VoteTable:
+        """The table of these rows (integers, or a boolean mask of length n), in this order."""
+        chosen = np.asarray(rows)
+        chosen = np.flatnonzero(chosen) if chosen.dtype == bool else chosen.astype(np.intp)
+        return VoteTable(
+            ids=tuple(self.ids[row] for row in chosen),
+            question_ids=tuple(self.question_ids[row] for row in chosen),
+            image_ids=tuple(self.image_ids[row] for row in chosen),
+            counts=self.counts[chosen],
+            option_counts=self.option_counts[chosen],
+            answers=self.answers[chosen],
+            failed=self.failed[chosen],
+        )
+
+
+def votes(records: Iterable[Record]) -> VoteTable:
+    """Count the votes of each record: ``trials`` holds an option's letter or a status for each trial.
+
+    Every record becomes a row, with or without a reply: nothing is dropped here. ``question_id`` is the record's own,
+    or its ``id`` where it has none. No records give a table of no rows.
+
+    Raises:
+        UserError: a record lacks ``id``, ``image_id``, ``trials``, ``answer`` or ``option_count``, has no options, or
+            a trial or the answer is no option of the question.
+    """
+    records = list(records)
+    for record in records:
+        _check(record)
+    most = max((record["option_count"] for record in records), default=0)
+    counts = np.zeros((len(records), most + 1), dtype=np.int32)
+    failed = np.zeros(len(records), dtype=np.int32)
+    column = {letter: number for number, letter in enumerate(option_letters(most) if most else "")}
+    column.update(dict.fromkeys(NO_ANSWER, most))
+    for row, record in enumerate(records):
+        limit = record["option_count"]
+        for trial in record["trials"]:
+            if trial == FAILED:
+                failed[row] += 1
+                continue
+            place = column.get(trial)
+            if place is None or limit <= place < most:
+                raise _not_an_option("trial", trial, record)
+            counts[row, place] += 1
+    return VoteTable(
+        ids=tuple(str(record["id"]) for record in records),
+        question_ids=tuple(str(record.get("question_id") or record["id"]) for record in records),
+        image_ids=tuple(str(record["image_id"]) for record in records),
+        counts=counts,
+        option_counts=np.array([record["option_count"] for record in records], dtype=np.int32),
+        answers=np.array([column[record["answer"]] for record in records], dtype=np.int32),
+        failed=failed,
+    )
+
+
+def common(tables: Mapping[str, VoteTable]) -> dict[str, VoteTable]:
+    """Each table cut to the records (by ``id``) that all tables have, in the order of their ids.
+
+    Models must be compared on the same questions: a run with ``--limit`` or of one level holds others.
+    """
+    shared = sorted(set.intersection(*(set(table.ids) for table in tables.values()))) if tables else []
+    places = {name: {each: row for row, each in enumerate(table.ids)} for name, table in tables.items()}
+    return {name: table.take([places[name][each] for each in shared]) for name, table in tables.items()}
+
+
+def _check(record: Record) -> None:
+    missing = [
+        name for name in ("id", "image_id", "trials", "answer", "option_count") if record.get(name) in (None, "")
+    ]
+    if missing:
+        raise UserError(
+            f"Record {record.get('id')!r} has no {', '.join(missing)}: votes can be counted only on records that a "
+            "multiple-choice task of ours wrote."
+        )
+    if not 1 <= record["option_count"] <= 26:
+        raise UserError(f"Record {record['id']!r} has option_count {record['option_count']!r}, allowed are 1 to 26.")
+    if record["answer"] not in list(option_letters(record["option_count"])):
+        raise _not_an_option("answer", record["answer"], record)
+
+
+def _not_an_option(kind: str, got: object, record: Record) -> UserError:
+    letters = ", ".join(option_letters(record["option_count"]))
+    statuses = f", {', '.join(NO_ANSWER)}, {FAILED}" if kind == "trial" else ""
+    return UserError(f"Record {record['id']!r} has the {kind} {got!r}. Allowed: {letters}{statuses}.")
