@@ -7,6 +7,7 @@ fails when a recorded one is stale, and a run with changed code says so.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import inspect
 import sys
@@ -60,5 +61,7 @@ def _functions(value: Any) -> Iterator[Any]:
     elif isinstance(value, list | tuple):
         for each in value:
             yield from _functions(each)
+    elif isinstance(value, functools.partial):
+        yield from _functions(value.func)
     elif inspect.isfunction(value):
         yield value

@@ -49,7 +49,8 @@ def complete(config: dict[str, Any], model_name: str | None, runner: str | None)
 
 def _locations(config: dict[str, Any]) -> list[tuple[str, str]]:
     files = (config.get("dataset_kwargs") or {}).get("data_files") or {}
-    urls = files.values() if isinstance(files, dict) else [files]
+    values = files.values() if isinstance(files, dict) else [files]
+    urls = [url for value in values for url in (value if isinstance(value, list) else [value])]
     found = []
     for url in urls:
         if isinstance(url, str) and url.startswith(PROTOCOL):

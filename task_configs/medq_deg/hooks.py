@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from lmms_medtasks.errors import UserError
@@ -29,6 +30,42 @@ def level_2(dataset: Dataset) -> Dataset:
     return _start(_at_level(dataset, 2))
 
 
+def all_levels(dataset: Dataset) -> Dataset:
+    """The clean questions and their degraded forms at L1 and L2, a question's seven forms one after the other.
+
+    So a prefix of the rows (``--limit``) has all levels of the first questions.
+    """
+    import datasets
+
+    parts = [dataset.add_column("question_id", list(dataset["id"])), _at_level(dataset, 1), _at_level(dataset, 2)]
+    # The three tables must have their columns in one order to be concatenated.
+    columns = parts[0].column_names
+    together = datasets.concatenate_datasets([part.select_columns(columns) for part in parts])
+    return _start(_by_question(together, list(dataset["id"])))
+
+
+def all_release_levels(dataset: Dataset) -> Dataset:
+    """The clean questions and the release's own degraded forms of them, a question's forms one after the other.
+
+    The release does not say which clean question a degraded row was made from: they are joined by their texts
+    (question, options, answer, modality, pool). Clean questions that agree in all of these can't be told apart; they and
+    their degraded forms stay unpaired.
+    """
+    from lmms_medtasks.sources.medq_deg import question_key
+
+    plain = dataset.select_columns(["id", "question", "options", "answer", "modality", "source", "severity"])
+    rows = list(plain)
+    keys = [
+        question_key(row["question"], row["options"], row["answer"], row["modality"], row["source"]) for row in rows
+    ]
+    clean = Counter(key for key, row in zip(keys, rows, strict=True) if row["severity"] == 0)
+    ids = [key if clean[key] == 1 or row["severity"] else row["id"] for key, row in zip(keys, rows, strict=True)]
+    order = dict.fromkeys(key for key, row in zip(ids, rows, strict=True) if row["severity"] == 0)
+    # Clusters must be the same at all levels, and the release's degraded rows can only be clustered by question.
+    joined = dataset.remove_columns("image_id").add_column("question_id", ids).add_column("image_id", ids)
+    return _start(_by_question(joined, list(order)))
+
+
 def release_level_1(dataset: Dataset) -> Dataset:
     """The release's own images at L1."""
     return _start(_released(dataset, 1))
@@ -37,6 +74,17 @@ def release_level_1(dataset: Dataset) -> Dataset:
 def release_level_2(dataset: Dataset) -> Dataset:
     """The release's own images at L2."""
     return _start(_released(dataset, 2))
+
+
+def _by_question(dataset: Dataset, questions: list[str]) -> Dataset:
+    """Rows by question (those not among ``questions`` last), then by severity; an index, no copy."""
+    places = {question: place for place, question in enumerate(questions)}
+    last = len(places)
+    keys = [
+        (places.get(question, last), severity, row)
+        for row, (question, severity) in enumerate(zip(dataset["question_id"], dataset["severity"], strict=True))
+    ]
+    return dataset.select([row for _, _, row in sorted(keys)])
 
 
 def _start(dataset: Dataset) -> Dataset:

@@ -61,10 +61,16 @@ def test_most_frequent_answers_without_looking(harness):
 
 
 def test_two_processes_give_the_same_as_one(harness):
-    """On all tasks that a wildcard names."""
-    arguments = ("--model", "medtasks_observer", "--tasks", "medq_deg_l*", "--limit", "15")
+    """On all tasks that a wildcard names, and on those whose metrics need all levels."""
+    tasks = "medq_deg_l*,medq_deg,medq_deg_calib"
+    arguments = ("--model", "medtasks_observer", "--tasks", tasks, "--limit", "15")
     one, two = harness(*arguments), harness(*arguments, launcher=TORCHRUN)
-    assert set(LEVELS) <= set(one.run.tasks)
+    assert {*LEVELS, "medq_deg", "medq_deg_calib"} <= set(one.run.tasks)
+    for task in ("medq_deg", "medq_deg_calib"):
+        assert one.run.tasks[task] == two.run.tasks[task]
+        assert one.run.tasks[task]["accuracy_l2,trials"] is not None
+    assert one.run.tasks["medq_deg_calib"]["shift_l2,trials"] is not None
+    assert all(len(row["filtered_resps"]) == 10 for row in one.samples("medq_deg_calib"))
     for task in LEVELS:
         records = [[row["accuracy"] for row in done.samples(task)] for done in (one, two)]
         assert len(records[0]) == 15

@@ -98,3 +98,34 @@ def test_released_rows_of_a_level(clean):
 def test_a_level_that_is_not_there(clean):
     with pytest.raises(UserError, match="severity 1 .* Levels present: 0"):
         hooks.release_level_1(clean)
+
+
+def test_all_levels_of_a_question_stand_together(clean):
+    together = hooks.all_levels(clean)
+    assert len(together) == 7 * 7
+    rows = list(together.remove_columns("image"))
+    for start, question in zip(range(0, 49, 7), clean["id"], strict=True):
+        block = rows[start : start + 7]
+        assert {row["question_id"] for row in block} == {question}
+        assert [row["severity"] for row in block] == [0, 1, 1, 1, 2, 2, 2]
+    assert len(set(together["id"])) == 49
+    assert [row["image"].getpixel((0, 0)) for row in together.select(range(0, 49, 7))] == list(range(7))
+
+
+def test_released_forms_join_their_clean_question_by_its_texts(clean):
+    """Questions 0 and 1 can be told apart by their modality; 5 and 6 are made alike and stay unpaired."""
+    alike = clean.remove_columns("modality").add_column("modality", [*MODALITIES[:6], MODALITIES[5]])
+    alike = alike.add_column("source", ["pool"] * 7)
+    released = alike.remove_columns(["id", "severity", "image_id"])
+    released = released.add_column("id", [f"r{number}" for number in range(7)]).add_column("severity", [1, 2] * 3 + [1])
+    released = released.add_column("image_id", ["?"] * 7)
+    rows = datasets.concatenate_datasets([alike, released.select_columns(alike.column_names)])
+    joined = list(hooks.all_release_levels(rows).remove_columns("image"))
+    assert [row["id"] for row in joined[:4]] == ["q0", "r0", "q1", "r1"]
+    assert joined[0]["question_id"] == joined[1]["question_id"] != joined[2]["question_id"]
+    assert all(row["image_id"] == row["question_id"] for row in joined)
+    ambiguous = {row["id"]: row["question_id"] for row in joined if row["id"] in ("q5", "q6", "r5", "r6")}
+    assert ambiguous["q5"] == "q5"
+    assert ambiguous["q6"] == "q6"
+    assert ambiguous["r5"] == ambiguous["r6"] not in ("q5", "q6")
+    assert {row["id"] for row in joined[-2:]} == {"r5", "r6"}
