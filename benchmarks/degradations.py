@@ -54,10 +54,7 @@ def main() -> int:
     options = parser.parse_args()
     grey = phantom(options.size)
     colour = np.stack([grey, np.roll(grey, 7, 0), np.roll(grey, 7, 1)], axis=2)
-    names = [name for name in degradations.implemented() if not options.name or name in options.name]
-    missing = [name for name in degradations.names() if name not in degradations.implemented()]
-    if missing:
-        print(f"not there yet: {', '.join(missing)}", file=sys.stderr)
+    names = [name for name in degradations.names() if not options.name or name in options.name]
     ours = _ours(names, grey, colour, options.repeats)
     peers = _peers(names, ours, grey, colour, options.repeats)
     if options.json:

@@ -53,13 +53,10 @@ def main() -> int:
     parser.add_argument("--name", action="append", default=[], help="only this degradation (as the authors spell it)")
     options = parser.parse_args()
     triples = json.loads((options.examples / "examples.json").read_text(encoding="utf-8"))
-    available = degradations.implemented()
     sections = []
     print(f"{'triple':28}{'level':>6}{'PSNR theirs/ours':>20}{'SSIM theirs/ours':>19}{'between':>10}{'equal':>9}")
     for triple in triples:
-        name = degradations.canonical_name(triple["name"])
-        if name not in available or (options.name and triple["name"] not in options.name):
-            print(f"{triple['name']:28}  left out", file=sys.stderr)
+        if options.name and triple["name"] not in options.name:
             continue
         images = {level: _pixels(options.examples / file) for level, file in triple["images"].items()}
         rows = [compare(triple["name"], triple["modality"], images, level, options.seeds) for level in (1, 2)]

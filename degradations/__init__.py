@@ -45,6 +45,7 @@ __all__ = [
     "canonical_modality",
     "canonical_name",
     "category",
+    "check_severity",
     "draw_for_question",
     "drawn_for",
     "fingerprint",

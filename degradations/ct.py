@@ -109,7 +109,7 @@ def sample_low_dose(rng: np.random.Generator, settings: Mapping[str, Any], _: Sh
         photons=float(settings["photons"]),
         attenuation=float(settings["attenuation"]),
         offset=float(settings["offset"]),
-        seed=int(rng.integers(1 << 62)),
+        seed=int(rng.integers(1 << 53)),
     )
 
 
@@ -252,7 +252,8 @@ def expected_views(image: FloatImage, scan: Scan) -> Views:
     index = np.minimum(position.astype(np.intp), detectors - 2)
     fraction = (position - index).astype(np.float32)
     low = views[:, index]
-    return np.float32(factor) * (low + fraction * (views[:, index + 1] - low))
+    # Indexing columns gives Fortran order, for which the back-projection would be compiled a second time.
+    return np.ascontiguousarray(np.float32(factor) * (low + fraction * (views[:, index + 1] - low)))
 
 
 def photon_counts(expected: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.int64]:

@@ -8,8 +8,10 @@ import multiprocessing
 import os
 import tempfile
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
@@ -182,13 +184,19 @@ def _jobs_of_folder(source: Path, output: Path, order: Order, pattern: str, exis
     files = [p for p in files if fnmatch(p.name, pattern) and not any(part.startswith(".") for part in p.parts)]
     if not files:
         raise UserError(f"There is no file that matches {pattern!r} in {source}.")
-    stems = [path.with_suffix("") for path in files]
-    for path, stem in zip(files, stems, strict=True):
-        # a.jpg beside a.png: the suffix joins the name, so that neither takes the other's place.
-        unique = stem if stems.count(stem) == 1 else path
+    for path, unique in zip(files, _unique_stems(files), strict=True):
         label = path.as_posix()
         one = Order(**{**order.__dict__, "seed": f"{order.seed}/{label}"}) if order.vary else order
         yield _Job(source / path, output / unique, path.suffix, label, one, existing)
+
+
+def _unique_stems(files: list[Path]) -> list[Path]:
+    """Names without suffix; where two agree (a.jpg beside a.png), the suffix joins the name, and so on."""
+    stems = [path.with_suffix("") for path in files]
+    while len(set(stems)) < len(stems):
+        counts = Counter(stems)
+        stems = [stem if counts[stem] == 1 else path for path, stem in zip(files, stems, strict=True)]
+    return stems
 
 
 def _results(jobs: list[_Job], workers: int) -> Iterator[dict[str, Any] | str | None]:
@@ -203,6 +211,11 @@ def _results(jobs: list[_Job], workers: int) -> Iterator[dict[str, Any] | str | 
     with ProcessPoolExecutor(processes, mp_context=context, initializer=_one_thread) as pool:
         try:
             yield from pool.map(_done, jobs)
+        except BrokenProcessPool as error:
+            raise UserError(
+                "A worker process was ended from outside, perhaps for want of memory. What is written is whole: go on "
+                "with --existing skip and fewer --workers."
+            ) from error
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
@@ -230,6 +243,7 @@ def _degraded(job: _Job) -> dict[str, Any] | None:
     path = job.stem.with_name(job.stem.name + suffix)
     if path.exists() and job.existing != "overwrite":
         if job.existing == "skip":
+            _check_same(path, job.order)
             return None
         raise UserError(f"{path} is there already. Use --existing overwrite, or --existing skip to resume.")
     order = job.order
@@ -255,6 +269,23 @@ def _degraded(job: _Job) -> dict[str, Any] | None:
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, lambda temporary: _save(result, temporary, record))
     return record
+
+
+def _check_same(path: Path, order: Order) -> None:
+    """Raises UserError when the file that is there says that it was made by another order (BMP files say nothing)."""
+    with Image.open(path) as image:
+        text = image.info.get("degradation") or (getattr(image, "tag_v2", None) or {}).get(_TIFF_DESCRIPTION)
+    if not text:
+        return
+    found = json.loads(text)
+    modality = order.modality and degradations.canonical_modality(order.modality)
+    wanted = [degradations.canonical_name(order.name), order.severity, order.seed, modality]
+    there = [found.get(key) for key in ("degradation", "severity", "seed", "modality")]
+    if there != wanted:
+        raise UserError(
+            f"{path} is there already and was made otherwise (name, severity, seed, modality {there}, not {wanted}). "
+            "Use --existing overwrite, or another --output."
+        )
 
 
 def _save(image: Image.Image, path: Path, record: dict[str, Any]) -> None:

@@ -220,7 +220,8 @@ def check_modality(name: str, modality: str | None, force: bool = False) -> str 
     if not force and canonical not in allowed:
         raise UserError(
             f"{canonical_name(name)!r} is not for {canonical!r} images, only for {', '.join(allowed)}. Degradations "
-            f"for {canonical}: {', '.join(for_modality(canonical))}. To apply it all the same: force=True."
+            f"for {canonical}: {', '.join(for_modality(canonical))}. To apply it all the same: "
+            "force=True, --force on the command line."
         )
     return canonical
 

@@ -46,7 +46,7 @@ def doc_to_visual(doc: Document, settings: Settings | None = None) -> list[Image
     settings = settings or {}
     if settings.get("seed_trials"):
         TRIALS.seed_torch(str(doc["id"]), int(settings.get("seed", 0)))
-    shown = doc.get("images") or [doc["image"]]
+    shown = doc.get("images") or [doc.get("image")]
     return [_picture(picture, number, doc, settings) for number, picture in enumerate(shown)]
 
 
@@ -55,7 +55,7 @@ def _picture(picture: Any, number: int, doc: Document, settings: Settings) -> Im
     from lmms_medtasks.degradations import cache, images
 
     name = settings.get("degradation", doc.get("degradation")) or ""
-    severity = int(settings.get("severity", doc.get("severity") or 0))
+    severity = degradations.check_severity(settings.get("severity", doc.get("severity") or 0))
     image = pictures.opened(picture)
     if settings.get("rendered") or not name or severity == 0:
         return pictures.rgb8(image)
@@ -135,8 +135,8 @@ def failed_requests(records: Sequence[Document]) -> int:
         total = sum(record["trials"] for record in records)
         _log_warning(
             f"{failed} of {total} requests failed: they are no wrong answers, accuracy is over the other "
-            f"{total - failed}. The reason stands in the sample log (resps). Don't reuse a response cache of this run: "
-            "the harness may have stored the failures as replies."
+            f"{total - failed}. What came instead of a reply stands in the sample log. Don't reuse a response cache of "
+            "this run: the harness may have stored the failures as replies."
         )
     return failed
 

@@ -13,8 +13,10 @@ failed: no reply, the request itself failed."""
 Rule = Literal["single_letter", "first_capital", ""]
 """Which of the paper's rules read the answer."""
 
-# What lmms-eval 0.7.3 returns in place of a reply when a request failed for good or the token budget was used up.
-_FAILURES = ("[LMMS_EVAL_REQUEST_FAILED", "[LMMS_EVAL_BUDGET_EXCEEDED")
+# What lmms-eval 0.7.3 returns in place of a reply when a request failed for good, when the token budget was used up,
+# and when a server sent a message without content (async_openai; openai, whose None reaches a hook as an empty text).
+_FAILURES = ("[LMMS_EVAL_REQUEST_FAILED", "[LMMS_EVAL_BUDGET_EXCEEDED", "Error: can only concatenate str (not")
+_NO_CONTENT = "None"
 _SINGLE = re.compile(r"[\s\"'`*_(\[{<]*([A-Za-z])[\s\"'`*_)\]}>.,:;!]*")
 _OPEN_TAG = re.compile(r"<(think|thinking|analysis|reasoning)>", re.IGNORECASE)
 
@@ -29,8 +31,8 @@ class Reading:
 
 
 def is_failed_request(reply: str | None) -> bool:
-    """Whether the harness put a failure text in place of a reply."""
-    return reply is None or reply.lstrip().startswith(_FAILURES)
+    """Whether the harness put a failure text in place of a reply. An empty reply is none: the model said nothing."""
+    return reply is None or reply.strip() == _NO_CONTENT or reply.lstrip().startswith(_FAILURES)
 
 
 def option_letters(count: int) -> str:

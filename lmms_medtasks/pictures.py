@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -14,38 +15,49 @@ from lmms_medtasks.errors import UserError
 if TYPE_CHECKING:
     from PIL.Image import Image
 
+_SWITCH = threading.RLock()
 _WIDE = ("I;16", "I;16B", "I;16L", "I;16N", "I")
 
 
 def opened(picture: Any) -> Image:
     """A picture as a document holds it (PIL image, encoded bytes, or {"bytes": …}) as a PIL image.
 
-    Raises UserError for anything else, and for bytes that are no image.
+    The picture is read to its end. Raises UserError for anything else, and for what is no image, truncated, or has more
+    pixels than Pillow takes for safe.
     """
     from PIL import Image, UnidentifiedImageError
 
-    if isinstance(picture, Image.Image):
-        return picture
     data = picture.get("bytes") if isinstance(picture, Mapping) else picture
-    if not isinstance(data, bytes):
+    if not isinstance(data, bytes | Image.Image):
         raise UserError(f"A picture must be a PIL image or its bytes, got {type(picture).__name__}.")
     try:
-        return Image.open(io.BytesIO(data))
+        with refusing_truncated():
+            image = Image.open(io.BytesIO(data)) if isinstance(data, bytes) else data
+            image.load()
     except UnidentifiedImageError as error:
-        raise UserError(f"A picture of {len(data)} bytes is in no image format that Pillow knows.") from error
+        raise UserError("A picture is in no image format that Pillow knows.") from error
+    except Image.DecompressionBombError as error:
+        raise UserError(f"A picture may be a decompression bomb: {error}") from error
+    except (OSError, SyntaxError, ValueError, EOFError) as error:
+        raise UserError(f"A picture could not be read to its end, it is truncated or damaged: {error}") from error
+    return image
 
 
 @contextmanager
 def refusing_truncated() -> Iterator[None]:
-    """Have Pillow refuse truncated images, also where a library of this process told it not to (the harness does)."""
+    """Have Pillow refuse truncated images, also where a library of this process told it not to (the harness does).
+
+    Pillow has one switch for the process: threads that read images here wait for each other.
+    """
     from PIL import ImageFile
 
-    before = ImageFile.LOAD_TRUNCATED_IMAGES
-    ImageFile.LOAD_TRUNCATED_IMAGES = False
-    try:
-        yield
-    finally:
-        ImageFile.LOAD_TRUNCATED_IMAGES = before
+    with _SWITCH:
+        before = ImageFile.LOAD_TRUNCATED_IMAGES
+        ImageFile.LOAD_TRUNCATED_IMAGES = False
+        try:
+            yield
+        finally:
+            ImageFile.LOAD_TRUNCATED_IMAGES = before
 
 
 def rgb8(image: Image) -> Image:

@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any
 
 import wrapt
 
+from lmms_medtasks import runners
 from lmms_medtasks.errors import UserError
 
 if TYPE_CHECKING:
@@ -87,7 +88,10 @@ def _initialize_tasks(original: Any, self: Any, *args: Any, **kwargs: Any) -> di
 
 def _match_tasks(original: Any, self: Any, task_list: list[str]) -> list[str]:
     names = original(self, task_list)
-    with _UserErrors():
+    if getattr(self, "_lmms_medtasks_runner", None) is None:
+        # So that a lossy runner is named before its model is loaded; the evaluator tells the kind only afterwards.
+        self._lmms_medtasks_runner = runners.kind(self.model_name, "--force_simple" in sys.argv)
+    with user_errors():
         for name in _leaves(self, names):
             _get_config_checked(self, name)
     return names
@@ -117,7 +121,7 @@ def _load_task_or_group(original: Any, self: Any, task_list: Any = None, task_ty
 
 
 def _get_config(original: Any, self: Any, name: str) -> dict[str, Any]:
-    with _UserErrors():
+    with user_errors():
         return _get_config_checked(self, name)
 
 
@@ -137,8 +141,10 @@ def join_evaluator(module: Any) -> None:
 
     @functools.wraps(original)
     def evaluate(*args: Any, **kwargs: Any) -> Any:
-        _set_sampling_aside(kwargs.get("lm"), kwargs.get("task_dict") or {})
-        return original(*args, **kwargs)
+        with user_errors():
+            _check_repeats(kwargs.get("task_dict") or {})
+            _set_sampling_aside(kwargs.get("lm"), kwargs.get("task_dict") or {})
+            return original(*args, **kwargs)
 
     module.evaluate = evaluate
 
@@ -164,6 +170,17 @@ def _set_sampling_aside(lm: Any, task_dict: dict[Any, Any]) -> None:
         config.metadata = {**config.metadata, "checkpoint_sampling_set_aside": changed}
 
 
+def _check_repeats(task_dict: dict[Any, Any]) -> None:
+    """Raises UserError when --repeats asks for another number of trials than the task's filter hands to its metrics."""
+    for config in filter(_is_ours, _configs(task_dict)):
+        taken = [step.get("k") for each in config.filter_list or [] for step in each.get("filter", [])]
+        if taken and config.repeats not in taken:
+            raise UserError(
+                f"{config.task} has T = {taken[0]} trials, --repeats asks for {config.repeats}. Leave --repeats out; "
+                "medq_deg_calib has T = 10. For another T copy the YAML and set repeats and the filter's k alike."
+            )
+
+
 def _configs(task_dict: dict[Any, Any]) -> Iterator[Any]:
     for value in task_dict.values():
         if isinstance(value, dict):
@@ -181,7 +198,7 @@ def _samples(config: Any) -> bool:
     return bool(settings.get("do_sample", True)) and float(settings.get("temperature") or 0) > 0
 
 
-class _UserErrors:
+class user_errors:  # noqa: N801 (a context manager, used like a function)
     """Under the harness's command line, end with the message of a :class:`UserError` and status 1.
 
     The harness would print a traceback, hide the cause behind seconds of retries, and exit with status 0. As a

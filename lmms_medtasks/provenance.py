@@ -25,6 +25,7 @@ def complete(config: dict[str, Any], model_name: str | None, runner: str | None)
     locations = _locations(config)
     if not locations:
         return config
+    _check_settings(config)
     config = copy.copy(config)
     located = [sources.locate(suite, split) for suite, split in locations]
     recorded = (config.get("metadata") or {}).get("fingerprint")
@@ -45,6 +46,19 @@ def complete(config: dict[str, Any], model_name: str | None, runner: str | None)
             runners.warn(model_name, encoding)
     config["metadata"] = metadata
     return config
+
+
+def _check_settings(config: dict[str, Any]) -> None:
+    """Raises UserError for a degradation or severity in the YAML that there is none of, before anything is rendered."""
+    settings = (config.get("lmms_eval_specific_kwargs") or {}).get("default") or {}
+    if settings.get("degradation"):
+        from lmms_medtasks import degradations
+
+        degradations.canonical_name(settings["degradation"])
+    if "severity" in settings:
+        from lmms_medtasks import degradations
+
+        degradations.check_severity(settings["severity"])
 
 
 def _locations(config: dict[str, Any]) -> list[tuple[str, str]]:

@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import fnmatch
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from lmms_medtasks.errors import UserError
 
 _SUFFIX = "_results.json"
+
+
+class Sample(NamedTuple):
+    """A row of a sample log: its number in the file (from 1), the record in it, and the replies as they were scored."""
+
+    line: int
+    record: dict[str, Any]
+    replies: list[str]
 
 
 @dataclass(frozen=True)
@@ -38,6 +46,24 @@ class Run:
         with path.open("rb") as file:
             return sum(1 for line in file if line.strip())
 
+    def samples(self, task: str) -> Iterator[Sample]:
+        """The rows of the task's sample log, one after the other: only one of them is in memory at a time.
+
+        Raises UserError, with the file and the line, when there is no log, a line is broken or cut off, or a row holds
+        no record of ours.
+        """
+        path = self.samples_file(task)
+        if not path.is_file():
+            raise UserError(f"No sample log of task {task!r}: {path} is not there. Run with --log_samples.")
+        with path.open("rb") as file:
+            for number, line in enumerate(file, start=1):
+                if line.strip():
+                    yield _sample(line, number, path)
+
+    def records(self, task: str) -> Iterator[dict[str, Any]]:
+        """The records in the task's sample log, in its order; as :meth:`samples`."""
+        return (sample.record for sample in self.samples(task))
+
 
 def read(path: Path) -> Run:
     """Read a result file. Raises UserError when it is no result file of the harness."""
@@ -48,6 +74,29 @@ def read(path: Path) -> Run:
     if not isinstance(content, dict) or not isinstance(content.get("results"), dict):
         raise UserError(f"{path} is no result file of the harness: it has no 'results'.")
     return Run(path, content)
+
+
+def _sample(line: bytes, number: int, path: Path) -> Sample:
+    where = f"{path}, line {number}"
+    try:
+        row = json.loads(line)
+    except ValueError as error:
+        raise UserError(
+            f"{where}: broken or cut off ({error}). Was the run stopped while it wrote? Run it again."
+        ) from error
+    record = record_of(row) if isinstance(row, dict) else None
+    if record is None:
+        raise UserError(f"{where}: no record of ours (no value with 'id' and 'trials') in this row.")
+    replies = row.get("filtered_resps")
+    return Sample(number, record, replies if isinstance(replies, list) else [])
+
+
+def record_of(row: dict[str, Any]) -> dict[str, Any] | None:
+    """The record in a row of a sample log: the value with ``id`` and ``trials``, whatever metric it stands under."""
+    for value in row.values():
+        if isinstance(value, dict) and "id" in value and "trials" in value:
+            return value
+    return None
 
 
 def files(folder: Path) -> set[Path]:
@@ -85,6 +134,10 @@ def _incomplete(run: Run, task: str) -> list[str]:
     metrics = {key: value for key, value in result.items() if key != "alias" and "_stderr" not in key}
     if not any(isinstance(value, int | float) for value in metrics.values()):
         return [f"Task {task!r} has no metric with a value in {run.path.name}."]
+    accuracies = [value for key, value in metrics.items() if key.startswith("accuracy")]
+    if accuracies and all(value is None for value in accuracies):
+        failed = next((value for key, value in metrics.items() if key.startswith("failed_requests")), None)
+        return [f"Task {task!r} has no accuracy: no question got a reply that counts (failed requests: {failed})."]
     rows = run.sample_count(task)
     expected = run.content.get("n-samples", {}).get(task, {}).get("effective")
     if rows is not None and expected is not None and rows != expected:

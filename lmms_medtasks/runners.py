@@ -13,7 +13,7 @@ _LOSSLESS = {"", "PNG"}
 
 @functools.cache
 def table() -> dict[str, dict[str, str]]:
-    """``runners.yaml``: {"lossy": {module: encoding}, "clean": {module: encoding}}."""
+    """``runners.yaml``: what is known of each module, under "lossy", "chosen_by_variable" and "clean"."""
     import yaml
 
     return yaml.safe_load(importlib.resources.files(__package__).joinpath("runners.yaml").read_text("utf-8"))
@@ -31,11 +31,20 @@ def image_encoding(model_name: str, runner: str) -> str | None:
     except ValueError:
         return None  # the harness itself reports an unknown model
     module = ".".join(resolved.class_path.split(".")[-3:-1])
-    lossy = table()["lossy"].get(module)
     chosen = os.environ.get(_FORMAT_VARIABLE, "").strip().upper()
-    if lossy is None and chosen not in _LOSSLESS:
+    if module in table()["chosen_by_variable"] and chosen not in _LOSSLESS:
         return f"{chosen} ({_FORMAT_VARIABLE})"
-    return lossy
+    return table()["lossy"].get(module)
+
+
+def kind(model_name: str | None, force_simple: bool) -> str | None:
+    """Which runner the harness takes for a model, "chat" or "simple"; None for an unknown model."""
+    from lmms_eval.models import MODEL_REGISTRY_V2
+
+    try:
+        return MODEL_REGISTRY_V2.resolve(str(model_name), force_simple=force_simple).model_type
+    except ValueError:
+        return None  # the harness itself reports an unknown model
 
 
 @functools.cache

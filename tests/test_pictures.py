@@ -1,6 +1,7 @@
 """8-bit RGB from whatever a document holds."""
 
 import io
+import threading
 
 import numpy as np
 import pytest
@@ -67,4 +68,40 @@ def test_truncated_images_are_refused_whatever_the_process_says(monkeypatch):
     Image.open(io.BytesIO(cut)).load()
     with pytest.raises((OSError, SyntaxError)), pictures.refusing_truncated():
         Image.open(io.BytesIO(cut)).load()
+    assert ImageFile.LOAD_TRUNCATED_IMAGES is True
+
+
+def test_pictures_of_a_document_are_read_to_their_end(monkeypatch):
+    buffer = io.BytesIO()
+    Image.fromarray(np.random.default_rng(0).integers(0, 256, (99, 99), dtype=np.uint8)).save(buffer, "PNG")
+    cut = buffer.getvalue()[: len(buffer.getvalue()) // 2]
+    monkeypatch.setattr(ImageFile, "LOAD_TRUNCATED_IMAGES", True)  # as in the harness
+    for held in (cut, {"bytes": cut, "path": None}, Image.open(io.BytesIO(cut))):
+        with pytest.raises(UserError, match="truncated"):
+            pictures.opened(held)
+
+
+def test_a_decompression_bomb_is_refused(monkeypatch):
+    buffer = io.BytesIO()
+    Image.new("1", (3000, 3000)).save(buffer, "PNG")
+    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 1000)
+    with pytest.raises(UserError, match="bomb"):
+        pictures.opened(buffer.getvalue())
+
+
+def test_the_switch_is_safe_between_threads(monkeypatch):
+    monkeypatch.setattr(ImageFile, "LOAD_TRUNCATED_IMAGES", True)
+    seen = []
+
+    def look():
+        for _ in range(200):
+            with pictures.refusing_truncated():
+                seen.append(ImageFile.LOAD_TRUNCATED_IMAGES)
+
+    workers = [threading.Thread(target=look) for _ in range(8)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert not any(seen)
     assert ImageFile.LOAD_TRUNCATED_IMAGES is True

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from importlib.metadata import entry_points
 from pathlib import Path
+from types import SimpleNamespace
 
 import lmms_eval.tasks
 import pytest
@@ -96,7 +97,7 @@ def test_the_models_are_registered():
 
 def test_user_errors_are_raised_as_they_are_in_a_library(monkeypatch):
     monkeypatch.setattr(plugin, "_is_command_line", lambda: False)
-    with pytest.raises(UserError, match="wrong"), plugin._UserErrors():
+    with pytest.raises(UserError, match="wrong"), plugin.user_errors():
         raise UserError("wrong")
 
 
@@ -104,12 +105,24 @@ def test_user_errors_are_raised_as_they_are_in_a_library(monkeypatch):
 def test_user_errors_end_the_command_line_with_one_message(monkeypatch, rank, code):
     monkeypatch.setattr(plugin, "_is_command_line", lambda: True)
     monkeypatch.setenv("RANK", rank)
-    with pytest.raises(SystemExit) as end, plugin._UserErrors():
+    with pytest.raises(SystemExit) as end, plugin.user_errors():
         raise UserError("wrong")
     assert end.value.code == code
 
 
 def test_other_errors_pass(monkeypatch):
     monkeypatch.setattr(plugin, "_is_command_line", lambda: True)
-    with pytest.raises(KeyError), plugin._UserErrors():
+    with pytest.raises(KeyError), plugin.user_errors():
         raise KeyError("x")
+
+
+def test_another_number_of_trials_than_the_task_has_is_refused():
+    filters = [{"name": "trials", "filter": [{"function": "take_first_k", "k": 3}]}]
+    config = SimpleNamespace(task="t", repeats=5, filter_list=filters, metadata={"data_digest": "x"})
+    tasks = {"group": {"t": SimpleNamespace(config=config)}}
+    with pytest.raises(UserError, match="T = 3 trials, --repeats asks for 5"):
+        plugin._check_repeats(tasks)
+    config.repeats = 3
+    plugin._check_repeats(tasks)
+    config.repeats, config.metadata = 5, {}  # not ours
+    plugin._check_repeats(tasks)

@@ -59,3 +59,13 @@ def test_no_result_file(tmp_path, text):
 
 def test_files_of_a_folder_that_is_not_there(tmp_path):
     assert results.files(tmp_path / "none") == set()
+
+
+def test_a_task_whose_requests_all_failed(tmp_path):
+    run = write(tmp_path, {"a_1": {"accuracy,none": None, "failed_requests,none": 12}})
+    assert "no question got a reply that counts (failed requests: 12)" in results.problems([run], ["a_1"])[0]
+
+
+def test_one_level_without_questions_is_no_failure(tmp_path):
+    run = write(tmp_path, {"a_1": {"accuracy_l0,none": 0.5, "accuracy_l1,none": None}})
+    assert results.problems([run], ["a_1"]) == []

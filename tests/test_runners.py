@@ -44,8 +44,22 @@ def test_encoding_of_a_runner(monkeypatch, model, runner, expected):
     assert runners.image_encoding(model, runner) == expected
 
 
+def test_modules_that_read_the_variable():
+    root = Path(lmms_eval.__path__[0]) / "models" / "chat"
+    found = {f"chat.{path.stem}" for path in root.glob("*.py") if "to_openai_messages" in path.read_text("utf-8")}
+    assert {"chat.openai", "chat.async_openai"} <= set(runners.table()["chosen_by_variable"]) <= found
+
+
+def test_kind_of_runner():
+    assert runners.kind("qwen2_5_vl", force_simple=False) == "chat"
+    assert runners.kind("qwen2_5_vl", force_simple=True) == "simple"
+    assert runners.kind("gemma3", force_simple=False) == "simple"
+    assert runners.kind("no_such_model", force_simple=False) is None
+
+
 def test_format_chosen_by_variable(monkeypatch):
     monkeypatch.setenv("LMMS_IMAGE_ENCODE_FORMAT", "jpeg")
+    assert runners.image_encoding("medtasks_random", "simple") is None
     assert runners.image_encoding("openai", "chat") == "JPEG (LMMS_IMAGE_ENCODE_FORMAT)"
     monkeypatch.setenv("LMMS_IMAGE_ENCODE_FORMAT", "PNG")
     assert runners.image_encoding("openai", "chat") is None

@@ -16,6 +16,7 @@ from lmms_medtasks import sources
 from lmms_medtasks.baselines import most_frequent, random_choice
 from lmms_medtasks.baselines.observer import Observer
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.plugin import user_errors
 from lmms_medtasks.seeding import generator
 
 
@@ -34,11 +35,19 @@ class _Baseline(lmms):
         unknown = sorted(set(kwargs) - ignored)
         if unknown:
             raise UserError(f"Unknown model argument {unknown[0]!r}. Allowed: {', '.join(self.arguments())}.")
-        self.seed = int(seed)
+        if isinstance(seed, bool) or not isinstance(seed, int):
+            raise UserError(f"The model argument seed must be a whole number, got {seed!r}.")
+        self.seed = seed
 
     @classmethod
     def arguments(cls) -> tuple[str, ...]:
         return ("seed",)
+
+    @classmethod
+    def create_from_arg_string(cls, arg_string: str, additional_config: dict[str, Any] | None = None) -> lmms:
+        """As the harness does, but a mistake in the arguments ends its command line with one message."""
+        with user_errors():
+            return super().create_from_arg_string(arg_string, additional_config)
 
     @property
     def device(self) -> torch.device:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from lmms_medtasks.cli import data, degrade, fingerprint, path, run
+from lmms_medtasks.cli import data, degrade, fingerprint, path, report, run
 
 
 def build() -> typer.Typer:
@@ -18,6 +18,7 @@ def build() -> typer.Typer:
     )
     app.add_typer(data.app, name="data")
     run.register(app)
+    report.register(app)
     path.register(app)
     fingerprint.register(app)
     degrade.register(app)

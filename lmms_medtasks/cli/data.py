@@ -25,6 +25,7 @@ DataOption = Annotated[str, typer.Option("--data", help="full, sample or mini (d
 @app.command("list")
 def list_data(as_json: JsonOption = False) -> None:
     """Show all suites and splits, and which of them are prepared."""
+    store.chosen_data()  # a misspelt MEDTASKS_DATA is told here too
     rows = [row for name in suites.names() for row in _state(suites.get(name))]
     if as_json:
         typer.echo(json.dumps(rows, indent=2))

@@ -46,14 +46,19 @@ def degrade(
     """Degrade an image, or all images of a folder.
 
     Pixels are stored without loss: PNG, TIFF and BMP files stay what they are, all others become PNG (CMYK and float
-    images TIFF). The parameters stand in the written file too (PNG: the text "degradation", TIFF: the description).
+    images TIFF). The parameters stand in the written file too (PNG: the text "degradation", TIFF: the description; BMP
+    has no place for them).
     Rotation by an EXIF tag is applied first. Files that fail are listed, the others are written, and the exit status
     is 1.
     """
     from lmms_medtasks.degradations import files
 
     order = files.Order(name, severity, _seed(seed), modality, force, vary)
-    outcome = files.degrade_all(source, output, order, pattern=pattern, workers=workers, existing=existing)
+    try:
+        outcome = files.degrade_all(source, output, order, pattern=pattern, workers=workers, existing=existing)
+    except KeyboardInterrupt:
+        typer.echo("Interrupted. Every file written is whole; --existing skip goes on from here.", err=True)
+        raise typer.Exit(130) from None
     if as_json:
         for record in outcome.records:
             typer.echo(json.dumps(record))

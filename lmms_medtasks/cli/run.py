@@ -40,7 +40,8 @@ def run(
     before = results.files(output)
     status = subprocess.run(_command(arguments, processes), check=False).returncode
     fresh = sorted(results.files(output) - before)
-    missing = results.problems([results.read(path) for path in fresh], tasks)
+    runs = [results.read(path) for path in fresh]
+    missing = results.problems(runs, tasks or ["*"])
     for path in fresh:
         typer.echo(f"Results: {path}", err=True)
     if status == 0 and not missing:
@@ -71,6 +72,8 @@ def _value(arguments: list[str], name: str) -> str | None:
 
 def _checked_tasks(arguments: list[str]) -> list[str]:
     """The tasks asked for; raises UserError for what the harness would misunderstand in silence."""
+    if _value(arguments, "--config") is not None:
+        return []  # the tasks stand in lmms-eval's own configuration file
     tasks = _value(arguments, "--tasks")
     if not tasks or _value(arguments, "--model") is None:
         raise UserError(
@@ -80,8 +83,7 @@ def _checked_tasks(arguments: list[str]) -> list[str]:
     limit = _value(arguments, "--limit")
     if limit is not None and _is_zero(limit):
         raise UserError(
-            f"--limit {limit} asks for no question (and lmms-eval would run all of them). Give a number above 0, a "
-            "share below 1, or leave it out."
+            f"--limit {limit} asks for no question. Give a number above 0, a share below 1, or leave it out for all."
         )
     return [task.strip() for task in tasks.split(",") if task.strip()]
 

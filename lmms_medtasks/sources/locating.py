@@ -56,13 +56,22 @@ def not_found(suite: str, split: str, data: Data | None, tried: str = "") -> Dat
         return DataNotFound(
             f"There is no mini data for {suite}/{split}. Set MEDTASKS_DATA to full or sample, or unset it."
         )
+    # A split that is not prepared unless asked for, and a sample that the hub cannot give, need their options.
+    options = "" if suites.get(suite).split(split).default else f" --split {split}"
+    ways = [
+        f"from a folder with the release's files: lmms-medtasks data prepare {suite} --source DIR{options}"
+        + (" --sample" if data == "sample" else ""),
+        "a trial run on the bundled mini data: set MEDTASKS_DATA=mini",
+    ]
+    if data != "sample":
+        ways.insert(
+            0, f"from the hub ({suites.get(suite).hub_repository}): lmms-medtasks data prepare {suite}{options}"
+        )
     places = " or ".join(str(store.folder(suite, variant)) for variant in _variants(data))
     return DataNotFound(
         f"The data of {suite}/{split} is not prepared (looked in {places}).{' ' if tried else ''}{tried}\n"
-        f"Three ways out:\n"
-        f"  1. from the hub ({suites.get(suite).hub_repository}): lmms-medtasks data prepare {suite}\n"
-        f"  2. from a folder with the release's files: lmms-medtasks data prepare {suite} --source DIR\n"
-        f"  3. a trial run on the bundled mini data: set MEDTASKS_DATA=mini"
+        f"{['One way', 'Two ways', 'Three ways'][len(ways) - 1]} out:\n"
+        + "\n".join(f"  {number}. {way}" for number, way in enumerate(ways, start=1))
     )
 
 

@@ -155,7 +155,8 @@ class _Lines:
 
 
 def _rows(lines: _Lines, name: str) -> Iterator[list[str]]:
-    reader = csv.reader(lines, delimiter="\t")
+    # Strict: a quotation mark that is never closed would otherwise swallow every row up to the end of the file.
+    reader = csv.reader(lines, delimiter="\t", strict=True)
     number = 0
     while True:
         # The limit belongs to the csv module, not to a reader: set for each record, and put back.

@@ -48,8 +48,8 @@ def all_release_levels(dataset: Dataset) -> Dataset:
     """The clean questions and the release's own degraded forms of them, a question's forms one after the other.
 
     The release does not say which clean question a degraded row was made from: they are joined by their texts
-    (question, options, answer, modality, pool). Clean questions that agree in all of these can't be told apart; they and
-    their degraded forms stay unpaired.
+    (question, options, answer, modality, pool). Clean questions that agree in all of these can't be told apart; they
+    and their degraded forms stay unpaired.
     """
     from lmms_medtasks.sources.medq_deg import question_key
 

@@ -80,6 +80,12 @@ def test_missing_task_is_a_failure(harness):
     assert "No result of task 'b_2'." in done.output
 
 
+def test_tasks_may_stand_in_a_configuration_file(harness):
+    assert call("run", "--config", "c.yaml").exit_code == 0
+    harness.results = None
+    assert call("run", "--config", "c.yaml").exit_code == 1
+
+
 def test_old_results_do_not_count(harness):
     assert call(*ASKED, "--output_path", "out").exit_code == 0
     harness.results = None

@@ -131,7 +131,8 @@ def test_files_that_are_there(folder, tmp_path):
     assert [path.name for path, _ in refused.problems] == ["a.png"] and len(refused.records) == 3
     assert (output / "a.png").read_bytes() == before
     skipped = degrade_all(folder, output, Order("exposure", 1), existing="skip")
-    assert (skipped.skipped, skipped.records, skipped.problems) == (4, [], [])
+    assert (skipped.skipped, skipped.records) == (3, [])
+    assert [path.name for path, _ in skipped.problems] == ["a.png"]  # made with another degradation
     replaced = degrade_all(folder, output, Order("exposure", 1), existing="overwrite")
     assert len(replaced.records) == 4 and (output / "a.png").read_bytes() != before
 
@@ -194,3 +195,27 @@ def test_written_files_have_ordinary_permissions(folder, tmp_path):
     degrade_all(folder / "a.png", tmp_path / "out.png", BLUR)
     (tmp_path / "plain").write_text("")
     assert (tmp_path / "out.png").stat().st_mode == (tmp_path / "plain").stat().st_mode
+
+
+def test_no_output_takes_the_place_of_another(tmp_path):
+    """a.jpg becomes a.png, beside a.png that stays one; then a.jpg.gif would become a.jpg.png too."""
+    folder = tmp_path / "in"
+    folder.mkdir()
+    for name in ("a.jpg", "a.png", "a.jpg.gif"):
+        picture().save(folder / name)
+    outcome = degrade_all(folder, tmp_path / "out", BLUR, workers=1)
+    assert outcome.problems == []
+    assert len({record["written"] for record in outcome.records}) == len(list((tmp_path / "out").iterdir())) == 3
+
+
+def test_skip_does_not_take_another_orders_file_for_its_own(tmp_path):
+    folder = tmp_path / "in"
+    folder.mkdir()
+    picture().save(folder / "a.png")
+    picture().save(folder / "b.tif")
+    assert len(degrade_all(folder, tmp_path / "out", BLUR, workers=1).records) == 2
+    again = degrade_all(folder, tmp_path / "out", BLUR, workers=1, existing="skip")
+    assert (again.skipped, again.problems) == (2, [])
+    other = degrade_all(folder, tmp_path / "out", Order("exposure", 2), workers=1, existing="skip")
+    assert [path.name for path, _ in other.problems] == ["a.png", "b.tif"]
+    assert "was made otherwise" in other.problems[0][1]

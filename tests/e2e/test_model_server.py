@@ -78,8 +78,10 @@ def test_failed_requests_are_counted_apart(harness, model_server):
     assert "3 of 18 requests failed" in done.printed
 
 
-def test_every_request_failed_is_no_accuracy(harness, model_server):
+def test_a_run_whose_requests_all_failed_is_a_failed_run(harness, model_server):
     model_server.reply = lambda request: (500, "A")
-    done = harness(*arguments(model_server))
+    done = harness("run", *arguments(model_server), launcher=("-m", "lmms_medtasks"))
     assert done.run.tasks[TASK]["accuracy,trials"] is None
     assert done.run.tasks[TASK]["failed_requests,trials"] == 18
+    assert done.status == 1
+    assert "no question got a reply that counts" in done.printed

@@ -1,0 +1,109 @@
+"""``lmms-medtasks report``: what the paper of the suite prints, for runs of ours."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from lmms_medtasks.errors import UserError
+
+if TYPE_CHECKING:
+    from lmms_medtasks.report import Document
+
+
+class Format(str, Enum):
+    """How the report is written to standard output."""
+
+    terminal = "terminal"
+    markdown = "md"
+    csv = "csv"
+    html = "html"
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to ``app``."""
+    app.command()(report)
+
+
+def report(
+    runs: Annotated[list[Path], typer.Argument(help="Result folders of runs, or their *_results.json files.")],
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Write report.md, report.html and a CSV a table here.")
+    ] = None,
+    format: Annotated[Format, typer.Option("--format", help="What to print.")] = Format.terminal,
+    everything: Annotated[
+        bool, typer.Option("--all", help="In the terminal, also long tables and the published models.")
+    ] = False,
+    resamples: Annotated[int, typer.Option(min=0, help="Bootstrap resamples; 0 for no intervals.")] = 1000,
+) -> None:
+    """Report runs of MedQ-Deg: the paper's tables, calibration, and several models side by side.
+
+    Takes runs with --log_samples, of any of the suite's tasks, whole or in part; what is missing is named first.
+    Intervals are 95 % by bootstrap over images, seeded: the same runs give the same report.
+    """
+    if output is not None and output.exists() and not output.is_dir():
+        raise UserError(f"--output {output} is a file. Name a folder.")
+    from lmms_medtasks.report import build
+
+    document = build(runs, resamples=resamples, drawn=output is not None or format is Format.html)
+    if output is not None:
+        for path in _write(document, output):
+            typer.echo(f"Written: {path}", err=True)
+    else:
+        _print(document, format, everything)
+
+
+def _print(document: Document, format: Format, everything: bool) -> None:
+    if format is Format.terminal:
+        from rich.console import Console
+
+        from lmms_medtasks.report.terminal import show
+
+        # A pipe has no width of its own: wide enough that no table is cut.
+        console = Console() if sys.stdout.isatty() else Console(width=200)
+        show(document, console, everything=everything)
+        return
+    typer.echo(_texts(document, format), nl=False)
+
+
+def _texts(document: Document, format: Format) -> str:
+    if format is Format.markdown:
+        from lmms_medtasks.report.markdown import markdown
+
+        return markdown(document)
+    if format is Format.csv:
+        from lmms_medtasks.report.csv_text import all_csv
+
+        return all_csv(document)
+    from lmms_medtasks.report.page import page
+
+    return page(document)
+
+
+def _write(document: Document, folder: Path) -> list[Path]:
+    from lmms_medtasks.report.csv_text import csv_text
+
+    texts = {f"report.{each.value}": _texts(document, each) for each in (Format.markdown, Format.html)}
+    several = len(document.parts) > 1
+    for part, table in document.tables():
+        texts[f"{part.key}-{table.key}.csv" if several else f"{table.key}.csv"] = csv_text(table)
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in texts.items():
+        _replace(folder / name, text)
+    return [folder / name for name in texts]
+
+
+def _replace(path: Path, text: str) -> None:
+    """Write ``text`` so that a reader of ``path`` never sees half of it."""
+    with tempfile.NamedTemporaryFile(
+        "w", dir=path.parent, prefix=path.name, delete=False, encoding="utf-8", newline=""
+    ) as file:
+        file.write(text)
+    os.chmod(file.name, 0o644)
+    os.replace(file.name, path)

@@ -1,0 +1,63 @@
+"""Numbers of an analysis as cells of a table."""
+
+from __future__ import annotations
+
+from lmms_medtasks.metrics.bootstrap import Interval
+from lmms_medtasks.report.document import Cell, Column
+
+NONE = Cell(None)
+
+
+def percent(interval: Interval | None, *, bare: bool = False) -> Cell:
+    """A share or a change of one, in percent or points; ``bare`` leaves the interval out."""
+    return _scaled(interval, 100.0, bare)
+
+
+def number(interval: Interval | None) -> Cell:
+    """A number as it is, with its interval."""
+    return _scaled(interval, 1.0, False)
+
+
+def percent_of(share: float | None) -> Cell:
+    """A share without an interval, in percent."""
+    return Cell(None if share is None else 100 * share)
+
+
+def _scaled(interval: Interval | None, factor: float, bare: bool) -> Cell:
+    if interval is None or interval.estimate is None:
+        return NONE
+    estimate = factor * interval.estimate
+    if bare or interval.low is None or interval.high is None:
+        return Cell(estimate)
+    mark = "°" if interval.degenerate else "*" if interval.undefined else ""
+    return Cell(estimate, factor * interval.low, factor * interval.high, mark)
+
+
+def label(name: str) -> Column:
+    """A column of texts."""
+    return Column(name, "text")
+
+
+def count(name: str) -> Column:
+    """A column of counts."""
+    return Column(name)
+
+
+def share(name: str, digits: int = 1) -> Column:
+    """A column of percentages."""
+    return Column(name, digits=digits, unit="%")
+
+
+def points(name: str, digits: int = 1) -> Column:
+    """A column of changes in percentage points, with their sign."""
+    return Column(name, digits=digits, signed=True, unit="points")
+
+
+def fall(name: str) -> Column:
+    """A column of drops in percentage points, positive where accuracy fell."""
+    return Column(name, digits=1, unit="points")
+
+
+def decimal(name: str, *, signed: bool = False) -> Column:
+    """A column of numbers with three decimals."""
+    return Column(name, digits=3, signed=signed)

@@ -1,0 +1,55 @@
+"""Tables as CSV: numbers in full, an interval in two columns of its own, empty where there is no number."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+from lmms_medtasks.report.document import Cell, Column, Document, Table
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def csv_text(table: Table) -> str:
+    """The table as CSV (RFC 4180, but with line feeds). Texts that a spreadsheet would run as a formula get a ``'``."""
+    wide = [any(row.cells[place].low is not None for row in table.rows) for place in range(len(table.columns))]
+    head: list[str] = []
+    for column, has_interval in zip(table.columns, wide, strict=True):
+        head += [column.head, f"{column.head} low", f"{column.head} high"] if has_interval else [column.head]
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow([*map(_safe, head), "row"])
+    for row in table.rows:
+        cells: list[str] = []
+        for column, has_interval, cell in zip(table.columns, wide, row.cells, strict=True):
+            cells += _cell(column, cell, has_interval)
+        writer.writerow([*cells, row.kind])
+    return buffer.getvalue()
+
+
+def all_csv(document: Document) -> str:
+    """All tables one after the other, each under a line with its part and title, an empty line between them."""
+    blocks = []
+    for part, table in document.tables():
+        title = io.StringIO()
+        csv.writer(title, lineterminator="\n").writerow([_safe(part.title), _safe(table.title)])
+        blocks.append(title.getvalue() + csv_text(table))
+    return "\n".join(blocks)
+
+
+def _cell(column: Column, cell: Cell, has_interval: bool) -> list[str]:
+    values = [cell.value, cell.low, cell.high] if has_interval else [cell.value]
+    return [_text(column, value) for value in values]
+
+
+def _text(column: Column, value: str | int | float | None) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return _safe(value)
+    # Three digits more than shown: enough to compute with, and no noise of binary fractions.
+    return str(value) if isinstance(value, int) else repr(round(value, column.digits + 3) + 0.0)
+
+
+def _safe(text: str) -> str:
+    return f"'{text}" if text.startswith(_FORMULA) else text

@@ -1,0 +1,147 @@
+"""What a report is made of, whatever it is about and however it is written: sections of tables and figures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+EMPTY = "–"
+"""What an empty cell shows: nothing was there to measure. It is never 0."""
+
+MARKS = {
+    "°": "An interval of no width is no certainty: all images agree, so resampling them shows no variation.",
+    "†": "Over fewer groups than the paper's average: some have no question here.",
+    "*": "Some resamples had no value (a group was not drawn): the interval is given those that had.",
+}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A value, None if there is none; numbers may have an interval. ``mark`` is a key of :data:`MARKS` or ""."""
+
+    value: str | int | float | None
+    low: float | None = None
+    high: float | None = None
+    mark: str = ""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column's name, and how its numbers are written; ``unit`` ("%", "points") stands in its head."""
+
+    name: str
+    kind: Literal["text", "number"] = "number"
+    digits: int = 0
+    signed: bool = False
+    unit: str = ""
+
+    @property
+    def head(self) -> str:
+        """Name and unit."""
+        return f"{self.name} ({self.unit})" if self.unit else self.name
+
+    def text(self, cell: Cell) -> str:
+        """The cell for people: ``52.3 [50.1, 54.4]``."""
+        if cell.value is None:
+            return EMPTY
+        if isinstance(cell.value, str):
+            return cell.value
+        shown = self._number(cell.value)
+        if cell.low is not None and cell.high is not None:
+            shown += f" [{self._number(cell.low)}, {self._number(cell.high)}]"
+        return shown + cell.mark
+
+    def _number(self, value: float) -> str:
+        text = f"{value:{'+' if self.signed else ''},.{self.digits}f}"
+        # A number that is rounded to nothing has no sign.
+        return text.lstrip("+-") if not text.strip("+-0.,") else text
+
+
+Kind = Literal["run", "counts", "average", "reference"]
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row; ``kind`` says whose it is: this run's, counts of questions, published averages, or a published model."""
+
+    cells: tuple[Cell, ...]
+    kind: Kind = "run"
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table; ``key`` names its CSV file, ``notes`` stand below it."""
+
+    key: str
+    title: str
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...]
+    notes: tuple[str, ...] = ()
+
+    def without(self, *kinds: Kind) -> Table:
+        """The table without the rows of these kinds."""
+        rows = tuple(row for row in self.rows if row.kind not in kinds)
+        return Table(self.key, self.title, self.columns, rows, self.notes)
+
+    @property
+    def all_notes(self) -> tuple[str, ...]:
+        """The notes, and what the marks in the cells mean."""
+        used = {cell.mark for row in self.rows for cell in row.cells}
+        return (*self.notes, *(f"{mark} {text}" for mark, text in MARKS.items() if mark in used))
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A drawing as an SVG element, and the key of the table that has its numbers."""
+
+    key: str
+    title: str
+    about: str
+    svg: str
+    table: str
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of the report."""
+
+    key: str
+    title: str
+    paragraphs: tuple[str, ...] = ()
+    tables: tuple[Table, ...] = ()
+    figures: tuple[Figure, ...] = ()
+
+
+@dataclass(frozen=True)
+class Flag:
+    """Something the reader must know before the numbers: "warning" limits what they may be used for."""
+
+    kind: Literal["warning", "note"]
+    text: str
+
+
+@dataclass(frozen=True)
+class Part:
+    """The report of one task set of one run, or the comparison of several."""
+
+    key: str
+    title: str
+    facts: tuple[tuple[str, str], ...]
+    flags: tuple[Flag, ...]
+    sections: tuple[Section, ...]
+
+
+@dataclass(frozen=True)
+class Document:
+    """A report."""
+
+    title: str
+    parts: tuple[Part, ...]
+
+    def tables(self) -> Iterator[tuple[Part, Table]]:
+        """Every table with the part it stands in."""
+        for part in self.parts:
+            for section in part.sections:
+                for table in section.tables:
+                    yield part, table

@@ -1,0 +1,58 @@
+"""A report as Markdown (GitHub's, with tables)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from lmms_medtasks.report.document import Document, Part, Row, Table
+
+# What Markdown or HTML in it could take for markup, wherever it stands.
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>|#~$!&])")
+
+
+def escaped(text: str) -> str:
+    """``text`` so that Markdown shows it as it is."""
+    return _SPECIAL.sub(r"\\\1", text.replace("\n", " "))
+
+
+def markdown(document: Document) -> str:
+    """The whole report; figures are left out, their numbers are in the tables."""
+    return (
+        "\n".join([f"# {escaped(document.title)}", *(line for part in document.parts for line in _part(part))]) + "\n"
+    )
+
+
+def _part(part: Part) -> Iterator[str]:
+    yield from ("", f"## {escaped(part.title)}", "")
+    for name, value in part.facts:
+        yield f"- {escaped(name)}: {escaped(value)}"
+    for flag in part.flags:
+        yield from ("", f"> **{flag.kind.capitalize()}:** {escaped(flag.text)}")
+    for section in part.sections:
+        yield from ("", f"### {escaped(section.title)}")
+        for paragraph in section.paragraphs:
+            yield from ("", escaped(paragraph))
+        for table in section.tables:
+            yield from _table(table)
+
+
+def _table(table: Table) -> Iterator[str]:
+    yield from ("", f"**{escaped(table.title)}**", "")
+    yield _line(escaped(column.head) for column in table.columns)
+    yield _line("---" if column.kind == "text" else "---:" for column in table.columns)
+    for row in table.rows:
+        yield _line(_cells(table, row))
+    for note in table.all_notes:
+        yield from ("", escaped(note))
+
+
+def _cells(table: Table, row: Row) -> Iterator[str]:
+    for number, (column, cell) in enumerate(zip(table.columns, row.cells, strict=True)):
+        text = escaped(column.text(cell))
+        # This model's row must be found among the published ones.
+        yield f"**{text}**" if number == 0 and row.kind == "run" and text else text
+
+
+def _line(cells: Iterator[str]) -> str:
+    return f"| {' | '.join(cells)} |"

@@ -1,0 +1,65 @@
+"""A report on a terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lmms_medtasks.report.document import Document, Kind, Part, Table
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+LONG = frozenset({"heatmap", "calibration_degradations", "reliability_bins", "risk_coverage", "degradations"})
+"""Tables that a terminal leaves to the files."""
+
+_STYLES: dict[Kind, str] = {"run": "bold", "counts": "italic", "average": "dim italic", "reference": "dim"}
+
+
+def show(document: Document, console: Console, *, everything: bool = False) -> None:
+    """Print the report. Without ``everything`` long tables and the published models' rows are left out, and named."""
+    from rich.text import Text
+
+    console.print(Text(document.title, style="bold"))
+    for part in document.parts:
+        _part(part, console, everything)
+
+
+def _part(part: Part, console: Console, everything: bool) -> None:
+    from rich.text import Text
+
+    console.print()
+    console.rule(Text(part.title))
+    console.print(Text("   ".join(f"{name}: {value}" for name, value in part.facts), style="dim"))
+    for flag in part.flags:
+        style = "bold yellow" if flag.kind == "warning" else "cyan"
+        console.print(Text.assemble((f"{flag.kind.upper()}: ", style), flag.text))
+    left_out: list[str] = []
+    for section in part.sections:
+        for paragraph in section.paragraphs:
+            console.print(Text(paragraph))
+        for table in section.tables:
+            if table.key in LONG and not everything:
+                left_out.append(table.title)
+                continue
+            _table(table if everything else table.without("reference"), console)
+    if left_out:
+        said = f"Not shown: {', '.join(left_out)}; the 40 published models. --all shows them, -o FOLDER writes them."
+        console.print(Text(said, style="dim"))
+
+
+def _table(table: Table, console: Console) -> None:
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    console.print()
+    # Text, not str: square brackets in a model's name are no markup.
+    shown = RichTable(title=Text(table.title, style="bold"), title_justify="left", header_style="", box=SIMPLE_HEAD)
+    for column in table.columns:
+        shown.add_column(Text(column.head), justify="left" if column.kind == "text" else "right")
+    for row in table.rows:
+        cells = zip(table.columns, row.cells, strict=True)
+        shown.add_row(*(Text(column.text(cell), style=_STYLES[row.kind]) for column, cell in cells))
+    console.print(shown)
+    for note in table.all_notes:
+        console.print(Text(note, style="dim"))

@@ -1,0 +1,34 @@
+"""The scripts start and print their tables on tiny inputs; their times are nobody's test."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
+
+
+def run(name, *arguments):
+    command = [sys.executable, str(BENCHMARKS / name), *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def test_degradations():
+    printed = run("degradations.py", "--size", 48, "--repeats", 1, "--name", "gaussian_blur", "--name", "exposure")
+    assert "gaussian_blur" in printed
+    assert "mean" in printed
+
+
+def test_fidelity(tmp_path):
+    clean = np.random.default_rng(0).integers(120, 256, (40, 50), dtype=np.uint8)
+    for level, pixels in (("L0", clean), ("L1", clean - 75), ("L2", clean - 113)):
+        Image.fromarray(pixels).convert("RGB").save(tmp_path / f"{level}.png")
+    images = {level: f"{level}.png" for level in ("L0", "L1", "L2")}
+    triple = {"name": "adjust_brightness", "modality": "Endoscopy", "images": images}
+    (tmp_path / "examples.json").write_text(json.dumps([triple]))
+    printed = run("fidelity.py", tmp_path, "-o", tmp_path / "sheet.png")
+    assert "100.00%" in printed
+    assert (tmp_path / "sheet.png").is_file()

@@ -1,0 +1,87 @@
+"""``lmms-medtasks report``."""
+
+import json
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from lmms_medtasks.cli import report
+from lmms_medtasks.errors import UserError
+
+
+@pytest.fixture
+def app():
+    app = typer.Typer()
+    report.register(app)
+    return app
+
+
+@pytest.fixture
+def run(tmp_path):
+    record = {
+        "id": "q1",
+        "image_id": "a",
+        "modality": "CT",
+        "capability": "Counting",
+        "degradation": "",
+        "severity": 0,
+        "option_count": 4,
+        "answer": "A",
+        "trials": ["A", "A", "B"],
+        "score": 2 / 3,
+    }
+    folder = tmp_path / "run"
+    folder.mkdir()
+    content = {"results": {"medq_deg_l0": {}}, "configs": {"medq_deg_l0": {"metadata": {"data": "mini"}}}}
+    (folder / "x_results.json").write_text(json.dumps(content))
+    (folder / "x_samples_medq_deg_l0.jsonl").write_text(json.dumps({"accuracy": record}) + "\n")
+    return folder
+
+
+def invoke(app, *arguments):
+    return CliRunner().invoke(app, list(map(str, arguments)))
+
+
+@pytest.mark.parametrize(
+    ("format", "start", "number"),
+    [
+        ("terminal", "MedQ-Deg: ", "66.67"),
+        ("md", "# MedQ-Deg: ", "66.67"),
+        ("csv", "", "66.66667"),
+        ("html", "<!doctype html>", "66.67"),
+    ],
+)
+def test_formats(app, run, format, start, number):
+    result = invoke(app, run, "--format", format, "--resamples", 10)
+    assert result.exit_code == 0, result.output
+    assert result.stdout.startswith(start)
+    assert number in result.stdout
+
+
+def test_files(app, run, tmp_path):
+    output = tmp_path / "new" / "report"
+    result = invoke(app, run, "-o", output, "--resamples", 10)
+    assert result.exit_code == 0, result.output
+    assert result.stdout == ""
+    names = {path.name for path in output.iterdir()}
+    assert {"report.md", "report.html", "levels.csv", "table6.csv", "calibration.csv"} <= names
+    assert (output / "levels.csv").read_text().splitlines()[1].startswith("L0,1,1,66.66667,")
+    assert "<svg" in (output / "report.html").read_text()
+    before = {path: path.read_bytes() for path in output.iterdir()}
+    invoke(app, run, "-o", output, "--resamples", 10)
+    assert {path: path.read_bytes() for path in output.iterdir()} == before
+
+
+def test_output_that_is_a_file(app, run, tmp_path):
+    (tmp_path / "file").write_text("")
+    result = invoke(app, run, "-o", tmp_path / "file")
+    assert isinstance(result.exception, UserError)
+    assert "Name a folder" in str(result.exception)
+
+
+def test_broken_log(app, run):
+    (run / "x_samples_medq_deg_l0.jsonl").write_text('{"accuracy": {')
+    result = invoke(app, run)
+    assert isinstance(result.exception, UserError)
+    assert "x_samples_medq_deg_l0.jsonl, line 1" in str(result.exception)

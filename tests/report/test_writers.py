@@ -1,0 +1,237 @@
+"""The report in each of its forms: what it shows, hostile texts, and the same bytes for the same runs."""
+
+import csv
+import io
+import re
+from html.parser import HTMLParser
+
+import pytest
+from rich.console import Console
+
+from lmms_medtasks.report import build
+from lmms_medtasks.report.cells import decimal, points, share
+from lmms_medtasks.report.csv_text import all_csv, csv_text
+from lmms_medtasks.report.document import Cell, Column, Row, Table
+from lmms_medtasks.report.markdown import markdown
+from lmms_medtasks.report.page import page
+from lmms_medtasks.report.terminal import show
+from lmms_medtasks.task_configs.medq_deg import reference
+
+HOSTILE = "</svg><script>alert(1)</script>[bold]|*$x$*\x1b[31m"
+
+
+def terminal(document, everything=False):
+    console = Console(width=300, file=io.StringIO(), force_terminal=False)
+    show(document, console, everything=everything)
+    return console.file.getvalue()
+
+
+@pytest.fixture
+def document(write_run):
+    return build([write_run()], resamples=50)
+
+
+@pytest.fixture
+def several(write_run):
+    other = {level: {"q1": "BB", "q2": "BB"} for level in range(3)}
+    return build([write_run("a"), write_run("b", model="other", trials=other)], resamples=50)
+
+
+def table(document, key, part=0):
+    return next(each for owner, each in document.tables() if each.key == key and owner is document.parts[part])
+
+
+class Checker(HTMLParser):
+    """Tags that stay open, ids that are there twice, links to nowhere, and addresses outside the page."""
+
+    VOID = {"meta", "link", "br", "img", "use"}
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.ids, self.links, self.outside, self.tags = [], [], [], [], set()
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.add(tag)
+        if tag not in self.VOID:
+            self.open.append(tag)
+        self._look(attributes)
+
+    def handle_startendtag(self, tag, attributes):
+        self.tags.add(tag)
+        self._look(attributes)
+
+    def handle_endtag(self, tag):
+        if tag not in self.VOID:
+            assert self.open.pop() == tag
+
+    def _look(self, attributes):
+        for name, value in attributes:
+            if name == "id":
+                self.ids.append(value)
+            elif name in ("href", "src", "xlink:href"):
+                (self.links if value.startswith("#") else self.outside).append(value)
+            assert not name.startswith("on")
+
+
+def checked(text):
+    checker = Checker()
+    checker.feed(text)
+    checker.close()
+    return checker
+
+
+def test_page_is_whole_and_needs_nothing_else(several):
+    text = page(several)
+    found = checked(text)
+    assert found.open == []
+    assert len(found.ids) == len(set(found.ids))
+    assert {link[1:] for link in found.links} <= set(found.ids)
+    assert all(address.startswith("data:") for address in found.outside)
+    assert "script" not in found.tags
+    assert not re.search(r"@import|url\((?!#)", text)
+
+
+def test_every_figure_has_its_numbers_beside_it(several):
+    for part in several.parts:
+        keys = {each.key for section in part.sections for each in section.tables}
+        assert {figure.table for section in part.sections for figure in section.figures} <= keys
+
+
+def test_same_runs_give_the_same_bytes(write_run):
+    folder = write_run()
+    first, second = (build([folder], resamples=20) for _ in range(2))
+    for write in (markdown, all_csv, page, terminal):
+        assert write(first) == write(second)
+
+
+def test_terminal_shows_the_run_and_leaves_the_published_to_the_files(document):
+    text = terminal(document)
+    assert "75.00" in text
+    assert "InternVL3" not in text
+    assert "InternVL3" in terminal(document, everything=True)
+    assert "not run here" in text
+
+
+def test_published_rows_stand_below_the_run(document):
+    table6 = table(document, "table6")
+    assert [cell.value for cell in table6.rows[0].cells] == ["some_model", "this run", 75, 25, 0, -50, -75]
+    assert len(table6.rows) == 41
+    assert all(row.kind == "reference" and "published" in row.cells[1].value for row in table6.rows[1:])
+    # Tables 2 and 3: the paper's four rows of averages too.
+    assert len(table(document, "table2").rows) == len(table(document, "table3").rows) == 45
+    # Average, drop; Clinical Understanding 0, drop 50; Imaging Perception 25, drop 75; then nothing is known.
+    values = [cell.value for cell in table(document, "table2").rows[0].cells]
+    assert values == ["some_model", "this run", 12.5, 62.5, 0, 50, 25, 75, *[None] * 8]
+    assert table(document, "table2").rows[0].cells[2].mark == "†"
+
+
+def test_published_numbers_that_do_not_add_up_are_named(document):
+    odd = [each for each in reference.discrepancies() if each.table == 2]
+    notes = " ".join(table(document, "table2").notes)
+    assert odd
+    assert all(f"{each.row}, {each.column}: {each.printed:g} printed" in notes for each in odd)
+
+
+def test_empty_groups_are_empty_not_zero(document):
+    rows = {row.cells[0].value: row for row in table(document, "capabilities").rows}
+    anatomy = rows["Anatomical Recognition (AR)"]
+    assert [cell.value for cell in anatomy.cells[1:]] == [7215, 0, None, None, None]
+    assert any(
+        "No question here: Anatomical Recognition (AR)" in note for note in table(document, "capabilities").notes
+    )
+    modalities = {row.cells[0].value: row for row in table(document, "modalities").rows}
+    assert [cell.value for cell in modalities["Endoscopy"].cells[1:]] == [0, 0, 0, None, None, None]
+
+
+@pytest.mark.parametrize("level", [0, 1, 2])
+def test_run_of_one_level_says_so_everywhere(write_run, level):
+    document = build([write_run(levels=[level])], resamples=20)
+    for text in (terminal(document), markdown(document), page(document)):
+        assert "Levels missing" in text
+        assert "needs L0 and L2" in text
+    row = table(document, "table6").rows[0]
+    assert [cell.value is None for cell in row.cells[2:]] == [*(each != level for each in range(3)), True, True]
+
+
+def test_limited_run_says_so(write_run):
+    document = build([write_run(original=9)], resamples=20)
+    for text in (terminal(document), page(document)):
+        assert "only 2 of 9 questions were asked (--limit 2.0)" in text
+
+
+def test_run_without_any_reply(write_run):
+    trials = {level: {"q1": "!!", "q2": "!!"} for level in range(3)}
+    document = build([write_run(trials=trials)], resamples=20)
+    assert checked(page(document)).open == []
+    assert [cell.value for cell in table(document, "levels").rows[0].cells] == ["L0", 2, 2, *[None] * 3, None]
+    assert "12 of 12 requests failed" in markdown(document)
+
+
+def test_hostile_texts(write_run):
+    questions = {
+        "q1": ("a", HOSTILE, HOSTILE, "gaussian_noise", 4, "A"),
+        "q2": ("b", "MRI", "=cmd()", "motion_blur", 2, "B"),
+    }
+    runs = [write_run("a", model=HOSTILE, questions=questions), write_run("b", model="=other", questions=questions)]
+    document = build(runs, resamples=20)
+    text = page(document)
+    found = checked(text)
+    assert found.open == []
+    assert "script" not in found.tags
+    assert "&lt;script&gt;" in text
+    shown = terminal(document)
+    assert "\x1b" not in shown
+    assert any("[bold]" in line and "this run" in line for line in shown.splitlines())
+    lines = markdown(document).splitlines()
+    assert not any(re.search(r"(?<!\\)<script", line) for line in lines)
+    # Every row of a table has as many cells as its head: a "|" in a name starts none.
+    for above, below in zip(lines, lines[1:], strict=False):
+        if above.startswith("|") and below.startswith("|"):
+            assert len(re.findall(r"(?<!\\)\|", above)) == len(re.findall(r"(?<!\\)\|", below))
+    cells = [cell for row in csv.reader(io.StringIO(all_csv(document))) for cell in row]
+    assert not any(cell.startswith("=") for cell in cells)
+    assert any("'=other" in cell for cell in cells)
+
+
+def test_unmapped_capabilities_are_counted_and_named(write_run):
+    questions = {"q1": ("a", "CT", "Tea Making", "gaussian_noise", 4, "A")}
+    document = build([write_run(questions=questions, trials={1: {"q1": "AB"}}, levels=[1])], resamples=0)
+    notes = table(document, "capabilities").notes
+    assert "1 questions are of no capability of the paper's and in no row: Tea Making (1)." in notes
+
+
+def test_csv_has_numbers_in_full_and_intervals_in_columns():
+    shown = Table(
+        "key",
+        "title",
+        (Column("name", "text"), share("accuracy")),
+        (Row((Cell("a, b"), Cell(100 / 3, 30.0, 40.0))), Row((Cell("c"), Cell(None)), "reference")),
+    )
+    assert csv_text(shown) == (
+        'name,accuracy (%),accuracy (%) low,accuracy (%) high,row\n"a, b",33.3333,30.0,40.0,run\nc,,,,reference\n'
+    )
+
+
+@pytest.mark.parametrize(
+    ("column", "cell", "text"),
+    [
+        (share("x"), Cell(None), "–"),
+        (share("x"), Cell(12.345, 10, 15, "°"), "12.3 [10.0, 15.0]°"),
+        (points("x"), Cell(1.0), "+1.0"),
+        (points("x"), Cell(-0.01), "0.0"),
+        (decimal("x"), Cell(-0.0001), "0.000"),
+        (Column("x"), Cell(12345), "12,345"),
+    ],
+)
+def test_numbers_for_people(column, cell, text):
+    assert column.text(cell) == text
+
+
+def test_figures_keep_their_texts_and_colours_follow_the_page(document):
+    drawn = [figure for section in document.parts[0].sections for figure in section.figures]
+    assert [figure.key for figure in drawn] == ["radar", "heatmap_l1", "heatmap_l2", "shift", "reliability", "coverage"]
+    for figure in drawn:
+        assert "var(--ink)" in figure.svg
+        assert "#010203" not in figure.svg
+        assert "<text" in figure.svg
+    assert "(no question)" in drawn[0].svg

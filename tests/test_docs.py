@@ -1,0 +1,75 @@
+"""What the documents say is there: commands, options, tasks, links."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from lmms_eval.tasks import TaskManager
+from typer.testing import CliRunner
+
+from lmms_medtasks.cli.app import build
+from lmms_medtasks.plugin import task_folder
+
+ROOT = Path(__file__).resolve().parent.parent
+DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "task_configs").rglob("*.md"))]
+# Options that are lmms-eval's; `run` passes them on.
+HARNESS_OPTIONS = {"--model", "--model_args", "--tasks", "--limit", "--gen_kwargs", "--batch_size"}
+
+
+def commands(path):
+    """The lmms-medtasks commands in a document, without comments and placeholders for what comes before them."""
+    for line in path.read_text("utf-8").splitlines():
+        for found in re.findall(r"lmms-medtasks ((?:[a-z]+)(?: [^#`&|]*)?)", line):
+            yield found.strip()
+
+
+def all_commands():
+    return sorted({command for path in DOCUMENTS for command in commands(path)})
+
+
+@pytest.mark.parametrize("command", all_commands())
+def test_command_exists_with_its_options(command):
+    words = shlex.split(command.replace("…", " "))
+    names = [words[0], words[1]] if words[0] == "data" and len(words) > 1 else [words[0]]
+    done = CliRunner().invoke(build(), [*names, "--help"], env={"COLUMNS": "300", "NO_COLOR": "1"})
+    assert done.exit_code == 0, done.output
+    for word in words:
+        if word.startswith("--") and not (names == ["run"] and word in HARNESS_OPTIONS):
+            assert word in done.output
+
+
+def test_ci_runs_the_test_command_of_the_readme():
+    readme = (ROOT / "README.md").read_text("utf-8")
+    [command] = [line for line in readme.splitlines() if line.endswith("-m pytest")]
+    assert command in (ROOT / ".ci" / "run").read_text("utf-8").splitlines()
+
+
+def test_the_end_to_end_tests_run_the_main_job_of_the_readme():
+    readme = (ROOT / "README.md").read_text("utf-8")
+    [command] = [line for line in readme.splitlines() if "MEDTASKS_DATA=mini .venv" in line]
+    arguments = shlex.split(command.split("lmms-medtasks run ")[1])
+    test = (ROOT / "tests" / "e2e" / "test_baselines.py").read_text("utf-8")
+    assert f"harness({', '.join(repr(word) for word in arguments)})".replace("'", '"') in test
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_links_lead_to_files(path):
+    for target in re.findall(r"\]\(([^)#]+)\)", path.read_text("utf-8")):
+        if not target.startswith("http"):
+            assert (path.parent / target).exists(), target
+
+
+def test_the_documents_name_exactly_our_tasks():
+    ours = set(TaskManager(include_path=str(task_folder()), include_defaults=False).all_tasks)
+    for path in (ROOT / "README.md", ROOT / "task_configs" / "medq_deg" / "README.md"):
+        named = set(re.findall(r"`(medq_deg(?:_[a-z0-9]+)*)`", path.read_text("utf-8")))
+        assert named == ours, path
+
+
+def test_the_changelog_has_the_form_of_keep_a_changelog():
+    text = (ROOT / "CHANGELOG.md").read_text("utf-8")
+    assert text.startswith("# Changelog\n")
+    assert "\n## [Unreleased]\n" in text
+    kinds = set(re.findall(r"^### (.+)$", text, re.MULTILINE))
+    assert kinds <= {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
