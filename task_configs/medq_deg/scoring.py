@@ -64,7 +64,9 @@ def _with(doc: Mapping[str, Any], results: Sequence[str], names: Sequence[str]) 
 
 
 def _records(values: Sequence[Shared], *levels: int) -> list[Record]:
-    return [value.record for value in values if not levels or value.record["severity"] in levels]
+    """The records of these levels by their ids: several processes hand them over in another order than one."""
+    chosen = [value.record for value in values if not levels or value.record["severity"] in levels]
+    return sorted(chosen, key=lambda record: record["id"])
 
 
 def _drop(values: Sequence[Shared], level: int) -> float | None:

@@ -67,7 +67,11 @@ def test_two_processes_give_the_same_as_one(harness):
     one, two = harness(*arguments), harness(*arguments, launcher=TORCHRUN)
     assert {*LEVELS, "medq_deg", "medq_deg_calib"} <= set(one.run.tasks)
     for task in ("medq_deg", "medq_deg_calib"):
-        assert one.run.tasks[task] == two.run.tasks[task]
+        # To the last bit, but for the harness's own standard errors, which depend on the order of the samples.
+        results = [
+            {key: value for key, value in done.run.tasks[task].items() if "_stderr" not in key} for done in (one, two)
+        ]
+        assert results[0] == results[1]
         assert one.run.tasks[task]["accuracy_l2,trials"] is not None
     assert one.run.tasks["medq_deg_calib"]["shift_l2,trials"] is not None
     assert all(len(row["filtered_resps"]) == 10 for row in one.samples("medq_deg_calib"))
