@@ -53,8 +53,7 @@ def report(
 
     document = build(runs, resamples=resamples, drawn=output is not None or format is Format.html)
     if output is not None:
-        for path in _write(document, output):
-            typer.echo(f"Written: {path}", err=True)
+        typer.echo(f"Written: {output} ({_write(document, output)} files; start with report.html)", err=True)
     else:
         _print(document, format, everything)
 
@@ -66,7 +65,7 @@ def _print(document: Document, format: Format, everything: bool) -> None:
         from lmms_medtasks.report.terminal import show
 
         # A pipe has no width of its own: wide enough that no table is cut.
-        console = Console() if sys.stdout.isatty() else Console(width=200)
+        console = Console() if sys.stdout.isatty() else Console(width=240)
         show(document, console, everything=everything)
         return
     typer.echo(_texts(document, format), nl=False)
@@ -86,17 +85,18 @@ def _texts(document: Document, format: Format) -> str:
     return page(document)
 
 
-def _write(document: Document, folder: Path) -> list[Path]:
+def _write(document: Document, folder: Path) -> int:
+    """Write everything into ``folder`` and return the number of files."""
     from lmms_medtasks.report.csv_text import csv_text
 
     texts = {f"report.{each.value}": _texts(document, each) for each in (Format.markdown, Format.html)}
     several = len(document.parts) > 1
     for part, table in document.tables():
-        texts[f"{part.key}-{table.key}.csv" if several else f"{table.key}.csv"] = csv_text(table)
+        texts[f"{part.key}-{table.key}.csv" if several else f"{table.key}.csv"] = csv_text(table, part.origin)
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in texts.items():
         _replace(folder / name, text)
-    return [folder / name for name in texts]
+    return len(texts)
 
 
 def _replace(path: Path, text: str) -> None:

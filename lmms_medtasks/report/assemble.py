@@ -8,7 +8,7 @@ from pathlib import Path
 from lmms_medtasks.metrics.bootstrap import RESAMPLES
 from lmms_medtasks.report import calibration_tables, comparison, figures, published, reading, tables
 from lmms_medtasks.report.document import Document, Figure, Part, Section, Table
-from lmms_medtasks.report.flags import data_of, flags
+from lmms_medtasks.report.flags import data_of, extent, flags
 from lmms_medtasks.report.medq_deg import Analysis, analyse
 from lmms_medtasks.sources.progress import bar
 
@@ -57,7 +57,8 @@ def part(analysis: Analysis, name: str, key: str, drawn: bool) -> Part:
     )
     sections = [_levels(analysis), *_groups(analysis, key, drawn), *_calibration(analysis, key, drawn)]
     sections.append(Section("replies", "Requests and replies", tables=(tables.replies(analysis),)))
-    return Part(key, name, facts, flags(analysis), tuple(sections))
+    origin = (("run model", source.model), ("run task set", source.label), ("run data", extent(analysis)))
+    return Part(key, name, facts, flags(analysis), tuple(sections), origin)
 
 
 def _levels(analysis: Analysis) -> Section:

@@ -7,6 +7,7 @@ from lmms_medtasks.report.cells import NONE, count, decimal, label, number, perc
 from lmms_medtasks.report.document import Cell, Row, Table
 from lmms_medtasks.report.medq_deg import Analysis, LevelCalibration
 
+_SUPPORT = 0.95
 _KINDS = {"share": "majority share", "entropy": "C"}
 
 
@@ -22,8 +23,9 @@ def shift(analysis: Analysis) -> Table:
                     Cell(counts.n),
                     percent(found.intervals.accuracy),
                     number(found.intervals.confidence),
-                    Cell(found.chance),
+                    Cell(found.chance.confidence if found.chance else None),
                     number(found.intervals.shift),
+                    Cell(found.chance.shift if found.chance else None),
                     number(change.shift) if change else NONE,
                     Cell(counts.no_reply + counts.single_option),
                     Cell(counts.no_answer),
@@ -37,6 +39,7 @@ def shift(analysis: Analysis) -> Table:
         decimal("confidence C"),
         decimal("C by guessing"),
         decimal("shift", signed=True),
+        decimal("shift by guessing", signed=True),
         decimal("shift minus L0", signed=True),
         count("without C"),
         count("mostly unreadable"),
@@ -45,7 +48,8 @@ def shift(analysis: Analysis) -> Table:
         "C = 1 - H / log K from the votes (equation 3); unreadable replies are one more outcome in H, C is 0 at least. "
         "Shift is mean C less accuracy (equation 4): above 0 is overconfidence.",
         "C by guessing: mean C expected if every reply were drawn by chance among the options, with this T. It is "
-        "above 0 because few votes cannot spread evenly.",
+        "above 0 because few votes cannot spread evenly. Shift by guessing: this less the mean of 1/K, the accuracy "
+        "of guessing.",
         "Without C: no reply, or one option only. Mostly unreadable: questions whose most common outcome is no answer.",
     )
     return Table("calibration", "Confidence and calibration shift", columns, tuple(rows), notes)
@@ -103,15 +107,28 @@ def dke(analysis: Analysis) -> Table | None:
         "Intra-model Dunning-Kruger effect (equation 5): accuracy falls from L0 to L2 and the shift does not. As shift "
         "is confidence less accuracy, this says that confidence falls by no more than accuracy.",
         "Probability: share of the resamples of images in which it holds. It supports the yes or no and is no p-value: "
-        "of a model whose accuracy does not change at all it is near 50 %.",
+        "of a model whose accuracy does not change at all it is near 50 %. An answer that fewer than 95 % of them give "
+        "has their share beside it: it is not distinguishable from the other.",
     )
     return Table("dke", "Intra-model Dunning-Kruger effect", columns, rows, notes)
 
 
 def _evidence(name: str, number_of: int, found: Evidence) -> Row:
-    holds = None if found.holds is None else "yes" if found.holds else "no"
-    probability = percent_of(found.probability)
-    return Row((Cell(name), Cell(number_of), Cell(holds), probability, percent(found.accuracy), number(found.shift)))
+    head = (Cell(name), Cell(number_of), Cell(_holds(found)))
+    return Row((*head, percent_of(found.probability), percent(found.accuracy), number(found.shift)))
+
+
+def _holds(found: Evidence) -> str | None:
+    """Never a bare yes or no without the resamples' support."""
+    if found.holds is None:
+        return None
+    answer, share = "yes" if found.holds else "no", found.probability
+    if share is None:
+        return f"{answer}, without resamples to support it"
+    if (share if found.holds else 1 - share) >= _SUPPORT:
+        return answer
+    said = f"{100 * share:.0f} % of resamples"
+    return f"yes ({said})" if found.holds else f"no (but yes in {said})"
 
 
 def by_degradation(analysis: Analysis) -> Table:

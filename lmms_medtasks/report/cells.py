@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from lmms_medtasks.metrics.bootstrap import Interval
 from lmms_medtasks.report.document import Cell, Column
 
 NONE = Cell(None)
+_NO_WIDTH = 1e-9
 
 
 def percent(interval: Interval | None, *, bare: bool = False) -> Cell:
@@ -23,13 +26,26 @@ def percent_of(share: float | None) -> Cell:
     return Cell(None if share is None else 100 * share)
 
 
+def of_order(cell: Cell) -> Cell:
+    """A cell whose number depends on the order of models only: no width means something else there."""
+    return replace(cell, mark="§") if cell.mark == "°" else cell
+
+
+def negated(interval: Interval | None) -> Interval | None:
+    """A change with its sign turned: Tables 2 and 3 print a drop, positive where accuracy fell."""
+    if interval is None or interval.estimate is None:
+        return interval
+    low, high = (None if end is None else 0.0 - end for end in (interval.high, interval.low))
+    return replace(interval, estimate=0.0 - interval.estimate, low=low, high=high)
+
+
 def _scaled(interval: Interval | None, factor: float, bare: bool) -> Cell:
     if interval is None or interval.estimate is None:
         return NONE
     estimate = factor * interval.estimate
     if bare or interval.low is None or interval.high is None:
         return Cell(estimate)
-    mark = "°" if interval.degenerate else "*" if interval.undefined else ""
+    mark = "°" if interval.high - interval.low < _NO_WIDTH else "*" if interval.undefined else ""
     return Cell(estimate, factor * interval.low, factor * interval.high, mark)
 
 

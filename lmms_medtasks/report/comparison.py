@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from lmms_medtasks.report import published
-from lmms_medtasks.report.cells import NONE, count, decimal, label, number, percent, percent_of, points, share
+from lmms_medtasks.report.cells import NONE, count, decimal, label, number, of_order, percent, percent_of, points, share
 from lmms_medtasks.report.comparison_figures import bump, overconfidence
 from lmms_medtasks.report.document import Cell, Figure, Flag, Part, Row, Section, Table
-from lmms_medtasks.report.flags import data_of
+from lmms_medtasks.report.flags import data_of, extent
 from lmms_medtasks.report.medq_deg import Analysis
 from lmms_medtasks.report.models import Agreement, Comparison, Overconfidence, compare, model_names
+
+_FEW_MODELS = 5
 
 
 def distinct_names(analyses: Sequence[Analysis]) -> list[str]:
@@ -32,7 +34,8 @@ def part(analyses: Sequence[Analysis], names: Sequence[str], *, resamples: int, 
         _inter_model(found, drawn),
         _ranks(found, drawn),
     )
-    return Part("all", "Comparison", facts, _flags(analyses, found), sections)
+    origin = (("data of the runs", "; ".join(dict.fromkeys(map(extent, analyses)))),)
+    return Part("all", "Comparison", facts, _flags(analyses, found), sections, origin)
 
 
 def _flags(analyses: Sequence[Analysis], found: Comparison) -> tuple[Flag, ...]:
@@ -69,6 +72,7 @@ def _overview(analyses: Sequence[Analysis], names: Sequence[str]) -> Table:
                     *(percent(level.accuracy.mean) if level else NONE for level in levels),
                     *(percent(fall.whole.change) if fall else NONE for fall in falls),
                     *(number(found.intervals.shift) if found else NONE for found in shifts),
+                    Cell(extent(each)),
                 )
             )
         )
@@ -79,6 +83,7 @@ def _overview(analyses: Sequence[Analysis], names: Sequence[str]) -> Table:
         points("L2-L0"),
         decimal("shift L0", signed=True),
         decimal("shift L2", signed=True),
+        label("data"),
     )
     notes = ("Each run on the questions that it was asked, which need not be the same. In brackets: 95 % over images.",)
     return Table("models", "Accuracy by level and calibration shift", columns, tuple(rows), notes)
@@ -99,7 +104,10 @@ def _inter_model(found: Comparison, drawn: bool) -> Section:
 def _dke(found: Sequence[Overconfidence]) -> Table:
     rows = []
     for each in found:
-        cells = (percent(each.intervals.share), number(each.intervals.spearman), number(each.intervals.kendall))
+        cells = map(
+            of_order,
+            (percent(each.intervals.share), number(each.intervals.spearman), number(each.intervals.kendall)),
+        )
         head = (each.condition.questions, len(each.dke.models), each.dke.pairs, each.dke.fulfilled)
         rows.append(Row((Cell(each.condition.label), *map(Cell, head), *cells)))
     columns = (
@@ -117,8 +125,18 @@ def _dke(found: Sequence[Overconfidence]) -> Table:
         "accuracy. Spearman and Kendall: of accuracy against shift. Questions: those that all the models were asked.",
         "As shift is confidence less accuracy, models of equal confidence fulfil it in every pair: see confidence too.",
         "In brackets: 95 % interval over images, the models being these and no sample of others.",
+        *_few(len(each.dke.models) for each in found),
     )
     return Table("inter_model_dke", "Equation 6 by level", columns, tuple(rows), notes)
+
+
+def _few(models: Iterable[int]) -> tuple[str, ...]:
+    """A warning where the fewest models are too few for a rank correlation to say much."""
+    fewest = min(models)
+    if fewest >= _FEW_MODELS:
+        return ()
+    values = "can only be -1 or +1 (or have no value)" if fewest <= 2 else "takes few values"
+    return (f"With {fewest} models a rank correlation {values}: it says little of other models.",)
 
 
 def _points(found: Sequence[Overconfidence]) -> Table:
@@ -176,8 +194,8 @@ def _agreements(found: Sequence[Agreement]) -> Table:
                     Cell(each.first),
                     Cell(each.second),
                     Cell(len(each.ranks.ranks)),
-                    number(each.intervals.kendall),
-                    number(each.intervals.spearman),
+                    of_order(number(each.intervals.kendall)),
+                    of_order(number(each.intervals.spearman)),
                     Cell(len(each.ranks.swaps)),
                     Cell(swaps or None),
                 )
@@ -192,7 +210,10 @@ def _agreements(found: Sequence[Agreement]) -> Table:
         count("swaps"),
         label("swapped (better in the first / in the second)"),
     )
-    notes = ("Order of the models by accuracy (section 4.6). In brackets: 95 % interval over the images of both.",)
+    notes = (
+        "Order of the models by accuracy (section 4.6). In brackets: 95 % interval over the images of both.",
+        *_few(len(each.ranks.ranks) for each in found),
+    )
     return Table("rank_consistency", "Order of the models in two conditions", columns, tuple(rows), notes)
 
 

@@ -4,26 +4,31 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Sequence
 
-from lmms_medtasks.report.document import Cell, Column, Document, Table
+from lmms_medtasks.report.document import PUBLISHED, Cell, Column, Document, Table
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
-def csv_text(table: Table) -> str:
-    """The table as CSV (RFC 4180, but with line feeds). Texts that a spreadsheet would run as a formula get a ``'``."""
+def csv_text(table: Table, origin: Sequence[tuple[str, str]] = ()) -> str:
+    """The table as CSV (RFC 4180, but with line feeds). Texts that a spreadsheet would run as a formula get a ``'``.
+
+    The last columns are those of ``origin`` (see :class:`Part`), empty in published rows, and the kind of the row.
+    """
     wide = [any(row.cells[place].low is not None for row in table.rows) for place in range(len(table.columns))]
     head: list[str] = []
     for column, has_interval in zip(table.columns, wide, strict=True):
         head += [column.head, f"{column.head} low", f"{column.head} high"] if has_interval else [column.head]
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow([*map(_safe, head), "row"])
+    writer.writerow([*map(_safe, head), *(_safe(name) for name, _ in origin), "row"])
     for row in table.rows:
         cells: list[str] = []
         for column, has_interval, cell in zip(table.columns, wide, row.cells, strict=True):
             cells += _cell(column, cell, has_interval)
-        writer.writerow([*cells, row.kind])
+        said = ["" if row.kind in PUBLISHED else _safe(text) for _, text in origin]
+        writer.writerow([*cells, *said, row.kind])
     return buffer.getvalue()
 
 
@@ -33,7 +38,7 @@ def all_csv(document: Document) -> str:
     for part, table in document.tables():
         title = io.StringIO()
         csv.writer(title, lineterminator="\n").writerow([_safe(part.title), _safe(table.title)])
-        blocks.append(title.getvalue() + csv_text(table))
+        blocks.append(title.getvalue() + csv_text(table, part.origin))
     return "\n".join(blocks)
 
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 EMPTY = "–"
 """What an empty cell shows: nothing was there to measure. It is never 0."""
 
 MARKS = {
-    "°": "An interval of no width is no certainty: all images agree, so resampling them shows no variation.",
+    "°": "An interval of no width is no certainty: nearly all resamples of the images give the same value, as they do "
+    "where all images agree.",
+    "§": "An interval of no width is no certainty: nearly all resamples of the images order these models alike.",
     "†": "Over fewer groups than the paper's average: some have no question here.",
+    "‡": "Of one degraded level only; the published numbers are over L1 and L2.",
     "*": "Some resamples had no value (a group was not drawn): the interval is given those that had.",
 }
 
@@ -46,7 +49,7 @@ class Column:
         if cell.value is None:
             return EMPTY
         if isinstance(cell.value, str):
-            return cell.value
+            return cell.value + cell.mark
         shown = self._number(cell.value)
         if cell.low is not None and cell.high is not None:
             shown += f" [{self._number(cell.low)}, {self._number(cell.high)}]"
@@ -59,6 +62,7 @@ class Column:
 
 
 Kind = Literal["run", "counts", "average", "reference"]
+PUBLISHED: tuple[Kind, ...] = ("average", "reference")
 
 
 @dataclass(frozen=True)
@@ -71,24 +75,26 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """A table; ``key`` names its CSV file, ``notes`` stand below it."""
+    """A table; ``key`` names its CSV file, ``notes`` stand below it, ``published_notes`` if it has published rows."""
 
     key: str
     title: str
     columns: tuple[Column, ...]
     rows: tuple[Row, ...]
     notes: tuple[str, ...] = ()
+    published_notes: tuple[str, ...] = ()
 
     def without(self, *kinds: Kind) -> Table:
         """The table without the rows of these kinds."""
         rows = tuple(row for row in self.rows if row.kind not in kinds)
-        return Table(self.key, self.title, self.columns, rows, self.notes)
+        return replace(self, rows=rows)
 
     @property
     def all_notes(self) -> tuple[str, ...]:
         """The notes, and what the marks in the cells mean."""
+        published = self.published_notes if any(row.kind in PUBLISHED for row in self.rows) else ()
         used = {cell.mark for row in self.rows for cell in row.cells}
-        return (*self.notes, *(f"{mark} {text}" for mark, text in MARKS.items() if mark in used))
+        return (*published, *self.notes, *(f"{mark} {text}" for mark, text in MARKS.items() if mark in used))
 
 
 @dataclass(frozen=True)
@@ -123,13 +129,17 @@ class Flag:
 
 @dataclass(frozen=True)
 class Part:
-    """The report of one task set of one run, or the comparison of several."""
+    """The report of one task set of one run, or the comparison of several.
+
+    ``origin``: what the columns of each CSV say of the run that its rows are from, a name and a text each.
+    """
 
     key: str
     title: str
     facts: tuple[tuple[str, str], ...]
     flags: tuple[Flag, ...]
     sections: tuple[Section, ...]
+    origin: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)

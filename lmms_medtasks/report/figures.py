@@ -32,13 +32,13 @@ def shift(analysis: Analysis, prefix: str) -> Figure:
         _errorbars(right, [each.shift for each in found], levels, 2, "shift")
         left.set_ylim(0, 1.03)
         left.set_title("Accuracy and confidence")
-        left.legend(loc="lower left")
         right.axhline(0, color=FAINT, linewidth=0.8)
         right.set_title("Shift = confidence less accuracy")
         for axes in (left, right):
             axes.set_xticks(levels, [f"L{level}\n{_SEVERITY[level]}" for level in levels])
             axes.set_xlim(min(levels) - 0.4, max(levels) + 0.4)
             axes.grid(axis="y")
+        figure.legend(loc="outside lower center", ncols=3)
         return _done(figure, "shift", prefix, title, "Bars are 95 % intervals over images.", "calibration")
 
 
@@ -105,7 +105,7 @@ def coverage(analysis: Analysis, prefix: str) -> Figure:
         axes.set_xlim(0, 1.02)
         axes.set_ylim(bottom=0)
         axes.grid()
-        axes.legend()
+        figure.legend(loc="outside lower center", ncols=3)
         about = "If only the most confident questions were answered: the share that is, and the error rate among them."
         return _done(figure, "coverage", prefix, title, about, "risk_coverage")
 

@@ -32,6 +32,28 @@ def data_of(analysis: Analysis) -> tuple[str, ...]:
     return tuple(dict.fromkeys(printable(str(each.get("data", "unknown"))) for each in _metadata(analysis).values()))
 
 
+def extent(analysis: Analysis) -> str:
+    """Which data was read and how much of it: ``full``, ``mini, --limit 8``."""
+    limited = any(effective < original for _, original, effective in _counts(analysis))
+    return ", ".join([*data_of(analysis), *([_limit(analysis) or "only a part"] if limited else [])])
+
+
+def _counts(analysis: Analysis) -> Iterator[tuple[str, int, int]]:
+    """Each task's questions in the data and questions asked, where they are recorded."""
+    for task in analysis.source.tasks:
+        counts = analysis.source.run.content.get("n-samples", {}).get(task) or {}
+        if counts.get("original") is not None and counts.get("effective") is not None:
+            yield task, counts["original"], counts["effective"]
+
+
+def _limit(analysis: Analysis) -> str:
+    limit = (analysis.source.run.content.get("config") or {}).get("limit")
+    if limit is None:
+        return ""
+    # The harness records --limit 8 as 8.0.
+    return f"--limit {limit:g}" if isinstance(limit, float) else f"--limit {limit}"
+
+
 def _metadata(analysis: Analysis) -> Mapping[str, Mapping[str, Any]]:
     configs = analysis.source.run.content["configs"]
     return {task: configs[task].get("metadata") or {} for task in analysis.source.tasks}
@@ -48,20 +70,17 @@ def _data(analysis: Analysis) -> Iterator[Flag]:
 
 
 def _extent(analysis: Analysis) -> Iterator[Flag]:
-    source, content = analysis.source, analysis.source.run.content
+    source = analysis.source
     missing = [f"L{level}" for level in LEVELS if level not in source.levels]
     if missing:
         lacking = " Without L0 there are no drops." if "L0" in missing else ""
         yield Flag("warning", f"Levels missing: {', '.join(missing)}.{lacking} What needs them is left empty.")
-    for task in source.tasks:
-        counts = content.get("n-samples", {}).get(task) or {}
-        original, effective = counts.get("original"), counts.get("effective")
-        if original is not None and effective is not None and effective < original:
-            limit = (content.get("config") or {}).get("limit")
-            said = f" (--limit {limit})" if limit is not None else ""
+    said = f" ({_limit(analysis)})" if _limit(analysis) else ""
+    for task, original, effective in _counts(analysis):
+        if effective < original:
             yield Flag("warning", f"{task}: only {effective:,} of {original:,} questions were asked{said}.")
         rows = source.run.sample_count(task)
-        if rows is not None and effective is not None and rows != effective:
+        if rows is not None and rows != effective:
             yield Flag("warning", f"{task}: {rows:,} questions in the log, {effective:,} were asked for.")
     if {0} < set(source.levels) and analysis.paired < analysis.degraded_questions:
         alone = analysis.degraded_questions - analysis.paired

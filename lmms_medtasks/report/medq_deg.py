@@ -14,7 +14,7 @@ import numpy as np
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.metrics import accuracy as _accuracy
-from lmms_medtasks.metrics.bootstrap import RESAMPLES, Interval
+from lmms_medtasks.metrics.bootstrap import RESAMPLES
 from lmms_medtasks.metrics.calibration import (
     Calibration,
     CalibrationIntervals,
@@ -77,9 +77,11 @@ class Breakdown:
     """A row of Table 2 or 3: groups by name (only those with questions), and their macro average over L1 and L2.
 
     ``paired``: whether changes are of each degraded question against its clean form; else of both levels' whole groups.
-    ``unmapped`` counts the questions whose own name is in no group, by that name.
+    ``unmapped`` counts the questions whose own name is in no group, by that name. ``levels``: L1 and L2, or
+    one of them.
     """
 
+    levels: tuple[int, ...]
     names: tuple[str, ...]
     groups: Mapping[str, Grouped]
     average: Macro
@@ -89,15 +91,24 @@ class Breakdown:
 
 
 @dataclass(frozen=True)
+class Chance:
+    """Mean C and calibration shift that are expected if every reply is drawn among the options, with these K and T."""
+
+    confidence: float
+    shift: float
+
+
+@dataclass(frozen=True)
 class LevelCalibration:
-    """Calibration of a level; ``chance`` is the mean C expected of a model that only guesses, with these K and T."""
+    """Calibration of a level; ``chance`` is of a model that only guesses. Intervals are over this level's images, as
+    those of :class:`Level` are; those of ``change`` over the images of all levels."""
 
     counts: Calibration
     intervals: CalibrationIntervals
     change: CalibrationIntervals | None
     share: Reliability
     entropy: Reliability
-    chance: float | None
+    chance: Chance | None
 
 
 @dataclass(frozen=True)
@@ -228,6 +239,7 @@ def _breakdown(
     groups = _grouped(clean, degraded, [tag], resamples, paired)
     change = macro_change(clean, degraded, tag, names, paired=paired, resamples=resamples) if clean else None
     return Breakdown(
+        levels=tuple(sorted({record["severity"] for record in degraded})),
         names=tuple(names),
         groups={key[0]: group for key, group in groups.items() if key[0] in names},
         average=macro_mean(degraded, tag, names, resamples=resamples),
@@ -239,12 +251,12 @@ def _breakdown(
 
 def _calibrations(tables: Mapping[int, VoteTable], resamples: int) -> dict[int, LevelCalibration]:
     named = {str(level): table for level, table in tables.items()}
-    intervals = calibration_intervals(named, resamples=resamples)
     change = calibration_changes(named, "0", resamples=resamples) if 0 in tables else {}
     return {
         level: LevelCalibration(
             counts=calibration(table),
-            intervals=intervals[str(level)],
+            # Each level alone: the draws, and so the accuracy's interval, are those of the table of levels.
+            intervals=calibration_intervals({"": table}, resamples=resamples)[""],
             change=change.get(str(level)),
             share=reliability(table, "share", resamples=resamples),
             entropy=reliability(table, "entropy", resamples=resamples),
@@ -254,14 +266,16 @@ def _calibrations(tables: Mapping[int, VoteTable], resamples: int) -> dict[int, 
     }
 
 
-def _chance(table: VoteTable) -> float | None:
-    """Mean over the questions that have a C of what C is expected to be if every reply were drawn among the options."""
+def _chance(table: VoteTable) -> Chance | None:
+    """Over the questions that have a C; None if there is none."""
     used = (table.replies > 0) & (table.option_counts > 1)
     kinds = Counter(zip(table.option_counts[used].tolist(), table.replies[used].tolist(), strict=True))
     if not kinds:
         return None
     expected = [chance_confidence(options, replies) for options, replies in kinds]
-    return float(np.average(expected, weights=list(kinds.values())))
+    weights = list(kinds.values())
+    confidence = float(np.average(expected, weights=weights))
+    return Chance(confidence, confidence - float(np.average([1 / options for options, _ in kinds], weights=weights)))
 
 
 def _degradation_calibrations(source: TaskSet, resamples: int) -> dict[tuple[int, str], DegradationCalibration]:
@@ -283,11 +297,3 @@ def _by(records: Sequence[Record], tag: str, of: Callable[[Sequence[Record]], Re
     for record in records:
         groups.setdefault(record[tag] or "", []).append(record)
     return {name: of(groups[name]) for name in sorted(groups)}
-
-
-def negated(interval: Interval | None) -> Interval | None:
-    """A change with its sign turned: Tables 2 and 3 print a drop, positive where accuracy fell."""
-    if interval is None or interval.estimate is None:
-        return interval
-    low, high = (None if end is None else 0.0 - end for end in (interval.high, interval.low))
-    return replace(interval, estimate=0.0 - interval.estimate, low=low, high=high)

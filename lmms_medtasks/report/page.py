@@ -31,9 +31,9 @@ def page(document: Document) -> str:
     )
 
 
-def csv_link(table: Table) -> str:
+def csv_link(part: Part, table: Table) -> str:
     """A data: address with the table as CSV."""
-    return f"data:text/csv;charset=utf-8,{quote(csv_text(table))}"
+    return f"data:text/csv;charset=utf-8,{quote(csv_text(table, part.origin))}"
 
 
 def _is_folded(table: Table) -> bool:

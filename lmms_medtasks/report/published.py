@@ -5,20 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from lmms_medtasks.report.cells import NONE, label, percent
+from lmms_medtasks.report.cells import NONE, label, negated, percent
 from lmms_medtasks.report.document import Cell, Column, Kind, Row, Table
-from lmms_medtasks.report.medq_deg import Analysis, Breakdown, negated
+from lmms_medtasks.report.flags import extent
+from lmms_medtasks.report.medq_deg import Analysis, Breakdown
+from lmms_medtasks.report.tables import level_names
 from lmms_medtasks.task_configs.medq_deg import reference, taxonomy
 
 _SOURCE = (
     "Rows marked published: Liu et al., arXiv:2603.07769v1, Table {table}, as printed; these models were not run here."
 )
 _RUN = "this run"
+_PAPER_LEVELS = (1, 2)
 
 
 def levels(analyses: Sequence[Analysis], names: Sequence[str]) -> Table:
     """Table 6: accuracy by level and the differences to L0, whole sets."""
-    rows = [Row((Cell(name), Cell(_RUN), *_levels(each))) for name, each in zip(names, analyses, strict=True)]
+    rows = [Row((Cell(name), _run_cell(each), *_levels(each))) for name, each in zip(names, analyses, strict=True)]
     for found in reference.level_results():
         cells = map(Cell, (found.l0, found.l1, found.l2, found.l1_minus_l0, found.l2_minus_l0))
         rows.append(Row((Cell(found.model), Cell(_group(found.group)), *cells), "reference"))
@@ -32,24 +35,25 @@ def levels(analyses: Sequence[Analysis], names: Sequence[str]) -> Table:
         "Table 6: accuracy across levels",
         columns,
         tuple(rows),
-        (*_source(6), "Percent; differences in points."),
+        ("Percent; differences in points.",),
+        _source(6),
     )
 
 
 def capabilities(analyses: Sequence[Analysis], names: Sequence[str]) -> Table:
     """Table 2: macro average and the six capabilities over L1 and L2, each with its drop."""
     heads = {mid: taxonomy.short_of(mid) for mid in taxonomy.mids()}
-    found = [(name, each.capabilities) for name, each in zip(names, analyses, strict=True)]
+    found = [(name, each, each.capabilities) for name, each in zip(names, analyses, strict=True)]
     published = (reference.capability_averages(), reference.capability_results())
-    return _table(2, "Table 2: capabilities, L1 and L2", heads, found, *published)
+    return _table(2, "Table 2: capabilities", heads, found, *published)
 
 
 def categories(analyses: Sequence[Analysis], names: Sequence[str]) -> Table:
     """Table 3: macro average and the five categories over L1 and L2, each with its drop."""
     heads = {key: key.replace("_", " & ") for key in taxonomy.categories()}
-    found = [(name, each.categories) for name, each in zip(names, analyses, strict=True)]
+    found = [(name, each, each.categories) for name, each in zip(names, analyses, strict=True)]
     published = (reference.degradation_averages(), reference.degradation_results())
-    return _table(3, "Table 3: categories of degradations, L1 and L2", heads, found, *published)
+    return _table(3, "Table 3: categories of degradations", heads, found, *published)
 
 
 _HEADS = (label("model"), label("source"))
@@ -83,21 +87,36 @@ def _table(
     number: int,
     title: str,
     heads: Mapping[str, str],
-    found: Iterable[tuple[str, Breakdown | None]],
+    found: Sequence[tuple[str, Analysis, Breakdown | None]],
     averages: Iterable[reference.ColumnsRow],
     models: Iterable[reference.ColumnsRow],
 ) -> Table:
-    rows = [Row((Cell(model), Cell(_RUN), *_run(breakdown, list(heads)))) for model, breakdown in found]
+    rows = [Row((Cell(model), _run_cell(run, each), *_run(each, list(heads)))) for model, run, each in found]
     rows += [_published(row, list(heads), "average") for row in averages]
     rows += [_published(row, list(heads), "reference") for row in models]
     columns: list[Column] = [*_HEADS]
     for head in ("Avg.", *heads.values()):
         columns += [Column(head, digits=1), Column("drop" if head == "Avg." else f"{head} drop", digits=1)]
     notes = (
-        *_source(number),
         "Percent; a drop is in points, positive where accuracy fell. A run's own tables have counts and intervals.",
     )
-    return Table(f"table{number}", title, tuple(columns), tuple(rows), notes)
+    return Table(f"table{number}", title + _over(found), tuple(columns), tuple(rows), notes, _source(number))
+
+
+def _over(found: Sequence[tuple[str, Analysis, Breakdown | None]]) -> str:
+    """The levels that the title names: those of the runs if they have the same, and the published ones' if others."""
+    runs = {breakdown.levels for _, _, breakdown in found if breakdown}
+    if len(runs) == 1 and (only := runs.pop()) != _PAPER_LEVELS:
+        return f", {level_names(only)} (published: {level_names(_PAPER_LEVELS)})"
+    return f", {level_names(_PAPER_LEVELS)}"
+
+
+def _run_cell(analysis: Analysis, breakdown: Breakdown | None = None) -> Cell:
+    """Whose row it is, with what sets it apart from the published ones."""
+    data, levels = extent(analysis), breakdown.levels if breakdown else _PAPER_LEVELS
+    one_level = levels != _PAPER_LEVELS
+    apart = [*([] if data == "full" else [data]), *([f"{level_names(levels)} only"] if one_level else [])]
+    return Cell(f"{_RUN} ({'; '.join(apart)})" if apart else _RUN, mark="‡" if one_level else "")
 
 
 def _run(breakdown: Breakdown | None, names: Sequence[str]) -> list[Cell]:

@@ -181,6 +181,7 @@ def _slim(sample: results.Sample, where: str) -> Record:
         raise UserError(f"{where}: the record has no {', '.join(missing)}. The log is not of a MedQ-Deg task of ours.")
     if record["severity"] not in LEVELS:
         raise UserError(f"{where}: severity is {record['severity']!r}, allowed are 0, 1 and 2.")
+    _check_types(record, where)
     trials = tuple([share(str(trial)) for trial in record["trials"]])
     failed = trials.count(FAILED)
     degradation = str(record["degradation"])
@@ -203,6 +204,16 @@ def _slim(sample: results.Sample, where: str) -> Record:
         "identical": _identical(sample.replies, trials),
     }
     return {**slim, "score": record["score"]} if "score" in record else slim
+
+
+def _check_types(record: Record, where: str) -> None:
+    trials, options, score = record["trials"], record["option_count"], record.get("score", 0.0)
+    if not isinstance(trials, list) or not trials:
+        raise UserError(f"{where}: trials is {trials!r}, wanted a list with what was read from each reply.")
+    if not isinstance(options, int) or isinstance(options, bool) or options < 1:
+        raise UserError(f"{where}: option_count is {options!r}, wanted a number of options, 1 at least.")
+    if not isinstance(score, (int, float)) or not 0 <= score <= 1:
+        raise UserError(f"{where}: score is {score!r}, wanted a number from 0 to 1.")
 
 
 def _identical(replies: Sequence[object], trials: Sequence[str]) -> bool | None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from lmms_medtasks.report.cells import NONE, count, fall, label, percent, percent_of, points, share
+from lmms_medtasks.report.cells import NONE, count, fall, label, negated, percent, percent_of, points, share
 from lmms_medtasks.report.document import Cell, Row, Table
-from lmms_medtasks.report.medq_deg import Analysis, Breakdown, Grouped, negated
-from lmms_medtasks.task_configs.medq_deg import taxonomy
+from lmms_medtasks.report.medq_deg import Analysis, Breakdown, Grouped
+from lmms_medtasks.task_configs.medq_deg import reference, taxonomy
 
 _INTERVALS = "In brackets: 95 % interval by bootstrap over images, the same images drawn for both sides of a change."
 _PAIRED = (
@@ -59,7 +59,8 @@ def capabilities(breakdown: Breakdown) -> Table:
     for capability in taxonomy.capabilities():
         printed[capability.mid] += capability.count
     titles = {mid: f"{mid} ({taxonomy.short_of(mid)})" for mid in breakdown.names}
-    return _breakdown("capabilities", "Accuracy by capability, L1 and L2", "capability", breakdown, titles, printed)
+    title = f"Accuracy by capability, {level_names(breakdown.levels)}"
+    return _breakdown("capabilities", title, "capability", breakdown, titles, printed, _odd_counts(printed))
 
 
 def categories(breakdown: Breakdown) -> Table:
@@ -67,13 +68,36 @@ def categories(breakdown: Breakdown) -> Table:
     found = {key: taxonomy.category(key) for key in breakdown.names}
     titles = {key: category.title for key, category in found.items()}
     printed = {key: category.count for key, category in found.items()}
-    return _breakdown(
-        "categories", "Accuracy by category of degradations, L1 and L2", "category", breakdown, titles, printed
+    title = f"Accuracy by category of degradations, {level_names(breakdown.levels)}"
+    return _breakdown("categories", title, "category", breakdown, titles, printed)
+
+
+def level_names(levels: Sequence[int]) -> str:
+    """``L1 and L2``."""
+    return " and ".join(f"L{level}" for level in levels)
+
+
+def _odd_counts(printed: Mapping[str, int]) -> tuple[str, ...]:
+    """What is known of Table 4's counts that do not fit its own ratios and total."""
+    odd = [each for each in reference.discrepancies() if each.table == 4]
+    excess = sum(each.recomputed - each.printed for each in odd if each.column == "sum of counts")
+    mids = {taxonomy.mid_of_name(each.row) for each in odd if each.column == "ratio_in_mid"}
+    return tuple(
+        f"Pairs in the paper: the counts that Table 4 prints for {mid} sum to {count:,}; its own ratios and total fit "
+        f"{count - excess:,.0f}."
+        for mid, count in printed.items()
+        if mid in mids
     )
 
 
 def _breakdown(
-    key: str, title: str, head: str, found: Breakdown, titles: Mapping[str, str], printed: Mapping[str, int]
+    key: str,
+    title: str,
+    head: str,
+    found: Breakdown,
+    titles: Mapping[str, str],
+    printed: Mapping[str, int],
+    more_notes: tuple[str, ...] = (),
 ) -> Table:
     rows = []
     for name in found.names:
@@ -91,7 +115,7 @@ def _breakdown(
         share("accuracy at L0"),
         fall("drop"),
     )
-    return Table(key, title, columns, tuple(rows), (*_breakdown_notes(found, titles, head), _INTERVALS))
+    return Table(key, title, columns, tuple(rows), (*_breakdown_notes(found, titles, head), *more_notes, _INTERVALS))
 
 
 def _breakdown_notes(found: Breakdown, titles: Mapping[str, str], head: str) -> tuple[str, ...]:

@@ -34,6 +34,7 @@ def _part(part: Part, console: Console, everything: bool) -> None:
         style = "bold yellow" if flag.kind == "warning" else "cyan"
         console.print(Text.assemble((f"{flag.kind.upper()}: ", style), flag.text))
     left_out: list[str] = []
+    published: list[str] = []
     for section in part.sections:
         for paragraph in section.paragraphs:
             console.print(Text(paragraph))
@@ -41,9 +42,11 @@ def _part(part: Part, console: Console, everything: bool) -> None:
             if table.key in LONG and not everything:
                 left_out.append(table.title)
                 continue
+            if not everything and any(row.kind == "reference" for row in table.rows):
+                published = ["the published models"]
             _table(table if everything else table.without("reference"), console)
-    if left_out:
-        said = f"Not shown: {', '.join(left_out)}; the 40 published models. --all shows them, -o FOLDER writes them."
+    if left_out or published:
+        said = f"Not shown: {'; '.join([*left_out, *published])}. --all shows them, -o FOLDER writes them."
         console.print(Text(said, style="dim"))
 
 

@@ -86,6 +86,17 @@ def test_confidence_and_shift(whole):
     assert whole.calibration[2].change.shift.estimate == 0.75
 
 
+def test_accuracy_has_one_interval_where_levels_are_of_unequal_images(analysed):
+    letters = ["AA", "AB", "BB", "AA", "BA", "AB", "AA", "BB"]
+    questions = {f"q{n}": (f"image {n}", "CT", "Counting", "gaussian_noise", 4, "A") for n in range(8)}
+    clean = {f"q{n}": letters[n] for n in range(8)}
+    severe = {f"q{n}": letters[-n] for n in range(3)}
+    found = analysed(questions=questions, trials={0: clean, 2: severe}, levels=[0, 2])
+    assert [found.levels[level].images for level in (0, 2)] == [8, 3]
+    for level in (0, 2):
+        assert found.levels[level].accuracy.mean == found.calibration[level].intervals.accuracy
+
+
 def test_calibration_errors(whole):
     # L0, share of the majority: q1 1 and right; q2 0.5 and right in half the draws: both gaps 0.
     assert whole.calibration[0].share.ece.estimate == 0
@@ -97,7 +108,9 @@ def test_calibration_errors(whole):
 def test_chance_confidence(whole):
     # Two votes agree by chance in 1/K, then C = 1; else H = log 2. K = 4: 1/4 + 3/4 * (1 - 1/2) = 0.625.
     # K = 2: 1/2 + 1/2 * 0 = 0.5. Mean 0.5625.
-    assert whole.calibration[0].chance == pytest.approx(0.5625)
+    # Shift: less the accuracy of guessing, (1/4 + 1/2) / 2 = 0.375.
+    assert whole.calibration[0].chance.confidence == pytest.approx(0.5625)
+    assert whole.calibration[0].chance.shift == pytest.approx(0.1875)
 
 
 def test_dunning_kruger(whole):

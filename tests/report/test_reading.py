@@ -1,5 +1,8 @@
 """From a run's files to task sets."""
 
+import json
+import re
+
 import pytest
 
 from lmms_medtasks import results
@@ -62,6 +65,20 @@ def test_broken_line_is_named(write_run, tail):
     with path.open("a") as file:
         file.write(tail)
     with pytest.raises(UserError, match=r"samples_medq_deg_l1\.jsonl, line 3"):
+        sets(folder)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("trials", 5), ("trials", []), ("option_count", "4"), ("score", "right"), ("score", 1.5)]
+)
+def test_value_of_a_wrong_kind_is_named_with_its_line(write_run, name, value):
+    folder = write_run()
+    path = folder / "20260101_000000_samples_medq_deg_l1.jsonl"
+    first, second = path.read_text().splitlines()
+    row = json.loads(second)
+    row["accuracy"][name] = value
+    path.write_text(f"{first}\n{json.dumps(row)}\n")
+    with pytest.raises(UserError, match=rf"l1\.jsonl, line 2: {name} is {re.escape(repr(value))}, wanted"):
         sets(folder)
 
 

@@ -3,16 +3,20 @@
 import csv
 import io
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
 from rich.console import Console
 
-from lmms_medtasks.report import build
-from lmms_medtasks.report.cells import decimal, points, share
+from lmms_medtasks.metrics.bootstrap import Interval
+from lmms_medtasks.report import build, reading
+from lmms_medtasks.report.calibration_tables import dke
+from lmms_medtasks.report.cells import decimal, number, of_order, percent, points, share
 from lmms_medtasks.report.csv_text import all_csv, csv_text
 from lmms_medtasks.report.document import Cell, Column, Row, Table
 from lmms_medtasks.report.markdown import markdown
+from lmms_medtasks.report.medq_deg import analyse
 from lmms_medtasks.report.page import page
 from lmms_medtasks.report.terminal import show
 from lmms_medtasks.task_configs.medq_deg import reference
@@ -127,7 +131,7 @@ def test_published_rows_stand_below_the_run(document):
 
 def test_published_numbers_that_do_not_add_up_are_named(document):
     odd = [each for each in reference.discrepancies() if each.table == 2]
-    notes = " ".join(table(document, "table2").notes)
+    notes = " ".join(table(document, "table2").all_notes)
     assert odd
     assert all(f"{each.row}, {each.column}: {each.printed:g} printed" in notes for each in odd)
 
@@ -156,7 +160,97 @@ def test_run_of_one_level_says_so_everywhere(write_run, level):
 def test_limited_run_says_so(write_run):
     document = build([write_run(original=9)], resamples=20)
     for text in (terminal(document), page(document)):
-        assert "only 2 of 9 questions were asked (--limit 2.0)" in text
+        assert "only 2 of 9 questions were asked (--limit 2)" in text
+    assert table(document, "table6").rows[0].cells[1].value == "this run (full, --limit 2)"
+
+
+def test_csv_says_whose_it_is(write_run):
+    runs = [write_run("a", model="=one", metadata={"data": "mini"}), write_run("b", model="two", original=9)]
+    document = build(runs, resamples=0)
+    for part, model, data in ((1, "'=one", "mini"), (2, "two", "full, --limit 2")):
+        rows = list(csv.DictReader(io.StringIO(csv_text(table(document, "table6", part), document.parts[part].origin))))
+        said = [(row["run model"], row["run task set"], row["run data"]) for row in rows]
+        assert said[0] == (model, "simulated, T = 2", data)
+        # The published rows are of no run.
+        assert set(said[1:]) == {("", "", "")}
+    rows = list(csv.DictReader(io.StringIO(csv_text(table(document, "models"), document.parts[0].origin))))
+    assert [row["data"] for row in rows] == ["mini", "full, --limit 2"]
+    assert {row["data of the runs"] for row in rows} == {"mini; full, --limit 2"}
+    assert "full, --limit 2" in all_csv(document)
+
+
+@pytest.mark.parametrize("level", [1, 2])
+def test_tables_of_one_degraded_level_say_which(write_run, level):
+    document = build([write_run(levels=[0, level])], resamples=0)
+    for key in ("table2", "table3"):
+        found = table(document, key)
+        assert found.title.endswith(f", L{level} (published: L1 and L2)")
+        assert found.columns[1].text(found.rows[0].cells[1]) == f"this run (L{level} only)‡"
+        assert any(note.startswith("‡ Of one degraded level only") for note in found.all_notes)
+    assert table(document, "capabilities").title == f"Accuracy by capability, L{level}"
+    assert table(document, "categories").title.endswith(f", L{level}")
+
+
+def test_both_levels_have_no_mark(document):
+    found = table(document, "table2")
+    assert found.title == "Table 2: capabilities, L1 and L2"
+    assert not any(note.startswith("‡") for note in found.all_notes)
+
+
+def test_counts_that_do_not_fit_the_papers_total_are_named(document):
+    # 7,215 less the 999 that the thirty counts are more than the total: 21,587 - 20,588.
+    expected = (
+        "Pairs in the paper: the counts that Table 4 prints for Anatomical Recognition sum to 7,215; its own ratios "
+        "and total fit 6,216."
+    )
+    assert expected in table(document, "capabilities").notes
+    assert not any("ratios" in note for note in table(document, "categories").notes)
+
+
+def test_terminal_speaks_of_published_rows_only_where_it_shows_some(write_run):
+    text = "arXiv:2603.07769v1, Table 6"
+    document = build([write_run()], resamples=0)
+    assert text not in terminal(document)
+    assert "; the published models. --all shows them" in terminal(document)
+    assert text in terminal(document, everything=True)
+    assert text in markdown(document)
+
+
+def test_two_models_are_too_few_for_a_rank_correlation(several):
+    found = table(several, "inter_model_dke")
+    few = "With 2 models a rank correlation can only be -1 or +1"
+    for each in (found, table(several, "rank_consistency")):
+        assert any(note.startswith(few) for note in each.notes)
+        # What depends on the order of models only has a mark of its own.
+        marks = {cell.mark for row in each.rows for cell in row.cells}
+        assert "°" not in marks
+
+
+def test_interval_without_width_is_marked_by_one_rule():
+    same = Interval(0.5, 0.5, 0.5, 9, 9, degenerate=False)
+    assert percent(same).mark == number(same).mark == "°"
+    assert of_order(number(same)).mark == "§"
+    assert of_order(number(Interval(0.5, 0.4, 0.6, 9, 9, undefined=1))).mark == "*"
+
+
+@pytest.mark.parametrize(
+    ("holds", "probability", "text"),
+    [
+        (True, 0.47, "yes (47 % of resamples)"),
+        (True, 0.95, "yes"),
+        (False, 0.02, "no"),
+        (False, 0.4, "no (but yes in 40 % of resamples)"),
+        (True, None, "yes, without resamples to support it"),
+        (None, None, None),
+    ],
+)
+def test_equation_5_is_no_bare_yes_without_support(write_run, holds, probability, text):
+    (run,) = reading.runs([write_run()])
+    (source,) = reading.task_sets(run)
+    analysis = analyse(source, resamples=0)
+    evidence = replace(analysis.dke.whole, holds=holds, probability=probability)
+    analysis = replace(analysis, dke=replace(analysis.dke, whole=evidence))
+    assert dke(analysis).rows[0].cells[2].value == text
 
 
 def test_run_without_any_reply(write_run):
