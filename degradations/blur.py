@@ -44,23 +44,20 @@ def gaussian_blur(image: FloatImage, parameters: GaussianBlurParameters) -> Floa
     """``scipy.ndimage.gaussian_filter`` with its defaults (border reflected, kernel cut at 4 sigma), but faster.
 
     With a reflected border a symmetric kernel is diagonal in the cosine basis (DCT-II), so the filter is two transforms
-    and one product, whatever sigma is. In float64: equal to the direct sum to about 1e-14, on every processor.
+    and one product, whatever sigma is. In float32: equal to the direct sum to about 1e-6 of full scale.
     """
     from scipy import fft
 
-    rows = _cosine_response(parameters.sigma, image.shape[0])
-    columns = _cosine_response(parameters.sigma, image.shape[1])
-    blurred = np.empty_like(image)
+    # Channels first: transforms of planes that lie together are much faster than of interleaved ones.
+    planes = image.copy() if image.ndim == 2 else np.ascontiguousarray(np.moveaxis(image, 2, 0))
+    rows = _cosine_response(parameters.sigma, image.shape[0]).astype(np.float32)
+    columns = _cosine_response(parameters.sigma, image.shape[1]).astype(np.float32)
     workers = thread_count()
-    for channel in range(1 if image.ndim == 2 else image.shape[2]):
-        plane = (image if image.ndim == 2 else image[..., channel]).astype(np.float64)
-        spectrum = fft.dctn(plane, overwrite_x=True, workers=workers)
-        spectrum *= rows[:, None]
-        spectrum *= columns
-        (blurred if image.ndim == 2 else blurred[..., channel])[...] = fft.idctn(
-            spectrum, overwrite_x=True, workers=workers
-        )
-    return blurred
+    spectrum = fft.dctn(planes, axes=(-2, -1), overwrite_x=True, workers=workers)
+    spectrum *= rows[:, None]
+    spectrum *= columns
+    blurred = fft.idctn(spectrum, axes=(-2, -1), overwrite_x=True, workers=workers)
+    return blurred if image.ndim == 2 else np.ascontiguousarray(np.moveaxis(blurred, 0, 2))
 
 
 def _cosine_response(sigma: float, side: int) -> NDArray[np.float64]:
