@@ -1,7 +1,7 @@
 """The paper's results of 40 models (Tables 2, 3 and 6), to be shown beside a user's model.
 
 Read from ``reference/*.csv``, whose README says which table is which. Everything is in percent as printed; a drop is
-positive where accuracy fell, the differences of Table 6 are negative there. ``discrepancies.yaml`` lists every printed
+positive where accuracy fell, the differences of Table 6 are negative there. ``discrepancies.yml`` lists every printed
 number that the other printed numbers do not give.
 
 >>> capability_results()[0].model, capability_results()[0].columns["Imaging Perception"]
@@ -41,8 +41,8 @@ class Score(NamedTuple):
 class ColumnsRow:
     """A row of Table 2 or 3: a model, or the paper's own average of a group (``model`` is then its label).
 
-    ``columns`` has the mid-level capabilities (Table 2, names of taxonomy.yaml) or the categories of degradations
-    (Table 3, keys of taxonomy.yaml) in the table's order; ``average`` is the macro average over them, as printed.
+    ``columns`` has the mid-level capabilities (Table 2, names of taxonomy.yml) or the categories of degradations
+    (Table 3, keys of taxonomy.yml) in the table's order; ``average`` is the macro average over them, as printed.
     """
 
     model: str
@@ -138,4 +138,4 @@ def models() -> Mapping[str, str]:
 @functools.cache
 def discrepancies() -> tuple[Discrepancy, ...]:
     """Every printed number of Tables 2 to 6 that the paper's other numbers do not give."""
-    return tuple(Discrepancy(**row) for row in yaml.safe_load(_text("discrepancies.yaml"))["discrepancies"])
+    return tuple(Discrepancy(**row) for row in yaml.safe_load(_text("discrepancies.yml"))["discrepancies"])

@@ -1,8 +1,8 @@
 """The taxonomies of MedQ-Deg as the paper prints them, and where a source dataset's own name of a task belongs.
 
 Two high-level, six mid-level and thirty fine-grained capabilities (Table 4); five categories and eighteen degradations
-(Table 5); seven modalities. The names and counts are in ``taxonomy.yaml``, other datasets' names in
-``capability_names.yaml``; category and modalities of a degradation are those of :mod:`lmms_medtasks.degradations`.
+(Table 5); seven modalities. The names and counts are in ``taxonomy.yml``, other datasets' names in
+``capability_names.yml``; category and modalities of a degradation are those of :mod:`lmms_medtasks.degradations`.
 Both files are read when first asked for.
 
 >>> fine_of("organ recognition - abdomen"), mid_of("Abdominal Structures"), high_of("Anatomical Recognition")
@@ -82,8 +82,8 @@ def _folded(text: str) -> str:
 
 @functools.cache
 def _mid_rows() -> Mapping[str, tuple[str, Mapping[str, Any]]]:
-    """Mid-level name -> (high-level name, its entry in taxonomy.yaml), in the order of Table 2's columns."""
-    highs = _read("taxonomy.yaml")["capabilities"]["high"]
+    """Mid-level name -> (high-level name, its entry in taxonomy.yml), in the order of Table 2's columns."""
+    highs = _read("taxonomy.yml")["capabilities"]["high"]
     return MappingProxyType({mid["name"]: (high["name"], mid) for high in highs for mid in high["mids"]})
 
 
@@ -97,7 +97,7 @@ def capabilities() -> tuple[Capability, ...]:
 
 def highs() -> tuple[str, ...]:
     """The two high-level capabilities."""
-    return tuple(high["name"] for high in _read("taxonomy.yaml")["capabilities"]["high"])
+    return tuple(high["name"] for high in _read("taxonomy.yml")["capabilities"]["high"])
 
 
 def mids() -> tuple[str, ...]:
@@ -157,7 +157,7 @@ def mid_of(fine: str) -> str:
 def _places() -> Mapping[str, _Place]:
     """Folded name -> place. Table 4's fine-grained names stand above its mid-level ones, and both above all others."""
     table: dict[str, _Place] = {}
-    for dataset in _read("capability_names.yaml")["datasets"].values():
+    for dataset in _read("capability_names.yml")["datasets"].values():
         for name, row in dataset["names"].items():
             fine = row.get("fine")
             table[_folded(name)] = _Place(fine, mid_of(fine) if fine else row.get("mid"))
@@ -205,7 +205,7 @@ def unmapped(names: Iterable[str], level: Level = "fine") -> Counter[str]:
 
 def categories() -> tuple[str, ...]:
     """The keys of the five categories of degradations, in the order of Table 5."""
-    return tuple(_read("taxonomy.yaml")["degradations"]["categories"])
+    return tuple(_read("taxonomy.yml")["degradations"]["categories"])
 
 
 def category_of(degradation: str) -> str:
@@ -223,7 +223,7 @@ def category(key: str) -> Category:
     Raises:
         UserError: No category has that key.
     """
-    rows = _read("taxonomy.yaml")["degradations"]["categories"]
+    rows = _read("taxonomy.yml")["degradations"]["categories"]
     if key not in rows:
         raise unknown("category of degradations", key, rows)
     row = rows[key]
@@ -233,7 +233,7 @@ def category(key: str) -> Category:
 @functools.cache
 def degradation_types() -> tuple[DegradationType, ...]:
     """The eighteen degradations with counts and printed ratios, in the order of Table 5."""
-    rows = _read("taxonomy.yaml")["degradations"]["types"]
+    rows = _read("taxonomy.yml")["degradations"]["types"]
     return tuple(DegradationType(name=name, category=category_of(name), **row) for name, row in rows.items())
 
 
@@ -244,4 +244,4 @@ def modalities() -> tuple[str, ...]:
 
 def totals() -> Mapping[str, int]:
     """The sizes of the benchmark: ``pairs`` (all questions at all levels), ``degraded`` (L1 and L2) and ``clean``."""
-    return MappingProxyType({name: row["count"] for name, row in _read("taxonomy.yaml")["totals"].items()})
+    return MappingProxyType({name: row["count"] for name, row in _read("taxonomy.yml")["totals"].items()})

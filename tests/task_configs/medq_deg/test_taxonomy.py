@@ -18,7 +18,7 @@ from lmms_medtasks.errors import UserError
 from lmms_medtasks.task_configs.medq_deg import taxonomy
 
 FOLDER = resources.files("lmms_medtasks.task_configs.medq_deg")
-DATASETS = yaml.safe_load(FOLDER.joinpath("capability_names.yaml").read_text("utf-8"))["datasets"]
+DATASETS = yaml.safe_load(FOLDER.joinpath("capability_names.yml").read_text("utf-8"))["datasets"]
 NAMES = [(name, row) for dataset in DATASETS.values() for name, row in dataset["names"].items()]
 SHARED = Path(os.environ.get("MEDTASKS_SHARED", Path(__file__).parents[4] / "shared"))
 
@@ -158,7 +158,7 @@ def test_the_bundled_questions_have_capabilities_of_table_4():
     assert named and named <= set(taxonomy.fines())
 
 
-@pytest.mark.parametrize("name", ["taxonomy.yaml", "capability_names.yaml", "reference/discrepancies.yaml"])
+@pytest.mark.parametrize("name", ["taxonomy.yml", "capability_names.yml", "reference/discrepancies.yml"])
 def test_the_harness_does_not_take_the_data_for_a_task(name):
     keys = yaml.safe_load(FOLDER.joinpath(name).read_text("utf-8")).keys()
     assert not {"task", "group", "tag", "class", "include"} & keys
