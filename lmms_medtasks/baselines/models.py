@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import abc
-from collections import Counter
+from collections import Counter, deque
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import groupby, islice
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +21,8 @@ from lmms_medtasks.baselines.observer import Observer
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.plugin import user_errors
 from lmms_medtasks.seeding import generator
+
+_AHEAD = 4  # questions whose pictures are made before they are answered
 
 
 class _Baseline(lmms):
@@ -68,18 +73,38 @@ class _Baseline(lmms):
 
     def generate_until(self, requests: list[Any]) -> list[str]:
         trials: Counter[tuple[str, int]] = Counter()
-        replies, shown, pictures = [], None, []
-        for request in tqdm(requests, desc="Answering", disable=None if self.rank == 0 else True):
-            prompt, settings, doc_to_visual, doc_id, task, split = request.args
-            if shown != (task, split, doc_id):  # a question's trials come one after the other
-                shown, pictures = (task, split, doc_id), doc_to_visual(self.task_dict[task][split][doc_id])
+        replies = []
+        shown = tqdm(total=len(requests), desc="Answering", disable=None if self.rank == 0 else True)
+        for request, pictures in self._with_pictures(requests):
+            prompt, settings, _, doc_id, task, _ = request.args
             rng = generator(type(self).__name__, self.seed, task, doc_id, trials[task, doc_id])
             trials[task, doc_id] += 1
             # Without do_sample the harness means greedy decoding, whatever the temperature.
             sampled = settings.get("do_sample", True) is not False
             temperature = float(settings.get("temperature", 0.0)) if sampled else 0.0
             replies.append(self.reply(prompt, pictures, temperature, rng))
+            shown.update()
+        shown.close()
         return replies
+
+    def _with_pictures(self, requests: list[Any]) -> Iterator[tuple[Any, list[Any]]]:
+        """Each request with its pictures: made once for a question's trials, which come one after the other, and for
+        the next few questions in a second thread while one is answered."""
+        questions = (list(group) for _, group in groupby(requests, key=lambda request: request.args[3:6]))
+        with ThreadPoolExecutor(1) as pool:
+            ahead: deque[tuple[list[Any], Future[list[Any]]]] = deque()
+            while True:
+                for question in islice(questions, _AHEAD - len(ahead)):
+                    ahead.append((question, pool.submit(self._pictures, question[0])))
+                if not ahead:
+                    return
+                question, pictures = ahead.popleft()
+                for request in question:
+                    yield request, pictures.result()
+
+    def _pictures(self, request: Any) -> list[Any]:
+        _, _, doc_to_visual, doc_id, task, split = request.args
+        return doc_to_visual(self.task_dict[task][split][doc_id])
 
     def generate_until_multi_round(self, requests: list[Any]) -> list[str]:
         raise UserError(f"{type(self).__name__} answers single questions only, not several rounds.")
