@@ -7,13 +7,15 @@ the harness's task manager exists, makes it see our tasks (harness 0.7.3 has no 
 Four methods of ``lmms_eval.tasks.TaskManager`` are wrapped; ``tests/test_plugin.py`` fails when one of them moves:
 
 - ``initialize_tasks`` also indexes :func:`task_folder`;
-- ``match_tasks`` checks that the data of the tasks asked for can be had, before a model is loaded for minutes;
+- ``match_tasks`` checks that the data of the tasks asked for can be had, and names a runner that re-encodes pictures,
+  before a model is loaded for minutes;
 - ``load_task_or_group`` notes whether the runner is a "chat" or a "simple" one;
 - ``_get_config`` completes a task's metadata with what only a run knows (:mod:`lmms_medtasks.provenance`), so that it
   stands in the result file and in the key of the harness's response cache.
 
-And one function, ``lmms_eval.evaluator.evaluate``, which has the model and the tasks in hand: before it runs, sampling
-settings that the checkpoint ships are set aside (:mod:`lmms_medtasks.sampling`).
+And one function, ``lmms_eval.evaluator.evaluate``, which has the model and the tasks in hand: before it runs, --repeats
+is compared with the number of trials that a task's metrics get, and sampling settings that the checkpoint ships are set
+aside (:mod:`lmms_medtasks.sampling`).
 """
 
 from __future__ import annotations
