@@ -80,7 +80,7 @@ def schema(tags: Mapping[str, str]) -> pa.Schema:
     return pa.schema(fields, metadata={"huggingface": json.dumps(info)})
 
 
-def problem(document: Mapping[str, Any], tags: Mapping[str, str]) -> str | None:
+def problem(document: Mapping[str, Any], tags: Mapping[str, str], *, images_optional: bool = False) -> str | None:
     """Why ``document`` is not a canonical document with ``tags``, or None if it is one.
 
     Images are to be raw bytes here (``{"bytes": ..., "path": ...}``); whether they decode is checked elsewhere.
@@ -97,7 +97,7 @@ def problem(document: Mapping[str, Any], tags: Mapping[str, str]) -> str | None:
             return f"{name} is empty"
     if document["data"] not in DATA:
         return f"data is {document['data']!r}, allowed: {', '.join(DATA)}"
-    return _image_problem(document) or _option_problem(document)
+    return _image_problem(document, images_optional) or _option_problem(document)
 
 
 def _wrong_type(name: str, kind: str, value: Any) -> str | None:
@@ -116,11 +116,11 @@ def _is_image(value: Any) -> bool:
     return isinstance(value, Mapping) and set(value) == {"bytes", "path"} and isinstance(value["bytes"], bytes)
 
 
-def _image_problem(document: Mapping[str, Any]) -> str | None:
+def _image_problem(document: Mapping[str, Any], optional: bool) -> str | None:
     one, several = document["image"] is not None, len(document["images"])
     if one and several:
         return "both image and images are filled"
-    if not one and several == 0:
+    if not one and several == 0 and not optional:
         return "there is no image"
     if several == 1:
         return "images holds one image, which belongs into image"
@@ -144,7 +144,7 @@ def _option_problem(document: Mapping[str, Any]) -> str | None:
 
 def images_of(document: Mapping[str, Any]) -> list[Any]:
     """The images of a document in order, as they are stored or as ``datasets`` decoded them; none if it has none."""
-    one, several = document["image"], document.get("images")
+    one, several = document.get("image"), document.get("images")
     return list(several) if several else [] if one is None else [one]
 
 

@@ -16,7 +16,13 @@ from typing import Any
 
 _LENGTH = 12
 # What the hooks use and no YAML names.
-_ALWAYS = ("lmms_medtasks.parsing", "lmms_medtasks.pictures", "lmms_medtasks.seeding", "lmms_medtasks.trials")
+_ALWAYS = (
+    "lmms_medtasks.parsing.choice",
+    "lmms_medtasks.parsing.replies",
+    "lmms_medtasks.pictures",
+    "lmms_medtasks.seeding",
+    "lmms_medtasks.trials",
+)
 
 
 def of_task(config: Mapping[str, Any]) -> dict[str, str]:
@@ -49,7 +55,12 @@ def _code(config: Mapping[str, Any]) -> str:
     """Digest of the source of every module that a hook of the task lives in, and of those that all hooks use."""
     for name in _ALWAYS:
         __import__(name)
-    names = {function.__module__ for function in _functions(config)} | set(_ALWAYS)
+    hooks = {function.__module__ for function in _functions(config)}
+    # A hook's module says itself which others its numbers depend on: their names, in FINGERPRINT_ALSO.
+    others = {each for name in hooks for each in getattr(sys.modules.get(name), "FINGERPRINT_ALSO", ())}
+    for name in others:
+        __import__(name)
+    names = hooks | others | set(_ALWAYS)
     sources = [inspect.getsource(sys.modules[name]).encode() for name in sorted(names) if name in sys.modules]
     return digest(*sources)
 

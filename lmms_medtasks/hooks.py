@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lmms_medtasks import parsing, pictures
+from lmms_medtasks.documents import images_of
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.metrics import accuracy as _accuracy
 from lmms_medtasks.trials import RenderedParameters, TrialSeeder
@@ -40,13 +41,16 @@ def doc_to_visual(doc: Document, settings: Settings | None = None) -> list[Image
     ``degradation`` and ``severity`` are taken from the task's ``lmms_eval_specific_kwargs`` if given there, else from
     the document's columns. The seed is made of the question's id and the task's ``seed`` (0 unless given), so that the
     same question has the same pixels in every run. ``rendered: true`` says that the document's picture is degraded
-    already, as in a release, and its columns only say how. With ``seed_trials: true`` torch is seeded for the trial
-    that the harness is about to generate (see :class:`lmms_medtasks.trials.TrialSeeder`).
+    already, as in a release, and its columns only say how. ``no_image: true`` shows none: what language alone gets.
+    With ``seed_trials: true`` torch is seeded for the trial that the harness is about to generate (see
+    :class:`lmms_medtasks.trials.TrialSeeder`).
     """
     settings = settings or {}
     if settings.get("seed_trials"):
         TRIALS.seed_torch(str(doc["id"]), int(settings.get("seed", 0)))
-    shown = doc.get("images") or [doc.get("image")]
+    if settings.get("no_image"):
+        return []
+    shown = images_of(doc)
     return [_picture(picture, number, doc, settings) for number, picture in enumerate(shown)]
 
 

@@ -257,7 +257,13 @@ SUITE = Suite(
         Split("release", ("MedQ-Robust-simulate-test.tsv",), "the authors' own degraded images (L1, L2), test part"),
         Split("clean_dev", ("MedQ-Robust-good-dev.tsv",), "clean questions (L0), dev part", default=False),
         Split("release_dev", ("MedQ-Robust-simulate-dev.tsv",), "degraded images (L1, L2), dev part", default=False),
-        Split("train", ("MedQ-Robust-good-dev.tsv",), "answered questions for medtasks_most_frequent", default=False),
+        Split(
+            "train",
+            ("MedQ-Robust-good-dev.tsv",),
+            "answered questions for medtasks_most_frequent",
+            default=False,
+            counted=False,
+        ),
     ),
     tags={
         "modality": "text",

@@ -91,11 +91,9 @@ class _Preparation:
             return "sample", "it was asked for as a sample"
         if not isinstance(self._release, LocalRelease):
             return "full", "it is the hub's release"
-        others = [split for split in self._suite.splits if all(map(self._release.has, split.files))]
-        # Two splits may be made from the same files, which count once.
-        tables = {split.files: split for split in [*others, *wanted]}
+        there = [s for s in self._suite.splits if s.counted and all(map(self._release.has, s.files))]
         records, full = 0, self._suite.full_records
-        for split in sorted(tables.values(), key=lambda split: split not in wanted):
+        for split in sorted(there, key=lambda split: split not in wanted):
             records += self._records(split)
             if records >= full:
                 return "full", f"the source's tables have at least {records:,} records, the paper has {full:,}"
@@ -151,7 +149,7 @@ class _Preparation:
         files, reader = self._source_files(split), self._reader(split)
         with store.writing(folder), committing.part_file(folder, split.name) as part:
             with bar(reader.records, name, "rows") as step:
-                written = write_documents(_stepping(reader, step), part, self._suite.tags, data)
+                written = write_documents(_stepping(reader, step), part, self._suite, data)
             if not written.rows:
                 raise UserError(f"{name}: all {reader.records:,} rows were rejected, none is left.{_reasons(written)}")
             source = {**self._release.describe(), "files": [file.to_json() for file in files]}

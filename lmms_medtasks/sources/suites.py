@@ -41,12 +41,17 @@ class SplitReader(Protocol):
 
 @dataclass(frozen=True)
 class Split:
-    """A split of a suite and the release's files that it is made from; ``default``: prepared unless told otherwise."""
+    """A split of a suite and the release's files that it is made from.
+
+    ``default``: prepared unless told otherwise. ``counted``: its records count when it is settled whether a folder
+    holds the whole benchmark; not so for a split of records that another one has too.
+    """
 
     name: str
     files: tuple[str, ...]
     about: str
     default: bool = True
+    counted: bool = True
 
 
 @dataclass(frozen=True)
@@ -56,7 +61,7 @@ class Suite:
     ``paper`` holds the counts that the paper states, by what is counted. ``full_records`` is the number of records
     below which a local folder is taken for a part of the release (see :mod:`lmms_medtasks.sources.prepare`).
     ``open_split`` reads a split's files through a :class:`~lmms_medtasks.sources.releases.Release`; it raises
-    ``UserError`` when the files have not the form that was expected.
+    ``UserError`` when the files have not the form that was expected. ``images_optional``: a question may have none.
     """
 
     name: str
@@ -71,6 +76,7 @@ class Suite:
     open_split: Callable[[Release, Split], SplitReader]
     paper: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    images_optional: bool = False
 
     def split(self, name: str) -> Split:
         """The split called ``name``; ``UserError`` with the names that exist if there is none."""
@@ -80,7 +86,9 @@ class Suite:
         raise unknown("split", name, [split.name for split in self.splits], f"suite {self.name!r}")
 
 
-_MODULES: Mapping[str, str] = {"medq_deg": "lmms_medtasks.sources.medq_deg"}
+_MODULES: Mapping[str, str] = {
+    "medq_deg": "lmms_medtasks.sources.medq_deg",
+}
 
 
 def names() -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from lmms_medtasks import documents
 from lmms_medtasks.documents import Data, RowsDigest
 from lmms_medtasks.sources.images import image_problem
-from lmms_medtasks.sources.suites import Candidate
+from lmms_medtasks.sources.suites import Candidate, Suite
 
 if TYPE_CHECKING:
     import pyarrow.parquet as pq
@@ -31,14 +31,14 @@ class Written:
     rejected: list[dict[str, Any]] = field(default_factory=list)
 
 
-def write_documents(candidates: Iterable[Candidate], path: Path, tags: Mapping[str, str], data: Data) -> Written:
+def write_documents(candidates: Iterable[Candidate], path: Path, suite: Suite, data: Data) -> Written:
     """Write the documents among ``candidates`` to ``path`` as parquet, in order; what is none is returned as rejected.
 
     Nobody should read the file before this returns; an ``OSError`` of writing passes through.
     """
     import pyarrow.parquet as pq
 
-    schema = documents.schema(tags)
+    schema = documents.schema(suite.tags)
     # Images do not compress, and a dictionary or statistics of them would only be copies.
     texts = [name for name in schema.names if name not in ("image", "images")]
     written, digest, ids = Written(), RowsDigest(), set[str]()
@@ -47,7 +47,7 @@ def write_documents(candidates: Iterable[Candidate], path: Path, tags: Mapping[s
             group = _Group(out)
             for candidate in candidates:
                 document = candidate.document
-                reason = candidate.reason if document is None else _reason_against(document, data, tags, ids)
+                reason = candidate.reason if document is None else _reason_against(document, data, suite, ids)
                 if document is None or reason is not None:
                     written.rejected.append({"row": candidate.number, "id": candidate.id, "reason": reason})
                     continue
@@ -63,10 +63,10 @@ def write_documents(candidates: Iterable[Candidate], path: Path, tags: Mapping[s
     return written
 
 
-def _reason_against(document: dict[str, Any], data: Data, tags: Mapping[str, str], ids: set[str]) -> str | None:
+def _reason_against(document: dict[str, Any], data: Data, suite: Suite, ids: set[str]) -> str | None:
     """Fill in ``data``; why the document cannot be taken, or None."""
     document["data"] = data
-    reason = documents.problem(document, tags)
+    reason = documents.problem(document, suite.tags, images_optional=suite.images_optional)
     if reason is not None:
         return reason
     if document["id"] in ids:

@@ -1,10 +1,12 @@
-"""Reading an answer out of a model's reply. Nothing is ever guessed: what can't be read is its own outcome."""
+"""Reading an option letter."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
 from typing import Literal
+
+from lmms_medtasks.parsing.replies import after_reasoning, is_failed_request
 
 Status = Literal["ok", "unreadable", "truncated", "failed"]
 """ok: an answer was read. unreadable: a reply without one. truncated: reasoning that was cut off before an answer.
@@ -13,12 +15,7 @@ failed: no reply, the request itself failed."""
 Rule = Literal["single_letter", "first_capital", ""]
 """Which of the paper's rules read the answer."""
 
-# What lmms-eval 0.7.3 returns in place of a reply when a request failed for good, when the token budget was used up,
-# and when a server sent a message without content (async_openai; openai, whose None reaches a hook as an empty text).
-_FAILURES = ("[LMMS_EVAL_REQUEST_FAILED", "[LMMS_EVAL_BUDGET_EXCEEDED", "Error: can only concatenate str (not")
-_NO_CONTENT = "None"
 _SINGLE = re.compile(r"[\s\"'`*_(\[{<]*([A-Za-z])[\s\"'`*_)\]}>.,:;!]*")
-_OPEN_TAG = re.compile(r"<(think|thinking|analysis|reasoning)>", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -28,11 +25,6 @@ class Reading:
     status: Status
     value: str = ""
     rule: Rule = ""
-
-
-def is_failed_request(reply: str | None) -> bool:
-    """Whether the harness put a failure text in place of a reply. An empty reply is none: the model said nothing."""
-    return reply is None or reply.strip() == _NO_CONTENT or reply.lstrip().startswith(_FAILURES)
 
 
 def option_letters(count: int) -> str:
@@ -60,7 +52,7 @@ def read_choice(reply: str | None, option_count: int) -> Reading:
         return Reading("failed")
     letters = option_letters(option_count)
     text = str(reply)
-    answer = _after_reasoning(text)
+    answer = after_reasoning(text)
     if answer is None:
         return Reading("truncated")
     single = _SINGLE.fullmatch(answer)
@@ -69,16 +61,3 @@ def read_choice(reply: str | None, option_count: int) -> Reading:
         return Reading("ok", letter, "single_letter") if letter in letters else Reading("unreadable")
     found = re.search(rf"(?<![^\W_])[{letters}](?![^\W_])", answer)
     return Reading("ok", found.group(), "first_capital") if found else Reading("unreadable")
-
-
-def _after_reasoning(text: str) -> str | None:
-    """The reply without its reasoning blocks, None if one was opened and never closed."""
-    opened = _OPEN_TAG.search(text)
-    while opened:
-        close = re.compile(rf"</{opened.group(1)}>", re.IGNORECASE).search(text, opened.end())
-        if close is None:
-            return None
-        text = text[: opened.start()] + text[close.end() :]
-        opened = _OPEN_TAG.search(text)
-    # Chat templates that put the opening tag into the prompt leave only the closing one in the reply.
-    return re.split(r"</(?:think|thinking|analysis|reasoning)>", text, flags=re.IGNORECASE)[-1]

@@ -1,0 +1,1 @@
+"""Bones and Joints: its tasks, hooks, metrics and published results."""

@@ -1,0 +1,1 @@
+"""Med-CMR: its tasks, hooks, metrics and published results."""

@@ -1,0 +1,1 @@
+"""MedObvious: its tasks, hooks, metrics and published results."""

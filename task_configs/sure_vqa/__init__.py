@@ -1,0 +1,1 @@
+"""SURE-VQA: its tasks, hooks, metrics and published results."""
