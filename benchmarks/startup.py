@@ -36,10 +36,10 @@ def register():
 registering = clock(register)
 from lmms_eval.tasks import TaskManager
 original = TaskManager.initialize_tasks.__wrapped__
-from lmms_medtasks.plugin import task_folder
+from lmms_medtasks.plugin import task_index
 manager = TaskManager(include_defaults=False)
 harness_index = clock(lambda: original(manager, include_defaults=True))
-indexing = clock(lambda: manager._get_task_and_group(str(task_folder())))
+indexing = clock(task_index)
 print(json.dumps({"registering": registering, "indexing": indexing,
                   "harness: models": harness_models, "harness: index": harness_index}))
 """

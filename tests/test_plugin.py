@@ -49,6 +49,11 @@ def test_the_harness_calls_what_we_wrap():
     assert "results = evaluate(\n            lm=lm,\n            task_dict=task_dict,\n" in evaluator
 
 
+def test_our_index_is_the_one_that_the_harness_would_make():
+    manager = lmms_eval.tasks.TaskManager(include_defaults=False)
+    assert plugin.task_index() == dict(manager._get_task_and_group(str(plugin.task_folder())))
+
+
 def test_entry_points_are_installed():
     assert "medtasks" in {each.name for each in entry_points(group="lmms_eval.models")}
     assert "medtasks" in {each.name for each in entry_points(group="fsspec.specs")}
