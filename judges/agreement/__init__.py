@@ -1,0 +1,1 @@
+"""Agreement of judges with people and with one another: judged answers, ratings by people, and sheets to rate on."""

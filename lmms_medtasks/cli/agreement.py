@@ -1,0 +1,170 @@
+"""``lmms-medtasks agreement``: how well judges agree with people, and a blind sheet for people to rate on."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tempfile
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from lmms_medtasks.errors import UserError, unknown
+
+if TYPE_CHECKING:
+    from lmms_medtasks.judges.agreement.answers import Judged
+    from lmms_medtasks.judges.agreement.comparing import Result
+
+
+class Format(str, Enum):
+    """How the result is written to standard output."""
+
+    terminal = "terminal"
+    markdown = "md"
+    csv = "csv"
+    json = "json"
+
+
+class _Group(TyperGroup):
+    """``agreement RUN`` is ``agreement compute RUN``: what names no command is a run."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if args and args[0] not in {*self.commands, "--help"}:
+            args = ["compute", *args]
+        return super().parse_args(ctx, args)
+
+
+app = typer.Typer(
+    cls=_Group,
+    no_args_is_help=True,
+    help="Agreement of judges with people and with one another; `agreement RUN …` is `agreement compute RUN …`.",
+)
+
+RunsArgument = Annotated[list[Path], typer.Argument(help="Result folders of runs, or their *_results.json files.")]
+TaskOption = Annotated[
+    list[str] | None, typer.Option("--task", help="Only this task (or wildcard); may be given several times.")
+]
+
+
+ProtocolOption = Annotated[str, typer.Option("--protocol", help="Only answers judged by this protocol.")]
+
+
+@app.command()
+def compute(
+    runs: RunsArgument,
+    ratings: Annotated[
+        list[Path] | None, typer.Option("--ratings", help="CSV with ratings by people; may be given several times.")
+    ] = None,
+    key: Annotated[Path | None, typer.Option("--key", help="Key of the blind sheet that the ratings are on.")] = None,
+    by: Annotated[
+        list[str] | None, typer.Option("--by", help="Compare judge and people also in each value of this tag.")
+    ] = None,
+    task: TaskOption = None,
+    protocol: ProtocolOption = "",
+    settled: Annotated[
+        bool, typer.Option("--settled", help="Count also answers that a rule settled without a judge.")
+    ] = False,
+    format: Annotated[Format, typer.Option("--format", help="What to print.")] = Format.terminal,
+    resamples: Annotated[int, typer.Option(min=0, help="Bootstrap resamples; 0 for no intervals.")] = 1000,
+) -> None:
+    """Compare judges with people, people with one another, judges of the same answers, and repeated judgings.
+
+    Takes runs with --log_samples. RATINGS have a row an answer: id, a column for each dimension rated, and where needed
+    rater, model and trial; or a row a rating: id, dimension, rating. Ends with status 1 if nothing could be compared.
+    """
+    from lmms_medtasks.judges.agreement import answers, comparing
+    from lmms_medtasks.judges.agreement import ratings as rating_files
+
+    if key is not None and not ratings:
+        raise UserError("--key belongs to --ratings: it says whose answers the codes in these are.")
+    judged = answers.read(runs, task or [], protocol)
+    for tag in by or []:
+        if tag not in judged.tags:
+            raise unknown("tag", tag, judged.tags, "--by")
+    people = rating_files.read(ratings, judged, key) if ratings else {}
+    result = comparing.compare(judged, people, by=by or [], settled=settled, resamples=resamples)
+    if not result.comparisons and not people:
+        raise UserError(
+            "Nothing to compare: no ratings by people, no two judges of the same answers, no repeated judgings. "
+            "Give --ratings CSV (`lmms-medtasks agreement sheet` draws a sheet), or a run judged by another judge."
+        )
+    _print(judged, result, format)
+    if not any(measure.value is not None for each in result.comparisons for measure in each.coefficients.values()):
+        print("lmms-medtasks: nothing could be compared.", file=sys.stderr)
+        raise typer.Exit(1)
+
+
+def _print(judged: Judged, result: Result, format: Format) -> None:
+    from lmms_medtasks.judges.agreement import tables
+
+    if format is Format.json:
+        typer.echo(json.dumps(tables.as_json(judged, result), indent=2, ensure_ascii=False))
+    elif format is Format.csv:
+        typer.echo(tables.as_csv(judged, result), nl=False)
+    elif format is Format.markdown:
+        from lmms_medtasks.report.markdown import markdown
+
+        typer.echo(markdown(tables.document(judged, result)), nl=False)
+    else:
+        from rich.console import Console
+
+        from lmms_medtasks.report.terminal import show
+
+        # A pipe has no width of its own: wide enough that no table is cut.
+        console = Console() if sys.stdout.isatty() else Console(width=240)
+        show(tables.document(judged, result, console.width), console)
+
+
+@app.command()
+def sheet(
+    runs: RunsArgument,
+    output: Annotated[Path, typer.Option("-o", "--output", help="New folder for the sheet; its key is put beside it.")],
+    questions: Annotated[int, typer.Option(min=1, help="How many questions to draw.")] = 50,
+    seed: Annotated[int, typer.Option(help="The same runs and seed give the same sheet.")] = 0,
+    by: Annotated[
+        list[str] | None, typer.Option("--by", help="Draw in proportion to the values of this tag; several allowed.")
+    ] = None,
+    task: TaskOption = None,
+    protocol: ProtocolOption = "",
+    settled: Annotated[
+        bool, typer.Option("--settled", help="Draw also questions whose answers a rule settled, without a judge.")
+    ] = False,
+) -> None:
+    """Draw a blind rating sheet: answers in random order, models and verdicts hidden, as CSV and as a page.
+
+    Give the folder to those who rate. The key (OUTPUT.key.csv) stays with you: `agreement RUN --ratings CSV --key KEY`.
+    """
+    from lmms_medtasks.judges.agreement import answers
+    from lmms_medtasks.judges.agreement import sheet as sheets
+    from lmms_medtasks.judges.agreement.page import page
+
+    key = output.with_name(f"{output.name}.key.csv")
+    for path in (output, key):
+        if path.exists():
+            raise UserError(f"{path} is there already, perhaps with ratings on it. Name a new folder with --output.")
+    judged = answers.read(runs, task or [], protocol)
+    drawn = sheets.draw(judged, questions, seed=seed, by=by or [], settled=settled)
+    output.mkdir(parents=True)
+    # With a byte-order mark, by which Excel knows UTF-8.
+    _write(output / "sheet.csv", "\ufeff" + sheets.sheet_csv(drawn, judged.protocol))
+    _write(output / "sheet.html", page(drawn, judged.protocol))
+    _write(output / "instructions.txt", sheets.instructions(judged.protocol))
+    _write(key, "\ufeff" + sheets.key_csv(drawn))
+    count = len({each.answer.key.id for each in drawn})
+    few = f" (asked for {questions:,}; there are no more)" if count < questions else ""
+    typer.echo(f"{len(drawn):,} answers to {count:,} questions{few} by {len(judged.models):,} models.", err=True)
+    typer.echo(f"For those who rate: {output} (sheet.html or sheet.csv). Only for you: {key}", err=True)
+
+
+def _write(path: Path, text: str) -> None:
+    """Write ``text`` so that a reader of ``path`` never sees half of it."""
+    with tempfile.NamedTemporaryFile(
+        "w", dir=path.parent, prefix=path.name, delete=False, encoding="utf-8", newline=""
+    ) as file:
+        file.write(text)
+    os.chmod(file.name, 0o644)
+    os.replace(file.name, path)
