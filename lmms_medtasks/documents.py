@@ -3,6 +3,11 @@
 A document is a flat mapping. The fields that all suites share are in :data:`FIELDS`; a suite adds *tags* (modality,
 degradation, capability ...), which are strings or small integers. Documents are stored as parquet with the bytes of
 their images as the source has them; the file's metadata makes ``datasets`` decode them to PIL images.
+
+An image may also be a *reference*: no bytes, and the absolute path of a file that stays where the user has it. So large
+images that many questions share are not stored once a question, and data that must not be copied is not. The document's
+``image_id`` then is the digest of the file's bytes (:func:`lmms_medtasks.sources.images.image_id`), or the image's own
+name where the file was not read.
 """
 
 from __future__ import annotations
@@ -83,7 +88,8 @@ def schema(tags: Mapping[str, str]) -> pa.Schema:
 def problem(document: Mapping[str, Any], tags: Mapping[str, str], *, images_optional: bool = False) -> str | None:
     """Why ``document`` is not a canonical document with ``tags``, or None if it is one.
 
-    Images are to be raw bytes here (``{"bytes": ..., "path": ...}``); whether they decode is checked elsewhere.
+    Images are to be raw bytes here (``{"bytes": ..., "path": ...}``) or references (no bytes, a path); whether they
+    decode is checked elsewhere.
     """
     kinds = {**FIELDS, **tags}
     if set(document) != set(kinds):
@@ -113,7 +119,14 @@ def _wrong_type(name: str, kind: str, value: Any) -> str | None:
 
 
 def _is_image(value: Any) -> bool:
-    return isinstance(value, Mapping) and set(value) == {"bytes", "path"} and isinstance(value["bytes"], bytes)
+    if not isinstance(value, Mapping) or set(value) != {"bytes", "path"}:
+        return False
+    return isinstance(value["bytes"], bytes) or is_reference(value)
+
+
+def is_reference(image: Mapping[str, Any]) -> bool:
+    """Whether an image as it is stored has no bytes but the path of a file."""
+    return image["bytes"] is None and isinstance(image["path"], str) and bool(image["path"])
 
 
 def _image_problem(document: Mapping[str, Any], optional: bool) -> str | None:
@@ -124,6 +137,8 @@ def _image_problem(document: Mapping[str, Any], optional: bool) -> str | None:
         return "there is no image"
     if several == 1:
         return "images holds one image, which belongs into image"
+    if any(map(is_reference, document["images"])):
+        return "images holds a reference; only image may"  # image_id stands for one file
     return None
 
 
@@ -149,7 +164,7 @@ def images_of(document: Mapping[str, Any]) -> list[Any]:
 
 
 def rows_digest(documents: Iterable[Mapping[str, Any]]) -> str:
-    """SHA-256 (hex) over the rows in their order; images count by their bytes.
+    """SHA-256 (hex) over the rows in their order; images count by their bytes, references by the row's ``image_id``.
 
     It is a digest of the content, not of the parquet file, whose bytes depend on the version of the writer too.
     """
@@ -167,7 +182,11 @@ class RowsDigest:
 
     def update(self, document: Mapping[str, Any]) -> None:
         """Add the next document."""
-        images = [hashlib.sha256(image["bytes"]).hexdigest() for image in images_of(document)]
+        # Where a referenced file lies on this machine says nothing of the content.
+        images = [
+            "reference" if is_reference(image) else hashlib.sha256(image["bytes"]).hexdigest()
+            for image in images_of(document)
+        ]
         plain = {name: value for name, value in document.items() if name not in ("image", "images")}
         line = json.dumps([plain, images], sort_keys=True, ensure_ascii=True, separators=(",", ":"))
         self._hash.update(line.encode() + b"\n")

@@ -55,14 +55,17 @@ def _code(config: Mapping[str, Any]) -> str:
     """Digest of the source of every module that a hook of the task lives in, and of those that all hooks use."""
     for name in _ALWAYS:
         __import__(name)
-    hooks = {function.__module__ for function in _functions(config)}
+    functions = list(_functions(config))
+    hooks = {function.__module__ for function in functions}
     # A hook's module says itself which others its numbers depend on: their names, in FINGERPRINT_ALSO.
     others = {each for name in hooks for each in getattr(sys.modules.get(name), "FINGERPRINT_ALSO", ())}
     for name in others:
         __import__(name)
     names = hooks | others | set(_ALWAYS)
     sources = [inspect.getsource(sys.modules[name]).encode() for name in sorted(names) if name in sys.modules]
-    return digest(*sources)
+    # A function that is made from data says what data, in an attribute of its own.
+    data = sorted({function.fingerprint for function in functions if hasattr(function, "fingerprint")})
+    return digest(*sources, *(each.encode() for each in data))
 
 
 def _functions(value: Any) -> Iterator[Any]:

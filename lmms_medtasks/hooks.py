@@ -76,13 +76,14 @@ def doc_to_text(doc: Document, settings: Settings | None = None) -> str:
     """The prompt: the task's prompt file with {question} and {options} filled in, options as lines "A. text".
 
     The file is named by ``prompt`` in the task's ``lmms_eval_specific_kwargs``: an absolute path, or one relative to
-    the ``task_configs`` folder.
+    the ``task_configs`` folder. ``option_mark`` there stands in place of the full stop after an option's letter.
     """
     name = (settings or {}).get("prompt")
     if not name:
         raise UserError("The task names no prompt. Set lmms_eval_specific_kwargs: default: prompt: FILE in its YAML.")
     letters = parsing.option_letters(len(doc["options"])) if doc["options"] else ""
-    options = "\n".join(f"{letter}. {text}" for letter, text in zip(letters, doc["options"], strict=True))
+    mark = str((settings or {}).get("option_mark", "."))
+    options = "\n".join(f"{letter}{mark} {text}" for letter, text in zip(letters, doc["options"], strict=True))
     # One pass, so that braces in a question's own text stay what they are.
     parts = prompt_text(str(name)).split("{question}")
     return doc["question"].join(part.replace("{options}", options) for part in parts)

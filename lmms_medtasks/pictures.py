@@ -6,6 +6,7 @@ import io
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,14 +21,14 @@ _WIDE = ("I;16", "I;16B", "I;16L", "I;16N", "I")
 
 
 def opened(picture: Any) -> Image:
-    """A picture as a document holds it (PIL image, encoded bytes, or {"bytes": …}) as a PIL image.
+    """A picture as a document holds it (PIL image, encoded bytes, {"bytes": …} or {"path": …}) as a PIL image.
 
     The picture is read to its end. Raises UserError for anything else, and for what is no image, truncated, or has more
     pixels than Pillow takes for safe.
     """
     from PIL import Image, UnidentifiedImageError
 
-    data = picture.get("bytes") if isinstance(picture, Mapping) else picture
+    data = _encoded(picture) if isinstance(picture, Mapping) else picture
     if not isinstance(data, bytes | Image.Image):
         raise UserError(f"A picture must be a PIL image or its bytes, got {type(picture).__name__}.")
     try:
@@ -41,6 +42,15 @@ def opened(picture: Any) -> Image:
     except (OSError, SyntaxError, ValueError, EOFError) as error:
         raise UserError(f"A picture could not be read to its end, it is truncated or damaged: {error}") from error
     return image
+
+
+def _encoded(picture: Mapping[str, Any]) -> bytes | None:
+    if picture.get("bytes") is not None or not picture.get("path"):
+        return picture.get("bytes")
+    try:
+        return Path(picture["path"]).read_bytes()
+    except OSError as error:
+        raise UserError(f"The picture {picture['path']!r} cannot be read: {error.strerror}.") from error
 
 
 @contextmanager

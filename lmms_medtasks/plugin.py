@@ -7,15 +7,16 @@ the harness's task manager exists, makes it see our tasks (harness 0.7.3 has no 
 Four methods of ``lmms_eval.tasks.TaskManager`` are wrapped; ``tests/test_plugin.py`` fails when one of them moves:
 
 - ``initialize_tasks`` also indexes :func:`task_folder`;
-- ``match_tasks`` checks that the data of the tasks asked for can be had, and names a runner that re-encodes pictures,
-  before a model is loaded for minutes;
+- ``match_tasks`` checks that the data of the tasks asked for can be had, names a runner that re-encodes pictures, and
+  checks that the judge of open answers is configured and may judge them, before a model is loaded for minutes;
 - ``load_task_or_group`` notes whether the runner is a "chat" or a "simple" one;
 - ``_get_config`` completes a task's metadata with what only a run knows (:mod:`lmms_medtasks.provenance`), so that it
   stands in the result file and in the key of the harness's response cache.
 
 And one function, ``lmms_eval.evaluator.evaluate``, which has the model and the tasks in hand: before it runs, --repeats
-is compared with the number of trials that a task's metrics get, and sampling settings that the checkpoint ships are set
-aside (:mod:`lmms_medtasks.sampling`).
+is compared with the number of trials that a task's metrics get, sampling settings that the checkpoint ships are set
+aside (:mod:`lmms_medtasks.sampling`), and an adapter's runner that re-encodes pictures is named. While it runs, open answers are judged between generation and scoring
+(:mod:`lmms_medtasks.judges.stage`).
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from __future__ import annotations
 import functools
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +41,7 @@ _MODELS = {
     "medtasks_random": "RandomModel",
     "medtasks_most_frequent": "MostFrequentModel",
     "medtasks_observer": "ObserverModel",
+    "medtasks_pixel_outlier": "PixelOutlierModel",
 }
 
 
@@ -55,9 +57,14 @@ def register() -> list[ModelManifest]:
     from lmms_eval.models.registry_v2 import ModelManifest
 
     wrapt.register_post_import_hook(lambda module: join(module.TaskManager), "lmms_eval.tasks")
-    return [
+    baselines = [
         ModelManifest(model_id=name, simple_class_path=f"lmms_medtasks.baselines.models.{cls}")
         for name, cls in _MODELS.items()
+    ]
+    adapters = "lmms_medtasks.adapters"
+    return [
+        *baselines,
+        ModelManifest("medtasks_peft", f"{adapters}.SimpleAdapted", f"{adapters}.ChatAdapted"),
     ]
 
 
@@ -111,9 +118,14 @@ def _match_tasks(original: Any, self: Any, task_list: list[str]) -> list[str]:
         # So that a lossy runner is named before its model is loaded; the evaluator tells the kind only afterwards.
         self._lmms_medtasks_runner = runners.kind(self.model_name, "--force_simple" in sys.argv)
     with user_errors():
-        for name in _leaves(self, names):
-            _get_config_checked(self, name)
+        _check_judge([_get_config_checked(self, name) for name in _leaves(self, names)])
     return names
+
+
+def _check_judge(configs: list[dict[str, Any]]) -> None:
+    from lmms_medtasks.judges import stage
+
+    stage.check(configs)
 
 
 def _leaves(manager: Any, names: list[str]) -> list[str]:
@@ -156,14 +168,19 @@ def join_evaluator(module: Any) -> None:
     if getattr(module, _MARK, False):
         return
     setattr(module, _MARK, True)
+    from lmms_medtasks.judges.stage import Stage
+
     original = module.evaluate
 
     @functools.wraps(original)
     def evaluate(*args: Any, **kwargs: Any) -> Any:
         with user_errors():
+            _check_write_out(kwargs)
             _check_repeats(kwargs.get("task_dict") or {})
             _set_sampling_aside(kwargs.get("lm"), kwargs.get("task_dict") or {})
-            return original(*args, **kwargs)
+            _note_encoding(kwargs.get("lm"), kwargs.get("task_dict") or {})
+            with Stage(_tasks(kwargs.get("task_dict") or {})) as judging:
+                return judging.cleaned(original(*args, **kwargs))
 
     module.evaluate = evaluate
 
@@ -189,6 +206,25 @@ def _set_sampling_aside(lm: Any, task_dict: dict[Any, Any]) -> None:
         config.metadata = {**config.metadata, "checkpoint_sampling_set_aside": changed}
 
 
+def _note_encoding(lm: Any, task_dict: dict[Any, Any]) -> None:
+    """For a runner that was not chosen by its name (an adapter's): what its module does to pictures."""
+    encoding = runners.module_encoding(type(lm).__module__)
+    for config in filter(_is_ours, _configs(task_dict)):
+        if encoding and "image_encoding" not in config.metadata:
+            runners.warn(type(lm).__name__, encoding)
+            config.metadata = {**config.metadata, "image_encoding": encoding}
+
+
+def _check_write_out(arguments: Mapping[str, Any]) -> None:
+    """Raises UserError where the harness is to print prompts that the terms of their data keep out of its log."""
+    from lmms_medtasks.judges import stage
+
+    tasks = _tasks(arguments.get("task_dict") or {}) if arguments.get("write_out") else ()
+    for config in (task.config for task in tasks if _is_ours(task.config)):
+        if any(protocol.terms for protocol in stage.protocols_of(config)):
+            raise UserError(f"--write_out prints prompts of {config.task}, which its data's terms keep out of logs.")
+
+
 def _check_repeats(task_dict: dict[Any, Any]) -> None:
     """Raises UserError when --repeats asks for another number of trials than the task's filter hands to its metrics."""
     for config in filter(_is_ours, _configs(task_dict)):
@@ -200,12 +236,16 @@ def _check_repeats(task_dict: dict[Any, Any]) -> None:
             )
 
 
-def _configs(task_dict: dict[Any, Any]) -> Iterator[Any]:
+def _tasks(task_dict: dict[Any, Any]) -> Iterator[Any]:
     for value in task_dict.values():
         if isinstance(value, dict):
-            yield from _configs(value)
+            yield from _tasks(value)
         elif hasattr(value, "config"):
-            yield value.config
+            yield value
+
+
+def _configs(task_dict: dict[Any, Any]) -> Iterator[Any]:
+    return (task.config for task in _tasks(task_dict))
 
 
 def _is_ours(config: Any) -> bool:

@@ -6,6 +6,7 @@ import copy
 from typing import Any
 
 from lmms_medtasks import fingerprints, runners, sources
+from lmms_medtasks.sources import suites
 
 PROTOCOL = "medtasks://"
 
@@ -15,9 +16,10 @@ def complete(config: dict[str, Any], model_name: str | None, runner: str | None)
 
     Added to ``metadata``: ``data`` ("full", "sample" or "mini"), ``data_digest`` (changes with every byte of the
     data), ``fingerprint`` (of prompt, code and degradations as they are now, see :mod:`lmms_medtasks.fingerprints`),
-    ``fingerprint_recorded`` (false when the YAML records another one: changed code), and, where the runner re-encodes
-    pictures, ``image_encoding``. Data other than the full benchmark is named
-    in ``task_alias``, which the harness prints in its table, so that nobody takes its numbers for the benchmark's.
+    ``fingerprint_recorded`` (false when the YAML records another one: changed code), ``agreement`` where one had to be
+    signed for the data, and, where the runner re-encodes pictures, ``image_encoding``. Data other than the full
+    benchmark is named in ``task_alias``, which the harness prints in its table, so that nobody takes its numbers for
+    the benchmark's.
 
     ``model_name`` is the harness's name of the model, ``runner`` its kind ("chat" or "simple"); both may be unknown.
     Raises :class:`lmms_medtasks.errors.UserError` when the data is not there and can't be prepared.
@@ -37,6 +39,9 @@ def complete(config: dict[str, Any], model_name: str | None, runner: str | None)
         "data": located[0].data,
         "data_digest": " ".join(each.digest for each in located),
     }
+    agreement = suites.get(locations[0][0]).agreement
+    if agreement:
+        metadata["agreement"] = agreement
     if metadata["data"] != "full":
         config["task_alias"] = f"{config.get('task_alias') or config['task']} ({metadata['data']} data)"
     if model_name and runner:

@@ -30,7 +30,12 @@ def image_encoding(model_name: str, runner: str) -> str | None:
         resolved = MODEL_REGISTRY_V2.resolve(model_name, force_simple=runner == "simple")
     except ValueError:
         return None  # the harness itself reports an unknown model
-    module = ".".join(resolved.class_path.split(".")[-3:-1])
+    return module_encoding(resolved.class_path.rpartition(".")[0])
+
+
+def module_encoding(name: str) -> str | None:
+    """The same for the runner in a module of the harness, ``lmms_eval.models.simple.gemma3``."""
+    module = ".".join(name.split(".")[-2:])
     chosen = os.environ.get(_FORMAT_VARIABLE, "").strip().upper()
     if module in table()["chosen_by_variable"] and chosen not in _LOSSLESS:
         return f"{chosen} ({_FORMAT_VARIABLE})"

@@ -9,17 +9,24 @@ from lmms_eval.tasks import TaskManager
 from typer.testing import CliRunner
 
 from lmms_medtasks.cli.app import build
+from lmms_medtasks.judges import registry
 from lmms_medtasks.plugin import task_folder
+from lmms_medtasks.sources import suites
 
 ROOT = Path(__file__).resolve().parent.parent
-DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "task_configs").rglob("*.md"))]
+DOCUMENTS = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    *sorted((ROOT / "docs").glob("*.md")),
+    *sorted((ROOT / "task_configs").rglob("*.md")),
+]
 # Options that are lmms-eval's; `run` passes them on.
-HARNESS_OPTIONS = {"--model", "--model_args", "--tasks", "--limit", "--gen_kwargs", "--batch_size"}
+HARNESS_OPTIONS = {"--model", "--model_args", "--tasks", "--limit", "--gen_kwargs", "--batch_size", "--output_path"}
 
 
 def commands(path):
     """The lmms-medtasks commands in a document, without comments and placeholders for what comes before them."""
-    for line in path.read_text("utf-8").splitlines():
+    for line in path.read_text("utf-8").replace("\\\n", " ").splitlines():
         for found in re.findall(r"lmms-medtasks ((?:[a-z]+)(?: [^#`&|]*)?)", line):
             yield found.strip()
 
@@ -31,7 +38,11 @@ def all_commands():
 @pytest.mark.parametrize("command", all_commands())
 def test_command_exists_with_its_options(command):
     words = shlex.split(command.replace("…", " "))
-    names = [words[0], words[1]] if words[0] == "data" and len(words) > 1 else [words[0]]
+    groups = {"data", "grids", "agreement"}
+    deeper = words[0] in groups and len(words) > 1 and not words[1].startswith(("-", "runs/", "RUN"))
+    names = words[:2] if deeper else words[:1]
+    if words[0] == "agreement" and not deeper:
+        names = ["agreement", "compute"]  # `agreement RUN` is `agreement compute RUN`
     done = CliRunner().invoke(build(), [*names, "--help"], env={"COLUMNS": "300", "NO_COLOR": "1"})
     assert done.exit_code == 0, done.output
     for word in words:
@@ -60,11 +71,26 @@ def test_links_lead_to_files(path):
             assert (path.parent / target).exists(), target
 
 
-def test_the_documents_name_exactly_our_tasks():
+def task_names(path):
+    """What a document names in code style and could be a task."""
+    return set(
+        re.findall(r"`((?:medq_deg|med_cmr|medobvious|sure|bones_joints)(?:_[a-z0-9]+)*)`", path.read_text("utf-8"))
+    )
+
+
+@pytest.mark.parametrize("card", sorted((ROOT / "task_configs").glob("*/README.md")), ids=lambda path: path.parent.name)
+def test_a_card_names_all_tasks_of_its_suite(card):
+    ours = TaskManager(include_path=str(card.parent), include_defaults=False).all_tasks
+    # Variants may be named by what their names end in: `_noimage`, `…_iid`.
+    endings = tuple(re.findall(r"`…?(_[a-z0-9_]+)`", card.read_text("utf-8")))
+    assert not [task for task in set(ours) - task_names(card) if not task.endswith(endings)]
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_a_document_names_no_task_that_is_none(path):
     ours = set(TaskManager(include_path=str(task_folder()), include_defaults=False).all_tasks)
-    for path in (ROOT / "README.md", ROOT / "task_configs" / "medq_deg" / "README.md"):
-        named = set(re.findall(r"`(medq_deg(?:_[a-z0-9]+)*)`", path.read_text("utf-8")))
-        assert named == ours, path
+    judged = set(registry.names())
+    assert task_names(path) <= ours | set(suites.names()) | judged
 
 
 def test_the_changelog_has_the_form_of_keep_a_changelog():

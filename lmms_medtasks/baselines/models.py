@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import abc
+import functools
 from collections import Counter, deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -13,15 +14,18 @@ from typing import Any
 import numpy as np
 import torch
 from lmms_eval.api.model import lmms
+from loguru import logger
 from tqdm import tqdm
 
 from lmms_medtasks import sources
-from lmms_medtasks.baselines import most_frequent, random_choice
+from lmms_medtasks.baselines import most_frequent, pixel_outlier, random_choice
 from lmms_medtasks.baselines.observer import Observer
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.plugin import user_errors
 from lmms_medtasks.seeding import generator
+from lmms_medtasks.sources import sure_shifts
 
+_TRAIN = "medtasks://medq_deg/train"
 _AHEAD = 4  # questions whose pictures are made before they are answered
 
 
@@ -67,18 +71,24 @@ class _Baseline(lmms):
     def world_size(self) -> int:
         return self._world_size
 
+    def _start(self, task: str, documents: Any) -> None:
+        """Called when the requests of a task begin, with its documents."""
+
     @abc.abstractmethod
     def reply(self, prompt: str, pictures: list[Any], temperature: float, rng: np.random.Generator) -> str:
         """The reply to one request."""
 
     def generate_until(self, requests: list[Any]) -> list[str]:
         trials: Counter[tuple[str, int]] = Counter()
-        replies = []
+        replies, at = [], ("", "")
         shown = tqdm(total=len(requests), desc="Answering", disable=None if self.rank == 0 else True)
         for request, pictures in self._with_pictures(requests):
-            prompt, settings, _, doc_id, task, _ = request.args
+            prompt, settings, _, doc_id, task, split = request.args
             rng = generator(type(self).__name__, self.seed, task, doc_id, trials[task, doc_id])
             trials[task, doc_id] += 1
+            if (task, split) != at:
+                at = (task, split)
+                self._start(task, self.task_dict[task][split])
             # Without do_sample the harness means greedy decoding, whatever the temperature.
             sampled = settings.get("do_sample", True) is not False
             temperature = float(settings.get("temperature", 0.0)) if sampled else 0.0
@@ -123,19 +133,44 @@ class RandomModel(_Baseline):
 class MostFrequentModel(_Baseline):
     """``medtasks_most_frequent``: the most frequent training answer to the same question, see :mod:`.most_frequent`.
 
-    ``train``: where the training questions are, a ``medtasks://suite/split`` or a parquet file.
+    ``train``: where the training questions are, a ``medtasks://suite/split`` or a parquet file; by default those of a
+    SURE-VQA task's own data set, or else of MedQ-Deg.
     """
 
-    def __init__(self, train: str = "medtasks://medq_deg/train", **kwargs: Any) -> None:
+    def __init__(self, train: str = "", **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self._model = most_frequent.MostFrequentAnswer(most_frequent.read_pairs(_training_file(str(train))))
+        self._train, self._task = str(train), ""
+        self._coverage: dict[str, tuple[int, int]] = {}
+        if self._train:
+            _training_file(self._train)  # a mistake is told before the pictures are made
 
     @classmethod
     def arguments(cls) -> tuple[str, ...]:
         return ("seed", "train")
 
+    def generate_until(self, requests: list[Any]) -> list[str]:
+        replies = super().generate_until(requests)
+        for task, (known, asked) in self._coverage.items():
+            logger.info(
+                f"medtasks_most_frequent: {known:,} of {asked:,} requests of {task} ask what a training question asks. "
+                "Those with options get the option that is right most often overall, the others no answer."
+            )
+        self._coverage.clear()
+        return replies
+
+    def _start(self, task: str, documents: Any) -> None:
+        """The training questions are those of the shift that the task's documents name, if they name one."""
+        self._task = task
+        names = documents.select_columns(["shift"])[0]["shift"] if "shift" in documents.column_names else ""
+        shift = sure_shifts.get(names) if names else None
+        train = self._train or (f"medtasks://{shift.suite}/train" if shift else _TRAIN)
+        self._model = _trained(train, shift.name if shift else "")
+
     def reply(self, prompt: str, pictures: list[Any], temperature: float, rng: np.random.Generator) -> str:
-        return self._model.answer(prompt).letter
+        guess = self._model.answer(prompt)
+        known, asked = self._coverage.get(self._task, (0, 0))
+        self._coverage[self._task] = (known + guess.known, asked + 1)
+        return guess.answer
 
 
 class ObserverModel(_Baseline):
@@ -146,7 +181,22 @@ class ObserverModel(_Baseline):
         self._observer = Observer()
 
     def reply(self, prompt: str, pictures: list[Any], temperature: float, rng: np.random.Generator) -> str:
+        if not pictures:  # shown nothing, it guesses
+            return random_choice.answer(prompt, rng)
         return self._observer.answer(pictures[0], prompt, temperature, rng)
+
+
+@functools.lru_cache(maxsize=8)
+def _trained(train: str, shift: str) -> most_frequent.MostFrequentAnswer:
+    pairs = most_frequent.read_pairs(_training_file(train), sure_shifts.get(shift) if shift else None)
+    return most_frequent.MostFrequentAnswer(pairs)
+
+
+class PixelOutlierModel(_Baseline):
+    """``medtasks_pixel_outlier``: the panel whose pixel statistics are furthest, see :mod:`.pixel_outlier`."""
+
+    def reply(self, prompt: str, pictures: list[Any], temperature: float, rng: np.random.Generator) -> str:
+        return pixel_outlier.answer(pictures[0], prompt) if pictures else ""
 
 
 def _training_file(train: str) -> Path:

@@ -9,12 +9,16 @@ from typing import NamedTuple
 
 from lmms_medtasks.baselines.prompts import read_prompt
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.sources.sure_shifts import Shift
 
 
 class Guess(NamedTuple):
-    """A letter, and whether the question was among the training questions ("" and False for an open question)."""
+    """An option's letter, or the text of an answer, and whether the question was among the training questions.
 
-    letter: str
+    To a question without options that was not among them there is no answer: "" and False.
+    """
+
+    answer: str
     known: bool
 
 
@@ -24,20 +28,30 @@ class MostFrequentAnswer:
     ``pairs`` are (question, text of the right answer) of the training questions. An unknown question, or one none of
     whose training answers is an option here, gets the option that is the most frequent answer over all training
     questions, the first option if none ever was. Ties go to the answer that comes first in the alphabet.
+
+    A question without options gets its own most frequent training answer or none: an answer to other questions would
+    be no baseline (SURE-VQA, section 2, R3).
     """
 
     def __init__(self, pairs: Iterable[tuple[str, str]]) -> None:
         self._by_question: dict[str, Counter[str]] = defaultdict(Counter)
         self._overall: Counter[str] = Counter()
+        self._spelt: dict[str, str] = {}
         for question, answer in pairs:
+            self._spelt.setdefault(_key(answer), answer)
             self._by_question[_key(question)][_key(answer)] += 1
             self._overall[_key(answer)] += 1
 
     def answer(self, prompt: str) -> Guess:
-        """The letter of the most frequent training answer among the prompt's options."""
+        """The letter of the most frequent training answer among the prompt's options; without options, its text."""
         question, options = read_prompt(prompt)
         if not options:
-            return Guess("", False)
+            found = self._by_question.get(_key(question))
+            return (
+                Guess(self._spelt[min(found, key=lambda text: (-found[text], text))], True)
+                if found
+                else Guess("", False)
+            )
         # .get: looking up must not add to the table.
         counts = self._by_question.get(_key(question), Counter())
         known = any(counts[_key(text)] for text in options.values())
@@ -45,21 +59,30 @@ class MostFrequentAnswer:
         return Guess(min(options, key=lambda letter: (-chosen[_key(options[letter])], _key(options[letter]))), known)
 
 
-def read_pairs(path: Path) -> list[tuple[str, str]]:
-    """(question, text of the right answer) of every multiple-choice row of a prepared parquet file."""
+def read_pairs(path: Path, shift: Shift | None = None) -> list[tuple[str, str]]:
+    """(question, text of the right answer) of the rows of a prepared parquet file.
+
+    ``shift``: only the rows that train under this shift of SURE-VQA: what is out of distribution is never trained on,
+    and some of it is tested.
+    """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    tags = list(dict.fromkeys([*shift.fields, "split"])) if shift else []
     try:
-        table = pq.read_table(path, columns=["question", "options", "answer"])
+        table = pq.read_table(path, columns=["question", "options", "answer", *tags])
     except (OSError, pa.ArrowInvalid) as error:
         raise UserError(f"Can't read the training questions from {path}: {error}") from error
-    rows = zip(*(table.column(name).to_pylist() for name in ("question", "options", "answer")), strict=True)
-    return [
-        (question, options[ord(letter) - ord("A")])
-        for question, options, letter in rows
-        if options and len(letter) == 1 and 0 <= ord(letter) - ord("A") < len(options)
-    ]
+    rows = [row for row in table.to_pylist() if shift is None or shift.trains(row)]
+    return [(row["question"], text) for row in rows if (text := _answer_text(row["options"], row["answer"]))]
+
+
+def _answer_text(options: list[str], answer: str) -> str:
+    """The text of the right answer: of the option that ``answer`` names, or ``answer`` itself; "" if it names none."""
+    if not options:
+        return answer
+    place = ord(answer) - ord("A") if len(answer) == 1 else -1
+    return options[place] if 0 <= place < len(options) else ""
 
 
 def _key(text: str) -> str:

@@ -25,7 +25,8 @@ from PIL import Image
 
 from lmms_medtasks.baselines import observer_colour, observer_grey
 from lmms_medtasks.baselines.observer_view import View
-from lmms_medtasks.baselines.prompts import read_prompt
+from lmms_medtasks.baselines.prompts import open_reply, read_prompt, spoken_answers
+from lmms_medtasks.sources.mini import sure_vqa
 from lmms_medtasks.sources.mini.questions import Question, all_questions
 
 FEATURES = {**observer_grey.FEATURES, **observer_colour.FEATURES}
@@ -77,7 +78,9 @@ def _file() -> dict[str, Any]:
 
 @functools.cache
 def _questions() -> dict[str, Question]:
-    return {_folded(question.text): question for question in all_questions()}
+    of_sure = (entry.question for entry in sure_vqa.entries())
+    known = {fact for _, fact in FEATURES}  # not the sex of a phantom
+    return {_folded(each.text): each for each in (*all_questions(), *of_sure) if known.issuperset(each.facts)}
 
 
 def _folded(text: str) -> str:
@@ -104,7 +107,10 @@ def _log_density(distance: NDArray[np.float64], size: int) -> NDArray[np.float64
 
 
 class Observer:
-    """Answers the mini data's questions from pictures; to anything else every option is equally likely to it."""
+    """Answers the mini data's questions from pictures; to anything else every option is equally likely to it.
+
+    Of an open question it knows, besides the picture, which answers are possible: those of the mini data's question.
+    """
 
     def __init__(self) -> None:
         self._remembered: OrderedDict[tuple[int, str], dict[str, float]] = OrderedDict()
@@ -134,20 +140,35 @@ class Observer:
 
         Ties at temperature 0 share the probability. The values add up to 1; empty for an open question.
         """
-        responses = self.responses(image, prompt)
-        if not responses:
-            return {}
-        scores = np.array(list(responses.values()))
-        scores -= scores.max()
-        weights = np.exp(scores / temperature) if temperature > 0 else (scores == 0).astype(float)
-        return dict(zip(responses, (weights / weights.sum()).tolist(), strict=True))
+        return _softmax(self.responses(image, prompt), temperature)
 
     def answer(self, image: Image.Image, prompt: str, temperature: float, rng: np.random.Generator) -> str:
-        """A letter drawn from :meth:`probabilities`; the empty text for an open question."""
+        """A letter drawn from :meth:`probabilities`; to an open question of the mini data the text of an option that it
+        knows to be possible, drawn alike, with a line of reasoning if the prompt asks for it; else the empty text."""
         probabilities = self.probabilities(image, prompt, temperature)
-        if not probabilities:
-            return ""
-        return str(rng.choice(list(probabilities), p=list(probabilities.values())))
+        if probabilities:
+            return _drawn(probabilities, rng)
+        question = _questions().get(_folded(read_prompt(prompt).question))
+        scores = _option_scores(image, question) if question is not None else {}
+        if not scores:
+            possible = spoken_answers(prompt)
+            return possible[int(rng.integers(len(possible)))] if possible else ""
+        chosen = _drawn(_softmax(scores, temperature), rng)
+        return open_reply(prompt, f"matched filters see this most of {len(scores)} possible findings.", chosen)
+
+
+def _softmax(scores: Mapping[str, float], temperature: float) -> dict[str, float]:
+    """Probabilities from log likelihoods over ``temperature``; at 0 all on the largest, ties share it."""
+    if not scores:
+        return {}
+    values = np.array(list(scores.values()))
+    values -= values.max()
+    weights = np.exp(values / temperature) if temperature > 0 else (values == 0).astype(float)
+    return dict(zip(scores, (weights / weights.sum()).tolist(), strict=True))
+
+
+def _drawn(probabilities: Mapping[str, float], rng: np.random.Generator) -> str:
+    return str(rng.choice(list(probabilities), p=list(probabilities.values())))
 
 
 def _option_scores(image: Image.Image, question: Question) -> dict[str, float]:

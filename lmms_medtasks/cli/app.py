@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from lmms_medtasks.cli import data, degrade, fingerprint, path, report, run
+from lmms_medtasks.cli import agreement, data, degrade, fingerprint, grids, judge, path, report, run
 
 
 def build() -> typer.Typer:
@@ -18,8 +18,11 @@ def build() -> typer.Typer:
     )
     app.add_typer(data.app, name="data")
     run.register(app)
+    judge.register(app)
     report.register(app)
     path.register(app)
     fingerprint.register(app)
     degrade.register(app)
+    app.add_typer(agreement.app, name="agreement")
+    app.add_typer(grids.app, name="grids")
     return app

@@ -9,9 +9,10 @@ from typing import Annotated, Any
 
 import typer
 
-from lmms_medtasks.documents import DATA, Data, images_of
+from lmms_medtasks.documents import DATA, Data, images_of, is_reference
 from lmms_medtasks.errors import UserError, unknown
-from lmms_medtasks.sources import store, suites
+from lmms_medtasks.sources import doctor as doctors
+from lmms_medtasks.sources import store, suites, sure_images
 from lmms_medtasks.sources.locating import find, not_found
 from lmms_medtasks.sources.prepare import prepare as prepare_suite
 
@@ -91,6 +92,42 @@ def _summary(manifest: dict[str, Any]) -> str:
 
 
 @app.command()
+def doctor(
+    suite: SuiteArgument,
+    source: Annotated[Path, typer.Option(help="Folder with the release's files.")],
+    as_json: JsonOption = False,
+) -> None:
+    """Look at a folder before preparing it: which files are there, which are missing, do the sizes fit the paper.
+
+    Nothing is written. Status 1 if something is missing that the suite's default splits need.
+    """
+    found = doctors.diagnose(suite, source)
+    typer.echo(json.dumps(found.to_json(), indent=2, ensure_ascii=False) if as_json else _diagnosis(found))
+    if not found.complete:
+        raise typer.Exit(1)
+
+
+def _diagnosis(found: doctors.Diagnosis) -> str:
+    record = suites.get(found.suite)
+    lines = [f"{record.title}: {found.source}"]
+    lines += [f"  {each.state:<8} {each.what}: {each.detail}" for each in found.findings]
+    if found.sizes:
+        lines.append(f"  {'questions':<52} {'here':>9} {'paper':>9} {'more':>7}")
+    for size in found.sizes:
+        paper = "" if size.paper is None else f"{size.paper:,}"
+        more = "" if size.paper is None or size.paper == size.here else f"{size.here - size.paper:+,}"
+        lines.append(f"  {size.what:<52} {size.here:>9,} {paper:>9} {more:>7}".rstrip())
+    for shift, count in found.shared.items():
+        lines.append(f"  {shift}: {count:,} images have both i.i.d. and OoD test questions")
+    lines.append(f"Terms of use: {record.terms}")
+    if found.complete:
+        lines.append(f"Nothing is missing. Next: lmms-medtasks data prepare {found.suite} --source {found.source}")
+    else:
+        lines.append(f"Something is missing. {found.how}")
+    return "\n".join(lines)
+
+
+@app.command()
 def inspect(
     suite: SuiteArgument,
     split: Annotated[str, typer.Option(help="Split to look into (default: all that are prepared).")] = "",
@@ -131,18 +168,42 @@ def _contents(suite: suites.Suite, located: store.Located, rows: int) -> dict[st
         tags = {tag: Counter(file.read(columns=[tag]).column(tag).to_pylist()) for tag in suite.tags}
         batch = next(file.iter_batches(batch_size=rows), None) if rows else None
         shown = batch.to_pylist() if batch is not None else []
+    credentialed = suite.agreement and located.data != "mini"
     return {
         "data": located.data,
         "path": str(located.path),
+        **_references(located),
         "rows": located.rows,
         "digest": located.digest,
         "tags": {tag: {str(value): n for value, n in sorted(counts.items())} for tag, counts in tags.items()},
-        "first": [_without_pixels(document) for document in shown],
+        "first": [_without_texts(document) if credentialed else _without_pixels(document) for document in shown],
     }
 
 
+def _references(located: store.Located) -> dict[str, Any]:
+    """How many images stay in the user's own folder, and which of them are gone or changed; {} if none does."""
+    import pyarrow.compute as pc
+    import pyarrow.parquet as pq
+
+    with pq.ParquetFile(located.path) as file:
+        table = file.read(columns=["image.path", "image_id"])
+    paths = pc.struct_field(table.column("image"), "path").to_pylist()
+    pairs = [(path, name) for path, name in zip(paths, table.column("image_id").to_pylist(), strict=True) if path]
+    if not pairs:
+        return {}
+    changed = sure_images.changed_files(pairs)
+    return {"referenced_images": len({path for path, _ in pairs}), "gone_or_changed": changed}
+
+
+def _without_texts(document: dict[str, Any]) -> dict[str, Any]:
+    """The ids of a question of credentialed data: what this prints may end in a log."""
+    return {name: document[name] for name in ("id", "image_id", "data")}
+
+
 def _without_pixels(document: dict[str, Any]) -> dict[str, Any]:
-    sizes = [f"{len(image['bytes']):,} bytes" for image in images_of(document)]
+    sizes = [
+        image["path"] if is_reference(image) else f"{len(image['bytes']):,} bytes" for image in images_of(document)
+    ]
     plain = {name: value for name, value in document.items() if name not in ("image", "images")}
     return {**plain, "images": sizes}
 
@@ -150,6 +211,12 @@ def _without_pixels(document: dict[str, Any]) -> dict[str, Any]:
 def _shown(contents: dict[str, Any]) -> str:
     lines = [f"{contents['suite']}/{contents['split']} ({contents['data']}): {contents['rows']:,} rows"]
     lines += [f"  file: {contents['path']}", f"  digest of the rows: {contents['digest']}"]
+    if "referenced_images" in contents:
+        changed = contents["gone_or_changed"]
+        lines.append(
+            f"  images in your own folder: {contents['referenced_images']:,}, gone or changed: {len(changed):,}"
+        )
+        lines += [f"    {path}" for path in changed[:20]]
     for tag, counts in contents["tags"].items():
         values = ", ".join(f"{value or '(none)'} {n:,}" for value, n in list(counts.items())[:20])
         more = f" and {len(counts) - 20} more" if len(counts) > 20 else ""

@@ -1,4 +1,4 @@
-"""``lmms-medtasks report``: what the paper of the suite prints, for runs of ours."""
+"""``lmms-medtasks report``: what the paper of each suite prints, for runs of ours."""
 
 from __future__ import annotations
 
@@ -41,17 +41,35 @@ def report(
         bool, typer.Option("--all", help="In the terminal, also long tables and the published models.")
     ] = False,
     resamples: Annotated[int, typer.Option(min=0, help="Bootstrap resamples; 0 for no intervals.")] = 1000,
+    pair: Annotated[
+        list[str] | None,
+        typer.Option(metavar="BASE=TUNED", help="Compare two models, by the names the report gives them. Repeatable."),
+    ] = None,
+    parameters: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=NUMBER|CSV",
+            help="A model's number of parameters (7B, 7e9), or a CSV with columns model, parameters. Repeatable.",
+        ),
+    ] = None,
 ) -> None:
-    """Report runs of MedQ-Deg: the paper's tables, calibration, and several models side by side.
+    """Report runs: their suite's tables beside the paper's, judged answers, and several models side by side.
 
-    Takes runs with --log_samples, of any of the suite's tasks, whole or in part; what is missing is named first.
+    Takes runs with --log_samples, of any of the suites' tasks, whole or in part; what is missing is named first.
     Intervals are 95 % by bootstrap over images, seeded: the same runs give the same report.
     """
     if output is not None and output.exists() and not output.is_dir():
         raise UserError(f"--output {output} is a file. Name a folder.")
-    from lmms_medtasks.report import build
+    from lmms_medtasks.report import Options, arguments, build
 
-    document = build(runs, resamples=resamples, drawn=output is not None or format is Format.html)
+    drawn = output is not None or format is Format.html
+    options = Options(
+        resamples=resamples,
+        drawn=drawn,
+        pairs=tuple(arguments.pair(text) for text in pair or ()),
+        parameters=arguments.parameters(parameters or ()),
+    )
+    document = build(runs, options)
     if output is not None:
         typer.echo(f"Written: {output} ({_write(document, output)} files; start with report.html)", err=True)
     else:

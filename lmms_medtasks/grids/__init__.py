@@ -1,1 +1,11 @@
 """New image grids with an outlier, in the form of MedObvious: building, writing, and checking them for leaks."""
+
+from __future__ import annotations
+
+from lmms_medtasks.grids.build import Item, build_items
+from lmms_medtasks.grids.layout import Size, parse_size
+from lmms_medtasks.grids.plan import KINDS
+from lmms_medtasks.grids.pool import Category, Picture
+from lmms_medtasks.grids.writing import write
+
+__all__ = ["KINDS", "Category", "Item", "Picture", "Size", "build_items", "parse_size", "write"]

@@ -14,7 +14,7 @@ from lmms_medtasks.parsing import option_letters
 Record = Mapping[str, Any]
 
 FAILED = "failed"
-NO_ANSWER = ("unreadable", "truncated")
+NO_ANSWER = ("unreadable", "truncated", "ambiguous", "refused")
 """Statuses of a trial that got a reply in which no answer could be read: together one more outcome of the vote."""
 
 

@@ -2,5 +2,6 @@
 
 from lmms_medtasks.report.assemble import build
 from lmms_medtasks.report.document import Document
+from lmms_medtasks.report.suites import Options
 
-__all__ = ["Document", "build"]
+__all__ = ["Document", "Options", "build"]

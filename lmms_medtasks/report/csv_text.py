@@ -1,4 +1,4 @@
-"""Tables as CSV: numbers in full, an interval in two columns of its own, empty where there is no number."""
+"""Tables as CSV: numbers in full, an interval in two columns of its own, a deviation in one; empty without a number."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import csv
 import io
 from collections.abc import Sequence
 
-from lmms_medtasks.report.document import PUBLISHED, Cell, Column, Document, Table
+from lmms_medtasks.report.document import PUBLISHED, Column, Document, Table
 
+_MORE = ("low", "high", "sd")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
@@ -16,17 +17,21 @@ def csv_text(table: Table, origin: Sequence[tuple[str, str]] = ()) -> str:
 
     The last columns are those of ``origin`` (see :class:`Part`), empty in published rows, and the kind of the row.
     """
-    wide = [any(row.cells[place].low is not None for row in table.rows) for place in range(len(table.columns))]
+    places = range(len(table.columns))
+    own = [
+        [name for name in _MORE if any(getattr(row.cells[place], name) is not None for row in table.rows)]
+        for place in places
+    ]
     head: list[str] = []
-    for column, has_interval in zip(table.columns, wide, strict=True):
-        head += [column.head, f"{column.head} low", f"{column.head} high"] if has_interval else [column.head]
+    for column, more in zip(table.columns, own, strict=True):
+        head += [column.head, *(f"{column.head} {name}" for name in more)]
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow([*map(_safe, head), *(_safe(name) for name, _ in origin), "row"])
     for row in table.rows:
         cells: list[str] = []
-        for column, has_interval, cell in zip(table.columns, wide, row.cells, strict=True):
-            cells += _cell(column, cell, has_interval)
+        for column, more, cell in zip(table.columns, own, row.cells, strict=True):
+            cells += [_text(column, value) for value in (cell.value, *(getattr(cell, name) for name in more))]
         said = ["" if row.kind in PUBLISHED else _safe(text) for _, text in origin]
         writer.writerow([*cells, *said, row.kind])
     return buffer.getvalue()
@@ -40,11 +45,6 @@ def all_csv(document: Document) -> str:
         csv.writer(title, lineterminator="\n").writerow([_safe(part.title), _safe(table.title)])
         blocks.append(title.getvalue() + csv_text(table, part.origin))
     return "\n".join(blocks)
-
-
-def _cell(column: Column, cell: Cell, has_interval: bool) -> list[str]:
-    values = [cell.value, cell.low, cell.high] if has_interval else [cell.value]
-    return [_text(column, value) for value in values]
 
 
 def _text(column: Column, value: str | int | float | None) -> str:

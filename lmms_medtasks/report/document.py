@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 EMPTY = "–"
@@ -14,19 +14,22 @@ MARKS = {
     "where all images agree.",
     "§": "An interval of no width is no certainty: nearly all resamples of the images order these models alike.",
     "†": "Over fewer groups than the paper's average: some have no question here.",
-    "‡": "Of one degraded level only; the published numbers are over L1 and L2.",
     "*": "Some resamples had no value (a group was not drawn): the interval is given those that had.",
 }
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A value, None if there is none; numbers may have an interval. ``mark`` is a key of :data:`MARKS` or ""."""
+    """A value, None if there is none; numbers may have an interval, or a standard deviation over seeds.
+
+    ``mark`` is a key of :data:`MARKS` or of its table's own marks, or "".
+    """
 
     value: str | int | float | None
     low: float | None = None
     high: float | None = None
     mark: str = ""
+    sd: float | None = None
 
 
 @dataclass(frozen=True)
@@ -45,7 +48,7 @@ class Column:
         return f"{self.name} ({self.unit})" if self.unit else self.name
 
     def text(self, cell: Cell) -> str:
-        """The cell for people: ``52.3 [50.1, 54.4]``."""
+        """The cell for people: ``52.3 [50.1, 54.4]``, ``52.3 ± 0.4``."""
         if cell.value is None:
             return EMPTY
         if isinstance(cell.value, str):
@@ -53,6 +56,8 @@ class Column:
         shown = self._number(cell.value)
         if cell.low is not None and cell.high is not None:
             shown += f" [{self._number(cell.low)}, {self._number(cell.high)}]"
+        if cell.sd is not None:
+            shown += f" ± {cell.sd:,.{self.digits}f}"
         return shown + cell.mark
 
     def _number(self, value: float) -> str:
@@ -75,7 +80,13 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """A table; ``key`` names its CSV file, ``notes`` stand below it, ``published_notes`` if it has published rows."""
+    """A table.
+
+    Attributes:
+        key: names its CSV file. notes: stand below it. published_notes: stand there too if it has published rows.
+        marks: what marks of its own mean, beside :data:`MARKS`.
+        long: a terminal leaves it to the files. folded: the page shows its title only until it is opened.
+    """
 
     key: str
     title: str
@@ -83,6 +94,9 @@ class Table:
     rows: tuple[Row, ...]
     notes: tuple[str, ...] = ()
     published_notes: tuple[str, ...] = ()
+    marks: Mapping[str, str] = field(default_factory=dict)
+    long: bool = False
+    folded: bool = False
 
     def without(self, *kinds: Kind) -> Table:
         """The table without the rows of these kinds."""
@@ -94,7 +108,8 @@ class Table:
         """The notes, and what the marks in the cells mean."""
         published = self.published_notes if any(row.kind in PUBLISHED for row in self.rows) else ()
         used = {cell.mark for row in self.rows for cell in row.cells}
-        return (*published, *self.notes, *(f"{mark} {text}" for mark, text in MARKS.items() if mark in used))
+        meanings = {**MARKS, **self.marks}
+        return (*published, *self.notes, *(f"{mark} {text}" for mark, text in meanings.items() if mark in used))
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,6 @@ from urllib.parse import quote
 from lmms_medtasks import __version__
 from lmms_medtasks.report.csv_text import csv_text
 from lmms_medtasks.report.document import Document, Figure, Part, Section, Table
-from lmms_medtasks.report.terminal import LONG
-
-FOLDED = LONG | {"replies"} - {"degradations"}
-"""Tables that the page shows folded: long ones, behind a figure."""
 
 
 def page(document: Document) -> str:
@@ -24,7 +20,6 @@ def page(document: Document) -> str:
     return environment.from_string(template).render(
         document=document,
         version=__version__,
-        is_folded=_is_folded,
         csv_link=csv_link,
         drawing=lambda figure: Markup(figure.svg),  # noqa: S704 - made by matplotlib's XML writer, which escapes texts
         link=_link,
@@ -34,10 +29,6 @@ def page(document: Document) -> str:
 def csv_link(part: Part, table: Table) -> str:
     """A data: address with the table as CSV."""
     return f"data:text/csv;charset=utf-8,{quote(csv_text(table, part.origin))}"
-
-
-def _is_folded(table: Table) -> bool:
-    return table.key in FOLDED
 
 
 def _link(part: Part, section: Section | Figure | Table | None = None) -> str:

@@ -9,9 +9,6 @@ from lmms_medtasks.report.document import Document, Kind, Part, Table
 if TYPE_CHECKING:
     from rich.console import Console
 
-LONG = frozenset({"heatmap", "calibration_degradations", "reliability_bins", "risk_coverage", "degradations"})
-"""Tables that a terminal leaves to the files."""
-
 _STYLES: dict[Kind, str] = {"run": "bold", "counts": "italic", "average": "dim italic", "reference": "dim"}
 
 
@@ -39,7 +36,7 @@ def _part(part: Part, console: Console, everything: bool) -> None:
         for paragraph in section.paragraphs:
             console.print(Text(paragraph))
         for table in section.tables:
-            if table.key in LONG and not everything:
+            if table.long and not everything:
                 left_out.append(table.title)
                 continue
             if not everything and any(row.kind == "reference" for row in table.rows):

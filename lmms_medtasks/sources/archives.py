@@ -1,173 +1,111 @@
-"""Unpacking archives that somebody else packed: every member is checked before the first is written."""
+"""Reading files inside a zip that somebody else packed, where they are: nothing is unpacked to disk."""
 
 from __future__ import annotations
 
-import functools
-import gzip
-import lzma
-import os
-import shutil
 import stat
-import tarfile
+import threading
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
-from pathlib import Path
-from typing import IO, Protocol
+from collections.abc import Callable
+from pathlib import Path, PurePosixPath
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.sources.releases import MissingFileError, checked_name
-from lmms_medtasks.sources.store import writing
 
-MAX_BYTES = 200 * 1024**3
-"""Unpacked size above which an archive is taken for a bomb."""
+MAX_FILE_BYTES = 2 * 1024**3
+"""A file that is larger than this unpacked is taken for a bomb: it would be read into memory."""
 
+_DEFLATED_MOST = 1100
+"""Deflate packs 1032 to 1 at best; a file that claims more is not what it says."""
 
-@dataclass(frozen=True)
-class _Member:
-    """A file or folder of an archive; ``odd`` says what it is if it is neither."""
-
-    name: str
-    size: int
-    folder: bool
-    odd: str
-    open: Callable[[], IO[bytes]]
+# What the library raises on zips that are cut short, damaged, encrypted or packed in an unusual way.
+_DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError, ValueError)
 
 
-# What the libraries raise on archives that are cut short, damaged, encrypted, or none.
-_DAMAGED = (
-    zipfile.BadZipFile,
-    tarfile.TarError,
-    gzip.BadGzipFile,
-    lzma.LZMAError,
-    zlib.error,
-    EOFError,
-    NotImplementedError,
-    RuntimeError,
-)
+def is_junk(name: str) -> bool:
+    """Whether a name in an archive is none of the data's own: macOS's shadow files, editors' and hand-made backups.
 
-
-class _Archive(Protocol):
-    def members(self) -> Iterator[_Member]: ...
-
-
-def extract(archive: Path, folder: Path, wanted: Callable[[str], bool] = lambda _: True) -> list[Path]:
-    """Unpack a zip or tar archive into ``folder`` and return the files, in the archive's order.
-
-    ``wanted`` chooses files by their name in the archive; what it does not want is not checked either. ``folder``
-    appears when all of it is there: files go to a folder beside it first. If it exists, it is left as it is and its
-    files are returned.
-
-    Raises:
-        UserError: a wanted member would leave the folder (absolute, ``..``, a drive), is a link, a device or anything
-            else that is no plain file or folder, comes twice, or is damaged or cut short; the archive is no zip or
-            tar or is larger than :data:`MAX_BYTES` unpacked; the folder cannot be written.
+    >>> is_junk("__MACOSX/dataset/._a.json"), is_junk("dataset/a.json.bak"), is_junk("dataset/a.json")
+    (True, True, False)
     """
-    if folder.is_dir():
-        return sorted(path for path in folder.rglob("*") if path.is_file())
-    part = folder.with_name(folder.name + ".part")
-    with writing(folder), _reading(archive), _opened(archive) as opened:
-        members = [member for member in opened.members() if wanted(member.name)]
-        _check(archive, members)
-        shutil.rmtree(part, ignore_errors=True)
-        part.mkdir(parents=True)
-        try:
-            for member in members:
-                _write(archive, member, part)
-            os.replace(part, folder)
-        finally:
-            shutil.rmtree(part, ignore_errors=True)
-    return [folder / member.name for member in members if not member.folder]
+    path = PurePosixPath(name)
+    last = path.name.lower()
+    return (
+        "__MACOSX" in path.parts
+        or last in (".ds_store", "thumbs.db", "desktop.ini")
+        or last.startswith(("._", ".~", "~$"))
+        or last.endswith(("~", ".bak", ".backup", ".orig", ".old", ".swp", ".tmp"))
+    )
 
 
-def _check(archive: Path, members: list[_Member]) -> None:
-    """``UserError`` unless every member may be written."""
-    seen: set[str] = set()
-    for member in members:
+class ZipFolder:
+    """The plain files in a zip, as a folder that can only be read. Safe to be read from several threads.
+
+    ``names`` are the files' names as the zip has them (relative, with forward slashes), in its order.
+    """
+
+    def __init__(self, archive: Path, wanted: Callable[[str], bool] = lambda name: not is_junk(name)) -> None:
+        """Open ``archive`` and check its list of files. ``wanted`` chooses files; what it does not want is not there.
+
+        Raises:
+            UserError: the archive cannot be read, is no zip, or is cut short; a wanted file has a name that would leave
+                a folder (absolute, ``..``, a drive), is a link or a device, comes twice, is larger than
+                :data:`MAX_FILE_BYTES` or packed more tightly than the format can.
+        """
+        self.path = archive
+        self._lock = threading.Lock()
         try:
-            checked_name(member.name)
+            self._zip = zipfile.ZipFile(archive)
+        except _DAMAGED as error:
+            raise UserError(
+                f"{archive} cannot be read as a zip: {error}. It is cut short, damaged, or no zip. Fetch it again."
+            ) from error
+        self._files: dict[str, zipfile.ZipInfo] = {}
+        for info in self._zip.infolist():
+            if not info.is_dir() and wanted(info.filename):
+                self._check(info)
+                self._files[info.filename] = info
+        self.names = tuple(self._files)
+
+    def _check(self, info: zipfile.ZipInfo) -> None:
+        name = info.filename
+        try:
+            checked_name(name)
         except MissingFileError:
-            raise UserError(f"{archive} has a member that would leave the folder: {member.name!r}.") from None
-        if member.odd:
-            raise UserError(f"{archive} has a member that is {member.odd}: {member.name!r}.")
-        # Two names that differ in case are one file on some systems.
-        plain = os.path.normpath(member.name).casefold()
-        if not member.folder and plain in seen:
-            raise UserError(f"{archive} has a member twice: {member.name!r}.")
-        seen.add(plain)
-    total = sum(member.size for member in members)
-    if total > MAX_BYTES:
-        raise UserError(f"{archive} would unpack to {total:,} bytes, the limit is {MAX_BYTES:,}.")
-
-
-def _write(archive: Path, member: _Member, folder: Path) -> None:
-    path = folder / member.name
-    if member.folder:
-        path.mkdir(parents=True, exist_ok=True)
-        return
-    path.parent.mkdir(parents=True, exist_ok=True)
-    left = member.size
-    with member.open() as source, path.open("wb") as target:
-        # Never more than the size that was checked, whatever the packed bytes hold.
-        while left and (block := source.read(min(left, 1 << 20))):
-            target.write(block)
-            left -= len(block)
-        if left or source.read(1):
-            raise UserError(f"{archive} is damaged: {member.name!r} has not the size that the archive says.")
-
-
-@contextmanager
-def _opened(archive: Path) -> Iterator[_Archive]:
-    if zipfile.is_zipfile(archive):
-        with zipfile.ZipFile(archive) as zipped:
-            yield _Zip(zipped)
-    else:
-        with tarfile.open(archive) as tarred:
-            yield _Tar(tarred)
-
-
-@contextmanager
-def _reading(archive: Path) -> Iterator[None]:
-    """Turn what the archive libraries raise on damaged archives into one ``UserError``."""
-    try:
-        archive.open("rb").close()
-    except OSError as error:
-        raise UserError(f"The archive {archive} cannot be read: {error.strerror}.") from error
-    try:
-        yield
-    except _DAMAGED as error:
-        raise UserError(
-            f"{archive} cannot be unpacked: {error}. It is cut short, damaged, or no zip or tar archive. "
-            "Fetch it again."
-        ) from error
-
-
-class _Zip:
-    def __init__(self, archive: zipfile.ZipFile) -> None:
-        self._archive = archive
-
-    def members(self) -> Iterator[_Member]:
-        for info in self._archive.infolist():
-            kind = stat.S_IFMT(info.external_attr >> 16)
-            odd = "" if kind in (0, stat.S_IFREG, stat.S_IFDIR) else "no plain file or folder (a link, perhaps)"
-            yield _Member(
-                info.filename, info.file_size, info.is_dir(), odd, functools.partial(self._archive.open, info)
+            raise UserError(f"{self.path} has a file that would leave the folder: {name!r}.") from None
+        if stat.S_IFMT(info.external_attr >> 16) not in (0, stat.S_IFREG):
+            raise UserError(f"{self.path} has something that is no plain file (a link, perhaps): {name!r}.")
+        if name in self._files:
+            raise UserError(f"{self.path} has a file twice: {name!r}.")
+        packed = _DEFLATED_MOST * (info.compress_size + 1)
+        if info.file_size > MAX_FILE_BYTES or (info.compress_type == zipfile.ZIP_DEFLATED and info.file_size > packed):
+            raise UserError(
+                f"{self.path} has a file that would unpack to {info.file_size:,} bytes from {info.compress_size:,} "
+                f"(the limit is {MAX_FILE_BYTES:,}): {name!r}."
             )
 
+    def has(self, name: str) -> bool:
+        """Whether there is a file of this name."""
+        return name in self._files
 
-class _Tar:
-    def __init__(self, archive: tarfile.TarFile) -> None:
-        self._archive = archive
+    def read(self, name: str) -> bytes:
+        """The bytes of a file, its checksum compared.
 
-    def members(self) -> Iterator[_Member]:
-        for info in self._archive:
-            odd = "" if info.isreg() or info.isdir() else "a link" if info.islnk() or info.issym() else "a device"
-            yield _Member(info.name, info.size, info.isdir(), odd, functools.partial(self._file, info))
+        Raises:
+            MissingFileError: there is no such file.
+            UserError: it is damaged, cut short or encrypted.
+        """
+        if name not in self._files:
+            raise MissingFileError(f"{name!r} is not in {self.path.name}.")
+        try:
+            with self._lock:
+                return self._zip.read(self._files[name])
+        except _DAMAGED as error:
+            raise UserError(
+                f"{name!r} in {self.path} cannot be read: {error}. The zip is damaged, cut short or encrypted. "
+                "Fetch it again."
+            ) from error
 
-    def _file(self, info: tarfile.TarInfo) -> IO[bytes]:
-        opened = self._archive.extractfile(info)
-        if opened is None:
-            raise UserError(f"{info.name!r} is no plain file.")
-        return opened
+    def find(self, name: str) -> list[str]:
+        """The names of the files whose last part is ``name``, wherever they are."""
+        return [each for each in self.names if PurePosixPath(each).name == name]

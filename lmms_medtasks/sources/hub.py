@@ -38,6 +38,24 @@ class HubRelease:
         """Always true: whether a file is there is seen by asking for it."""
         return bool(checked_name(name))
 
+    def names(self) -> list[str]:
+        """The names of all files of the revision; ``UserError`` where the hub can't be asked."""
+        from huggingface_hub import HfApi
+
+        where = f"The files of the hub dataset {self.repository!r} (revision {self.revision!r})"
+        if unreachable():
+            raise UserError(
+                f"{where} cannot be listed: no network, or HF_HUB_OFFLINE is set. Prepare where there is a network, or "
+                "give a folder that has the files with --source DIR."
+            )
+        revision = self.commit or self.revision
+        try:
+            info = HfApi().dataset_info(self.repository, revision=revision)
+        except OSError as error:  # the hub's HTTP errors are OSErrors
+            raise UserError(f"{where} cannot be listed: {error}") from error
+        self.commit = self.commit or (info.sha or "")
+        return sorted(each.rfilename for each in info.siblings or [])
+
     def file(self, name: str) -> Path:
         """The file, downloaded unless the hub's cache has it; errors as :class:`Release` says, with the way out."""
         if name not in self._paths:

@@ -63,7 +63,9 @@ def not_found(suite: str, split: str, data: Data | None, tried: str = "") -> Dat
         + (" --sample" if data == "sample" else ""),
         "a trial run on the bundled mini data: set MEDTASKS_DATA=mini",
     ]
-    if data != "sample":
+    if suites.get(suite).obtain:
+        ways[0] += f"\n     {suites.get(suite).obtain}"
+    if data != "sample" and suites.get(suite).hub_repository:
         ways.insert(
             0, f"from the hub ({suites.get(suite).hub_repository}): lmms-medtasks data prepare {suite}{options}"
         )
@@ -92,6 +94,8 @@ def offline() -> bool:
 
 def _prepare_from_hub(suite: str, split: str) -> str:
     """Try to prepare a split from the hub; the empty text if that worked, else why not."""
+    if not suites.get(suite).hub_repository:
+        return "It is on no hub."
     if offline():
         return "The hub was not tried: HF_HUB_OFFLINE is set."
     try:

@@ -24,14 +24,10 @@ from lmms_medtasks.errors import UserError
 from lmms_medtasks.sources.images import image_id
 from lmms_medtasks.sources.progress import bar
 from lmms_medtasks.sources.releases import MissingFileError, Release
-from lmms_medtasks.sources.suites import Candidate, Split, Suite
+from lmms_medtasks.sources.suites import Candidate, RejectedRow, Split, Suite
 from lmms_medtasks.sources.tables import REFERENCE_LENGTH, Record, Spelling, Table
 
 OPTION_COLUMNS = ("A", "B", "C", "D", "E")
-
-
-class RejectedRow(Exception):
-    """A record that cannot become a document; the text is the reason."""
 
 
 @functools.cache

@@ -57,12 +57,16 @@ def prepare(
     """
     record = suites.get(suite)
     wanted = [record.split(name) for name in splits] if splits else [s for s in record.splits if s.default]
+    if source is None and not record.hub_repository:
+        raise UserError(
+            f"{record.title} is on no hub. {record.obtain} Then: lmms-medtasks data prepare {record.name} --source DIR"
+        )
     if source is None:
         release: Release = HubRelease(record.hub_repository, revision or record.revision, download)
     elif revision is not None:
         raise UserError("A folder has no revision: give a source folder or a revision, not both.")
     else:
-        release = LocalRelease(Path(source))
+        release = LocalRelease(Path(source), record.elsewhere)
         wanted = _present(record, wanted, release, all_of_them=bool(splits))
     with _lock(record.name, wait):
         with store.writing(store.home() / record.name):
@@ -91,7 +95,7 @@ class _Preparation:
             return "sample", "it was asked for as a sample"
         if not isinstance(self._release, LocalRelease):
             return "full", "it is the hub's release"
-        there = [s for s in self._suite.splits if s.counted and all(map(self._release.has, s.files))]
+        there = [s for s in self._suite.splits if s.counted and s.files_in(self._release)]
         records, full = 0, self._suite.full_records
         for split in sorted(there, key=lambda split: split not in wanted):
             records += self._records(split)
@@ -113,7 +117,8 @@ class _Preparation:
 
     def _source_files(self, split: Split) -> list[SourceFile]:
         if split.name not in self._files:
-            self._files[split.name] = [source_file(self._release, name) for name in split.files]
+            names = split.files_in(self._release) or split.files
+            self._files[split.name] = [source_file(self._release, name) for name in names]
         return self._files[split.name]
 
     def _same_source(self, entry: Entry, split: Split) -> bool:
@@ -205,16 +210,16 @@ def _entries(suite: str, data: str) -> Mapping[str, Entry]:
 
 def _present(suite: Suite, wanted: Sequence[Split], release: LocalRelease, all_of_them: bool) -> list[Split]:
     """The splits whose files the folder has; says which it has not; ``UserError`` if it has none, or not all."""
-    present = [split for split in wanted if all(map(release.has, split.files))]
+    present = [split for split in wanted if split.files_in(release)]
     missing = [split for split in wanted if split not in present]
     if missing and (all_of_them or not present):
-        files = ", ".join(name for split in missing for name in split.files if not release.has(name))
+        files = ", ".join(split.wanted() for split in missing)
         raise UserError(
             f"The source folder {str(release.folder)!r} has not the files of {suite.title} that are wanted: {files}. "
             f"Found: {release.listing()}."
         )
     for split in missing:
-        say(f"{suite.name}/{split.name}: not prepared, the source has not {', '.join(split.files)}")
+        say(f"{suite.name}/{split.name}: not prepared, the source has not {split.wanted()}")
     return present
 
 

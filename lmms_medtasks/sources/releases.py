@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any, Protocol
@@ -36,6 +37,9 @@ class Release(Protocol):
     def has(self, name: str) -> bool:
         """Whether the release has a file of this name (relative, with forward slashes)."""
 
+    def names(self) -> list[str]:
+        """The names of all files, sorted; for suites whose files are not known by name. Raises UserError."""
+
     def file(self, name: str) -> Path:
         """The local path of the file, fetched first if need be.
 
@@ -44,11 +48,16 @@ class Release(Protocol):
 
 
 class LocalRelease:
-    """A release's files in a local folder."""
+    """A release's files in a local folder.
 
-    def __init__(self, folder: Path) -> None:
+    ``elsewhere``: a file's name -> other places in the folder at which it may be, ``*`` in them standing for one name
+    (a version, say). There links out of the folder are followed: these names are ours, not the release's.
+    """
+
+    def __init__(self, folder: Path, elsewhere: Mapping[str, Sequence[str]] | None = None) -> None:
         """``UserError`` if ``folder`` is not a folder that can be read."""
         self.folder = folder
+        self._elsewhere = elsewhere or {}
         try:
             found = folder.is_dir() and next(iter(folder.iterdir()), None)
         except OSError as error:
@@ -63,14 +72,29 @@ class LocalRelease:
         return {"kind": "folder", "folder": str(self.folder)}
 
     def has(self, name: str) -> bool:
-        """Whether the folder has a file of this name."""
-        return (self.folder / checked_name(name)).is_file()
+        """Whether the folder has a file of this name; ``UserError`` if it has several."""
+        return self._place(name) is not None
+
+    def _place(self, name: str) -> Path | None:
+        path = self.folder / checked_name(name)
+        if path.is_file():
+            return path
+        for pattern in self._elsewhere.get(name, ()):
+            found = [each for each in sorted(self.folder.glob(pattern)) if each.is_file()]
+            if len(found) > 1:
+                places = ", ".join(str(each.relative_to(self.folder)) for each in found)
+                raise UserError(f"{str(self.folder)!r} has {name} in several places: {places}. Leave one of them.")
+            if found:
+                return found[0]
+        return None
 
     def file(self, name: str) -> Path:
         """The path of the file. ``MissingFileError`` if it is missing, or a link to somewhere outside the folder."""
-        path = self.folder / checked_name(name)
-        if not path.is_file():
+        path = self._place(name)
+        if path is None:
             raise MissingFileError(f"{name!r} is not in the source folder {str(self.folder)!r}.")
+        if name in self._elsewhere:
+            return path
         root = self.folder.resolve()
         # A snapshot in the hub's own cache is made of links to ../../blobs.
         inside = (root, root.parent.parent / "blobs") if root.parent.name == "snapshots" else (root,)
@@ -79,6 +103,14 @@ class LocalRelease:
                 f"{name!r} in {str(self.folder)!r} is a link out of the folder; it was not followed."
             )
         return path
+
+    def names(self) -> list[str]:
+        """The names of all files in the folder and below, hidden ones apart; links to folders are not followed."""
+        return sorted(
+            path.relative_to(self.folder).as_posix()
+            for path in self.folder.rglob("*")
+            if path.is_file() and not any(part.startswith(".") for part in path.relative_to(self.folder).parts)
+        )
 
     def listing(self, most: int = 20) -> str:
         """The names in the folder, for messages."""

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from lmms_medtasks.errors import unknown
-from lmms_medtasks.sources.releases import Release
+from lmms_medtasks.sources.releases import LocalRelease, Release
+
+
+class RejectedRow(Exception):
+    """A record that cannot become a document; the text is the reason."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +47,7 @@ class SplitReader(Protocol):
 class Split:
     """A split of a suite and the release's files that it is made from.
 
+    ``instead``: other sets of files that hold the same (an archive unpacked), taken where ``files`` are not there.
     ``default``: prepared unless told otherwise. ``counted``: its records count when it is settled whether a folder
     holds the whole benchmark; not so for a split of records that another one has too.
     """
@@ -52,6 +57,28 @@ class Split:
     about: str
     default: bool = True
     counted: bool = True
+    instead: tuple[tuple[str, ...], ...] = ()
+
+    def files_in(self, release: Release) -> tuple[str, ...] | None:
+        """The first set of files that ``release`` has all of; None if it has none of the sets."""
+        return next((files for files in (self.files, *self.instead) if all(map(release.has, files))), None)
+
+    def wanted(self) -> str:
+        """The files that it can be made from, for messages."""
+        return " or ".join(" and ".join(files) for files in (self.files, *self.instead))
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What ``lmms-medtasks data doctor`` says of one thing that a source folder should have.
+
+    ``state``: "there"; "missing", where something cannot be prepared without it; "note" for anything else worth saying.
+    ``detail``: where it was found, or where it was looked for and how one gets it.
+    """
+
+    what: str
+    state: Literal["there", "missing", "note"]
+    detail: str = ""
 
 
 @dataclass(frozen=True)
@@ -62,6 +89,10 @@ class Suite:
     below which a local folder is taken for a part of the release (see :mod:`lmms_medtasks.sources.prepare`).
     ``open_split`` reads a split's files through a :class:`~lmms_medtasks.sources.releases.Release`; it raises
     ``UserError`` when the files have not the form that was expected. ``images_optional``: a question may have none.
+    ``elsewhere``: see :class:`~lmms_medtasks.sources.releases.LocalRelease`.
+    ``hub_repository`` is empty for data that is on no hub; ``obtain`` then says how one gets the folder.
+    ``agreement`` names the agreement that one has signed to get it: such data is *credentialed*, and its texts stay out
+    of logs, reports and other people's judges. ``diagnose`` tells what a folder has besides the files of the splits.
     """
 
     name: str
@@ -77,6 +108,10 @@ class Suite:
     paper: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     images_optional: bool = False
+    elsewhere: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    obtain: str = ""
+    agreement: str = ""
+    diagnose: Callable[[LocalRelease], Sequence[Finding]] | None = None
 
     def split(self, name: str) -> Split:
         """The split called ``name``; ``UserError`` with the names that exist if there is none."""
@@ -87,7 +122,13 @@ class Suite:
 
 
 _MODULES: Mapping[str, str] = {
+    "bones_joints": "lmms_medtasks.sources.bones_joints",
+    "med_cmr": "lmms_medtasks.sources.med_cmr",
+    "medobvious": "lmms_medtasks.sources.medobvious",
     "medq_deg": "lmms_medtasks.sources.medq_deg",
+    "sure_mimic": "lmms_medtasks.sources.sure_mimic",
+    "sure_ovqa": "lmms_medtasks.sources.sure_ovqa",
+    "sure_slake": "lmms_medtasks.sources.sure_slake",
 }
 
 

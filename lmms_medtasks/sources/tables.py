@@ -50,11 +50,14 @@ class Scan:
 
 
 class Table:
-    """A tab-separated table on disk, UTF-8, quoted as spreadsheets and pandas do, with a header."""
+    """A tab-separated table on disk, UTF-8, quoted as spreadsheets and pandas do, with a header.
 
-    def __init__(self, path: Path) -> None:
+    ``delimiter``: what separates cells where it is no tab.
+    """
+
+    def __init__(self, path: Path, delimiter: str = "\t") -> None:
         """``UserError`` if there is no readable header, or a column twice."""
-        self.path = path
+        self.path, self._delimiter = path, delimiter
         with self._open() as (_, rows):
             header = next(rows, None)
         if not header or not any(name.strip() for name in header):
@@ -126,7 +129,7 @@ class Table:
         try:
             with self.path.open("rb") as handle:
                 lines = _Lines(handle, self.path.name, offset)
-                yield lines, _rows(lines, self.path.name)
+                yield lines, _rows(lines, self.path.name, self._delimiter)
         except OSError as error:
             raise UserError(f"{self.path} cannot be read: {error.strerror or error}.") from error
 
@@ -154,9 +157,9 @@ class _Lines:
             raise UserError(f"{self._name} is not UTF-8 text (line {self._number}): {error.reason}.") from error
 
 
-def _rows(lines: _Lines, name: str) -> Iterator[list[str]]:
+def _rows(lines: _Lines, name: str, delimiter: str) -> Iterator[list[str]]:
     # Strict: a quotation mark that is never closed would otherwise swallow every row up to the end of the file.
-    reader = csv.reader(lines, delimiter="\t", strict=True)
+    reader = csv.reader(lines, delimiter=delimiter, strict=True)
     number = 0
     while True:
         # The limit belongs to the csv module, not to a reader: set for each record, and put back.

@@ -71,7 +71,9 @@ def _reason_against(document: dict[str, Any], data: Data, suite: Suite, ids: set
         return reason
     if document["id"] in ids:
         return f"id {document['id']!r} was there before"
-    problems = (image_problem(image["bytes"]) for image in documents.images_of(document))
+    # The reader looks at files that stay where they are, once a file.
+    stored = [image for image in documents.images_of(document) if not documents.is_reference(image)]
+    problems = (image_problem(image["bytes"]) for image in stored)
     return next((reason for reason in problems if reason is not None), None)
 
 
@@ -83,7 +85,7 @@ class _Group:
 
     def add(self, document: dict[str, Any]) -> None:
         self._documents.append(document)
-        self._bytes += sum(len(image["bytes"]) for image in documents.images_of(document))
+        self._bytes += sum(len(image["bytes"] or b"") for image in documents.images_of(document))
         if self._bytes >= GROUP_BYTES or len(self._documents) >= GROUP_ROWS:
             self.flush()
 

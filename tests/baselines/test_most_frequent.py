@@ -51,7 +51,8 @@ def test_looking_up_does_not_teach():
 def test_reads_prepared_rows(tmp_path):
     rows = {"question": ["a", "b", "c"], "options": [["x", "y"], [], ["x", "y"]], "answer": ["B", "text", "E"]}
     pq.write_table(pa.table(rows), tmp_path / "train.parquet")
-    assert read_pairs(tmp_path / "train.parquet") == [("a", "y")]
+    # An open question's answer is its text; a letter beyond the options names nothing.
+    assert read_pairs(tmp_path / "train.parquet") == [("a", "y"), ("b", "text")]
 
 
 def test_not_a_parquet_file(tmp_path):

@@ -166,6 +166,22 @@ def test_an_open_question_has_no_letters(rows):
     assert seeing.answer(rows[0][2], "Describe the picture.", 1.0, generator("open")) == ""
 
 
+def test_an_open_question_of_the_mini_data_gets_the_text_that_the_picture_shows():
+    settings = {"prompt": "med_cmr/prompt_open.txt"}
+    open_rows = pq.read_table(mini.path("med_cmr", "open")).to_pylist()
+    seeing, right = Observer(), 0
+    for row in open_rows:
+        image = Image.open(io.BytesIO(row["image"]["bytes"]))
+        reply = seeing.answer(image, hooks.doc_to_text(row, settings), 0.0, generator("open"))
+        assert reply.startswith("Reasoning: matched filters see this most of ")
+        right += reply.partition("\nAnswer: ")[2] == row["answer"]
+    assert right > 0.85 * len(open_rows)
+    # The answer alone where no reasoning is asked for; nothing to see, nothing to say.
+    first = open_rows[0]
+    assert "Reasoning" not in seeing.answer(image, f"Question: {first['question']}", 0.0, generator("open"))
+    assert seeing.answer(Image.new("L", (64, 64)), first["question"], 0.0, generator("open")) == ""
+
+
 def test_what_is_remembered_does_not_change_answers(rows):
     seeing = Observer()
     first = [seeing.probabilities(image, prompt) for _, prompt, image in rows[:6]]

@@ -87,3 +87,12 @@ def test_broken_log(app, run):
     result = invoke(app, run)
     assert isinstance(result.exception, UserError)
     assert "x_samples_medq_deg_l0.jsonl, line 1" in str(result.exception)
+
+
+def test_pairs_and_sizes_are_read(app, run, tmp_path):
+    result = invoke(app, run, "--pair", "base")
+    assert "wanted BASE=TUNED" in str(result.exception)
+    result = invoke(app, run, "--parameters", "a=many")
+    assert "is no number of parameters" in str(result.exception)
+    result = invoke(app, run, "--parameters", "a=7B")
+    assert "--parameters is of no use here: the report of MedQ-Deg" in str(result.exception)

@@ -10,13 +10,15 @@ import pytest
 from rich.console import Console
 
 from lmms_medtasks.metrics.bootstrap import Interval
-from lmms_medtasks.report import build, reading
-from lmms_medtasks.report.calibration_tables import dke
+from lmms_medtasks.report import Options, build
+from lmms_medtasks.report import runs as report_runs
 from lmms_medtasks.report.cells import decimal, number, of_order, percent, points, share
 from lmms_medtasks.report.csv_text import all_csv, csv_text
 from lmms_medtasks.report.document import Cell, Column, Row, Table
 from lmms_medtasks.report.markdown import markdown
-from lmms_medtasks.report.medq_deg import analyse
+from lmms_medtasks.report.medq_deg import reading
+from lmms_medtasks.report.medq_deg.analysis import analyse
+from lmms_medtasks.report.medq_deg.calibration_tables import dke
 from lmms_medtasks.report.page import page
 from lmms_medtasks.report.terminal import show
 from lmms_medtasks.task_configs.medq_deg import reference
@@ -32,13 +34,28 @@ def terminal(document, everything=False):
 
 @pytest.fixture
 def document(write_run):
-    return build([write_run()], resamples=50)
+    return build([write_run()], Options(resamples=50, drawn=False))
 
 
 @pytest.fixture
-def several(write_run):
+def drawn(write_run):
+    return build([write_run()], Options(resamples=50))
+
+
+@pytest.fixture
+def two_runs(write_run):
     other = {level: {"q1": "BB", "q2": "BB"} for level in range(3)}
-    return build([write_run("a"), write_run("b", model="other", trials=other)], resamples=50)
+    return [write_run("a"), write_run("b", model="other", trials=other)]
+
+
+@pytest.fixture
+def several(two_runs):
+    return build(two_runs, Options(resamples=50, drawn=False))
+
+
+@pytest.fixture
+def several_drawn(two_runs):
+    return build(two_runs, Options(resamples=50))
 
 
 def table(document, key, part=0):
@@ -84,8 +101,8 @@ def checked(text):
     return checker
 
 
-def test_page_is_whole_and_needs_nothing_else(several):
-    text = page(several)
+def test_page_is_whole_and_needs_nothing_else(several_drawn):
+    text = page(several_drawn)
     found = checked(text)
     assert found.open == []
     assert len(found.ids) == len(set(found.ids))
@@ -95,15 +112,15 @@ def test_page_is_whole_and_needs_nothing_else(several):
     assert not re.search(r"@import|url\((?!#)", text)
 
 
-def test_every_figure_has_its_numbers_beside_it(several):
-    for part in several.parts:
+def test_every_figure_has_its_numbers_beside_it(several_drawn):
+    for part in several_drawn.parts:
         keys = {each.key for section in part.sections for each in section.tables}
         assert {figure.table for section in part.sections for figure in section.figures} <= keys
 
 
 def test_same_runs_give_the_same_bytes(write_run):
     folder = write_run()
-    first, second = (build([folder], resamples=20) for _ in range(2))
+    first, second = (build([folder], Options(resamples=20)) for _ in range(2))
     for write in (markdown, all_csv, page, terminal):
         assert write(first) == write(second)
 
@@ -149,7 +166,7 @@ def test_empty_groups_are_empty_not_zero(document):
 
 @pytest.mark.parametrize("level", [0, 1, 2])
 def test_run_of_one_level_says_so_everywhere(write_run, level):
-    document = build([write_run(levels=[level])], resamples=20)
+    document = build([write_run(levels=[level])], Options(resamples=20))
     for text in (terminal(document), markdown(document), page(document)):
         assert "Levels missing" in text
         assert "needs L0 and L2" in text
@@ -158,7 +175,7 @@ def test_run_of_one_level_says_so_everywhere(write_run, level):
 
 
 def test_limited_run_says_so(write_run):
-    document = build([write_run(original=9)], resamples=20)
+    document = build([write_run(original=9)], Options(resamples=20))
     for text in (terminal(document), page(document)):
         assert "only 2 of 9 questions were asked (--limit 2)" in text
     assert table(document, "table6").rows[0].cells[1].value == "this run (full, --limit 2)"
@@ -166,7 +183,7 @@ def test_limited_run_says_so(write_run):
 
 def test_csv_says_whose_it_is(write_run):
     runs = [write_run("a", model="=one", metadata={"data": "mini"}), write_run("b", model="two", original=9)]
-    document = build(runs, resamples=0)
+    document = build(runs, Options(resamples=0, drawn=False))
     for part, model, data in ((1, "'=one", "mini"), (2, "two", "full, --limit 2")):
         rows = list(csv.DictReader(io.StringIO(csv_text(table(document, "table6", part), document.parts[part].origin))))
         said = [(row["run model"], row["run task set"], row["run data"]) for row in rows]
@@ -181,7 +198,7 @@ def test_csv_says_whose_it_is(write_run):
 
 @pytest.mark.parametrize("level", [1, 2])
 def test_tables_of_one_degraded_level_say_which(write_run, level):
-    document = build([write_run(levels=[0, level])], resamples=0)
+    document = build([write_run(levels=[0, level])], Options(resamples=0, drawn=False))
     for key in ("table2", "table3"):
         found = table(document, key)
         assert found.title.endswith(f", L{level} (published: L1 and L2)")
@@ -209,7 +226,7 @@ def test_counts_that_do_not_fit_the_papers_total_are_named(document):
 
 def test_terminal_speaks_of_published_rows_only_where_it_shows_some(write_run):
     text = "arXiv:2603.07769v1, Table 6"
-    document = build([write_run()], resamples=0)
+    document = build([write_run()], Options(resamples=0, drawn=False))
     assert text not in terminal(document)
     assert "; the published models. --all shows them" in terminal(document)
     assert text in terminal(document, everything=True)
@@ -245,7 +262,7 @@ def test_interval_without_width_is_marked_by_one_rule():
     ],
 )
 def test_equation_5_is_no_bare_yes_without_support(write_run, holds, probability, text):
-    (run,) = reading.runs([write_run()])
+    (run,) = report_runs.find([write_run()])
     (source,) = reading.task_sets(run)
     analysis = analyse(source, resamples=0)
     evidence = replace(analysis.dke.whole, holds=holds, probability=probability)
@@ -255,7 +272,7 @@ def test_equation_5_is_no_bare_yes_without_support(write_run, holds, probability
 
 def test_run_without_any_reply(write_run):
     trials = {level: {"q1": "!!", "q2": "!!"} for level in range(3)}
-    document = build([write_run(trials=trials)], resamples=20)
+    document = build([write_run(trials=trials)], Options(resamples=20))
     assert checked(page(document)).open == []
     assert [cell.value for cell in table(document, "levels").rows[0].cells] == ["L0", 2, 2, *[None] * 3, None]
     assert "12 of 12 requests failed" in markdown(document)
@@ -267,7 +284,7 @@ def test_hostile_texts(write_run):
         "q2": ("b", "MRI", "=cmd()", "motion_blur", 2, "B"),
     }
     runs = [write_run("a", model=HOSTILE, questions=questions), write_run("b", model="=other", questions=questions)]
-    document = build(runs, resamples=20)
+    document = build(runs, Options(resamples=20))
     text = page(document)
     found = checked(text)
     assert found.open == []
@@ -289,7 +306,9 @@ def test_hostile_texts(write_run):
 
 def test_unmapped_capabilities_are_counted_and_named(write_run):
     questions = {"q1": ("a", "CT", "Tea Making", "gaussian_noise", 4, "A")}
-    document = build([write_run(questions=questions, trials={1: {"q1": "AB"}}, levels=[1])], resamples=0)
+    document = build(
+        [write_run(questions=questions, trials={1: {"q1": "AB"}}, levels=[1])], Options(resamples=0, drawn=False)
+    )
     notes = table(document, "capabilities").notes
     assert "1 questions are of no capability of the paper's and in no row: Tea Making (1)." in notes
 
@@ -321,11 +340,18 @@ def test_numbers_for_people(column, cell, text):
     assert column.text(cell) == text
 
 
-def test_figures_keep_their_texts_and_colours_follow_the_page(document):
-    drawn = [figure for section in document.parts[0].sections for figure in section.figures]
-    assert [figure.key for figure in drawn] == ["radar", "heatmap_l1", "heatmap_l2", "shift", "reliability", "coverage"]
-    for figure in drawn:
+def test_figures_keep_their_texts_and_colours_follow_the_page(drawn):
+    figures = [figure for section in drawn.parts[0].sections for figure in section.figures]
+    assert [figure.key for figure in figures] == [
+        "radar",
+        "heatmap_l1",
+        "heatmap_l2",
+        "shift",
+        "reliability",
+        "coverage",
+    ]
+    for figure in figures:
         assert "var(--ink)" in figure.svg
         assert "#010203" not in figure.svg
         assert "<text" in figure.svg
-    assert "(no question)" in drawn[0].svg
+    assert "(no question)" in figures[0].svg

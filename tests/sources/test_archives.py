@@ -1,23 +1,29 @@
-"""Archives are unpacked inside their folder, whole or not at all."""
+"""Files in a zip are read where they are; what is odd about a zip is said before anything is read."""
 
 from __future__ import annotations
 
-import io
 import os
 import stat
-import tarfile
 import zipfile
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.sources import archives
-from lmms_medtasks.sources.archives import extract
+from lmms_medtasks.sources.archives import ZipFolder, is_junk
+from lmms_medtasks.sources.releases import MissingFileError
 
 FILES = {"dataset/a.json": b"[]", "dataset/imgs/1.png": b"picture" * 5000, "dataset/imgs/2.png": os.urandom(30_000)}
+JUNK = {
+    "__MACOSX/dataset/._a.json": b"x",
+    "dataset/.DS_Store": b"x",
+    "dataset/._b": b"x",
+    "dataset/a.json.bak": b"x",
+    "dataset/a.json~": b"x",
+}
 
 
 def zipped(path: Path, files: dict[str, bytes], change: Callable[[zipfile.ZipInfo], None] = lambda _: None) -> Path:
@@ -29,136 +35,117 @@ def zipped(path: Path, files: dict[str, bytes], change: Callable[[zipfile.ZipInf
     return path
 
 
-def tarred(
-    path: Path, files: dict[str, bytes], mode: Any = "w", change: Callable[[Any], None] = lambda _: None
-) -> Path:
-    with tarfile.open(path, mode) as archive:
-        for name, data in files.items():
-            info = tarfile.TarInfo(name)
-            info.size = len(data)
-            change(info)
-            archive.addfile(info, io.BytesIO(data))
-    return path
+def test_files_are_read_where_they_are(tmp_path: Path) -> None:
+    folder = ZipFolder(zipped(tmp_path / "a.zip", {"dataset/": b"", **FILES, **JUNK}))
+    assert folder.names == tuple(FILES)
+    assert {name: folder.read(name) for name in folder.names} == FILES
+    assert folder.has("dataset/a.json") and not folder.has("a.json") and not folder.has("dataset/.DS_Store")
+    assert folder.find("2.png") == ["dataset/imgs/2.png"] and folder.find("imgs") == []
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.zip"]
 
 
-MAKERS: dict[str, Callable[[Path, dict[str, bytes]], Path]] = {
-    "zip": zipped,
-    "tar": tarred,
-    "tar.gz": lambda path, files: tarred(path, files, "w:gz"),
-    "tar.xz": lambda path, files: tarred(path, files, "w:xz"),
-}
+def test_several_threads_read_at_once(tmp_path: Path) -> None:
+    files = {f"{number}.bin": os.urandom(20_000) for number in range(40)}
+    folder = ZipFolder(zipped(tmp_path / "a.zip", files))
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(folder.read, files)) == list(files.values())
 
 
-@pytest.fixture(params=list(MAKERS))
-def make(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[dict[str, bytes]], Path]:
-    return lambda files: MAKERS[request.param](tmp_path / f"archive.{request.param}", files)
+def test_only_what_is_wanted_is_there_or_checked(tmp_path: Path) -> None:
+    folder = ZipFolder(zipped(tmp_path / "a.zip", {"../x": b"1", **FILES}), wanted=lambda name: name.endswith(".png"))
+    assert folder.names == ("dataset/imgs/1.png", "dataset/imgs/2.png")
 
 
-def below(folder: Path) -> dict[str, bytes]:
-    return {p.relative_to(folder).as_posix(): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+@pytest.mark.parametrize("name", ["dataset/a.json", "backup/a.png", "a.old.png", "imgs/macosx.png"])
+def test_data_is_no_junk(name: str) -> None:
+    assert not is_junk(name)
 
 
-def test_everything_arrives(make: Callable[[dict[str, bytes]], Path], tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    assert extract(make(FILES), out) == [out / name for name in FILES]
-    assert below(out) == FILES
-
-
-def test_only_what_is_wanted_arrives(make: Callable[[dict[str, bytes]], Path], tmp_path: Path) -> None:
-    files = {"__MACOSX/../../._x": b"junk", **FILES}
-    out = tmp_path / "out"
-    extract(make(files), out, wanted=lambda name: name.startswith("dataset/") and name.endswith(".png"))
-    assert set(below(out)) == {"dataset/imgs/1.png", "dataset/imgs/2.png"}
+@pytest.mark.parametrize("name", list(JUNK))
+def test_junk(name: str) -> None:
+    assert is_junk(name)
 
 
 @pytest.mark.parametrize("name", ["../x", "a/../../x", "/tmp/x", "C:\\x", "a\\..\\..\\x"])
-def test_members_that_leave_are_refused_before_anything_is_written(
-    make: Callable[[dict[str, bytes]], Path], tmp_path: Path, name: str
-) -> None:
-    archive = make({"good": b"1", name: b"2"})
-    before = set(tmp_path.rglob("*"))
+def test_names_that_leave_are_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(UserError, match="would leave the folder"):
-        extract(archive, tmp_path / "deep" / "out")
-    assert set(tmp_path.rglob("*")) == before
+        ZipFolder(zipped(tmp_path / "a.zip", {"good": b"1", name: b"2"}))
 
 
-@pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.FIFOTYPE, tarfile.CHRTYPE])
-def test_links_and_devices_in_a_tar_are_refused(tmp_path: Path, kind: bytes) -> None:
-    def change(info: tarfile.TarInfo) -> None:
-        if info.name == "odd":
-            info.type, info.linkname, info.size = kind, "/etc/passwd", 0
-
-    archive = tarred(tmp_path / "a.tar", {"good": b"1", "odd": b""}, change=change)
-    with pytest.raises(UserError, match="a member that is a (link|device): 'odd'"):
-        extract(archive, tmp_path / "out")
-    assert not (tmp_path / "out").exists()
-
-
-def test_links_in_a_zip_are_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", [stat.S_IFLNK, stat.S_IFCHR, stat.S_IFIFO])
+def test_links_and_devices_are_refused(tmp_path: Path, kind: int) -> None:
     def change(info: zipfile.ZipInfo) -> None:
-        info.external_attr = (stat.S_IFLNK | 0o777) << 16
+        info.external_attr = (kind | 0o777) << 16
 
-    archive = zipped(tmp_path / "a.zip", {"odd": b"/etc/passwd"}, change)
-    with pytest.raises(UserError, match="no plain file or folder .*'odd'"):
-        extract(archive, tmp_path / "out")
+    with pytest.raises(UserError, match=r"no plain file .*'odd'"):
+        ZipFolder(zipped(tmp_path / "a.zip", {"odd": b"/etc/passwd"}, change))
 
 
-def test_a_member_twice_is_refused(make: Callable[[dict[str, bytes]], Path], tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="a member twice: 'A/x'"):
-        extract(make({"a/x": b"1", "A/x": b"2"}), tmp_path / "out")
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_a_file_twice_is_refused(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        archive.writestr("a", b"1")
+        archive.writestr("a", b"2")
+    with pytest.raises(UserError, match="a file twice: 'a'"):
+        ZipFolder(tmp_path / "a.zip")
 
 
 @pytest.mark.parametrize("part", [0.02, 0.5, 0.97])
-def test_archives_cut_short_are_refused(make: Callable[[dict[str, bytes]], Path], tmp_path: Path, part: float) -> None:
-    archive = make(FILES)
+def test_zips_cut_short_are_refused(tmp_path: Path, part: float) -> None:
+    archive = zipped(tmp_path / "a.zip", FILES)
     data = archive.read_bytes()
-    archive.write_bytes(data[: int(len(data) * part * 0.7)])
-    with pytest.raises(UserError, match="cut short, damaged|is damaged"):
-        extract(archive, tmp_path / "out")
-    assert not (tmp_path / "out").exists() and not (tmp_path / "out.part").exists()
+    archive.write_bytes(data[: int(len(data) * part)])
+    with pytest.raises(UserError, match="cut short, damaged, or no zip. Fetch it again"):
+        ZipFolder(archive)
 
 
-def test_damaged_members_are_refused(tmp_path: Path) -> None:
+def test_a_damaged_file_is_named(tmp_path: Path) -> None:
     archive = zipped(tmp_path / "a.zip", FILES)
     data = bytearray(archive.read_bytes())
     data[data.index(FILES["dataset/imgs/2.png"][:16]) + 20_000] ^= 0xFF
     archive.write_bytes(data)
-    with pytest.raises(UserError, match="cut short, damaged"):
-        extract(archive, tmp_path / "out")
-    assert not (tmp_path / "out").exists()
+    folder = ZipFolder(archive)
+    assert folder.read("dataset/imgs/1.png") == FILES["dataset/imgs/1.png"]
+    with pytest.raises(UserError, match=r"imgs/2.png' in .*a.zip cannot be read: .*Fetch it again"):
+        folder.read("dataset/imgs/2.png")
 
 
-def test_other_files_are_no_archives(tmp_path: Path) -> None:
-    (tmp_path / "a.zip").write_bytes(b"no archive" * 100)
-    with pytest.raises(UserError, match="no zip or tar archive"):
-        extract(tmp_path / "a.zip", tmp_path / "out")
-    with pytest.raises(UserError, match="b.zip cannot be read: No such file"):
-        extract(tmp_path / "b.zip", tmp_path / "out")
+def test_encrypted_files_cannot_be_read(tmp_path: Path) -> None:
+    archive = zipped(tmp_path / "a.zip", {"a": b"1"})
+    data = bytearray(archive.read_bytes())
+    data[6] |= 1  # general purpose flag of the local header
+    data[data.index(b"PK\x01\x02") + 8] |= 1  # and of the central directory
+    archive.write_bytes(data)
+    with pytest.raises(UserError, match="encrypted"):
+        ZipFolder(archive).read("a")
 
 
-def test_bombs_are_refused(
-    make: Callable[[dict[str, bytes]], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(archives, "MAX_BYTES", 1_000_000)
-    with pytest.raises(UserError, match="would unpack to 1,000,001 bytes, the limit is 1,000,000"):
-        extract(make({"zeros": bytes(1_000_001)}), tmp_path / "out")
+def test_other_files_are_no_zips(tmp_path: Path) -> None:
+    (tmp_path / "a.zip").write_bytes(b"version https://git-lfs.github.com/spec/v1\n")
+    with pytest.raises(UserError, match="no zip"):
+        ZipFolder(tmp_path / "a.zip")
+    with pytest.raises(UserError, match="b.zip cannot be read"):
+        ZipFolder(tmp_path / "b.zip")
 
 
-def test_what_is_unpacked_is_left_alone(make: Callable[[dict[str, bytes]], Path], tmp_path: Path) -> None:
-    archive, out = make(FILES), tmp_path / "out"
-    extract(archive, out)
-    (out / "dataset/a.json").write_text("touched")
-    assert extract(archive, out) == sorted(out / name for name in FILES)
-    assert (out / "dataset/a.json").read_text() == "touched"
+def test_missing_files_are_named(tmp_path: Path) -> None:
+    with pytest.raises(MissingFileError, match="'x' is not in a.zip"):
+        ZipFolder(zipped(tmp_path / "a.zip", FILES)).read("x")
 
 
-def test_a_part_left_by_a_killed_process_is_replaced(make: Callable[[dict[str, bytes]], Path], tmp_path: Path) -> None:
-    (tmp_path / "out.part" / "old").mkdir(parents=True)
-    extract(make(FILES), tmp_path / "out")
-    assert below(tmp_path / "out") == FILES and not (tmp_path / "out" / "old").exists()
+def test_bombs_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    archive = zipped(tmp_path / "a.zip", {"zeros": bytes(1_000_001)})
+    assert ZipFolder(archive).read("zeros") == bytes(1_000_001)
+    monkeypatch.setattr(archives, "MAX_FILE_BYTES", 1_000_000)
+    with pytest.raises(UserError, match="would unpack to 1,000,001 bytes .*'zeros'"):
+        ZipFolder(archive)
 
 
-def test_a_folder_that_cannot_be_written(make: Callable[[dict[str, bytes]], Path], tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("x")
-    with pytest.raises(UserError, match="Cannot write"):
-        extract(make(FILES), tmp_path / "file" / "out")
+def test_sizes_that_cannot_be_true_are_refused(tmp_path: Path) -> None:
+    archive = zipped(tmp_path / "a.zip", {"a": b"1" * 100})
+    data = bytearray(archive.read_bytes())
+    place = data.index(b"PK\x01\x02") + 24  # unpacked size in the central directory
+    data[place : place + 4] = (1_500_000_000).to_bytes(4, "little")
+    archive.write_bytes(data)
+    with pytest.raises(UserError, match="would unpack to 1,500,000,000 bytes from"):
+        ZipFolder(archive)

@@ -16,12 +16,34 @@ FILES: dict[str, dict[str, str]] = {
         "clean": "medq_deg-clean.parquet",
         "release": "medq_deg-release.parquet",
         "train": "medq_deg-train.parquet",
-    }
+    },
+    "med_cmr": {
+        "mcq": "med_cmr-mcq.parquet",
+        "open": "med_cmr-open.parquet",
+    },
+    "medobvious": {
+        "test": "medobvious-test.parquet",
+    },
+    "sure_slake": {
+        "train": "sure_slake-train.parquet",
+        "validate": "sure_slake-validate.parquet",
+        "test": "sure_slake-test.parquet",
+    },
+    "sure_ovqa": {
+        "train": "sure_ovqa-train.parquet",
+        "validate": "sure_ovqa-validate.parquet",
+        "test": "sure_ovqa-test.parquet",
+    },
+    "sure_mimic": {
+        "train": "sure_mimic-train.parquet",
+        "validate": "sure_mimic-validate.parquet",
+        "test": "sure_mimic-test.parquet",
+    },
 }
 """Suite -> split -> file in the folder ``data``.
 
-``clean``: the questions with their pictures. ``release``: some of them with pictures degraded at L1 and L2. ``train``:
-questions with answers about other, undrawn pictures (no images), for answering by frequency.
+Of medq_deg, ``clean``: the questions with their pictures. ``release``: some of them with pictures degraded at L1 and
+L2. ``train``: questions with answers about other, undrawn pictures (no images), for answering by frequency.
 """
 
 

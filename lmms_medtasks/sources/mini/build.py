@@ -10,16 +10,17 @@ import io
 import os
 import sys
 from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from lmms_medtasks import documents
-from lmms_medtasks.errors import UserError
+from lmms_medtasks.errors import UserError, unknown
 from lmms_medtasks.seeding import generator
 from lmms_medtasks.sources import suites
-from lmms_medtasks.sources.mini import FILES, design, phantoms
+from lmms_medtasks.sources.mini import FILES, design, med_cmr, medobvious, phantoms, sure_vqa
 from lmms_medtasks.sources.mini.questions import Question, all_questions
 
 if TYPE_CHECKING:
@@ -36,24 +37,33 @@ GENERAL = (
 )  # fmt: skip
 """The release form shows these, so that it does not change when degradations of single modalities are added."""
 
+Splits = dict[str, dict[str, list[dict[str, Any]]]]
+"""Documents by suite and split."""
+
 TRAIN_ROWS = 40
 """Training rows for each question and modality."""
 
 
-def build(folder: Path) -> list[Path]:
-    """Write all files of the mini data into ``folder`` (made if need be) and return their paths.
+def build(folder: Path, only: Sequence[str] | None = None) -> list[Path]:
+    """Write the files of the mini data into ``folder`` (made if need be) and return their paths.
+
+    ``only``: these benchmarks (keys of :data:`MAKERS`), all unless given.
 
     Raises:
-        UserError: the folder cannot be written to.
+        UserError: an unknown benchmark, or the folder cannot be written to.
     """
     folder = Path(folder)
-    rows = clean_rows()
-    made = {"clean": rows, "release": release_rows(rows), "train": train_rows()}
+    written = []
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        return [_write(folder / name, made[split]) for split, name in FILES["medq_deg"].items()]
+        for name in MAKERS if only is None else only:
+            if name not in MAKERS:
+                raise unknown("benchmark", name, MAKERS, "the mini data")
+            for suite, made in MAKERS[name]().items():
+                written += [_write(folder / file, made[split], suite) for split, file in FILES[suite].items()]
     except OSError as error:
         raise UserError(f"Can't write the mini data into {folder}: {error}") from error
+    return written
 
 
 def clean_rows() -> list[dict[str, Any]]:
@@ -163,12 +173,12 @@ def _png_of(image: Image.Image) -> bytes:
     return buffer.getvalue()
 
 
-def _write(path: Path, rows: list[dict[str, Any]]) -> Path:
-    """Write ``rows`` as parquet in one row group; a picture that several rows share is stored once (dictionary)."""
+def _write(path: Path, rows: list[dict[str, Any]], suite: str) -> Path:
+    """Write ``rows`` of ``suite`` as parquet in one row group; a picture that rows share is stored once."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    schema = documents.schema(suites.get("medq_deg").tags)
+    schema = documents.schema(suites.get(suite).tags)
     table: pa.Table = pa.Table.from_pylist(rows, schema=schema)
     part = path.with_name(path.name + ".part")
     pq.write_table(
@@ -182,6 +192,20 @@ def _write(path: Path, rows: list[dict[str, Any]]) -> Path:
     )
     os.replace(part, path)
     return path
+
+
+def _medq_deg() -> Splits:
+    rows = clean_rows()
+    return {"medq_deg": {"clean": rows, "release": release_rows(rows), "train": train_rows()}}
+
+
+MAKERS: Mapping[str, Callable[[], Splits]] = {
+    "medq_deg": _medq_deg,
+    "med_cmr": lambda: {"med_cmr": med_cmr.rows()},
+    "medobvious": lambda: {"medobvious": {"test": medobvious.rows()}},
+    "sure_vqa": sure_vqa.rows,
+}
+"""Benchmark -> what makes its documents, by suite and split."""
 
 
 def main(arguments: list[str]) -> int:

@@ -83,7 +83,7 @@ def asked(set_name: str = "mini") -> list[Asked]:
         chosen[modality] = [pairs[i] for i in order]
     longest = max(len(pairs) for pairs in chosen.values())
     turns = [pairs[i] for i in range(longest) for pairs in chosen.values() if i < len(pairs)]
-    return _ordered(turns, set_name)
+    return ordered(turns, set_name)
 
 
 def _pairs(modality: str, set_name: str) -> list[tuple[Picture, Question]]:
@@ -121,7 +121,7 @@ def _try(drawn: list[Picture], modality: str, set_name: str) -> list[tuple[Pictu
     return pairs if min(load.values()) > 0 else None
 
 
-def _ordered(pairs: list[tuple[Picture, Question]], set_name: str) -> list[Asked]:
+def ordered(pairs: list[tuple[Picture, Question]], set_name: str) -> list[Asked]:
     """Put the right option at a place that follows a balanced, shuffled list for its number of options."""
     rng = generator("mini letters", set_name)
     places: dict[int, Iterator[int]] = {}

@@ -53,10 +53,11 @@ class Question:
 def all_questions() -> tuple[Question, ...]:
     """The questions in the file's order."""
     text = resources.files("lmms_medtasks.sources.mini").joinpath("questions.yaml").read_text("utf-8")
-    return tuple(_question(entry) for entry in yaml.safe_load(text))
+    return tuple(question_of(entry) for entry in yaml.safe_load(text))
 
 
-def _question(entry: Mapping[str, Any]) -> Question:
+def question_of(entry: Mapping[str, Any]) -> Question:
+    """A question from its entry in a file of the form of questions.yaml."""
     return Question(
         name=entry["name"],
         modalities=tuple(entry.get("any of") or [entry["modality"]]),

@@ -21,7 +21,7 @@ SPLITS = ("clean", "release", "train")
 @pytest.fixture(scope="module")
 def built(tmp_path_factory):
     folder = tmp_path_factory.mktemp("mini")
-    return {path.name: path for path in build.build(folder)}
+    return {path.name: path for path in build.build(folder, ["medq_deg"])}
 
 
 @pytest.fixture(scope="module")
@@ -35,13 +35,18 @@ def _pixels(row):
 
 
 def test_building_again_gives_identical_bytes(built, tmp_path):
-    for path in build.build(tmp_path / "again"):
+    for path in build.build(tmp_path / "again", ["medq_deg"]):
         assert path.read_bytes() == built[path.name].read_bytes(), path.name
 
 
 def test_only_the_files_are_written(built):
     folder = next(iter(built.values())).parent
     assert sorted(p.name for p in folder.iterdir()) == sorted(mini.FILES["medq_deg"].values())
+
+
+def test_an_unknown_benchmark_is_named(tmp_path):
+    with pytest.raises(UserError, match="medq_degg"):
+        build.build(tmp_path, ["medq_degg"])
 
 
 @pytest.mark.parametrize("split", SPLITS)

@@ -1,0 +1,90 @@
+"""Ceilings on requests and on estimated cost: what would go beyond them is not asked."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+
+from lmms_medtasks.judges.defaults import defaults
+from lmms_medtasks.judges.settings import JUDGE, Settings
+
+
+@dataclass(frozen=True)
+class Spent:
+    """What was used so far. ``cost`` in USD, 0 without a price."""
+
+    requests: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost: float = 0.0
+
+    def plus(self, more: Spent, sign: int = 1) -> Spent:
+        """Both together."""
+        return Spent(
+            self.requests + sign * more.requests,
+            self.input_tokens + sign * more.input_tokens,
+            self.output_tokens + sign * more.output_tokens,
+            self.cost + sign * more.cost,
+        )
+
+    def since(self, before: Spent) -> Spent:
+        """The difference."""
+        return self.plus(before, -1)
+
+
+def estimated_tokens(text: str) -> int:
+    """About how many tokens ``text`` has: a quarter of its characters, at least one. Not a count."""
+    return max(1, round(len(text) / defaults()["characters_per_token"]))
+
+
+class Budget:
+    """Counts requests and tokens of many threads and says when a ceiling is reached.
+
+    Before a request its input (estimated) and the longest reply are set aside, after it what the endpoint reports is
+    booked in their place: as long as the estimates of inputs hold, the ceiling holds, however many are in flight. Each
+    attempt is a request.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._changed = threading.Condition()
+        self._spent = Spent()
+        self._aside = 0.0
+
+    @property
+    def spent(self) -> Spent:
+        """What was used so far."""
+        with self._changed:
+            return self._spent
+
+    def reserve(self, input_tokens: int) -> str | None:
+        """Set a request aside; None if it may be sent, else which ceiling is reached.
+
+        Waits while requests in flight hold what this one would need.
+        """
+        settings, need = self._settings, self._cost(input_tokens, self._settings.max_tokens)
+        with self._changed:
+            while True:
+                if settings.max_requests is not None and self._spent.requests >= settings.max_requests:
+                    return f"ceiling on requests: {JUDGE}_MAX_REQUESTS allows {settings.max_requests} here"
+                if settings.max_cost is None or self._spent.cost + self._aside + need <= settings.max_cost:
+                    break
+                if not self._aside:
+                    return f"ceiling on cost: {JUDGE}_MAX_COST allows {settings.max_cost:.4g} USD here"
+                self._changed.wait()
+            self._aside += need
+            self._spent = self._spent.plus(Spent(requests=1))
+        return None
+
+    def settle(self, reserved_input: int, input_tokens: int, output_tokens: int) -> None:
+        """Book what a request used in place of what was set aside for it."""
+        with self._changed:
+            self._aside -= self._cost(reserved_input, self._settings.max_tokens)
+            if self._aside < 1e-12:  # what rounding leaves of nothing
+                self._aside = 0.0
+            cost = self._cost(input_tokens, output_tokens)
+            self._spent = self._spent.plus(Spent(0, input_tokens, output_tokens, cost))
+            self._changed.notify_all()
+
+    def _cost(self, input_tokens: int, output_tokens: int) -> float:
+        return self._settings.price.of(input_tokens, output_tokens) if self._settings.price else 0.0

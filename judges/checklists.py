@@ -1,0 +1,66 @@
+"""A list of points that a judge ticks off beside its labels: the steps of a reference's reasoning, say.
+
+In an item the points are the lines "1. ...", "2. ..." of one field; in a judge's reply they are a list of numbers, in a
+verdict's labels the text "1, 3". A checklist is no dimension: nothing is scored by it unless a suite does so.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+_POINT = re.compile(r"^(\d+)\. ", re.MULTILINE)
+_SEPARATOR = ", "
+
+
+@dataclass(frozen=True)
+class Checklist:
+    """``name``: the key in a judge's reply, and in a verdict's labels. ``field``: the item's field with the points."""
+
+    name: str
+    field: str
+
+    def count(self, fields: Mapping[str, str]) -> int:
+        """How many points an item has: its numbered lines 1, 2, 3 ... as far as they go on without a gap."""
+        numbers = {int(number) for number in _POINT.findall(fields[self.field])}
+        return next(number for number in range(1, len(numbers) + 2) if number not in numbers) - 1
+
+    def share(self, labels: Mapping[str, str], fields: Mapping[str, str]) -> float | None:
+        """The share of an item's points that a verdict ticks off; None where there are no points."""
+        count = self.count(fields)
+        return len(ticked(labels[self.name])) / count if count else None
+
+
+def numbered(points: Sequence[str]) -> str:
+    """The points as a field holds them, each in a line of its own.
+
+    >>> numbered(["pain at rest", "a gap in the cortex"])
+    '1. pain at rest\\n2. a gap in the cortex'
+    """
+    return "\n".join(f"{number}. {' '.join(point.split())}" for number, point in enumerate(points, start=1))
+
+
+def label(numbers: Sequence[int]) -> str:
+    """The numbers as they stand in a verdict's labels, sorted: "1, 3", or "" for none."""
+    return _SEPARATOR.join(map(str, sorted(numbers)))
+
+
+def ticked(text: str) -> tuple[int, ...]:
+    """The numbers of a label.
+
+    >>> ticked("1, 3"), ticked("")
+    ((1, 3), ())
+    """
+    return tuple(int(number) for number in text.split(_SEPARATOR)) if text else ()
+
+
+def problem(value: Any, count: int) -> str | None:
+    """Why ``value``, from a judge's reply, is no list of different numbers from 1 to ``count``; None if it is one."""
+    whole = isinstance(value, list) and all(isinstance(each, int) and not isinstance(each, bool) for each in value)
+    if not whole:
+        return "wanted a list of whole numbers"
+    if any(not 1 <= number <= count for number in value):
+        return f"wanted numbers from 1 to {count}" if count else "wanted [], since there are no points"
+    return "a number is given twice" if len(set(value)) < len(value) else None

@@ -1,0 +1,52 @@
+"""A SQLite file that many processes and threads write at once and that a kill -9 leaves whole."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+from lmms_medtasks.errors import UserError
+
+BUSY_SECONDS = 60.0
+"""How long a statement waits for another process that writes."""
+
+
+def connect(path: Path, schema: str) -> sqlite3.Connection:
+    """A connection that commits each statement by itself, for use in any thread, one at a time.
+
+    The file and its folder are made if they are not there, for the user alone. Write-ahead log: readers never wait, and
+    what is committed outlives the process (not, with certainty, a power cut). Not for network file systems.
+
+    Raises:
+        UserError: the folder can't be written, or the file is no database of ours.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with contextlib.suppress(FileExistsError):
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL, 0o600))
+        base = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+        base.execute(f"PRAGMA busy_timeout = {int(BUSY_SECONDS * 1000)}")
+        base.execute("PRAGMA journal_mode = WAL")
+        base.execute("PRAGMA synchronous = NORMAL")
+        base.execute(schema)
+    except (OSError, sqlite3.Error) as error:
+        raise UserError(
+            f"Can't use {path}: {error}. Set MEDTASKS_HOME to a folder on a local disk that you can write; a damaged "
+            "file may be deleted, what it held is then asked again."
+        ) from error
+    return base
+
+
+@contextlib.contextmanager
+def opened(path: Path, schema: str) -> Iterator[sqlite3.Connection]:
+    """:func:`connect` for a few statements, closed afterwards; UserError for what goes wrong with them."""
+    base = connect(path, schema)
+    try:
+        yield base
+    except sqlite3.Error as error:
+        raise UserError(f"Can't use {path}: {error}.") from error
+    finally:
+        base.close()

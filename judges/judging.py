@@ -1,0 +1,267 @@
+"""Many judgements: what a rule settles, what is known from before, and the rest asked concurrently."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from dataclasses import dataclass, field
+
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.judges import cache as _cache
+from lmms_medtasks.judges import guard, lexical, prompts
+from lmms_medtasks.judges.asking import Asker
+from lmms_medtasks.judges.budget import Budget, Spent, estimated_tokens
+from lmms_medtasks.judges.cache import VerdictCache
+from lmms_medtasks.judges.defaults import defaults
+from lmms_medtasks.judges.protocol import Item, Protocol, Verdict
+from lmms_medtasks.judges.retrying import Brake
+from lmms_medtasks.judges.settings import JUDGE, Settings
+from lmms_medtasks.judges.table import Key, key_of
+from lmms_medtasks.judges.transport import ChatTransport, Transport
+
+Wanted = tuple[Item, int]
+"""An item and the number of the trial of its judging, from 0."""
+Say = Callable[[str], None]
+
+_REASONS_SHOWN = 6
+
+NO_JUDGE = f"no judge: name one in {JUDGE}=provider:model and run lmms-medtasks judge RUN"
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What became of the judgements wanted. ``same``: asked for more than once in this run, and judged once.
+
+    ``cut``: items with a text too long for the prompt, which was shown in part.
+    """
+
+    exact: int = 0
+    cached: int = 0
+    judged: int = 0
+    missing: int = 0
+    same: int = 0
+    cut: int = 0
+    spent: Spent = Spent()
+    reasons: Mapping[str, int] = field(default_factory=dict)
+
+    def and_also(self, other: Counts) -> Counts:
+        """Both together."""
+        return Counts(
+            exact=self.exact + other.exact,
+            cached=self.cached + other.cached,
+            judged=self.judged + other.judged,
+            missing=self.missing + other.missing,
+            same=self.same + other.same,
+            cut=self.cut + other.cut,
+            spent=self.spent.plus(other.spent),
+            reasons=Counter(self.reasons) + Counter(other.reasons),
+        )
+
+    def sentence(self) -> str:
+        """All of it, for people."""
+        parts = [f"{self.exact} settled by rule", f"{self.cached} known from before", f"{self.judged} judged now"]
+        if self.same:
+            parts.append(f"{self.same} the same as another")
+        text = f"{', '.join(parts)}, {self.missing} missing; {requests(self.spent)}"
+        if self.cut:
+            text += f"; {self.cut} with a text cut for its length"
+        ordered = sorted(self.reasons.items(), key=lambda pair: (-pair[1], pair[0]))
+        for reason, count in ordered[:_REASONS_SHOWN]:
+            text += f"\n  missing {count}: {reason}"
+        if others := ordered[_REASONS_SHOWN:]:
+            text += f"\n  missing {sum(count for _, count in others)}: {len(others)} other reasons, see the sample log"
+        return text
+
+
+def requests(spent: Spent) -> str:
+    """``12 requests, 3400 + 240 tokens, 0.0109 USD``."""
+    text = f"{spent.requests} requests"
+    if spent.requests:
+        text += f", {spent.input_tokens} + {spent.output_tokens} tokens"
+    return text + (f", {spent.cost:.4f} USD" if spent.cost else "")
+
+
+class Judge:
+    """One judge for all protocols of a run: one budget, one cache, one pool of connections.
+
+    Raises UserError at once where it may not or cannot judge one of ``protocols``; no request is made for that.
+    """
+
+    def __init__(
+        self, settings: Settings, protocols: Iterable[Protocol], *, transport: Transport | None = None
+    ) -> None:
+        protocols = list(protocols)
+        guard.check(settings, protocols)
+        if settings.provider == "lexical":
+            for protocol in protocols:
+                lexical.check(protocol)
+        self.settings = settings
+        self.budget = Budget(settings)
+        self._brake = Brake()
+        self._cache = VerdictCache(_cache.path()) if settings.is_llm else None
+        private = any(protocol.terms for protocol in protocols)
+        self._transport = transport or (_transport(settings, private) if settings.is_llm else None)
+        self._asker = Asker(settings, self._transport, self.budget, self._brake) if self._transport else None
+
+    def __enter__(self) -> Judge:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End what is in flight and close the cache."""
+        self._brake.stop()
+        if self._transport:
+            self._transport.close()
+        if self._cache:
+            self._cache.close()
+
+    def judge(
+        self, protocol: Protocol, wanted: Iterable[Wanted], *, say: Say, quiet: bool = False
+    ) -> tuple[dict[Key, Verdict], Counts]:
+        """The verdicts on ``wanted`` by :func:`~lmms_medtasks.judges.table.key_of`, and what became of them.
+
+        ``say`` gets a line before the first request and one for what went wrong with the cache; ``quiet``: no bar.
+        Stopped by KeyboardInterrupt it ends at once; what was had until then is kept.
+        """
+        every = list(wanted)
+        unique = {key_of(protocol, *each): each for each in every}
+        found = {key: verdict for key, (item, _) in unique.items() if (verdict := settled(protocol, item))}
+        rest = {key: each for key, each in unique.items() if key not in found}
+        exact, before = len(found), self.budget.spent
+        cached: dict[Key, Verdict] = {}
+        if self._asker and self._cache:
+            cached, names = self._known(protocol, rest)
+            asked = {key: each for key, each in rest.items() if key not in cached}
+            cut = self._announce(protocol, len(unique), exact, len(cached), [item for item, _ in asked.values()], say)
+            found |= cached | self._ask_all(protocol, asked, names, say, quiet)
+        else:
+            cut = 0
+            for key, (item, _) in rest.items():
+                lexically = self.settings.provider == "lexical"
+                found[key] = lexical.verdict(protocol, item) if lexically else Verdict("missing", reason=NO_JUDGE)
+        missing = [verdict for verdict in found.values() if verdict.status == "missing"]
+        return found, Counts(
+            exact=exact,
+            cached=len(cached),
+            judged=len(found) - exact - len(cached) - len(missing),
+            missing=len(missing),
+            same=len(every) - len(unique),
+            cut=cut,
+            spent=self.budget.spent.since(before),
+            reasons=Counter(_kind(verdict.reason, protocol) for verdict in missing),
+        )
+
+    def _known(self, protocol: Protocol, rest: Mapping[Key, Wanted]) -> tuple[dict[Key, Verdict], dict[Key, str]]:
+        """What the cache has of ``rest``, and the cache's own keys of all of it."""
+        names = {key: _cache.key_of(self.settings, protocol, *each) for key, each in rest.items()}
+        kept = self._cache.find(names.values()) if self._cache else {}
+        return {key: kept[name] for key, name in names.items() if name in kept}, names
+
+    def _announce(self, protocol: Protocol, total: int, exact: int, cached: int, asked: list[Item], say: Say) -> int:
+        """Say what will be asked and about what it costs; the number of items that are cut."""
+        rendered = [prompts.render(protocol, item) for item in asked]
+        tokens = sum(estimated_tokens(each.text) for each in rendered)
+        settings, text = self.settings, f"{len(asked)} to ask"
+        if asked:
+            text += f" (about {tokens} tokens"
+            if settings.price:
+                text += f", {settings.price.of(tokens, defaults()['reply_tokens'] * len(asked)):.2f} USD"
+            text += f"), {settings.concurrency} at a time"
+        if settings.max_requests is not None:
+            text += f", at most {settings.max_requests} requests"
+        if settings.max_cost is not None:
+            text += f", at most {settings.max_cost:.4g} USD"
+        say(
+            f"Judging {protocol.name} with {settings.name} at {settings.address.host}: {total} judgements, {exact} "
+            f"settled by rule, {cached} known from before, {text}."
+        )
+        return sum(bool(each.cut) for each in rendered)
+
+    def _ask_all(
+        self, protocol: Protocol, asked: Mapping[Key, Wanted], names: Mapping[Key, str], say: Say, quiet: bool
+    ) -> dict[Key, Verdict]:
+        from tqdm import tqdm
+
+        found: dict[Key, Verdict] = {}
+        pool = ThreadPoolExecutor(self.settings.concurrency, thread_name_prefix="medtasks-judge")
+        shown = tqdm(total=len(asked), desc="Judging", unit=" answer", disable=True if quiet else None, leave=False)
+        try:
+            futures: dict[Future[tuple[Verdict, str]], Key] = {
+                pool.submit(self._one, protocol, item, names[key]): key for key, (item, _) in asked.items()
+            }
+            unkept: Counter[str] = Counter()
+            for future in as_completed(futures):
+                verdict, problem = future.result()
+                found[futures[future]] = verdict
+                unkept[problem] += bool(problem)
+                if self.settings.price:
+                    shown.set_postfix_str(f"{self.budget.spent.cost:.2f} USD", refresh=False)
+                shown.update()
+            for problem in filter(None, unkept):
+                say(f"{unkept[problem]} verdicts are not kept for the next run. {problem}")
+        except BaseException:
+            # Interrupted: nothing more is sent, and requests in flight are not waited for.
+            self._brake.stop()
+            pool.shutdown(wait=False, cancel_futures=True)
+            if self._transport:
+                self._transport.close()
+            raise
+        finally:
+            shown.close()
+        pool.shutdown()
+        return found
+
+    def _one(self, protocol: Protocol, item: Item, name: str) -> tuple[Verdict, str]:
+        """The verdict on one item, kept if it is valid; and why it could not be kept, if so."""
+        if self._asker is None or self._cache is None:
+            raise RuntimeError("asked without a judge")
+        try:
+            verdict = self._asker.ask(protocol, item, name)
+        except (
+            Exception
+        ) as error:  # ours, then; but hours of a model's replies must not be lost for it, so it is counted
+            said = self.settings.scrubbed(f"{type(error).__name__}: {error}")
+            return Verdict("missing", reason=f"unforeseen: {said[:300]}"), ""
+        if verdict.status == "judged":
+            try:
+                self._cache.keep(name, self.settings, protocol, verdict)
+            except UserError as error:  # a full disk must not cost the verdicts that are had already
+                return verdict, str(error)
+        return verdict, ""
+
+
+def settled(protocol: Protocol, item: Item) -> Verdict | None:
+    """What the protocol's rule says of an item, None if it needs a judge.
+
+    Raises UserError where the rule gives a label that the scale has not, or leaves a dimension out.
+    """
+    found = protocol.settle(item)
+    if found is None:
+        return None
+    labels, rule = dict(found[0]), found[1]
+    allowed = all(labels.get(each.name) in each.labels for each in protocol.dimensions)
+    names = [each.name for each in protocol.dimensions] + ([protocol.checklist.name] if protocol.checklist else [])
+    if set(labels) != set(names) or not allowed:
+        raise UserError(
+            f"Judge protocol {protocol.name!r}: its rule {rule!r} gives item {item.id!r} the labels {labels}; wanted "
+            f"one for each of {names}, as its scale has them."
+        )
+    return Verdict("exact", labels, reason=rule)
+
+
+def _kind(reason: str, protocol: Protocol) -> str:
+    """A reason to count by: what endpoints said is kept, what judges said is not (nor any of it with terms)."""
+    if protocol.terms or not reason.startswith(("request failed", "ceiling", "no judge", "stopped")):
+        return reason.partition(":")[0]
+    return reason
+
+
+def _transport(settings: Settings, private: bool) -> Transport:
+    if settings.provider in ("azure", "bedrock"):
+        from lmms_medtasks.judges.harness_transport import HarnessTransport
+
+        return HarnessTransport(settings)
+    return ChatTransport(settings, private=private)

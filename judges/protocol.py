@@ -1,0 +1,110 @@
+"""What a judge protocol is: which answers it judges, what the judge is asked, and what it may say.
+
+A protocol is data and two pure functions; it knows neither the judge nor the network. A suite has one for each kind of
+open question, in a module of this package that defines ``PROTOCOL`` (:mod:`lmms_medtasks.judges.registry`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from lmms_medtasks.errors import unknown
+from lmms_medtasks.judges.checklists import Checklist
+
+Status = Literal["exact", "judged", "missing"]
+"""exact: the protocol's rule settled it without a judge. judged: a judge's verdict was read and is valid. missing: no
+valid verdict could be had; this is never a score."""
+
+
+@dataclass(frozen=True)
+class Dimension:
+    """One thing that is scored. ``labels``: what a judge may say (as text) -> the number that it stands for.
+
+    For a scale of 1 to 5: ``{"1": 1.0, ..., "5": 5.0}``; for categories: ``{"Correct": 1.0, "Incorrect": 0.0}``.
+    """
+
+    name: str
+    labels: Mapping[str, float]
+
+    @property
+    def worst(self) -> float:
+        return min(self.labels.values())
+
+    @property
+    def best(self) -> float:
+        return max(self.labels.values())
+
+
+@dataclass(frozen=True)
+class Item:
+    """One answer of a model, and everything that its judge is shown.
+
+    ``fields`` fills the places of the prompt: ``question``, ``reference``, ``answer``, and others that the protocol
+    names. All are texts of others, the model's answer hostile perhaps: none reaches a judge unescaped.
+    """
+
+    id: str
+    fields: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What came of one judgement.
+
+    ``labels``: dimension -> label, one of the dimension's, and the ticked points under a checklist's name; empty if
+    missing. ``reason``: why it is missing, or which
+    rule settled it. ``reply``: what the judge said, as it said it.
+    """
+
+    status: Status
+    labels: Mapping[str, str] = field(default_factory=dict)
+    reason: str = ""
+    reply: str = ""
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """How the open answers of a suite are judged.
+
+    Attributes:
+        name: as the registry and the task's YAML call it; of a protocol outside this package ``module:ATTRIBUTE``.
+        prompt: file in ``judges/prompts``; its places are ``{{name}}`` for each of ``fields``.
+        version: goes up when the prompt, the scale or the reading changes what a judge would say.
+        dimensions: what is scored. All of them must be in a verdict, and no other.
+        fields: the names of an item's fields, in the order of the prompt.
+        paper_judge: the judge of the suite's paper, as the paper calls it.
+        item: the item for one reply to a document, or None where there is nothing to judge (a failed request).
+        settle: the labels that a rule gives without asking a judge (an exact match, an empty answer), and the rule's
+            name; None if a judge is needed.
+        checklist: points of each item that the judge ticks off beside its labels; None for most protocols.
+        trials: independent judgements of each answer.
+        total: the suite's one number of a judgement, from all dimensions' numbers; None where it has none.
+        terms: what the data's terms say of third parties; not empty: only a judge on loopback, or at an address that
+            the user allowed by name, may see the texts.
+        open_tags: with terms, the document's tags that may stand in a log all the same; ids always may.
+        source: where the scale and the rule come from, and what is ours.
+    """
+
+    name: str
+    prompt: str
+    version: int
+    dimensions: tuple[Dimension, ...]
+    fields: tuple[str, ...]
+    paper_judge: str
+    item: Callable[[Mapping[str, Any], str], Item | None]
+    settle: Callable[[Item], tuple[Mapping[str, str], str] | None] = lambda item: None
+    checklist: Checklist | None = None
+    trials: int = 1
+    total: Callable[[Mapping[str, float]], float] | None = None
+    terms: str = ""
+    open_tags: tuple[str, ...] = ()
+    source: str = ""
+
+    def dimension(self, name: str) -> Dimension:
+        """The dimension of this name; UserError, with those that there are, when there is none."""
+        for each in self.dimensions:
+            if each.name == name:
+                return each
+        raise unknown("dimension", name, [each.name for each in self.dimensions], f"protocol {self.name!r}")

@@ -1,0 +1,80 @@
+"""Which judge protocols there are, by the name that a task's YAML gives.
+
+The YAML says ``lmms_eval_specific_kwargs: {default: {judge: NAME}}``.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+from collections.abc import Mapping
+
+from lmms_medtasks.errors import UserError, unknown
+from lmms_medtasks.judges.protocol import Protocol
+
+# Name -> "module:ATTRIBUTE", imported when asked for.
+_PROTOCOLS: Mapping[str, str] = {
+    "bones_joints_answer": "lmms_medtasks.judges.bones_joints:ANSWER",
+    "bones_joints_inconsistency": "lmms_medtasks.judges.bones_joints:INCONSISTENCY",
+    "bones_joints_reasoning": "lmms_medtasks.judges.bones_joints:REASONING",
+    "med_cmr_open": "lmms_medtasks.judges.med_cmr:PROTOCOL",
+    "sure_closed": "lmms_medtasks.judges.sure_vqa:CLOSED_PROTOCOL",
+    "sure_mimic_closed": "lmms_medtasks.judges.sure_vqa:MIMIC_CLOSED",
+    "sure_mimic_multilabel": "lmms_medtasks.judges.sure_vqa:MIMIC_MULTILABEL",
+    "sure_mimic_open": "lmms_medtasks.judges.sure_vqa:MIMIC_OPEN",
+    "sure_multilabel": "lmms_medtasks.judges.sure_vqa:MULTILABEL_PROTOCOL",
+    "sure_open": "lmms_medtasks.judges.sure_vqa:OPEN",
+}
+
+
+def names() -> list[str]:
+    """The built-in protocols' names, sorted."""
+    return sorted(_PROTOCOLS)
+
+
+@functools.cache
+def get(name: str) -> Protocol:
+    """The protocol called ``name``: a built-in one, or ``package.module:ATTRIBUTE`` of anyone's own.
+
+    A protocol's own ``name`` must be the name that it is got by, since a sample log has no more than that.
+
+    Raises:
+        UserError: there is none of that name, or it is not well-formed (see :func:`check`).
+    """
+    if name not in _PROTOCOLS and ":" not in name:
+        raise unknown("judge protocol", name, names(), "a task's YAML, or give package.module:ATTRIBUTE")
+    module, _, attribute = _PROTOCOLS.get(name, name).partition(":")
+    try:
+        protocol = getattr(importlib.import_module(module), attribute)
+    except (ImportError, AttributeError) as error:
+        raise UserError(
+            f"Can't get the judge protocol {name!r} from {module}, attribute {attribute!r}: {error}."
+        ) from error
+    if not isinstance(protocol, Protocol):
+        raise UserError(f"{name!r} is a {type(protocol).__name__}, wanted a lmms_medtasks.judges.protocol.Protocol.")
+    if protocol.name != name:
+        raise UserError(f"The judge protocol {name!r} calls itself {protocol.name!r}: the two names must be the same.")
+    check(protocol)
+    return protocol
+
+
+def check(protocol: Protocol) -> None:
+    """Raise UserError where a protocol is not well-formed: its scale, its trials, its prompt's places."""
+    from lmms_medtasks.judges import prompts
+
+    where = f"Judge protocol {protocol.name!r}"
+    dimensions = [dimension.name for dimension in protocol.dimensions]
+    if not dimensions or len(set(dimensions)) < len(dimensions):
+        raise UserError(f"{where}: wanted one or more dimensions of different names, got {dimensions}.")
+    for dimension in protocol.dimensions:
+        if len(dimension.labels) < 2:
+            raise UserError(f"{where}: {dimension.name!r} has the labels {list(dimension.labels)}, wanted two or more.")
+    checklist = protocol.checklist
+    if checklist and (checklist.name in dimensions or checklist.field not in protocol.fields):
+        raise UserError(
+            f"{where}: the checklist {checklist.name!r} needs a name that no dimension has, and one of the fields "
+            f"{list(protocol.fields)}; its field is {checklist.field!r}."
+        )
+    if protocol.trials < 1 or protocol.version < 1:
+        raise UserError(f"{where}: trials {protocol.trials} and version {protocol.version} must be 1 or more.")
+    prompts.check(protocol)

@@ -1,0 +1,294 @@
+"""Judging a finished run from its files: what is missing, or everything by another judge. The model is not run."""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+from lmms_medtasks import results
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.judges import identity, records, rescoring, stage, withheld
+from lmms_medtasks.judges.judging import Counts, Judge, Say, Wanted
+from lmms_medtasks.judges.protocol import Item, Protocol, Verdict
+from lmms_medtasks.judges.settings import Settings
+from lmms_medtasks.judges.table import Key, key_of
+
+NOT_HERE = "reply not on this machine"
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A task of a result file that names protocols."""
+
+    run: results.Run
+    task: str
+    protocols: tuple[Protocol, ...]
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """What the result file says of the task."""
+        return self.run.content["configs"][self.task]
+
+    @property
+    def recorded(self) -> Mapping[str, Any]:
+        """The judge that the file names for it, as :func:`lmms_medtasks.judges.identity.summary` describes it."""
+        return (self.config.get("metadata") or {}).get("judge") or {"name": "none", "protocols": []}
+
+    def by(self, settings: Settings) -> bool:
+        """Whether the file's verdicts are of this judge, or of none yet."""
+        return self.recorded["name"] in ("none", settings.name)
+
+    def check_same(self, settings: Settings) -> None:
+        """Raise UserError unless this judge, with these settings and prompts, is the one of the file's verdicts."""
+        then = {each["protocol"]: each for each in self.recorded["protocols"]}
+        for protocol in self.protocols:
+            now = identity.describe(settings, protocol)
+            if different := identity.differences(then.get(protocol.name, {}), now):
+                raise UserError(
+                    f"{self.task} was judged by {settings.name} in another way than now ({'; '.join(different)}): the "
+                    "two must not stand in one table. Set it as it was, or judge everything anew: -o FOLDER."
+                )
+
+
+@dataclass(frozen=True)
+class Done:
+    """What became of a task. ``kept``: verdicts of the log that stayed; ``results``: its new entry in the file."""
+
+    judged: Judged
+    counts: Counts
+    kept: int
+    results: Mapping[str, Any]
+
+
+def judged_tasks(runs: Sequence[results.Run], tasks: Sequence[str]) -> list[Judged]:
+    """The tasks of ``runs`` that name a protocol, those called ``tasks`` only if it is not empty.
+
+    Raises UserError where there is none, or a name is of none.
+    """
+    found = []
+    for run in runs:
+        for task, config in run.content.get("configs", {}).items():
+            if run.samples_file(task).is_file() and (protocols := stage.protocols_of(config)):
+                found.append(Judged(run, task, tuple(protocols)))
+    names = {each.task for each in found}
+    if not found:
+        raise UserError(
+            f"Nothing to judge in {', '.join(str(run.path) for run in runs) or 'no result file'}: no task with a judge "
+            "and a sample log. Runs need --log_samples."
+        )
+    for task in tasks:
+        if task not in names:
+            raise UserError(f"Task {task!r} is not judged in this run. Judged: {', '.join(sorted(names))}.")
+    return [each for each in found if not tasks or each.task in tasks]
+
+
+def rejudge(
+    tasks: Sequence[Judged], judge: Judge, definitions: rescoring.Definitions, target: Path, say: Say, *, alone: bool
+) -> list[Done]:
+    """Judge ``tasks``, all of one run, and write its result file and their sample logs to the folder ``target``.
+
+    Verdicts of the same judge stay; those of another are made anew. ``alone``: the result file written holds no other
+    task, so that no other judge's numbers stand beside these. ``target`` may be the run's own folder. Each file
+    is written whole or not at all, the logs before the results, so that a run stopped in between is mended by another.
+    """
+    run, done, sizes = tasks[0].run, [], {}
+    content = copy.deepcopy(run.content)
+    if alone:
+        _leave(content, {each.task for each in tasks})
+    logs: dict[str, list[dict[str, Any]]] = {}
+    for each in tasks:
+        rows, outcome = _rejudged(each, judge, definitions, say)
+        logs[each.task], sizes[each.task] = rows, len(rows)
+        done.append(outcome)
+        entry = content["results"][each.task]
+        content["results"][each.task] = {"alias": entry.get("alias", each.task), **outcome.results}
+        metadata = content["configs"][each.task].setdefault("metadata", {})
+        metadata["judge"] = identity.summary(judge.settings, each.protocols)
+    for task in content["results"]:
+        sizes.setdefault(task, run.sample_count(task) or 0)
+    rescoring.update_groups(content, definitions, sizes)
+    made = datetime.now(timezone.utc).isoformat(timespec="seconds")
+    made_by = {"date": made, "judge": judge.settings.name, "tasks": [each.task for each in tasks]}
+    content["judged_again"] = [*content.get("judged_again", []), made_by]
+    target.mkdir(parents=True, exist_ok=True)
+    for task, rows in logs.items():
+        _write(target / run.samples_file(task).name, "".join(_line(row) for row in rows))
+    _write(target / run.path.name, _line(content, indent=2))
+    return done
+
+
+def _leave(content: dict[str, Any], tasks: set[str]) -> None:
+    """Leave only ``tasks`` in a result file's content; groups that hold others go with them."""
+    groups = {name for name, members in content.get("group_subtasks", {}).items() if members and set(members) <= tasks}
+    for key in (
+        "results",
+        "groups",
+        "group_subtasks",
+        "configs",
+        "versions",
+        "n-shot",
+        "higher_is_better",
+        "n-samples",
+    ):
+        if isinstance(content.get(key), dict):
+            content[key] = {name: value for name, value in content[key].items() if name in tasks | groups}
+
+
+def _rejudged(
+    each: Judged, judge: Judge, definitions: rescoring.Definitions, say: Say
+) -> tuple[list[dict[str, Any]], Done]:
+    metrics_of = definitions.metrics_of(each.task)
+    rows = _read(each)
+    documents = _Documents(each, definitions)
+    answers = [_Answers.of(results.record_of(row) or {}, documents, judge.settings) for row in rows]
+    counts = Counts()
+    found: dict[Key, Verdict] = {}
+    for protocol in each.protocols:
+        own = [answer for answer in answers if answer.protocol.name == protocol.name]
+        verdicts, some = judge.judge(protocol, [wanted for answer in own for wanted in answer.wanted()], say=say)
+        found |= verdicts
+        counts = counts.and_also(some)
+    if lost := sum(answer.lost for answer in answers):
+        counts = counts.and_also(Counts(missing=lost, reasons={NOT_HERE: lost}))
+    fresh = [metrics_of(answer.judged(found, judge.settings)) for answer in answers]
+    new = [{**row, **metrics} for row, metrics in zip(rows, fresh, strict=True)]
+    entry = rescoring.results_of(each.task, definitions.of(each.task), each.config, fresh, _filter(each))
+    return new, Done(each, counts, sum(answer.kept for answer in answers), entry)
+
+
+def _read(each: Judged) -> list[dict[str, Any]]:
+    """The rows of the sample log, each checked to hold a record with verdicts."""
+    for sample in each.run.samples(each.task):
+        if "judge" not in sample.record or "verdicts" not in sample.record:
+            raise UserError(f"{each.run.samples_file(each.task)}, line {sample.line}: its record holds no verdicts.")
+    with each.run.samples_file(each.task).open("rb") as file:
+        return [json.loads(line) for line in file if line.strip()]
+
+
+class _Documents:
+    """Items of a record: from the record itself, or, where the terms keep them out of it, from the data."""
+
+    def __init__(self, each: Judged, definitions: rescoring.Definitions) -> None:
+        self._each, self._definitions = each, definitions
+        self._documents: dict[str, Mapping[str, Any]] | None = None
+
+    def items(self, record: Mapping[str, Any]) -> list[Item | None]:
+        if record["items"] != records.WITHHELD:
+            return [fields and Item(record["id"], fields) for fields in record["items"]]
+        if self._documents is None:
+            self._documents = self._load()
+        document = self._documents.get(record["id"])
+        if document is None:
+            raise UserError(f"Task {self._each.task!r}: no document {record['id']!r} in the data that are here.")
+        replies = [withheld.recall(digest) for digest in record["replies"]]
+        return [
+            None if reply is None else records.items_of(document, [reply], records.protocol_of(record))[0]
+            for reply in replies
+        ]
+
+    def _load(self) -> dict[str, Mapping[str, Any]]:
+        loaded = self._definitions.manager.load_task_or_group(self._each.task)
+        task = loaded[self._each.task]
+        recorded = (self._each.config.get("metadata") or {}).get("data_digest")
+        here = (task.config.metadata or {}).get("data_digest")
+        if recorded != here:
+            raise UserError(
+                f"Task {self._each.task!r} ran on data of digest {recorded}, here are data of digest {here}: its "
+                "questions can't be taken from them."
+            )
+        return {document["id"]: document for document in task.eval_docs_no_media}
+
+
+@dataclass(frozen=True)
+class _Answers:
+    """The answers in a record. ``items``: one a reply, None where there is nothing to judge, or it is not here."""
+
+    record: Mapping[str, Any]
+    protocol: Protocol
+    items: Sequence[Item | None]
+    keep: bool
+
+    @classmethod
+    def of(cls, record: Mapping[str, Any], documents: _Documents, settings: Settings) -> _Answers:
+        """The record's verdicts stay where this very judge gave them."""
+        protocol = records.protocol_of(record)
+        same = not identity.differences(record["judge"], identity.describe(settings, protocol))
+        return cls(record, protocol, documents.items(record), keep=same)
+
+    @property
+    def kept(self) -> int:
+        """How many of the log's verdicts stay."""
+        return sum(self._stays(each, n) for each in self.record["verdicts"] for n in range(len(each)))
+
+    @property
+    def lost(self) -> int:
+        """How many verdicts stay missing because the reply to judge is not here."""
+        pairs = zip(self.items, self.record["verdicts"], strict=True)
+        return sum(not self._stays(old, n) for item, old in pairs if item is None for n in range(len(old)))
+
+    def _stays(self, old: Sequence[Mapping[str, Any]], trial: int) -> bool:
+        return self.keep and trial < len(old) and old[trial]["status"] != "missing"
+
+    def wanted(self) -> Iterator[Wanted]:
+        """What is to be judged."""
+        for item, old in zip(self.items, self.record["verdicts"], strict=True):
+            if item is not None:
+                trials = range(self.protocol.trials)
+                yield from ((item, trial) for trial in trials if not self._stays(old, trial))
+
+    def judged(self, found: Mapping[Key, Verdict], settings: Settings) -> dict[str, Any]:
+        """The record with the verdicts that ``found`` has for it."""
+        verdicts = [
+            [self._verdict(item, old, trial, found) for trial in self._trials(item, old)]
+            for item, old in zip(self.items, self.record["verdicts"], strict=True)
+        ]
+        return {**self.record, "judge": identity.describe(settings, self.protocol), "verdicts": verdicts}
+
+    def _trials(self, item: Item | None, old: Sequence[Any]) -> range:
+        return range(len(old) if item is None else self.protocol.trials)
+
+    def _verdict(
+        self, item: Item | None, old: Sequence[Mapping[str, Any]], trial: int, found: Mapping[Key, Verdict]
+    ) -> dict[str, Any]:
+        if self._stays(old, trial):
+            return dict(old[trial])
+        lost = Verdict("missing", reason=NOT_HERE)
+        return records.to_json(lost if item is None else found[key_of(self.protocol, item, trial)], self.protocol)
+
+
+def _filter(each: Judged) -> str:
+    """The name of the task's one filter, as it stands in the results' keys."""
+    entry = each.run.content["results"].get(each.task, {})
+    names = {key.partition(",")[2] for key in entry if "," in key and "_stderr" not in key}
+    if len(names) != 1:
+        raise UserError(
+            f"{each.run.path}: task {each.task!r} has results of the filters {sorted(names)}; wanted one, since the "
+            "sample log does not say which row is of which."
+        )
+    return names.pop()
+
+
+def default_folder(run: Path, judge: str) -> Path:
+    """``RUN-judge-<model>``, beside the run's folder."""
+    folder = run if run.is_dir() else run.parent
+    return folder.resolve().with_name(f"{folder.resolve().name}-judge-{re.sub(r'[^A-Za-z0-9._-]+', '_', judge)}")
+
+
+def _line(content: Mapping[str, Any], indent: int | None = None) -> str:
+    from lmms_eval.utils import handle_non_serializable  # as the harness writes its files
+
+    return json.dumps(content, default=handle_non_serializable, ensure_ascii=False, indent=indent) + "\n"
+
+
+def _write(path: Path, text: str) -> None:
+    """Write a file whole or not at all."""
+    part = path.with_name(f"{path.name}.{os.getpid()}.part")
+    part.write_text(text, encoding="utf-8", errors="surrogatepass")
+    os.replace(part, path)

@@ -1,0 +1,79 @@
+"""How long to wait before a request is sent again."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+from datetime import datetime, timezone
+from email.utils import parsedate_to_datetime
+
+from lmms_medtasks.judges.defaults import defaults
+from lmms_medtasks.seeding import generator
+
+
+def backoff(attempt: int, key: str) -> float:
+    """Seconds to wait after attempt number ``attempt`` (from 0) failed: exponential, between half of it and all of it.
+
+    The jitter depends on ``key`` and the attempt alone, so that requests that failed together do not come back together
+    and a run can be repeated.
+    """
+    longest = min(defaults()["longest_backoff"], defaults()["first_wait"] * 2.0**attempt)
+    return float(longest * generator("backoff", key, attempt).uniform(0.5, 1.0))
+
+
+def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
+    """Seconds that an endpoint asks to wait: ``Retry-After`` as seconds or as a date; None if it says nothing readable.
+
+    ``retry-after-ms``, which some endpoints send, stands above it. ``headers``: names in lower case.
+    """
+    for name, scale in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
+        text = headers.get(name, "").strip()
+        try:
+            seconds = float(text) / scale
+        except ValueError:
+            continue
+        if 0 <= seconds < float("inf"):
+            return seconds
+    try:
+        then = parsedate_to_datetime(headers.get("retry-after", ""))
+    except (TypeError, ValueError, IndexError):
+        return None
+    if then.tzinfo is None:
+        then = then.replace(tzinfo=timezone.utc)
+    return max(0.0, (then - (now or datetime.now(timezone.utc))).total_seconds())
+
+
+class Brake:
+    """What an endpoint asked of one request holds for all: until then none is sent. Waiting ends at once on a stop."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._until = 0.0
+        self._stopped = threading.Event()
+
+    def hold(self, seconds: float) -> None:
+        """Let nothing pass for ``seconds`` from now, or longer if that was asked for before."""
+        with self._lock:
+            self._until = max(self._until, self._clock() + seconds)
+
+    def stop(self) -> None:
+        """End all waiting, now and from now on."""
+        self._stopped.set()
+
+    @property
+    def stopped(self) -> bool:
+        """Whether :meth:`stop` was called."""
+        return self._stopped.is_set()
+
+    def wait(self, seconds: float = 0.0) -> bool:
+        """Wait ``seconds``, and for as long as nothing may pass; False if everything was stopped."""
+        until = self._clock() + seconds
+        while not self._stopped.is_set():
+            with self._lock:
+                left = max(until, self._until) - self._clock()
+            if left <= 0:
+                return True
+            self._stopped.wait(left)
+        return False

@@ -1,0 +1,236 @@
+"""Which judge is asked, where, and how: read from the environment, once and whole, with an error for all that is wrong.
+
+``MEDTASKS_JUDGE=provider:model`` is the one place where the judge is named. Providers:
+
+- ``openai``: any OpenAI-compatible endpoint; base URL from OPENAI_API_URL, OPENAI_BASE_URL or OPENAI_API_BASE (the
+  first that is set), key from OPENAI_API_KEY.
+- ``local``: the same without a key; full URL from LLM_JUDGE_URL, else as above, else port 8000 of this machine.
+- ``azure``, ``bedrock``: through lmms-eval's own judges, with their variables (AZURE_ENDPOINT, AZURE_API_KEY; AWS_...).
+- ``lexical``: token F1 instead of a language model, for trying things out. No model to name.
+- ``none``, or unset: nothing is asked.
+
+Other variables, all optional: MEDTASKS_JUDGE_ with CONCURRENCY, TIMEOUT, TEMPERATURE, MAX_TOKENS, RETRIES,
+MAX_REQUESTS, MAX_COST (USD), PRICE (USD per million tokens: "input,output"), PRIVATE_HOSTS (see
+:mod:`lmms_medtasks.judges.guard`).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from lmms_medtasks.errors import UserError, unknown
+from lmms_medtasks.judges.addresses import Address, address
+from lmms_medtasks.judges.defaults import defaults
+
+JUDGE = "MEDTASKS_JUDGE"
+PROVIDERS = ("openai", "local", "azure", "bedrock", "lexical", "none")
+_WITHOUT_MODEL = ("lexical", "none")
+_URLS = ("OPENAI_API_URL", "OPENAI_BASE_URL", "OPENAI_API_BASE")
+_OPENAI = "https://api.openai.com/v1"
+_LOCAL = "http://localhost:8000/v1"
+
+
+class Price(NamedTuple):
+    """USD per million tokens."""
+
+    input: float
+    output: float
+
+    def of(self, input_tokens: float, output_tokens: float) -> float:
+        """What so many tokens cost, in USD."""
+        return (self.input * input_tokens + self.output * output_tokens) / 1e6
+
+
+@dataclass(frozen=True)
+class Settings:
+    """A judge and how it is asked. ``key`` and ``address`` may hold secrets: neither is ever shown."""
+
+    provider: str = "none"
+    model: str = ""
+    address: Address = field(default=Address("", ""), repr=False)
+    key: str = field(default="", repr=False)
+    temperature: float | None = 0.0
+    max_tokens: int = 1024
+    timeout: float = 120.0
+    concurrency: int = 16
+    retries: int = 5
+    max_requests: int | None = None
+    max_cost: float | None = None
+    price: Price | None = None
+    private_hosts: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """``openai:gpt-4o``; ``lexical`` and ``none`` have no model."""
+        return f"{self.provider}:{self.model}" if self.model else self.provider
+
+    @property
+    def is_llm(self) -> bool:
+        """Whether a language model judges."""
+        return self.provider not in _WITHOUT_MODEL
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """What must stand in no message, file or log."""
+        return tuple(filter(None, (self.key, self.address.password)))
+
+    def scrubbed(self, text: str) -> str:
+        """``text`` without this judge's secrets."""
+        for secret in self.secrets:
+            text = text.replace(secret, "[key]")
+        return text
+
+    def share(self, rank: int, processes: int) -> Settings:
+        """The part of one of several processes in what all of them together may do."""
+
+        def part(total: int) -> int:
+            return total // processes + (rank < total % processes)
+
+        return dataclasses.replace(
+            self,
+            concurrency=max(1, part(self.concurrency)),
+            max_requests=None if self.max_requests is None else part(self.max_requests),
+            max_cost=None if self.max_cost is None else self.max_cost / processes,
+        )
+
+
+def read(environment: Mapping[str, str] | None = None, judge: str | None = None) -> Settings:
+    """The settings that the environment asks for; ``judge`` stands above ``MEDTASKS_JUDGE``.
+
+    Raises:
+        UserError: an unknown provider, no model, no key, a number out of range, a URL that is none.
+    """
+    environment = os.environ if environment is None else environment
+    provider, model = _named(judge if judge is not None else environment.get(JUDGE, ""))
+    reader = _Reader(environment)
+    price = _price(environment.get(f"{JUDGE}_PRICE", ""))
+    max_cost = reader.number("MAX_COST", None, 0)
+    if max_cost is not None and price is None:
+        raise UserError(
+            f"{JUDGE}_MAX_COST={max_cost:g} says nothing without a price. Set {JUDGE}_PRICE=input,output in USD per "
+            "million tokens, as in 2.5,10."
+        )
+    reasons = model.rsplit("/", 1)[-1].startswith(tuple(defaults()["reasoning_models"]))
+    where, key = _endpoint(provider, environment)
+    return Settings(
+        provider=provider,
+        model=model,
+        address=where,
+        key=key,
+        temperature=None if reasons else reader.number("TEMPERATURE", defaults()["temperature"], 0),
+        max_tokens=reader.whole("MAX_TOKENS", defaults()["max_tokens"], 1) or 0,
+        timeout=reader.number("TIMEOUT", defaults()["timeout"], 0.001) or 0.0,
+        concurrency=reader.whole("CONCURRENCY", defaults()["concurrency"], 1) or 0,
+        retries=reader.whole("RETRIES", defaults()["retries"], 0) or 0,
+        max_requests=reader.whole("MAX_REQUESTS", None, 0),
+        max_cost=max_cost,
+        price=price,
+        private_hosts=tuple(filter(None, (each.strip() for each in reader.text("PRIVATE_HOSTS").split(",")))),
+    )
+
+
+def _named(judge: str) -> tuple[str, str]:
+    judge = judge.strip()
+    if not judge:
+        return "none", ""
+    provider, _, model = judge.partition(":")
+    if provider not in PROVIDERS:
+        raise unknown("provider", provider, PROVIDERS, f"the judge {judge!r}, wanted provider:model")
+    if provider in _WITHOUT_MODEL:
+        if model:
+            raise UserError(f"The judge {judge!r} names a model; {provider!r} has none. Write {provider!r} alone.")
+        return provider, ""
+    if not model.strip() or model != model.strip():
+        raise UserError(
+            f"The judge {judge!r} names no model. Wanted provider:model, as in {provider}:gpt-4o-2024-08-06."
+        )
+    return provider, model
+
+
+class _Reader:
+    """Reads the variables that begin with MEDTASKS_JUDGE_."""
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        self._environment = environment
+
+    def text(self, name: str) -> str:
+        return self._environment.get(f"{JUDGE}_{name}", "").strip()
+
+    def number(self, name: str, default: float | None, lowest: float) -> float | None:
+        """A finite number from ``lowest`` on, ``default`` if the variable is not set."""
+        return self._parsed(name, default, lowest, float)
+
+    def whole(self, name: str, default: int | None, lowest: int) -> int | None:
+        """A whole number from ``lowest`` on, ``default`` if the variable is not set."""
+        return self._parsed(name, default, lowest, int)
+
+    def _parsed(self, name: str, default: Any, lowest: float, kind: type) -> Any:
+        text = self.text(name)
+        if not text:
+            return default
+        try:
+            value = kind(text)
+        except ValueError:
+            value = math.nan
+        if not (math.isfinite(value) and value >= lowest):
+            what = "a whole number" if kind is int else "a number"
+            raise UserError(f"{JUDGE}_{name}={text!r}: wanted {what} of {lowest:g} or more.")
+        return value
+
+
+def _price(text: str) -> Price | None:
+    if not text.strip():
+        return None
+    try:
+        numbers = [float(part) for part in text.split(",")]
+    except ValueError:
+        numbers = []
+    if len(numbers) != 2 or not all(math.isfinite(number) and number >= 0 for number in numbers):
+        raise UserError(
+            f"{JUDGE}_PRICE={text!r}: wanted two numbers, the price of a million input tokens and of a million output "
+            "tokens in USD, as in 2.5,10."
+        )
+    return Price(*numbers)
+
+
+def _endpoint(provider: str, environment: Mapping[str, str]) -> tuple[Address, str]:
+    """Where the judge is, and its key."""
+    if provider == "openai":
+        variable, url = _first(environment, _URLS, _OPENAI)
+        return address(url, variable), _key(environment, "OPENAI_API_KEY", provider)
+    if provider == "local":
+        variable, url = _first(environment, ("LLM_JUDGE_URL", *_URLS), _LOCAL)
+        return address(url, variable), ""
+    if provider == "azure":
+        url = environment.get("AZURE_ENDPOINT", "").strip()
+        if not url:
+            raise UserError("The judge is azure:..., but AZURE_ENDPOINT is not set: the URL of your Azure resource.")
+        return address(url, "AZURE_ENDPOINT"), _key(environment, "AZURE_API_KEY", provider)
+    if provider == "bedrock":
+        region = environment.get("AWS_REGION", "us-west-2")  # as lmms-eval's own judge has it
+        return address(f"https://bedrock-runtime.{region}.amazonaws.com", "AWS_REGION"), ""
+    return Address("", ""), ""
+
+
+def _first(environment: Mapping[str, str], names: tuple[str, ...], default: str) -> tuple[str, str]:
+    for name in names:
+        if environment.get(name, "").strip():
+            return name, environment[name].strip()
+    return "the default", default
+
+
+def _key(environment: Mapping[str, str], name: str, provider: str) -> str:
+    key = environment.get(name, "").strip()
+    if not key:
+        raise UserError(
+            f"The judge is {provider}:..., but {name} is not set. Set it to the endpoint's key; for an endpoint of "
+            "your own that wants none: MEDTASKS_JUDGE=local:MODEL with LLM_JUDGE_URL."
+        )
+    if not (key.isascii() and key.isprintable() and " " not in key):
+        raise UserError(f"{name} holds characters that no key has (a line break, a blank, or beyond ASCII).")
+    return key

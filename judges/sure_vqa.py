@@ -1,0 +1,106 @@
+"""SURE-VQA's judge protocols: open answers (1 to 5 stars), closed ones (0, 1), and two-option ones (0, 0.5, 1).
+
+Scales and rule are the paper's (section 2, R2; Appendix A.2), the prompts say the same in our words. What is ours:
+
+* The hybrid rule. The paper gives an exact match the highest score without asking the judge; its public code compares
+  the texts as they are. Here they are compared folded (:func:`folded`): case, white space, and punctuation around the
+  answer do not count.
+* Where the options of a closed question are known and the answer is one of them and nothing else, the scale says the
+  score, and no judge is asked either. An answer without a word gets the lowest score.
+
+Questions of MIMIC-CXR-VQA have protocols of their own that differ in one thing: they carry the terms of the data.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from typing import Any
+
+from lmms_medtasks.judges.protocol import Dimension, Item, Protocol
+from lmms_medtasks.parsing.replies import after_reasoning
+from lmms_medtasks.sources.sure_reader import SEPARATOR
+
+PAPER_JUDGE = "google/gemma-2-9b-it"
+"""The paper says Gemma (Team Gemma et al., 2024); its public code names this model."""
+
+MIMIC_TERMS = (
+    "PhysioNet Credentialed Health Data Use Agreement 1.5.0: data must not be shared with third parties, which an "
+    "online judge is."
+)
+OPEN_TAGS = ("suite", "shift", "set", "answer_type")
+"""What a log may say of a question of MIMIC-CXR-VQA besides its ids: which test it is in, and how it is scored."""
+
+_AROUND = " .,;:!\"'`*"
+_BOTH_NONE = {"both", "none"}
+
+STARS = Dimension("stars", {str(stars): float(stars) for stars in range(1, 6)})
+CLOSED = Dimension("correct", {"0": 0.0, "1": 1.0})
+MULTILABEL = Dimension("correct", {"0": 0.0, "0.5": 0.5, "1": 1.0})
+
+
+def folded(text: str) -> str:
+    """What of an answer counts when two are compared: no case, single spaces, no punctuation or marks around it.
+
+    >>> folded(" **Yes.** "), folded("Left  lung"), folded("2.5 cm.")
+    ('yes', 'left lung', '2.5 cm')
+    """
+    return " ".join(text.casefold().split()).strip(_AROUND)
+
+
+def _item(kind: str, with_options: bool, doc: Mapping[str, Any], reply: str) -> Item | None:
+    """The item of a question of this kind; None for one of another kind, which another protocol judges."""
+    if doc["answer_type"] != kind:
+        return None
+    answer = (after_reasoning(reply) or "").strip()
+    fields = {"question": doc["question"], "reference": doc["answer"], "answer": answer}
+    if with_options:
+        fields["options"] = doc["choices"]
+    return Item(str(doc["id"]), fields)
+
+
+def _settle(dimension: Dimension, item: Item) -> tuple[Mapping[str, str], str] | None:
+    labels = list(dimension.labels)
+    answer, reference = folded(item.fields["answer"]), folded(item.fields["reference"])
+    if not answer:
+        return {dimension.name: labels[0]}, "no answer"
+    if answer == reference:
+        return {dimension.name: labels[-1]}, "exact match"
+    options = {folded(option) for option in item.fields.get("options", "").split(SEPARATOR)}
+    if answer in options and reference in options:
+        return {dimension.name: _by_table(answer, reference, dimension)}, "another option"
+    return None
+
+
+def _by_table(answer: str, reference: str, dimension: Dimension) -> str:
+    """The label of a wrong option: half right if one of the two is a single option and the other "both" or "none"."""
+    half = "0.5" in dimension.labels and (answer in _BOTH_NONE) != (reference in _BOTH_NONE)
+    return "0.5" if half else "0"
+
+
+def _protocol(name: str, kind: str, dimension: Dimension, terms: str = "") -> Protocol:
+    with_options = kind != "open"
+    return Protocol(
+        name=name,
+        prompt=f"sure_{kind}.txt",
+        version=1,
+        dimensions=(dimension,),
+        fields=("question", *(("options",) if with_options else ()), "reference", "answer"),
+        paper_judge=PAPER_JUDGE,
+        item=functools.partial(_item, kind, with_options),
+        settle=functools.partial(_settle, dimension),
+        terms=terms,
+        open_tags=OPEN_TAGS if terms else (),
+        source="SURE-VQA, section 2 (R2) and Appendix A.2; prompt in our words; the rule for plain options is ours",
+    )
+
+
+OPEN = _protocol("sure_open", "open", STARS)
+CLOSED_PROTOCOL = _protocol("sure_closed", "closed", CLOSED)
+MULTILABEL_PROTOCOL = _protocol("sure_multilabel", "multilabel", MULTILABEL)
+MIMIC_OPEN = _protocol("sure_mimic_open", "open", STARS, MIMIC_TERMS)
+MIMIC_CLOSED = _protocol("sure_mimic_closed", "closed", CLOSED, MIMIC_TERMS)
+MIMIC_MULTILABEL = _protocol("sure_mimic_multilabel", "multilabel", MULTILABEL, MIMIC_TERMS)
+
+BY_KIND = {"open": OPEN, "closed": CLOSED_PROTOCOL, "multilabel": MULTILABEL_PROTOCOL}
+MIMIC_BY_KIND = {"open": MIMIC_OPEN, "closed": MIMIC_CLOSED, "multilabel": MIMIC_MULTILABEL}

@@ -1,0 +1,196 @@
+"""One request to a chat-completions endpoint: a reply, or a failure that says what to do about it.
+
+Written on httpx, not on the openai package, which follows redirects, repeats requests by itself, and takes seconds to
+import: a judge's endpoint must get each text once, from here, and no other endpoint ever.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from lmms_medtasks import __version__
+from lmms_medtasks.judges.retrying import retry_after
+from lmms_medtasks.judges.settings import Settings
+
+Message = Mapping[str, str]
+
+_REPEAT = {408, 409, 425, 429}
+_FATAL = {401, 402, 403, 404}
+_NO_SCHEMA = {400, 422}
+_LONGEST_BODY = 4_000_000  # bytes
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What the judge said, and why it ended ("stop", "length", ...). Tokens as reported; None if they were not."""
+
+    text: str
+    finish: str = ""
+    refusal: str = ""
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+
+
+class Failure(Exception):
+    """A request that brought no reply.
+
+    Attributes:
+        repeat: it may be sent again. wait: how long the endpoint asks to wait, in seconds.
+        fatal: no other request will fare better (a wrong key, an unknown model).
+        unsupported: it may be what was asked for beside the messages, a reply by schema.
+        billed: it may have cost its input, though nothing readable came.
+    """
+
+    def __init__(
+        self,
+        reason: str,
+        *,
+        repeat: bool = False,
+        wait: float | None = None,
+        fatal: bool = False,
+        unsupported: bool = False,
+        billed: bool = False,
+    ) -> None:
+        super().__init__(reason)
+        self.repeat, self.wait, self.fatal = repeat, wait, fatal
+        self.unsupported, self.billed = unsupported, billed
+
+
+class Transport(Protocol):
+    """A way to a judge, safe in many threads."""
+
+    def send(self, messages: Sequence[Message], schema: Mapping[str, Any] | None) -> Reply:
+        """Ask once; raises :class:`Failure`."""
+
+    def close(self) -> None:
+        """End what is in flight."""
+
+
+class ChatTransport:
+    """An OpenAI-compatible endpoint. ``private``: texts that no third party may see, so no proxy either."""
+
+    def __init__(self, settings: Settings, *, private: bool = False) -> None:
+        import httpx
+
+        self._settings = settings
+        self._url = f"{settings.address.url}/chat/completions"
+        headers = {"User-Agent": f"lmms-medtasks/{__version__}"}
+        auth = None
+        if settings.address.user:
+            auth = httpx.BasicAuth(settings.address.user, settings.address.password)
+        elif settings.key:
+            headers["Authorization"] = f"Bearer {settings.key}"
+        for name, variable in (("OpenAI-Organization", "OPENAI_ORG_ID"), ("OpenAI-Project", "OPENAI_PROJECT_ID")):
+            if settings.provider == "openai" and os.environ.get(variable):
+                headers[name] = os.environ[variable]
+        many = settings.concurrency
+        self._client = httpx.Client(
+            headers=headers,
+            auth=auth,
+            timeout=httpx.Timeout(settings.timeout, pool=None),
+            limits=httpx.Limits(max_connections=many, max_keepalive_connections=many),
+            follow_redirects=False,
+            trust_env=not private,
+        )
+
+    def send(self, messages: Sequence[Message], schema: Mapping[str, Any] | None) -> Reply:
+        """Ask once; raises :class:`Failure`."""
+        import httpx
+
+        body = self._body(messages, schema)
+        try:
+            with self._client.stream("POST", self._url, json=body) as response:
+                content = self._content(response)
+        except httpx.TimeoutException as error:
+            raise Failure(
+                f"request failed: no reply in {self._settings.timeout:g} s", repeat=True, billed=True
+            ) from error
+        except (httpx.TransportError, httpx.StreamError) as error:
+            # Refused is for certain not billed; cut off in the middle may be.
+            cut = not isinstance(error, httpx.ConnectError)
+            raise Failure(
+                f"request failed: {self._said(str(error) or type(error).__name__)}", repeat=True, billed=cut
+            ) from error
+        except (httpx.InvalidURL, httpx.HTTPError, RuntimeError) as error:
+            raise Failure(f"request failed: {self._said(str(error))}") from error
+        if response.status_code != 200:
+            raise self._failure(response.status_code, response.headers, content, schema is not None)
+        return self._reply(content)
+
+    def close(self) -> None:
+        """End what is in flight."""
+        self._client.close()
+
+    def _body(self, messages: Sequence[Message], schema: Mapping[str, Any] | None) -> dict[str, Any]:
+        settings = self._settings
+        body: dict[str, Any] = {"model": settings.model, "messages": [dict(message) for message in messages]}
+        if settings.temperature is None:  # a reasoning model
+            body["max_completion_tokens"] = settings.max_tokens
+        else:
+            body |= {"max_tokens": settings.max_tokens, "temperature": settings.temperature}
+        if schema is not None:
+            form = {"name": "verdict", "strict": True, "schema": schema}
+            body["response_format"] = {"type": "json_schema", "json_schema": form}
+        return body
+
+    def _content(self, response: Any) -> bytes:
+        """The body, as far as it comes in time: a server that drips is a server that hangs."""
+        deadline, content = time.monotonic() + self._settings.timeout, bytearray()
+        for chunk in response.iter_bytes():
+            content += chunk
+            if time.monotonic() > deadline or len(content) > _LONGEST_BODY:
+                limits = f"{self._settings.timeout:g} s or {_LONGEST_BODY} bytes"
+                raise Failure(
+                    f"request failed: the reply had not ended after {limits}",
+                    repeat=True,
+                    billed=True,
+                )
+        return bytes(content)
+
+    def _failure(self, status: int, headers: Mapping[str, str], content: bytes, with_schema: bool) -> Failure:
+        said = self._said(content.decode("utf-8", "replace"))
+        out_of_money = status == 429 and "insufficient_quota" in said
+        if 300 <= status < 400:
+            said = "it answers with a redirect, and none is followed"
+        return Failure(
+            f"request failed: status {status}, {said}",
+            repeat=(status in _REPEAT or status >= 500) and not out_of_money,
+            wait=retry_after({name.lower(): value for name, value in headers.items()}),
+            fatal=status in _FATAL or 300 <= status < 400 or out_of_money,
+            unsupported=with_schema and status in _NO_SCHEMA,
+        )
+
+    def _said(self, text: str) -> str:
+        """An endpoint's words for a message: short, on one line, without the key (some repeat it)."""
+        line = " ".join(self._settings.scrubbed(text).split())
+        return line if len(line) <= 300 else f"{line[:297]}..."
+
+    def _reply(self, content: bytes) -> Reply:
+        try:
+            found = json.loads(content)
+            choice = found["choices"][0]
+            message = choice["message"]
+            text, refusal = message.get("content"), message.get("refusal")
+            usage = found.get("usage") or {}
+            tokens = [_count(usage.get(name)) for name in ("prompt_tokens", "completion_tokens")]
+        except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+            said = self._said(content.decode("utf-8", "replace"))
+            raise Failure(f"request failed: malformed body, {said}", repeat=True, billed=True) from error
+        if not isinstance(text, str | None) or not isinstance(refusal, str | None):
+            raise Failure("request failed: malformed body, the message is no text", repeat=True, billed=True)
+        finish = choice.get("finish_reason")
+        return Reply(_whole(text), finish if isinstance(finish, str) else "", _whole(refusal), *tokens)
+
+
+def _whole(text: str | None) -> str:
+    """A text that can be sent and stored: JSON may hold halves of characters, which no encoding takes."""
+    return (text or "").encode("utf-8", "replace").decode("utf-8")
+
+
+def _count(value: Any) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None

@@ -1,0 +1,51 @@
+"""Replies to questions on data whose terms keep them out of logs: they stay on this machine, found by their digests.
+
+A model's reply to such a question may repeat the data: a sample log holds only its digest, keyed with a secret of this
+machine (a plain digest of "yes" would be as good as the word), and the reply itself lies where the data lies, in a
+database of its own (``judge/withheld.sqlite`` in the data folder) that only the user can read. With it an answer can be
+judged again on the machine that made it, and nowhere else.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+import sqlite3
+from pathlib import Path
+
+from lmms_medtasks.judges import database
+
+_REPLIES = "CREATE TABLE IF NOT EXISTS replies (digest TEXT PRIMARY KEY, reply BLOB)"
+
+
+def keep(reply: str) -> str:
+    """Keep ``reply`` and return its digest (HMAC-SHA-256, 64 hexadecimal digits). Keeping it twice changes nothing."""
+    text = reply.encode("utf-8", "surrogatepass")
+    with database.opened(path(), _REPLIES) as base:
+        name = hmac.new(_secret(base), text, hashlib.sha256).hexdigest()
+        base.execute("INSERT OR IGNORE INTO replies VALUES (?, ?)", (name, text))
+    return name
+
+
+def _secret(base: sqlite3.Connection) -> bytes:
+    """The secret of this machine, made when it is first asked for."""
+    base.execute("CREATE TABLE IF NOT EXISTS secret (number INTEGER PRIMARY KEY, value BLOB)")
+    base.execute("INSERT OR IGNORE INTO secret VALUES (1, ?)", (secrets.token_bytes(32),))
+    return bytes(base.execute("SELECT value FROM secret").fetchone()[0])
+
+
+def recall(digest: str) -> str | None:
+    """The reply of this digest, None if it is not on this machine."""
+    if not path().is_file():
+        return None
+    with database.opened(path(), _REPLIES) as base:
+        row = base.execute("SELECT reply FROM replies WHERE digest = ?", (digest,)).fetchone()
+    return row[0].decode("utf-8", "surrogatepass") if row else None
+
+
+def path() -> Path:
+    """Where the replies are."""
+    from lmms_medtasks.sources import store
+
+    return store.home() / "judge" / "withheld.sqlite"

@@ -1,0 +1,128 @@
+"""``lmms-medtasks grids``: build new image grids with an outlier, and check a set of them for leaks."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lmms_medtasks.errors import UserError
+
+app = typer.Typer(no_args_is_help=True, help="Build grids of images with an outlier, in the form of MedObvious.")
+
+AlphaOption = Annotated[
+    float, typer.Option(help="Holm-adjusted p value below which a trivial feature counts as a leak.")
+]
+
+
+@app.command()
+def build(
+    source: Annotated[
+        str, typer.Argument(help="A folder, a labels table (CSV, JSONL, parquet), or medtasks://suite/split.")
+    ],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder to write; it must not be there yet.")],
+    labels: Annotated[
+        Path | None,
+        typer.Option(help="Table with the columns image, modality and, if known, anatomy, view, finding, laterality."),
+    ] = None,
+    items: Annotated[int, typer.Option(min=1, help="Items of each size: 5 positive and 3 negative tasks each.")] = 100,
+    size: Annotated[list[str] | None, typer.Option(help="2x2 (default) to 5x5; may be given several times.")] = None,
+    kinds: Annotated[
+        str,
+        typer.Option(
+            help="Kinds of outlier that take turns, joined by commas: category, orientation, viewpoint, integrity, "
+            "finding (default: all that the labels allow)."
+        ),
+    ] = "",
+    negatives: Annotated[float, typer.Option(help="Share of tasks whose grid has no outlier, 0 to 1.")] = 0.375,
+    seed: Annotated[int, typer.Option(help="Another seed gives other grids, the same one the same bytes.")] = 0,
+    panel: Annotated[int, typer.Option(help="Side of a panel in pixels.")] = 224,
+    match: Annotated[
+        bool,
+        typer.Option(help="Give a grid's panels one shape, resolution, JPEG quality, brightness, contrast, file size."),
+    ] = True,
+    reuse: Annotated[
+        bool, typer.Option("--reuse", help="Let a picture be in several grids (not twice in one).")
+    ] = False,
+    skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave out files that are no images.")] = False,
+    skip_unlabelled: Annotated[
+        bool, typer.Option("--skip-unlabelled", help="Leave out pictures that lack a label others have.")
+    ] = False,
+    check: Annotated[bool, typer.Option(help="Check the set for leaks, and refuse it if there is one.")] = True,
+    keep_leaks: Annotated[bool, typer.Option("--keep-leaks", help="Keep a set that leaks.")] = False,
+    alpha: AlphaOption = 0.01,
+    force: Annotated[bool, typer.Option("--force", help="Replace an earlier set in OUT.")] = False,
+) -> None:
+    """Build a set of grids from labelled pictures.
+
+    The inliers of a grid share modality, anatomy and view and have no finding; the outlier is of one of five kinds:
+    another category, a wrong orientation, another view, a violated integrity, a finding. OUT gets the release's form:
+    lmms-medtasks data prepare medobvious --source OUT makes the tasks run on it. OUT/manifest.json says how each grid
+    was made. A set in which trivial features tell the outlier is put into OUT.refused, and the exit status is 1. An
+    interrupted build leaves nothing behind; the same command makes the same set.
+    """
+    from lmms_medtasks import grids
+    from lmms_medtasks.grids import leaks, plan, pool, reading, writing
+
+    asked = tuple(kind.strip() for kind in kinds.split(",") if kind.strip())
+    if kinds:
+        plan.check_kinds(asked)
+    sizes = tuple(dict.fromkeys(str(grids.parse_size(text)) for text in size or ["2x2"]))
+    writing.check_target(output, force)
+    found = reading.read(source, labels=labels, skip_bad=skip_bad, skip_unlabelled=skip_unlabelled)
+    for name, reason in found.skipped:
+        typer.echo(f"left out: {name}: {reason}", err=True)
+    if found.ignored:
+        typer.echo(f"Columns that nothing is made of: {', '.join(found.ignored)}.", err=True)
+    wanted = asked or plan.possible_kinds(pool.Pool.of(found.pictures))
+    if not asked:
+        left = [kind for kind in plan.KINDS if kind not in wanted]
+        typer.echo(f"Kinds of outlier: {', '.join(wanted)}"
+                   + (f" (the labels do not allow {', '.join(left)})" if left else ""), err=True)  # fmt: skip
+    settings = {
+        "source": source, "labels": str(labels) if labels else None, "items": items, "sizes": list(sizes),
+        "kinds": list(wanted), "negatives": negatives, "seed": seed, "panel": panel, "match": match, "reuse": reuse,
+        "pictures": len(found.pictures), "left_out": len(found.skipped),
+    }  # fmt: skip
+    made = grids.build_items(
+        found.pictures, items=items, sizes=sizes, kinds=wanted, negatives=negatives, seed=seed, panel=panel,
+        match=match, reuse=reuse,
+    )  # fmt: skip
+    written = writing.write(
+        made, output, settings=settings, total=items * len(sizes), check=check, keep_leaks=keep_leaks, force=force,
+        alpha=alpha,
+    )  # fmt: skip
+    if check:
+        leaks.table(written.rows, typer.echo)
+    told = [row for row in written.rows if row.leak]
+    typer.echo(f"{written.items} items, {written.tasks} tasks in {written.folder}", err=True)
+    if written.refused:
+        way_out = f"The set is kept in {written.folder}; --keep-leaks takes it all the same."
+        typer.echo(f"Refused: {leaks.said(told)} {way_out}", err=True)
+        raise typer.Exit(1)
+    if told:
+        typer.echo(f"Kept although it leaks: {leaks.said(told)}", err=True)
+
+
+@app.command("check")
+def check_set(
+    folder: Annotated[Path, typer.Argument(help="A set that grids build wrote.")],
+    alpha: AlphaOption = 0.01,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+) -> None:
+    """Test whether trivial features tell the outlier better than chance; the exit status is 1 if one does."""
+    from lmms_medtasks.grids import checking, leaks
+
+    if not 0 < alpha < 1:
+        raise UserError(f"--alpha must be between 0 and 1, got {alpha!r}.")
+    rows = checking.check(folder, alpha=alpha)
+    if as_json:
+        typer.echo(json.dumps([row.to_json() for row in rows], indent=2))
+    else:
+        leaks.table(rows, typer.echo)
+    told = [row for row in rows if row.leak]
+    if told:
+        typer.echo(f"The set leaks: {leaks.said(told)}", err=True)
+        raise typer.Exit(1)

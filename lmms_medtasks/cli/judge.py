@@ -1,0 +1,157 @@
+"""``lmms-medtasks judge``: judge what is missing in a run, or all of it by another judge, without the model."""
+
+from __future__ import annotations
+
+import dataclasses
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from lmms_medtasks import results
+from lmms_medtasks.errors import UserError
+
+if TYPE_CHECKING:
+    from lmms_medtasks.judges.rejudging import Done, Judged
+    from lmms_medtasks.judges.settings import Settings
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to ``app``."""
+    app.command()(judge)
+
+
+def judge(
+    run: Annotated[Path, typer.Argument(help="Result folder of a run, or its *_results.json file.")],
+    judge: Annotated[
+        str | None, typer.Option("--judge", help="provider:model. Default: the run's own judge, else MEDTASKS_JUDGE.")
+    ] = None,
+    task: Annotated[list[str] | None, typer.Option("--task", help="Only this task; may be given again.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Write to this folder and leave the run as it is.")
+    ] = None,
+    max_requests: Annotated[int | None, typer.Option(min=0, help="Ask at most this often.")] = None,
+    max_cost: Annotated[
+        float | None, typer.Option(min=0, help="Spend at most so many USD, at the prices of MEDTASKS_JUDGE_PRICE.")
+    ] = None,
+    include_path: Annotated[
+        Path | None, typer.Option("--include-path", help="Folder with the YAMLs of tasks that are not ours.")
+    ] = None,
+) -> None:
+    """Judge the open answers of a run again, from its sample log alone.
+
+    With the run's own judge (or a run that had none) what is missing is judged, and the run's files are replaced, each
+    whole or not at all. With another judge everything is judged anew into another folder (default: RUN-judge-MODEL
+    beside RUN), and the run is left as it is: verdicts of two judges never stand in one table. Exits with 1 if
+    judgements are still missing.
+    """
+    from lmms_medtasks.judges import rejudging
+
+    paths = sorted(results.files(run)) if run.is_dir() else [run]
+    if not paths:
+        raise UserError(f"No *_results.json in {run}.")
+    tasks = rejudging.judged_tasks([results.read(path) for path in paths], task or [])
+    settings = _settings(judge, tasks, max_requests, max_cost)
+    target = output or (None if all(each.by(settings) for each in tasks) else _beside(run, settings))
+    done = _rejudge(run, paths, tasks, settings, target, include_path, everything=not task)
+    _report(done, settings)
+    if any(each.counts.missing for each in done):
+        raise typer.Exit(1)
+
+
+def _settings(judge: str | None, tasks: list[Judged], max_requests: int | None, max_cost: float | None) -> Settings:
+    from lmms_medtasks.judges import settings
+
+    recorded = {each.recorded["name"] for each in tasks} - {"none"}
+    if judge is None and len(recorded) > 1:
+        raise UserError(f"The run's tasks had different judges: {', '.join(sorted(recorded))}. Name one with --judge.")
+    chosen = settings.read(judge=judge or (recorded.pop() if recorded else None))
+    if chosen.provider == "none":
+        raise UserError("No judge: the run had none. Name one with --judge provider:model, or set MEDTASKS_JUDGE.")
+    if max_cost is not None and chosen.price is None:
+        raise UserError(
+            "--max-cost says nothing without a price. Set MEDTASKS_JUDGE_PRICE=input,output (USD, million)."
+        )
+    return dataclasses.replace(
+        chosen,
+        max_requests=chosen.max_requests if max_requests is None else max_requests,
+        max_cost=chosen.max_cost if max_cost is None else max_cost,
+    )
+
+
+def _beside(run: Path, settings: Settings) -> Path:
+    from lmms_medtasks.judges.rejudging import default_folder
+
+    return default_folder(run, settings.model or settings.provider)
+
+
+def _rejudge(
+    run: Path,
+    paths: list[Path],
+    tasks: list[Judged],
+    settings: Settings,
+    target: Path | None,
+    include_path: Path | None,
+    everything: bool,
+) -> list[Done]:
+    from lmms_medtasks.judges.judging import Judge
+    from lmms_medtasks.judges.rejudging import rejudge
+    from lmms_medtasks.judges.rescoring import Definitions
+    from lmms_medtasks.sources.progress import say
+
+    definitions = Definitions(str(include_path) if include_path else None)
+    root = run if run.is_dir() else run.parent
+    done: list[Done] = []
+    if target is None:
+        for each in tasks:
+            if each.recorded["name"] == settings.name:
+                each.check_same(settings)
+    with Judge(settings, [protocol for each in tasks for protocol in each.protocols]) as asked:
+        for path in paths:
+            chosen = [each for each in tasks if each.run.path == path]
+            if not chosen:
+                continue
+            folder = path.parent if target is None else target / path.parent.relative_to(root)
+            if target is not None:
+                _check_target(folder / path.name, settings, chosen)
+            alone = target is not None and not everything
+            done += rejudge(chosen, asked, definitions, folder, say, alone=alone)
+            if target is not None and everything:
+                _copy_others(chosen, folder)
+            say(f"Written: {folder / path.name}")
+    return done
+
+
+def _check_target(path: Path, settings: Settings, tasks: list[Judged]) -> None:
+    """Raise UserError where a result file of another judge, or of another run, is in the way."""
+    if not path.exists():
+        return
+    there = results.read(path).content
+    for each in tasks:
+        config = there.get("configs", {}).get(each.task, {})
+        judge = ((config.get("metadata") or {}).get("judge") or {"name": None})["name"]
+        if judge not in (None, "none", settings.name):
+            raise UserError(f"{path} holds task {each.task!r} judged by {judge}. Name another folder with -o.")
+
+
+def _copy_others(tasks: list[Judged], folder: Path) -> None:
+    """The sample logs of the tasks that need no judge, so that the new folder is a whole run."""
+    run, judged = tasks[0].run, {each.task for each in tasks}
+    for task in run.tasks:
+        source = run.samples_file(task)
+        if task not in judged and source.is_file() and source.parent.resolve() != folder.resolve():
+            shutil.copyfile(source, folder / source.name)
+
+
+def _report(done: list[Done], settings: Settings) -> None:
+    from lmms_medtasks.judges import identity
+
+    for each in done:
+        typer.echo(f"{each.judged.task} ({each.judged.run.path})")
+        for protocol in each.judged.protocols:
+            typer.echo(f"  {identity.about(settings, protocol)}")
+        typer.echo(f"  {each.kept} verdicts kept, {each.counts.sentence()}".replace("\n", "\n  "))
+        for key, value in each.results.items():
+            if "_stderr" not in key and isinstance(value, int | float):
+                typer.echo(f"  {key.partition(',')[0]}: {value:.6g}")

@@ -1,0 +1,301 @@
+"""Whether trivial features tell the outlier, or a grid with one from a grid without: tests against chance.
+
+A feature tells the outlier if the panel that is most unlike the others in it is the outlier more often than chance has
+it (one in n panels; exact binomial test, over grids of several sizes the exact Poisson-binomial). All features together
+do if a classifier on the features' ranks within a grid, judged by cross-validation, finds it more often. P values are
+adjusted by Holm's method over all rows that count.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lmms_medtasks.grids.features import CONTENT, INVISIBLE, RESOLUTION, SAME_CONTENT
+from lmms_medtasks.seeding import generator
+
+ALPHA = 0.01
+"""Adjusted p value below which a set is refused: a clean set is refused once in a hundred."""
+
+TOGETHER = "all features together"
+FOLDS = 5
+FEWEST = 20
+"""Grids that the classifier needs."""
+
+RIDGE = 1.0
+"""Penalty on the classifier's squared weights."""
+
+
+@dataclass(frozen=True)
+class Panels:
+    """The features of one grid's panels in order, which one is the outlier, and the item's kind."""
+
+    features: Sequence[Mapping[str, float]]
+    outlier: int
+    kind: str
+
+
+@dataclass(frozen=True)
+class Whole:
+    """Features of a whole grid picture, and whether it has an outlier."""
+
+    features: Mapping[str, float]
+    positive: bool
+
+
+@dataclass(frozen=True)
+class Row:
+    """One test. ``over``: "all" grids or those of one kind; ``rate`` is to be compared with ``chance``; ``p`` and
+    ``adjusted`` are None where nothing could be tested. ``counts``: a leak here refuses the set."""
+
+    tells: str
+    feature: str
+    over: str
+    grids: int
+    rate: float | None
+    chance: float | None
+    p: float | None
+    adjusted: float | None = None
+    leak: bool = False
+    counts: bool = True
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def tested(
+    grids: Sequence[Panels],
+    wholes: Sequence[Whole],
+    questions: Sequence[tuple[str, str, bool]],
+    positions: Sequence[tuple[int, int]],
+    *,
+    alpha: float = ALPHA,
+) -> list[Row]:
+    """All rows, adjusted. ``questions`` are (task type, text, is negative), ``positions`` (outlier, panels)."""
+    rows = [row for over, chosen in _groups(grids) for row in _outlier_rows(over, chosen, _equalised(grids))]
+    rows += [_position_row(positions), *_sign_rows(wholes), *_wording_rows(questions)]
+    return adjusted(rows, alpha)
+
+
+def adjusted(rows: Sequence[Row], alpha: float) -> list[Row]:
+    """``rows`` with Holm-adjusted p values over those that count, and ``leak`` where they are below ``alpha``."""
+    family = sorted((row.p, index) for index, row in enumerate(rows) if row.counts and row.p is not None)
+    result = list(rows)
+    highest = 0.0
+    for place, (p, index) in enumerate(family):
+        highest = max(highest, min(1.0, p * (len(family) - place)))
+        result[index] = Row(**{**asdict(rows[index]), "adjusted": highest, "leak": highest < alpha})
+    return result
+
+
+def _groups(grids: Sequence[Panels]) -> list[tuple[str, list[Panels]]]:
+    kinds = sorted({grid.kind for grid in grids})
+    groups = [("all", list(grids))]
+    return groups + [(kind, [g for g in grids if g.kind == kind]) for kind in kinds if len(kinds) > 1]
+
+
+def _equalised(grids: Sequence[Panels]) -> bool:
+    """Whether in every grid all panels went through one size and one JPEG quality."""
+    names = ("image size", "aspect ratio", "JPEG quality")
+    return all(len({tuple(p[name] for name in names) for p in grid.features}) == 1 for grid in grids)
+
+
+def _outlier_rows(over: str, grids: Sequence[Panels], equalised: bool) -> list[Row]:
+    rows = []
+    counting = [name for name in RESOLUTION if _counts(name, over, equalised)]
+    for name, resolution in RESOLUTION.items():
+        hits, chances = [], []
+        for number, grid in enumerate(grids):
+            values = [panel[name] for panel in grid.features]
+            if max(values) - min(values) > resolution:  # all alike: there is nothing to go by
+                hits.append(most_unlike(values, resolution, _lot(over, name, number)) == grid.outlier)
+                chances.append(1 / len(values))
+        rows.append(_row("outlier", name, over, hits, chances, name in counting))
+    if len(grids) >= FEWEST:
+        chances = [1 / len(grid.features) for grid in grids]
+        rows.append(_row("outlier", TOGETHER, over, classified(grids, counting), chances))
+    return rows
+
+
+def _counts(name: str, over: str, equalised: bool) -> bool:
+    """Whether a feature that tells the outlier refuses a set."""
+    if name in INVISIBLE:
+        return not equalised
+    return name not in CONTENT or over in SAME_CONTENT
+
+
+def _lot(*parts: str | int) -> np.random.Generator:
+    return generator("grids leak check", *parts)
+
+
+def _row(
+    tells: str, feature: str, over: str, hits: Sequence[bool], chances: Sequence[float], counts: bool = True
+) -> Row:
+    if not hits:
+        return Row(tells, feature, over, 0, None, None, None, counts=counts)
+    p = at_least(sum(hits), chances)
+    return Row(tells, feature, over, len(hits), float(np.mean(hits)), float(np.mean(chances)), p, counts=counts)
+
+
+def at_least(hits: int, chances: Sequence[float]) -> float:
+    """The probability of at least ``hits`` successes in independent trials with the probabilities ``chances``.
+
+    >>> round(at_least(2, [0.5, 0.5]), 3)
+    0.25
+    """
+    distribution = np.ones(1)
+    for chance in chances:
+        distribution = np.convolve(distribution, [1 - chance, chance])
+    return float(min(1.0, distribution[hits:].sum()))
+
+
+def most_unlike(values: Sequence[float], resolution: float, rng: np.random.Generator) -> int:
+    """The index of the value furthest from the median of the others; equals (within ``resolution``) draw lots."""
+    array = np.asarray(values, dtype=np.float64)
+    distances = np.array([abs(array[i] - np.median(np.delete(array, i))) for i in range(len(array))])
+    candidates = np.flatnonzero(distances >= distances.max() - resolution)
+    return int(candidates[int(rng.integers(len(candidates)))])
+
+
+def classified(grids: Sequence[Panels], names: Sequence[str]) -> list[bool]:
+    """For every grid, whether a classifier trained on the grids of the other folds picks its outlier.
+
+    A conditional logit over a grid's panels (softmax of a linear score) with a ridge penalty; its inputs are, for each
+    feature, the panel's rank among the grid's, from -1 to 1, and how far the rank is from the middle.
+    """
+    inputs = [_ranks(grid, names) for grid in grids]
+    order = _lot("folds").permutation(len(grids))
+    hits = [False] * len(grids)
+    for fold in range(FOLDS):
+        held = {int(i) for i in order[fold::FOLDS]}
+        train = [i for i in range(len(grids)) if i not in held]
+        weights = _fitted([inputs[i] for i in train], [grids[i].outlier for i in train])
+        for i in sorted(held):
+            scores = inputs[i] @ weights
+            best = np.flatnonzero(scores >= scores.max() - 1e-9)
+            hits[i] = int(best[int(_lot("tie", i).integers(len(best)))]) == grids[i].outlier
+    return hits
+
+
+def _ranks(grid: Panels, names: Sequence[str]) -> NDArray[np.float64]:
+    columns = []
+    for name in names:
+        values = np.array([panel[name] for panel in grid.features])
+        above = values[:, None] > values[None, :] + RESOLUTION[name]
+        rank = (above.sum(axis=1) - above.sum(axis=0)) / (len(values) - 1)
+        columns += [rank, np.abs(rank) - np.abs(rank).mean()]
+    return np.stack(columns, axis=1)
+
+
+def _fitted(inputs: Sequence[NDArray[np.float64]], outliers: Sequence[int]) -> NDArray[np.float64]:
+    from scipy.optimize import minimize
+
+    def loss(weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        value, slope = RIDGE * float(weights @ weights), 2 * RIDGE * weights
+        for x, outlier in zip(inputs, outliers, strict=True):
+            scores = x @ weights
+            shares = np.exp(scores - scores.max())
+            shares /= shares.sum()
+            value -= float(np.log(shares[outlier]))
+            slope = slope + shares @ x - x[outlier]
+        return value, slope
+
+    found = minimize(loss, np.zeros(inputs[0].shape[1]), jac=True, method="L-BFGS-B")
+    weights: NDArray[np.float64] = found.x
+    return weights
+
+
+def _position_row(positions: Sequence[tuple[int, int]]) -> Row:
+    """The outlier's position, by a chi-square test of uniformity (the smallest p over the grid sizes, times their
+    number); ``rate`` is what always naming the most frequent position gets."""
+    from scipy.stats import chisquare
+
+    if not positions:
+        return Row("outlier", "position", "all", 0, None, None, None)
+    sizes = sorted({panels for _, panels in positions})
+    values, right = [], 0
+    for panels in sizes:
+        found = [at for at, size in positions if size == panels]
+        counts = np.bincount(found, minlength=panels)
+        right += int(counts.max())
+        values.append(float(chisquare(counts).pvalue))
+    chance = float(np.mean([1 / panels for _, panels in positions]))
+    p = min(1.0, min(values) * len(sizes))
+    return Row("outlier", "position", "all", len(positions), right / len(positions), chance, p)
+
+
+def _sign_rows(wholes: Sequence[Whole]) -> list[Row]:
+    """Whether a feature of the whole picture tells grids with an outlier from those without (Mann-Whitney test);
+    ``rate`` is the area under the ROC curve, made at least a half."""
+    from scipy.stats import mannwhitneyu
+
+    positive = [whole for whole in wholes if whole.positive]
+    negative = [whole for whole in wholes if not whole.positive]
+    rows = []
+    for name in wholes[0].features if wholes else ():
+        a, b = [w.features[name] for w in positive], [w.features[name] for w in negative]
+        if not a or not b:
+            rows.append(Row("presence", name, "all", len(wholes), None, None, None))
+            continue
+        test = mannwhitneyu(a, b)
+        area = float(test.statistic) / (len(a) * len(b))
+        rows.append(Row("presence", name, "all", len(wholes), max(area, 1 - area), 0.5, float(test.pvalue)))
+    return rows
+
+
+def _wording_rows(questions: Sequence[tuple[str, str, bool]]) -> list[Row]:
+    """Whether a question's wording tells positive from negative, by task type; types with one sign only tell nothing
+    that their name does not. Questions are compared by text: ``rate`` is what the best guess from the text gets."""
+    rows = []
+    for task_type in sorted({each[0] for each in questions}):
+        chosen = [(text, sign) for kind, text, sign in questions if kind == task_type]
+        signs = Counter(sign for _, sign in chosen)
+        if len(signs) < 2:
+            continue
+        texts: dict[str, Counter[bool]] = {}
+        for text, sign in chosen:
+            texts.setdefault(text, Counter())[sign] += 1
+        repeated = [counter for counter in texts.values() if sum(counter.values()) > 1]
+        right, total = sum(max(c.values()) for c in repeated), sum(sum(c.values()) for c in repeated)
+        base = max(signs.values()) / len(chosen)
+        p = _wording_p(repeated) if total else None
+        rows.append(Row("presence", f"wording of {task_type}", "all", total, right / total if total else None, base, p))
+    return rows
+
+
+def _wording_p(texts: Sequence[Counter[bool]]) -> float:
+    """Of a chi-square test of text against sign; 1 if there is one text only."""
+    from scipy.stats import chi2_contingency
+
+    if len(texts) < 2:
+        return 1.0
+    return float(chi2_contingency([[counter[True], counter[False]] for counter in texts]).pvalue)
+
+
+def table(rows: Sequence[Row], write: Callable[[str], None]) -> None:
+    """Write the rows as text, leaks first marked, one line each."""
+    write(f"{'tells':<9} {'feature':<26} {'grids of kind':<14} {'n':>5} {'rate':>6} {'chance':>6} {'adjusted p':>10}")
+    for row in rows:
+        numbers = [f"{value:.3f}" if value is not None else "-" for value in (row.rate, row.chance)]
+        shown = f"{row.adjusted:.2g}" if row.adjusted is not None else "-"
+        mark = "  LEAK" if row.leak else "" if row.counts else "  told only"
+        write(
+            f"{row.tells:<9} {row.feature:<26} {row.over:<14} {row.grids:>5} {numbers[0]:>6} {numbers[1]:>6} "
+            f"{shown:>10}{mark}"
+        )
+
+
+def said(rows: Sequence[Row]) -> str:
+    """The leaks in a sentence."""
+    parts = [
+        f"{row.feature} tells {'the outlier' if row.tells == 'outlier' else 'whether there is one'} "
+        f"({row.over}: {row.rate:.2f}, chance {row.chance:.2f})"
+        for row in rows
+        if row.rate is not None and row.chance is not None
+    ]
+    return "; ".join(parts) + "."

@@ -1,0 +1,163 @@
+"""Where a text names positions of a grid, in the words that people and models use."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from lmms_medtasks.grids.layout import Size
+
+_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
+_CARDINALS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+_NUMBERS = {
+    **{word: number for number, word in enumerate(_ORDINALS, start=1)},
+    **{word: number for number, word in enumerate(_CARDINALS, start=1)},
+}
+_LAST = -1
+
+_NTH = rf"(?:{'|'.join(_ORDINALS)}|last|\d{{1,2}}(?:st|nd|rd|th))"
+_COUNT = rf"(?:\d{{1,2}}|{'|'.join(_CARDINALS)})"
+_NOUN = r"(?:sub-?)?(?:image|panel|scan|picture|tile|cell|square|frame|position|slot|slice|figure|photo|view)"
+_MIDDLE = r"(?:middle|mid|center)"
+_ROW_WORD = rf"(?:top|upper|bottom|lower|{_MIDDLE})(?:-?most)?"
+_COLUMN_WORD = rf"(?:left|right|{_MIDDLE})(?:-?most)?(?:[ -]hand)?"
+# Sides of the body, not of the grid: "upper left lobe".
+_NOT_ANATOMY = (
+    r"(?! (?:lung|lobe|zone|ventric|atri|kidney|renal|extremit|limb|leg|arm|abdom|chest|hemi|temporal|frontal|parietal|"
+    r"occipital|field|jaw|molar|teeth|tooth|ear\b|lingula|phalan|cerebr|finger|third\b|hip\b|knee|shoulder|breast|hilum|"
+    r"hilar|sided\b|side of the (?:body|chest|patient|heart|head|brain)))"
+)
+_ROW = rf"(?:(?P<<>word>{_ROW_WORD}|{_NTH})[ -]row|row ?(?:no\.? ?|number |\# ?)?(?P<<>count>{_COUNT}))"
+_COLUMN = (
+    rf"(?:(?P<<>word>{_COLUMN_WORD}|{_NTH})(?: (?:col(?:umn)?|{_NOUN}|one))?(?P<<>from> from the (?:left|right))?"
+    rf"|col(?:umn)?\.? ?(?:no\.? ?|number |\# ?)?(?P<<>count>{_COUNT}))"
+)
+_JOIN = r"[ ,:(-]*(?:(?:and|on|in|at|of|to|is|the|its) ?)*"
+
+_THE_ROW, _THE_COLUMN = _ROW.replace("<>", "r"), _COLUMN.replace("<>", "c")
+_PATTERNS = {
+    "row_column": rf"\b{_THE_ROW}{_JOIN}{_THE_COLUMN}\b",
+    "column_row": rf"\b{_THE_COLUMN}(?: (?:in|of|on|at|from)|,|:| and)? ?(?:the )?{_THE_ROW}\b",
+    "code": r"\br ?(?P<row>\d) ?,? ?c ?(?P<column>\d)\b",
+    "in_column": rf"\b(?P<one>{_ROW_WORD})(?: (?:{_NOUN}|one))? (?:of|in) the (?P<two>{_COLUMN_WORD}) column\b",
+    "column_first": rf"\b(?P<one>{_COLUMN_WORD}) column,? (?:(?:at|on|in) )?(?:the )?(?P<two>{_ROW_WORD})\b(?! row)",
+    "in_brackets": rf"\((?P<one>{_ROW_WORD}), ?(?P<two>{_COLUMN_WORD})\)",
+    "pair": rf"\b(?P<one>{_ROW_WORD})[ -]*(?P<two>{_COLUMN_WORD})\b{_NOT_ANATOMY}",
+    "reversed": rf"\b(?P<one>{_COLUMN_WORD})[ -]*(?P<two>{_ROW_WORD})\b{_NOT_ANATOMY}(?! quadrant)(?![ -](?:row|col))",
+    "list": rf"\b{_NOUN}s (?P<list>\d{{1,2}}(?:(?:,| and|, and|,? &) ?\d{{1,2}})+)\b",
+    "number": rf"\b(?:{_NOUN}|number) ?(?:no\.? ?|number |\# ?)?(?P<number>{_COUNT})\b(?! of)",
+    "answer": r"\banswer\"?(?: is|:| =)* ?(?P<number>\d{1,2})\b(?![.,]\d)",
+    "ordinal": rf"\b(?P<number>{_NTH}) (?:{_NOUN}|one)\b(?!s)(?! out)",
+    "middle": rf"\b{_MIDDLE}\b(?![ -](?:row|col|of (?!the (?:grid|picture|image)\b))){_NOT_ANATOMY}",
+}
+_ANY = {name: re.compile(pattern) for name, pattern in _PATTERNS.items()}
+
+
+class Mention(NamedTuple):
+    """A position named in a text: where in it, and which, by the grid's own name."""
+
+    start: int
+    end: int
+    position: str
+
+
+def mentions(text: str, size: Size) -> list[Mention]:
+    """The positions that a :func:`~lmms_medtasks.parsing.answers.plain` text names, in its order, without overlaps.
+
+    Numbers count in reading order from 1. A place that the grid has not ("image 7" of four) is no mention, nor is one
+    that names no single panel ("the top row"). In a grid with more than three panels a side only its corners have names
+    of two words, and its center only if the side is odd.
+    """
+    if re.fullmatch(r"\W*\d{1,2}\W*", text) and not re.search(r"\d.*\W\d|[(]", text):
+        return list(_whole_number(text, size))
+    found: list[Mention] = []
+    taken = [False] * (len(text) + 1)
+    for name, pattern in _ANY.items():
+        for match in pattern.finditer(text):
+            if any(taken[match.start() : match.end()]):
+                continue
+            places = list(_places(name, match, size))
+            # What a longer phrase names, a shorter one inside must not name again, even if the grid has no such place.
+            taken[match.start() : match.end()] = [True] * (match.end() - match.start())
+            found += [Mention(match.start() if start is None else start, end or match.end(), place)
+                      for place, start, end in places]  # fmt: skip
+    return sorted(found)
+
+
+def _whole_number(text: str, size: Size) -> Iterator[Mention]:
+    number = int(re.sub(r"\D", "", text))
+    if 1 <= number <= size.panels:
+        yield Mention(0, len(text), size.positions[number - 1])
+
+
+def _places(name: str, match: re.Match[str], size: Size) -> Iterator[tuple[str, int | None, int | None]]:
+    """The positions of one match, each with its own span where that is not the match's."""
+    groups = match.groupdict()
+    if name == "list":
+        for number in re.finditer(r"\d{1,2}", match["list"]):
+            offset = match.start("list")
+            for place in _numbered(int(number.group()), size):
+                yield place, offset + number.start(), offset + number.end()
+        return
+    if name in ("number", "answer", "ordinal"):
+        number_found = _number(groups["number"])
+        found = _numbered(size.panels if number_found == _LAST else number_found, size)
+    elif name == "middle":
+        found = _at(_middle(size), _middle(size), size)
+    elif name == "code":
+        found = _at(int(groups["row"]), int(groups["column"]), size)
+    elif name in ("in_column", "column_first", "in_brackets", "pair", "reversed"):
+        found = _two_words(groups["one"], groups["two"], size)
+    else:
+        row = _line(groups["rword"] or groups["rcount"], "", size, ("top", "upper"), ("bottom", "lower"))
+        column = _line(groups["cword"] or groups["ccount"], groups["cfrom"] or "", size, ("left",), ("right",))
+        found = _at(row, column, size)
+    yield from ((place, None, None) for place in found)
+
+
+def _numbered(number: int, size: Size) -> Iterator[str]:
+    if 1 <= number <= size.panels:
+        yield size.positions[number - 1]
+
+
+def _at(row: int | None, column: int | None, size: Size) -> Iterator[str]:
+    if row and column and row <= size.side and column <= size.side:
+        yield size.positions[(row - 1) * size.side + column - 1]
+
+
+def _middle(size: Size) -> int | None:
+    return size.side // 2 + 1 if size.side % 2 else None
+
+
+def _two_words(one: str, two: str, size: Size) -> Iterator[str]:
+    words = (one.split("-")[0].removesuffix("most"), two.split("-")[0].split(" ")[0].removesuffix("most"))
+    vertical = [word for word in words if word in ("top", "upper", "bottom", "lower")]
+    horizontal = [word for word in words if word in ("left", "right")]
+    row = _line(vertical[0] if vertical else "middle", "", size, ("top", "upper"), ("bottom", "lower"))
+    column = _line(horizontal[0] if horizontal else "middle", "", size, ("left",), ("right",))
+    if len(vertical) < 2 and len(horizontal) < 2:
+        yield from _at(row, column, size)
+
+
+def _line(word: str, side: str, size: Size, first: tuple[str, ...], last: tuple[str, ...]) -> int | None:
+    """The number of a row or column, from 1; None if the grid has no such one."""
+    base = re.split(r"[ -]", word)[0].removesuffix("most")
+    if base in first:
+        return 1
+    if base in last:
+        return size.side
+    if re.fullmatch(_MIDDLE, base):
+        return _middle(size)
+    number = _number(base)
+    if number == _LAST:
+        return size.side
+    return size.side + 1 - number if side.endswith("right") else number
+
+
+@functools.cache
+def _number(word: str) -> int:
+    if word == "last":
+        return _LAST
+    return _NUMBERS.get(word) or int(re.sub(r"\D", "", word))

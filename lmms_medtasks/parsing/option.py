@@ -1,0 +1,226 @@
+"""Reading the chosen option from a reply in free text, for benchmarks whose paper states no rule of its own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from lmms_medtasks.parsing.choice import option_letters
+from lmms_medtasks.parsing.replies import after_reasoning, is_failed_request
+
+Status = Literal["ok", "unreadable", "ambiguous", "refused", "truncated", "failed"]
+"""ok: one option was read. unreadable: a reply without one. ambiguous: several, and nothing says which. refused: the
+model says that it will not or cannot answer. truncated: reasoning that was cut off. failed: the request failed."""
+
+Rule = Literal["single_letter", "boxed", "statement", "predicate", "bold", "leading", "text", "brackets", ""]
+"""What the answer was read from, in the order in which it is looked for; "" if nothing was."""
+
+
+@dataclass(frozen=True)
+class OptionReading:
+    """What was read from one reply. ``value`` is an option's letter if ``status`` is "ok", else ""; ``text`` is the
+    part of the reply that it was read from."""
+
+    status: Status
+    value: str = ""
+    rule: Rule = ""
+    text: str = ""
+
+
+# At most a few marks: a search must not take quadratic time over a long run of them.
+_OPEN, _CLOSE = r"[\s\"'`*_(\[{<$]{0,8}", r"[\"'`*_)\]}>$]{0,8}"
+_MARKUP = " \t\r\n\"'`*_.,:;!$()[]{}<>#-"
+_SINGLE = re.compile(rf"{_OPEN}([A-Za-z])[\s\"'`*_)\]}}>$.,:;!]*")
+_BOXED = re.compile(
+    r"\\boxed\s*\{\s*(?:\\(?:text|mathrm|textbf|mathbf)\s*\{\s*)?([^{}]*)\}|<answer>(.*?)</answer>|"
+    r"[\"']answer[\"']\s*:\s*[\"']([^\"'\n]*)[\"']",
+    re.IGNORECASE | re.DOTALL,
+)
+_FILLER = r"(?:(?:most likely|likely|probably|clearly|definitely|therefore|thus|option|choice|letter|answer|the)\s+)*"
+_STATEMENT = re.compile(
+    r"\b(?:answer|choice|selection|option)\b(?:\s+(?:letter|choice|option|here))?[\"'`*_)]*\s*"
+    r"(?::|=|->|→|\bis\b:?|\bwould be\b|\bshould be\b|\bmust be\b)[\s\"'`*_]*" + _FILLER
+    + r"|\b(?:choose|select|pick|go with|going with|opt for|settle on)\s+" + _FILLER
+    + r"|\b(?:it is|it['’]s|this is|that is|that['’]s|must be|would be)\s+(?:option\s+|choice\s+|letter\s+)?"
+    r"(?=[(*]*[A-Z][)*]*\s*(?:[.,;:!]|$))",
+    re.IGNORECASE | re.MULTILINE,
+)  # fmt: skip
+_PREDICATE = re.compile(
+    rf"(?<![^\W_])({_OPEN}[A-Z]{_CLOSE})\s+(?:is|seems|appears(?: to be)?|must be)\s+(?:the\s+)?(?:single\s+|most\s+)?"
+    r"(?:correct|right|best|answer|appropriate|accurate|likely|consistent|true)\b"
+)
+_BOLD = re.compile(r"(?:\*\*|__)[ \t]*(\(?[A-Z](?:[.):][^*_\n]*|\)?))[ \t]*(?:\*\*|__)")
+_LEADING = re.compile(r"^[ \t>*_#-]*([(\[]?[A-Z][)\].:]\**\s.*|[(\[]?[A-Z][)\].:]?)\s*$", re.MULTILINE)
+_BRACKETS = re.compile(r"[(\[]([A-Z])[)\]]")
+_LIST = re.compile(r"[(\[]?[A-Z][)\].]?(?:(?:\s*[,/&]\s*|\s+)(?:(?:or|and)\s+)?[(\[]?[A-Z][)\].]?)+\.?")
+_AND_ANOTHER = re.compile(
+    r"[)\].\"'`*_]*\s*(?:[,/&+]|\bor\b|\band\b)+\s*(?:option\s+)?[(\[*]*([A-Z])(?![^\W_])(.*)", re.DOTALL
+)
+_NEGATED = re.compile(
+    r"(?:\bnot|n['’]t|\bnever|\bcannot|\bincorrect|\bwrong|\brather than|\binstead of|\bexclude|\brule out)"
+    r"(?:\s+(?:the|an?|to|be))*(?:\s+(?:correct|right|best|final))?\s*$",
+    re.IGNORECASE,
+)
+# What may follow an answer "A" where the article of "A nodule" may not: everything but a word that goes with a noun.
+_AFTER_A = re.compile(
+    r"\s+(?:because|since|as|is|was|and|or|with|due|given|based|for|would|seems|which|but|if|in|on|from|by|should|"
+    r"appears|represents|describes|fits|best|most)\b|\s*$|\s*\n|\s*[^\w\s]"
+)
+_REFUSAL = re.compile(
+    r"\b(?:i|we)(?:['’]m| am| are)?\s+(?:(?:really|truly|very|so)\s+)?(?:sorry|unable|not able|afraid)\b"
+    r"|\b(?:i|we)\s+(?:cannot|can['’]?t|can not|won['’]?t|will not|do not|don['’]?t|could not|couldn['’]?t)\s+"
+    r"(?:\w+\s+){0,2}?(?:answer|assist|help|provide|determine|diagnose|interpret|see|view|analy[sz]e|identify|tell|know|"
+    r"comment|give|say|make|offer|choose|decide)\b"
+    r"|\bas an ai\b|\b(?:cannot|can ?not|can['’]t) be (?:answered|determined)\b"
+    r"|\b(?:not enough|insufficient) information\b|\bunable to (?:answer|determine|assist|provide|view|see)\b"
+    r"|\bconsult (?:a|your|with a) (?:doctor|physician|healthcare|medical)",
+    re.IGNORECASE,
+)  # fmt: skip
+
+
+def read_option(reply: str | None, options: Sequence[str]) -> OptionReading:
+    """Read which of ``options`` (their texts, in the order shown) a reply chooses.
+
+    What comes first in this list decides, and what comes last in the reply among the same kind:
+
+    1. ``single_letter``: the reply is a letter, in any case, perhaps in brackets or bold, with a full stop.
+    2. ``boxed``: ``\\boxed{C}``, ``<answer>C</answer>``, ``"answer": "C"``.
+    3. ``statement``: "answer: C", "the answer is (C)", "the correct option is C", "I choose C", "it is C."; or the same
+       with an option's text in place of the letter.
+    4. ``predicate``: "C is correct", "B is the best answer".
+    5. ``bold``: ``**C**``, ``**C. text**``, if all bold letters are the same.
+    6. ``leading``: lines "C. text", "C) text", "(C)", "C", if all such lines have the same letter.
+    7. ``text``: the reply, or its last line, is the text of one option (case, white space and punctuation apart).
+    8. ``brackets``: "pneumonia (C)", if all bracketed letters are the same, and the reply refuses nothing.
+
+    A capital A before a word is an article, and a letter after another word ("grade B", "vitamin C") is none of the
+    above. "B or C" is ambiguous, and so are a letter with another option's text and the text of two options alike. A
+    letter beyond the last option is no answer. Nothing is guessed from texts that merely mention an option.
+    """
+    if is_failed_request(reply):
+        return OptionReading("failed")
+    text = after_reasoning(str(reply))
+    if text is None:
+        return OptionReading("truncated")
+    return _Reader(options).read(text.strip())
+
+
+class _Reader:
+    def __init__(self, options: Sequence[str]) -> None:
+        self._letters = option_letters(len(options))
+        self._texts = [_plain(option) for option in options]
+
+    def read(self, text: str) -> OptionReading:
+        single = _SINGLE.fullmatch(text)
+        if single:
+            return self._letter(single.group(1).upper(), "single_letter", text)
+        if _LIST.fullmatch(text):
+            return OptionReading("ambiguous", text=text)
+        for found in (self._boxed(text), self._stated(text), self._predicated(text)):
+            if found is not None:
+                return found
+        several = False
+        rules: tuple[tuple[Rule, re.Pattern[str]], ...] = (("bold", _BOLD), ("leading", _LEADING))
+        for rule, pattern in rules:
+            found = self._same([self._chosen(part, rule) for part in pattern.findall(text)])
+            if found is not None and found.status == "ok":
+                return found
+            several = several or found is not None
+        whole = self._of_text(text) or self._of_text(text.splitlines()[-1] if text else "")
+        if whole is not None:
+            return whole
+        if _REFUSAL.search(text):
+            return OptionReading("refused", text=_REFUSAL.search(text).group())  # type: ignore[union-attr]
+        brackets = self._same([self._letter(letter, "brackets", f"({letter})") for letter in _BRACKETS.findall(text)])
+        if brackets is not None and not several:
+            return brackets
+        return OptionReading("ambiguous" if several else "unreadable")
+
+    def _letter(self, letter: str, rule: Rule, text: str) -> OptionReading:
+        if letter not in self._letters:
+            return OptionReading("unreadable", text=text)
+        return OptionReading("ok", letter, rule, text)
+
+    def _boxed(self, text: str) -> OptionReading | None:
+        found = None
+        for match in _BOXED.finditer(text):
+            inside = next(group for group in match.groups() if group is not None)
+            found = self._chosen(inside, "boxed") or found
+        return found
+
+    def _stated(self, text: str) -> OptionReading | None:
+        found = None
+        for match in _STATEMENT.finditer(text):
+            if _negated(text, match.start()):
+                continue
+            rest = text[match.end() :]
+            found = self._chosen(rest, "statement") or found
+        return found
+
+    def _predicated(self, text: str) -> OptionReading | None:
+        matches = [match for match in _PREDICATE.finditer(text) if not _negated(text, match.start())]
+        # Not the last one: "B is correct for adults, C is likely in children" says nothing.
+        return self._same(
+            [self._letter(match.group(1).strip(_MARKUP), "predicate", match.group()) for match in matches]
+        )
+
+    def _same(self, readings: Sequence[OptionReading | None]) -> OptionReading | None:
+        """The reading that all agree on; ambiguous if they don't; None without any."""
+        known = [reading for reading in readings if reading is not None and reading.status != "unreadable"]
+        if not known:
+            return None
+        return known[-1] if len({(each.status, each.value) for each in known}) == 1 else OptionReading("ambiguous")
+
+    def _chosen(self, rest: str, rule: Rule) -> OptionReading | None:
+        """What the beginning of ``rest`` chooses: a letter, or its first line or sentence as an option's text."""
+        match = re.match(rf"{_OPEN}([A-Za-z])(?![^\W_])", rest)
+        if match:
+            letter, after = match.group(1), rest[match.end() :]
+            if self._is_letter(letter, after):
+                return self._with_text(letter.upper(), after, rule, rest)
+        return self._of_text(rest.lstrip(_MARKUP).splitlines()[0] if rest.strip(_MARKUP) else "", rule)
+
+    def _is_letter(self, letter: str, after: str) -> bool:
+        if letter in "AI":
+            return _AFTER_A.match(after) is not None
+        return letter.isupper() or re.match(r"[)\]}\"'`*_$]*\s*(?:[.,:;!)\]}]|\n|$)", after) is not None
+
+    def _with_text(self, letter: str, after: str, rule: Rule, rest: str) -> OptionReading:
+        another = _AND_ANOTHER.match(after)
+        if another and another.group(1) != letter and self._is_letter(another.group(1), another.group(2)):
+            return OptionReading("ambiguous", text=rest[:80])
+        line = _plain(after.splitlines()[0] if after.strip(_MARKUP) else "")
+        named = [self._letters[place] for place, text in enumerate(self._texts) if line and text == line]
+        if named and letter not in named:
+            return OptionReading("ambiguous", text=rest[:80])
+        return self._letter(letter, rule, rest[:80].strip())
+
+    def _of_text(self, text: str, rule: Rule = "text") -> OptionReading | None:
+        for part in (text, *_sentences(text)):
+            wanted = _plain(part)
+            named = [self._letters[place] for place, option in enumerate(self._texts) if wanted and option == wanted]
+            if len(named) > 1:
+                return OptionReading("ambiguous", text=part)
+            if named:
+                return OptionReading("ok", named[0], rule, part)
+            if rule == "text":
+                break  # only what is stated as the answer may have more after it
+        return None
+
+
+def _negated(text: str, place: int) -> bool:
+    """Whether what stands before ``place`` turns what follows into its opposite."""
+    return _NEGATED.search(text[max(0, place - 60) : place]) is not None
+
+
+def _sentences(text: str) -> Iterator[str]:
+    """The beginnings of ``text`` that end at a sentence's end."""
+    for match in re.finditer(r"[.;](?=\s)", text):
+        yield text[: match.start()]
+
+
+def _plain(text: str) -> str:
+    """Case, white space, markup and punctuation at the ends apart."""
+    return " ".join(text.casefold().split()).strip(_MARKUP)

@@ -1,0 +1,155 @@
+"""Reading a position in a grid, or that there is no outlier, out of a reply; also by an option's letter."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from lmms_medtasks.grids.layout import Size
+from lmms_medtasks.parsing.answers import Answer, plain, prepared, refuses
+from lmms_medtasks.parsing.choice import option_letters
+from lmms_medtasks.parsing.claims import NONE, Claim, claims, groups, sentence_end
+from lmms_medtasks.parsing.mentions import Mention, mentions
+
+__all__ = ["NONE", "read_option_position", "read_position"]
+
+_ANSWER = re.compile(
+    r"\b(?P<final>final |correct |right |best )?(?:answer|choice|option|conclusion)\b"
+    r"(?: is|:| would be| must be| =|\"?:)*[ \n]*"
+    r"|\b(?:therefore|thus|hence|in conclusion|in summary|to conclude|so the outlier)\b[ ,:]*"
+)
+_CORRECTION = re.compile(r"\b(?:wait|actually|correction|sorry|on second thought|no,|rather|let me correct)\b")
+_CONTRAST = re.compile(r"\b(?:but|however|although|though|if i had to|if forced)\b")
+_BEFORE_HEAD = re.compile(
+    r"\W*(?:(?:the )?(?:position|location|outlier|anomaly|answer)\b[^\w\n]*(?:is )?)?(?:it is |it's )?(?:in |at |on )?"
+    r"(?:the )?(?:position |panel |image )?$"
+)
+_AFTER_HEAD = re.compile(
+    r"[ )\"'}]*(?:image|panel|scan|picture|corner|position|one|of the grid)?[ )\"'}]*"
+    r"(?:$|[.,:;\n-]|because|since|as\b)"
+)
+
+
+def read_position(reply: str | None, size: Size) -> Answer:
+    """The position that a reply gives as the outlier's, by the grid's own name, or "none" if it says there is none.
+
+    A final answer ("the answer is …") beats what comes before it; then what the reply starts with; then what it calls
+    the outlier or an exception; then the only position it names without ruling it out. Two candidates are ambiguous. A
+    position that is named to be ruled out or compared with ("not the top-left", "unlike the top-left", "the top-left is
+    consistent"), or among several that "are" alike, is no candidate.
+    """
+    text = prepared(reply, none_is_an_answer=True)
+    return text if isinstance(text, Answer) else _read(plain(text), size)
+
+
+def read_option_position(reply: str | None, options: Sequence[str], size: Size) -> Answer:
+    """As :func:`read_position`, where the positions (and "None …") were offered as options with letters.
+
+    A letter, an option's text, or both; where a letter stands beside the text of another option, the reply is
+    ambiguous. The article "A" and the pronoun "I" are no letters.
+    """
+    text = prepared(reply, none_is_an_answer=True)
+    if isinstance(text, Answer):
+        return text
+    letters = option_letters(len(options))
+    found = _letters(re.sub(r"[*`#\\_$]", " ", text).strip(), letters)
+    if not found:
+        return _read(plain(text), size)
+    if len(found) > 1:
+        return Answer("ambiguous")
+    letter, beside = found.popitem()
+    option = plain(options[letters.index(letter)])
+    value = NONE if option.startswith(NONE) else option
+    said = {_read(plain(each), size).value for each in beside} - {""}
+    return Answer("ambiguous") if said - {value} else Answer("ok", value)
+
+
+def _read(text: str, size: Size) -> Answer:
+    named = mentions(text, size)
+    claimed = claims(text, named)
+    for found in (_final(text, claimed), _head(text, named, claimed), _one({c.value for c in claimed if c.cued})):
+        if found is not None:
+            return found
+    found = _one({claim.value for claim in claimed})
+    return found or Answer("refused" if refuses(text) else "unreadable")
+
+
+def _one(values: set[str]) -> Answer | None:
+    """The answer if there is one value; None without any."""
+    if not values:
+        return None
+    return Answer("ok", next(iter(values))) if len(values) == 1 else Answer("ambiguous")
+
+
+def _final(text: str, claimed: Sequence[Claim]) -> Answer | None:
+    """What "the answer is" says; the last of several only after a correction, or if it alone is called final."""
+    hits: list[tuple[int, bool, set[str]]] = []
+    for cue in _ANSWER.finditer(text):
+        end = sentence_end(text, cue.end())
+        values = {claim.value for claim in claimed if cue.end() <= claim.start <= end}
+        if values:
+            hits.append((cue.start(), cue["final"] == "final ", values))
+    if not hits:
+        return None
+    hits = [hit for hit in hits if hit[1]] or hits
+    start, _, values = hits[-1]
+    everything = set().union(*(hit[2] for hit in hits))
+    corrected = _CORRECTION.search(text[hits[0][0] : start + 20])
+    return _one(values if corrected else everything)
+
+
+def _head(text: str, named: Sequence[Mention], claimed: Sequence[Claim]) -> Answer | None:
+    """The position, or "none", that the reply starts with."""
+    if not claimed:
+        return None
+    first = claimed[0]
+    if first.value == NONE and not re.search(r"\w", text[: first.start]):
+        later = any(claim.value != NONE for claim in claimed)
+        return Answer("ambiguous") if later and _CONTRAST.search(text) else Answer("ok", NONE)
+    mention = next((each for each in named if each.start == first.start), None)
+    if mention is None or not _BEFORE_HEAD.match(text[: mention.start]):
+        return None
+    # "Top-left: CT. Top-right: CT …" goes through the panels; it starts with no answer.
+    headings = {each.position for each in named if re.match(r"[ \w]{0,8}:", text[each.end :])}
+    alone = len(next(group for group in groups(text, named) if mention in group)) == 1
+    if len(headings) > 1 or not alone or not _AFTER_HEAD.match(text[mention.end :]):
+        return None
+    return Answer("ok", mention.position)
+
+
+def _letters(text: str, letters: str) -> dict[str, list[str]]:
+    """The letter that a reply gives (several if it gives several), each with the texts right beside it."""
+    single = re.fullmatch(r"\W*([A-Za-z])\W*", text)
+    if single:
+        return {single[1].upper(): []} if single[1].upper() in letters else {}
+    lines = text.splitlines() or [""]
+    alone = [match for line in (lines[0], lines[-1]) if (match := re.fullmatch(rf"\W*([{letters}])\W*", line))]
+    if alone:
+        return {match[1]: [] for match in alone}
+    cue = r"(?i:answer|option|choice|letter|therefore|thus|hence|boxed)(?i: is|:| would be|=|\s)*\s*[(\"'\[{]*"
+    by_cue = _real(re.finditer(rf"{cue}([{letters}])(?![\w'])", text), text)
+    if by_cue:
+        return _with_neighbours(text, by_cue[-1:])
+    listed = list(re.finditer(rf"(?<![\w'])\(?([{letters}])\s*[).:]", text))
+    if listed and listed[0].start() <= 1 and len({match[1] for match in listed}) == 1:
+        return _with_neighbours(text, listed[:1])
+    free = _real(re.finditer(rf"(?<![\w'])([{letters}])(?![\w'])", text), text)
+    ruled_out = re.compile(r"(?:\b(?:not|nor|than)|n't)\s+\(?$", re.IGNORECASE)
+    return _with_neighbours(
+        text, [match for match in free if not ruled_out.search(text, max(0, match.start(1) - 12), match.start(1))]
+    )
+
+
+def _real(found: Iterable[re.Match[str]], text: str) -> list[re.Match[str]]:
+    """Those that are no article "A" or pronoun "I" before a word."""
+    word = re.compile(r"\s+(?!(?:because|since|as|is|and|or)\b)[a-zA-Z][a-zA-Z]")
+    return [match for match in found if match[1] not in "AI" or not word.match(text, match.end(1))]
+
+
+def _with_neighbours(text: str, found: Sequence[re.Match[str]]) -> dict[str, list[str]]:
+    beside: dict[str, list[str]] = {}
+    for match in found:
+        after = text[match.end(1) :].lstrip(" ).:,\"'-]}")
+        end = re.search(r"[.;]\s|\n|\s(?:because|since|as|while|whereas|and|is|are)\s", after)
+        beside.setdefault(match[1], []).append(after[: min(40, end.start() if end else 40)])
+    return beside

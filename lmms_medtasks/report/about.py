@@ -1,0 +1,77 @@
+"""What a report says of the run behind a table, for every suite: its model, its data, and how much of it was asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from lmms_medtasks.report.document import Cell
+from lmms_medtasks.report.runs import model_name, printable
+from lmms_medtasks.results import Run
+
+OWN = "this run"
+
+
+def metadata(run: Run, tasks: Sequence[str]) -> Mapping[str, Mapping[str, Any]]:
+    """Each task's metadata, as the run recorded it."""
+    return {task: run.content["configs"][task].get("metadata") or {} for task in tasks}
+
+
+def data_of(run: Run, tasks: Sequence[str]) -> tuple[str, ...]:
+    """The kinds of data ("full", "sample", "mini") that the tasks read, as recorded; "unknown" where not recorded."""
+    found = (printable(str(each.get("data", "unknown"))) for each in metadata(run, tasks).values())
+    return tuple(dict.fromkeys(found))
+
+
+def counts(run: Run, tasks: Sequence[str]) -> Iterator[tuple[str, int, int]]:
+    """Each task's questions in the data and questions asked, where they are recorded."""
+    for task in tasks:
+        found = run.content.get("n-samples", {}).get(task) or {}
+        if found.get("original") is not None and found.get("effective") is not None:
+            yield task, found["original"], found["effective"]
+
+
+def limit(run: Run) -> str:
+    """``--limit 8``, or "" if the run had none."""
+    value = (run.content.get("config") or {}).get("limit")
+    if value is None:
+        return ""
+    # The harness records --limit 8 as 8.0.
+    return f"--limit {value:g}" if isinstance(value, float) else printable(f"--limit {value}")
+
+
+def extent(run: Run, tasks: Sequence[str]) -> str:
+    """Which data was read and how much of it: ``full``, ``mini, --limit 8``."""
+    limited = any(effective < original for _, original, effective in counts(run, tasks))
+    return ", ".join([*data_of(run, tasks), *([limit(run) or "only a part"] if limited else [])])
+
+
+def own_cell(run: Run, tasks: Sequence[str], *apart: str, mark: str = "") -> Cell:
+    """``this run (mini, --limit 8)``: whose row it is among published ones, with what sets it apart from them."""
+    return own(extent(run, tasks), *apart, mark=mark)
+
+
+def own(data: str, *apart: str, mark: str = "") -> Cell:
+    """As :func:`own_cell`, of the data as :func:`extent` says it."""
+    said = [*([] if data == "full" else [data]), *apart]
+    return Cell(f"{OWN} ({'; '.join(said)})" if said else OWN, mark=mark)
+
+
+def facts(run: Run, tasks: Sequence[str], *more: tuple[str, str]) -> tuple[tuple[str, str], ...]:
+    """The facts at the head of a run's part; ``more`` are the suite's own."""
+    config = run.content.get("config") or {}
+    versions = sorted({str(run.content.get("versions", {}).get(task, "?")) for task in tasks})
+    return (
+        ("Model", model_name(run.content)),
+        ("Harness model", printable(str(config.get("model", "not recorded")))),
+        ("Tasks", ", ".join(tasks)),
+        *more,
+        ("Data", ", ".join(data_of(run, tasks))),
+        ("Task version", ", ".join(versions)),
+        ("Run", printable(str(run.content.get("date") or run.path.name))),
+    )
+
+
+def origin(run: Run, tasks: Sequence[str], label: str) -> tuple[tuple[str, str], ...]:
+    """What each row of a part's CSV files says of its run; ``label`` names what was run."""
+    return (("run model", model_name(run.content)), ("run task set", label), ("run data", extent(run, tasks)))

@@ -1,0 +1,236 @@
+"""Judged open answers in a report, for every suite: who judged, what came of it, and means with what is missing."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.judges import records as _records
+from lmms_medtasks.judges.protocol import Protocol
+from lmms_medtasks.metrics import coverage as _coverage
+from lmms_medtasks.metrics import grouped
+from lmms_medtasks.metrics.bootstrap import RESAMPLES, Interval
+from lmms_medtasks.report.cells import NONE, count, label, number, percent_of, share
+from lmms_medtasks.report.document import Cell, Column, Flag, Row, Table
+from lmms_medtasks.report.runs import printable
+
+Record = Mapping[str, Any]
+Key = tuple[Any, ...]
+TOTAL = "total"
+LEXICAL = "lexical"
+NONE_CONFIGURED = "none"
+_REASON = 80
+
+
+@dataclass
+class Judging:
+    """What came of the judgements of a task, counted record by record (:meth:`add`).
+
+    ``judges``: each description that a record has of its judge, and the number of answers under it. ``replies``: of
+    each kind ("ok", "empty", "truncated", "failed"). ``statuses``: judgements "exact", "judged" and "missing".
+    ``reasons``: why judgements are missing. ``rules``: what settled the exact ones.
+    """
+
+    protocol: Protocol
+    judges: Counter[tuple[tuple[str, str], ...]] = field(default_factory=Counter)
+    replies: Counter[str] = field(default_factory=Counter)
+    statuses: Counter[str] = field(default_factory=Counter)
+    reasons: Counter[str] = field(default_factory=Counter)
+    rules: Counter[str] = field(default_factory=Counter)
+
+    def add(self, record: Record) -> None:
+        """Count a record of :func:`lmms_medtasks.judges.records.judged_record`."""
+        self.judges[tuple((name, _shown(value)) for name, value in sorted(record["judge"].items()))] += 1
+        self.replies.update(record["trials"])
+        for verdict in (verdict for verdicts in record["verdicts"] for verdict in verdicts):
+            status, reason = verdict["status"], printable(str(verdict["reason"]))
+            self.statuses[status] += 1
+            if status == "missing":
+                # Without what the server said: the same cause in many words is one cause.
+                self.reasons[reason.partition(":")[0][:_REASON] or "no reason given"] += 1
+            elif status == "exact":
+                self.rules[reason[:_REASON]] += 1
+
+    @property
+    def wanted(self) -> int:
+        """Judgements wanted."""
+        return self.statuses.total()
+
+    @property
+    def coverage(self) -> float | None:
+        """Share of the judgements wanted that were had, by a rule or by a judge; None if none was wanted."""
+        return 1 - self.statuses["missing"] / self.wanted if self.wanted else None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The judges' names; () if none was configured."""
+        return tuple(dict.fromkeys(judge["name"] for judge in self._judges() if judge["name"] != NONE_CONFIGURED))
+
+    @property
+    def others(self) -> tuple[str, ...]:
+        """The names of the judges that are language models and not the paper's."""
+        found = (judge for judge in self._judges() if judge.get("is_paper_judge") != "True")
+        return tuple(name for each in found if (name := each["name"]) in self.names and not is_lexical(name))
+
+    @property
+    def said(self) -> str:
+        """Who judged, for the facts at the head of a part: name, prompt with its version and digest, settings."""
+        return "; ".join(dict.fromkeys(map(_sentence, self._judges()))) or NONE_CONFIGURED
+
+    def _judges(self) -> list[dict[str, str]]:
+        return [{"name": "not recorded", **dict(judge)} for judge in self.judges]
+
+
+def is_lexical(name: str) -> bool:
+    """Whether a judge compares words and is no language model."""
+    return name.partition(":")[0] == LEXICAL
+
+
+def measures(protocol: Protocol) -> dict[str, _records.Measure]:
+    """What is measured of each judgement, by name: the protocol's dimensions, and :data:`TOTAL` if it has one."""
+    found: dict[str, _records.Measure] = {dimension.name: dimension.name for dimension in protocol.dimensions}
+    return {**found, TOTAL: protocol.total} if protocol.total else found
+
+
+def values(record: Record, where: str) -> dict[str, dict[str, Any]]:
+    """What :func:`means` needs of a judged record, for each of :func:`measures`; see ``judges.records.value``.
+
+    Raises UserError, with the place ``where`` the record stands, when its verdicts are not such as its protocol has.
+    """
+    try:
+        return {name: _records.value(record, each) for name, each in measures(_records.protocol_of(record)).items()}
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise UserError(f"{where}: its verdicts can't be read ({error!r}). Was the log edited?") from error
+
+
+def _sentence(judge: Mapping[str, str]) -> str:
+    if judge["name"] == NONE_CONFIGURED:
+        return NONE_CONFIGURED
+    prompt = f"prompt {judge['prompt']} version {judge.get('version', '?')}" if judge.get("prompt") else ""
+    digest = f"digest {judge['digest']}" if judge.get("digest") else ""
+    host = f"at {judge['host']}" if judge.get("host") else ""
+    rest = ", ".join(filter(None, [host, prompt, digest, judge.get("settings", "")]))
+    return f"{judge['name']} ({rest})" if rest else judge["name"]
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {_shown(each)}" for name, each in sorted(value.items()))
+    return printable(str(value))
+
+
+def flags(judging: Judging, task: str) -> Iterator[Flag]:
+    """What limits a task's judged numbers: no judge, no LLM, another judge than the paper's, several, missing ones."""
+    protocol, names = judging.protocol, judging.names
+    missing = judging.statuses["missing"]
+    how = "Judge from the log alone, without the model: lmms-medtasks judge RUN."
+    if not names and missing:
+        yield Flag("warning", f"{task}: no judge was configured; {missing:,} judgements are missing. {how}")
+    if len(names) > 1:
+        yield Flag("warning", f"{task}: several judges in one task ({', '.join(names)}): its means mix them. {how}")
+    for name in filter(is_lexical, names):
+        yield Flag(
+            "warning",
+            f"{task}: judged by {name}, which compares words and is NO LLM: for smoke tests, and no measure of the "
+            "answers.",
+        )
+    for name in judging.others:
+        said = f"{task}: judged by {name}; the paper's judge is {protocol.paper_judge}. Scores need not compare."
+        yield Flag("warning", said)
+    share_had = judging.coverage
+    if names and share_had is not None and share_had < _coverage.COMPLETE:
+        yield Flag(
+            "warning",
+            f"{task} is INCOMPLETE: {share_had:.1%} of the judgements were had (wanted: {_coverage.COMPLETE:.0%}), "
+            f"{missing:,} are missing. Means are over those that were had; the bounds say where they may lie. {how}",
+        )
+    elif names and missing:
+        yield Flag("note", f"{task}: {missing:,} of {judging.wanted:,} judgements are missing. {how}")
+
+
+def judgements(found: Mapping[str, Judging]) -> Table:
+    """What became of the answers and their judgements, a row a task."""
+    rows = []
+    for task, each in found.items():
+        replies, statuses = each.replies, each.statuses
+        numbers = [replies.total(), *(replies[kind] for kind in ("failed", "empty", "truncated"))]
+        numbers += [each.wanted, *(statuses[status] for status in ("exact", "judged", "missing"))]
+        rows.append(Row((Cell(task), *map(Cell, numbers), percent_of(each.coverage), Cell(each.said))))
+    heads = ("answers", "failed requests", "empty", "truncated", "judgements wanted", "exact", "judged", "missing")
+    columns = (label("task"), *map(count, heads), share("coverage"), label("judge"))
+    notes = (
+        "exact: settled by a rule without a judge. missing: no valid verdict could be had; it is never a score. "
+        f"Coverage below {_coverage.COMPLETE:.0%} makes a run incomplete.",
+    )
+    return Table("judgements", "Answers and their judgements", columns, tuple(rows), notes)
+
+
+def causes(found: Mapping[str, Judging]) -> Table | None:
+    """Why judgements are missing and which rules settled others, by task; None if there is nothing to say."""
+    rows = [
+        Row((Cell(task), Cell(status), Cell(reason), Cell(number_of)))
+        for task, each in found.items()
+        for status, reasons in (("exact", each.rules), ("missing", each.reasons))
+        for reason, number_of in reasons.most_common()
+    ]
+    if not rows:
+        return None
+    columns = (label("task"), label("status"), label("rule or reason"), count("judgements"))
+    return Table("judgement_causes", "Settled by a rule, or missing: why", columns, tuple(rows), folded=True)
+
+
+@dataclass(frozen=True)
+class JudgedMean:
+    """A mean over judged answers with its interval, what it is over, and what it would be with the missing.
+
+    ``mean`` is over the ``mean.n`` answers that have a score; ``judged`` of ``wanted`` judgements were had. ``worst``
+    and ``best``: the mean over all answers, had each missing judgement been the scale's worst, or best.
+    """
+
+    mean: Interval
+    answers: int
+    judged: int
+    wanted: int
+    worst: float | None
+    best: float | None
+
+
+def means(
+    records: Sequence[Record], values: Sequence[Mapping[str, Any]], tags: Sequence[str], *, resamples: int = RESAMPLES
+) -> dict[Key, JudgedMean]:
+    """The mean of each group of records that agree in ``tags``; ``values`` are those of ``judges.records.value``."""
+    scores = np.array([value.get("score", math.nan) for value in values], dtype=float)
+    groups: dict[Key, list[Mapping[str, Any]]] = {}
+    for record, value in zip(records, values, strict=True):
+        groups.setdefault(tuple(record.get(tag) for tag in tags), []).append(value)
+    found = {}
+    for key, group in grouped.by_tags(records, tags, scores, resamples=resamples).items():
+        own = groups.get(key, [])
+        found[key] = JudgedMean(
+            mean=group.mean,
+            answers=len(own),
+            judged=sum(value["judged"] for value in own),
+            wanted=sum(value["wanted"] for value in own),
+            worst=_coverage.bound_worst(own),
+            best=_coverage.bound_best(own),
+        )
+    return found
+
+
+def mean_columns(name: str, digits: int = 2) -> tuple[Column, ...]:
+    """The columns of :func:`mean_cells`."""
+    bounds = (Column(f"missing as {which}", digits=digits) for which in ("worst", "best"))
+    return (Column(name, digits=digits), count("n judged"), count("n"), *bounds)
+
+
+def mean_cells(found: JudgedMean | None) -> tuple[Cell, ...]:
+    """Mean with interval, judgements had and wanted, and both bounds: a judged mean never stands without them."""
+    if found is None:
+        return (NONE, Cell(0), Cell(0), NONE, NONE)
+    return (number(found.mean), Cell(found.judged), Cell(found.wanted), Cell(found.worst), Cell(found.best))

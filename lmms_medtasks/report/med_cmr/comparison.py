@@ -1,0 +1,219 @@
+"""The part of a Med-CMR report that has several models: beside the published ones, in pairs, and by size."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from lmms_medtasks.metrics.paired_tests import PairedTest
+from lmms_medtasks.report.cells import NONE, count, decimal, label, number, percent, share
+from lmms_medtasks.report.document import Cell, Column, Figure, Flag, Part, Row, Section, Table
+from lmms_medtasks.report.judged import TOTAL, mean_cells, mean_columns
+from lmms_medtasks.report.med_cmr import dimensions, figures, published
+from lmms_medtasks.report.med_cmr.analysis import Analysis
+from lmms_medtasks.report.med_cmr.facts import extent
+from lmms_medtasks.report.med_cmr.pairs import Form, Pairs, Tuned, pairs
+from lmms_medtasks.report.med_cmr.scale import FEWEST, Scale, scale
+from lmms_medtasks.report.suites import Options
+from lmms_medtasks.task_configs.med_cmr import reference
+
+_FORMS: Mapping[Form, str] = {"mcq": "multiple choice", "open": "open total"}
+_SMALL = 0.0001
+_TESTS = (
+    "Two-sided sign test (exact; ties left out) and Wilcoxon signed-rank test of the differences, tuned less base.",
+    "Over questions: each question that both were asked; p takes them for independent draws, though several may be on "
+    "one image. Over dimensions: each pair's change in each dimension is one value.",
+    "Effect: matched-pairs rank-biserial correlation, from -1, all worse, to 1.",
+)
+
+
+def part(analyses: Mapping[str, Analysis], options: Options) -> Part:
+    """The comparison of at least two models, by the names that the report gives them."""
+    own = tuple(analyses.values())
+    runs = {id(run) for each in own for run, _ in each.source.by_run()}
+    facts = (("Runs", str(len(runs))), ("Models", ", ".join(analyses)))
+    key = f"{options.prefix}all"
+    sections = [
+        Section("models", "The models together", tables=(_models(analyses),)),
+        Section("published", "Beside the published models", tables=(published.table(own, list(analyses)),),
+                figures=_drawn(options, figures.model_radar(analyses, key) if options.drawn else None)),
+    ]  # fmt: skip
+    flags = list(_flags(analyses))
+    if options.pairs:
+        found = pairs(options.pairs, analyses, resamples=options.resamples)
+        flags += [Flag("warning", text) for text in found.lacking]
+        sections.append(_pairs(found, key, options))
+    if options.parameters:
+        sections.append(_scale(scale(options.parameters, analyses), key, options))
+    origin = (("data of the runs", "; ".join(dict.fromkeys(extent(each.source) for each in own))),)
+    return Part(key, "Comparison", facts, tuple(flags), tuple(sections), origin)
+
+
+def _drawn(options: Options, figure: Figure | None) -> tuple[Figure, ...]:
+    return (figure,) if options.drawn and figure else ()
+
+
+def _flags(analyses: Mapping[str, Analysis]) -> Iterator[Flag]:
+    data = sorted({extent(each.source) for each in analyses.values()})
+    if data != ["full"]:
+        yield Flag("warning", f"Data of these runs: {'; '.join(data)}. Only full data compares with the paper's.")
+    judges = {asked.judging.said for each in analyses.values() for asked in each.source.asked if asked.judging}
+    if len(judges) > 1:
+        said = "; ".join(sorted(judges))
+        yield Flag("warning", f"Open answers were judged by different judges or prompts, and do not compare: {said}.")
+
+
+def _models(analyses: Mapping[str, Analysis]) -> Table:
+    rows = []
+    for name, each in analyses.items():
+        choice, judged, circular = each.choice.get(True), each.open.get(True), each.circular.get(True)
+        sides = [choice.sides[side].mean if choice else None for side in dimensions.SIDES]
+        cells = (
+            percent(choice.overall.mean) if choice else NONE,
+            *map(percent, sides),
+            percent(circular.circular.mean) if circular else NONE,
+            *mean_cells(judged.overall[TOTAL] if judged else None),
+            Cell(", ".join(judged.judging.names) or None if judged else None),
+            Cell(extent(each.source)),
+        )
+        rows.append(Row((Cell(name), *cells)))
+    columns = (
+        label("model"),
+        share("MCQ all"),
+        *(share(side) for side in dimensions.SIDES),
+        share("every rotation"),
+        *mean_columns("open total", 1),
+        label("judge"),
+        label("data"),
+    )
+    notes = (
+        "Each model on the questions that it was asked, which need not be the same. In brackets: 95 % over images.",
+        "Visual, reasoning: means over the side's dimensions, multiple choice.",
+    )
+    return Table("models", "Accuracy and open total", columns, tuple(rows), notes)
+
+
+def _pairs(found: Pairs, key: str, options: Options) -> Section:
+    tables = (_pair_tests(found), _pair_dimensions(found.tuned)) if found.tuned else ()
+    figure = figures.tuned(found.tuned, key) if options.drawn and found.tuned else None
+    said = () if found.tuned else ("No pair was asked the same form of questions.",)
+    return Section("pairs", "Base and medically fine-tuned models", said, tables, _drawn(options, figure))
+
+
+def _pair_tests(found: Pairs) -> Table:
+    rows = [
+        Row(
+            (
+                Cell(_pair(each)),
+                Cell(_FORMS[each.form]),
+                Cell("questions"),
+                _change(each, "")[-1],
+                *_test(each.questions),
+            )
+        )
+        for each in found.tuned
+    ]
+    rows += [
+        Row((Cell("all pairs"), Cell(_FORMS[form]), Cell("dimensions"), NONE, *_test(test)), "counts")
+        for form, test in found.dimensions.items()
+    ]
+    columns = (
+        label("pair"),
+        label("questions"),
+        label("tested over"),
+        Column("change", digits=2, signed=True),
+        *map(count, ("better", "same", "worse")),
+        *(Column(head, digits=4) for head in ("sign p", "Wilcoxon p")),
+        Column("effect", digits=2, signed=True),
+    )
+    paper = reference.findings()["medical_fine_tuning"]
+    said = (
+        f"The paper, over its pairs: multiple choice {paper['mcq']['direction']}, p < {paper['mcq']['p_below']}; open "
+        f"answers p about {paper['open']['p']}."
+    )
+    notes = (*_TESTS, said, "In brackets: 95 % interval over images, the same images drawn for both models.")
+    return Table("pairs", "Base against fine-tuned: tests", columns, tuple(rows), notes)
+
+
+def _pair(each: Tuned) -> str:
+    return f"{each.base} → {each.tuned}"
+
+
+def _test(found: PairedTest) -> tuple[Cell, ...]:
+    counts = (found.up, found.n - found.up - found.down, found.down)
+    return (*map(Cell, counts), _p(found.sign_p), _p(found.wilcoxon_p), Cell(found.effect))
+
+
+def _p(value: float | None) -> Cell:
+    """No probability is shown as 0."""
+    return Cell(f"{value:.1e}" if value is not None and value < _SMALL else value)
+
+
+def _change(each: Tuned, name: str) -> tuple[Cell, ...]:
+    change = each.changes.get(name)
+    cells = percent if each.form == "mcq" else number
+    return tuple(cells(side) for side in (change.before, change.after, change.change)) if change else (NONE,) * 3
+
+
+def _pair_dimensions(found: tuple[Tuned, ...]) -> Table:
+    rows = [
+        Row(
+            (
+                Cell(_pair(each)),
+                Cell(_FORMS[each.form]),
+                Cell(name or "all"),
+                Cell(change.after.n),
+                *_change(each, name),
+            )
+        )
+        for each in found
+        for name in ("", *dimensions.names())
+        if (change := each.changes.get(name))
+    ]
+    heads = (Column("base", digits=2), Column("fine-tuned", digits=2), Column("change", digits=2, signed=True))
+    columns = (label("pair"), label("questions"), label("dimension"), count("n"), *heads)
+    notes = ("Percent and points for multiple choice, 0 to 100 for the open total.",)
+    return Table("pair_dimensions", "Base against fine-tuned: dimensions", columns, tuple(rows), notes, long=True)
+
+
+def _scale(found: Scale, key: str, options: Options) -> Section:
+    said = []
+    if found.unsized:
+        said.append(f"Without a number of parameters, and so left out: {', '.join(found.unsized)}.")
+    if not found.correlations:
+        said.append(f"A correlation needs {FEWEST} models with a number of parameters and the same figure.")
+    tables = (*([_correlations(found)] if found.correlations else []), _scale_models(found))
+    figure = figures.size(found, key) if options.drawn and found.figures else None
+    return Section("scale", "Size and score", tuple(said), tables, _drawn(options, figure))
+
+
+def _correlations(found: Scale) -> Table:
+    rows = [
+        Row((Cell(name), Cell(each.models), Cell(each.log), Cell(each.linear), Cell(each.spearman)))
+        for name, each in found.correlations.items()
+    ]
+    heads = ("Pearson r, log size", "Pearson r, size", "Spearman")
+    columns = (label("figure"), count("models"), *(decimal(head, signed=True) for head in heads))
+    paper = reference.findings()["scale"]
+    choice, visual = paper["mcq_r"], paper["open_visual_accuracy_r"]
+    notes = (
+        f"Over these models; with few of them it says little of others. The paper: r from {choice['from']} to "
+        f"{choice['to']} for multiple choice in {choice['of']}, {visual} for the visual accuracy of open answers; it "
+        "does not say whether the number of parameters or its logarithm is meant.",
+    )
+    return Table("scale", "Correlation with the number of parameters", columns, tuple(rows), notes)
+
+
+def _scale_models(found: Scale) -> Table:
+    models = [name for name in found.parameters]
+    rows = [
+        Row(
+            (Cell(name), Cell(found.parameters[name] / 1e9), *(Cell(each.get(name)) for each in found.figures.values()))
+        )
+        for name in models
+    ]
+    columns = (
+        label("model"),
+        Column("parameters (billions)", digits=2),
+        *(Column(name, digits=2) for name in found.figures),
+    )
+    return Table("scale_models", "Size and figures of each model", columns, tuple(rows), folded=True)

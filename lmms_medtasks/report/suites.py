@@ -1,0 +1,85 @@
+"""The suites that have a report, and what the module of each must offer."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Protocol
+
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.metrics.bootstrap import RESAMPLES
+from lmms_medtasks.report.document import Part
+from lmms_medtasks.results import Run
+
+_MODULES = {
+    "medq_deg": "lmms_medtasks.report.medq_deg.assemble",
+    "med_cmr": "lmms_medtasks.report.med_cmr.assemble",
+    "medobvious": "lmms_medtasks.report.medobvious.assemble",
+    "sure_vqa": "lmms_medtasks.report.sure_vqa.assemble",
+}
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the user asked of a report.
+
+    Attributes:
+        resamples: bootstrap resamples, 0 for no intervals. drawn: whether figures are wanted (a terminal has none).
+        pairs: two models each that are to be compared, by the names that the report gives them: a base and the one
+            that was made from it. parameters: number of parameters by model.
+        prefix: of every part's key; "" unless the document has several suites.
+    """
+
+    resamples: int = RESAMPLES
+    drawn: bool = True
+    pairs: tuple[tuple[str, str], ...] = ()
+    parameters: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    prefix: str = ""
+
+
+class Suite(Protocol):
+    """A module with the report of a suite."""
+
+    TITLE: str
+    """The suite's name for people."""
+
+    USES: frozenset[str]
+    """Which of ``pairs`` and ``parameters`` it makes use of."""
+
+    def is_ours(self, run: Run, task: str) -> bool:
+        """Whether the task is one of the suite's; see :func:`lmms_medtasks.report.runs.is_of_suite`."""
+
+    def parts(self, runs: Sequence[Run], options: Options) -> list[Part]:
+        """The suite's parts of the document. Each of ``runs`` has a task of the suite; at least one is given.
+
+        Part keys start with ``options.prefix`` and are distinct. Raises UserError when a log can't be read.
+        """
+
+
+def suites() -> dict[str, Suite]:
+    """Every suite with a report, by its name."""
+    return {name: importlib.import_module(module) for name, module in _MODULES.items()}  # type: ignore[misc]
+
+
+def holding(runs: Iterable[Run]) -> dict[str, tuple[Suite, list[Run]]]:
+    """The suites that these runs have tasks of, and for each of those its runs.
+
+    Raises UserError when a run has no task of any suite.
+    """
+    every = suites()
+    found: dict[str, tuple[Suite, list[Run]]] = {name: (suite, []) for name, suite in every.items()}
+    for run in runs:
+        own = [name for name, suite in every.items() if _has_task_of(run, suite)]
+        if not own:
+            titles = " or ".join(suite.TITLE for suite in every.values())
+            others = ", ".join(map(repr, run.tasks)) or "none"
+            raise UserError(f"No task of {titles} in {run.path}. Its tasks: {others}.")
+        for name in own:
+            found[name][1].append(run)
+    return {name: each for name, each in found.items() if each[1]}
+
+
+def _has_task_of(run: Run, suite: Suite) -> bool:
+    return any(suite.is_ours(run, task) for task in run.content.get("configs", {}))

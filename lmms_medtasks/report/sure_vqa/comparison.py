@@ -1,0 +1,113 @@
+"""The part of a report that compares several methods: seeds joined, robustness tested, answers against answers."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+from lmms_medtasks.errors import unknown
+from lmms_medtasks.report.about import extent
+from lmms_medtasks.report.document import Figure, Flag, Part, Section
+from lmms_medtasks.report.suites import Options
+from lmms_medtasks.report.sure_vqa import across, comparison_tables, figures, published
+from lmms_medtasks.report.sure_vqa.across import Across, Duel
+from lmms_medtasks.report.sure_vqa.methods import Method
+from lmms_medtasks.results import Run
+
+_ALL_PAIRS = 4
+"""With more methods than these only the pairs that the user names are set against each other question by question."""
+_BARS = 40
+
+
+def part(methods: Sequence[Method], runs: Sequence[Run], options: Options) -> Part:
+    """The comparison of at least two methods."""
+    key = f"{options.prefix}all"
+    competing = [method for method in methods if method.image_shown and not method.baseline]
+    found = across.across(competing, resamples=options.resamples) if len(competing) > 1 else None
+    sections = [
+        Section(
+            "joined",
+            "Beside the published methods",
+            _said_of_seeds(methods),
+            tuple(published.shifts(methods)) or (comparison_tables.joined(methods),),
+        ),
+        *_tested(found, key, options),
+        *_duels(methods, key, options),
+    ]
+    corrupted = published.corruptions(methods)
+    if corrupted:
+        sections.append(Section("corruptions", "Corruptions beside real shifts", tables=(corrupted,)))
+    analyses = [each for method in methods for each in method.analyses]
+    facts = (
+        ("Runs", str(len({run.path for run in runs}))),
+        ("Methods", "; ".join(str(method.cell.value) for method in methods)),
+    )
+    said = "; ".join(dict.fromkeys(extent(each.source.run, each.source.tasks) for each in analyses))
+    return Part(key, "Comparison", facts, tuple(_flags(found, said)), tuple(sections), (("data of the runs", said),))
+
+
+def _said_of_seeds(methods: Sequence[Method]) -> tuple[str, ...]:
+    joined = [method for method in methods if len(method.analyses) > 1]
+    return tuple(f"{method.name}: joined from the runs with the seeds {', '.join(method.seeds)}." for method in joined)
+
+
+def _flags(found: Across | None, said: str) -> list[Flag]:
+    flags = []
+    if said != "full":
+        flags.append(Flag("warning", f"Data of these runs: {said}. Only full data compares with the paper's."))
+    compared = found.compared.values() if found else ()
+    apart = [f"{each.condition.label} {each.left_out:,} of {each.questions + each.left_out:,}" for each in compared
+             if each.left_out]  # fmt: skip
+    if apart:
+        text = "Ranks and tests are over the questions that every method has a score for. Left out: "
+        flags.append(Flag("warning", text + "; ".join(apart) + "."))
+    return flags
+
+
+def _tested(found: Across | None, key: str, options: Options) -> list[Section]:
+    if found is None:
+        said = "It needs two methods with images that are no baselines."
+        return [Section("tested", "Which method is more robust", (said,))]
+    if not found.compared:
+        return [Section("tested", "Which method is more robust", ("No shift was run with all methods.",))]
+    shown = [comparison_tables.ranks(found), comparison_tables.differences(found), comparison_tables.win_loss(found)]
+    drawn: list[Figure] = []
+    if options.drawn:
+        drawn = [figures.ranks(found, key)] if found.ranks else []
+        drawn += [figures.win_loss(found, key)] if found.tests else []
+    depends = comparison_tables.depends(found)
+    return [
+        Section("tested", "Which method is more robust", tables=tuple(shown), figures=tuple(drawn)),
+        Section("depends", "What robustness depends on", tables=(depends,)),
+    ]
+
+
+def _duels(methods: Sequence[Method], key: str, options: Options) -> list[Section]:
+    sections = []
+    images = across.duels(across.with_and_without(methods), resamples=options.resamples)
+    if images:
+        title = "With images against without"
+        sections.append(_section("images", title, images, key, options))
+    others = across.duels(_pairs(methods, options), resamples=options.resamples)
+    if others:
+        sections.append(_section("models", "Method against method", others, key, options))
+    return sections
+
+
+def _section(name: str, title: str, found: Sequence[Duel], key: str, options: Options) -> Section:
+    table = comparison_tables.duels(found, f"versus_{name}", title)
+    drawn = options.drawn and len(found) <= _BARS
+    pictures = (figures.duels(found, key, table.key, title),) if drawn else ()
+    return Section(f"versus-{name}", title, tables=(table,), figures=pictures)
+
+
+def _pairs(methods: Sequence[Method], options: Options) -> list[tuple[Method, Method]]:
+    """The pairs that the user named; else all pairs of methods with images, if these are few."""
+    by_name = {method.name: method for method in methods}
+    for name in itertools.chain.from_iterable(options.pairs):
+        if name not in by_name:
+            raise unknown("model", name, by_name, "--pair")
+    if options.pairs:
+        return [(by_name[first], by_name[second]) for first, second in options.pairs]
+    competing = [method for method in methods if method.image_shown]
+    return list(itertools.combinations(competing, 2)) if len(competing) <= _ALL_PAIRS else []

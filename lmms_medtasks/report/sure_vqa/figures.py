@@ -1,0 +1,137 @@
+"""Figures: RR by shift, ranks of methods, the win/loss matrix, and wins, ties and losses as bars."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lmms_medtasks.report.document import Figure
+from lmms_medtasks.report.drawing import DASHES, FAINT, INK, MARKERS, SERIES, canvas, svg
+from lmms_medtasks.report.sure_vqa.across import Across, Duel
+from lmms_medtasks.report.sure_vqa.analysis import Analysis
+from lmms_medtasks.report.sure_vqa.reading import KINDS
+from lmms_medtasks.report.sure_vqa.tables import SIDE_NAMES
+
+_LONGEST = 30
+
+
+def robustness(analysis: Analysis, key: str) -> Figure | None:
+    """RR with its interval by shift, closed and open questions apart; None without any value."""
+    found = [each for each in analysis.results.values() if each.robustness.ratio.estimate is not None]
+    if not found:
+        return None
+    title = "Relative robustness by shift"
+    labels = list(dict.fromkeys(each.shift.label for each in found))
+    with canvas(6.4, 1.1 + 0.42 * len(labels)) as figure:
+        axes = figure.subplots()
+        for number, kind in enumerate(KINDS):
+            own = [each for each in found if each.kind == kind]
+            if not own:
+                continue
+            places = [labels.index(each.shift.label) + (number - 0.5) * 0.28 for each in own]
+            ratios = [each.robustness.ratio for each in own]
+            estimates = [ratio.estimate for ratio in ratios if ratio.estimate is not None]
+            for place, ratio in zip(places, ratios, strict=True):
+                if ratio.low is not None and ratio.high is not None:
+                    axes.plot([ratio.low, ratio.high], [place, place], color=SERIES[number], linewidth=1.4)
+            axes.plot(estimates, places, MARKERS[number], color=SERIES[number], label=kind)
+        axes.axvline(1, color=FAINT, linewidth=0.9, linestyle=DASHES[1])
+        axes.set_yticks(range(len(labels)), labels)
+        axes.set_ylim(len(labels) - 0.5, -0.5)
+        axes.set_xlabel("RR (OoD / i.i.d.)")
+        axes.legend(loc="upper left", bbox_to_anchor=(1, 1))
+        axes.grid(axis="x")
+        about = "Points with 95 % intervals over images. Left of the dashed line the OoD test was answered worse."
+        return Figure("robustness", title, about, svg(figure, f"{key}-robustness", title), "robustness")
+
+
+def ranks(found: Across, key: str) -> Figure:
+    """Each method's rank by RR under each condition (SURE-VQA, Figure 8b)."""
+    title = "Ranks by relative robustness"
+    conditions = list(found.ranks)
+    with canvas(3.4 + 0.75 * len(conditions), 2.6 + 0.3 * len(found.methods)) as figure:
+        axes = figure.subplots()
+        for number, method in enumerate(found.methods):
+            places = [found.ranks[condition][method] for condition in conditions]
+            axes.plot(
+                range(len(conditions)),
+                places,
+                marker=MARKERS[number % len(MARKERS)],
+                color=SERIES[number % len(SERIES)] if number < 2 * len(SERIES) else INK,
+                linestyle=DASHES[number // len(SERIES) % len(DASHES)],
+                linewidth=1.2,
+                label=_short(method),
+            )
+        axes.set_xticks(range(len(conditions)), [each.label for each in conditions], rotation=40, ha="right")
+        axes.set_yticks(range(1, len(found.methods) + 1))
+        axes.set_ylim(len(found.methods) + 0.4, 0.6)
+        axes.set_ylabel("rank (1: most robust)")
+        axes.legend(loc="upper left", bbox_to_anchor=(1, 1))
+        axes.grid(axis="y")
+        about = "Lines that cross: which method is more robust depends on the shift."
+        return Figure("ranks", title, about, svg(figure, f"{key}-ranks", title), "ranks")
+
+
+def win_loss(found: Across, key: str) -> Figure:
+    """The win/loss matrix (SURE-VQA, Figure 19)."""
+    title = "Win/loss matrix of relative robustness"
+    names, wins = found.win_loss.methods, found.win_loss.wins
+    size = 0.62 * len(names)
+    with canvas(2.6 + size, 1.9 + size) as figure:
+        axes = figure.subplots()
+        most = max(1, int(found.win_loss.comparisons.max(initial=0)))
+        for row in range(len(names)):
+            for column in range(len(names)):
+                if row == column:
+                    continue
+                shade = 0.5 * wins[row, column] / most
+                axes.add_patch(_square(column, row, shade))
+                axes.text(column, row, str(wins[row, column]), ha="center", va="center", color=INK)
+        axes.set_xlim(-0.5, len(names) - 0.5)
+        axes.set_ylim(len(names) - 0.5, -0.5)
+        axes.set_xticks(range(len(names)), [_short(name) for name in names], rotation=40, ha="right")
+        axes.set_yticks(range(len(names)), [_short(name) for name in names])
+        axes.set_aspect("equal")
+        axes.tick_params(length=0)
+        axes.set_xlabel("is outperformed")
+        axes.set_ylabel("outperforms")
+        about = "Under how many conditions the row's method was significantly more robust than the column's."
+        return Figure("win-loss", title, about, svg(figure, f"{key}-win-loss", title), "win_loss")
+
+
+def _square(column: int, row: int, shade: float):
+    from matplotlib.patches import Rectangle
+
+    return Rectangle((column - 0.47, row - 0.47), 0.94, 0.94, facecolor=SERIES[0], alpha=shade, linewidth=0)
+
+
+def duels(found: Sequence[Duel], key: str, table: str, title: str) -> Figure:
+    """Wins, ties and losses as bars of 100 % (SURE-VQA, Figures 5 and 6)."""
+    shown = [each for each in found if each.versus.n]
+    several = len({(each.first, each.second) for each in shown}) > 1
+    with canvas(7.2, 1.2 + 0.27 * len(shown)) as figure:
+        axes = figure.subplots()
+        for row, each in enumerate(shown):
+            start = 0.0
+            for name, colour, alpha in (("win", SERIES[0], 1.0), ("tie", FAINT, 0.45), ("loss", SERIES[2], 1.0)):
+                width = 100 * (getattr(each.versus, name).estimate or 0.0)
+                axes.barh(row, width, left=start, color=colour, alpha=alpha, height=0.7, label=None if row else name)
+                start += width
+        labels = [
+            f"{each.condition.label} {SIDE_NAMES[each.side]}"
+            + (f"\n{_short(each.first)} / {_short(each.second)}" if several else "")
+            for each in shown
+        ]
+        axes.set_yticks(range(len(shown)), labels)
+        axes.set_ylim(len(shown) - 0.5, -0.5)
+        axes.set_xlim(0, 100)
+        axes.set_xlabel("percent of the questions")
+        axes.legend(loc="upper left", bbox_to_anchor=(1, 1))
+        first = (
+            f"{shown[0].first} against {shown[0].second}" if shown and not several else "the first against the second"
+        )
+        about = f"Question by question, {first}: win on the left, tie in the middle, loss on the right."
+        return Figure(table.replace("_", "-"), title, about, svg(figure, f"{key}-{table}", title), table)
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= _LONGEST else f"…{name[1 - _LONGEST :]}"

@@ -1,0 +1,115 @@
+"""Runs beside the paper's rows: Tables 14 to 19 by shift, and the corruption study of Table 22."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
+
+from lmms_medtasks.report.cells import label
+from lmms_medtasks.report.document import Cell, Row, Table
+from lmms_medtasks.report.sure_vqa.methods import Method
+from lmms_medtasks.report.sure_vqa.reading import KINDS, Shift
+from lmms_medtasks.report.sure_vqa.tables import SCALE, score
+from lmms_medtasks.task_configs.sure_vqa import reference
+from lmms_medtasks.task_configs.sure_vqa.reference import CorruptionRow, Printed
+from lmms_medtasks.task_configs.sure_vqa.reference import Row as PublishedRow
+
+_NUMBERS = ("iid", "ood", "rr")
+_COLUMNS = tuple(score(f"{kind} {name}") for kind in KINDS for name in ("i.i.d.", "OoD", "RR"))
+_NOTES = (
+    f"Scores: {SCALE}. RR: OoD / i.i.d. Several seeds: mean ± standard deviation over them (n - 1), RR the mean of the "
+    "seeds' own. Empty for a baseline that answered nothing of a test.",
+)
+_PUBLISHED_NOTES = (
+    "Published rows: SURE-VQA, judged by Gemma; without ± of one run. They were fine-tuned on the i.i.d. training set "
+    "of the shift: for a model that was not, no test is i.i.d. in that sense.",
+)
+_TABLES = {(dataset, shown): table for table, (dataset, shown) in reference.TABLES.items()}
+
+
+def shifts(methods: Sequence[Method]) -> list[Table]:
+    """A table for each of the paper's shifts that a method has, without images and with images apart."""
+    found = []
+    for shift in sorted({each for method in methods for each in method.shifts}, key=lambda each: each.place):
+        for shown in (True, False):
+            own = [method for method in methods if method.image_shown is shown and shift in method.shifts]
+            if shift.published and own:
+                found.append(_shift(shift, own, shown))
+    return found
+
+
+def _shift(shift: Shift, methods: Sequence[Method], shown: bool) -> Table:
+    rows = [_own(method, shift) for method in methods]
+    columns = (label("model or method"), label("base model"), *_COLUMNS)
+    for base, name in itertools.product(reference.BASE_MODELS, reference.METHODS):
+        published = [
+            each
+            for kind in KINDS
+            for each in reference.robustness_results(shift.dataset, base, shift.name, kind, image_shown=shown)
+            if each.method == name
+        ]
+        # The most frequent answers are no model's: both halves of the tables have them.
+        if published and (name != "most_frequent" or base == "medical"):
+            title = "" if name == "most_frequent" else reference.BASE_MODELS[base]
+            rows.append(_published((reference.METHODS[name], title), published))
+    number = _TABLES[shift.dataset, shown]
+    said = "" if shown else ", no image"
+    key = f"published_{shift.dataset}_{shift.name}{'' if shown else '_noimage'}"
+    return Table(key, f"{shift.label}{said} (Table {number})", columns, tuple(rows), _NOTES, _PUBLISHED_NOTES)
+
+
+def corruptions(methods: Sequence[Method]) -> Table | None:
+    """Corrupted tests beside Table 22 and the run's own real shifts of the dataset; None without corrupted tests."""
+    own = [method for method in methods if method.image_shown and any(_corrupted(method.shifts))]
+    if not own:
+        return None
+    datasets = {shift.dataset for method in own for shift in _corrupted(method.shifts)}
+    rows = []
+    for method in own:
+        for shift in method.shifts:
+            if shift.dataset in datasets and (shift.strength or shift.published):
+                rows.append(_own(method, shift, shift.label))
+    rows += [_published_corruption(*each) for each in _grouped(reference.corruption_results()).items()]
+    columns = (label("model or method"), label("OoD test"), *_COLUMNS)
+    notes = (
+        "The corrupted tests are the i.i.d. test's questions with blurred, brightened or noisy images: their OoD and "
+        "i.i.d. answers are of the same images.",
+        *_NOTES,
+    )
+    published = ("Published rows: LLaVA-Med 1.5 with IA3, the i.i.d. test of the split named in brackets.",)
+    return Table("corruptions", "Corruptions beside real shifts (Table 22)", columns, tuple(rows), notes, published)
+
+
+def _corrupted(shifts: Iterable[Shift]) -> list[Shift]:
+    return [shift for shift in shifts if shift.strength]
+
+
+def _own(method: Method, shift: Shift, second: str | None = None) -> Row:
+    cells = [method.cell, Cell(second)]
+    for kind in KINDS:
+        for name in _NUMBERS:
+            cells.append(method.joined(shift, kind, name))
+    return Row(tuple(cells))
+
+
+def _published(head: tuple[str, str], rows: Sequence[PublishedRow | CorruptionRow]) -> Row:
+    by_kind: Mapping[str, PublishedRow | CorruptionRow] = {row.answer_type: row for row in rows}
+    printed = [getattr(by_kind[kind], name) for kind in KINDS for name in _NUMBERS]
+    return Row((*(Cell(text or None) for text in head), *map(_cell, printed)), "reference")
+
+
+def _cell(printed: Printed | None) -> Cell:
+    return Cell(None) if printed is None else Cell(printed.mean, sd=printed.sd)
+
+
+def _grouped(rows: Sequence[CorruptionRow]) -> dict[tuple[str, str], list[CorruptionRow]]:
+    found: dict[tuple[str, str], list[CorruptionRow]] = {}
+    for row in rows:
+        found.setdefault((row.ood_set, row.shift), []).append(row)
+    return found
+
+
+def _published_corruption(key: tuple[str, str], rows: Sequence[CorruptionRow]) -> Row:
+    ood, shift = (name.replace("_", " ") for name in key)
+    test = f"{shift} shift" if ood == "realistic" else f"{ood} ({shift})"
+    return _published(("IA3", test), rows)

@@ -1,0 +1,88 @@
+"""Reading a JSON file that is one long list, record by record: the file may be larger than memory likes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from lmms_medtasks.errors import UserError
+
+CHUNK = 1 << 20
+"""Characters read at a time."""
+
+
+def records(path: Path) -> Iterator[Any]:
+    """The items of the list in ``path``, in order.
+
+    Raises:
+        UserError: the file cannot be read, is no UTF-8, no JSON, no list, or is cut short.
+    """
+    try:
+        with path.open(encoding="utf-8-sig") as file:
+            yield from _items(_Window(file.read), path.name)
+    except UnicodeDecodeError as error:
+        raise UserError(f"{path.name} is not UTF-8 text: {error.reason}.") from error
+    except OSError as error:
+        raise UserError(f"{path} cannot be read: {error.strerror}.") from error
+
+
+class _Window:
+    """The text that was read and not yet used."""
+
+    def __init__(self, read: Any) -> None:
+        self._read, self.text, self.at = read, "", 0
+
+    def more(self) -> bool:
+        """Read on; False at the end of the file."""
+        new = self._read(CHUNK)
+        self.text, self.at = self.text[self.at :] + new, 0
+        return bool(new)
+
+    def next_sign(self) -> str:
+        """The next character that is no white space, not yet used; "" at the end of the file."""
+        while True:
+            while self.at < len(self.text) and self.text[self.at].isspace():
+                self.at += 1
+            if self.at < len(self.text):
+                return self.text[self.at]
+            if not self.more():
+                return ""
+
+
+def _items(window: _Window, name: str) -> Iterator[Any]:
+    if window.next_sign() != "[":
+        raise UserError(f"{name} is no JSON list of records. Is it a file of another release?")
+    window.at += 1
+    count = 0
+    if window.next_sign() == "]":
+        return
+    while True:
+        yield _item(window, name, count)
+        count += 1
+        sign = window.next_sign()
+        window.at += 1
+        if sign == "]":
+            return
+        if sign != ",":
+            raise _damaged(name, count, f"found {sign!r}, wanted a comma or the end of the list" if sign else "it ends")
+
+
+def _item(window: _Window, name: str, count: int) -> Any:
+    window.next_sign()
+    while True:
+        try:
+            value, end = json.JSONDecoder().raw_decode(window.text, window.at)
+        except ValueError as error:
+            if not window.more():
+                raise _damaged(name, count, str(error)) from error
+        except RecursionError as error:
+            raise _damaged(name, count, "it is nested too deeply") from error
+        else:
+            window.at = end
+            return value
+
+
+def _damaged(name: str, count: int, why: str) -> UserError:
+    return UserError(f"{name} cannot be read after record {count}: {why}. It is cut short or damaged. Fetch it again.")

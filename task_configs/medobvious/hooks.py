@@ -1,0 +1,70 @@
+"""MedObvious's questions for each task, and their prompts."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from lmms_medtasks import hooks
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.parsing import option_letters
+
+if TYPE_CHECKING:
+    from datasets import Dataset
+
+PROMPTS = "medobvious/prompts.yml"
+
+
+def all_items(dataset: Dataset) -> Dataset:
+    """All questions, an item's eight one after the other, tiers taking turns: ``--limit`` takes whole items of all."""
+    return _chosen(dataset, "tier", None)
+
+
+def _chosen(dataset: Dataset, tag: str, value: Any) -> Dataset:
+    """The questions whose ``tag`` has ``value`` (None: all), in the order of :func:`all_items`; an index, no copy."""
+    columns = {name: dataset[name] for name in ("item", "tier", tag)}
+    turns: dict[int, dict[str, int]] = {}
+    for item, tier in zip(columns["item"], columns["tier"], strict=True):
+        seen = turns.setdefault(tier, {})
+        seen.setdefault(item, len(seen))
+    rows = [row for row, found in enumerate(columns[tag]) if value is None or found == value]
+    if not rows:
+        raise UserError(f"No question with {tag} {value!r} in medtasks://medobvious/test.")
+    tiers, items = columns["tier"], columns["item"]
+    return dataset.select(sorted(rows, key=lambda row: (turns[tiers[row]][items[row]], tiers[row], row)))
+
+
+detection_mcq, detection_open, referring_mcq, referring_open, visual_referring = (
+    functools.partial(_chosen, tag="task_type", value=name)
+    for name in ("detection_mcq", "detection_open", "referring_mcq", "referring_open", "visual_referring")
+)
+t1, t2, t3, t4, t5 = (functools.partial(_chosen, tag="tier", value=tier) for tier in (1, 2, 3, 4, 5))
+
+
+def doc_to_text(doc: Mapping[str, Any], settings: Mapping[str, Any] | None = None) -> str:
+    """The prompt: the question as the data has it, which in the release holds options and instructions too.
+
+    Options that the question does not show are added with an instruction. ``wording: neutral`` in the task's settings
+    asks detection and highlighted panels by the wordings in prompts.yml, which are the same with and without an outlier
+    (the release's are not); referring questions, which all have one, stay.
+    """
+    prompts = _prompts()
+    shown = all(option in doc["question"] for option in doc["options"])
+    wording = prompts["question" if shown else "question_with_options"]
+    if (settings or {}).get("wording") == "neutral":
+        wording = prompts["neutral"].get(doc.get("task_type"), wording)
+    letters = option_letters(len(doc["options"])) if doc["options"] else ""
+    lines = "\n".join(f"  {letter}) {text}" for letter, text in zip(letters, doc["options"], strict=True))
+    grid = doc.get("grid", "").replace("x", "×")
+    # One pass over the question, so that braces in its own text stay what they are.
+    parts = wording.replace("{grid}", grid).split("{question}")
+    return doc["question"].join(part.replace("{options}", lines) for part in parts)
+
+
+@functools.cache
+def _prompts() -> dict[str, Any]:
+    prompts: dict[str, Any] = yaml.safe_load(hooks.prompt_text(PROMPTS))
+    return prompts

@@ -1,0 +1,148 @@
+"""``process_docs`` of every SURE-VQA task: the i.i.d. and the OoD test of a shift, made from the data sets' splits.
+
+A YAML names a function of this module after a shift of ``sure_shifts.yml``: ``sure_slake_modality`` gives both tests,
+``sure_slake_modality_iid`` and ``_ood`` one, and ``sure_slake_modality_corrupted_low`` (medium, high) the i.i.d. test
+as it is and, in place of the OoD test, corrupted (Appendix D). None is written down here: an entry in the file does it.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.hooks import RENDERED
+from lmms_medtasks.sources import sure_images, sure_shifts
+from lmms_medtasks.sources.sure_shifts import Shift
+
+if TYPE_CHECKING:
+    from datasets import Dataset
+
+FINGERPRINT_ALSO = (
+    "lmms_medtasks.degradations.corruptions",
+    "lmms_medtasks.sources.sure_reader",
+    "lmms_medtasks.sources.sure_shifts",
+)
+
+Wanted = Literal["both", "iid", "ood"]
+STRENGTHS = ("low", "medium", "high")
+_SHOWN = 3
+
+
+def __getattr__(name: str) -> Callable[[Dataset], Dataset]:
+    """The function that a YAML names; AttributeError if there is no such shift."""
+    shifts = {} if name.startswith("__") else sure_shifts.all_shifts()
+    for shift in shifts:
+        if name == shift:
+            return _function(name, shift, "both", "")
+        end = name.removeprefix(f"{shift}_")
+        if end in ("iid", "ood"):
+            return _function(name, shift, end, "")  # type: ignore[arg-type]
+        if end.removeprefix("corrupted_") in STRENGTHS and end != name:
+            return _function(name, shift, "iid", end.removeprefix("corrupted_"))
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}; shifts: {', '.join(shifts)}")
+
+
+@functools.cache
+def _function(name: str, shift_name: str, wanted: Wanted, strength: str) -> Callable[[Dataset], Dataset]:
+    shift = sure_shifts.get(shift_name)
+
+    def process_docs(dataset: Dataset) -> Dataset:
+        chosen = test(dataset, shift, wanted)
+        return corrupted(chosen, strength) if strength else chosen
+
+    process_docs.__name__ = process_docs.__qualname__ = name
+    # The response cache must not serve replies of before a change of the rule.
+    process_docs.fingerprint = shift.fingerprint  # type: ignore[attr-defined]
+    return process_docs
+
+
+def test(dataset: Dataset, shift: Shift, wanted: Wanted = "both") -> Dataset:
+    """The test questions of a shift, with columns ``suite``, ``shift`` and ``set``, their side ("iid" or "ood").
+
+    The two sides take turns in proportion to their sizes, so that a prefix (``--limit``) has both.
+
+    Raises:
+        UserError: a side is empty, or an image that a question refers to is no longer there.
+    """
+    tags = list(dataset.select_columns(list(dict.fromkeys([*shift.fields, "split", "image_id"]))))
+    sides = sure_shifts.sides(shift, tags)
+    _check_references(dataset)
+    rows = [row for row in in_turns(sides) if wanted == "both" or sides[row] == wanted]
+    if wanted == "both":
+        _report_shared(shift, [(sides[row], tags[row]["image_id"]) for row in rows])
+    count = len(dataset)
+    chosen = dataset.add_column("set", sides).add_column("suite", [shift.suite] * count)
+    chosen = chosen.add_column("shift", [shift.name] * count).select(rows)
+    RENDERED.reset(chosen["id"])
+    return chosen
+
+
+def corrupted(iid: Dataset, strength: str) -> Dataset:
+    """The i.i.d. questions as they are, and again with corrupted pictures as the other side, one after the other.
+
+    The second has the question's id with the strength behind it; ``question_id`` pairs the two.
+    """
+    import datasets
+
+    iid = iid.add_column("question_id", list(iid["id"]))
+    count = len(iid)
+    clean = iid.add_column("corruption", [""] * count)
+    again = (
+        iid.remove_columns(["id", "set"])
+        .add_column("id", [f"{name}/{strength}" for name in iid["id"]])
+        .add_column("set", ["ood"] * count)
+        .add_column("corruption", [strength] * count)
+        .select_columns(clean.column_names)
+    )
+    both = datasets.concatenate_datasets([clean, again]).select([row for i in range(count) for row in (i, count + i)])
+    RENDERED.reset(both["id"])
+    return both
+
+
+def in_turns(sides: Sequence[str]) -> list[int]:
+    """The rows that are on a side, both sides spread evenly over the whole.
+
+    >>> in_turns(["iid", "iid", "iid", "iid", "ood", "", "ood"])
+    [0, 4, 1, 2, 6, 3]
+    """
+    keys = []
+    for side in ("iid", "ood"):
+        rows = [row for row, each in enumerate(sides) if each == side]
+        keys += [((place + 0.5) / len(rows), side, row) for place, row in enumerate(rows)]
+    return [row for _, _, row in sorted(keys)]
+
+
+def _report_shared(shift: Shift, rows: Sequence[tuple[str, str]]) -> None:
+    from loguru import logger  # the harness's log
+
+    images: dict[str, set[str]] = {"iid": set(), "ood": set()}
+    for side, image in rows:
+        images[side].add(image)
+    counts = Counter(side for side, _ in rows)
+    logger.info(
+        f"{shift.name}: {counts['iid']:,} i.i.d. questions on {len(images['iid']):,} images, {counts['ood']:,} OoD "
+        f"questions on {len(images['ood']):,}; {len(images['iid'] & images['ood']):,} images in both."
+    )
+
+
+def _check_references(dataset: Dataset) -> None:
+    missing = sure_images.missing_files(references(dataset))
+    if missing:
+        more = f" and {len(missing) - _SHOWN:,} more" if len(missing) > _SHOWN else ""
+        raise UserError(
+            f"{len(missing):,} images are no longer where they were when the data was prepared: "
+            f"{', '.join(missing[:_SHOWN])}{more}. Put the folder back, or prepare anew with --source DIR --force."
+        )
+
+
+def references(dataset: Any) -> list[str]:
+    """The paths of the images that stay in the user's own folder; no image is read."""
+    import pyarrow.compute as pc
+
+    image = dataset.data.column("image")
+    without_bytes = pc.is_null(pc.struct_field(image, "bytes"))
+    paths = pc.struct_field(image, "path").filter(without_bytes).drop_null()
+    return list(pc.unique(paths).to_pylist())

@@ -1,0 +1,31 @@
+"""What tests of several folders share: the stub of a judge."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def stub_judge():
+    """The module ``tests/stub_judge.py``."""
+    name = "medtasks_stub_judge"
+    if name not in sys.modules:
+        spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name("stub_judge.py"))
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[name] = module
+        spec.loader.exec_module(module)
+    return sys.modules[name]
+
+
+@pytest.fixture
+def judge_server(stub_judge):
+    """A running stub of a judge (``stub_judge.Stub``) at ``judge_server.url``; started only where it is asked for."""
+    stub = stub_judge.Stub()
+    server = stub_judge.start(stub)
+    yield stub
+    server.shutdown()
+    server.server_close()

@@ -1,0 +1,108 @@
+"""The tests' own protocol, and settings for the stub of a judge."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import json
+from pathlib import Path
+
+import pytest
+
+from lmms_medtasks import results
+from lmms_medtasks.judges import defaults as _defaults
+from lmms_medtasks.judges import registry
+from lmms_medtasks.judges import settings as _settings
+from lmms_medtasks.judges.table import TABLE
+
+KEY = "sk-test-0123456789abcdef"
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path, monkeypatch):
+    """A data folder of the test's own, and no judge from outside."""
+    for name in ("MEDTASKS_JUDGE", "OPENAI_API_KEY", "OPENAI_API_URL", "OPENAI_BASE_URL", "OPENAI_API_BASE",
+                 "LLM_JUDGE_URL", "AZURE_ENDPOINT", "AZURE_API_KEY", "RANK", "WORLD_SIZE"):  # fmt: skip
+        monkeypatch.delenv(name, raising=False)
+    for name in ("CONCURRENCY", "TIMEOUT", "TEMPERATURE", "MAX_TOKENS", "RETRIES", "MAX_REQUESTS", "MAX_COST", "PRICE",
+                 "PRIVATE_HOSTS"):  # fmt: skip
+        monkeypatch.delenv(f"MEDTASKS_JUDGE_{name}", raising=False)
+    monkeypatch.setenv("MEDTASKS_HOME", str(tmp_path / "home"))
+    return tmp_path / "home"
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch):
+    """Waits of thousandths of a second."""
+    quick = {**_defaults.defaults(), "first_wait": 0.002, "longest_backoff": 0.02}
+    for module in ("asking", "budget", "retrying", "prompts", "settings", "judging"):
+        monkeypatch.setattr(f"lmms_medtasks.judges.{module}.defaults", lambda: quick)
+
+
+@pytest.fixture
+def sample(monkeypatch):
+    """The module ``judge_sample.py``, importable by its name."""
+    monkeypatch.syspath_prepend(str(Path(__file__).parent))
+    registry.get.cache_clear()
+    yield importlib.import_module("judge_sample")
+    registry.get.cache_clear()
+    TABLE.clear()
+
+
+@pytest.fixture
+def protocol(sample):
+    return sample.PROTOCOL
+
+
+@pytest.fixture
+def settings_for():
+    """Call as settings_for(stub, concurrency=4, ...): settings of an openai judge at the stub."""
+
+    def make(stub, judge="openai:stub-judge", **values):
+        environment = {"OPENAI_API_KEY": KEY, "OPENAI_API_URL": stub.url, "LLM_JUDGE_URL": stub.url}
+        environment |= {f"MEDTASKS_JUDGE_{name.upper()}": str(value) for name, value in values.items()}
+        return _settings.read(environment, judge)
+
+    return make
+
+
+@pytest.fixture
+def key():
+    return KEY
+
+
+@pytest.fixture
+def harness(sample, tmp_path, monkeypatch, judge_server, key):
+    """Call as harness(replies, names, **environment): runs the tests' tasks; the Run and the rows of the sample logs.
+
+    ``harness.folder`` holds the tasks' YAMLs.
+    """
+    spec = importlib.util.spec_from_file_location("harness_run", Path(__file__).with_name("harness_run.py"))
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    monkeypatch.setenv("HF_HOME", str(tmp_path / "hf"))
+    documents = [
+        {"id": f"q{n}", "image_id": f"i{n // 2}", "data": "mini", "question": f"What is in {n}?", "answer": "effusion",
+         "modality": "CT"} for n in range(8)
+    ]  # fmt: skip
+    folder = module.write_tasks(tmp_path / "tasks", documents)
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    for name in ("OPENAI_API_URL", "LLM_JUDGE_URL"):
+        monkeypatch.setenv(name, judge_server.url)
+
+    def call(replies, names, judge="openai:stub-judge", cli_args=None, **environment):
+        monkeypatch.setenv("MEDTASKS_JUDGE", judge)
+        for name, value in environment.items():
+            monkeypatch.setenv(f"MEDTASKS_JUDGE_{name}", str(value))
+        number = len(list(tmp_path.glob("out*")))
+        given = {document["question"]: reply for document, reply in zip(documents, replies, strict=False)}
+        output = module.run(folder, given, names, tmp_path / f"out{number}", cli_args)
+        (path,) = results.files(output)
+        run = results.read(path)
+        return run, {name: rows(run, name) for name in run.content["configs"]}
+
+    def rows(run, name):
+        return [json.loads(line) for line in run.samples_file(name).read_text("utf-8").splitlines()]
+
+    call.folder, call.rows = folder, rows
+    return call

@@ -1,0 +1,145 @@
+"""One judgement: repetitions, one more try for what can't be read, and when to stop asking at all."""
+
+import pytest
+
+from lmms_medtasks.judges.asking import Asker
+from lmms_medtasks.judges.budget import Budget
+from lmms_medtasks.judges.defaults import defaults
+from lmms_medtasks.judges.retrying import Brake
+from lmms_medtasks.judges.transport import ChatTransport
+
+
+@pytest.fixture
+def ask(judge_server, settings_for, sample, protocol):
+    """Call as ask(answers...): judges one item, the requests answered in this order (None: a good verdict)."""
+    used = []
+
+    def call(*answers, name="q", **values):
+        answers = list(answers)
+        judge_server.rule = lambda request: answers.pop(0) if answers else None
+        settings = settings_for(judge_server, **values)
+        if not used:
+            transport = ChatTransport(settings)
+            used.append((Asker(settings, transport, Budget(settings), Brake()), transport))
+        item = sample.item({"id": name, "question": f"What is {name}?", "answer": "effusion"}, "an effusion")
+        return used[0][0].ask(protocol, item, name)
+
+    call.asker = lambda: used[0][0]
+    yield call
+    for _, transport in used:
+        transport.close()
+
+
+def test_at_once(ask, judge_server):
+    found = ask()
+    assert (found.status, found.labels, found.reply) == ("judged", {"correctness": "5"}, '{"correctness": 5}')
+    assert len(judge_server.requests) == 1
+    assert judge_server.requests[0]["response_format"]["json_schema"]["schema"]["required"] == ["correctness"]
+
+
+@pytest.mark.parametrize("kinds", [("429", "500"), ("hang_up", "truncated_body", "malformed_body"), ("500",) * 5])
+def test_what_passes_is_tried_again(ask, stub_judge, judge_server, kinds):
+    assert ask(*(stub_judge.KINDS[kind] for kind in kinds)).labels == {"correctness": "5"}
+    assert len(judge_server.requests) == len(kinds) + 1
+
+
+def test_it_is_not_tried_for_ever(ask, stub_judge, judge_server):
+    found = ask(*[stub_judge.KINDS["500"]] * 50, retries=3)
+    assert found.status == "missing"
+    assert found.reason.startswith("request failed: status 500") and found.reason.endswith("(4 attempts)")
+    assert len(judge_server.requests) == 4
+
+
+def test_being_asked_to_wait_counts_a_third(ask, stub_judge, judge_server):
+    found = ask(*[stub_judge.Answer(429, "slow down", after="0.001")] * 50, retries=2)
+    assert found.status == "missing"
+    assert len(judge_server.requests) == 7  # the seventh brings it to 7/3, above 2
+
+
+@pytest.mark.parametrize(
+    "kind",
+    ["null", "prose", "refusal", "refusal_field", "filtered", "length", "half", "out_of_range", "not_asked", "true"],
+)
+def test_what_cannot_be_read_is_asked_once_more(ask, stub_judge, judge_server, kind):
+    assert ask(stub_judge.KINDS[kind], name="a").labels == {"correctness": "5"}
+    assert len(judge_server.requests) == 2
+    judge_server.reset()
+    found = ask(stub_judge.KINDS[kind], stub_judge.KINDS[kind], name="b")
+    assert (found.status, found.labels) == ("missing", {})
+    assert len(judge_server.requests) == 2
+
+
+def test_it_is_told_what_was_wrong(ask, stub_judge, judge_server):
+    ask(stub_judge.KINDS["out_of_range"])
+    first, second = (request["messages"] for request in judge_server.requests)
+    assert [message["role"] for message in second] == ["user", "assistant", "user"]
+    assert second[:1] == first
+    assert second[1]["content"] == '{"correctness": 7}'
+    assert "label not allowed: correctness is '7', allowed: 1, 2, 3, 4, 5. Judge the same" in second[2]["content"]
+
+
+def test_after_no_words_turns_still_alternate(ask, stub_judge, judge_server):
+    ask(stub_judge.KINDS["null"])
+    (only,) = judge_server.requests[1]["messages"]
+    assert only["role"] == "user" and "empty reply" in only["content"]
+
+
+def test_an_unreadable_reply_stays_where_the_second_try_failed(ask, stub_judge):
+    found = ask(stub_judge.KINDS["prose"], *[stub_judge.KINDS["500"]] * 9, retries=1)
+    assert found.reply == stub_judge.KINDS["prose"].text
+    assert found.reason.startswith("no verdict: ") and "; asked again: request failed: status 500" in found.reason
+
+
+def test_without_schema_where_the_endpoint_knows_none(ask, judge_server):
+    judge_server.schema = False
+    assert ask(name="a").labels == {"correctness": "5"}
+    assert ["response_format" in request for request in judge_server.requests] == [True, False]
+    assert ask(name="b").labels == {"correctness": "5"}
+    assert ["response_format" in request for request in judge_server.requests] == [True, False, False]
+
+
+def test_a_bad_request_is_not_the_schemas_fault(ask, stub_judge, judge_server):
+    found = ask(stub_judge.Answer(400, "too long"), stub_judge.Answer(400, "too long"), name="a")
+    assert found.reason.startswith("request failed: status 400")
+    assert ask(name="b").status == "judged"
+    assert ["response_format" in request for request in judge_server.requests] == [True, False, True]
+
+
+@pytest.mark.parametrize("kind", ["401", "404", "redirect"])
+def test_a_judge_that_is_gone_is_asked_no_more(ask, stub_judge, judge_server, kind):
+    first = ask(stub_judge.KINDS[kind], name="a")
+    assert first.reason.endswith("(the judge was asked no more)")
+    assert ask(name="b").reason == first.reason == ask.asker().gone
+    assert len(judge_server.requests) == 1
+
+
+def test_a_wait_beyond_reason(ask, stub_judge, judge_server):
+    longest = defaults()["longest_wait"]
+    found = ask(stub_judge.Answer(429, "come back tomorrow", after=str(longest + 1)))
+    assert f"it asks to wait {longest + 1:.0f} s" in found.reason
+    assert len(judge_server.requests) == 1
+
+
+def test_a_dead_endpoint_is_noticed(ask, stub_judge, judge_server):
+    """As many in a row as are in flight, each with its repetitions."""
+    dead = [stub_judge.KINDS["500"]] * 100
+    found = [ask(*dead, name=str(number), retries=1, concurrency=3) for number in range(5)]
+    assert [each.reason.endswith("(3 in a row; the judge was asked no more)") for each in found] == [False] * 3 + [
+        True
+    ] * 2
+    assert len(judge_server.requests) == 6
+
+
+def test_one_success_starts_the_count_again(ask, stub_judge):
+    dead = [stub_judge.KINDS["500"]] * 2
+    for number in range(4):
+        assert ask(*dead, name=f"a{number}", retries=1, concurrency=2).status == "missing"
+        assert ask(name=f"b{number}").status == "judged"
+    assert ask.asker().gone == ""
+
+
+def test_ceilings(ask, judge_server):
+    assert ask(name="a", max_requests=1).status == "judged"
+    found = ask(name="b")
+    assert found.reason == "ceiling on requests: MEDTASKS_JUDGE_MAX_REQUESTS allows 1 here"
+    assert len(judge_server.requests) == 1

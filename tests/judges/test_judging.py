@@ -1,0 +1,277 @@
+"""Many judgements: what is asked, what is not, and what is told of it."""
+
+import dataclasses
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.judges import cache
+from lmms_medtasks.judges.judging import NO_JUDGE, Judge
+from lmms_medtasks.judges.protocol import Verdict
+from lmms_medtasks.judges.table import key_of
+
+
+def documents(count):
+    return [{"id": f"q{n}", "question": f"What is seen in {n}?", "answer": "effusion"} for n in range(count)]
+
+
+@pytest.fixture
+def items(sample):
+    """Twenty items: a quarter exact, a quarter empty, the others to be judged."""
+    answers = ["Effusion", "", "an effusion, left", "nothing"]
+    return [(sample.item(each, answers[n % 4]), 0) for n, each in enumerate(documents(20))]
+
+
+@pytest.fixture
+def judge_all(judge_server, settings_for, protocol):
+    """Call as judge_all(items, **settings): the verdicts, the counts, what was said."""
+
+    def call(items, judge="openai:stub-judge", **values):
+        said = []
+        with Judge(settings_for(judge_server, judge, **values), [protocol]) as judge:
+            return *judge.judge(protocol, items, say=said.append), said
+
+    return call
+
+
+def test_all_kinds(judge_all, judge_server, protocol, items):
+    found, counts, said = judge_all(items)
+    assert (counts.exact, counts.cached, counts.judged, counts.missing) == (10, 0, 10, 0)
+    assert len(judge_server.requests) == counts.spent.requests == 10
+    verdicts = [found[key_of(protocol, *each)] for each in items]
+    assert [verdict.labels["correctness"] for verdict in verdicts] == ["5", "1", "5", "1"] * 5
+    assert [verdict.status for verdict in verdicts] == ["exact", "exact", "judged", "judged"] * 5
+    assert [verdict.reason for verdict in verdicts[:3]] == ["exact match", "empty answer", ""]
+    (line,) = said
+    start, end = line.split(" (about ")
+    assert start == (
+        "Judging judge_sample:PROTOCOL with openai:stub-judge at 127.0.0.1: 20 judgements, 10 settled by rule, 0 known "
+        "from before, 10 to ask"
+    )
+    assert end.endswith(" tokens), 16 at a time.")
+    assert abs(int(end.split()[0]) - counts.spent.input_tokens) <= 10  # the stub counts as we estimate
+
+
+def test_the_second_run_asks_nothing(judge_all, judge_server, items):
+    first, _, _ = judge_all(items)
+    judge_server.reset()
+    second, counts, said = judge_all(items)
+    assert second == first
+    assert (counts.cached, counts.judged, counts.spent.requests) == (10, 0, 0)
+    assert judge_server.requests == []
+    assert said[0].endswith("10 known from before, 0 to ask.")
+
+
+def test_another_judge_is_asked_anew(judge_all, judge_server, items):
+    judge_all(items)
+    judge_server.reset()
+    assert judge_all(items, judge="openai:other")[1].judged == 10
+    assert judge_all(items, temperature=0.5)[1].judged == 10
+    assert len(judge_server.requests) == 20
+
+
+def test_the_same_item_is_asked_once(judge_all, judge_server, sample, items):
+    item = sample.item(documents(1)[0], "an effusion")
+    found, counts, _ = judge_all([(item, 0)] * 7 + [(dataclasses.replace(item, id="other"), 0)])
+    assert (len(found), counts.judged, counts.same, len(judge_server.requests)) == (1, 1, 7, 1)
+
+
+def test_trials_are_judgements_of_their_own(judge_all, judge_server, sample):
+    item = sample.item(documents(1)[0], "an effusion")
+    found, counts, _ = judge_all([(item, trial) for trial in range(3)])
+    assert (len(found), counts.judged, len(judge_server.requests)) == (3, 3, 3)
+
+
+def test_as_many_at_once_as_allowed(judge_all, judge_server, sample):
+    judge_server.latency = 0.05
+    asked = [(sample.item(each, "an effusion"), 0) for each in documents(24)]
+    judge_all(asked, concurrency=6)
+    assert judge_server.most == 6
+
+
+@pytest.mark.parametrize("retries", [0, 12])
+def test_a_judge_that_fails_often(judge_all, judge_server, sample, retries):
+    judge_server.fail = 0.3
+    asked = [(sample.item(each, "an effusion"), 0) for each in documents(100)]
+    found, counts, _ = judge_all(asked, retries=retries)
+    missing = [verdict for verdict in found.values() if verdict.status == "missing"]
+    if retries:
+        assert len(missing) <= 8  # two unreadable replies in a row: 0.06 squared, a few in a thousand
+    else:
+        assert 10 <= len(missing) <= 45
+    assert counts.missing == len(missing) == sum(counts.reasons.values())
+    assert all(verdict.reason for verdict in missing)
+    judge_server.fail = 0
+    judge_server.reset()
+    repaired, counts, _ = judge_all(asked)
+    assert counts.missing == 0
+    assert len(judge_server.requests) == len(missing)
+    assert {key: each for key, each in found.items() if each.status == "judged"}.items() <= repaired.items()
+
+
+def test_ceiling_on_requests(judge_all, judge_server, items):
+    _, counts, said = judge_all(items, max_requests=4)
+    assert len(judge_server.requests) == 4
+    assert (counts.judged, counts.missing) == (4, 6)
+    assert counts.reasons == {"ceiling on requests: MEDTASKS_JUDGE_MAX_REQUESTS allows 4 here": 6}
+    assert said[0].endswith(", at most 4 requests.")
+    assert "\n  missing 6: ceiling on requests" in counts.sentence()
+
+
+def test_ceiling_on_cost(judge_all, judge_server, items):
+    _, counts, said = judge_all(items, price="1000,1000", max_cost=2.5, max_tokens=100)
+    assert 0 < counts.judged < 10
+    assert counts.spent.cost <= 2.5
+    assert counts.spent.cost == pytest.approx((counts.spent.input_tokens + counts.spent.output_tokens) / 1000)
+    assert "at most 2.5 USD" in said[0] and " USD)" in said[0]
+    assert set(counts.reasons) == {"ceiling on cost: MEDTASKS_JUDGE_MAX_COST allows 2.5 USD here"}
+
+
+def test_no_judge(judge_all, judge_server, items):
+    found, counts, said = judge_all(items, judge="none")
+    assert (counts.exact, counts.judged, counts.missing) == (10, 0, 10)
+    assert counts.reasons == {NO_JUDGE: 10}
+    assert "lmms-medtasks judge RUN" in NO_JUDGE
+    assert judge_server.requests == [] and said == []
+    assert not cache.path().exists()
+
+
+def test_lexical(judge_all, judge_server, items):
+    found, counts, _ = judge_all(items, judge="lexical")
+    assert (counts.exact, counts.judged, counts.missing) == (10, 10, 0)
+    assert {each.reason for each in found.values() if each.status == "judged"} == {"lexical: not a language model"}
+    assert judge_server.requests == []
+
+
+def test_verdicts_that_cannot_be_kept_still_count(judge_all, items, monkeypatch):
+    def full(self, *args):
+        raise UserError("database or disk is full")
+
+    monkeypatch.setattr(cache.VerdictCache, "keep", full)
+    found, counts, said = judge_all(items)
+    assert counts.judged == 10
+    assert said[1:] == ["10 verdicts are not kept for the next run. database or disk is full"]
+
+
+def test_what_nobody_foresaw_is_counted_and_costs_no_run(judge_all, items, monkeypatch):
+    from lmms_medtasks.judges import asking
+
+    def broken(*args, **kwargs):
+        raise ZeroDivisionError("sk-test-0123456789abcdef")
+
+    monkeypatch.setattr(asking.verdicts, "read", broken)
+    found, counts, _ = judge_all(items)
+    assert counts.reasons == {"unforeseen": 10}
+    assert {each.reason for each in found.values() if each.status == "missing"} == {
+        "unforeseen: ZeroDivisionError: [key]"
+    }
+
+
+def test_a_rule_off_the_scale(judge_all, protocol, judge_server, settings_for, items):
+    for labels in ({"correctness": "6"}, {}, {"correctness": "5", "style": "5"}):
+        wrong = dataclasses.replace(protocol, settle=lambda item, labels=labels: (labels, "my rule"))
+        with Judge(settings_for(judge_server), [wrong]) as judge, pytest.raises(UserError, match="its rule 'my rule'"):
+            judge.judge(wrong, items, say=print)
+
+
+def test_an_interrupt_ends_it_at_once_and_keeps_what_is_had(
+    judge_server, settings_for, protocol, sample, stub_judge, monkeypatch
+):
+    """Ctrl-C while others wait for an endpoint that asked them to: nobody waits for it."""
+    asked = [(sample.item(each, "an effusion"), 0) for each in documents(40)]
+    count = iter(range(1000))
+    judge_server.rule = lambda request: stub_judge.Answer(429, "busy", after="600") if next(count) >= 8 else None
+    settings = settings_for(judge_server, concurrency=4)
+    import lmms_medtasks.judges.judging as judging
+
+    def interrupted(futures):
+        for number, future in enumerate(original(futures)):
+            if number == 6:
+                raise KeyboardInterrupt
+            yield future
+
+    original = judging.as_completed
+    monkeypatch.setattr(judging, "as_completed", interrupted)
+    with Judge(settings, [protocol]) as judge, pytest.raises(KeyboardInterrupt):
+        judge.judge(protocol, asked, say=lambda text: None)
+    with Judge(settings, [protocol]) as again:
+        kept, _ = again._known(protocol, {key_of(protocol, *each): each for each in asked})
+    assert 6 <= len(kept) <= 8
+
+
+KILLED = """
+import sys
+sys.path.insert(0, sys.argv[1])
+import judge_sample
+from lmms_medtasks.judges import settings
+from lmms_medtasks.judges.judging import Judge
+asked = [(judge_sample.item({"id": str(n), "question": f"What is {n}?", "answer": "effusion"}, "an effusion"), 0)
+         for n in range(200)]
+with Judge(settings.read(), [judge_sample.PROTOCOL]) as judge:
+    found, counts = judge.judge(judge_sample.PROTOCOL, asked, say=print)
+print(counts.sentence())
+"""
+
+
+def test_kill_9_and_again(judge_server, key):
+    """What was answered before the kill is not asked again; only what was in flight may be."""
+    judge_server.latency = 0.02
+    chosen = {"MEDTASKS_JUDGE": "openai:m", "MEDTASKS_JUDGE_CONCURRENCY": "4"}
+    environment = {**os.environ, **chosen, "OPENAI_API_KEY": key, "OPENAI_API_URL": judge_server.url}
+    command = [sys.executable, "-c", KILLED, str(Path(__file__).parent)]
+    process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL)
+    deadline = time.monotonic() + 60
+    while sum(judge_server.answered.values()) < 60 and time.monotonic() < deadline:
+        time.sleep(0.005)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    time.sleep(0.1)  # what is in flight
+    answered = sum(judge_server.answered.values())
+    assert 60 <= answered < 200
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True, timeout=60)
+    assert "0 missing" in done.stdout
+    again = sum(judge_server.answered.values()) - 200
+    assert len(judge_server.answered) == 200
+    assert 0 <= again <= 4  # those that were on their way back when it was killed
+    known = int(done.stdout.split(" known from before")[0].split()[-1])
+    assert known == answered - again
+
+
+def test_missing_verdicts_have_no_labels(judge_all, judge_server, stub_judge, items):
+    judge_server.rule = lambda request: stub_judge.KINDS["out_of_range"]
+    found, counts, _ = judge_all(items)
+    missing = [each for each in found.values() if each.status == "missing"]
+    assert len(missing) == 10 and all(each.labels == {} for each in missing)
+    assert {each.reply for each in missing} == {'{"correctness": 7}'}
+    assert counts.reasons == {"label not allowed": 10}
+    assert found[next(iter(found))] == Verdict("exact", {"correctness": "5"}, "exact match")
+
+
+def test_a_wrong_key(judge_all, judge_server, items, key):
+    judge_server.key = "another"
+    _, counts, said = judge_all(items, concurrency=1)
+    assert len(judge_server.requests) == 1
+    (reason,) = counts.reasons
+    assert "status 401" in reason and key not in reason + "".join(said)
+
+
+def test_a_wrong_url(judge_all, judge_server, items):
+    judge_server.url = judge_server.url.replace("/v1", "/v2")
+    _, counts, _ = judge_all(items, concurrency=1)
+    (reason,) = counts.reasons
+    assert "status 404" in reason and counts.missing == 10
+
+
+def test_the_sentence_is_no_list_without_end():
+    from lmms_medtasks.judges.judging import Counts
+
+    counts = Counts(missing=12, reasons={f"request failed: {number}": 1 for number in range(12)})
+    lines = counts.sentence().splitlines()
+    assert len(lines) == 8
+    assert lines[-1] == "  missing 6: 6 other reasons, see the sample log"

@@ -1,0 +1,95 @@
+"""Prompts: every text between its fences, nothing filled in twice, the same texts the same prompt."""
+
+import dataclasses
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.judges import prompts
+from lmms_medtasks.judges.escaping import escaped
+from lmms_medtasks.judges.protocol import Item
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("pO2 < 60 mmHg, a <- b, 3<4, I <3 it", "pO2 < 60 mmHg, a <- b, 3<4, I <3 it"),
+        ("\ttab\nline: 37 °C, ±5 %, µg, Ödem, 肺炎", "\ttab\nline: 37 °C, ±5 %, µg, Ödem, 肺炎"),
+        ("set {a, b}, \\frac{1}{2}, [1], [see text]", "set {a, b}, \\frac{1}{2}, [1], [see text]"),
+        ("a\r\nb\rc", "a\nb\\u000dc"),
+        ("</answer>", "&#60;/answer>"),
+        ("<|im_end|>", "&#60;|im_end|>"),
+        ("[INST] x [/INST]", "&#91;INST] x &#91;/INST]"),
+        ("<<<", "&#60;&#60;<"),
+        ("\uff1c/answer>", "&#65308;/answer>"),
+        ('{"score": 5}', '&#123;"score&#34;: 5}'),
+        ("{{reference}}", "&#123;&#123;reference}}"),
+        ("a\u202eb\u200bc\x00d\ud800e\U000e0041", "a\\u202eb\\u200bc\\u0000d\\ud800e\\U000e0041"),
+    ],
+)
+def test_escaping(text, wanted):
+    assert escaped(text, "f" * 24, 1000) == (wanted, 0)
+
+
+@given(st.text(alphabet=st.characters(codec=None), max_size=300))
+def test_what_is_escaped_holds_nothing_that_acts(text):
+    shown = escaped(text, "f" * 24, 1000).text
+    shown.encode("utf-8")
+    assert "<<<" not in shown
+    assert "{{" not in shown
+    assert not set(shown) & set("\x00\x1b\r\u200b\u202e\u2028\ufeff")
+
+
+@given(st.text(alphabet="abc <>{}|/\"':[]INST_f\n", max_size=100))
+def test_escaping_is_done_in_one_pass(text):
+    """Escaping what is escaped changes nothing more: no escape makes another one out of its surroundings."""
+    once = escaped(text, "", 10_000).text
+    assert escaped(once, "", 10_000).text == once
+
+
+def test_layout(sample, protocol):
+    item = sample.item({"id": "q", "question": "Where?", "answer": "left"}, "on the {{question}} side")
+    fence = prompts.fence_of(protocol, item)
+    text = prompts.render(protocol, item).text
+    assert f"Question:\n<<<QUESTION {fence}>>>\nWhere?\n<<<END QUESTION {fence}>>>\n\nReference:\n" in text
+    assert f"<<<ANSWER {fence}>>>\non the &#123;&#123;question}}}} side\n<<<END ANSWER {fence}>>>" in text
+    assert text.endswith('\n{"correctness": <1, 2, 3, 4 or 5>}')
+    assert text.count("Where?") == 1
+    assert prompts.render(protocol, item).text == text
+
+
+def test_every_field_changes_the_fence(sample, protocol):
+    fields = {"question": "q", "reference": "r", "answer": "a"}
+    variants = [fields, *({**fields, name: "other"} for name in fields)]
+    assert len({prompts.fence_of(protocol, Item("x", each)) for each in variants}) == 4
+    assert prompts.fence_of(protocol, Item("y", fields)) == prompts.fence_of(protocol, Item("x", fields))
+
+
+def test_the_digest_changes_with_what_a_judge_is_told(protocol, tmp_path):
+    other = tmp_path / "other.txt"
+    other.write_text(prompts.text_of(protocol.prompt) + " Be strict.")
+    dimension = dataclasses.replace(protocol.dimensions[0], labels={"1": 1.0, "2": 2.0})
+    variants = [
+        protocol,
+        dataclasses.replace(protocol, prompt=str(other)),
+        dataclasses.replace(protocol, dimensions=(dimension,)),
+    ]
+    assert len({prompts.digest(each) for each in variants}) == 3
+
+
+def test_what_was_wrong_is_told_without_acting(protocol):
+    text = prompts.again(protocol, "no verdict: '<|im_end|>\n{{format}}'")
+    assert "no verdict: '&#60;|im_end|> &#123;&#123;format}}'" in text
+
+
+def test_mistakes(protocol, tmp_path):
+    with pytest.raises(UserError, match="No judge prompt 'nowhere.txt'"):
+        prompts.check(dataclasses.replace(protocol, prompt="nowhere.txt"))
+    with pytest.raises(
+        UserError, match=r"has the places \['answer', 'question', 'reference'\], the protocol the fields"
+    ):
+        prompts.check(dataclasses.replace(protocol, fields=("question", "answer")))
+    with pytest.raises(UserError, match="Item 'x' has the fields"):
+        prompts.render(protocol, Item("x", {"answer": "a"}))

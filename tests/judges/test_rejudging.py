@@ -1,0 +1,213 @@
+"""A finished run judged again from its files: what is missing in place, by another judge beside it."""
+
+import json
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from lmms_medtasks import results
+from lmms_medtasks.cli import judge as judge_command
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.judges import withheld
+
+REPLIES = ["effusion", "", "an effusion", "cat", "left effusion", "dog", "cow", "effusions"]
+
+
+@pytest.fixture
+def again(harness):
+    """Call as again(arguments...): runs ``lmms-medtasks judge``; raises its UserError."""
+    app = typer.Typer()
+    judge_command.register(app)
+
+    def call(*arguments, status=0):
+        done = CliRunner().invoke(app, [*map(str, arguments), "--include-path", str(harness.folder)])
+        if isinstance(done.exception, UserError):
+            raise done.exception
+        assert done.exit_code == status, (done.output, done.exception)
+        return done.output
+
+    return call
+
+
+def files(folder):
+    return {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def only(folder):
+    (path,) = results.files(folder)
+    return results.read(path)
+
+
+@pytest.fixture
+def failing(harness, judge_server, stub_judge):
+    """A run of the group in which four of the judge's calls failed."""
+    judge_server.rule = lambda request: (
+        stub_judge.KINDS["500"] if "cat" in str(request) or "cow" in str(request) else None
+    )
+    run, _ = harness(REPLIES, ["judge_group"], RETRIES=0, CONCURRENCY=4)
+    judge_server.rule = None
+    judge_server.reset()
+    assert run.tasks["judge_open"]["missing_judgements,trials"] == 2
+    return run
+
+
+def test_what_is_missing_is_judged_in_place(failing, again, harness, judge_server, monkeypatch):
+    folder = failing.path.parent
+    monkeypatch.setenv("MEDTASKS_JUDGE", "openai:another")  # the run's own judge is asked all the same
+    printed = again(folder)
+    assert len(judge_server.requests) == 2  # the same two in both tasks
+    assert {request["model"] for request in judge_server.requests} == {"stub-judge"}
+    assert "6 verdicts kept" in printed and "0 missing" in printed
+    repaired = only(folder)
+    monkeypatch.setenv("MEDTASKS_HOME", str(folder / "fresh"))
+    whole, _ = harness(REPLIES, ["judge_group"], RETRIES=5)
+    assert repaired.tasks == whole.tasks
+    assert repaired.content["groups"] == whole.content["groups"]
+    for task in ("judge_open", "judge_more"):
+        assert harness.rows(repaired, task) == harness.rows(whole, task)
+    (made,) = repaired.content["judged_again"]
+    assert (made["judge"], made["tasks"]) == ("openai:stub-judge", ["judge_more", "judge_open"])
+    same = {key: value for key, value in repaired.content.items() if key not in ("results", "groups", "judged_again")}
+    assert same == {key: value for key, value in failing.content.items() if key not in ("results", "groups")}
+
+
+def test_doing_it_twice_changes_no_number(failing, again, judge_server):
+    again(failing.path)
+    once = only(failing.path.parent)
+    judge_server.reset()
+    assert "0 requests" in again(failing.path)
+    assert judge_server.requests == []
+    assert only(failing.path.parent).tasks == once.tasks
+
+
+def test_still_missing(failing, again, judge_server, stub_judge):
+    judge_server.rule = lambda request: stub_judge.KINDS["500"]
+    printed = again(failing.path, "--task", "judge_open", status=1)
+    assert "2 missing" in printed and "missing 2: request failed: status 500" in printed
+
+
+def test_at_most_so_many_requests(failing, again, judge_server):
+    printed = again(failing.path, "--task", "judge_open", "--max-requests", 1, status=1)
+    assert len(judge_server.requests) == 1
+    assert "at most 1 requests" in printed and "missing 1: ceiling on requests" in printed
+
+
+def test_another_judge_goes_beside(failing, again, harness, judge_server, stub_judge):
+    folder = failing.path.parent
+    before = files(folder)
+    judge_server.verdict = stub_judge.hashed
+    printed = again(folder, "--judge", "openai:org/other")
+    assert files(folder) == before
+    other = folder.with_name(f"{folder.name}-judge-org_other")
+    assert set(files(other)) == set(before)
+    assert "0 verdicts kept, 2 settled by rule" in printed
+    assert len(judge_server.requests) == 6
+    run = only(other)
+    assert run.content["configs"]["judge_open"]["metadata"]["judge"]["name"] == "openai:org/other"
+    record = harness.rows(run, "judge_open")[2]["correctness"]
+    assert record["judge"]["name"] == "openai:org/other"
+    assert record["score"] == run_score(record)
+    scores = [row["correctness"]["score"] for row in harness.rows(run, "judge_open")]
+    assert run.tasks["judge_open"]["correctness,trials"] == pytest.approx(sum(scores) / 8)
+
+
+def run_score(record):
+    return float(record["verdicts"][0][0]["labels"]["correctness"])
+
+
+def test_one_task_by_another_judge_stands_alone(failing, again, tmp_path):
+    again(failing.path, "--judge", "lexical", "--task", "judge_open", "-o", tmp_path / "new")
+    run = only(tmp_path / "new")
+    assert set(run.tasks) == set(run.content["configs"]) == {"judge_open"}
+    assert run.content["group_subtasks"] == {}
+    assert [path.name for path in (tmp_path / "new").iterdir() if "samples" in path.name] == [
+        failing.samples_file("judge_open").name
+    ]
+    assert "not a language model" in json.dumps(run.content["configs"]["judge_open"]["metadata"])
+
+
+def test_a_run_without_a_judge_is_judged_in_place(harness, again, judge_server, monkeypatch):
+    run, _ = harness(REPLIES, ["judge_open"], judge="")
+    with pytest.raises(UserError, match="No judge: the run had none"):
+        again(run.path)
+    printed = again(run.path.parent, "--judge", "openai:stub-judge")
+    assert len(judge_server.requests) == 6
+    assert "2 settled by rule" in printed and "6 judged now" in printed
+    fresh = only(run.path.parent)
+    assert fresh.content["configs"]["judge_open"]["metadata"]["judge"]["name"] == "openai:stub-judge"
+    assert fresh.tasks["judge_open"]["coverage,trials"] == 1.0
+
+
+def test_another_way_of_asking_does_not_mix(failing, again, monkeypatch, tmp_path, judge_server):
+    monkeypatch.setenv("MEDTASKS_JUDGE_TEMPERATURE", "0.5")
+    before = files(failing.path.parent)
+    with pytest.raises(UserError, match="judged by openai:stub-judge in another way than now .*settings: "):
+        again(failing.path)
+    assert files(failing.path.parent) == before and judge_server.requests == []
+    assert "0 verdicts kept" in again(failing.path, "-o", tmp_path / "new")
+    assert len(judge_server.requests) == 6
+
+
+def test_a_folder_of_another_judge_is_in_the_way(failing, again, tmp_path):
+    again(failing.path, "--judge", "lexical", "-o", tmp_path / "new")
+    with pytest.raises(UserError, match="judged by lexical. Name another folder"):
+        again(failing.path, "--judge", "openai:other", "-o", tmp_path / "new")
+
+
+def test_under_terms(harness, again, judge_server, stub_judge, monkeypatch):
+    judge_server.rule = lambda request: stub_judge.KINDS["500"]
+    run, _ = harness(["an effusion", "a secret mass"], ["judge_private"], judge="local:m", RETRIES=0)
+    judge_server.rule = None
+    judge_server.reset()
+    again(run.path)
+    assert len(judge_server.requests) == 2
+    row = harness.rows(only(run.path.parent), "judge_private")[0]
+    assert row["correctness"]["score"] == 5.0 and row["correctness"]["items"] == "withheld"
+    written = b"".join(files(run.path.parent).values())
+    assert b"effusion" not in written and b"secret" not in written
+    monkeypatch.setenv("OPENAI_API_URL", "http://93.184.216.34/v1")
+    with pytest.raises(UserError, match="PhysioNet"):
+        again(run.path, "--judge", "openai:m")
+
+
+def test_replies_on_another_machine(harness, again, judge_server):
+    run, _ = harness(["an effusion", "mass"], ["judge_private"], judge="")
+    withheld.path().unlink()
+    printed = again(run.path, "--judge", "local:m", status=1)
+    record = harness.rows(only(run.path.parent), "judge_private")[0]["correctness"]
+    assert record["verdicts"][0][0]["reason"] == "reply not on this machine"
+    assert judge_server.requests == []
+    assert "missing_judgements: 2" in printed and "missing 2: reply not on this machine" in printed
+
+
+def test_a_stop_between_the_files_is_mended(failing, again, monkeypatch):
+    """The logs are replaced first; a run stopped before the results are replaced is finished by the next."""
+    from lmms_medtasks.judges import rejudging
+
+    original = rejudging._write
+
+    def stopped(path, text):
+        if path.name.endswith("_results.json"):
+            raise KeyboardInterrupt
+        original(path, text)
+
+    monkeypatch.setattr(rejudging, "_write", stopped)
+    again(failing.path, status=130)
+    assert only(failing.path.parent).tasks["judge_open"]["missing_judgements,trials"] == 2
+    monkeypatch.setattr(rejudging, "_write", original)
+    again(failing.path)
+    assert only(failing.path.parent).tasks["judge_open"]["missing_judgements,trials"] == 0
+    assert not list(failing.path.parent.glob("*.part"))
+
+
+def test_a_broken_log(failing, again):
+    log = failing.samples_file("judge_open")
+    log.write_bytes(log.read_bytes()[:-20])
+    with pytest.raises(UserError, match="samples_judge_open.jsonl, line 8: broken or cut off"):
+        again(failing.path)
+
+
+def test_an_unknown_task(failing, again):
+    with pytest.raises(UserError, match="'judge_opn' is not judged in this run. Judged: judge_more, judge_open"):
+        again(failing.path, "--task", "judge_opn")

@@ -1,0 +1,143 @@
+"""Judging inside a run of the real harness."""
+
+import types
+
+import pytest
+
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.judges import stage, withheld
+
+THINKING = '[["<think>", "</think>"]]'
+
+
+REPLIES = ["effusion", "", "an effusion", "cat", "<think>cat</think>an effusion!", "<think>cut off effusion"]
+
+
+def test_a_run(harness, judge_server, stub_judge):
+    args = types.SimpleNamespace(reasoning_tags=THINKING, process_with_media=False)
+    run, logs = harness(REPLIES, ["judge_open"], cli_args=args)
+    found = run.tasks["judge_open"]
+    # exact 5, empty 1, "an effusion" 5, "cat" 1, after thinking 5, cut off 5 (it has the reference); two failed
+    assert found["correctness,trials"] == pytest.approx((5 + 1 + 5 + 1 + 5 + 5) / 6)
+    assert (found["coverage,trials"], found["complete,trials"], found["missing_judgements,trials"]) == (1.0, 1.0, 0)
+    assert len(judge_server.requests) == 4  # none from process_results
+    asked = [stub_judge.fields_of(request["messages"][0]["content"])["answer"] for request in judge_server.requests]
+    assert sorted(asked) == ["&#60;think>cut off effusion", "an effusion", "an effusion!", "cat"]
+    assert [row["correctness"]["trials"] for row in logs["judge_open"]] == [
+        ["ok"], ["empty"], ["ok"], ["ok"], ["ok"], ["truncated"], ["failed"], ["failed"]
+    ]  # fmt: skip
+    assert "NaN" not in run.path.read_text()
+
+
+def test_who_judged_stands_in_the_results(harness, key):
+    run, logs = harness(REPLIES, ["judge_open"])
+    judge = run.content["configs"]["judge_open"]["metadata"]["judge"]
+    assert (judge["name"], judge["host"], judge["is_paper_judge"]) == ("openai:stub-judge", "127.0.0.1", False)
+    assert judge["settings"] == {"temperature": 0.0, "max_tokens": 1024}
+    (protocol,) = judge["protocols"]
+    assert (protocol["version"], protocol["paper_judge"]) == (1, "DeepSeek-V3.2-Exp")
+    assert logs["judge_open"][0]["correctness"]["judge"] == protocol
+    written = "".join(path.read_text("utf-8") for path in run.path.parent.iterdir())
+    assert key not in written
+
+
+def test_two_tasks_share_what_was_judged(harness, judge_server):
+    run, _ = harness(REPLIES, ["judge_group"])
+    assert len(judge_server.requests) == 4
+    assert run.tasks["judge_open"]["correctness,trials"] == run.tasks["judge_more"]["correctness,trials"]
+    assert run.tasks["judge_group"]["correctness,trials"] == run.tasks["judge_open"]["correctness,trials"]
+
+
+def test_the_second_run_asks_nothing(harness, judge_server):
+    first, _ = harness(REPLIES, ["judge_open"])
+    judge_server.reset()
+    second, _ = harness(REPLIES, ["judge_open"])
+    assert judge_server.requests == []
+    assert second.tasks == first.tasks
+
+
+def test_without_a_judge_the_run_completes(harness, judge_server):
+    run, logs = harness(REPLIES, ["judge_group"], judge="")
+    found = run.tasks["judge_open"]
+    assert found["correctness,trials"] == 3.0  # the exact one and the empty one: (5 + 1) / 2
+    assert found["coverage,trials"] == pytest.approx(2 / 6)
+    assert found["complete,trials"] == 0.0
+    assert found["bound_worst,trials"] == pytest.approx((5 + 1 + 4 * 1) / 6)
+    assert found["bound_best,trials"] == pytest.approx((5 + 1 + 4 * 5) / 6)
+    reasons = {row["correctness"]["verdicts"][0][0]["reason"] for row in logs["judge_open"][2:6]}
+    assert reasons == {"no judge: name one in MEDTASKS_JUDGE=provider:model and run lmms-medtasks judge RUN"}
+    assert judge_server.requests == []
+
+
+def test_a_judge_that_always_fails_loses_no_run(harness, judge_server, stub_judge):
+    judge_server.rule = lambda request: stub_judge.KINDS["500"]
+    run, logs = harness(["cat", "dog", "cow"], ["judge_group"], RETRIES=0)
+    found = run.tasks["judge_open"]
+    assert found["correctness,trials"] is None
+    assert run.tasks["judge_group"]["correctness,trials"] is None
+    assert (found["coverage,trials"], found["missing_judgements,trials"]) == (0.0, 3)
+    assert (found["bound_worst,trials"], found["bound_best,trials"]) == (1.0, 5.0)
+    assert logs["judge_open"][0]["correctness"]["verdicts"][0][0]["reason"].startswith("request failed: status 500")
+
+
+def test_lexical_numbers_say_so(harness):
+    run, logs = harness(REPLIES, ["judge_open"], judge="lexical")
+    judge = run.content["configs"]["judge_open"]["metadata"]["judge"]
+    assert judge["name"] == "lexical" and "not a language model" in judge["note"]
+    record = logs["judge_open"][2]["correctness"]
+    assert "not a language model" in record["judge"]["note"]
+    assert record["verdicts"][0][0]["reason"] == "lexical: not a language model"
+
+
+def test_under_terms_no_text_is_logged(harness, judge_server):
+    run, logs = harness(["an effusion", "a secret mass"], ["judge_private"], judge="local:m")
+    assert len(judge_server.requests) == 2
+    written = "".join(path.read_text("utf-8") for path in run.path.parent.iterdir())
+    for secret in ("effusion", "secret", "What is in"):
+        assert secret not in written
+    row = logs["judge_private"][1]
+    assert row["correctness"]["items"] == "withheld" and row["correctness"]["score"] == 1.0
+    assert withheld.recall(row["correctness"]["replies"][0]) == "a secret mass"
+    assert row["correctness"]["id"] == "q1" and row["doc_id"] == 1
+
+
+def test_under_terms_a_public_judge_is_refused_before_the_model_runs(harness, judge_server, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_URL", "http://93.184.216.34/v1")
+    with pytest.raises(UserError, match="PhysioNet Credentialed Health Data License"):
+        harness(REPLIES, ["judge_private"])
+    assert judge_server.requests == []
+
+
+@pytest.mark.parametrize(
+    ("judge", "match"), [("gpt-4o", "Unknown provider"), ("azure:gpt-4o", "AZURE_ENDPOINT is not set")]
+)
+def test_mistakes_end_it_before_the_model_runs(harness, judge, match):
+    with pytest.raises(UserError, match=match):
+        harness(REPLIES, ["judge_open"], judge=judge)
+
+
+def test_processes_get_their_part(harness, monkeypatch):
+    monkeypatch.setenv("RANK", "1")
+    monkeypatch.setenv("WORLD_SIZE", "4")
+    task = types.SimpleNamespace(
+        config=types.SimpleNamespace(
+            task="t", metadata={}, lmms_eval_specific_kwargs={"default": {"judge": "judge_sample:PROTOCOL"}}
+        ),
+        apply_filters=lambda: None,
+    )
+    monkeypatch.setenv("MEDTASKS_JUDGE", "openai:m")
+    monkeypatch.setenv("MEDTASKS_JUDGE_MAX_REQUESTS", "10")
+    with stage.Stage([task]) as found:
+        assert (found._judge.settings.concurrency, found._judge.settings.max_requests) == (4, 3)
+        assert "judge" in task.config.metadata
+    assert not hasattr(task, "apply_filters")
+
+
+def test_check(sample, monkeypatch):
+    stage.check([{"task": "t"}, {"lmms_eval_specific_kwargs": {"default": {"prompt": "x"}}}])
+    config = {"lmms_eval_specific_kwargs": {"default": {"judge": ["judge_sample:PROTOCOL", "judge_sample:PRIVATE"]}}}
+    assert [each.name for each in stage.protocols_of(config)] == ["judge_sample:PROTOCOL", "judge_sample:PRIVATE"]
+    stage.check([config])
+    monkeypatch.setenv("MEDTASKS_JUDGE", "openai:m")
+    with pytest.raises(UserError, match="OPENAI_API_KEY is not set"):
+        stage.check([config])

@@ -1,0 +1,165 @@
+"""One request: the reply, or a failure that says whether to try again."""
+
+import dataclasses
+
+import pytest
+
+from lmms_medtasks.judges import settings as _settings
+from lmms_medtasks.judges.transport import ChatTransport, Failure
+
+ASK = [{"role": "user", "content": "How good?"}]
+
+
+@pytest.fixture
+def send(judge_server, settings_for):
+    """Call as send(answer): sends one request, which is answered so."""
+
+    def call(answer, schema=None, judge="openai:stub-judge", **values):
+        judge_server.rule = lambda request: answer
+        transport = ChatTransport(settings_for(judge_server, judge, **values))
+        try:
+            return transport.send(ASK, schema)
+        finally:
+            transport.close()
+
+    return call
+
+
+def test_a_reply(send, stub_judge, judge_server, key):
+    reply = send(stub_judge.Answer(text="fine", finish="stop"))
+    assert (reply.text, reply.finish, reply.refusal) == ("fine", "stop", "")
+    assert (reply.input_tokens, reply.output_tokens) == (2, 10)  # 9 characters, and what the stub says
+    (body,) = judge_server.requests
+    assert body == {"model": "stub-judge", "messages": ASK, "max_tokens": 1024, "temperature": 0.0}
+    assert judge_server.headers[0]["authorization"] == f"Bearer {key}"
+    assert judge_server.headers[0]["user-agent"].startswith("lmms-medtasks/")
+
+
+def test_a_reasoning_model(send, stub_judge, judge_server):
+    send(stub_judge.Answer(text="fine"), judge="openai:gpt-5-mini")
+    assert judge_server.requests == [{"model": "gpt-5-mini", "messages": ASK, "max_completion_tokens": 1024}]
+
+
+def test_by_schema(send, stub_judge, judge_server):
+    send(stub_judge.Answer(text="fine"), schema={"type": "object"})
+    assert judge_server.requests[0]["response_format"] == {
+        "type": "json_schema",
+        "json_schema": {"name": "verdict", "strict": True, "schema": {"type": "object"}},
+    }
+
+
+def test_a_local_judge_gets_no_key(send, stub_judge, judge_server):
+    send(stub_judge.Answer(text="fine"), judge="local:m")
+    assert "authorization" not in judge_server.headers[0]
+
+
+def test_name_and_password_in_the_url(judge_server, key):
+    url = judge_server.url.replace("http://", "http://me:hidden@")
+    found = _settings.read({"OPENAI_API_KEY": key, "OPENAI_API_URL": url}, "openai:m")
+    judge_server.verdict = lambda prompt, labels: {}
+    ChatTransport(found).send(ASK, None)
+    assert judge_server.headers[0]["authorization"] == "Basic bWU6aGlkZGVu"  # base64 of me:hidden
+
+
+def test_no_usage(send, stub_judge):
+    reply = send(stub_judge.Answer(text="fine", usage=False))
+    assert (reply.input_tokens, reply.output_tokens) == (None, None)
+
+
+def test_null_content_and_refusals_are_replies(send, stub_judge):
+    assert send(stub_judge.KINDS["null"]).text == ""
+    assert send(stub_judge.KINDS["refusal_field"]).refusal == "I can't judge this."
+    assert send(stub_judge.KINDS["filtered"]).finish == "content_filter"
+
+
+@pytest.mark.parametrize(
+    ("kind", "repeat", "fatal", "said"),
+    [
+        ("429", True, False, "request failed: status 429, .*slow down"),
+        ("500", True, False, "request failed: status 500, .*boom"),
+        ("hang_up", True, False, "request failed: "),
+        ("truncated_body", True, False, "request failed: malformed body"),
+        ("malformed_body", True, False, "malformed body, <html>bad gateway</html>"),
+        ("no_choices", True, False, "malformed body"),
+        ("redirect", False, True, "it answers with a redirect, and none is followed"),
+        ("401", False, True, "status 401, .*wrong key"),
+        ("404", False, True, "status 404, .*no such model"),
+    ],
+)
+def test_failures(send, stub_judge, judge_server, kind, repeat, fatal, said):
+    with pytest.raises(Failure, match=said) as caught:
+        send(stub_judge.KINDS[kind])
+    assert (caught.value.repeat, caught.value.fatal) == (repeat, fatal)
+    assert caught.value.wait == (0.05 if kind == "429" else None)
+    assert len(judge_server.requests) == 1
+
+
+@pytest.mark.parametrize("status", [408, 409, 429, 500, 502, 503, 529])
+def test_statuses_to_repeat(send, stub_judge, status):
+    with pytest.raises(Failure) as caught:
+        send(stub_judge.Answer(status, "x", after="3600"))
+    assert (caught.value.repeat, caught.value.fatal, caught.value.wait) == (True, False, 3600.0)
+
+
+@pytest.mark.parametrize("status", [400, 413, 422])
+def test_statuses_of_one_request(send, stub_judge, status):
+    with pytest.raises(Failure) as caught:
+        send(stub_judge.Answer(status, "x"))
+    assert (caught.value.repeat, caught.value.fatal, caught.value.unsupported) == (False, False, False)
+    with pytest.raises(Failure) as caught:
+        send(stub_judge.Answer(status, "x"), schema={})
+    assert caught.value.unsupported == (status != 413)
+
+
+def test_no_money_is_not_too_many_requests(send, stub_judge):
+    with pytest.raises(Failure, match="insufficient_quota") as caught:
+        send(stub_judge.Answer(429, "insufficient_quota: check your plan"))
+    assert (caught.value.repeat, caught.value.fatal) == (False, True)
+
+
+def test_timeout(send, stub_judge):
+    with pytest.raises(Failure, match="no reply in 0.1 s") as caught:
+        send(stub_judge.Answer(text="late", sleep=0.5), timeout=0.1)
+    assert caught.value.repeat and caught.value.billed
+
+
+def test_nobody_listens(settings_for, judge_server):
+    found = settings_for(judge_server)
+    nowhere = dataclasses.replace(found, address=dataclasses.replace(found.address, url="http://127.0.0.1:9/v1"))
+    with pytest.raises(Failure, match="request failed: ") as caught:
+        ChatTransport(nowhere).send(ASK, None)
+    assert caught.value.repeat and not caught.value.billed
+
+
+def test_half_a_character(send, stub_judge):
+    body = b'{"choices": [{"message": {"content": "a\\ud83d"}, "finish_reason": "stop"}]}'
+    assert send(stub_judge.Answer(body=body)).text == "a?"
+
+
+def test_a_message_that_is_no_text(send, stub_judge):
+    with pytest.raises(Failure, match="the message is no text"):
+        send(stub_judge.Answer(body=b'{"choices": [{"message": {"content": [1]}}]}'))
+
+
+def test_the_key_is_in_no_message(judge_server, settings_for, key):
+    judge_server.key = "another"  # the stub repeats the key that it got
+    with pytest.raises(Failure) as caught:
+        ChatTransport(settings_for(judge_server)).send(ASK, None)
+    assert "wrong key Bearer [key]" in str(caught.value)
+    assert key not in str(caught.value)
+
+
+def test_private_texts_go_through_no_proxy(judge_server, stub_judge, settings_for, monkeypatch):
+    proxy = stub_judge.Stub()
+    server = stub_judge.start(proxy)
+    try:
+        for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
+            monkeypatch.setenv(name, proxy.url.removesuffix("/v1"))
+        for name in ("NO_PROXY", "no_proxy"):
+            monkeypatch.delenv(name, raising=False)
+        judge_server.rule = proxy.rule = lambda request: stub_judge.Answer(text="fine")
+        ChatTransport(settings_for(judge_server), private=True).send(ASK, None)
+        assert (len(judge_server.requests), len(proxy.requests)) == (1, 0)
+    finally:
+        server.shutdown()
+        server.server_close()

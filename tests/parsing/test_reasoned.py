@@ -1,0 +1,35 @@
+"""The two parts of an open reply."""
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lmms_medtasks.parsing.reasoned import Parts, read_reasoned
+
+CASES = json.loads((Path(__file__).parent / "cases" / "reasoned_replies.json").read_text("utf-8"))
+LINE = st.text(st.characters(codec="ascii", categories=["L", "N"]), min_size=1).map(lambda text: f"x{text}")
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: str(case["reply"])[:50])
+def test_case(case):
+    expected = Parts(case["status"], case.get("reasoning", ""), case.get("answer", ""))
+    assert read_reasoned(case["reply"]) == expected
+
+
+@given(LINE, LINE)
+def test_what_was_asked_for_is_read_back(reasoning, answer):
+    assert read_reasoned(f"Reasoning: {reasoning}\nAnswer: {answer}") == Parts("both", reasoning, answer)
+
+
+@given(
+    st.text(alphabet="ab:\n* ") | st.lists(st.sampled_from(["\nReasoning:", "\nAnswer:", "\n", "a", ". "])).map("".join)
+)
+def test_nothing_is_lost(reply):
+    parts = read_reasoned(reply)
+    for letter in "ab":
+        there = reply.replace("Reasoning:", "").replace("Answer:", "").count(letter)
+        assert (parts.reasoning + parts.answer).count(letter) == there
+    assert (parts.status == "empty") == (not parts.reasoning and not parts.answer)

@@ -1,0 +1,131 @@
+"""Runs of Med-CMR written by hand, in the form that the harness writes them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+TAGS = {"subtype": "nodule", "question_type": "Counting", "modality": "CT", "organ_system": "Chest"}
+# question: image, dimension, right letter of four
+QUESTIONS = {"q1": ("a", "SOD", "A"), "q2": ("b", "SOD", "B"), "q3": ("c", "FDD", "A"), "q4": ("a", "CR", "D")}
+JUDGE = {
+    "name": "openai:gpt-4o",
+    "host": "api.example.org",
+    "protocol": "med_cmr_open",
+    "prompt": "med_cmr_open.txt",
+    "version": 1,
+    "digest": "0123456789ab",
+    "settings": {"temperature": 0.0, "max_tokens": 1024},
+    "is_paper_judge": False,
+}
+SCORES = ("consistency", "coherence", "visual_accuracy", "ground_truth_correctness")
+
+
+def choice(question: str, letter: str, tags: Mapping[str, Any]) -> dict[str, Any]:
+    """A record; ``letter`` is what the model chose, or a status."""
+    image, dimension, answer = QUESTIONS[question]
+    found = {"id": question, "image_id": image, "dimension": dimension, "answer": answer, "option_count": 4}
+    found |= {**TAGS, **tags, "data": "full", "trials": [letter]}
+    return found if letter == "failed" else {**found, "score": float(letter == answer)}
+
+
+def turned(question: str, letters: str) -> list[dict[str, Any]]:
+    """The records of a question's four rotations; a letter each, "-" is a failed request."""
+    found = []
+    for rotation, letter in enumerate(letters):
+        record = choice(question, "A", {})
+        right = chr(ord("A") + (ord(record["answer"]) - ord("A") - rotation) % 4)
+        record |= {"id": f"{question}/r{rotation}", "question_id": question, "rotation": rotation, "answer": right}
+        record |= {"trials": ["failed" if letter == "-" else letter], "score": float(letter == right)}
+        if letter == "-":
+            del record["score"]
+        found.append(record)
+    return found
+
+
+def answered(question: str, scores: str, judge: Mapping[str, Any], tags: Mapping[str, Any]) -> dict[str, Any]:
+    """An open record; ``scores`` are its four, "?" is a missing verdict, "" a failed request, "empty" a rule's."""
+    image, dimension, _ = QUESTIONS[question]
+    verdict = {"status": "judged", "labels": dict(zip(SCORES, scores, strict=False)), "reason": "", "reply": "{}"}
+    if scores == "?":
+        verdict = {"status": "missing", "labels": {}, "reason": "no verdict: <script>", "reply": "prose"}
+    if scores == "empty":
+        verdict = {"status": "exact", "labels": dict.fromkeys(SCORES, "0"), "reason": "empty", "reply": ""}
+    parts = {"": "failed", "empty": "empty"}.get(scores, "both")
+    item = {"question": "?", "visual_description": "", "reference": "a cyst", "reasoning": "r", "answer": "A cyst."}
+    return {
+        "id": question,
+        "image_id": image,
+        "dimension": dimension,
+        "answer": "a cyst",
+        **TAGS,
+        **tags,
+        "data": "full",
+        "trials": ["failed" if not scores else "empty" if scores == "empty" else "ok"],
+        "judge": dict(judge),
+        "items": [item if scores else None],
+        "verdicts": [[verdict] if scores else []],
+        "parts": [parts],
+    }
+
+
+@pytest.fixture
+def write_cmr(tmp_path: Path) -> Callable[..., Path]:
+    """Writes a run with some of ``mcq``, ``mcq_noimage``, ``circular``, ``open`` and ``open_noimage`` (question to
+    what the model gave) and gives its folder."""
+
+    def write(
+        name: str = "run",
+        *,
+        model: str = "some_model",
+        judge: Mapping[str, Any] = JUDGE,
+        tags: Mapping[str, Any] = {},  # noqa: B006 - never changed
+        metadata: Mapping[str, Any] = {},  # noqa: B006
+        rename: Mapping[str, str] = {},  # noqa: B006
+        **given: Mapping[str, str],
+    ) -> Path:
+        tasks: dict[str, list[dict[str, Any]]] = {}
+        for form, replies in given.items():
+            if form == "circular":
+                records = [record for question, letters in replies.items() for record in turned(question, letters)]
+                tasks["med_cmr_mcq_circular"] = records
+            elif form.startswith("open"):
+                tasks[f"med_cmr_{form}"] = [answered(*each, judge, tags) for each in replies.items()]
+            else:
+                tasks[f"med_cmr_{form}"] = [choice(*each, tags) for each in replies.items()]
+        folder = tmp_path / name
+        folder.mkdir()
+        _write(folder, {rename.get(task, task): found for task, found in tasks.items()}, model, metadata)
+        return folder
+
+    return write
+
+
+def _write(
+    folder: Path, tasks: Mapping[str, Sequence[Mapping[str, Any]]], model: str, metadata: Mapping[str, Any]
+) -> None:
+    config = {
+        "metadata": {"data": "full", **metadata},
+        "dataset_kwargs": {"data_files": {"test": "medtasks://med_cmr/x"}},
+    }
+    content = {
+        "results": {task: {"accuracy,trials": 0.5, "exact_match,trials": 0.25} for task in tasks},
+        "configs": {
+            task: {**config, "lmms_eval_specific_kwargs": {"default": {"no_image": task.endswith("_noimage")}}}
+            for task in tasks
+        },
+        "n-samples": {task: {"original": len(rows), "effective": len(rows)} for task, rows in tasks.items()},
+        "versions": dict.fromkeys(tasks, 1.0),
+        "config": {"model": "hf", "model_args": f"pretrained={model}"},
+        "date": "20260101_000000",
+    }
+    (folder / "20260101_000000_results.json").write_text(json.dumps(content))
+    for task, rows in tasks.items():
+        lines = [
+            json.dumps({"accuracy" if "verdicts" not in row else "total": row, "filtered_resps": ["x"]}) for row in rows
+        ]
+        (folder / f"20260101_000000_samples_{task}.jsonl").write_text("\n".join(lines) + "\n")

@@ -1,0 +1,167 @@
+"""The Med-CMR report as a whole: what it shows beside the paper, of several models, and of hostile texts."""
+
+import csv
+import io
+from dataclasses import replace
+
+import pytest
+from rich.console import Console
+
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.report import Options, build
+from lmms_medtasks.report.csv_text import all_csv
+from lmms_medtasks.report.markdown import markdown
+from lmms_medtasks.report.page import page
+from lmms_medtasks.report.terminal import show
+
+HOSTILE = "</svg><script>alert(1)</script>[bold]|*$x$*\x1b[31m"
+MCQ = {"q1": "A", "q2": "A", "q3": "A", "q4": "unreadable"}
+OPEN = {"q1": "5555", "q2": "5500", "q3": "?", "q4": ""}
+
+
+@pytest.fixture
+def whole_run(write_cmr):
+    return write_cmr(
+        mcq=MCQ, mcq_noimage={"q1": "B"}, open=OPEN, open_noimage={"q1": "0000"}, circular={"q1": "ADCB", "q2": "BAAA"}
+    )
+
+
+@pytest.fixture
+def everything(whole_run):
+    return build([whole_run], Options(resamples=20, drawn=False))
+
+
+@pytest.fixture
+def several_runs(write_cmr):
+    return [write_cmr(name, model=name, mcq=MCQ, open={**OPEN, "q1": score}) for name, score in GIVEN.items()]
+
+
+@pytest.fixture
+def several(several_runs):
+    return build(several_runs, COMPARED)
+
+
+COMPARED = Options(
+    resamples=20, drawn=False, pairs=(("one", "two"),), parameters={"one": 1e9, "two": 2e9, "three": 3e9}
+)
+GIVEN = {"one": "5555", "two": "0000", "three": "2222"}
+
+
+def table(document, key, part=0):
+    return next(each for owner, each in document.tables() if each.key == key and owner is document.parts[part])
+
+
+def test_row_of_the_run_above_the_published_ones(everything):
+    found = table(everything, "main")
+    # SOD 1 of 2, FDD 1 of 1, CR 0 of 1, all 2 of 4; open (100 + 20) / 2, by another judge and with one missing.
+    assert [cell.value for cell in found.rows[0].cells] == [
+        *("some_model", "this run", 50, 100, None, None, 0, None, None, 50, 60),
+    ]
+    assert found.rows[0].cells[-1].mark == "‡#"
+    assert found.rows[1].cells[0].value == "GPT-5"
+    assert [cell.value for cell in found.rows[1].cells[-2:]] == [57.81, 48.7]
+    assert sum(row.kind == "reference" for row in found.rows) == 7
+    notes = " ".join(found.all_notes)
+    assert "By another judge than the paper's" in notes
+    assert "Judgements are missing" in notes
+
+
+def test_flags(everything):
+    flags = [flag.text for flag in everything.parts[0].flags]
+    assert any("1 of 18 requests failed" in text for text in flags)
+    assert any("med_cmr_open: judged by openai:gpt-4o; the paper's judge is DeepSeek" in text for text in flags)
+    assert any("med_cmr_open is INCOMPLETE: 66.7% of the judgements were had" in text for text in flags)
+
+
+def test_open_means_stand_with_what_is_missing(everything):
+    total = table(everything, "open").rows[-1]
+    assert [cell.value for cell in total.cells] == ["Total (0 to 100)", 60, 2, 3, 40, pytest.approx(220 / 3)]
+    row = next(row for row in table(everything, "open_dimensions").rows if "(FDD)" in row.cells[0].value)
+    assert [cell.value for cell in row.cells[1:]] == [None, 0, 1, 0, 100]
+    judged = table(everything, "judgements").rows[0]
+    assert [cell.value for cell in judged.cells[:9]] == ["med_cmr_open", 4, 1, 0, 0, 3, 0, 2, 1]
+    assert "prompt med_cmr_open.txt version 1" in judged.cells[-1].value
+
+
+def test_every_figure_has_its_numbers_beside_it(whole_run):
+    (part,) = build([whole_run], Options(resamples=0)).parts
+    keys = [each.key for section in part.sections for each in section.tables]
+    assert len(keys) == len(set(keys))
+    figures = [figure for section in part.sections for figure in section.figures]
+    assert [figure.key for figure in figures] == ["radar", "letters", "letters_noimage", "rotated_letters"]
+    assert {figure.table for figure in figures} <= set(keys)
+    assert all("<text" in figure.svg and "#010203" not in figure.svg for figure in figures)
+
+
+def test_figures_of_several_models(several_runs):
+    part = build(several_runs, replace(COMPARED, drawn=True, resamples=0)).parts[0]
+    figures = [figure for section in part.sections for figure in section.figures]
+    assert [figure.key for figure in figures] == ["radar", "pairs", "scale"]
+    assert {figure.table for figure in figures} <= {each.key for section in part.sections for each in section.tables}
+
+
+def test_pairs_and_scale(several):
+    rows = [[cell.value for cell in row.cells] for row in table(several, "pairs").rows]
+    # Open: only q1 and q2 have a total in both; q1 falls by 100, q2 stays: mean -50.
+    assert rows[1][:7] == ["one → two", "open total", "questions", -50, 0, 1, 1]
+    correlations = {row.cells[0].value: row.cells[1].value for row in table(several, "scale").rows}
+    assert correlations["MCQ all"] == correlations["Open all"] == 3
+    assert [row.cells[1].value for row in table(several, "scale_models").rows] == [1, 2, 3]
+
+
+def test_models_judged_by_different_judges_are_told(write_cmr):
+    other = {"name": "lexical", "protocol": "med_cmr_open", "is_paper_judge": False}
+    runs = [write_cmr("a", open=OPEN), write_cmr("b", model="other", judge=other, open=OPEN)]
+    document = build(runs, Options(resamples=0, drawn=False))
+    assert any("different judges or prompts, and do not compare" in flag.text for flag in document.parts[0].flags)
+    assert any("NO LLM" in flag.text for flag in document.parts[2].flags)
+    assert table(document, "main").rows[1].cells[-1].mark == "¶#"
+
+
+def test_suites_of_one_document_stand_one_after_the_other(write_run, write_cmr):
+    document = build([write_cmr("cmr", mcq=MCQ), write_run("deg")], Options(resamples=0, drawn=False))
+    assert document.title == "MedQ-Deg, Med-CMR: some_model"
+    assert [part.key for part in document.parts] == ["medq_deg-part0", "med_cmr-part0"]
+    text = page(document)
+    assert text.count('id="med_cmr-part0-main"') == text.count('id="medq_deg-part0-table6"') == 1
+
+
+def test_pair_of_one_model_only(write_cmr):
+    with pytest.raises(UserError, match="these runs are of one, 'some_model'"):
+        build([write_cmr(mcq=MCQ)], Options(resamples=0, pairs=(("some_model", "x"),)))
+
+
+def test_same_runs_give_the_same_bytes(write_cmr):
+    folder = write_cmr(mcq=MCQ, open=OPEN)
+    first, second = (build([folder], Options(resamples=20)) for _ in range(2))
+    assert page(first) == page(second)
+    assert all_csv(first) == all_csv(second)
+
+
+def test_run_without_any_reply(write_cmr):
+    document = build([write_cmr(mcq={"q1": "failed"}, open={"q1": ""})], Options(resamples=20, drawn=False))
+    assert [cell.value for cell in table(document, "main").rows[0].cells[2:]] == [None] * 9
+    assert "2 of 2 requests failed" in markdown(document)
+
+
+def test_hostile_texts(write_cmr):
+    judge = {"name": HOSTILE, "protocol": "med_cmr_open"}
+    tags = dict.fromkeys(("subtype", "question_type", "modality"), HOSTILE) | {"organ_system": "=cmd()"}
+    runs = [write_cmr(name, model=name + HOSTILE, judge=judge, tags=tags, mcq=MCQ, open=OPEN) for name in "ab"]
+    pair = tuple(name + HOSTILE.replace("\x1b", "\ufffd") for name in "ab")
+    document = build(runs, Options(resamples=0, pairs=(pair,), parameters={pair[0]: 7e9}))
+    text = page(document)
+    assert "<script" not in text
+    assert "&lt;script&gt;" in text
+    console = Console(width=300, file=io.StringIO(), force_terminal=False)
+    show(document, console, everything=True)
+    assert "\x1b" not in console.file.getvalue() + markdown(document) + all_csv(document)
+    cells = [cell for row in csv.reader(io.StringIO(all_csv(document))) for cell in row]
+    assert not any(cell.startswith("=") for cell in cells)
+
+
+def test_one_run_judged_by_two_judges_is_told_apart_by_them(write_cmr):
+    other = {"name": "openai:other", "protocol": "med_cmr_open", "is_paper_judge": False}
+    runs = [write_cmr("a", mcq=MCQ, open=OPEN), write_cmr("b", judge=other, open=OPEN), write_cmr("c", mcq=MCQ)]
+    names = [part.title for part in build(runs, Options(resamples=0, drawn=False)).parts[1:]]
+    assert names == ["some_model, judged by openai:gpt-4o", "some_model, judged by openai:other"]

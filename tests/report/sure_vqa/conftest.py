@@ -1,0 +1,109 @@
+"""Runs of SURE-VQA written by hand, in the form that the harness writes them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+# id: image, set, answer type. Image b is in both tests.
+QUESTIONS = {
+    "c1": ("a", "iid", "closed"),
+    "c2": ("b", "iid", "closed"),
+    "c3": ("b", "iid", "multilabel"),
+    "o1": ("a", "iid", "open"),
+    "o2": ("b", "iid", "open"),
+    "c4": ("b", "ood", "closed"),
+    "c5": ("c", "ood", "closed"),
+    "o3": ("c", "ood", "open"),
+}
+# Labels; "?" is a missing judgement, "!" a failed request, "_" an empty reply (the worst label, by rule).
+LABELS = {"c1": "1", "c2": "1", "c3": "0.5", "o1": "5", "o2": "4", "c4": "1", "c5": "0", "o3": "3"}
+_TEXT = ("exact_match", "f1", "precision", "recall", "bleu")
+_WORST = {"closed": "0", "multilabel": "0", "open": "1"}
+
+
+def record(
+    question: str, label: str, questions: Mapping[str, tuple[str, str, str]], judge: str, text: float | None
+) -> dict[str, Any]:
+    image, side, kind = questions[question]
+    dimension = "stars" if kind == "open" else "correct"
+    verdict = {"status": "judged", "labels": {dimension: label}, "reason": "", "reply": ""}
+    if label == "?":
+        verdict = {"status": "missing", "labels": {}, "reason": "no verdict: SECRET", "reply": "SECRET"}
+    elif label == "_":
+        verdict.update(status="exact", labels={dimension: _WORST[kind]}, reason="no answer")
+    found = {
+        "id": question,
+        "image_id": image,
+        "data": "full",
+        "set": side,
+        "answer_type": kind,
+        "trials": [{"!": "failed", "_": "empty"}.get(label, "ok")],
+        "judge": {"name": judge, "protocol": f"sure_{kind}", "version": 1, "is_paper_judge": "gemma" in judge},
+        "items": [{"question": "SECRET", "reference": "SECRET", "answer": "SECRET"}],
+        "verdicts": [[] if label == "!" else [verdict]],
+    }
+    scored = None if label == "!" else dict.fromkeys(_TEXT, text)
+    return found if text is None else {**found, "traditional": [scored]}
+
+
+@pytest.fixture
+def write_sure_run(tmp_path: Path) -> Callable[..., Path]:
+    """Writes a run and gives its folder; see :func:`_write` for what can be chosen."""
+
+    def write(name: str = "run", **chosen: Any) -> Path:
+        folder = tmp_path / name
+        folder.mkdir(parents=True)
+        _write(folder, **chosen)
+        return folder
+
+    return write
+
+
+def _write(
+    folder: Path,
+    *,
+    labels: Mapping[str, str] = LABELS,
+    questions: Mapping[str, tuple[str, str, str]] = QUESTIONS,
+    tasks: Iterable[str] = ("sure_slake_modality",),
+    more: Mapping[str, Mapping[str, Any]] | None = None,
+    model: str = "some_runner",
+    checkpoint: str = "some_model",
+    judge: str = "openai:google/gemma-2-9b-it",
+    data: str = "full",
+    text: float | None = 0.25,
+    date: str = "20260101_000000",
+) -> None:
+    """``more``: fields to add to the records, by question."""
+    rows = {
+        task: [
+            {
+                "metric": {**record(question, label, questions, judge, text), **(more or {}).get(question, {})},
+                "filtered_resps": ["SECRET"],
+            }
+            for question, label in labels.items()
+        ]
+        for task in tasks
+    }
+    content = {
+        "results": {task: {"closed,none": 0.5} for task in rows},
+        "configs": {
+            task: {
+                "metadata": {"data": data},
+                "lmms_eval_specific_kwargs": {"default": {"no_image": True} if "_noimage" in task else {}},
+            }
+            for task in rows
+        },
+        "n-samples": {task: {"original": len(found), "effective": len(found)} for task, found in rows.items()},
+        "versions": {task: 1.0 for task in rows},
+        "config": {"model": model, "model_args": f"pretrained={checkpoint}" if checkpoint else "", "limit": None},
+        "date": date,
+    }
+    (folder / f"{date}_results.json").write_text(json.dumps(content))
+    for task, found in rows.items():
+        lines = "".join(json.dumps(row) + "\n" for row in found)
+        (folder / f"{date}_samples_{task}.jsonl").write_text(lines)

@@ -1,0 +1,178 @@
+"""The whole report: what stands in it, what must not, and that every writer takes it."""
+
+import csv
+import io
+
+import pytest
+
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.report import Options, build
+from lmms_medtasks.report.csv_text import csv_text
+from lmms_medtasks.report.markdown import markdown
+from lmms_medtasks.report.page import page
+
+MIMIC = {name: (f"p10/{name}", side, kind) for name, side, kind in [("1", "iid", "closed"), ("2", "ood", "closed")]}
+
+
+def report(*runs, **options):
+    return build(runs, Options(**{"resamples": 50, "drawn": False, **options}))
+
+
+def table(part, key):
+    """Rows of a table as shown."""
+    (found,) = (table for section in part.sections for table in section.tables if table.key == key)
+    return [[column.text(cell) for column, cell in zip(found.columns, row.cells, strict=True)] for row in found.rows]
+
+
+def keys(part):
+    return [table.key for section in part.sections for table in section.tables]
+
+
+def texts(part, kind="warning"):
+    return [flag.text for flag in part.flags if flag.kind == kind]
+
+
+def test_one_run(write_sure_run):
+    document = report(write_sure_run())
+    (part,) = document.parts
+    assert (document.title, part.title) == ("SURE-VQA: some_model", "some_model (with images)")
+    closed, stars = table(part, "robustness")
+    # i.i.d. by image: a 1, b (1 + 0.5) / 2; c is of the OoD test alone, so a draw of c only has no i.i.d. score.
+    assert closed[:4] == ["SLAKE, modality", "closed", "3", "0.83 [0.75, 1.00]*"]
+    assert (closed[4], closed[7].split()[0], stars[7].split()[0]) == ("2#", "0.60", "0.67")
+    assert len(closed) == 8  # no columns for missing judgements where none is missing
+    own, first, *_ = table(part, "published_slake_modality")
+    assert own[0] == "this run" and own[2].startswith("0.83")
+    assert first == ["No fine-tuning", "LLaVA-Med 1.5", "0.60", "0.31", "0.51", "2.57", "2.60", "1.01"]
+    lora = table(part, "published_slake_modality")[4]
+    assert lora[4] == "0.51 ± 0.04"
+    assert "answered" not in keys(part) and "corruptions" not in keys(part)
+
+
+def test_flags(write_sure_run):
+    labels = {"c1": "0", "c2": "0", "c3": "!", "c4": "?", "o1": "5"}
+    (part,) = report(write_sure_run(labels=labels, data="mini", judge="openai:other")).parts
+    warnings = "\n".join(texts(part))
+    for wanted in (
+        "Mini data, not the benchmark",
+        "1 of 5 requests failed",
+        "SLAKE, modality, open questions: none in the OoD test",
+        "SLAKE, modality, closed questions: the i.i.d. score is 0",
+        "fewer than 100 questions, whose intervals say more than their RR: SLAKE, modality, closed 1.",
+        "closed questions (sure_closed): judged by openai:other; the paper's judge is google/gemma-2-9b-it",
+        "closed questions (sure_closed) is INCOMPLETE",
+    ):
+        assert wanted in warnings
+    assert any("Images in both tests" in text and "1 of 2 i.i.d. and 1 OoD" in text for text in texts(part, "note"))
+    assert len(table(part, "robustness")[0]) == 10
+
+
+def test_abstentions_have_their_own_table(write_sure_run):
+    labels = {"c1": "1", "c2": "_", "o1": "5", "c4": "_", "o3": "_"}
+    (part,) = report(write_sure_run(labels=labels, model="medtasks_most_frequent", checkpoint="")).parts
+    rows = table(part, "answered")
+    assert rows[0][2:6] == ["i.i.d.", "2", "50.0", "1.00"]
+    assert rows[1][2:6] == ["OoD", "1", "0.0", "–"]
+    # As the paper: no score and no RR where it answers nothing.
+    assert table(part, "published_slake_modality")[0][2:] == ["0.50 [0.00, 1.00]", "–", "–", "5.00", "–", "–"]
+
+
+def test_many_empty_replies_are_named_unless_a_baseline_abstains(write_sure_run):
+    labels = {"c1": "_", "c2": "_", "c4": "1"}
+    (part,) = report(write_sure_run(labels=labels)).parts
+    assert any("2 of 3 replies are empty and count as wrong" in text for text in texts(part))
+    (part,) = report(write_sure_run(name="b", labels=labels, model="medtasks_most_frequent", checkpoint="")).parts
+    assert not any("replies are empty" in text for text in texts(part))
+
+
+def test_no_image_has_the_no_image_rows(write_sure_run):
+    (part,) = report(write_sure_run(tasks=["sure_ovqa_body_part_noimage"])).parts
+    assert part.title == "some_model (no image)"
+    rows = table(part, "published_ovqa_body_part_noimage")
+    assert rows[1] == ["No fine-tuning", "LLaVA-Med 1.5", "0.41", "0.36", "0.88", "1.24", "1.30", "1.05"]
+
+
+def test_corruptions_stand_beside_table_22(write_sure_run):
+    (part,) = report(write_sure_run(tasks=["sure_slake_modality", "sure_slake_corrupted_low"])).parts
+    rows = table(part, "corruptions")
+    assert [row[1] for row in rows[:2]] == ["SLAKE, modality", "SLAKE, corrupted low"]
+    assert ["IA3", "corrupted low (modality)", "0.85 ± 0.01", "0.83 ± 0.01", "0.98 ± 0.00"] in [row[:5] for row in rows]
+    assert ["IA3", "modality shift", "0.85 ± 0.01", "0.64 ± 0.07", "0.75 ± 0.08"] in [row[:5] for row in rows]
+    assert not any("modality" in text and "corrupted" in text for text in texts(part, "note"))
+
+
+def test_a_shift_that_the_paper_has_no_table_of(write_sure_run):
+    (part,) = report(write_sure_run(tasks=["sure_ovqa_multimodal"])).parts
+    assert not any(key.startswith("published") for key in keys(part))
+    comparison, *_ = report(
+        write_sure_run(name="a", checkpoint="a", tasks=["sure_ovqa_multimodal"]),
+        write_sure_run(name="b", checkpoint="b", tasks=["sure_ovqa_multimodal"]),
+    ).parts
+    assert [row[:2] for row in table(comparison, "joined")] == [["a", "OVQA, multimodal"], ["b", "OVQA, multimodal"]]
+
+
+@pytest.fixture
+def several(write_sure_run):
+    tasks = ["sure_slake_modality", "sure_slake_question_type"]
+    return [
+        *(write_sure_run(name=f"s{n}", checkpoint=f"lora_seed{n}", tasks=tasks) for n in (1, 2)),
+        write_sure_run(name="p", checkpoint="prompt", tasks=[*tasks, "sure_slake_modality_noimage"]),
+    ]
+
+
+def test_several_runs(several):
+    comparison, *parts = report(*several).parts
+    assert comparison.title == "Comparison" and len(parts) == 4
+    assert dict(comparison.facts)["Methods"] == "lora (2 seeds); prompt; prompt, no image"
+    rows = table(comparison, "published_slake_modality")
+    assert [row[0] for row in rows[:2]] == ["lora (2 seeds)", "prompt"]
+    assert rows[0][4] == "0.60 ± 0.00"
+    assert [row[0] for row in table(comparison, "ranks")] == [
+        f"SLAKE, {shift}, {kind}" for shift in ("modality", "question type") for kind in ("closed", "open")
+    ]
+    assert [row[:2] for row in table(comparison, "versus_images")[:1]] == [["prompt", "prompt, no image"]]
+    assert [row[:2] for row in table(comparison, "versus_models")[:1]] == [["lora", "prompt"]]
+    depends = table(comparison, "depends")
+    assert depends[0][:3] == ["SLAKE", "lora, prompt", "4"]
+    assert depends[1][:5] == ["SLAKE", "all fine-tuning methods", "4", "19.16", "0.00007"]
+    assert len(depends) == 1 + 6
+
+
+def test_pairs_that_the_user_names(several):
+    comparison, *_ = report(*several, pairs=(("lora", "prompt, no image"),)).parts
+    assert {tuple(row[:2]) for row in table(comparison, "versus_models")} == {("lora", "prompt, no image")}
+    with pytest.raises(UserError, match=r"Unknown model 'lor' in --pair\. Did you mean 'lora'"):
+        report(*several, pairs=(("lor", "prompt"),))
+
+
+def test_baselines_are_compared_with_nothing(write_sure_run):
+    comparison, *_ = report(write_sure_run(), write_sure_run(name="b", model="medtasks_random", checkpoint="")).parts
+    assert "ranks" not in keys(comparison)
+    assert [row[0] for row in table(comparison, "published_slake_modality")[:2]] == ["some_model", "medtasks_random"]
+
+
+def test_every_writer_takes_it_and_the_same_runs_give_the_same_page(several):
+    document = report(*several, drawn=True)
+    once = page(document)
+    assert page(report(*several, drawn=True)) == once
+    assert once.count("<svg") == 4 + 4  # RR of each part; ranks, win/loss and two times wins, ties and losses
+    assert "nan" not in markdown(document).lower()
+    for part, each in document.tables():
+        rows = list(csv.reader(io.StringIO(csv_text(each, part.origin))))
+        assert len({len(row) for row in rows}) == 1
+    (comparison, *_) = document.parts
+    (found,) = (t for s in comparison.sections for t in s.tables if t.key == "published_slake_modality")
+    first, row, *_ = csv.reader(io.StringIO(csv_text(found)))
+    assert "closed RR sd" in first
+
+
+@pytest.mark.parametrize("tasks", [["sure_mimic_gender"], ["sure_slake_modality"]])
+def test_no_text_of_the_data_gets_out(write_sure_run, tasks):
+    runs = [write_sure_run(name=name, checkpoint=name, tasks=tasks, questions=MIMIC,
+                           labels={"1": "?", "2": "1"}) for name in ("a", "b")]  # fmt: skip
+    document = report(*runs, drawn=True)
+    written = page(document) + markdown(document) + "".join(csv_text(t, p.origin) for p, t in document.tables())
+    for secret in ("SECRET", "p10/1", "p10/2"):
+        assert secret not in written
+    notes = [text for part in document.parts for text in texts(part, "note")]
+    assert any("Credentialed data" in text for text in notes) is (tasks == ["sure_mimic_gender"])

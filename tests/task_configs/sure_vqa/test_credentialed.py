@@ -1,0 +1,35 @@
+"""What keeps the texts of credentialed data out of logs, besides the records (test_scoring) and the stage (e2e)."""
+
+import hashlib
+from types import SimpleNamespace
+
+import pytest
+
+from lmms_medtasks import plugin
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.judges import withheld
+
+
+def arguments(judge, **more):
+    settings = {"default": {"judge": judge}}
+    config = SimpleNamespace(task="a_task", metadata={"data_digest": ""}, lmms_eval_specific_kwargs=settings)
+    return {"task_dict": {"a_task": SimpleNamespace(config=config)}, **more}
+
+
+def test_prompts_are_not_printed():
+    with pytest.raises(UserError, match="--write_out prints prompts of a_task"):
+        plugin._check_write_out(arguments(["sure_mimic_open", "sure_mimic_closed"], write_out=True))
+    plugin._check_write_out(arguments(["sure_mimic_open"], write_out=False))
+    plugin._check_write_out(arguments(["sure_open"], write_out=True))
+
+
+def test_the_digest_of_a_reply_does_not_tell_it(tmp_path, monkeypatch):
+    digests = set()
+    for machine in ("one", "two"):
+        monkeypatch.setenv("MEDTASKS_HOME", str(tmp_path / machine))
+        digest = withheld.keep("yes")
+        assert withheld.keep("yes") == digest
+        assert withheld.recall(digest) == "yes"
+        digests.add(digest)
+    assert len(digests) == 2
+    assert hashlib.sha256(b"yes").hexdigest() not in digests
