@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import threading
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -63,7 +64,13 @@ class Asker:
             return Verdict("missing", reason=f"{first.reason}; asked again: {error}", reply=first.reply)
 
     def _read(self, protocol: Protocol, item: Item, reply: Reply) -> Verdict:
-        return verdicts.read(protocol, reply.text, item=item, finish=reply.finish, refusal=reply.refusal)
+        """The verdict as it came; its words are kept without our key, which an endpoint may repeat in what it says."""
+        clean = self._settings.scrubbed
+        found, shown = (
+            verdicts.read(protocol, text, item=item, finish=reply.finish, refusal=refusal)
+            for text, refusal in ((reply.text, reply.refusal), (clean(reply.text), clean(reply.refusal)))
+        )
+        return shown if found.status == "missing" else dataclasses.replace(found, reply=shown.reply)
 
     def _reply(self, messages: Sequence[Message], protocol: Protocol, key: str) -> Reply:
         """Send until there is a reply; raises :class:`NoReply`."""

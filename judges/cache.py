@@ -53,6 +53,7 @@ class VerdictCache:
         self.path = path
         self._lock = threading.Lock()
         self._base = database.connect(path, _SCHEMA)
+        self.find([""])  # so that a file that can't be read is told of before a model is run
 
     def find(self, keys: Iterable[str]) -> dict[str, Verdict]:
         """The verdicts that there are for ``keys``."""
@@ -85,9 +86,7 @@ class VerdictCache:
             with self._lock:
                 return self._base.execute(statement, tuple(values)).fetchall()
         except sqlite3.Error as error:
-            raise UserError(
-                f"Can't use the verdicts in {self.path}: {error}. Set MEDTASKS_HOME to a folder on a local disk."
-            ) from error
+            raise UserError(f"Can't use the verdicts in {self.path}: {error}. {database.WAY_OUT}") from error
 
 
 def _json(labels: Mapping[str, str]) -> str:

@@ -12,6 +12,10 @@ from lmms_medtasks.errors import UserError
 
 BUSY_SECONDS = 60.0
 """How long a statement waits for another process that writes."""
+WAY_OUT = (
+    "Set MEDTASKS_HOME to a folder on a local disk that you can write. A damaged verdicts.sqlite may be deleted: what "
+    "it held is then asked again."
+)
 
 
 def connect(path: Path, schema: str) -> sqlite3.Connection:
@@ -33,10 +37,7 @@ def connect(path: Path, schema: str) -> sqlite3.Connection:
         base.execute("PRAGMA synchronous = NORMAL")
         base.execute(schema)
     except (OSError, sqlite3.Error) as error:
-        raise UserError(
-            f"Can't use {path}: {error}. Set MEDTASKS_HOME to a folder on a local disk that you can write; a damaged "
-            "file may be deleted, what it held is then asked again."
-        ) from error
+        raise UserError(f"Can't use {path}: {error}. {WAY_OUT}") from error
     return base
 
 

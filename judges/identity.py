@@ -11,6 +11,7 @@ from lmms_medtasks.judges.protocol import Protocol
 from lmms_medtasks.judges.settings import Settings
 
 NOT_AN_LLM = "token F1 against the reference, not a language model: for smoke tests only"
+_LABEL = " (lexical judge, no LLM)"
 SAME = ("name", "host", "prompt", "version", "digest", "settings")
 """What must agree between two descriptions for their verdicts to stand in one table."""
 
@@ -38,6 +39,11 @@ def summary(settings: Settings, protocols: Sequence[Protocol]) -> dict[str, Any]
     each = [describe(settings, protocol) for protocol in protocols]
     shared: dict[str, Any] = {key: each[0][key] for key in ("name", "host", "settings", "note") if key in each[0]}
     return {**shared, "is_paper_judge": all(one["is_paper_judge"] for one in each), "protocols": each}
+
+
+def labelled(alias: str, settings: Settings) -> str:
+    """What tables call a task: its ``alias``, with the word that no language model judged it where that is so."""
+    return alias.removesuffix(_LABEL) + (_LABEL if settings.provider == "lexical" else "")
 
 
 def asking(settings: Settings) -> dict[str, Any]:

@@ -133,7 +133,11 @@ class Judge:
         exact, before = len(found), self.budget.spent
         cached: dict[Key, Verdict] = {}
         if self._asker and self._cache:
-            cached, names = self._known(protocol, rest)
+            try:
+                cached, names = self._known(protocol, rest)
+            except UserError as error:  # nothing is asked, so that nothing is paid for twice; a run's replies stay
+                found |= dict.fromkeys(rest, Verdict("missing", reason=f"no cache: {error}"))
+                rest, names = {}, {}
             asked = {key: each for key, each in rest.items() if key not in cached}
             cut = self._announce(protocol, len(unique), exact, len(cached), [item for item, _ in asked.values()], say)
             found |= cached | self._ask_all(protocol, asked, names, say, quiet)
@@ -254,7 +258,7 @@ def settled(protocol: Protocol, item: Item) -> Verdict | None:
 
 def _kind(reason: str, protocol: Protocol) -> str:
     """A reason to count by: what endpoints said is kept, what judges said is not (nor any of it with terms)."""
-    if protocol.terms or not reason.startswith(("request failed", "ceiling", "no judge", "stopped")):
+    if protocol.terms or not reason.startswith(("request failed", "ceiling", "no judge", "no cache", "stopped")):
         return reason.partition(":")[0]
     return reason
 

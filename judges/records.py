@@ -64,7 +64,7 @@ def judged_record(doc: Mapping[str, Any], results: Sequence[str | None], protoco
     }
     if protocol.terms:
         record["items"] = WITHHELD
-        record["replies"] = [withheld.keep((reply or "").strip()) for reply in results]
+        record["replies"] = [withheld.keep((reply or "").strip(), str(doc["id"])) for reply in results]
     return record
 
 

@@ -46,7 +46,9 @@ class Judged:
         return self.recorded["name"] in ("none", settings.name)
 
     def check_same(self, settings: Settings) -> None:
-        """Raise UserError unless this judge, with these settings and prompts, is the one of the file's verdicts."""
+        """Raise UserError unless this judge, with these settings and prompts, gave the file's verdicts, if it has any."""
+        if self.recorded["name"] == "none":
+            return
         then = {each["protocol"]: each for each in self.recorded["protocols"]}
         for protocol in self.protocols:
             now = identity.describe(settings, protocol)
@@ -108,9 +110,12 @@ def rejudge(
         logs[each.task], sizes[each.task] = rows, len(rows)
         done.append(outcome)
         entry = content["results"][each.task]
-        content["results"][each.task] = {"alias": entry.get("alias", each.task), **outcome.results}
-        metadata = content["configs"][each.task].setdefault("metadata", {})
-        metadata["judge"] = identity.summary(judge.settings, each.protocols)
+        alias = identity.labelled(entry.get("alias", each.task), judge.settings)
+        content["results"][each.task] = {"alias": alias, **outcome.results}
+        config = content["configs"][each.task]
+        if config.get("task_alias") or not judge.settings.is_llm:
+            config["task_alias"] = identity.labelled(config.get("task_alias") or each.task, judge.settings)
+        config.setdefault("metadata", {})["judge"] = identity.summary(judge.settings, each.protocols)
     for task in content["results"]:
         sizes.setdefault(task, run.sample_count(task) or 0)
     rescoring.update_groups(content, definitions, sizes)

@@ -16,6 +16,7 @@ MAX_REQUESTS, MAX_COST (USD), PRICE (USD per million tokens: "input,output"), PR
 
 from __future__ import annotations
 
+import base64
 import dataclasses
 import math
 import os
@@ -31,6 +32,7 @@ JUDGE = "MEDTASKS_JUDGE"
 PROVIDERS = ("openai", "local", "azure", "bedrock", "lexical", "none")
 _WITHOUT_MODEL = ("lexical", "none")
 _URLS = ("OPENAI_API_URL", "OPENAI_BASE_URL", "OPENAI_API_BASE")
+_AWS_SECRETS = ("AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_BEARER_TOKEN_BEDROCK")
 _OPENAI = "https://api.openai.com/v1"
 _LOCAL = "http://localhost:8000/v1"
 
@@ -48,12 +50,13 @@ class Price(NamedTuple):
 
 @dataclass(frozen=True)
 class Settings:
-    """A judge and how it is asked. ``key`` and ``address`` may hold secrets: neither is ever shown."""
+    """A judge and how it is asked. ``key``, ``address`` and ``others``, more keys, are secrets: none is ever shown."""
 
     provider: str = "none"
     model: str = ""
     address: Address = field(default=Address("", ""), repr=False)
     key: str = field(default="", repr=False)
+    others: tuple[str, ...] = field(default=(), repr=False)
     temperature: float | None = 0.0
     max_tokens: int = 1024
     timeout: float = 120.0
@@ -77,7 +80,10 @@ class Settings:
     @property
     def secrets(self) -> tuple[str, ...]:
         """What must stand in no message, file or log."""
-        return tuple(filter(None, (self.key, self.address.password)))
+        password = self.address.password
+        # As it is sent: a judge may repeat that.
+        sent = base64.b64encode(f"{self.address.user}:{password}".encode()).decode() if password else ""
+        return tuple(filter(None, (self.key, sent, password, *self.others)))
 
     def scrubbed(self, text: str) -> str:
         """``text`` without this judge's secrets."""
@@ -122,6 +128,7 @@ def read(environment: Mapping[str, str] | None = None, judge: str | None = None)
         model=model,
         address=where,
         key=key,
+        others=tuple(filter(None, map(environment.get, _AWS_SECRETS))) if provider == "bedrock" else (),
         temperature=None if reasons else reader.number("TEMPERATURE", defaults()["temperature"], 0),
         max_tokens=reader.whole("MAX_TOKENS", defaults()["max_tokens"], 1) or 0,
         timeout=reader.number("TIMEOUT", defaults()["timeout"], 0.001) or 0.0,

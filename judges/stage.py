@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
 from lmms_medtasks.judges import identity, records, registry, settings
-from lmms_medtasks.judges.judging import Judge, Wanted
-from lmms_medtasks.judges.protocol import Protocol
-from lmms_medtasks.judges.table import TABLE
+from lmms_medtasks.judges.judging import Counts, Judge, Wanted
+from lmms_medtasks.judges.protocol import Protocol, Verdict
+from lmms_medtasks.judges.table import TABLE, Key
 
 WITHHELD = "withheld: the terms of its data"
 
@@ -62,6 +63,8 @@ class Stage:
         for task in _once(task for task, _ in self._tasks):
             own = [protocol for each, protocol in self._tasks if each is task]
             task.config.metadata = {**(task.config.metadata or {}), "judge": identity.summary(chosen, own)}
+            if not chosen.is_llm:
+                task.config.task_alias = identity.labelled(task.config.task_alias or task.config.task, chosen)
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -87,7 +90,7 @@ class Stage:
 
         def apply_filters() -> Any:
             done = original()
-            verdicts, counts = judge.judge(protocol, list(wanted(task, protocol)), say=self._say, quiet=self._rank > 0)
+            verdicts, counts = self._judged(judge, protocol, list(wanted(task, protocol)))
             TABLE.put(verdicts)
             self._say(f"{task.config.task}: {counts.sentence()}", warn=bool(counts.missing))
             if counts.missing:
@@ -96,6 +99,16 @@ class Stage:
             return done
 
         task.apply_filters = apply_filters
+
+    def _judged(self, judge: Judge, protocol: Protocol, answers: list[Wanted]) -> tuple[dict[Key, Verdict], Counts]:
+        """The verdicts; after Ctrl-C, which must not cost hours of a model's replies, those had: the rest is missing."""
+        before = judge.budget.spent
+        try:
+            return judge.judge(protocol, answers, say=self._say, quiet=self._rank > 0)
+        except KeyboardInterrupt:
+            self._say("Judging is stopped, the replies are scored and logged. Ctrl-C again ends the run.", warn=True)
+            verdicts, counts = judge.judge(protocol, answers, say=lambda text: None, quiet=True)  # asks nothing now
+            return verdicts, replace(counts, spent=judge.budget.spent.since(before))
 
     def _say(self, text: str, warn: bool = False) -> None:
         """To the harness's log. Of several processes each says what is amiss with its part, the first one the rest."""

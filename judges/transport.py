@@ -6,9 +6,13 @@ import: a judge's endpoint must get each text once, from here, and no other endp
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import socket
+import threading
 import time
+import weakref
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -88,6 +92,8 @@ class ChatTransport:
         for name, variable in (("OpenAI-Organization", "OPENAI_ORG_ID"), ("OpenAI-Project", "OPENAI_PROJECT_ID")):
             if settings.provider == "openai" and os.environ.get(variable):
                 headers[name] = os.environ[variable]
+        self._lock = threading.Lock()
+        self._streams: weakref.WeakSet[Any] = weakref.WeakSet()
         many = settings.concurrency
         self._client = httpx.Client(
             headers=headers,
@@ -104,7 +110,7 @@ class ChatTransport:
 
         body = self._body(messages, schema)
         try:
-            with self._client.stream("POST", self._url, json=body) as response:
+            with self._client.stream("POST", self._url, json=body, extensions={"trace": self._noted}) as response:
                 content = self._content(response)
         except httpx.TimeoutException as error:
             raise Failure(
@@ -123,8 +129,20 @@ class ChatTransport:
         return self._reply(content)
 
     def close(self) -> None:
-        """End what is in flight."""
+        """End what is in flight, at once: closing a client alone would leave its threads waiting for replies."""
+        with self._lock:
+            streams = list(self._streams)
+        for stream in streams:
+            with contextlib.suppress(OSError):  # ended already
+                # Not its own method, which in TLS is more than that and not for two threads.
+                socket.socket.shutdown(stream.get_extra_info("socket"), socket.SHUT_RDWR)
         self._client.close()
+
+    def _noted(self, event: str, info: Mapping[str, Any]) -> None:
+        """Told by the client of each step of a request: keeps its connections, for :meth:`close`."""
+        if event in ("connection.connect_tcp.complete", "connection.start_tls.complete"):
+            with self._lock:
+                self._streams.add(info["return_value"])
 
     def _body(self, messages: Sequence[Message], schema: Mapping[str, Any] | None) -> dict[str, Any]:
         settings = self._settings

@@ -1,9 +1,10 @@
 """Replies to questions on data whose terms keep them out of logs: they stay on this machine, found by their digests.
 
 A model's reply to such a question may repeat the data: a sample log holds only its digest, keyed with a secret of this
-machine (a plain digest of "yes" would be as good as the word), and the reply itself lies where the data lies, in a
-database of its own (``judge/withheld.sqlite`` in the data folder) that only the user can read. With it an answer can be
-judged again on the machine that made it, and nowhere else.
+machine (a plain digest of "yes" would be as good as the word) and made with the question's id (else equal replies would
+have equal digests, and with the scores beside them those to yes-or-no questions would tell the answers). The reply
+itself lies where the data lies, in a database of its own (``judge/withheld.sqlite`` in the data folder) that only the
+user can read. With it an answer can be judged again on the machine that made it, and nowhere else.
 """
 
 from __future__ import annotations
@@ -19,11 +20,14 @@ from lmms_medtasks.judges import database
 _REPLIES = "CREATE TABLE IF NOT EXISTS replies (digest TEXT PRIMARY KEY, reply BLOB)"
 
 
-def keep(reply: str) -> str:
-    """Keep ``reply`` and return its digest (HMAC-SHA-256, 64 hexadecimal digits). Keeping it twice changes nothing."""
-    text = reply.encode("utf-8", "surrogatepass")
+def keep(reply: str, question: str) -> str:
+    """Keep the ``reply`` to a question, named by its id, and return their digest (HMAC-SHA-256, 64 hexadecimal digits).
+
+    Keeping it twice changes nothing.
+    """
+    text, signed = (each.encode("utf-8", "surrogatepass") for each in (reply, f"{question}\0{reply}"))
     with database.opened(path(), _REPLIES) as base:
-        name = hmac.new(_secret(base), text, hashlib.sha256).hexdigest()
+        name = hmac.new(_secret(base), signed, hashlib.sha256).hexdigest()
         base.execute("INSERT OR IGNORE INTO replies VALUES (?, ?)", (name, text))
     return name
 

@@ -18,12 +18,13 @@ from loguru import logger
 from tqdm import tqdm
 
 from lmms_medtasks import sources
-from lmms_medtasks.baselines import most_frequent, pixel_outlier, random_choice
+from lmms_medtasks.baselines import bone_observer, most_frequent, pixel_outlier, random_choice
 from lmms_medtasks.baselines.observer import Observer
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.plugin import user_errors
 from lmms_medtasks.seeding import generator
 from lmms_medtasks.sources import sure_shifts
+from lmms_medtasks.sources.sure_reader import SEPARATOR
 
 _TRAIN = "medtasks://medq_deg/train"
 _AHEAD = 4  # questions whose pictures are made before they are answered
@@ -126,8 +127,14 @@ class _Baseline(lmms):
 class RandomModel(_Baseline):
     """``medtasks_random``: uniform over the options, at any temperature."""
 
+    def _start(self, task: str, documents: Any) -> None:
+        """Closed questions of SURE-VQA name their options in words; their documents list them."""
+        listed = documents.select_columns(["question", "choices"]) if "choices" in documents.column_names else ()
+        self._choices = {row["question"]: row["choices"].split(SEPARATOR) for row in listed if row["choices"]}
+
     def reply(self, prompt: str, pictures: list[Any], temperature: float, rng: np.random.Generator) -> str:
-        return random_choice.answer(prompt, rng)
+        choices = self._choices.get(prompt)
+        return str(rng.choice(choices)) if choices else random_choice.answer(prompt, rng)
 
 
 class MostFrequentModel(_Baseline):
@@ -183,7 +190,8 @@ class ObserverModel(_Baseline):
     def reply(self, prompt: str, pictures: list[Any], temperature: float, rng: np.random.Generator) -> str:
         if not pictures:  # shown nothing, it guesses
             return random_choice.answer(prompt, rng)
-        return self._observer.answer(pictures[0], prompt, temperature, rng)
+        found = bone_observer.reply(pictures, prompt)
+        return found if found is not None else self._observer.answer(pictures[0], prompt, temperature, rng)
 
 
 @functools.lru_cache(maxsize=8)

@@ -22,11 +22,15 @@ _ALIKE = (
     r"(?:consistent|normal|(?:the )?same|similar|identical|fine|unremarkable|coherent|in line|alike|correct|wrong\b)"
 )
 
+_FLAW = r"(?:outliers?|anomal\w+|odd[ -]one|inconsistenc\w+|differences?|abnormalit\w+|mismatch\w*|violations?)"
+
 _RULED_OUT_BEFORE = re.compile(
     r"(?:\bnot|n't|\bnever|\brather than|\binstead of|\bunlike|\blike|\bcompar(?:ed|ison|ing) (?:to|with)|"
     r"\bin contrast (?:to|with)|\bas opposed to|\bdifferent (?:from|than|to)|\bdiffers? from|\bsame as|\bsimilar to|"
-    r"\bmatch(?:es|ing)?|\bversus|\bvs\.?|\bwhether|\bif|\bnor|\bso (?:does|do|is|are|did)|\bconsistent with|"
-    rf"\brul(?:ed?|ing) out|\bconsidered|\bthought of|\bguessed)[ ,]+{_FILL}$"
+    r"\bmatch(?:es|ing)?|\bversus|\bvs\.?|\bwhether|\bif|\bneither|\bnor|\bso (?:does|do|is|are|did)|\bconsistent with|"
+    rf"\brul(?:ed?|ing) out|\bconsidered|\bthought of|\bguessed|\b(?:left|right) of|\bbelow|\babove|\bnext to|"
+    rf"\b(?:no|any) (?:[\w-]+ ){{0,2}}{_FLAW} (?:in|at|on))"
+    rf"[ ,]+{_FILL}$"
 )
 _RULED_OUT_AFTER = re.compile(
     rf"[ )]*(?:{_THING}\b)?[ ),]*(?:"
@@ -54,8 +58,7 @@ _OTHERS = re.compile(
 )
 _NO_OUTLIER = re.compile(
     r"\bnone\b(?! of the (?:options|answers|choices|above))"
-    r"|\b(?:no|without(?: an| any)?|zero) (?:[\w-]+ ){0,2}(?:outliers?|anomal\w+|odd[ -]one|inconsistenc\w+|"
-    r"differences?|abnormalit\w+|mismatch\w*|violations?)\b"
+    rf"|\b(?:no|without(?: an| any)?|zero) (?:[\w-]+ ){{0,2}}{_FLAW}\b"
     r"|\bno (?:single )?(?:image|panel|scan|one|picture)\b (?:\w+ ){0,2}(?:stands? out|differs?|different|outlier)"
     r"|\bnothing (?:\w+ )?(?:stands out|differs|different|unusual|abnormal)"
     r"|(?<!not )\b(?:all(?! three| other)|every)\b[^.;\n]{0,60}?\b"
@@ -66,6 +69,7 @@ _NO_OUTLIER = re.compile(
     r"|\bthere (?:is not|isn't|are not|aren't|(?:does not|doesn't|do not|don't) (?:appear|seem) to be)(?: an?| any)?"
     r" (?:[\w-]+ )?(?:outliers?|odd|anomal\w+)"
 )
+_IN_PLACE = re.compile(rf" (?:in|at|on) {_FILL}")
 _SENTENCE = re.compile(r"[.!?;]+(?=\s|$)|\n")
 _WINDOW = 400
 """Characters looked at before and after a mention: a model that repeats itself for ever must not cost for ever."""
@@ -81,7 +85,7 @@ class Claim(NamedTuple):
 
 def claims(text: str, named: Sequence[Mention]) -> list[Claim]:
     """What a plain text claims, given the positions that it names; those it rules out are not among them."""
-    return sorted([*_asserted(text, named), *_none(text)])
+    return sorted([*_asserted(text, named), *_none(text, named)])
 
 
 def groups(text: str, named: Sequence[Mention]) -> list[list[Mention]]:
@@ -127,13 +131,18 @@ def _asserted(text: str, named: Sequence[Mention]) -> list[Claim]:
     return found
 
 
-def _none(text: str) -> list[Claim]:
+def _none(text: str, named: Sequence[Mention]) -> list[Claim]:
     if re.fullmatch(r"\W*no\W*", text):
         return [Claim(0, NONE, True)]
+    listed = {group[0].start: {each.position for each in group} for group in groups(text, named)}
+    places = set().union(*listed.values())
     found = []
     for match in _NO_OUTLIER.finditer(text):
         sentence = text[_sentence_start(text, match.start()) : sentence_end(text, match.end())]
-        # "None of the others", "all the rest are the same", "all are normal except …" speak of an outlier.
-        if not _OTHERS.search(sentence):
+        # "None of the others", "all the rest are the same", "all are normal except …" speak of an outlier, and so may
+        # "no anomaly in the top-left" where other panels are named, too.
+        at = _IN_PLACE.match(text, match.end())
+        of_some = at is not None and bool(places - listed.get(at.end(), places))
+        if not of_some and not _OTHERS.search(sentence):
             found.append(Claim(match.start(), NONE, True))
     return found

@@ -9,16 +9,25 @@ from typing import NamedTuple
 
 from lmms_medtasks.grids.layout import Size
 
-_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
-_CARDINALS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+_ORDINALS = (
+    "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh",
+    "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth", "eighteenth", "nineteenth",
+    "twentieth", "twenty-first", "twenty-second", "twenty-third", "twenty-fourth", "twenty-fifth",
+)  # fmt: skip
+_CARDINALS = (
+    "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen",
+    "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty", "twenty-one", "twenty-two",
+    "twenty-three", "twenty-four", "twenty-five",
+)  # fmt: skip
 _NUMBERS = {
     **{word: number for number, word in enumerate(_ORDINALS, start=1)},
     **{word: number for number, word in enumerate(_CARDINALS, start=1)},
 }
 _LAST = -1
 
-_NTH = rf"(?:{'|'.join(_ORDINALS)}|last|\d{{1,2}}(?:st|nd|rd|th))"
-_COUNT = rf"(?:\d{{1,2}}|{'|'.join(_CARDINALS)})"
+# The longer before those that they start with: "twenty-one" is not twenty.
+_NTH = rf"(?:{'|'.join(reversed(_ORDINALS))}|last|\d{{1,2}}(?:st|nd|rd|th))"
+_COUNT = rf"(?:\d{{1,2}}|{'|'.join(reversed(_CARDINALS))})"
 _NOUN = r"(?:sub-?)?(?:image|panel|scan|picture|tile|cell|square|frame|position|slot|slice|figure|photo|view)"
 _MIDDLE = r"(?:middle|mid|center)"
 _ROW_WORD = rf"(?:top|upper|bottom|lower|{_MIDDLE})(?:-?most)?"
@@ -31,7 +40,8 @@ _NOT_ANATOMY = (
 )
 _ROW = rf"(?:(?P<<>word>{_ROW_WORD}|{_NTH})[ -]row|row ?(?:no\.? ?|number |\# ?)?(?P<<>count>{_COUNT}))"
 _COLUMN = (
-    rf"(?:(?P<<>word>{_COLUMN_WORD}|{_NTH})(?: (?:col(?:umn)?|{_NOUN}|one))?(?P<<>from> from the (?:left|right))?"
+    rf"(?:(?P<<>word>{_COLUMN_WORD}|{_NTH})(?: (?:col(?:umn)?|{_NOUN}|one|side|end))?"
+    r"(?P<<>from> from the (?:left|right))?"
     rf"|col(?:umn)?\.? ?(?:no\.? ?|number |\# ?)?(?P<<>count>{_COUNT}))"
 )
 _JOIN = r"[ ,:(-]*(?:(?:and|on|in|at|of|to|is|the|its) ?)*"

@@ -32,7 +32,7 @@ class OptionReading:
 # At most a few marks: a search must not take quadratic time over a long run of them.
 _OPEN, _CLOSE = r"[\s\"'`*_(\[{<$]{0,8}", r"[\"'`*_)\]}>$]{0,8}"
 _MARKUP = " \t\r\n\"'`*_.,:;!$()[]{}<>#-"
-_SINGLE = re.compile(rf"{_OPEN}([A-Za-z])[\s\"'`*_)\]}}>$.,:;!]*")
+_SINGLE = re.compile(rf"(?:(?i:option|answer|choice|letter)[ \t]+)?{_OPEN}([A-Za-z])[\s\"'`*_)\]}}>$.,:;!]*")
 _BOXED = re.compile(
     r"\\boxed\s*\{\s*(?:\\(?:text|mathrm|textbf|mathbf)\s*\{\s*)?([^{}]*)\}|<answer>(.*?)</answer>|"
     r"[\"']answer[\"']\s*:\s*[\"']([^\"'\n]*)[\"']",
@@ -40,11 +40,12 @@ _BOXED = re.compile(
 )
 _FILLER = r"(?:(?:most likely|likely|probably|clearly|definitely|therefore|thus|option|choice|letter|answer|the)\s+)*"
 _STATEMENT = re.compile(
-    r"\b(?:answer|choice|selection|option)\b(?:\s+(?:letter|choice|option|here))?[\"'`*_)]*\s*"
+    r"\b(?:answer|choice|selection|option|letter)\b(?:\s+(?:letter|choice|option|here))?[\"'`*_)]*\s*"
     r"(?::|=|->|→|\bis\b:?|\bwould be\b|\bshould be\b|\bmust be\b)[\s\"'`*_]*" + _FILLER
     + r"|\b(?:choose|select|pick|go with|going with|opt for|settle on)\s+" + _FILLER
     + r"|\b(?:it is|it['’]s|this is|that is|that['’]s|must be|would be)\s+(?:option\s+|choice\s+|letter\s+)?"
-    r"(?=[(*]*[A-Z][)*]*\s*(?:[.,;:!]|$))",
+    r"(?=[(*]*[A-Z][)*]*\s*(?:[.,;:!]|$))"
+    r"|\b(?:therefore|thus|hence|so)[,:]?\s+(?=[(*]*[A-Z][)*]*\s*(?:[.;!]|$))",
     re.IGNORECASE | re.MULTILINE,
 )  # fmt: skip
 _PREDICATE = re.compile(
@@ -52,7 +53,14 @@ _PREDICATE = re.compile(
     r"(?:correct|right|best|answer|appropriate|accurate|likely|consistent|true)\b"
 )
 _BOLD = re.compile(r"(?:\*\*|__)[ \t]*(\(?[A-Z](?:[.):][^*_\n]*|\)?))[ \t]*(?:\*\*|__)")
-_LEADING = re.compile(r"^[ \t>*_#-]*([(\[]?[A-Z][)\].:]\**\s.*|[(\[]?[A-Z][)\].:]?)\s*$", re.MULTILINE)
+_LEADING = re.compile(
+    r"^[ \t>*_#-]*(?:(?i:option|answer|choice|letter)[ \t]+)?([(\[]?[A-Z](?![^\W_]).*)$", re.MULTILINE
+)
+# What may come between such a letter and the rest of its line: a mark, a dash, or a reason.
+_MARKED = re.compile(r"[)\].:]\**\s|[ \t]+[-–—][ \t]+(?![A-Z]\b)\w|,?[ \t]+(?:because|since|as|due to|given)\b")
+# "A) is a cyst", "B) shows a stone": going through the options. What says that one is right is a predicate.
+_TOLD_OF = re.compile(r"[)\].:]?\**[ \t]+(?:is|are|was|seems|appears|shows|would|could|can|may|might|does)\b")
+_LABELLED = re.compile(r"(?<![^\W_])(?:\(([A-Z])\)|([A-Z])\))")
 _BRACKETS = re.compile(r"[(\[]([A-Z])[)\]]")
 _LIST = re.compile(r"[(\[]?[A-Z][)\].]?(?:(?:\s*[,/&]\s*|\s+)(?:(?:or|and)\s+)?[(\[]?[A-Z][)\].]?)+\.?")
 _AND_ANOTHER = re.compile(
@@ -68,6 +76,9 @@ _AFTER_A = re.compile(
     r"\s+(?:because|since|as|is|was|and|or|with|due|given|based|for|would|seems|which|but|if|in|on|from|by|should|"
     r"appears|represents|describes|fits|best|most)\b|\s*$|\s*\n|\s*[^\w\s]"
 )
+_HYPHEN = re.compile(r"(?<=[^\W\d_])[-‐‑–](?=[^\W\d_])")  # between letters only: "1-2" is not "1 2"
+# Not "A": it may be a letter.
+_ARTICLE = re.compile(r"(?:an|An|the|The|a)\s+")
 _REFUSAL = re.compile(
     r"\b(?:i|we)(?:['’]m| am| are)?\s+(?:(?:really|truly|very|so)\s+)?(?:sorry|unable|not able|afraid)\b"
     r"|\b(?:i|we)\s+(?:cannot|can['’]?t|can not|won['’]?t|will not|do not|don['’]?t|could not|couldn['’]?t)\s+"
@@ -85,14 +96,16 @@ def read_option(reply: str | None, options: Sequence[str]) -> OptionReading:
 
     What comes first in this list decides, and what comes last in the reply among the same kind:
 
-    1. ``single_letter``: the reply is a letter, in any case, perhaps in brackets or bold, with a full stop.
+    1. ``single_letter``: the reply is a letter, in any case, perhaps in brackets or bold, with a full stop; "Option C".
     2. ``boxed``: ``\\boxed{C}``, ``<answer>C</answer>``, ``"answer": "C"``.
-    3. ``statement``: "answer: C", "the answer is (C)", "the correct option is C", "I choose C", "it is C."; or the same
-       with an option's text in place of the letter.
+    3. ``statement``: "answer: C", "the answer is (C)", "the correct option is C", "I choose C", "it is C.", "so, C";
+       or the same with an option's text in place of the letter.
     4. ``predicate``: "C is correct", "B is the best answer".
     5. ``bold``: ``**C**``, ``**C. text**``, if all bold letters are the same.
-    6. ``leading``: lines "C. text", "C) text", "(C)", "C", if all such lines have the same letter.
-    7. ``text``: the reply, or its last line, is the text of one option (case, white space and punctuation apart).
+    6. ``leading``: lines "C. text", "(C) text", "C - text", "C because ...", and "C text" with the option's own
+       text, if all such lines have the same letter. "A) is wrong ..." goes through the options and is none.
+    7. ``text``: the reply, or its last line, is the text of one option (case, white space, punctuation and an article
+       apart). An option's text that begins with a letter of its own ("E. coli") is read as the text everywhere.
     8. ``brackets``: "pneumonia (C)", if all bracketed letters are the same, and the reply refuses nothing.
 
     A capital A before a word is an article, and a letter after another word ("grade B", "vitamin C") is none of the
@@ -122,9 +135,9 @@ class _Reader:
             if found is not None:
                 return found
         several = False
-        rules: tuple[tuple[Rule, re.Pattern[str]], ...] = (("bold", _BOLD), ("leading", _LEADING))
-        for rule, pattern in rules:
-            found = self._same([self._chosen(part, rule) for part in pattern.findall(text)])
+        bold = [self._chosen(part, "bold") for part in _BOLD.findall(text)]
+        for readings in (bold, [self._led(line.strip()) for line in _LEADING.findall(text)]):
+            found = self._same(readings)
             if found is not None and found.status == "ok":
                 return found
             several = several or found is not None
@@ -175,12 +188,30 @@ class _Reader:
 
     def _chosen(self, rest: str, rule: Rule) -> OptionReading | None:
         """What the beginning of ``rest`` chooses: a letter, or its first line or sentence as an option's text."""
-        match = re.match(rf"{_OPEN}([A-Za-z])(?![^\W_])", rest)
+        line = rest.lstrip(_MARKUP).splitlines()[0] if rest.strip(_MARKUP) else ""
+        match = re.match(rf"{_OPEN}([A-Za-z])(?![^\W_]|-\w)", rest)
+        # The text of an option may begin with a letter of its own: "E. coli", "B-cell lymphoma".
+        if match and (found := self._of_text(line, rule)):
+            return found
         if match:
             letter, after = match.group(1), rest[match.end() :]
             if self._is_letter(letter, after):
                 return self._with_text(letter.upper(), after, rule, rest)
-        return self._of_text(rest.lstrip(_MARKUP).splitlines()[0] if rest.strip(_MARKUP) else "", rule)
+        return self._of_text(line, rule)
+
+    def _led(self, line: str) -> OptionReading | None:
+        """What a line chooses that starts with a letter: it has nothing else, the option's text, or a mark after it."""
+        if found := self._of_text(line):
+            return found
+        bracket = line[0] in "(["
+        letter, rest = line[bracket], line[bracket + 1 :]
+        named = self._named(rest)
+        if _TOLD_OF.match(rest) or not (named or not rest.strip(_MARKUP) or _MARKED.match(rest)):
+            return None
+        others = {first or second for first, second in _LABELLED.findall(rest)} - {letter}
+        if letter not in named and (named or others & set(self._letters)):
+            return OptionReading("ambiguous", text=line[:80])
+        return self._letter(letter, "leading", line[:80])
 
     def _is_letter(self, letter: str, after: str) -> bool:
         if letter in "AI":
@@ -191,16 +222,20 @@ class _Reader:
         another = _AND_ANOTHER.match(after)
         if another and another.group(1) != letter and self._is_letter(another.group(1), another.group(2)):
             return OptionReading("ambiguous", text=rest[:80])
-        line = _plain(after.splitlines()[0] if after.strip(_MARKUP) else "")
-        named = [self._letters[place] for place, text in enumerate(self._texts) if line and text == line]
+        named = self._named(after.splitlines()[0] if after.strip(_MARKUP) else "")
         if named and letter not in named:
             return OptionReading("ambiguous", text=rest[:80])
         return self._letter(letter, rule, rest[:80].strip())
 
+    def _named(self, text: str) -> list[str]:
+        """The letters of the options whose text is ``text``, an article before it apart."""
+        wanted = {_plain(text), _plain(_ARTICLE.sub("", text.strip(_MARKUP), count=1))} - {""}
+        return [letter for letter, option in zip(self._letters, self._texts, strict=True) if option in wanted]
+
     def _of_text(self, text: str, rule: Rule = "text") -> OptionReading | None:
         for part in (text, *_sentences(text)):
-            wanted = _plain(part)
-            named = [self._letters[place] for place, option in enumerate(self._texts) if wanted and option == wanted]
+            # A letter is the letter of an option, whatever the options' texts.
+            named = [] if _SINGLE.fullmatch(part) else self._named(part)
             if len(named) > 1:
                 return OptionReading("ambiguous", text=part)
             if named:
@@ -222,5 +257,5 @@ def _sentences(text: str) -> Iterator[str]:
 
 
 def _plain(text: str) -> str:
-    """Case, white space, markup and punctuation at the ends apart."""
-    return " ".join(text.casefold().split()).strip(_MARKUP)
+    """Case, white space, hyphens, markup and punctuation at the ends apart."""
+    return " ".join(_HYPHEN.sub(" ", text.casefold()).split()).strip(_MARKUP)

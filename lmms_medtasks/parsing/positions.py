@@ -18,6 +18,13 @@ _ANSWER = re.compile(
     r"(?: is|:| would be| must be| =|\"?:)*[ \n]*"
     r"|\b(?:therefore|thus|hence|in conclusion|in summary|to conclude|so the outlier)\b[ ,:]*"
 )
+_SMALL = re.compile(
+    r"\b(?i:answer|option|choice|letter)(?i: is|:| would be|=|[ \n])*"
+    r"(?:[(\[{\"'][a-z](?=[)\]}\"'])|(?<=\W)[a-z](?=\W*$))",
+    re.M,
+)
+"""A letter in lower case, in brackets or last on its line, after a word that announces one: no article."""
+
 _CORRECTION = re.compile(r"\b(?:wait|actually|correction|sorry|on second thought|no,|rather|let me correct)\b")
 _CONTRAST = re.compile(r"\b(?:but|however|although|though|if i had to|if forced)\b")
 _BEFORE_HEAD = re.compile(
@@ -104,8 +111,9 @@ def _head(text: str, named: Sequence[Mention], claimed: Sequence[Claim]) -> Answ
         return None
     first = claimed[0]
     if first.value == NONE and not re.search(r"\w", text[: first.start]):
-        later = any(claim.value != NONE for claim in claimed)
-        return Answer("ambiguous") if later and _CONTRAST.search(text) else Answer("ok", NONE)
+        last = max((claim for claim in claimed if claim.value != NONE), default=None)
+        taken_back = last is not None and not any(claim.value == NONE and claim > last for claim in claimed)
+        return Answer("ambiguous") if taken_back and _CONTRAST.search(text) else Answer("ok", NONE)
     mention = next((each for each in named if each.start == first.start), None)
     if mention is None or not _BEFORE_HEAD.match(text[: mention.start]):
         return None
@@ -119,6 +127,7 @@ def _head(text: str, named: Sequence[Mention], claimed: Sequence[Claim]) -> Answ
 
 def _letters(text: str, letters: str) -> dict[str, list[str]]:
     """The letter that a reply gives (several if it gives several), each with the texts right beside it."""
+    text = _SMALL.sub(lambda match: match[0][:-1] + match[0][-1].upper(), text)
     single = re.fullmatch(r"\W*([A-Za-z])\W*", text)
     if single:
         return {single[1].upper(): []} if single[1].upper() in letters else {}
@@ -126,10 +135,16 @@ def _letters(text: str, letters: str) -> dict[str, list[str]]:
     alone = [match for line in (lines[0], lines[-1]) if (match := re.fullmatch(rf"\W*([{letters}])\W*", line))]
     if alone:
         return {match[1]: [] for match in alone}
-    cue = r"(?i:answer|option|choice|letter|therefore|thus|hence|boxed)(?i: is|:| would be|=|\s)*\s*[(\"'\[{]*"
+    cue = r"(?i:answer|option|choice|letter|therefore|thus|hence|boxed|outlier)(?i: is|:| would be|=|\s)*"
+    cue += r"(?i:(?:the )?(?:image|panel|scan|position) )?[(\"'\[{]*"
     by_cue = _real(re.finditer(rf"{cue}([{letters}])(?![\w'])", text), text)
     if by_cue:
-        return _with_neighbours(text, by_cue[-1:])
+        other = re.compile(rf"[)\"'\]}}]*(?: or | and |\s*/\s*)[(\"'\[{{]*([{letters}])(?![\w'])")
+        second = other.match(text, by_cue[-1].end(1))
+        return _with_neighbours(text, [*by_cue[-1:], *_real([second] if second else [], text)])
+    last_sentence = re.search(rf"[.!?:;]\s+\W*([{letters}])\W*$", text)
+    if last_sentence:
+        return {last_sentence[1]: []}
     listed = list(re.finditer(rf"(?<![\w'])\(?([{letters}])\s*[).:]", text))
     if listed and listed[0].start() <= 1 and len({match[1] for match in listed}) == 1:
         return _with_neighbours(text, listed[:1])

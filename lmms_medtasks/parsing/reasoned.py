@@ -13,7 +13,7 @@ Status = Literal["both", "no_reasoning", "no_answer", "neither", "empty", "trunc
 failed: the request failed."""
 
 _LABEL = re.compile(
-    r"(?:^|(?<=[.!?;])[ \t])[ \t>*_#-]*\b(reasoning|(?:final[ \t]+)?answer)\b[*_]*[ \t]*[:：][*_]*",
+    r"(?:^|(?<=[.!?;])[ \t]|[ \t](?=\*\*|__))[ \t>*_#-]*(?:\d[.)][ \t]*)?[*_]*\b(reasoning|(?:final[ \t]+)?answer)\b[*_]*[ \t]*[:：][*_]*",
     re.IGNORECASE | re.MULTILINE,
 )
 
@@ -33,8 +33,9 @@ class Parts:
 
 
 def read_reasoned(reply: str | None) -> Parts:
-    """Read the two parts of ``reply``. Labels stand at the beginning of a line, or after a sentence in the same line,
-    in any case, perhaps bold ("**Answer:**") or as a heading; "Final answer:" counts as "Answer:".
+    """Read the two parts of ``reply``. Labels stand at the beginning of a line, perhaps with a number, or after a
+    sentence in the same line, in any case, perhaps as a heading, or anywhere if they are bold ("**Answer:**"); "Final
+    answer:" counts as "Answer:".
 
     >>> read_reasoned("Reasoning: a dark round area.\\nAnswer: a cyst")
     Parts(status='both', reasoning='a dark round area.', answer='a cyst')

@@ -15,13 +15,16 @@ _WORD = re.compile(r"(?<![\w'-])(yes|no|true|false)\b(?=\W*(?:$|\n)|[.,;:!])")
 _HEAD = re.compile(r"\W*(yes|yeah|yep|no|nope|not really|true|false|indeed)\b(?!-)(?! (?:one|way)\b)")
 _YES = {"yes", "yeah", "yep", "true", "indeed"}
 _ODD = r"(?:outlier|odd one out|differ\w*|anomal\w*|inconsistent|abnormal|stands? out|unlike the)"
+_ALIKE = r"(?:consistent with|the same as|similar to|identical to|normal\b)"
+_OPEN = re.compile(r"\b(?:whether|if)\b[^.,;\n]*")
 _NEGATED = re.compile(
     rf"(?:\bnot|n't)\b(?: \w+){{0,4}}? {_ODD}|\bno (?:\w+ )?(?:outlier|differen\w+|anomal\w+)"
-    r"|\b(?:is|appears|looks|seems)(?: to be)? (?:\w+ )?(?:consistent with|the same as|similar to|identical to)"
+    rf"|\b(?:is|appears|looks|seems)(?: to be)? (?!not )(?:\w+ )?{_ALIKE}"
     r"|\bmatches the other"
 )
 _ASSERTED = re.compile(
     rf"\b(?:is|appears to be|does|seems to be|looks)(?: \w+){{0,3}}? {_ODD}|\b(?:differs|stands out)\b"
+    rf"|(?:\bnot|n't)(?: to be)? (?:\w+ )?{_ALIKE}|\bunlike the (?:other|rest|remaining)"
 )
 
 
@@ -55,7 +58,8 @@ def _value(word: str) -> str:
 
 
 def _by_statement(text: str) -> Answer:
-    negated, asserted = _NEGATED.search(text), _ASSERTED.search(_NEGATED.sub(" ", text))
+    said = _OPEN.sub(" ", text)
+    negated, asserted = _NEGATED.search(said), _ASSERTED.search(_NEGATED.sub(" ", said))
     if negated and asserted:
         return Answer("ambiguous")
     if negated or asserted:

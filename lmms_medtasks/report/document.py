@@ -22,7 +22,7 @@ MARKS = {
 class Cell:
     """A value, None if there is none; numbers may have an interval, or a standard deviation over seeds.
 
-    ``mark`` is a key of :data:`MARKS` or of its table's own marks, or "".
+    ``mark`` is a key of :data:`MARKS` or of its table's own marks, or "". ``href``: where a page links it to, or "".
     """
 
     value: str | int | float | None
@@ -30,6 +30,7 @@ class Cell:
     high: float | None = None
     mark: str = ""
     sd: float | None = None
+    href: str = ""
 
 
 @dataclass(frozen=True)

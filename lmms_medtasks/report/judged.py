@@ -73,6 +73,11 @@ class Judging:
         return tuple(dict.fromkeys(judge["name"] for judge in self._judges() if judge["name"] != NONE_CONFIGURED))
 
     @property
+    def shown(self) -> str:
+        """The judges' names for a table: none is shown without saying that it is no language model where it is none."""
+        return ", ".join(map(labelled, self.names)) or NONE_CONFIGURED
+
+    @property
     def others(self) -> tuple[str, ...]:
         """The names of the judges that are language models and not the paper's."""
         found = (judge for judge in self._judges() if judge.get("is_paper_judge") != "True")
@@ -90,6 +95,11 @@ class Judging:
 def is_lexical(name: str) -> bool:
     """Whether a judge compares words and is no language model."""
     return name.partition(":")[0] == LEXICAL
+
+
+def labelled(name: str) -> str:
+    """A judge's name, and that it is no language model where it is none."""
+    return f"{name} (no LLM)" if is_lexical(name) else name
 
 
 def measures(protocol: Protocol) -> dict[str, _records.Measure]:
@@ -116,7 +126,8 @@ def _sentence(judge: Mapping[str, str]) -> str:
     digest = f"digest {judge['digest']}" if judge.get("digest") else ""
     host = f"at {judge['host']}" if judge.get("host") else ""
     rest = ", ".join(filter(None, [host, prompt, digest, judge.get("settings", "")]))
-    return f"{judge['name']} ({rest})" if rest else judge["name"]
+    name = labelled(judge["name"])
+    return f"{name} ({rest})" if rest else name
 
 
 def _shown(value: object) -> str:

@@ -18,6 +18,7 @@ _MODULES = {
     "med_cmr": "lmms_medtasks.report.med_cmr.assemble",
     "medobvious": "lmms_medtasks.report.medobvious.assemble",
     "sure_vqa": "lmms_medtasks.report.sure_vqa.assemble",
+    "bones_joints": "lmms_medtasks.report.bones_joints.assemble",
 }
 
 

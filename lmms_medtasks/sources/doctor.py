@@ -99,15 +99,23 @@ def _look_into(
         found.findings.append(Finding(f"split {split.name}", "missing", str(error)))
         return
     if not isinstance(reader, SureReader):
-        found.sizes.append(Size(split.name, reader.records))
+        found.sizes.append(Size(split.name, reader.records, reader.notes.get("paper")))
         return
     rows[split.name] = []
     reasons: Counter[str] = Counter()
+    known, absent = set(), []
     for _, row, document in reader.rows():
         if isinstance(document, Exception):
             reasons[str(document)] += 1
+        elif document["id"] in known:
+            reasons["a record with its number was there before"] += 1
         else:
+            known.add(document["id"])
             rows[split.name].append({**_tags(record, document), "image": reader.image_name(row)})
+            absent += [] if reader.has_image(row) else [reader.image_name(row)]
+    if absent:
+        counts = f"{len(absent):,} records, {len(set(absent)):,} images that are not there; the first: {absent[0]!r}"
+        found.findings.append(Finding(f"split {split.name}", "missing" if split.default else "note", counts))
     for reason, count in reasons.items():
         found.findings.append(Finding(f"split {split.name}", "note", f"{count:,} records would be rejected: {reason}"))
     for name, value in reader.notes.items():

@@ -111,6 +111,8 @@ class _Files:
     @staticmethod
     def _in_zip(folder: ZipFolder, name: str) -> str:
         places = folder.find(name)
+        if f"dataset/{name}" in places:  # its own place, whatever backups lie elsewhere
+            return f"dataset/{name}"
         if len(places) == 1:
             return places[0]
         if places:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,14 +22,24 @@ from lmms_medtasks.sources.suites import RejectedRow
 Picture = tuple[dict[str, Any], str]
 """An image as a document has it, and its ``image_id``."""
 
-Pictures = Callable[[str], Picture]
-"""From an image's name in the release; raises RejectedRow where there is none."""
+
+@dataclass(frozen=True)
+class Pictures:
+    """The images of a split by their names in the release.
+
+    ``of`` gives one and raises RejectedRow where there is none; ``has`` says whether its file is there, without reading
+    it, where the split needs it.
+    """
+
+    of: Callable[[str], Picture]
+    has: Callable[[str], bool]
+
 
 _REMEMBERED = 16
 _DIGEST = re.compile("[0-9a-f]{16}")
 
 
-def stored(read: Callable[[str], bytes]) -> Pictures:
+def stored(read: Callable[[str], bytes], has: Callable[[str], bool]) -> Pictures:
     """Images whose bytes go into the documents; ``read`` gives them and raises MissingFileError."""
 
     # Questions about one image come one after the other.
@@ -40,7 +51,7 @@ def stored(read: Callable[[str], bytes]) -> Pictures:
             raise RejectedRow(f"image: {error}") from error
         return {"bytes": data, "path": None}, image_id([data])
 
-    return picture
+    return Pictures(picture, has)
 
 
 def referenced(root: Path, *, read: bool = True) -> Pictures:
@@ -70,7 +81,7 @@ def referenced(root: Path, *, read: bool = True) -> Pictures:
             raise RejectedRow(*found.args)
         return {"bytes": None, "path": str(inside / name)}, found
 
-    return picture
+    return Pictures(picture, functools.cache(lambda name: (inside / name).is_file()))
 
 
 def missing_files(paths: list[str]) -> list[str]:

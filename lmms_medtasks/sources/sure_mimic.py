@@ -65,13 +65,16 @@ def _pictures(folder: Path | None, read: bool) -> Pictures:
     def picture(name: str) -> Picture:
         name = name.removeprefix("files/")
         if read and pictures is not None:
-            return pictures(name)
+            return pictures.of(name)
         try:
-            return pictures(name) if pictures is not None else _absent(name)
+            return pictures.of(name) if pictures is not None else _absent(name)
         except RejectedRow:
             return _absent(name)
 
-    return picture
+    def has(name: str) -> bool:
+        return not read or (pictures is not None and pictures.has(name.removeprefix("files/")))
+
+    return Pictures(picture, has)
 
 
 def _absent(name: str) -> Picture:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import functools
 import gzip
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib import resources
@@ -30,7 +30,8 @@ class Patient(NamedTuple):
 
 @dataclass(frozen=True)
 class Patients:
-    """All patients; ``notes`` counts those with several values of a field, and spellings of race of no group."""
+    """All patients; ``notes`` counts those with several values of a field, and with a race of no group (never which:
+    the tables are credentialed)."""
 
     by_number: Mapping[str, Patient]
     notes: Mapping[str, object]
@@ -48,18 +49,20 @@ def _groups() -> dict[str, str]:
 def read(patients: Path, admissions: Path) -> Patients:
     """Join ``patients.csv`` and ``admissions.csv`` (also packed by gzip).
 
-    A patient with several values of sex or age counts as unknown. Ethnicity: see ``sure_mimic.yml``.
+    A patient with several values of sex or age counts as unknown; empty cells are no value. Ethnicity: see
+    ``sure_mimic.yml``.
 
     Raises:
         UserError: a file cannot be read or lacks a column, or an age is no number.
     """
-    genders, ages, races = defaultdict(set), defaultdict(set), defaultdict(set)
+    genders: defaultdict[str, set[str]] = defaultdict(set)
+    ages: defaultdict[str, set[int]] = defaultdict(set)
+    races: defaultdict[str, set[str]] = defaultdict(set)
     for number, gender, age in _columns(patients, "subject_id", "gender", "anchor_age"):
-        genders[number].add(gender.upper())
-        ages[number].add(_years(age, patients, number))
+        genders[number] |= {gender.upper()} - {""}
+        ages[number] |= {_years(age, patients, number)} if age else set()
     for number, race in _columns(admissions, "subject_id", "race"):
         races[number].add(race.upper())
-    unmapped = Counter(race for found in races.values() for race in found if race not in _groups())
     numbers = genders.keys() | races.keys()
     return Patients(
         {
@@ -70,7 +73,7 @@ def read(patients: Path, admissions: Path) -> Patients:
             "patients_with_several_sexes": sum(len(found) > 1 for found in genders.values()),
             "patients_with_several_ages": sum(len(found) > 1 for found in ages.values()),
             "patients_of_several_ethnic_groups": sum(len(_known_groups(found)) > 1 for found in races.values()),
-            "races_of_no_group": dict(unmapped),
+            "patients_with_a_race_of_no_group": sum(not found <= _groups().keys() for found in races.values()),
         },
     )
 
@@ -91,7 +94,8 @@ def _only(values: set, unknown):  # type: ignore[no-untyped-def, type-arg]
 
 def _years(text: str, path: Path, number: str) -> int:
     if not text.isdigit():
-        raise UserError(f"{path.name}: anchor_age of subject {number} is {text[:20]!r}, wanted a number of years.")
+        # The value is not shown: it is a patient's.
+        raise UserError(f"{path.name}: anchor_age of subject {number} is no number of years.")
     return int(text)
 
 

@@ -130,10 +130,14 @@ class SureReader:
         """The name of a record's image in the release, which no other image has."""
         return self._form.image(row)
 
+    def has_image(self, row: Row) -> bool:
+        """Whether the file of a record's image is there; it is not read."""
+        return self._pictures is not None and self._pictures.has(self._form.image(row))
+
     def _image(self, row: Row) -> dict[str, Any]:
         if self._pictures is None:
             raise RejectedRow("there are no images")
-        image, name = self._pictures(self._form.image(row))
+        image, name = self._pictures.of(self._form.image(row))
         return {"image": image, "images": [], "image_id": name}
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 from lmms_medtasks.errors import UserError
@@ -32,16 +31,15 @@ def _pictures(release: Release) -> Pictures:
     folder = folder_of_images(release.folder, FOLDERS) if isinstance(release, LocalRelease) else None
     if folder is not None:
         images = LocalRelease(folder)
-        return stored(lambda name: images.file(name).read_bytes())
+        return stored(lambda name: images.file(name).read_bytes(), images.has)
     if not release.has(ARCHIVE):
         raise UserError(f"SLAKE's images are missing: wanted {ARCHIVE} or the folder imgs beside the questions.")
     zipped = ZipFolder(release.file(ARCHIVE))
-    return stored(functools.partial(_from_zip, zipped))
+    return stored(lambda name: zipped.read(_inside(zipped, name)), lambda name: zipped.has(_inside(zipped, name)))
 
 
-def _from_zip(zipped: ZipFolder, name: str) -> bytes:
-    inside = f"imgs/{name}"
-    return zipped.read(inside if zipped.has(inside) else name)
+def _inside(zipped: ZipFolder, name: str) -> str:
+    return f"imgs/{name}" if zipped.has(f"imgs/{name}") else name
 
 
 def _left_out(row: Row) -> str:

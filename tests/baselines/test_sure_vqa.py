@@ -1,10 +1,13 @@
 """The baselines on SURE-VQA's questions: yes and no, open ones, and training questions of the shift at hand."""
 
+import datasets
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from PIL import Image
+from scipy.stats import chisquare
 
+from lmms_medtasks.baselines.models import RandomModel
 from lmms_medtasks.baselines.most_frequent import MostFrequentAnswer, read_pairs
 from lmms_medtasks.baselines.observer import Observer
 from lmms_medtasks.baselines.prompts import read_prompt
@@ -61,3 +64,18 @@ def test_the_observer_guesses_where_it_knows_nothing():
     replies = {Observer().answer(image, asked, 0, generator(seed)) for seed in range(20)}
     assert replies == {"yes", "no"}
     assert Observer().answer(image, prompt("Who took this picture?"), 0, generator(0)) == ""
+
+
+def test_random_draws_one_of_the_options_that_only_the_document_lists():
+    question = "Which, edema or effusion?"
+    choices = ["edema", "effusion", "both", "none"]
+    listed = {"question": [question, "Where?"], "choices": [" | ".join(choices), ""]}
+    model = RandomModel()
+    model._start("a_task", datasets.Dataset.from_dict(listed))
+    drawn = [model.reply(question, [], 0.0, generator("test", number)) for number in range(1000)]
+    assert set(drawn) == set(choices)
+    assert chisquare([drawn.count(choice) for choice in choices]).pvalue > 0.001
+    assert model.reply("Where?", [], 0.0, generator("test")) == ""
+    assert model.reply(prompt("Is it?", "yes | no"), [], 0.0, generator("test")) in ("yes", "no")
+    model._start("another", datasets.Dataset.from_dict({"question": [question]}))
+    assert model.reply(question, [], 0.0, generator("test")) == ""

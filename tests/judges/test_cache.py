@@ -163,6 +163,14 @@ def test_not_a_database(tmp_path):
         VerdictCache(path)
 
 
+def test_a_database_of_another_form(tmp_path):
+    path = tmp_path / "verdicts.sqlite"
+    with sqlite3.connect(path) as base:
+        base.execute("CREATE TABLE verdicts (a, b)")
+    with pytest.raises(UserError, match=r"no such column: .*may be deleted: what it held is then asked again"):
+        VerdictCache(path)
+
+
 def test_no_place_to_write(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(UserError, match="Set MEDTASKS_HOME to a folder on a local disk"):

@@ -159,6 +159,19 @@ def test_verdicts_that_cannot_be_kept_still_count(judge_all, items, monkeypatch)
     assert said[1:] == ["10 verdicts are not kept for the next run. database or disk is full"]
 
 
+def test_a_cache_that_fails_after_the_model_ran_costs_no_run(judge_all, judge_server, items, monkeypatch):
+    def broken(self, keys):
+        if list(keys) != [""]:  # what the cache asks itself at its start
+            raise UserError("Can't use the verdicts: disk I/O error")
+        return {}
+
+    monkeypatch.setattr(cache.VerdictCache, "find", broken)
+    _, counts, _ = judge_all(items)
+    assert (counts.exact, counts.missing) == (10, 10)
+    assert counts.reasons == {"no cache: Can't use the verdicts: disk I/O error": 10}
+    assert judge_server.requests == []  # it may hold what would be asked again
+
+
 def test_what_nobody_foresaw_is_counted_and_costs_no_run(judge_all, items, monkeypatch):
     from lmms_medtasks.judges import asking
 

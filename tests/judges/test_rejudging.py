@@ -127,6 +127,39 @@ def test_one_task_by_another_judge_stands_alone(failing, again, tmp_path):
     assert "not a language model" in json.dumps(run.content["configs"]["judge_open"]["metadata"])
 
 
+def test_tasks_of_one_file_have_one_judge(harness, again, tmp_path):
+    """Each task by another judge, one after the other: the second goes beside, the group is of one judge alone."""
+    run, _ = harness(REPLIES, ["judge_group"], judge="")
+    again(run.path, "--task", "judge_open", "--judge", "openai:stub-judge")
+    before = files(run.path.parent)
+    again(run.path, "--task", "judge_more", "--judge", "lexical")
+    assert files(run.path.parent) == before
+    beside = only(run.path.parent.with_name(f"{run.path.parent.name}-judge-lexical"))
+    assert set(beside.tasks) == {"judge_more"}
+    again(run.path, "--task", "judge_more")  # by the run's own judge, though this task had none
+    judges = {each["metadata"]["judge"]["name"] for each in only(run.path.parent).content["configs"].values()}
+    assert judges == {"openai:stub-judge"}
+
+
+def test_one_task_after_the_other_loses_none(failing, again, tmp_path):
+    new = tmp_path / "new"
+    again(failing.path, "--judge", "lexical", "--task", "judge_open", "-o", new)
+    with pytest.raises(UserError, match="holds judge_open too, which would be lost. Name these with --task as well"):
+        again(failing.path, "--judge", "lexical", "--task", "judge_more", "-o", new)
+    again(failing.path, "--judge", "lexical", "--task", "judge_more", "--task", "judge_open", "-o", new)
+    assert set(only(new).tasks) == {"judge_open", "judge_more", "judge_group"}
+
+
+def test_no_llm_is_said_in_the_table(failing, again, tmp_path):
+    again(failing.path, "--judge", "lexical", "-o", tmp_path / "words")
+    run = only(tmp_path / "words")
+    assert run.tasks["judge_open"]["alias"].endswith("judge_open (lexical judge, no LLM)")
+    again(run.path, "--judge", "openai:other", "-o", tmp_path / "llm")
+    fresh = only(tmp_path / "llm")
+    assert fresh.tasks["judge_open"]["alias"] == failing.tasks["judge_open"]["alias"]
+    assert "lexical" not in json.dumps(fresh.content["configs"])
+
+
 def test_a_run_without_a_judge_is_judged_in_place(harness, again, judge_server, monkeypatch):
     run, _ = harness(REPLIES, ["judge_open"], judge="")
     with pytest.raises(UserError, match="No judge: the run had none"):

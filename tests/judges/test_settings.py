@@ -144,3 +144,7 @@ def test_processes_share_what_all_may_do():
 def test_secrets_are_scrubbed():
     found = read("openai:m", **KEYED, OPENAI_API_URL="http://me:hidden@h/v1")
     assert found.scrubbed("Bearer sk-abc at me:hidden@h") == "Bearer [key] at me:[key]@h"
+    assert found.scrubbed("Basic bWU6aGlkZGVu") == "Basic [key]"  # me:hidden as it is sent
+    found = read("bedrock:m", AWS_SECRET_ACCESS_KEY="abc/1", AWS_SESSION_TOKEN="xyz=", AWS_REGION="us-east-1")
+    assert found.scrubbed("x-amz-security-token:xyz= us-east-1 abc/1") == "x-amz-security-token:[key] us-east-1 [key]"
+    assert "abc/1" not in repr(found)

@@ -69,6 +69,29 @@ def test_without_a_judge_the_run_completes(harness, judge_server):
     assert judge_server.requests == []
 
 
+def test_ctrl_c_while_judging_keeps_the_replies(harness, judge_server, monkeypatch):
+    """What was judged until then counts, the rest is missing, and no task after it is judged."""
+    import lmms_medtasks.judges.judging as judging
+
+    def interrupted(futures):
+        monkeypatch.setattr(judging, "as_completed", original)  # once
+        yield next(original(futures))
+        raise KeyboardInterrupt
+
+    original = judging.as_completed
+    monkeypatch.setattr(judging, "as_completed", interrupted)
+    replies = ["effusion", "", "cat", "dog", "an effusion", "cow", "bird", "fish"]
+    run, logs = harness(replies, ["judge_open"], CONCURRENCY=1)
+    had = len(judge_server.requests)
+    assert 1 <= had < 6
+    found = [row["correctness"]["verdicts"][0][0] for row in logs["judge_open"]]
+    reasons = [each["reason"] for each in found if each["status"] == "missing"]
+    assert set(reasons) == {"stopped: the run was interrupted"}
+    assert 6 - had <= len(reasons) <= 5
+    assert run.tasks["judge_open"]["missing_judgements,trials"] == len(reasons)
+    assert [each["status"] for each in found[:2]] == ["exact", "exact"]
+
+
 def test_a_judge_that_always_fails_loses_no_run(harness, judge_server, stub_judge):
     judge_server.rule = lambda request: stub_judge.KINDS["500"]
     run, logs = harness(["cat", "dog", "cow"], ["judge_group"], RETRIES=0)
@@ -82,6 +105,7 @@ def test_a_judge_that_always_fails_loses_no_run(harness, judge_server, stub_judg
 
 def test_lexical_numbers_say_so(harness):
     run, logs = harness(REPLIES, ["judge_open"], judge="lexical")
+    assert run.tasks["judge_open"]["alias"] == "judge_open (lexical judge, no LLM)"
     judge = run.content["configs"]["judge_open"]["metadata"]["judge"]
     assert judge["name"] == "lexical" and "not a language model" in judge["note"]
     record = logs["judge_open"][2]["correctness"]

@@ -1,6 +1,8 @@
 """One request: the reply, or a failure that says whether to try again."""
 
 import dataclasses
+import threading
+import time
 
 import pytest
 
@@ -163,3 +165,22 @@ def test_private_texts_go_through_no_proxy(judge_server, stub_judge, settings_fo
     finally:
         server.shutdown()
         server.server_close()
+
+
+def test_closing_ends_what_is_in_flight(judge_server, settings_for, stub_judge):
+    judge_server.rule = lambda request: stub_judge.Answer(text="late", sleep=60)
+    transport, ended = ChatTransport(settings_for(judge_server)), []
+
+    def ask():
+        try:
+            transport.send(ASK, None)
+        except Failure as failure:
+            ended.append(failure)
+
+    asking = threading.Thread(target=ask, daemon=True)
+    asking.start()
+    while not judge_server.in_flight:
+        time.sleep(0.01)
+    transport.close()
+    asking.join(20)
+    assert len(ended) == 1 and ended[0].repeat

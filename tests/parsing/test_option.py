@@ -57,6 +57,18 @@ def test_a_text_is_read_wherever_it_stands(order):
         )
 
 
+@pytest.mark.parametrize("form", ["{}", "{}.", "**{}**", "Answer: {}", "The answer is {}. It fits.", "\\boxed{{{}}}"])
+def test_a_text_that_begins_with_a_letter_is_the_text(form):
+    options = ["E. coli", "T-cell lymphoma", "Klebsiella", "B-cell lymphoma", "C. difficile"]
+    for letter, text in zip("ABCDE", options, strict=True):
+        assert read_option(form.format(text), options).value == letter
+    assert read_option(form.format("B cell lymphoma"), options).value == "D"
+
+
+def test_options_whose_texts_are_letters_go_by_their_own_letters():
+    assert read_option("Answer: A", ["B", "A"]).value == "A"
+
+
 def test_the_text_of_two_options_alike_is_ambiguous():
     assert read_option("cyst", ["cyst", "stone", "Cyst"]).status == "ambiguous"
 

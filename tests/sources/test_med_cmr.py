@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
+import re
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
 from lmms_medtasks import documents
+from lmms_medtasks.cli.app import build
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.sources import med_cmr, store, suites
 from lmms_medtasks.sources.hub import HubRelease
@@ -271,7 +275,11 @@ def test_a_zip_without_the_list_says_what_is_there(tmp_path: Path, files: Callab
 
 def test_a_list_in_two_places(tmp_path: Path, files: Callable[..., Any]) -> None:
     with pytest.raises(UserError, match="in 2 places: other/"):
-        read(pack(tmp_path, {f"other/{LISTS['mcq']}": b"[]", **files()}))
+        read(pack(tmp_path, {f"other/{LISTS['mcq']}": b"[]", **files(root="data/")}))
+
+
+def test_a_copy_of_the_list_beside_its_own_place_is_no_matter(tmp_path: Path, files: Callable[..., Any]) -> None:
+    assert len(read(pack(tmp_path, {f"dataset/backup/{LISTS['mcq']}": b"[]", **files()}))) == 3
 
 
 @pytest.mark.parametrize(
@@ -308,6 +316,20 @@ def test_an_image_that_is_damaged_ends_the_preparation(tmp_path: Path, files: Ca
 
 
 # --- through the preparation -----------------------------------------------------------------------------------------
+def test_what_the_release_has_more_of_than_the_paper_is_said(
+    tmp_path: Path, files: Callable[..., Any], home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(med_cmr, "PAPER", {"mcq": 3, "open": 1})
+    folder = str(pack(tmp_path, files()))
+    looked = CliRunner().invoke(build(), ["data", "doctor", "med_cmr", "--source", folder]).stdout
+    assert re.search(r"open +2 +1 +\+1\n", looked) and re.search(r"mcq +3 +3\n", looked)
+
+    monkeypatch.setattr(med_cmr, "SUITE", dataclasses.replace(SUITE, full_records=4))
+    prepared = CliRunner().invoke(build(), ["data", "prepare", "med_cmr", "--source", folder]).stdout
+    assert "2 images  (the release has 2, the paper 1: +1)\n" in prepared
+    assert "3 images\n" in prepared
+
+
 def test_prepared_from_a_zip(tmp_path: Path, files: Callable[..., Any], home: Path) -> None:
     broken = {**files(mcq=[row(0), row(1, image_path="x.png"), row(2)]), "dataset/imgs/2.png": b"no image"}
     manifest = prepare("med_cmr", source=pack(tmp_path / "in", broken))

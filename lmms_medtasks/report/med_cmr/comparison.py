@@ -10,7 +10,7 @@ from lmms_medtasks.report.document import Cell, Column, Figure, Flag, Part, Row,
 from lmms_medtasks.report.judged import TOTAL, mean_cells, mean_columns
 from lmms_medtasks.report.med_cmr import dimensions, figures, published
 from lmms_medtasks.report.med_cmr.analysis import Analysis
-from lmms_medtasks.report.med_cmr.facts import extent
+from lmms_medtasks.report.med_cmr.facts import extent, judge_of
 from lmms_medtasks.report.med_cmr.pairs import Form, Pairs, Tuned, pairs
 from lmms_medtasks.report.med_cmr.scale import FEWEST, Scale, scale
 from lmms_medtasks.report.suites import Options
@@ -32,9 +32,11 @@ def part(analyses: Mapping[str, Analysis], options: Options) -> Part:
     runs = {id(run) for each in own for run, _ in each.source.by_run()}
     facts = (("Runs", str(len(runs))), ("Models", ", ".join(analyses)))
     key = f"{options.prefix}all"
+    by_judge = _by_judge(analyses)
     sections = [
-        Section("models", "The models together", tables=(_models(analyses),)),
-        Section("published", "Beside the published models", tables=(published.table(own, list(analyses)),),
+        Section("models", "The models together", tables=tuple(_models(by_judge))),
+        Section("published", "Beside the published models",
+                tables=(published.table(own, list(analyses), opened=len(by_judge) == 1),),
                 figures=_drawn(options, figures.model_radar(analyses, key) if options.drawn else None)),
     ]  # fmt: skip
     flags = list(_flags(analyses))
@@ -56,13 +58,29 @@ def _flags(analyses: Mapping[str, Analysis]) -> Iterator[Flag]:
     data = sorted({extent(each.source) for each in analyses.values()})
     if data != ["full"]:
         yield Flag("warning", f"Data of these runs: {'; '.join(data)}. Only full data compares with the paper's.")
-    judges = {asked.judging.said for each in analyses.values() for asked in each.source.asked if asked.judging}
+    judges = {judge_of(each) for each in analyses.values()} - {""}
     if len(judges) > 1:
         said = "; ".join(sorted(judges))
-        yield Flag("warning", f"Open answers were judged by different judges or prompts, and do not compare: {said}.")
+        yield Flag("warning", f"Open answers were judged by different judges or prompts, and do not compare: {said}. "
+                              "They stand in no table together.")  # fmt: skip
 
 
-def _models(analyses: Mapping[str, Analysis]) -> Table:
+def _by_judge(analyses: Mapping[str, Analysis]) -> dict[str, dict[str, Analysis]]:
+    """The models by who judged their open answers; those without any with the first. No table has two judges."""
+    first = next(filter(None, map(judge_of, analyses.values())), "")
+    found: dict[str, dict[str, Analysis]] = {}
+    for name, each in analyses.items():
+        found.setdefault(judge_of(each) or first, {})[name] = each
+    return found
+
+
+def _models(by_judge: Mapping[str, Mapping[str, Analysis]]) -> Iterator[Table]:
+    for place, (judge, analyses) in enumerate(by_judge.items()):
+        end = f", judged by {judge}" if len(by_judge) > 1 else ""
+        yield _judged_alike(analyses, f"models{place or ''}", f"Accuracy and open total{end}")
+
+
+def _judged_alike(analyses: Mapping[str, Analysis], key: str, title: str) -> Table:
     rows = []
     for name, each in analyses.items():
         choice, judged, circular = each.choice.get(True), each.open.get(True), each.circular.get(True)
@@ -72,7 +90,7 @@ def _models(analyses: Mapping[str, Analysis]) -> Table:
             *map(percent, sides),
             percent(circular.circular.mean) if circular else NONE,
             *mean_cells(judged.overall[TOTAL] if judged else None),
-            Cell(", ".join(judged.judging.names) or None if judged else None),
+            Cell(judged.judging.shown if judged else None),
             Cell(extent(each.source)),
         )
         rows.append(Row((Cell(name), *cells)))
@@ -89,7 +107,7 @@ def _models(analyses: Mapping[str, Analysis]) -> Table:
         "Each model on the questions that it was asked, which need not be the same. In brackets: 95 % over images.",
         "Visual, reasoning: means over the side's dimensions, multiple choice.",
     )
-    return Table("models", "Accuracy and open total", columns, tuple(rows), notes)
+    return Table(key, title, columns, tuple(rows), notes)
 
 
 def _pairs(found: Pairs, key: str, options: Options) -> Section:
@@ -179,6 +197,8 @@ def _scale(found: Scale, key: str, options: Options) -> Section:
     said = []
     if found.unsized:
         said.append(f"Without a number of parameters, and so left out: {', '.join(found.unsized)}.")
+    if found.mixed:
+        said.append("The open answers were judged by different judges: no figure of theirs is here.")
     if not found.correlations:
         said.append(f"A correlation needs {FEWEST} models with a number of parameters and the same figure.")
     tables = (*([_correlations(found)] if found.correlations else []), _scale_models(found))

@@ -22,6 +22,12 @@ def facts(analysis: Analysis) -> tuple[tuple[str, str], ...]:
     return (*whole, *([("Judge", "; ".join(judges))] if judges else []))
 
 
+def judge_of(analysis: Analysis) -> str:
+    """Who judged the open answers to questions with their image, as the facts say it; "" without such answers."""
+    found = analysis.open.get(True)
+    return found.judging.said if found else ""
+
+
 def extent(source: Source) -> str:
     """``mini, --limit 8``; of several runs, each if they differ."""
     return "; ".join(dict.fromkeys(about.extent(run, tasks) for run, tasks in source.by_run()))
@@ -30,7 +36,9 @@ def extent(source: Source) -> str:
 def origin(source: Source) -> tuple[tuple[str, str], ...]:
     """What each row of the CSV files says of its run."""
     tasks = ", ".join(each.task for each in source.asked)
-    return (("run model", source.model), ("run task set", tasks), ("run data", extent(source)))
+    judges = ", ".join(dict.fromkeys(each.judging.shown for each in source.asked if each.judging))
+    own = (("run model", source.model), ("run task set", tasks), ("run data", extent(source)))
+    return (*own, ("run judge", judges)) if judges else own
 
 
 def flags(analysis: Analysis) -> tuple[Flag, ...]:
@@ -53,6 +61,10 @@ def _flags(analysis: Analysis) -> Iterator[Flag]:
     for asked in source.asked:
         if asked.judging:
             yield from judged.flags(asked.judging, asked.task)
-    if source.of("mcq") is None or source.of("open") is None:
-        have = "multiple-choice" if source.of("mcq") else "open" if source.of("open") else "no with-image"
+    have = "multiple-choice" if source.of("mcq") else "open" if source.of("open") else ""
+    if not have:
+        yield Flag(
+            "note", "No question was asked here as the paper asks it, once and with its image: its table is empty."
+        )
+    elif not (source.of("mcq") and source.of("open")):
         yield Flag("note", f"Only {have} questions were asked here: the other columns of the paper's table stay empty.")

@@ -12,6 +12,7 @@ from lmms_medtasks.metrics.paired_tests import PairedTest, paired_tests
 from lmms_medtasks.report.judged import TOTAL
 from lmms_medtasks.report.med_cmr import dimensions
 from lmms_medtasks.report.med_cmr.analysis import Analysis, compared, values
+from lmms_medtasks.report.med_cmr.facts import judge_of
 from lmms_medtasks.report.med_cmr.reading import Record
 
 Form = Literal["mcq", "open"]
@@ -59,6 +60,9 @@ def pairs(asked: Sequence[tuple[str, str]], analyses: Mapping[str, Analysis], *,
             first, second = (analyses[name].source.of(form) for name in (base, tuned))
             if first is None or second is None:
                 lacking.append(f"{base} and {tuned}: not both were asked the {form} questions.")
+                continue
+            if form == "open" and judge_of(analyses[base]) != judge_of(analyses[tuned]):
+                lacking.append(f"{base} and {tuned}: their open answers were judged by different judges.")
                 continue
             change = compared(first.records, second.records, resamples=resamples)
             differences = _differences(first.records, second.records)

@@ -25,18 +25,20 @@ _NOTES = (
     "Accuracy in percent, the open total from 0 to 100. A run's own tables have counts and intervals.",
     "SOD, FDD and SU are the visual dimensions, TP, CR, LTG and MSI those of reasoning.",
 )
+_APART = "These runs' open answers were judged by different judges: their totals stand in a table for each."
 
 
-def table(analyses: Sequence[Analysis], names: Sequence[str]) -> Table:
-    """The seven dimensions, MCQ all and Open all."""
-    rows = [Row(_own(each, name)) for name, each in zip(names, analyses, strict=True)]
+def table(analyses: Sequence[Analysis], names: Sequence[str], *, opened: bool = True) -> Table:
+    """The seven dimensions, MCQ all and Open all; the latter without these runs unless ``opened``."""
+    rows = [Row(_own(each, name, opened)) for name, each in zip(names, analyses, strict=True)]
     for found in reference.results():
         printed = (found.dimensions[name] for name in dimensions.names())
         cells = map(Cell, (*printed, found.mcq_all, found.open_all))
         rows.append(Row((Cell(found.model), Cell(f"published, {_type(found)}"), *cells), "reference"))
     heads = (*dimensions.names(), *_HEADS.values())
     columns = (label("model"), label("source"), *(Column(head, digits=2) for head in heads))
-    return Table("main", "Main results", columns, tuple(rows), _NOTES, _source(), _marks(rows))
+    notes = _NOTES if opened else (*_NOTES, _APART)
+    return Table("main", "Main results", columns, tuple(rows), notes, _source(), _marks(rows))
 
 
 def _type(found: reference.Row) -> str:
@@ -53,8 +55,8 @@ def _source() -> tuple[str, ...]:
     return (_SOURCE, *([f"Printed otherwise than the rest gives: {'. '.join(odd)}."] if odd else []))
 
 
-def _own(analysis: Analysis, name: str) -> tuple[Cell, ...]:
-    choice, judged = analysis.choice.get(True), analysis.open.get(True)
+def _own(analysis: Analysis, name: str, opened: bool) -> tuple[Cell, ...]:
+    choice, judged = analysis.choice.get(True), analysis.open.get(True) if opened else None
     groups = [choice.dimensions.get(each) if choice else None for each in dimensions.names()]
     total = judged.overall[TOTAL].mean.estimate if judged else None
     return (

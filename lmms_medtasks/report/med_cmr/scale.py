@@ -12,6 +12,7 @@ from lmms_medtasks.errors import UserError, unknown
 from lmms_medtasks.report.judged import TOTAL
 from lmms_medtasks.report.med_cmr import dimensions
 from lmms_medtasks.report.med_cmr.analysis import Analysis
+from lmms_medtasks.report.med_cmr.facts import judge_of
 
 FEWEST = 3
 """With fewer models a correlation is -1, 1 or nothing."""
@@ -35,13 +36,15 @@ class Correlation:
 class Scale:
     """``figures``: figure (form and what of it) to model to its value; ``correlations`` are over at least three models.
 
-    ``unsized``: models whose number of parameters was not given.
+    ``unsized``: models whose number of parameters was not given. ``mixed``: the open answers had different judges, and
+    are left out.
     """
 
     parameters: Mapping[str, float]
     figures: Mapping[str, Mapping[str, float]]
     correlations: Mapping[str, Correlation]
     unsized: tuple[str, ...]
+    mixed: bool
 
 
 def scale(parameters: Mapping[str, float], analyses: Mapping[str, Analysis]) -> Scale:
@@ -53,9 +56,10 @@ def scale(parameters: Mapping[str, float], analyses: Mapping[str, Analysis]) -> 
         if name not in analyses:
             raise UserError(str(unknown("model", name, list(analyses), "--parameters NAME=NUMBER")))
     sized = {name: each for name, each in analyses.items() if name in parameters}
+    mixed = len({judge_of(each) for each in sized.values()} - {""}) > 1
     figures: dict[str, dict[str, float]] = {}
     for name, analysis in sized.items():
-        for figure, value in _figures(analysis).items():
+        for figure, value in _figures(analysis, opened=not mixed).items():
             if value is not None:
                 figures.setdefault(figure, {})[name] = value
     correlations = {
@@ -63,12 +67,13 @@ def scale(parameters: Mapping[str, float], analyses: Mapping[str, Analysis]) -> 
         for figure, found in figures.items()
         if len(found) >= FEWEST
     }
-    return Scale(parameters, figures, correlations, tuple(name for name in analyses if name not in parameters))
+    unsized = tuple(name for name in analyses if name not in parameters)
+    return Scale(parameters, figures, correlations, unsized, mixed)
 
 
-def _figures(analysis: Analysis) -> dict[str, float | None]:
+def _figures(analysis: Analysis, opened: bool) -> dict[str, float | None]:
     found: dict[str, float | None] = {}
-    choice, judged = analysis.choice.get(True), analysis.open.get(True)
+    choice, judged = analysis.choice.get(True), analysis.open.get(True) if opened else None
     if choice:
         found["MCQ all"] = choice.overall.mean.estimate
         for name in dimensions.names():

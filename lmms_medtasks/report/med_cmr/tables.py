@@ -63,7 +63,7 @@ def open_scores(found: Open, image: bool) -> Table:
     """The judge's scores overall: a row a measure, the total last."""
     rows = [Row((Cell(_measure(found, measure)), *mean_cells(found.overall[measure]))) for measure in found.measures]
     columns = (label("score"), *mean_columns("mean"))
-    notes = (_scale(), _MISSING, INTERVALS)
+    notes = (_judge(found), _scale(), _MISSING, INTERVALS)
     return Table(f"open{_KEY[image]}", f"Open answers{_IMAGE[image]}: scores", columns, tuple(rows), notes)
 
 
@@ -73,14 +73,25 @@ def open_dimensions(found: Open, image: bool) -> Table:
     for side in dimensions.SIDES:
         macro = found.sides[side]
         name = Cell(f"Mean of the {side} dimensions", mark="†" if macro.missing else "")
-        rows.append(Row((name, number(macro.mean), *[NONE] * 4), "counts"))
+        rows.append(Row((name, number(macro.mean), *_side(found, side)), "counts"))
         rows += [
             Row((Cell(dimensions.title(name)), *mean_cells(found.dimensions.get(name, {}).get(TOTAL))))
             for name in dimensions.of_side(side)
         ]
     columns = (label("dimension"), *mean_columns("total"))
     title = f"Open answers{_IMAGE[image]}: total by dimension"
-    return Table(f"open_dimensions{_KEY[image]}", title, columns, tuple(rows), (_scale(), _MISSING, _SIDE, INTERVALS))
+    notes = (_judge(found), _scale(), _MISSING, _SIDE, INTERVALS)
+    return Table(f"open_dimensions{_KEY[image]}", title, columns, tuple(rows), notes)
+
+
+def _side(found: Open, side: str) -> tuple[Cell, ...]:
+    """Judgements had and wanted over the dimensions of a side, and the means of their bounds."""
+    each = [found.dimensions[name][TOTAL] for name in dimensions.of_side(side) if name in found.dimensions]
+    judged, wanted = sum(mean.judged for mean in each), sum(mean.wanted for mean in each)
+    known = [(mean.worst, mean.best) for mean in each if mean.worst is not None and mean.best is not None]
+    if not known:
+        return (Cell(judged), Cell(wanted), NONE, NONE)
+    return (Cell(judged), Cell(wanted), *(Cell(sum(bounds) / len(known)) for bounds in zip(*known, strict=True)))
 
 
 def open_dimension_scores(found: Open, image: bool) -> Table:
@@ -95,7 +106,7 @@ def open_dimension_scores(found: Open, image: bool) -> Table:
     heads = (Column(_name(measure), digits=2) for measure in own)
     columns = (label("dimension"), *heads, count("n judged"), count("n"))
     title = f"Open answers{_IMAGE[image]}: single scores by dimension"
-    notes = (_scale(), "Over the judgements that were had.", INTERVALS)
+    notes = (_judge(found), _scale(), "Over the judgements that were had.", INTERVALS)
     return Table(f"open_scores{_KEY[image]}", title, columns, tuple(rows), notes)
 
 
@@ -104,9 +115,8 @@ def open_tags(found: Open, tag: str) -> Table:
     rows = [Row((Cell(name), *mean_cells(mean))) for name, mean in found.tags[tag].items()]
     columns = (label(_TAGS[tag]), *mean_columns("total", 1))
     title = f"Open answers: total by {_TAGS[tag]}"
-    return Table(
-        f"open_{tag}", title, columns, tuple(rows), (_MISSING, INTERVALS), long=_is_long(tag), folded=_is_long(tag)
-    )
+    notes = (_judge(found), _MISSING, INTERVALS)
+    return Table(f"open_{tag}", title, columns, tuple(rows), notes, long=_is_long(tag), folded=_is_long(tag))
 
 
 _MISSING = (
@@ -124,6 +134,10 @@ def _measure(found: Open, measure: str) -> str:
         return "Total (0 to 100)"
     dimension = found.judging.protocol.dimension(measure)
     return f"{_name(measure).capitalize()} ({dimension.worst:g} to {dimension.best:g})"
+
+
+def _judge(found: Open) -> str:
+    return f"Judge: {found.judging.shown}."
 
 
 def _scale() -> str:
@@ -203,7 +217,8 @@ def letters(found: Letters, key: str, title: str) -> Table:
         share("accuracy where right"),
     )
     notes = (
-        f"Total variation distance of the letters chosen from the right ones: {_said(found.distance)} (0 is alike). "
+        "Total variation distance of the letters chosen from the right ones, over the readable replies: "
+        f"{_said(found.distance)} (0 is alike). "
         f"Standard deviation of the accuracy over the letters: {_said(found.spread)}.",
         INTERVALS,
     )

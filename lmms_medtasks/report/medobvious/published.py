@@ -38,7 +38,7 @@ _CHANCE = "Uniform guessing: one of all positions and none, or of yes and no; by
 def formats(analyses: Sequence[Analysis], names: Sequence[str]) -> Table:
     """Table 2: the five formats, positives, negatives, and the paper's average."""
     rows = [Row(_formats(each, name)) for name, each in zip(names, analyses, strict=True)]
-    rows.append(Row(_chance_formats(analyses[0]), "counts"))
+    rows += [Row(_chance_formats(each), "counts") for each in analyses[:1]]
     for found in reference.format_results():
         cells = map(Cell, (*(found.columns[name] for name in COLUMNS), found.average))
         rows.append(Row((Cell(found.model), _published(found), *cells), "reference"))
@@ -46,7 +46,7 @@ def formats(analyses: Sequence[Analysis], names: Sequence[str]) -> Table:
     notes = (
         f"{_TASK_D}position's.",
         _AVERAGE,
-        f"{_CHANCE}{'the first row' if len(analyses) > 1 else 'this run'}.",
+        *(f"{_CHANCE}{'the first row' if len(analyses) > 1 else 'this run'}." for _ in analyses[:1]),
     )
     return Table("formats", "Accuracy by format and sign (Table 2)", columns, tuple(rows), notes,
                  (_SOURCE.format(table="Table 2"), _HUMAN))  # fmt: skip
@@ -62,10 +62,11 @@ def tiers(analyses: Sequence[Analysis], names: Sequence[str]) -> Table:
         rows.append(
             Row((Cell(name), own(extent(each.source)), *own_tiers, _marked(percent(each.tier_mean, bare=True), mark)))
         )
-    chance = analyses[0].tier_chance
-    mean = sum(chance.values()) / len(chance) if chance else None
-    cells = [percent_of(chance.get(tier)) for tier in numbers]
-    rows.append(Row((Cell("uniform guessing"), Cell("arithmetic"), *cells, percent_of(mean)), "counts"))
+    for each in analyses[:1]:
+        chance = each.tier_chance
+        mean = sum(chance.values()) / len(chance) if chance else None
+        cells = [percent_of(chance.get(tier)) for tier in numbers]
+        rows.append(Row((Cell("uniform guessing"), Cell("arithmetic"), *cells, percent_of(mean)), "counts"))
     for found in reference.tier_results():
         printed = map(Cell, (*found.columns.values(), found.average))
         rows.append(Row((Cell(found.model), _published(found), *printed), "reference"))

@@ -58,6 +58,15 @@ def _shift(shift: Shift, methods: Sequence[Method], shown: bool) -> Table:
     return Table(key, f"{shift.label}{said} (Table {number})", columns, tuple(rows), _NOTES, _PUBLISHED_NOTES)
 
 
+def paper() -> list[Table]:
+    """Tables 14 to 19 as they are, a table a shift, without a row of ours."""
+    return [
+        _shift(Shift(dataset, name), (), shown)
+        for dataset, shown in reference.TABLES.values()
+        for name in reference.SHIFTS[dataset]
+    ]
+
+
 def corruptions(methods: Sequence[Method]) -> Table | None:
     """Corrupted tests beside Table 22 and the run's own real shifts of the dataset; None without corrupted tests."""
     own = [method for method in methods if method.image_shown and any(_corrupted(method.shifts))]

@@ -12,6 +12,13 @@ from lmms_medtasks.errors import unknown
 __all__ = ["FILES", "path"]
 
 FILES: dict[str, dict[str, str]] = {
+    "bones_joints": {
+        "t1": "bones_joints-t1.parquet",
+        "t2": "bones_joints-t2.parquet",
+        "t3": "bones_joints-t3.parquet",
+        "open": "bones_joints-open.parquet",
+        "t8": "bones_joints-t8.parquet",
+    },
     "medq_deg": {
         "clean": "medq_deg-clean.parquet",
         "release": "medq_deg-release.parquet",

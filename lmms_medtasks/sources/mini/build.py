@@ -20,7 +20,7 @@ from lmms_medtasks import documents
 from lmms_medtasks.errors import UserError, unknown
 from lmms_medtasks.seeding import generator
 from lmms_medtasks.sources import suites
-from lmms_medtasks.sources.mini import FILES, design, med_cmr, medobvious, phantoms, sure_vqa
+from lmms_medtasks.sources.mini import FILES, bones_joints, design, med_cmr, medobvious, phantoms, sure_vqa
 from lmms_medtasks.sources.mini.questions import Question, all_questions
 
 if TYPE_CHECKING:
@@ -204,6 +204,7 @@ MAKERS: Mapping[str, Callable[[], Splits]] = {
     "med_cmr": lambda: {"med_cmr": med_cmr.rows()},
     "medobvious": lambda: {"medobvious": {"test": medobvious.rows()}},
     "sure_vqa": sure_vqa.rows,
+    "bones_joints": lambda: {"bones_joints": bones_joints.rows()},
 }
 """Benchmark -> what makes its documents, by suite and split."""
 

@@ -73,11 +73,25 @@ def test_flags(everything):
     assert any("med_cmr_open is INCOMPLETE: 66.7% of the judgements were had" in text for text in flags)
 
 
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [({"mcq": MCQ}, "Only multiple-choice questions"), ({"open": OPEN}, "Only open questions"),
+     ({"circular": {"q1": "ADCB"}}, "No question was asked here as the paper"), ({"mcq": MCQ, "open": OPEN}, "")],
+)  # fmt: skip
+def test_what_of_the_papers_table_is_there(write_cmr, given, said):
+    (part,) = build([write_cmr(**given)], Options(resamples=0, drawn=False)).parts
+    notes = [flag.text for flag in part.flags if flag.kind == "note" and "table" in flag.text]
+    assert [text.startswith(said) for text in notes] == ([True] if said else [])
+
+
 def test_open_means_stand_with_what_is_missing(everything):
     total = table(everything, "open").rows[-1]
     assert [cell.value for cell in total.cells] == ["Total (0 to 100)", 60, 2, 3, 40, pytest.approx(220 / 3)]
     row = next(row for row in table(everything, "open_dimensions").rows if "(FDD)" in row.cells[0].value)
     assert [cell.value for cell in row.cells[1:]] == [None, 0, 1, 0, 100]
+    # SOD has two of two (100 and 20), FDD none of one: the side's mean is SOD's, its bounds are over both.
+    side = table(everything, "open_dimensions").rows[0]
+    assert [cell.value for cell in side.cells] == ["Mean of the visual dimensions", 60, 2, 3, 30, 80]
     judged = table(everything, "judgements").rows[0]
     assert [cell.value for cell in judged.cells[:9]] == ["med_cmr_open", 4, 1, 0, 0, 3, 0, 2, 1]
     assert "prompt med_cmr_open.txt version 1" in judged.cells[-1].value
@@ -109,13 +123,22 @@ def test_pairs_and_scale(several):
     assert [row.cells[1].value for row in table(several, "scale_models").rows] == [1, 2, 3]
 
 
-def test_models_judged_by_different_judges_are_told(write_cmr):
+def test_models_judged_by_different_judges_stand_in_no_table_together(write_cmr):
     other = {"name": "lexical", "protocol": "med_cmr_open", "is_paper_judge": False}
     runs = [write_cmr("a", open=OPEN), write_cmr("b", model="other", judge=other, open=OPEN)]
-    document = build(runs, Options(resamples=0, drawn=False))
+    document = build(runs, Options(resamples=0, drawn=False, pairs=(("some_model", "other"),)))
+    titles = [each.title for _, each in document.tables()][:3]
+    assert titles[0].startswith("Accuracy and open total, judged by openai:gpt-4o (")
+    assert titles[1:] == ["Accuracy and open total, judged by lexical (no LLM)", "Main results"]
+    assert [row.cells[-1].value for row in table(document, "main").rows[:3]] == [None, None, 48.7]
+    assert any("their open answers were judged by different judges" in flag.text for flag in document.parts[0].flags)
     assert any("different judges or prompts, and do not compare" in flag.text for flag in document.parts[0].flags)
     assert any("NO LLM" in flag.text for flag in document.parts[2].flags)
-    assert table(document, "main").rows[1].cells[-1].mark == "¶#"
+    assert table(document, "main", part=2).rows[0].cells[-1].mark == "¶#"
+    assert table(document, "models1").rows[0].cells[-2].value == "lexical (no LLM)"
+    for key in ("open", "open_dimensions", "open_scores", "open_organ_system"):
+        assert "Judge: lexical (no LLM)." in table(document, key, part=2).notes
+    assert ("run judge", "lexical (no LLM)") in document.parts[2].origin
 
 
 def test_suites_of_one_document_stand_one_after_the_other(write_run, write_cmr):

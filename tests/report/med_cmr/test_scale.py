@@ -40,6 +40,20 @@ def test_models_of_one_size_have_no_correlation(analyses):
     assert (found.log, found.linear, found.spearman) == (None, None, None)
 
 
+def test_open_totals_of_different_judges_are_not_correlated(write_cmr):
+    judges = {"small": "openai:a", "middle": "openai:b", "large": "openai:a"}
+    folders = [
+        write_cmr(
+            name, model=name, mcq=replies, open={"q1": "5555"}, judge={"name": judges[name], "protocol": "med_cmr_open"}
+        )
+        for name, replies in MODELS.items()
+    ]
+    analyses = {source.model: analyse(source, resamples=0) for source in sources(runs.find(folders))}
+    found = scale({"small": 1e9, "middle": 1e10, "large": 1e11}, analyses)
+    assert found.mixed and "MCQ all" in found.figures and "Open all" not in found.figures
+    assert "Open all" in scale({"small": 1e9, "large": 1e11}, analyses).figures
+
+
 def test_name_that_is_none(analyses):
     with pytest.raises(UserError, match="'smal'"):
         scale({"smal": 1e9}, analyses)

@@ -1,6 +1,7 @@
 """What ``data doctor`` says of a folder, complete or not, and ``data inspect`` of images that stay with the user."""
 
 import json
+import zipfile
 
 import pytest
 from typer.testing import CliRunner
@@ -56,6 +57,30 @@ def test_what_is_missing_and_what_to_sign(run, random_release, gone):
     assert f"missing  {name}: " in printed
     assert "Sign the PhysioNet Credentialed Health Data Use Agreement 1.5.0" in printed
     assert "https://physionet.org/content/mimiciv/" in printed
+    assert "SECRET" not in printed
+
+
+@pytest.mark.parametrize(("kind", "image"), [("slake", "xmlab2/source.jpg"), ("ovqa", "2.jpg"), ("mimic", "p10/p12")])
+@pytest.mark.parametrize("zipped", [False, True])
+def test_images_that_are_listed_and_not_there_and_numbers_that_are_there_twice(
+    run, write, rows_of, kind, image, zipped
+):
+    rows = [rows_of[kind](number) for number in (1, 2, 2)]
+    folder = write(kind, {"test": rows, "train": rows}, **({"zipped": zipped} if kind == "slake" else {}))
+    first = next(folder.rglob(f"*{image}*"), None)
+    if first is None:  # in the archive
+        archive = zipfile.ZipFile(folder / "imgs.zip")
+        kept = {name: archive.read(name) for name in archive.namelist() if image not in name}
+        with zipfile.ZipFile(folder / "imgs.zip", "w") as changed:
+            for name, data in kept.items():
+                changed.writestr(name, data)
+    else:
+        first.rename(folder / "elsewhere")
+    printed = run("doctor", f"sure_{kind}", "--source", folder, status=1)
+    assert f"missing  split test: 1 records, 1 images that are not there; the first: '{image}" in printed
+    assert "split test: 1 records would be rejected: a record with its number was there before" in printed
+    # Of MIMIC only the test set needs images.
+    assert ("missing  split train: 1 records" in printed) == (kind != "mimic")
     assert "SECRET" not in printed
 
 

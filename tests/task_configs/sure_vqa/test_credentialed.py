@@ -27,8 +27,8 @@ def test_the_digest_of_a_reply_does_not_tell_it(tmp_path, monkeypatch):
     digests = set()
     for machine in ("one", "two"):
         monkeypatch.setenv("MEDTASKS_HOME", str(tmp_path / machine))
-        digest = withheld.keep("yes")
-        assert withheld.keep("yes") == digest
+        digest = withheld.keep("yes", "test/1")
+        assert withheld.keep("yes", "test/1") == digest
         assert withheld.recall(digest) == "yes"
         digests.add(digest)
     assert len(digests) == 2

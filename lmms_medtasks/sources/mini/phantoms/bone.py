@@ -65,6 +65,12 @@ class Anatomy:
     lesion: Point
 
 
+def _longer(rod: Rod) -> Rod:
+    """Drawn on beyond the picture's edge, so that it has no end in sight where it is moved."""
+    (ax, ay), (bx, by) = rod.points
+    return Rod((rod.points[0], (bx + 0.6 * (bx - ax), by + 0.6 * (by - ay))), rod.radius)
+
+
 def _vertebrae(levels: Sequence[float]) -> tuple[Bone, ...]:
     return tuple(
         bone
@@ -83,37 +89,41 @@ _SHOULDER_SHAFT = Rod(((0.26, -0.02), (0.36, 1.1)), 0.12)
 _ANKLE_TIBIA = Rod(((-0.06, -1.1), (-0.04, -0.22)), 0.15)
 _ELBOW_HUMERUS = Rod(((-0.62, -1.0), (-0.36, -0.10)), 0.12)
 _WRIST_RADIUS = Rod(((-0.20, 1.1), (-0.17, 0.36)), 0.13)
-_SPINE_BODY = Rod(((0.0, -0.42), (0.0, 0.06)), 0.24)
+_SPINE_BODY = Rod(((0.0, -0.72), (0.0, 0.40)), 0.24)
 
 ANATOMY: Mapping[str, Anatomy] = {
     "knee": Anatomy(
-        near=(Rod(((0.0, -1.1), (0.0, -0.36)), 0.14), Knob((-0.15, -0.22), (0.19, 0.19)), Knob((0.15, -0.22), (0.19, 0.19))),
-        far=(_KNEE_TIBIA, Rod(((-0.20, 0.18), (0.20, 0.18)), 0.10), Rod(((0.34, 0.34), (0.34, 1.1)), 0.05)),
+        near=(Rod(((0.0, -1.1), (0.0, -0.36)), 0.14), Knob((-0.15, -0.22), (0.19, 0.19)),
+              Knob((0.15, -0.22), (0.19, 0.19))),
+        far=(_longer(_KNEE_TIBIA), Rod(((-0.20, 0.18), (0.20, 0.18)), 0.10), Rod(((0.34, 0.34), (0.34, 1.7)), 0.05)),
         close=(0.0, -0.10), slip=(0.40, 0.02), joint=(0.0, 0.02), shaft=_KNEE_TIBIA, lesion=(-0.12, -0.28),
     ),
     "hip": Anatomy(
         near=(Rod(((-0.95, -0.72), (-0.55, -0.45), (-0.16, -0.40)), 0.17), Rod(((-0.16, -0.36), (-0.22, 0.10)), 0.09),
               Rod(((-0.22, 0.12), (-0.52, 0.50), (-0.78, 0.42)), 0.09), Rod(((-0.22, 0.06), (-0.90, 0.02)), 0.08)),
-        far=(Knob((0.06, -0.16), (0.17, 0.17)), Rod(((0.10, -0.10), (0.40, 0.10)), 0.10), Knob((0.48, 0.02), (0.13, 0.15)),
-             _HIP_SHAFT),
+        far=(Knob((0.06, -0.16), (0.17, 0.17)), Rod(((0.10, -0.10), (0.40, 0.10)), 0.10),
+             Knob((0.48, 0.02), (0.13, 0.15)),
+             _longer(_HIP_SHAFT)),
         close=(-0.10, -0.04), slip=(0.14, -0.44), joint=(-0.10, -0.20), shaft=_HIP_SHAFT, lesion=(-0.50, -0.44),
     ),
     "shoulder": Anatomy(
         near=(Rod(((-1.0, -0.66), (-0.30, -0.72), (0.18, -0.60)), 0.06), Rod(((-0.10, -0.36), (0.24, -0.54)), 0.06),
               Rod(((-0.14, -0.36), (-0.12, 0.02)), 0.09), Rod(((-0.16, 0.06), (-0.52, 0.74)), 0.06),
               Rod(((-0.16, -0.34), (-0.78, -0.40)), 0.05), Rod(((-0.78, -0.38), (-0.56, 0.72)), 0.04)),
-        far=(Knob((0.20, -0.18), (0.21, 0.22)), _SHOULDER_SHAFT),
+        far=(Knob((0.20, -0.18), (0.21, 0.22)), _longer(_SHOULDER_SHAFT)),
         close=(-0.10, 0.0), slip=(-0.22, 0.40), joint=(-0.02, -0.18), shaft=_SHOULDER_SHAFT, lesion=(0.22, -0.20),
     ),
     "ankle": Anatomy(
         near=(_ANKLE_TIBIA, Rod(((-0.20, -0.16), (0.12, -0.16)), 0.10), Rod(((-0.32, -1.1), (-0.34, 0.16)), 0.06)),
-        far=(Knob((-0.02, 0.14), (0.21, 0.13)), Rod(((-0.42, 0.56), (0.06, 0.42)), 0.16), Rod(((0.22, 0.26), (0.46, 0.36)), 0.11),
-             Rod(((0.56, 0.42), (1.1, 0.66)), 0.08), Rod(((0.52, 0.54), (1.0, 0.80)), 0.07)),
+        far=(Knob((-0.02, 0.14), (0.21, 0.13)), Rod(((-0.42, 0.56), (0.06, 0.42)), 0.16),
+             Rod(((0.22, 0.26), (0.46, 0.36)), 0.11),
+             Rod(((0.56, 0.42), (1.5, 0.85)), 0.08), Rod(((0.52, 0.54), (1.4, 1.01)), 0.07)),
         close=(0.0, -0.09), slip=(0.34, 0.06), joint=(-0.03, -0.02), shaft=_ANKLE_TIBIA, lesion=(-0.24, 0.50),
     ),
     "elbow": Anatomy(
         near=(_ELBOW_HUMERUS, Knob((-0.31, 0.04), (0.20, 0.16), 0.3)),
-        far=(Knob((-0.40, 0.34), (0.14, 0.12)), Rod(((-0.34, 0.36), (1.1, 0.50)), 0.11), Rod(((0.02, 0.20), (1.1, 0.24)), 0.08),
+        far=(Knob((-0.40, 0.34), (0.14, 0.12)), Rod(((-0.34, 0.36), (1.7, 0.56)), 0.11),
+             Rod(((0.02, 0.20), (1.7, 0.26)), 0.08),
              Knob((0.0, 0.19), (0.07, 0.12))),
         close=(-0.02, -0.09), slip=(-0.36, 0.02), joint=(-0.22, 0.20), shaft=_ELBOW_HUMERUS, lesion=(0.30, 0.42),
     ),
@@ -121,8 +131,8 @@ ANATOMY: Mapping[str, Anatomy] = {
         near=(_WRIST_RADIUS, Rod(((-0.30, 0.30), (-0.04, 0.28)), 0.11), Rod(((0.20, 1.1), (0.18, 0.34)), 0.09)),
         far=(Knob((-0.26, 0.06), (0.10, 0.08)), Knob((-0.07, 0.04), (0.09, 0.08)), Knob((0.11, 0.08), (0.09, 0.08)),
              Knob((-0.28, -0.14), (0.09, 0.07)), Knob((-0.10, -0.16), (0.09, 0.09)), Knob((0.09, -0.14), (0.09, 0.08)),
-             Rod(((-0.36, -0.28), (-0.66, -0.66)), 0.06), Rod(((-0.20, -0.32), (-0.26, -1.1)), 0.06),
-             Rod(((-0.06, -0.33), (-0.06, -1.1)), 0.06), Rod(((0.07, -0.31), (0.14, -1.1)), 0.055),
+             Rod(((-0.36, -0.28), (-0.66, -0.66)), 0.06), Rod(((-0.20, -0.32), (-0.26, -1.7)), 0.06),
+             Rod(((-0.06, -0.33), (-0.06, -1.7)), 0.06), Rod(((0.07, -0.31), (0.14, -1.7)), 0.055),
              Rod(((0.18, -0.27), (0.36, -1.0)), 0.05)),
         close=(0.0, 0.09), slip=(0.36, 0.0), joint=(-0.08, 0.16), shaft=_WRIST_RADIUS, lesion=(-0.16, 0.38),
     ),
@@ -158,7 +168,9 @@ def shown(facts: Mapping[str, str], g: Grid) -> Array:
         thick += _bone(g, bone)
     thick = np.minimum(thick, 1.9)
     if finding == "osteoarthritis":
-        thick += 0.75 * canvas.ellipse(g, (anatomy.joint[0] + move[0] / 2, anatomy.joint[1] + move[1] / 2), (0.15, 0.07), _across(move))
+        thick += 0.75 * canvas.ellipse(
+            g, (anatomy.joint[0] + move[0] / 2, anatomy.joint[1] + move[1] / 2), (0.15, 0.07), _across(move)
+        )
     if finding == "fracture":
         thick -= (thick - 0.34) * _gap(g, anatomy.shaft)
     if finding == "lesion":
@@ -207,7 +219,10 @@ def _gap(g: Grid, shaft: Rod) -> Array:
     """An oblique cut across the shaft."""
     (x, y), (ux, uy) = _along(shaft, 0.45)
     reach = shaft.radius * 1.7
-    cut = [(x - reach * (uy - 0.5 * ux), y + reach * (ux + 0.5 * uy)), (x + reach * (uy - 0.5 * ux), y - reach * (ux + 0.5 * uy))]
+    cut = [
+        (x - reach * (uy - 0.5 * ux), y + reach * (ux + 0.5 * uy)),
+        (x + reach * (uy - 0.5 * ux), y - reach * (ux + 0.5 * uy)),
+    ]
     return canvas.stroke(g, cut, 0.034, 2)
 
 

@@ -1,0 +1,43 @@
+"""The judge protocol of contributed open tasks: right, partly right or wrong, compared with the reference.
+
+Scale and rules are ours. An answer that is the reference (case, white space and punctuation around it apart) is right
+and one without a word is wrong, both without asking a judge.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from lmms_medtasks.judges.protocol import Dimension, Item, Protocol
+from lmms_medtasks.judges.sure_vqa import folded
+from lmms_medtasks.parsing.replies import after_reasoning
+
+CORRECTNESS = Dimension("correctness", {"0": 0.0, "0.5": 0.5, "1": 1.0})
+
+
+def item(doc: Mapping[str, Any], reply: str) -> Item:
+    """What the judge is shown of one reply."""
+    answer = (after_reasoning(reply) or "").strip()
+    return Item(str(doc["id"]), {"question": doc["question"], "reference": doc["answer"], "answer": answer})
+
+
+def settle(judged: Item) -> tuple[Mapping[str, str], str] | None:
+    """The verdict on an answer that needs no judge."""
+    answer = folded(judged.fields["answer"])
+    if not answer:
+        return {CORRECTNESS.name: "0"}, "no answer"
+    return ({CORRECTNESS.name: "1"}, "exact match") if answer == folded(judged.fields["reference"]) else None
+
+
+PROTOCOL = Protocol(
+    name="open_answer",
+    prompt="open_answer.txt",
+    version=1,
+    dimensions=(CORRECTNESS,),
+    fields=("question", "reference", "answer"),
+    paper_judge="none: this protocol is of no paper",
+    item=item,
+    settle=settle,
+    source="Ours.",
+)

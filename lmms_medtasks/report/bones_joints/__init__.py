@@ -1,0 +1,1 @@
+"""The report of Bones and Joints."""

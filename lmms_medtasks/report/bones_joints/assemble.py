@@ -1,0 +1,78 @@
+"""Puts the parts of a Bones and Joints report together: for each model its own, for several a comparison first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lmms_medtasks.report import judged
+from lmms_medtasks.report.bones_joints import comparison, figures, published, tables
+from lmms_medtasks.report.bones_joints.analysis import Analysis, analyse
+from lmms_medtasks.report.bones_joints.facts import facts, flags, origin
+from lmms_medtasks.report.bones_joints.reading import TITLE, is_ours, sources
+from lmms_medtasks.report.document import Part, Section, Table
+from lmms_medtasks.report.runs import distinct_names
+from lmms_medtasks.report.suites import Options
+from lmms_medtasks.results import Run
+from lmms_medtasks.sources.progress import bar
+
+__all__ = ["TITLE", "USES", "is_ours", "parts"]
+
+USES: frozenset[str] = frozenset()
+
+
+def parts(runs: Sequence[Run], options: Options) -> list[Part]:
+    """A part for each model that these runs are of, before them a comparison if there are several."""
+    found = sources(runs)
+    analyses: list[Analysis] = []
+    with bar(len(found), "Analysing", "models") as step:
+        for source in found:
+            analyses.append(analyse(source, resamples=options.resamples))
+            step(1)
+    names = distinct_names([each.by_run()[0][0] for each in found], [0] * len(found))
+    own = [
+        part(each, name, f"{options.prefix}part{number}", options.drawn)
+        for number, (each, name) in enumerate(zip(analyses, names, strict=True))
+    ]
+    return [comparison.part(dict(zip(names, analyses, strict=True)), options), *own] if len(own) > 1 else own
+
+
+def part(analysis: Analysis, name: str, key: str, drawn: bool) -> Part:
+    """The part of one model."""
+    figure = figures.own_radar(analysis, key) if drawn else None
+    sections = [
+        Section(
+            "main", "Beside the paper", tables=(published.table({name: analysis}),), figures=(figure,) if figure else ()
+        ),
+        Section("tasks", "Tasks", tables=(tables.tasks(analysis),)),
+    ]
+    if analysis.gaps:
+        sections.append(Section("gap", "Multiple choice and open answers", tables=(tables.gaps(analysis.gaps),)))
+    shortcuts = tables.shortcuts(analysis)
+    if shortcuts:
+        sections.append(Section("shortcut", "Does it look", tables=(shortcuts,)))
+    sections += [*_contradictions(analysis), _parts(analysis), *_judgements(analysis)]
+    return Part(key, name, facts(analysis.source), flags(analysis), tuple(sections), origin(analysis.source))
+
+
+def _contradictions(analysis: Analysis) -> list[Section]:
+    shown: list[Table] = []
+    for each in analysis.results:
+        if each.asked.task.form == "contradiction" and each.labels:
+            examples = tables.examples(each)
+            shown += [tables.labels(each), *([examples] if examples else [])]
+    return [Section("contradictions", "Text against images", tables=tuple(shown))] if shown else []
+
+
+def _parts(analysis: Analysis) -> Section:
+    diseases = tables.by_disease(analysis)
+    shown = (tables.by_site(analysis), tables.site_counts(analysis), *([diseases] if diseases else []))
+    return Section("parts", "Sites and diseases", tables=shown)
+
+
+def _judgements(analysis: Analysis) -> list[Section]:
+    own = {each.name: each.judging for each in analysis.source.asked if each.judging}
+    if not own:
+        return []
+    causes = judged.causes(own)
+    shown = (judged.judgements(own), *([causes] if causes else []))
+    return [Section("judgements", "Judgements", tables=shown)]

@@ -1,0 +1,153 @@
+"""What Bones and Joints' YAMLs name: which rows a task has, its prompt, and the swaps of images."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from lmms_medtasks import hooks
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.sources.bones_joints_forms import forms, sites
+from lmms_medtasks.task_configs.bones_joints import pairing
+
+if TYPE_CHECKING:
+    from datasets import Dataset
+
+FINGERPRINT_ALSO = (
+    "lmms_medtasks.hooks",
+    "lmms_medtasks.sources.bones_joints_forms",
+    "lmms_medtasks.task_configs.bones_joints.pairing",
+)
+
+Document = Mapping[str, Any]
+Settings = Mapping[str, Any]
+
+REPORT = "Radiology report"
+SEED = 0
+_OF_IMAGES = ["image", "images", "image_id", "image_case", "image_site", "image_count", "modality"]
+"""What goes with the images when they are given to another text."""
+
+
+def doc_to_text(doc: Document, settings: Settings | None = None) -> str:
+    """The task's prompt with the case in it; with ``report: true`` the radiology report follows the case's text."""
+    question = doc["question"]
+    if (settings or {}).get("report"):
+        question = f"{question}\n{REPORT}: {doc.get('report', '')}"
+    return hooks.doc_to_text({**doc, "question": question}, settings)
+
+
+# --- rows -------------------------------------------------------------------------------------------------------------
+def _of(dataset: Dataset, task: str) -> Dataset:
+    rows = [row for row, name in enumerate(dataset["task"]) if name == task]
+    if not rows:
+        raise UserError(f"The data has no question of {forms()[task].title}.")
+    return dataset.select(rows)
+
+
+def _with_report(dataset: Dataset, task: str) -> Dataset:
+    """The rows of a task that have a radiology report; how many have none is said in the log."""
+    chosen = _of(dataset, task)
+    rows = [row for row, report in enumerate(chosen["report"]) if report.strip()]
+    if not rows:
+        raise UserError(f"No case of {forms()[task].title} has a radiology report: the *_report tasks need them.")
+    if len(rows) < len(chosen):
+        _warn(f"{len(chosen) - len(rows)} of {len(chosen)} cases have no radiology report and are not asked.")
+    return chosen.select(rows)
+
+
+def t4(dataset: Dataset) -> Dataset:
+    """The cases of Task IV."""
+    return _of(dataset, "t4")
+
+
+def t5(dataset: Dataset) -> Dataset:
+    """The cases of Task V."""
+    return _of(dataset, "t5")
+
+
+def t6(dataset: Dataset) -> Dataset:
+    """The cases of Task VI."""
+    return _of(dataset, "t6")
+
+
+def t7(dataset: Dataset) -> Dataset:
+    """The cases of Task VII."""
+    return _of(dataset, "t7")
+
+
+def t4_report(dataset: Dataset) -> Dataset:
+    """The cases of Task IV that have a radiology report."""
+    return _with_report(dataset, "t4")
+
+
+def t5_report(dataset: Dataset) -> Dataset:
+    """The cases of Task V that have a radiology report."""
+    return _with_report(dataset, "t5")
+
+
+def t6_report(dataset: Dataset) -> Dataset:
+    """The cases of Task VI that have a radiology report."""
+    return _with_report(dataset, "t6")
+
+
+def t7_report(dataset: Dataset) -> Dataset:
+    """The cases of Task VII that have a radiology report."""
+    return _with_report(dataset, "t7")
+
+
+# --- images of others -------------------------------------------------------------------------------------------------
+def t3_swapped(dataset: Dataset) -> Dataset:
+    """Task III with each question's images exchanged for those of another case, of another disease if that can be.
+
+    The right answer stays that of the question: a model that looks should leave it.
+    """
+    order = pairing.other_cases(list(dataset["image_id"]), list(dataset["disease"]), "t3", SEED)
+    return _with_images_of(dataset, order)
+
+
+def t8_made(dataset: Dataset) -> Dataset:
+    """Task VIII from the cases of Task IV: each text with the images of a case of another site, never the same site.
+
+    ``case_id`` and ``site`` are the text's, ``image_case`` and ``image_site`` those of the images; the answer names
+    both sites. Cases of a site that is none of the seven take no part, since they may overlap with one of them.
+    """
+    cases = _of(dataset, "t4")
+    rows = [row for row, site in enumerate(cases["site"]) if site in sites()]
+    if len(rows) < 2:
+        raise UserError(
+            f"Task VIII can't be made: {len(rows)} of {len(cases)} cases are of one of the seven sites "
+            f"({', '.join(sites())}). "
+            "Does the release name sites in another column, or otherwise?"
+        )
+    if len(rows) < len(cases):
+        _warn(
+            f"Task VIII: {len(cases) - len(rows)} of {len(cases)} cases have none of the seven sites and take no part."
+        )
+    chosen = cases.select(rows)
+    made = _with_images_of(chosen, pairing.other_sites(list(chosen["site"]), list(chosen["case_id"]), "t8", SEED))
+    answers = [contradiction(*both) for both in zip(made["site"], made["image_site"], strict=True)]
+    ids = [f"t8-{name.removeprefix('t4-')}" for name in made["id"]]
+    made = made.remove_columns(["id", "task", "answer"])
+    return made.add_column("id", ids).add_column("task", ["t8"] * len(ids)).add_column("answer", answers)
+
+
+def contradiction(site: str, image_site: str) -> str:
+    """What a right answer to Task VIII names."""
+    return f"The images show the {image_site}, the text is about the {site}."
+
+
+def _with_images_of(dataset: Dataset, order: Sequence[int]) -> Dataset:
+    """The rows of ``dataset``, each with the images of the row that ``order`` gives it. No image is decoded."""
+    from datasets import Dataset
+
+    table = dataset.with_format("arrow")[:]
+    others = table.select(_OF_IMAGES).take(list(order))
+    for name in _OF_IMAGES:
+        table = table.set_column(table.column_names.index(name), table.schema.field(name), others.column(name))
+    return Dataset(table, info=dataset.info.copy(), split=dataset.split)
+
+
+def _warn(text: str) -> None:
+    from loguru import logger  # the harness's log
+
+    logger.warning(text)

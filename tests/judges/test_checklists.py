@@ -1,0 +1,90 @@
+"""Checklists: points in a field, ticked in a verdict, validated against their numbering."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+
+import pytest
+
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.judges import checklists, judging, lexical, prompts, registry, verdicts
+from lmms_medtasks.judges.checklists import Checklist
+from lmms_medtasks.judges.protocol import Dimension, Item, Protocol
+
+KIND = Dimension("kind", {"Correct": 1.0, "Incorrect": 0.0})
+PROTOCOL = Protocol(
+    name="test", prompt="bones_joints_reasoning.txt", version=1, dimensions=(KIND,),
+    fields=("question", "asked", "reference", "answer"), paper_judge="", item=lambda doc, reply: None,
+    checklist=Checklist("steps", "reference"),
+)  # fmt: skip
+ITEM = Item("q", {"question": "?", "asked": "why", "reference": "1. a fall\n2. a gap\n3. a fracture", "answer": "x"})
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [("1. a\n2. b", 2), ("", 0), ("no number", 0), ("1. a\n3. c", 1), ("2. b", 0), ("1. a 2. b", 1)],
+)
+def test_points_are_numbered_lines(text, count):
+    assert Checklist("steps", "r").count({"r": text}) == count
+
+
+def test_numbering_and_labels():
+    assert checklists.numbered(["a\nb", " c "]) == "1. a b\n2. c"
+    assert checklists.label([3, 1]) == "1, 3" and checklists.ticked("1, 3") == (1, 3)
+    assert checklists.label([]) == "" and checklists.ticked("") == ()
+    assert PROTOCOL.checklist.share({"steps": "1, 3"}, ITEM.fields) == pytest.approx(2 / 3)
+    assert PROTOCOL.checklist.share({"steps": ""}, {"reference": "nothing"}) is None
+
+
+@pytest.mark.parametrize(("value", "label"), [([], ""), ([2], "2"), ([3, 1], "1, 3"), ([1, 2, 3], "1, 2, 3")])
+def test_a_verdict_with_points(value, label):
+    found = verdicts.read(PROTOCOL, json.dumps({"kind": "Correct", "steps": value}), item=ITEM)
+    assert found.status == "judged" and found.labels == {"kind": "Correct", "steps": label}
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ([4], "wanted numbers from 1 to 3"), ([0], "wanted numbers from 1 to 3"), ([1, 1], "given twice"),
+        (["1"], "whole numbers"), ("1, 3", "whole numbers"), ([True], "whole numbers"), ([1.5], "whole numbers"),
+        (None, "whole numbers"),
+    ],
+)  # fmt: skip
+def test_points_that_are_not_there_make_no_verdict(value, said):
+    found = verdicts.read(PROTOCOL, json.dumps({"kind": "Correct", "steps": value}), item=ITEM)
+    assert found.status == "missing" and found.reason.startswith("points not there") and said in found.reason
+
+
+def test_without_the_key_there_is_no_verdict_and_others_are_not_asked():
+    assert "dimension missing: steps" in verdicts.read(PROTOCOL, '{"kind": "Correct"}', item=ITEM).reason
+    bare = dataclasses.replace(PROTOCOL, checklist=None)
+    assert "not asked" in verdicts.read(bare, '{"kind": "Correct", "steps": [1]}', item=ITEM).reason
+    with pytest.raises(ValueError, match="without the item"):
+        verdicts.read(PROTOCOL, '{"kind": "Correct", "steps": [1]}')
+
+
+def test_the_judge_is_asked_for_them():
+    assert prompts.form(PROTOCOL).endswith('"steps": [<numbers of the points, nothing if none>]}')
+    assert prompts.schema(PROTOCOL)["properties"]["steps"] == {"type": "array", "items": {"type": "integer"}}
+    assert prompts.schema(PROTOCOL)["required"] == ["kind", "steps"]
+    assert verdicts.read(PROTOCOL, prompts.form(PROTOCOL), item=ITEM).status == "missing"
+    assert prompts.digest(PROTOCOL) != prompts.digest(dataclasses.replace(PROTOCOL, checklist=None))
+
+
+def test_a_rule_must_settle_them_too():
+    settled = dataclasses.replace(PROTOCOL, settle=lambda item: ({"kind": "Incorrect", "steps": ""}, "empty"))
+    assert judging.settled(settled, ITEM).labels == {"kind": "Incorrect", "steps": ""}
+    with pytest.raises(UserError, match="one for each of .'kind', 'steps'."):
+        judging.settled(dataclasses.replace(PROTOCOL, settle=lambda item: ({"kind": "Incorrect"}, "empty")), ITEM)
+
+
+def test_the_lexical_judge_ticks_by_words():
+    item = Item("q", {**ITEM.fields, "answer": "There was a gap, so it is a fracture of bone."})
+    assert lexical.verdict(PROTOCOL, item).labels["steps"] == "2, 3"
+
+
+@pytest.mark.parametrize("checklist", [Checklist("kind", "reference"), Checklist("steps", "nowhere")])
+def test_a_checklist_that_fits_no_protocol(checklist):
+    with pytest.raises(UserError, match="checklist"):
+        registry.check(dataclasses.replace(PROTOCOL, checklist=checklist))

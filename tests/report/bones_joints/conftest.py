@@ -1,0 +1,113 @@
+"""Runs of Bones and Joints written by hand, in the form that the harness writes them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+NAMES = {
+    "t1": "knowledge", "t2": "note", "t3": "image", "t4": "diagnosis", "t5": "diagnostic_reasoning", "t6": "treatment",
+    "t7": "treatment_reasoning", "t8": "inconsistency",
+}  # fmt: skip
+PROTOCOLS = {
+    "t4": "bones_joints_answer", "t5": "bones_joints_reasoning", "t6": "bones_joints_answer",
+    "t7": "bones_joints_reasoning", "t8": "bones_joints_inconsistency",
+}  # fmt: skip
+# case: site, disease, listed
+CASES = {"a": ("knee", "gout", "unlisted"), "b": ("hip", "gout", "unlisted"),
+         "c": ("knee", "anterior cruciate ligament tear", "listed"), "d": ("skull", "", "")}  # fmt: skip
+LABELS = {"+": "Correct", "-": "Incorrect", "?": "Unclear", "N": "Named", "W": "Named but went on", "M": "Missed"}
+JUDGE = {"name": "openai:gpt-4o", "version": 1, "digest": "0123456789ab", "settings": {}, "is_paper_judge": True}
+
+
+def tags(task: str, case: str) -> dict[str, Any]:
+    site, disease, listed = CASES[case]
+    image = case if task not in ("t1", "t2") else f"text-{task}-{case}"
+    return {"id": f"{task}-{case}", "image_id": image, "case_id": case, "image_case": case, "task": task, "site": site,
+            "image_site": site, "disease": disease, "disease_listed": listed, "data": "full"}  # fmt: skip
+
+
+def choice(task: str, case: str, letter: str) -> dict[str, Any]:
+    """A record whose right answer is A; "!" is a failed request, "~" cannot be read."""
+    status = {"!": "failed", "~": "unreadable"}.get(letter, letter)
+    found = {**tags(task, case), "answer": "A", "option_count": 5, "trials": [status]}
+    return found if letter == "!" else {**found, "score": float(letter == "A")}
+
+
+def answered(task: str, case: str, said: str, judge: Mapping[str, Any], steps: str) -> dict[str, Any]:
+    """An open record; ``said`` has a letter of :data:`LABELS` a trial, "x" is a missing verdict, "" a failure."""
+    verdicts = []
+    for letter in said:
+        labels = {"verdict": LABELS[letter]} if letter != "x" else {}
+        labels |= {"steps_found": steps} if labels and PROTOCOLS[task] == "bones_joints_reasoning" else {}
+        status, reason = ("judged", "") if labels else ("missing", "no verdict: prose")
+        verdicts.append({"status": status, "labels": labels, "reason": reason, "reply": ""})
+    item = {
+        "question": f"Pain\x1b in <b>{case}</b>",
+        "asked": "it",
+        "reference": "1. a\n2. b",
+        "answer": "It is <i>fine</i>.",
+    }
+    if task == "t8":
+        item = {"question": item["question"], "text_site": CASES[case][0], "image_site": "wrist", "reference": "r",
+                "answer": item["answer"]}  # fmt: skip
+    return {
+        **tags(task, case),
+        **({"image_site": "wrist", "image_case": "z"} if task == "t8" else {}),
+        "answer": "r",
+        "trials": ["ok" if said else "failed"],
+        "judge": {**judge, "protocol": PROTOCOLS[task], "prompt": f"{PROTOCOLS[task]}.txt"},
+        "items": [item if said else None],
+        "verdicts": [verdicts],
+    }
+
+
+@pytest.fixture
+def write_bones(tmp_path: Path) -> Callable[..., Path]:
+    """Call as write_bones(name, t1="AAB-", t4="+++ ---", ...): a letter a case (t1 to t3) or a word a case (others)."""
+
+    def write(
+        name: str = "run",
+        *,
+        model: str = "some_model",
+        judge: Mapping[str, Any] = JUDGE,
+        steps: str = "1",
+        data: str = "full",
+        **given: str,
+    ) -> Path:
+        folder = tmp_path / name
+        folder.mkdir()
+        configs, rows = {}, {}
+        for key, replies in given.items():
+            task, _, how = key.partition("_")
+            full = f"bones_joints_{task}_{NAMES[task]}" + (f"_{how}" if how else "")
+            settings = {"no_image": how in ("noimage", "report"), "report": how == "report"}
+            configs[full] = {"metadata": {"data": data}, "lmms_eval_specific_kwargs": {"default": settings},
+                             "dataset_kwargs": {"data_files": {"test": "medtasks://bones_joints/x"}}}  # fmt: skip
+            words = replies if task in ("t1", "t2", "t3") else replies.split(" ")
+            records = [
+                choice(task, case, word) if task in ("t1", "t2", "t3") else answered(task, case, word, judge, steps)
+                for case, word in zip(CASES, words, strict=False)
+            ]
+            if how == "swapped":
+                records = [{**record, "image_case": "other"} for record in records]
+            rows[full] = records
+        content = {
+            "results": {task: {"accuracy,trials": 0.5} for task in rows},
+            "configs": configs,
+            "n-samples": {task: {"original": len(found), "effective": len(found)} for task, found in rows.items()},
+            "versions": dict.fromkeys(rows, 1.0),
+            "config": {"model": "hf", "model_args": f"pretrained={model}"},
+            "date": "20260101_000000",
+        }
+        (folder / "20260101_000000_results.json").write_text(json.dumps(content))
+        for task, found in rows.items():
+            text = "".join(json.dumps({"accuracy": record, "filtered_resps": ["x"]}) + "\n" for record in found)
+            (folder / f"20260101_000000_samples_{task}.jsonl").write_text(text)
+        return folder
+
+    return write

@@ -1,0 +1,87 @@
+"""Rows, prompts and swapped images on the mini data."""
+
+from __future__ import annotations
+
+import datasets
+import pytest
+
+from lmms_medtasks import hooks as shared
+from lmms_medtasks.documents import images_of
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.sources import mini
+from lmms_medtasks.task_configs.bones_joints import hooks
+
+
+@pytest.fixture(scope="module")
+def split(tmp_path_factory):
+    cache = tmp_path_factory.mktemp("hf")
+
+    def load(name):
+        return datasets.load_dataset(
+            "parquet", data_files={"test": str(mini.path("bones_joints", name))}, cache_dir=str(cache)
+        )["test"]  # fmt: skip
+
+    return load
+
+
+@pytest.fixture(scope="module")
+def made(split):
+    return hooks.t8_made(split("open"))
+
+
+@pytest.mark.parametrize("task", ["t4", "t5", "t6", "t7"])
+def test_each_task_has_its_rows(split, task):
+    assert set(getattr(hooks, task)(split("open"))["task"]) == {task}
+    assert len(getattr(hooks, f"{task}_report")(split("open"))) == 25
+
+
+def test_reports_that_are_not_there(split):
+    rows = split("open").remove_columns("report").add_column("report", [""] * 99 + ["A gap."])
+    assert len(hooks.t7_report(rows)) == 1
+    with pytest.raises(UserError, match="No case of Task IV, Diagnosis Generation has a radiology report"):
+        hooks.t4_report(rows)
+    with pytest.raises(UserError, match="no question of Task V"):
+        hooks.t5(hooks.t4(rows))
+
+
+def test_task_eight_is_made_of_real_mismatches(split, made):
+    sources = {row["case_id"]: row for row in hooks.t4(split("open"))}
+    assert len(made) == 25 and set(made["task"]) == {"t8"}
+    for row in made:
+        text, shown = sources[row["case_id"]], sources[row["image_case"]]
+        assert row["site"] == text["site"] != shown["site"] == row["image_site"]
+        assert row["question"] == text["question"] and row["id"] == f"t8-{row['case_id']}"
+        assert row["answer"] == f"The images show the {shown['site']}, the text is about the {text['site']}."
+        assert [image.tobytes() for image in images_of(row)] == [image.tobytes() for image in images_of(shown)]
+        assert row["image_id"] == shown["image_id"] and row["image_count"] == len(images_of(row))
+    assert len(set(made["image_case"])) == 25  # each case's images once
+    assert hooks.t8_made(split("open"))["image_case"][:] == made["image_case"][:]
+
+
+def test_task_eight_needs_sites(split):
+    rows = split("open").remove_columns("site").add_column("site", ["leg"] * 100)
+    with pytest.raises(UserError, match="0 of 25 cases are of one of the seven sites"):
+        hooks.t8_made(rows)
+
+
+def test_swapped_images_are_of_another_disease(split):
+    plain, swapped = split("t3"), hooks.t3_swapped(split("t3"))
+    disease = dict(zip(plain["case_id"], plain["disease"], strict=True))
+    assert list(swapped["id"]) == list(plain["id"]) and list(swapped["answer"]) == list(plain["answer"])
+    for one, other in zip(swapped["case_id"], swapped["image_case"], strict=True):
+        assert one != other and disease[one] != disease[other]
+
+
+def test_the_report_takes_the_images_place():
+    doc = {"question": "Medical history: fell.", "options": [], "report": "A gap {x}."}
+    settings = {"prompt": "bones_joints/prompt_t4.txt"}
+    plain, report = hooks.doc_to_text(doc, settings), hooks.doc_to_text(doc, {**settings, "report": True})
+    assert "Medical history: fell." in plain and "A gap" not in plain
+    assert report == plain.replace("fell.", "fell.\nRadiology report: A gap {x}.")
+    image = {"image": None, "images": []}
+    assert shared.doc_to_visual({**doc, **image, "id": "x"}, {"severity": 0}) == []
+
+
+def test_the_prompt_of_task_eight_gives_no_hint():
+    text = shared.prompt_text("bones_joints/prompt_t8.txt").lower()
+    assert not any(word in text for word in ("contradict", "mismatch", "inconsisten", "belong", "match", "fit"))
