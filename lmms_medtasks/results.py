@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from lmms_medtasks.errors import UserError
 
-_SUFFIX = "_results.json"
+SUFFIX = "_results.json"
 
 
 class Sample(NamedTuple):
@@ -36,7 +36,7 @@ class Run:
 
     def samples_file(self, task: str) -> Path:
         """Where the task's sample log is, if samples were logged."""
-        return self.path.with_name(self.path.name.removesuffix(_SUFFIX) + f"_samples_{task}.jsonl")
+        return self.path.with_name(self.path.name.removesuffix(SUFFIX) + f"_samples_{task}.jsonl")
 
     def sample_count(self, task: str) -> int | None:
         """Number of rows in the task's sample log, None if there is none."""
@@ -76,17 +76,24 @@ def read(path: Path) -> Run:
     return Run(path, content)
 
 
-def _sample(line: bytes, number: int, path: Path) -> Sample:
-    where = f"{path}, line {number}"
+def row_of(line: bytes, number: int, path: Path) -> dict[str, Any]:
+    """A line of a sample log, read. Raises UserError, with the file and the line, when it is broken or cut off."""
     try:
         row = json.loads(line)
     except ValueError as error:
         raise UserError(
-            f"{where}: broken or cut off ({error}). Was the run stopped while it wrote? Run it again."
+            f"{path}, line {number}: broken or cut off ({error}). Was the run stopped while it wrote? Run it again."
         ) from error
-    record = record_of(row) if isinstance(row, dict) else None
+    if not isinstance(row, dict):
+        raise UserError(f"{path}, line {number}: {row!r:.40} is no row of a sample log.")
+    return row
+
+
+def _sample(line: bytes, number: int, path: Path) -> Sample:
+    row = row_of(line, number, path)
+    record = record_of(row)
     if record is None:
-        raise UserError(f"{where}: no record of ours (no value with 'id' and 'trials') in this row.")
+        raise UserError(f"{path}, line {number}: no record of ours (no value with 'id' and 'trials') in this row.")
     replies = row.get("filtered_resps")
     return Sample(number, record, replies if isinstance(replies, list) else [])
 
@@ -99,9 +106,16 @@ def record_of(row: dict[str, Any]) -> dict[str, Any] | None:
     return None
 
 
+def expected(record: dict[str, Any]) -> Any:
+    """The right answer to a question in the terms in which its trials are read, None if the record does not say."""
+    # MedObvious: positions in a grid, but "yes" and "no" where a panel is highlighted.
+    named = "answer" if record.get("task_type") == "visual_referring" else "answer_position"
+    return record.get(named, record.get("answer"))
+
+
 def files(folder: Path) -> set[Path]:
     """All result files below ``folder``."""
-    return set(folder.rglob(f"*{_SUFFIX}")) if folder.is_dir() else set()
+    return set(folder.rglob(f"*{SUFFIX}")) if folder.is_dir() else set()
 
 
 def problems(runs: Iterable[Run], requested: Iterable[str]) -> list[str]:

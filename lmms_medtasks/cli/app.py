@@ -4,7 +4,24 @@ from __future__ import annotations
 
 import typer
 
-from lmms_medtasks.cli import agreement, data, degrade, fingerprint, grids, judge, path, report, run
+from lmms_medtasks.cli import (
+    agreement,
+    compare,
+    data,
+    degrade,
+    fingerprint,
+    gate,
+    grids,
+    judge,
+    leaderboard,
+    new,
+    pack,
+    path,
+    report,
+    run,
+    smoke,
+    validate,
+)
 
 
 def build() -> typer.Typer:
@@ -20,9 +37,16 @@ def build() -> typer.Typer:
     run.register(app)
     judge.register(app)
     report.register(app)
+    compare.register(app)
+    gate.register(app)
+    pack.register(app)
     path.register(app)
     fingerprint.register(app)
     degrade.register(app)
+    new.register(app)
+    validate.register(app)
+    smoke.register(app)
     app.add_typer(agreement.app, name="agreement")
     app.add_typer(grids.app, name="grids")
+    app.add_typer(leaderboard.app, name="leaderboard")
     return app

@@ -81,6 +81,7 @@ def _summary(manifest: dict[str, Any]) -> str:
     for name, split in splits.items():
         lines.append(
             f"  {name:<12} {split['rows']:>8,} rows  {split['rejected']:>6,} rejected  {split['images']:>6,} images"
+            + (_against_the_paper(split) if data == "full" else "")
         )
     rows = sum(split["rows"] for split in splits.values())
     paper = ", ".join(f"{count:,} {what}" for what, count in manifest["paper"].items())
@@ -89,6 +90,14 @@ def _summary(manifest: dict[str, Any]) -> str:
     lines.append(f"Terms of use: {manifest['terms']}")
     lines.append(f"Folder: {store.folder(manifest['suite'], data)}")
     return "\n".join(lines)
+
+
+def _against_the_paper(split: dict[str, Any]) -> str:
+    """What the release has more or fewer of than the paper says, where that is known of a split."""
+    records, paper = split["rows"] + split["rejected"], split["notes"].get("paper")
+    if paper is None or paper == records:
+        return ""
+    return f"  (the release has {records:,}, the paper {paper:,}: {records - paper:+,})"
 
 
 @app.command()

@@ -41,11 +41,13 @@ def recorded_and_actual() -> list[tuple[Path, dict[str, str] | None, dict[str, s
 
     from lmms_medtasks import fingerprints
     from lmms_medtasks.plugin import task_folder
+    from lmms_medtasks.templates import binding
 
     found = []
     for path in sorted(task_folder().rglob("*.yaml")):
         config = load_yaml_config(str(path))
-        if "task" in config and isinstance(config["task"], str):
+        # Tasks on a template record none: every run computes theirs.
+        if "task" in config and isinstance(config["task"], str) and binding.template_of(config) is None:
             recorded = (config.get("metadata") or {}).get("fingerprint")
             found.append((path, recorded, fingerprints.of_task(config)))
     return found

@@ -51,19 +51,27 @@ def judge(
     paths = sorted(results.files(run)) if run.is_dir() else [run]
     if not paths:
         raise UserError(f"No *_results.json in {run}.")
-    tasks = rejudging.judged_tasks([results.read(path) for path in paths], task or [])
-    settings = _settings(judge, tasks, max_requests, max_cost)
-    target = output or (None if all(each.by(settings) for each in tasks) else _beside(run, settings))
+    runs = [results.read(path) for path in paths]
+    tasks, every = (rejudging.judged_tasks(runs, names) for names in (task or [], []))
+    settings = _settings(judge, tasks, every, max_requests, max_cost)
+    # In place only where no task of the run, asked for or not, has another judge's verdicts.
+    target = output or (None if all(each.by(settings) for each in every) else _beside(run, settings))
+    if target is None:
+        for each in every:
+            each.check_same(settings)
     done = _rejudge(run, paths, tasks, settings, target, include_path, everything=not task)
     _report(done, settings)
     if any(each.counts.missing for each in done):
         raise typer.Exit(1)
 
 
-def _settings(judge: str | None, tasks: list[Judged], max_requests: int | None, max_cost: float | None) -> Settings:
+def _settings(
+    judge: str | None, tasks: list[Judged], every: list[Judged], max_requests: int | None, max_cost: float | None
+) -> Settings:
     from lmms_medtasks.judges import settings
 
-    recorded = {each.recorded["name"] for each in tasks} - {"none"}
+    own, all_names = ({each.recorded["name"] for each in some} - {"none"} for some in (tasks, every))
+    recorded = own or all_names
     if judge is None and len(recorded) > 1:
         raise UserError(f"The run's tasks had different judges: {', '.join(sorted(recorded))}. Name one with --judge.")
     chosen = settings.read(judge=judge or (recorded.pop() if recorded else None))
@@ -103,19 +111,15 @@ def _rejudge(
     definitions = Definitions(str(include_path) if include_path else None)
     root = run if run.is_dir() else run.parent
     done: list[Done] = []
-    if target is None:
-        for each in tasks:
-            if each.recorded["name"] == settings.name:
-                each.check_same(settings)
     with Judge(settings, [protocol for each in tasks for protocol in each.protocols]) as asked:
         for path in paths:
             chosen = [each for each in tasks if each.run.path == path]
             if not chosen:
                 continue
             folder = path.parent if target is None else target / path.parent.relative_to(root)
-            if target is not None:
-                _check_target(folder / path.name, settings, chosen)
             alone = target is not None and not everything
+            if target is not None:
+                _check_target(folder / path.name, settings, chosen, alone)
             done += rejudge(chosen, asked, definitions, folder, say, alone=alone)
             if target is not None and everything:
                 _copy_others(chosen, folder)
@@ -123,8 +127,8 @@ def _rejudge(
     return done
 
 
-def _check_target(path: Path, settings: Settings, tasks: list[Judged]) -> None:
-    """Raise UserError where a result file of another judge, or of another run, is in the way."""
+def _check_target(path: Path, settings: Settings, tasks: list[Judged], alone: bool) -> None:
+    """Raise UserError where a result file of another judge is in the way, or of tasks that would be lost."""
     if not path.exists():
         return
     there = results.read(path).content
@@ -133,6 +137,12 @@ def _check_target(path: Path, settings: Settings, tasks: list[Judged]) -> None:
         judge = ((config.get("metadata") or {}).get("judge") or {"name": None})["name"]
         if judge not in (None, "none", settings.name):
             raise UserError(f"{path} holds task {each.task!r} judged by {judge}. Name another folder with -o.")
+    lost = sorted(set(there.get("configs", {})) - {each.task for each in tasks}) if alone else []
+    if lost:
+        raise UserError(
+            f"{path} holds {', '.join(lost)} too, which would be lost. Name these with --task as well (no question is "
+            "asked twice), or another folder with -o."
+        )
 
 
 def _copy_others(tasks: list[Judged], folder: Path) -> None:

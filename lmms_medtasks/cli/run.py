@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import signal
 import subprocess
 import sys
 from datetime import datetime, timezone
@@ -38,7 +39,7 @@ def run(
     tasks = _checked_tasks(arguments)
     output = _output_folder(arguments)
     before = results.files(output)
-    status = subprocess.run(_command(arguments, processes), check=False).returncode
+    status = _ended(_command(arguments, processes))
     fresh = sorted(results.files(output) - before)
     runs = [results.read(path) for path in fresh]
     missing = results.problems(runs, tasks or ["*"])
@@ -49,6 +50,15 @@ def run(
     for each in missing if fresh else [f"The evaluation failed: no result file in {output}."]:
         typer.echo(f"lmms-medtasks: {each}", err=True)
     raise typer.Exit(status if status not in (0, None) else 1)
+
+
+def _ended(command: list[str]) -> int:
+    """The exit status of ``command``. Ctrl-C reaches it from the terminal too: it is waited for, not killed."""
+    before = signal.signal(signal.SIGINT, lambda *_: None)
+    try:
+        return subprocess.run(command, check=False).returncode
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _command(arguments: list[str], processes: int) -> list[str]:

@@ -29,6 +29,9 @@ COLOUR = 12.0
 """Colourfulness (mean difference of the largest and the smallest channel, in levels) of a picture that has colours."""
 
 _REMEMBERED = 256
+_TRIED = 50
+"""Pictures that are looked at for one that can be turned or mirrored so that one sees it."""
+
 _LABELS = ("modality", "anatomy", "view", "finding", "laterality")
 
 
@@ -44,14 +47,23 @@ class Item:
 
 
 @dataclass(frozen=True)
-class Grid:
-    """The panels of a grid and where each came from; ``outlier`` is an index or None."""
+class Drawn:
+    """The pictures of a grid and what its panels are to show; ``outlier`` is an index or None, ``change`` how it was
+    changed. ``rng`` draws what is drawn after that."""
 
-    panels: list[Panel]
     pictures: list[Picture]
     contents: list[Content]
     outlier: int | None
     change: dict[str, Any]
+    rng: np.random.Generator
+
+
+@dataclass(frozen=True)
+class Grid:
+    """What was drawn for a grid, and its finished panels."""
+
+    drawn: Drawn
+    panels: list[Panel]
 
 
 def build_items(
@@ -109,39 +121,35 @@ class _Maker:
             yield self._item(entry)
 
     def _item(self, entry: Planned) -> Item:
-        positive = negative = None
-        if entry.position is not None:
-            positive = self._taken(self._composed(entry))
-        if entry.box is not None:
-            rng = generator("grids control", self._seed, entry.number)
-            inliers = self._draw(entry.category, entry.size.panels, rng)
-            contents = [self._content(each) for each in inliers]
-            negative = self._taken(self._finished(inliers, contents, None, {}, rng))
-        return _assembled(entry, positive, negative, self._panel)
+        positive = self._taken(self._composed(entry)) if entry.position is not None else None
+        negative = self._taken(self._control(entry)) if entry.box is not None else None
+        return _assembled(entry, self._finished(positive, negative), self._finished(negative, positive), self._panel)
 
-    def _taken(self, grid: Grid) -> Grid:
-        """The grid, its pictures marked as used."""
+    def _taken(self, drawn: Drawn) -> Drawn:
+        """The pictures of a grid, marked as used."""
         if not self._reuse:
-            self._used |= {picture.id for picture in grid.pictures} | set(grid.change.get("texture_from", ()))
-        return grid
+            self._used |= {picture.id for picture in drawn.pictures} | set(drawn.change.get("texture_from", ()))
+        return drawn
 
-    def _composed(self, entry: Planned) -> Grid:
+    def _composed(self, entry: Planned) -> Drawn:
         rng = generator("grids item", self._seed, entry.number)
         position, panels = entry.position or 0, entry.size.panels
         outlier, content, change, inliers = self._outlier(entry, panels - 1, rng)
         pictures = [*inliers[:position], outlier, *inliers[position:]]
         contents = [content if picture is outlier else self._content(picture) for picture in pictures]
-        return self._finished(pictures, contents, position, change, rng)
+        return Drawn(pictures, contents, position, change, rng)
 
-    def _finished(
-        self,
-        pictures: list[Picture],
-        contents: list[Content],
-        outlier: int | None,
-        change: dict[str, Any],
-        rng: np.random.Generator,
-    ) -> Grid:
-        return Grid(finish(contents, outlier, self._panel, self._match, rng), pictures, contents, outlier, change)
+    def _control(self, entry: Planned) -> Drawn:
+        rng = generator("grids control", self._seed, entry.number)
+        inliers = self._draw(entry.category, entry.size.panels, rng)
+        return Drawn(inliers, [self._content(each) for each in inliers], None, {}, rng)
+
+    def _finished(self, drawn: Drawn | None, other: Drawn | None) -> Grid | None:
+        """The panels of one grid of an item, made alike in what ``other``, its other grid, has part in too."""
+        if drawn is None:
+            return None
+        beside = other.contents if other is not None else []
+        return Grid(drawn, finish(drawn.contents, drawn.outlier, self._panel, self._match, drawn.rng, beside))
 
     def _outlier(
         self, entry: Planned, count: int, rng: np.random.Generator
@@ -163,20 +171,18 @@ class _Maker:
         self, entry: Planned, count: int, rng: np.random.Generator
     ) -> tuple[Picture, Content, dict[str, Any], list[Picture]]:
         pictures = self._draw(entry.category, None, rng)
-        for index, outlier in enumerate(pictures):
-            inliers = [each for each in pictures if each is not outlier][:count]
-            content = self._content(outlier)
-            allowed = orientation.candidates(outlier, content.image, inliers)
-            if allowed:
-                # Mirrored pictures are the clinically grave ones: as many of them as of all turns together.
-                turns = [name for name in allowed if name != "flip_horizontal"]
-                mirrored = "flip_horizontal" in allowed and (not turns or rng.random() < 0.5)
-                name = "flip_horizontal" if mirrored else turns[int(rng.integers(len(turns)))]
-                change = {"transformation": name, "laterality_error": mirrored}
-                turned = Content(orientation.apply(content.image, name), content.facts)
-                return outlier, turned, change, inliers
-            if index >= 50:
-                break
+        # Mirrored pictures are the clinically grave ones: as many of them as of all turns together, where it can be.
+        ways = [(orientation.MIRROR,), orientation.TURNS]
+        for way in ways if rng.random() < 0.5 else reversed(ways):
+            for outlier in pictures[:_TRIED]:
+                inliers = [each for each in pictures if each is not outlier][:count]
+                content = self._content(outlier)
+                allowed = [name for name in orientation.candidates(outlier, content.image, inliers) if name in way]
+                if allowed:
+                    name = allowed[int(rng.integers(len(allowed)))]
+                    change = {"transformation": name, "laterality_error": name == orientation.MIRROR}
+                    turned = Content(orientation.apply(content.image, name), content.facts)
+                    return outlier, turned, change, inliers
         raise UserError(
             f"No picture of {entry.category} can be turned or mirrored so that one sees it: it looks alike either way. "
             "Leave orientation out of --kinds, or that category out of the pictures."
@@ -206,8 +212,8 @@ class _Maker:
 
 
 def _assembled(entry: Planned, positive: Grid | None, negative: Grid | None, panel: int) -> Item:
-    told = telling.told(entry, positive.pictures[entry.position or 0] if positive else None,
-                        positive.change if positive else {})  # fmt: skip
+    told = telling.told(entry, positive.drawn.pictures[entry.position or 0] if positive else None,
+                        positive.drawn.change if positive else {})  # fmt: skip
     tier = telling.tier(entry)
     item = f"{tier}_{telling.slug(entry)}_{entry.number}"
     images: dict[str, bytes] = {}
@@ -234,12 +240,13 @@ def _assembled(entry: Planned, positive: Grid | None, negative: Grid | None, pan
 
 def _record(grid: Grid, names: dict[str, str], box: int) -> dict[str, Any]:
     """How one grid was made, for the manifest."""
+    drawn = grid.drawn
     return {
         "image": names["grid"],
         "boxed_image": names["vis"],
-        "outlier": grid.outlier,
+        "outlier": drawn.outlier,
         "box": box,
-        **grid.change,
+        **drawn.change,
         "panels": [
             {
                 "picture": picture.id,
@@ -248,7 +255,7 @@ def _record(grid: Grid, names: dict[str, str], box: int) -> dict[str, Any]:
                 "content": {"width": panel.width, "height": panel.height, "quality": panel.quality,
                             "letterboxed": panel.letterboxed},
             }
-            for picture, content, panel in zip(grid.pictures, grid.contents, grid.panels, strict=True)
+            for picture, content, panel in zip(drawn.pictures, drawn.contents, grid.panels, strict=True)
         ],
     }  # fmt: skip
 

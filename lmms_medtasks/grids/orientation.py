@@ -14,11 +14,16 @@ from lmms_medtasks.grids.pool import Category, Picture
 if TYPE_CHECKING:
     from PIL.Image import Image
 
+MIRROR = "flip_horizontal"
 TURNS = ("flip_vertical", "rotate_90", "rotate_180", "rotate_270")
-TRANSFORMS = ("flip_horizontal", *TURNS)
+TRANSFORMS = (MIRROR, *TURNS)
 
 SEEN_BELOW = 0.85
 """A transform is used only where the picture and its transform correlate less than this: else nobody can see it."""
+
+MIRRORED_SEEN_BELOW = 0.95
+"""The same for a mirrored picture whose sides differ: a heart or a liver on the wrong side is seen at a glance, but is
+a small part of a picture that is else nearly symmetric."""
 
 SQUARE_WITHIN = 0.02
 """Quarter turns are for pictures whose sides differ by no more than this: else the shape gives them away."""
@@ -80,10 +85,14 @@ def candidates(picture: Picture, image: Image, inliers: Sequence[Picture]) -> li
     """
     if not has_up(picture.category, picture.up):
         return []
-    allowed = [*(["flip_horizontal"] if is_lateralised([picture, *inliers]) else []), *TURNS]
+    allowed = [*([MIRROR] if is_lateralised([picture, *inliers]) else []), *TURNS]
     if abs(image.width / image.height - 1) > SQUARE_WITHIN:
         allowed = [name for name in allowed if name not in ("rotate_90", "rotate_270")]
-    return [name for name in allowed if likeness(image, apply(image, name)) < SEEN_BELOW]
+    return [name for name in allowed if likeness(image, apply(image, name)) < _limit(name)]
+
+
+def _limit(transform: str) -> float:
+    return MIRRORED_SEEN_BELOW if transform == MIRROR else SEEN_BELOW
 
 
 def apply(image: Image, transform: str) -> Image:

@@ -2,7 +2,8 @@
 
 With ``match``, the panels of a grid are cropped to one shape, brought to one resolution (a little below the smallest
 source's, so that every panel is resampled), given one JPEG quality where the sources' differ, and one mean brightness,
-standard deviation and file size (:mod:`.levelling`). Without, each is only fitted into the square.
+standard deviation and file size (:mod:`.levelling`). Both grids of an item have the same resolution and quality.
+Without, each is only fitted into the square.
 """
 
 from __future__ import annotations
@@ -55,16 +56,22 @@ def shrunk(image: Image, panel: int) -> Image:
 
 
 def finish(
-    contents: Sequence[Content], outlier: int | None, panel: int, match: bool, rng: np.random.Generator
+    contents: Sequence[Content],
+    outlier: int | None,
+    panel: int,
+    match: bool,
+    rng: np.random.Generator,
+    beside: Sequence[Content] = (),
 ) -> list[Panel]:
     """The panels of a grid in order; ``outlier`` is the index of the one that the others set the tone for.
 
-    ``rng`` draws the noise of :mod:`.levelling`.
+    ``rng`` draws the noise of :mod:`.levelling`. ``beside`` is the content of the item's other grid, whose resolution
+    and JPEG quality count as well: else they tell which of the two has the outlier.
     """
     if not match:
         return [_letterboxed(_fitted(image, panel), panel, image.size, facts.quality) for image, facts in contents]
-    images = _same_shape([content.image for content in contents])
-    qualities = {content.facts.quality for content in contents}
+    images = _same_shape([content.image for content in contents], [content.image for content in beside])
+    qualities = {content.facts.quality for content in (*contents, *beside)}
     quality = min(qualities)
     if len(qualities) > 1:
         images = [_encoded(image, quality) for image in images]
@@ -73,19 +80,19 @@ def finish(
     return [_letterboxed(image, panel, size, quality) for image in levelled]
 
 
-def _same_shape(images: Sequence[Image]) -> list[Image]:
-    """Cropped around the middle to the middle aspect ratio, and resampled to one size."""
+def _same_shape(images: Sequence[Image], beside: Sequence[Image]) -> list[Image]:
+    """Cropped around the middle to the middle aspect ratio, and resampled to one size, as ``beside`` allows it too."""
     from PIL import Image as Images
 
     aspect = float(np.median([image.width / image.height for image in images]))
     boxes = []
-    for image in images:
+    for image in (*images, *beside):
         width, height = min(image.width, image.height * aspect), min(image.height, image.width / aspect)
         left, top = (image.width - width) / 2, (image.height - height) / 2
         boxes.append((left, top, left + width, top + height))
     height = max(SMALLEST, round(MARGIN * min(bottom - top for _, top, _, bottom in boxes)))
     size = (max(SMALLEST, round(height * aspect)), height)
-    return [image.resize(size, Images.Resampling.LANCZOS, box=box) for image, box in zip(images, boxes, strict=True)]
+    return [image.resize(size, Images.Resampling.LANCZOS, box=box) for image, box in zip(images, boxes, strict=False)]
 
 
 def _encoded(image: Image, quality: int) -> Image:

@@ -67,7 +67,7 @@ def read_option_position(reply: str | None, options: Sequence[str], size: Size) 
     letter, beside = found.popitem()
     option = plain(options[letters.index(letter)])
     value = NONE if option.startswith(NONE) else option
-    said = {_read(plain(each), size).value for each in beside} - {""}
+    said = {_read(plain(each), size).value for each in set(beside)} - {""}
     return Answer("ambiguous") if said - {value} else Answer("ok", value)
 
 
@@ -164,7 +164,7 @@ def _real(found: Iterable[re.Match[str]], text: str) -> list[re.Match[str]]:
 def _with_neighbours(text: str, found: Sequence[re.Match[str]]) -> dict[str, list[str]]:
     beside: dict[str, list[str]] = {}
     for match in found:
-        after = text[match.end(1) :].lstrip(" ).:,\"'-]}")
+        after = text[match.end(1) : match.end(1) + 60].lstrip(" ).:,\"'-]}")
         end = re.search(r"[.;]\s|\n|\s(?:because|since|as|while|whereas|and|is|are)\s", after)
         beside.setdefault(match[1], []).append(after[: min(40, end.start() if end else 40)])
     return beside

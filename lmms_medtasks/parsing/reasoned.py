@@ -12,8 +12,9 @@ Status = Literal["both", "no_reasoning", "no_answer", "neither", "empty", "trunc
 """Which labelled parts were there. empty: a reply without any text. truncated: reasoning in a tag that was cut off.
 failed: the request failed."""
 
+# Bounded: a search must not take quadratic time over a long run of marks.
 _LABEL = re.compile(
-    r"(?:^|(?<=[.!?;])[ \t]|[ \t](?=\*\*|__))[ \t>*_#-]*(?:\d[.)][ \t]*)?[*_]*\b(reasoning|(?:final[ \t]+)?answer)\b[*_]*[ \t]*[:：][*_]*",
+    r"(?:^|(?<=[.!?;])[ \t]|[ \t](?=\*\*|__))[ \t>*_#-]{0,16}(?:\d[.)][ \t]{0,4})?[*_]{0,4}\b(reasoning|(?:final[ \t]+)?answer)\b[*_]*[ \t]*[:：][*_]*",
     re.IGNORECASE | re.MULTILINE,
 )
 

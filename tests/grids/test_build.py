@@ -128,6 +128,18 @@ def test_larger_grids(pictures, size):
     assert len(set(pictures_used)) == parsed.panels
 
 
+def test_both_grids_of_an_item_have_one_resolution_and_jpeg_quality(make):
+    # All that have a finding are small, coarse JPEG files: only a grid with an outlier would be coarse.
+    plain = [make("X-ray", number) for number in range(16)]
+    coarse = {"kind": "JPEG", "size": (36, 36), "settings": {"quality": 30}}
+    found = [make("X-ray", number, finding="device", **coarse) for number in range(2)]
+    for item in build(plain + found, items=2, kinds=("finding",)):
+        panels = [panel["content"] for grid in item.record["grids"] for panel in grid["panels"]]
+        assert len(panels) == 8
+        assert all(each == panels[0] for each in panels)
+        assert (panels[0]["quality"], panels[0]["width"]) == (30, round(0.96 * 36))
+
+
 def test_shares_of_negatives(pictures):
     for share in (0.0, 0.6, 1.0):
         tasks = [

@@ -60,6 +60,19 @@ def test_what_cannot_be_seen_is_not_done(make):
     assert candidates(picture, Image.new("RGB", (64, 64), (9, 9, 9)), [picture]) == []
 
 
+def test_a_picture_that_is_nearly_symmetric_may_be_mirrored(make):
+    # A heart on the left is a small part of a chest: mirrored, the picture is much the same to a correlation.
+    x, y = np.meshgrid(np.linspace(-1, 1, 64), np.linspace(-1, 1, 64))
+    lungs = 150 * np.exp(-((np.abs(x) - 0.5) ** 2 * 12 + (y + 0.2) ** 2 * 3))
+    heart = 90 * np.exp(-((x - 0.2) ** 2 * 14 + (y - 0.4) ** 2 * 8))
+    image = Image.fromarray((lungs + heart).astype(np.uint8)).convert("RGB")
+    mirrored = orientation.apply(image, orientation.MIRROR)
+    assert orientation.SEEN_BELOW < orientation.likeness(image, mirrored) < orientation.MIRRORED_SEEN_BELOW
+    picture = make("X-ray", 1)
+    assert orientation.MIRROR in candidates(picture, image, [picture])
+    assert orientation.MIRROR not in candidates(make("X-ray", 1, view="lateral"), image, [picture])
+
+
 def test_quarter_turns_only_of_squares(make):
     picture = make("X-ray", 1, size=(64, 50))
     assert set(candidates(picture, picture.open(), [picture])) == {"flip_horizontal", "flip_vertical", "rotate_180"}

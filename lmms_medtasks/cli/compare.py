@@ -1,0 +1,109 @@
+"""``lmms-medtasks compare``: two runs on the same questions."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from lmms_medtasks.errors import UserError
+
+if TYPE_CHECKING:
+    from lmms_medtasks.comparison.comparing import Compared
+
+
+class Format(str, Enum):
+    """How a comparison is written."""
+
+    terminal = "terminal"
+    markdown = "md"
+    csv = "csv"
+    json = "json"
+
+
+_BY_SUFFIX = {".md": Format.markdown, ".csv": Format.csv, ".json": Format.json, ".txt": Format.terminal}
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to ``app``."""
+    app.command()(compare)
+
+
+def compare(
+    first: Annotated[Path, typer.Argument(metavar="A", help="Result folder, *_results.json or pack of one model.")],
+    second: Annotated[Path, typer.Argument(metavar="B", help="The same of the model to compare with it.")],
+    task: Annotated[list[str] | None, typer.Option("--task", help="Only this task; may be given again.")] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", help="Write to this file; its suffix (.md, .csv, .json, .txt) says the format."),
+    ] = None,
+    format: Annotated[Format | None, typer.Option("--format", help="Default: terminal, or by --output.")] = None,
+    resamples: Annotated[int, typer.Option(min=0, help="Bootstrap resamples; 0 for no intervals.")] = 1000,
+    questions: Annotated[int, typer.Option(min=0, help="Most telling questions shown of each task.")] = 20,
+) -> None:
+    """Compare two models question by question, on each task that both were run on.
+
+    Differences are B less A over the same questions, with intervals and tests over images, Holm-corrected over all
+    rows. For credentialed data questions are named by their ids only.
+    """
+    from lmms_medtasks.comparison import comparing, sides
+
+    cores = os.cpu_count() or 1
+    one, other = (sides.read(path, tasks=task or (), processes=cores) for path in (first, second))
+    compared = comparing.compare(one, other, resamples=resamples, telling=questions)
+    chosen = format or (_of_file(output) if output else Format.terminal)
+    if output is None:
+        _print(compared, chosen)
+        return
+    from lmms_medtasks.leaderboard.writing import write_text
+
+    write_text(output, _text(compared, chosen))
+    typer.echo(f"Written: {output}", err=True)
+
+
+def _of_file(output: Path) -> Format:
+    if output.suffix not in _BY_SUFFIX:
+        raise UserError(f"--output {output}: its suffix says no format. Use {', '.join(_BY_SUFFIX)}, or --format.")
+    return _BY_SUFFIX[output.suffix]
+
+
+def _print(compared: Compared, chosen: Format) -> None:
+    if chosen is Format.terminal and sys.stdout.isatty():
+        from rich.console import Console
+
+        from lmms_medtasks.comparison.document import document
+        from lmms_medtasks.report.terminal import show
+
+        show(document(compared), Console(), everything=True)
+        return
+    typer.echo(_text(compared, chosen), nl=False)
+
+
+def _text(compared: Compared, chosen: Format) -> str:
+    from lmms_medtasks.comparison.document import document, to_json
+
+    if chosen is Format.json:
+        return json.dumps(to_json(compared), indent=1, allow_nan=False) + "\n"
+    if chosen is Format.markdown:
+        from lmms_medtasks.report.markdown import markdown
+
+        return markdown(document(compared))
+    if chosen is Format.csv:
+        from lmms_medtasks.report.csv_text import all_csv
+
+        return all_csv(document(compared))
+    import io
+
+    from rich.console import Console
+
+    from lmms_medtasks.report.terminal import show
+
+    # A file has no width of its own: wide enough that no table is cut.
+    buffer = io.StringIO()
+    show(document(compared), Console(file=buffer, width=240), everything=True)
+    return buffer.getvalue()

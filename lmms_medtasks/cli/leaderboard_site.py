@@ -1,0 +1,63 @@
+"""``lmms-medtasks leaderboard build``: runs and packs as a static site."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to ``app``."""
+    app.command()(build)
+
+
+def build(
+    runs: Annotated[list[Path], typer.Argument(help="Folders with runs and packs, or single ones.")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="The site's folder; an older site there is replaced.")],
+    rules: Annotated[Path | None, typer.Option(help="YAML with the board's own rules.")] = None,
+    title: Annotated[str, typer.Option(help="Title of the site.")] = "lmms-medtasks leaderboard",
+    resamples: Annotated[int, typer.Option(min=0, help="Bootstrap resamples; 0 for no intervals.")] = 1000,
+    reports: Annotated[bool, typer.Option(help="Put each suite's report on the pages of models and suites.")] = True,
+    questions: Annotated[bool, typer.Option(help="Make the question browser.")] = True,
+    texts: Annotated[
+        list[str] | None,
+        typer.Option(metavar="DATA_SET", help="Show questions and answers of this data set too. Repeatable."),
+    ] = None,
+    images: Annotated[
+        list[str] | None,
+        typer.Option(metavar="DATA_SET", help="Show images of this data set, whose terms you have read. Repeatable."),
+    ] = None,
+    stamp: Annotated[str, typer.Option(help="A line for the foot of the overview: a commit, a date.")] = "",
+    processes: Annotated[int, typer.Option(min=1, help="Sample logs read at once.")] = 1,
+) -> None:
+    """Build a static site of all runs and packs: rankings, published rows, a page a model, the questions.
+
+    It needs no server and loads nothing from elsewhere. The same runs and options give the same bytes. What is wrong
+    with a run keeps no other one from the site: it is flagged, shown apart or refused, with the reason; exit status 1
+    says that something was refused, or of another version of a task or of the harness. Images of the mini data are
+    shown without being asked for, credentialed data never.
+    """
+    from lmms_medtasks.leaderboard.collect import collect
+    from lmms_medtasks.leaderboard.site import build as site
+    from lmms_medtasks.leaderboard.site import folder, suites
+
+    shown = suites.shown(texts or (), images or ())
+    folder.check(output)
+    board = collect(runs, rules=rules, processes=processes)
+    options = site.Options(
+        title=title, resamples=resamples, reports=reports, questions=questions, stamp=stamp, shown=shown,
+        roots=tuple(path if path.is_dir() else path.parent for path in runs),
+    )  # fmt: skip
+    files = site.build(board, output, options)
+    for problem in board.bad:
+        typer.echo(f"lmms-medtasks: {problem.level}: {problem.reason} ({problem.source})", err=True)
+    apart = sum(not entry.ranked for entry in board.entries)
+    typer.echo(
+        f"Written: {output} ({len(files):,} files, {sum(files.values()) / 1e6:,.1f} MB; start with index.html). "
+        f"{len(board.entries)} entries, {apart} of them apart from the rankings; {len(board.refused)} refused.",
+        err=True,
+    )
+    if board.bad:
+        raise typer.Exit(1)

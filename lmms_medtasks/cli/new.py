@@ -1,0 +1,80 @@
+"""``lmms-medtasks new``: a folder for a task of one's own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from lmms_medtasks.errors import UserError
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to ``app``."""
+    app.command()(new)
+
+
+def new(
+    name: Annotated[str, typer.Argument(help="The task's name, and its folder's.")],
+    dataset: Annotated[str, typer.Option(help="A table in the folder, a hub's owner/name, or medtasks://suite/split.")],
+    template: Annotated[str, typer.Option(help="What to build on; `lmms-medtasks new --help` lists them below.")],
+    folder: Annotated[Path | None, typer.Option(help="Where to write; a folder called NAME here.")] = None,
+    split: Annotated[str, typer.Option(help="The hub data set's split.")] = "test",
+    image: Annotated[str | None, typer.Option(help="The column with the picture.")] = None,
+    question: Annotated[str | None, typer.Option(help="The column with the question.")] = None,
+    options: Annotated[str | None, typer.Option(help="The column with all options, or their columns: a,b,c.")] = None,
+    answer: Annotated[str | None, typer.Option(help="The column with the right answer.")] = None,
+    answer_is: Annotated[str, typer.Option(help="letter, text, index (from 0) or number (from 1).")] = "",
+    id_: Annotated[str | None, typer.Option("--id", help="The column with the questions' names.")] = None,
+    image_id: Annotated[str | None, typer.Option(help="The column that tells which pictures are the same.")] = None,
+    tags: Annotated[str, typer.Option(help="Further columns to keep for analyses: a,b,c.")] = "",
+    degradation: Annotated[str | None, typer.Option(help="The degradation of all pictures, or drawn.")] = None,
+    severity: Annotated[int | None, typer.Option(help="0, 1 or 2.")] = None,
+    modality: Annotated[str | None, typer.Option(help="What all pictures are of.")] = None,
+    judge: Annotated[str | None, typer.Option(help="The judge protocol of open answers.")] = None,
+    shift: Annotated[str | None, typer.Option(help="COLUMN:IID:OOD, as in hospital:A:B,C.")] = None,
+    paper: Annotated[str, typer.Option(help="For the card.")] = "",
+    licence: Annotated[str, typer.Option(help="For the card.")] = "",
+    terms: Annotated[str, typer.Option(help="For the card: the data-use terms.")] = "",
+    about: Annotated[str, typer.Option(help="For the card: a sentence on what is asked.")] = "",
+    deviations: Annotated[str, typer.Option(help="For the card: deviations from the paper.")] = "",
+) -> None:
+    """Write a folder with the task's YAMLs, prompt, card and, where columns are called otherwise, a one-line adapter.
+
+    Templates: multiple_choice, open, grid, shift_pair, open_shift_pair, degraded, calibration, no_image.
+    """
+    from lmms_medtasks.contributing.new import Wanted, write
+
+    columns = dict(image=image, question=question, options=options, answer=answer, id=id_, image_id=image_id)
+    settings: dict[str, Any] = {"degradation": degradation, "severity": severity, "modality": modality, "judge": judge}
+    if shift:
+        settings["shift"] = _shift(shift)
+    wanted = Wanted(
+        name=name,
+        template=template,
+        dataset=dataset,
+        folder=folder or Path(name),
+        split=split,
+        columns={key: value for key, value in columns.items() if value},
+        answer_is=answer_is,
+        tags=tuple(filter(None, tags.split(","))),
+        settings={key: value for key, value in settings.items() if value is not None},
+        card={"paper": paper, "licence": licence, "terms": terms, "about": about, "deviations": deviations},
+    )
+    for path in write(wanted):
+        typer.echo(path)
+    typer.echo(f"Next: lmms-medtasks validate {wanted.folder}", err=True)
+
+
+def _shift(text: str) -> dict[str, Any]:
+    parts = text.split(":")
+    if len(parts) != 3 or not all(parts):
+        raise UserError(f"--shift {text!r}: wanted COLUMN:IID:OOD, as in hospital:A:B,C.")
+    column, iid, ood = parts
+    return {"column": column, "iid": _values(iid), "ood": _values(ood)}
+
+
+def _values(text: str) -> Any:
+    values = text.split(",")
+    return values if len(values) > 1 else values[0]

@@ -1,0 +1,80 @@
+"""``lmms-medtasks pack``: a run as a compact signed-off summary, and the check of one."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lmms_medtasks.errors import UserError
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to ``app``."""
+    app.command()(pack)
+
+
+def pack(
+    run: Annotated[Path, typer.Argument(help="Result folder of a run; with --check a pack, or a folder with packs.")],
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="File to write: .json or .json.gz.")] = None,
+    signed_off_by: Annotated[
+        str, typer.Option("--signed-off-by", metavar="'NAME <MAIL>'", help="Who vouches that the run is real.")
+    ] = "",
+    task: Annotated[list[str] | None, typer.Option("--task", help="Only this task; may be given again.")] = None,
+    check: Annotated[bool, typer.Option("--check", help="Compute every number of packs anew; write nothing.")] = False,
+    against: Annotated[
+        Path | None, typer.Option("--against", help="With --check: the run that the pack must be of, too.")
+    ] = None,
+) -> None:
+    """Write a run's scores question by question, without texts and images, with checksums, for a leaderboard.
+
+    Exits with 1 when a task of the run could not be packed, or a pack that is checked does not hold.
+    """
+    if check:
+        _check(run, against)
+        return
+    if output is None or against is not None:
+        raise UserError("Name the file to write with -o FILE. --against is for --check.")
+    _pack(run, output, signed_off_by, task or [])
+
+
+def _pack(run: Path, output: Path, signed_off_by: str, tasks: list[str]) -> None:
+    from lmms_medtasks.leaderboard import packing
+    from lmms_medtasks.leaderboard.collect import collect
+
+    board = collect([run], tasks=tasks, processes=os.cpu_count() or 1)
+    for problem in board.problems:
+        where = f"{problem.task}: " if problem.task else ""
+        typer.echo(f"{problem.level}: {where}{problem.reason}", err=True)
+    if not board.entries:
+        raise UserError(f"No task of {run} can be packed.")
+    size = packing.write(packing.pack(board.entries, signed_off_by), output)
+    typer.echo(f"Written: {output} ({len(board.entries)} tasks, {size:,} bytes)", err=True)
+    if board.refused:
+        raise typer.Exit(1)
+
+
+def _check(path: Path, against: Path | None) -> None:
+    from lmms_medtasks.leaderboard import packs
+    from lmms_medtasks.leaderboard.matching import differences
+
+    found = sorted(packs.files(path)) if path.is_dir() else [path]
+    if not found:
+        raise UserError(f"No pack in {path}.")
+    bad = False
+    for file in found:
+        try:
+            entries = packs.read(file)
+            said = differences(entries, against) if against else []
+        except UserError as error:
+            entries, said = [], [str(error)]
+        for text in said:
+            typer.echo(f"refused: {text}")
+        bad = bad or bool(said)
+        if not said:
+            rows = sum(len(entry.questions) for entry in entries)
+            typer.echo(f"holds: {file} ({len(entries)} tasks, {rows:,} questions, {entries[0].source.signed_off_by})")
+    if bad:
+        raise typer.Exit(1)

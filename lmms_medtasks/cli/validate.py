@@ -1,0 +1,41 @@
+"""``lmms-medtasks validate``: is a contributed task as it should be?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to ``app``."""
+    app.command()(validate)
+
+
+def validate(
+    path: Annotated[Path, typer.Argument(help="The task's folder, or a YAML in it.")],
+    static: Annotated[bool, typer.Option("--static", help="Import and execute nothing of it.")] = False,
+    base: Annotated[str, typer.Option(help="A git revision to compare versions with.")] = "",
+    show: Annotated[
+        Path | None, typer.Option(help="Write a page with the first questions as a model gets them.")
+    ] = None,
+    write: Annotated[bool, typer.Option("--write", help="Record the prompts in prompts.json.")] = False,
+) -> None:
+    """Check a task's folder; exit with 1 if anything is wrong.
+
+    First what can be told without executing it: keys and settings, includes, hooks, names, data files, card. Then its
+    hooks on its data: five questions as a model gets them, its own answers read back, random answers, threads.
+    """
+    from lmms_medtasks.contributing.validate import validate as run
+
+    found = run(path, static_only=static, base=base, show=show, write=write)
+    for line in found.told:
+        typer.echo(line)
+    for problem in found.problems:
+        typer.echo(problem)
+    errors, others = len(found.errors), len(found.problems) - len(found.errors)
+    how = "Nothing was executed. " if static else ""
+    typer.echo(f"{how}{errors} error{'s' * (errors != 1)}, {others} other finding{'s' * (others != 1)}.")
+    if errors:
+        raise typer.Exit(1)

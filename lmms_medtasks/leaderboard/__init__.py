@@ -1,0 +1,1 @@
+"""From many runs to a leaderboard: entries, what is wrong with them, packs, and the static site."""

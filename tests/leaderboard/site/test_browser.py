@@ -1,0 +1,148 @@
+"""The site in headless Chromium: no error, nothing from outside, tables sorted and filtered, texts only texts."""
+
+import pytest
+
+WAIT = """new Promise((done) => {
+  const look = () => document.querySelector("#list .question, #browser + .flag") ? done(true) : setTimeout(look, 20);
+  look();
+})"""
+
+
+def pages(site):
+    return sorted(site.rglob("*.html"))
+
+
+@pytest.fixture
+def quiet(browser, site):
+    """The browser; afterwards it must have logged no error, asked for nothing outside, and run nothing of a text."""
+    browser.errors.clear()
+    browser.requests.clear()
+    yield browser
+    assert browser.errors == []
+    assert browser.requests
+    assert all(url.startswith((site.as_uri(), "data:")) for url in browser.requests)
+
+
+def test_every_page_opens_without_an_error_or_a_request_outside(quiet, site):
+    for path in pages(site):
+        quiet.open(path)
+        if path.parent.name == "questions":
+            quiet.run(WAIT)
+        assert quiet.run("document.scripts.length") == (2 if path.parent.name == "questions" else 1)
+        assert quiet.run("document.querySelectorAll('[onmouseover], [onerror], [onclick], main script').length") == 0
+
+
+def test_no_page_is_wider_than_a_phone(quiet, site):
+    quiet.call("Emulation.setDeviceMetricsOverride", width=390, height=800, deviceScaleFactor=1, mobile=True)
+    try:
+        for path in pages(site):
+            quiet.open(path)
+            if path.parent.name == "questions":
+                quiet.run(WAIT)
+            assert quiet.run("document.documentElement.scrollWidth") <= 390, path
+    finally:
+        quiet.call("Emulation.clearDeviceMetricsOverride")
+
+
+COLUMN = """((table, column) => [...table.tBodies[0].rows].filter((row) => !row.hidden)
+  .map((row) => row.cells[column].textContent))(document.querySelector('#medq_deg-ranking table'), %d)"""
+CLICK = "document.querySelectorAll('#medq_deg-ranking th button')[%d].click()"
+
+
+def test_a_table_is_sorted_by_a_click_and_by_a_key(quiet, site):
+    quiet.open(site / "suites" / "medq_deg.html")
+    before = quiet.run(COLUMN % 2)
+    numbers = [float(text.split()[0]) for text in before if text[0].isdigit()]
+    quiet.run(CLICK % 2)
+    shown = quiet.run(COLUMN % 2)
+    assert [float(text.split()[0]) for text in shown] == sorted(numbers, reverse=True)
+    assert quiet.run("document.querySelectorAll('#medq_deg-ranking th')[2].ariaSort") == "descending"
+    quiet.run("document.querySelectorAll('#medq_deg-ranking th button')[2].focus()")
+    for kind in ("keyDown", "keyUp"):
+        quiet.call("Input.dispatchKeyEvent", type=kind, key="Enter", code="Enter", text="\r", windowsVirtualKeyCode=13)
+    shown = quiet.run(COLUMN % 2)
+    assert [float(text.split()[0]) for text in shown] == sorted(numbers)
+    # A rank: the best first, rows without one last.
+    quiet.run(CLICK % 3)
+    ranks = quiet.run(COLUMN % 3)
+    assert ranks[:2] == ["1 [1, 2]", "2 [1, 2]"] or ranks[:2] == ["1 [1, 1]", "2 [2, 2]"]
+    assert set(ranks[2:]) == {"–"}
+
+
+def test_rows_are_filtered_by_words_and_by_kind(quiet, site):
+    quiet.open(site / "suites" / "medq_deg.html")
+    box = "document.querySelector('#medq_deg-ranking').previousElementSibling"
+    everything = len(quiet.run(COLUMN % 0))
+    quiet.run(f"{box}.querySelector('[type=checkbox]').click()")
+    assert len(quiet.run(COLUMN % 0)) == 2
+    quiet.run(f"{box}.querySelector('[type=checkbox]').click()")
+    quiet.run(
+        f"(i => {{ i.value = 'gpt-5'; i.dispatchEvent(new Event('input')); }})({box}.querySelector('[type=search]'))"
+    )
+    found = quiet.run(COLUMN % 0)
+    assert found and all("GPT-5" in name for name in found)
+    assert quiet.run(f"{box}.querySelector('[role=status]').textContent") == f"{len(found)} of {everything} rows"
+
+
+def test_dark_by_preference_and_by_button(quiet, site):
+    back = "getComputedStyle(document.body).backgroundColor"
+    quiet.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "light"}])
+    quiet.open(site / "index.html")
+    light = quiet.run(back)
+    quiet.run("document.getElementById('theme').click()")
+    dark = quiet.run(back)
+    assert dark != light
+    quiet.open(site / "suites" / "medobvious.html")
+    assert quiet.run(back) == dark
+    quiet.run("localStorage.clear()")
+    quiet.open(site / "index.html")
+    assert quiet.run(back) == light
+    quiet.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark"}])
+    assert quiet.run(back) == dark
+    quiet.call("Emulation.setEmulatedMedia", features=[])
+
+
+def choose(browser, name, value):
+    browser.run(
+        f"(s => {{ s.value = {value!r}; s.dispatchEvent(new Event('change')); }})(document.getElementById({name!r}))"
+    )
+    browser.run("new Promise((done) => setTimeout(done, 50))")
+
+
+def test_questions_are_shown_as_text_and_filtered(quiet, site, hostile):
+    quiet.open(site / "questions" / "medq_deg.html")
+    quiet.run(WAIT)
+    found = "document.getElementById('found').textContent"
+    assert quiet.run(found) == "18 of 18 questions"
+    assert hostile.replace("\u202e", "\ufffd") in quiet.run("document.getElementById('list').textContent")
+    assert quiet.run("document.querySelectorAll('#list script, #list img').length") == 0
+    # good is wrong at L2 of every other question and at all levels of the last; bad is right where its letter is A.
+    choose(quiet, "verdict", "none")
+    none = int(quiet.run(found).split()[0])
+    choose(quiet, "verdict", "")
+    choose(quiet, "model", "1")
+    choose(quiet, "was", "wrong")
+    wrong = int(quiet.run(found).split()[0])
+    # "AAAAAB": L2 of the second, fourth and sixth (3), and L0 and L1 of the sixth (2).
+    assert wrong == 5
+    assert 0 < none <= wrong
+    choose(quiet, "was", "")
+    quiet.run("(i => { i.value = 'q3'; i.dispatchEvent(new Event('input')); })(document.getElementById('words'))")
+    assert quiet.run(found) == "3 of 18 questions"
+
+
+def test_pages_of_questions_are_turned(quiet, site):
+    quiet.open(site / "questions" / "medq_deg.html")
+    quiet.run(WAIT)
+    assert quiet.run("document.querySelectorAll('#list .question').length") == 10
+    assert quiet.run("document.getElementById('previous').disabled")
+    quiet.run("document.getElementById('next').click()")
+    quiet.run("new Promise((done) => setTimeout(done, 50))")
+    assert quiet.run("document.querySelectorAll('#list .question').length") == 8
+    assert quiet.run("document.getElementById('place').textContent") == "11 to 18"
+    assert quiet.run("document.getElementById('next').disabled")
+
+
+def test_a_link_to_a_folded_table_opens_it(quiet, site):
+    quiet.open(site / "suites" / "medq_deg.html", "#published-table6")
+    assert quiet.run("document.getElementById('published-table6').closest('details').open")

@@ -1,0 +1,30 @@
+"""``lmms-medtasks leaderboard build``: what it writes, what it says, and its exit status."""
+
+import typer
+from typer.testing import CliRunner
+
+from lmms_medtasks.cli import leaderboard_site
+
+OPTIONS = ["--resamples", "0", "--no-reports", "--no-questions"]
+
+
+def invoke(*arguments):
+    app = typer.Typer()
+    leaderboard_site.register(app)
+    return CliRunner().invoke(app, [*map(str, arguments), *OPTIONS])
+
+
+def test_a_good_run_gives_a_site_and_status_0(tmp_path, write):
+    write(tmp_path / "runs" / "a", "m", "AB")
+    result = invoke(tmp_path / "runs", "-o", tmp_path / "site", "--title", "Ours")
+    assert result.exit_code == 0
+    assert "5 entries, 0 of them apart from the rankings; 0 refused" in result.output
+    assert "<h1>Ours</h1>" in (tmp_path / "site" / "index.html").read_text()
+    assert not (tmp_path / "site" / "questions").exists()
+
+
+def test_a_refused_run_is_named_the_rest_is_built_and_the_status_says_so(board_folder, tmp_path):
+    result = invoke(board_folder, "-o", tmp_path / "site")
+    assert result.exit_code == 1
+    assert "refused:" in result.output and "broken or cut off" in result.output
+    assert (tmp_path / "site" / "suites" / "medobvious.html").is_file()

@@ -1,0 +1,137 @@
+"""Runs written by hand in the form that the harness writes them, so that their numbers add up."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+FINGERPRINT = {"code": "c0de", "prompt": "9409"}
+JUDGE = {
+    "name": "openai:judge",
+    "settings": {"temperature": 0.0},
+    "is_paper_judge": False,
+    "protocols": [{"protocol": "med_cmr_open", "version": 1, "digest": "d16e57"}],
+}
+
+
+def choice_rows(trials: Mapping[str, str], *, images: int | None = None, **tags: Any) -> list[dict[str, Any]]:
+    """A row a question, id -> its trials ("AAB"; "-" unreadable, "!" failed); the right answer is A.
+
+    ``images``: questions are spread over so many images; default: each has its own.
+    """
+    rows = []
+    for number, (name, letters) in enumerate(trials.items()):
+        read = [{"-": "unreadable", "!": "failed"}.get(letter, letter) for letter in letters]
+        replies = [each for each in read if each != "failed"]
+        record: dict[str, Any] = {
+            "id": name,
+            "image_id": f"image {number % images if images else number}",
+            "data": "full",
+            "answer": "A",
+            "option_count": 4,
+            "modality": "CT",
+            "severity": 1,
+            **tags,
+            "trials": read,
+        }
+        if replies:
+            record["score"] = replies.count("A") / len(replies)
+        parsed = sum(each != "unreadable" for each in replies)
+        rows.append(
+            {
+                "doc_id": number,
+                "target": "A",
+                "filtered_resps": [f"reply {letter} to {name}" for letter in letters],
+                "accuracy": record,
+                "parse_rate": {"parsed": parsed, "replies": len(replies)},
+                "failed_requests": {"failed": len(read) - len(replies), "trials": len(read)},
+                "input": f"prompt of {name}",
+            }
+        )
+    return rows
+
+
+def judged_rows(totals: Mapping[str, float | None], judge: str = "openai:judge") -> list[dict[str, Any]]:
+    """A row of ``med_cmr_open`` a question, id -> its total; None: the judgement is missing."""
+    rows = []
+    for number, (name, total) in enumerate(totals.items()):
+        value: dict[str, Any] = {
+            "id": name,
+            "image_id": f"image {number}",
+            "status": "judged" if total is not None else "missing",
+            "judged": int(total is not None),
+            "wanted": 1,
+            "low": 20.0 if total is None else total,
+            "high": 100.0 if total is None else total,
+        }
+        if total is not None:
+            value["score"] = total
+        record = {
+            **value, "data": "full", "dimension": "SOD", "trials": ["ok"], "judge": {"name": judge},
+            "items": [{"answer": "secret"}], "verdicts": [[]], "answer": "a long text that is no letter",
+        }  # fmt: skip
+        rows.append(
+            {
+                "doc_id": number,
+                "target": "reference text",
+                "filtered_resps": [f"answer to {name}"],
+                "total": record,
+                "failed_requests": {"failed": 0, "trials": 1},
+                "input": f"prompt of {name}",
+            }
+        )
+    return rows
+
+
+def means(rows: Iterable[Mapping[str, Any]]) -> dict[str, float]:
+    """What the harness would report: the mean score of each metric."""
+    found: dict[str, list[float]] = {}
+    for row in rows:
+        for name, value in row.items():
+            if isinstance(value, dict) and "score" in value:
+                found.setdefault(f"{name},trials", []).append(value["score"])
+    return {name: sum(values) / len(values) for name, values in found.items()}
+
+
+def write(
+    folder: Path,
+    tasks: Mapping[str, Sequence[Mapping[str, Any]]],
+    *,
+    model: str = "model-a",
+    arguments: str = "",
+    date: str = "20260101_000000",
+    versions: Mapping[str, float] | None = None,
+    metadata: Mapping[str, Any] | None = None,
+    limit: float | None = None,
+    original: int | None = None,
+    harness: str = "0.7.3",
+    reported: Mapping[str, float] | None = None,
+    samples: bool = True,
+) -> Path:
+    """Write a run of these tasks, rows by task, and give its result file."""
+    folder.mkdir(parents=True, exist_ok=True)
+    results = {task: {"alias": task, **means(rows), **(reported or {})} for task, rows in tasks.items()}
+    own = {
+        "version": 1.0, "data": "full", "data_digest": "da7a", "fingerprint": FINGERPRINT, "fingerprint_recorded": True,
+        **(metadata or {}),
+    }  # fmt: skip
+    content = {
+        "results": results,
+        "configs": {task: {"task": task, "metadata": own} for task in tasks},
+        "versions": {task: (versions or {}).get(task, 1.0) for task in tasks},
+        "n-samples": {
+            task: {"original": original or len(rows), "effective": len(rows)} for task, rows in tasks.items()
+        },
+        "config": {"model": "runner", "model_args": f"pretrained={model}{arguments}", "limit": limit},
+        "date": date,
+        "lmms_eval_version": harness,
+    }
+    path = folder / f"{date}_results.json"
+    path.write_text(json.dumps(content), "utf-8")
+    if samples:
+        for task, rows in tasks.items():
+            text = "".join(json.dumps(row) + "\n" for row in rows)
+            (folder / f"{date}_samples_{task}.jsonl").write_text(text, "utf-8")
+    return path

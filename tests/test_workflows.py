@@ -1,0 +1,153 @@
+"""The workflows and the action: their commands exist with these options, and their steps do what they say."""
+
+import importlib.util
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import typer
+import yaml
+
+ROOT = Path(__file__).parents[1]
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+ACTION = ".github/actions/gate/action.yml"
+COMMAND = re.compile(r"lmms-medtasks ((?:[^\n;|]|\|(?!\|))*)")
+TASK = "medq_deg_l1"
+
+
+@pytest.fixture(scope="module")
+def runs():
+    """The module ``tests/made_up_runs.py``."""
+    spec = importlib.util.spec_from_file_location("medtasks_runs_of_workflows", ROOT / "tests" / "made_up_runs.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def steps(path):
+    content = yaml.safe_load(path.read_text("utf-8"))
+    jobs = content["jobs"].values() if "jobs" in content else [content["runs"]]
+    return [step for job in jobs for step in job["steps"]]
+
+
+def step(path, name):
+    (found,) = [each for each in steps(ROOT / path) if each.get("name") == name]
+    return found["run"]
+
+
+@pytest.mark.parametrize("path", [*WORKFLOWS, ROOT / ACTION], ids=lambda path: path.name)
+def test_every_command_exists_with_its_options(path):
+    from lmms_medtasks.cli.app import build
+
+    root = typer.main.get_command(build())
+    for text in (each["run"] for each in steps(path) if "run" in each):
+        for call in COMMAND.findall(text):
+            words = shlex.split(call.split("||")[0])
+            command = root
+            while hasattr(command, "commands"):
+                command = command.commands[words.pop(0)]
+            known = {option for parameter in command.params for option in getattr(parameter, "opts", ())}
+            options = {word for word in words if re.fullmatch(r"--?[a-z][a-z_-]*", word)}
+            # `run` hands on what it does not know.
+            assert options <= known or command.name == "run", (path.name, call)
+
+
+@pytest.mark.parametrize("path", [*WORKFLOWS, ROOT / ACTION], ids=lambda path: path.name)
+def test_no_step_puts_an_expression_into_a_shell(path):
+    """What a pull request says (a branch, an input) would be run: it comes through the environment."""
+    for each in steps(path):
+        assert "${{" not in each.get("run", ""), each
+
+
+@pytest.fixture
+def shell(tmp_path):
+    """Runs a step in a folder of its own, with ``lmms-medtasks`` on the path; gives status and output."""
+    bin_folder = tmp_path / "bin"
+    bin_folder.mkdir()
+    script = bin_folder / "lmms-medtasks"
+    script.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m lmms_medtasks "$@"\n')
+    script.chmod(0o755)
+
+    def run(text, **variables):
+        own = {
+            "PATH": f"{bin_folder}{os.pathsep}{os.environ['PATH']}",
+            "PYTHONPATH": str(ROOT),
+            "GITHUB_STEP_SUMMARY": str(tmp_path / "summary.md"),
+            "GITHUB_OUTPUT": str(tmp_path / "output.txt"),
+            "RUNNER_TEMP": str(tmp_path),
+            **{name: str(value) for name, value in variables.items()},
+        }
+        # As GitHub runs a step: bash -e, with pipefail.
+        command = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", text]
+        done = subprocess.run(
+            command, cwd=tmp_path, env={**os.environ, **own}, capture_output=True, text=True, check=False
+        )
+        return done.returncode, done.stdout + done.stderr
+
+    return run
+
+
+def write(runs, folder, right, **chosen):
+    tags = {"capability": "Counting", "degradation": "gaussian_noise"}
+    rows = runs.choice_rows({f"q{row:02d}": "AAA" if row < right else "BBB" for row in range(80)}, **tags)
+    runs.write(folder, {TASK: rows}, metadata={"data": "mini"}, **chosen)
+
+
+def test_the_gate_of_the_action(tmp_path, runs, shell):
+    text = step(ACTION, "Gate")
+    for name, right in (("base", 60), ("same", 60), ("worse", 30)):
+        write(runs, tmp_path / name, right)
+    chosen = {"BASELINE": "base", "RULES": "", "TASKS": TASK}
+    assert shell(text, CANDIDATE="same", **chosen)[0] == 0
+    assert "Gate: passed" in (tmp_path / "summary.md").read_text()
+    status, output = shell(text, CANDIDATE="worse", **chosen)
+    assert status == 1, output
+    assert "Gate: failed" in (tmp_path / "summary.md").read_text()
+    assert (tmp_path / "output.txt").read_text().splitlines()[-1] == f"summary={tmp_path}/gate.md"
+    status, output = shell(text, CANDIDATE="worse", **{**chosen, "BASELINE": "nowhere"})
+    assert (status, "nothing was compared" in output) == (0, True)
+
+
+def packed(runs, folder, path, right):
+    """A pack at ``path`` of a run that is written to ``folder``."""
+    from lmms_medtasks.leaderboard import packing
+    from lmms_medtasks.leaderboard.collect import collect
+
+    write(runs, folder, right)
+    packing.write(packing.pack(collect([folder]).entries, "A B <a@b.org>"), path)
+
+
+def test_the_check_of_packs_of_the_action_refuses_a_tampered_one(tmp_path, runs, shell):
+    text = step(ACTION, "Check packs")
+    path = tmp_path / "packs" / "a.json"
+    packed(runs, tmp_path / "runs" / "tonight", path, 60)
+    assert shell(text, CANDIDATE="runs")[0] == 0  # no pack, nothing to check
+    assert shell(text, CANDIDATE="packs")[0] == 0
+    path.write_text(path.read_text().replace('"mean":0.75', '"mean":0.95'))
+    status, output = shell(text, CANDIDATE="packs")
+    assert (status, "accuracy says 0.95 over 80 questions, its scores give 0.75" in output) == (1, True)
+
+
+def test_the_nights_steps_after_the_evaluation(tmp_path, runs, shell):
+    """With a made-up run in place of the evaluated one; it is worse than that of the night before."""
+    path = ".github/workflows/nightly-smoke.yml"
+    packed(runs, tmp_path / "yesterday", tmp_path / "last" / "tonight.json.gz", 60)
+    write(runs, tmp_path / "runs" / "tonight", 30)
+    status, output = shell(step(path, "Pack"))
+    assert status == 0, output
+    assert shell(step(path, "Gate"))[0] == 1
+    assert "Gate: failed" in (tmp_path / "summary.md").read_text()
+    assert shell(step(path, "Keep for tomorrow"))[0] == 0
+    assert (tmp_path / "last" / "tonight.json.gz").read_bytes() == (tmp_path / "packs" / "tonight.json.gz").read_bytes()
+
+
+@pytest.mark.parametrize("name", ["Report", "Site"])
+def test_the_nights_pages(tmp_path, runs, shell, name):
+    write(runs, tmp_path / "runs" / "tonight", 60)
+    status, output = shell(step(".github/workflows/nightly-smoke.yml", name))
+    assert status == 0, output
+    assert list(tmp_path.glob("*/index.html" if name == "Site" else "report/report.html"))
