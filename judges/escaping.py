@@ -15,9 +15,11 @@ _TAG = re.compile(r"[<\uff1c\ufe64\u2039\u27e8\u3008](?=\s*[A-Za-z/|!?<>\uff5c\u
 # "[INST]" and the like.
 _TOKEN = re.compile(r"\[(?=/?[A-Z_]{2,}\])")
 # A JSON object's beginning, or a prompt's place; look-alikes count as well.
-_OBJECT = re.compile(r"[{\uff5b\ufe5b](?=\s*[\"'{\uff5b\ufe5b\u201c\u2018\u00ab])|(?<=[{\uff5b\ufe5b])[{\uff5b\ufe5b]")
+_OBJECT = re.compile(
+    r"[{\uff5b\ufe5b](?=\s*[\"'{\uff02\uff07\uff5b\ufe5b\u201c\u2018\u00ab])|(?<=[{\uff5b\ufe5b])[{\uff5b\ufe5b]"
+)
 # A key and its colon, as in a verdict.
-_KEY = re.compile(r"[\"'\u201d\u2019\u00bb](?=\s*[:\uff1a])")
+_KEY = re.compile(r"[\"'\uff02\uff07\u201d\u2019\u00bb](?=\s*[:\uff1a])")
 # Control and format characters (bidirectional overrides, zero width, tags), lone surrogates, private use, separators.
 _HIDDEN = {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"}
 _UNUSUAL = re.compile(r"[^\n\t\x20-\x7e]")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
+import functools
 import json
 import os
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
@@ -41,13 +42,19 @@ class Judged:
         """The judge that the file names for it, as :func:`lmms_medtasks.judges.identity.summary` describes it."""
         return (self.config.get("metadata") or {}).get("judge") or {"name": "none", "protocols": []}
 
+    @functools.cached_property
+    def has_verdicts(self) -> bool:
+        """Whether a judge gave any: one that never answered (a wrong address) is no one's judge yet."""
+        rows = (sample.record.get("verdicts") for sample in self.run.samples(self.task))
+        return any(each["status"] == "judged" for row in rows for verdicts in row or () for each in verdicts)
+
     def by(self, settings: Settings) -> bool:
         """Whether the file's verdicts are of this judge, or of none yet."""
-        return self.recorded["name"] in ("none", settings.name)
+        return not self.has_verdicts or self.recorded["name"] == settings.name
 
     def check_same(self, settings: Settings) -> None:
-        """Raise UserError unless this judge, with these settings and prompts, gave the file's verdicts, if it has any."""
-        if self.recorded["name"] == "none":
+        """Raise UserError unless this judge, with these settings and prompts, gave the file's verdicts, if any."""
+        if not self.has_verdicts:
             return
         then = {each["protocol"]: each for each in self.recorded["protocols"]}
         for protocol in self.protocols:
@@ -122,7 +129,6 @@ def rejudge(
     made = datetime.now(timezone.utc).isoformat(timespec="seconds")
     made_by = {"date": made, "judge": judge.settings.name, "tasks": [each.task for each in tasks]}
     content["judged_again"] = [*content.get("judged_again", []), made_by]
-    target.mkdir(parents=True, exist_ok=True)
     for task, rows in logs.items():
         _write(target / run.samples_file(task).name, "".join(_line(row) for row in rows))
     _write(target / run.path.name, _line(content, indent=2))
@@ -132,16 +138,8 @@ def rejudge(
 def _leave(content: dict[str, Any], tasks: set[str]) -> None:
     """Leave only ``tasks`` in a result file's content; groups that hold others go with them."""
     groups = {name for name, members in content.get("group_subtasks", {}).items() if members and set(members) <= tasks}
-    for key in (
-        "results",
-        "groups",
-        "group_subtasks",
-        "configs",
-        "versions",
-        "n-shot",
-        "higher_is_better",
-        "n-samples",
-    ):
+    for key in ("results", "groups", "group_subtasks", "configs", "versions", "n-shot", "higher_is_better",
+                "n-samples"):  # fmt: skip
         if isinstance(content.get(key), dict):
             content[key] = {name: value for name, value in content[key].items() if name in tasks | groups}
 
@@ -280,12 +278,6 @@ def _filter(each: Judged) -> str:
     return names.pop()
 
 
-def default_folder(run: Path, judge: str) -> Path:
-    """``RUN-judge-<model>``, beside the run's folder."""
-    folder = run if run.is_dir() else run.parent
-    return folder.resolve().with_name(f"{folder.resolve().name}-judge-{re.sub(r'[^A-Za-z0-9._-]+', '_', judge)}")
-
-
 def _line(content: Mapping[str, Any], indent: int | None = None) -> str:
     from lmms_eval.utils import handle_non_serializable  # as the harness writes its files
 
@@ -293,7 +285,13 @@ def _line(content: Mapping[str, Any], indent: int | None = None) -> str:
 
 
 def _write(path: Path, text: str) -> None:
-    """Write a file whole or not at all."""
+    """Write a file whole or not at all; raises UserError where it can't be written."""
     part = path.with_name(f"{path.name}.{os.getpid()}.part")
-    part.write_text(text, encoding="utf-8", errors="surrogatepass")
-    os.replace(part, path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part.write_text(text, encoding="utf-8", errors="surrogatepass")
+        os.replace(part, path)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            part.unlink()
+        raise UserError(f"Can't write {path}: {error}. All verdicts are kept: no question is asked again.") from error

@@ -101,7 +101,7 @@ class Stage:
         task.apply_filters = apply_filters
 
     def _judged(self, judge: Judge, protocol: Protocol, answers: list[Wanted]) -> tuple[dict[Key, Verdict], Counts]:
-        """The verdicts; after Ctrl-C, which must not cost hours of a model's replies, those had: the rest is missing."""
+        """The verdicts; after Ctrl-C, which must not cost hours of a model's replies, those had: others are missing."""
         before = judge.budget.spent
         try:
             return judge.judge(protocol, answers, say=self._say, quiet=self._rank > 0)

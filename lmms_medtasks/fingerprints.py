@@ -11,10 +11,12 @@ import functools
 import hashlib
 import inspect
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 _LENGTH = 12
+_PICTURES = {".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".webp"}
 # What the hooks use and no YAML names.
 _ALWAYS = (
     "lmms_medtasks.parsing.choice",
@@ -41,6 +43,29 @@ def of_task(config: Mapping[str, Any]) -> dict[str, str]:
 
         found["degradations"] = degradations.fingerprint()
     return dict(sorted(found.items()))
+
+
+def of_folder(folder: Path) -> dict[str, str]:
+    """A digest of a contributed task's own Python files, under "adapter"; nothing where it has none.
+
+    The harness executes them from their files: they are no modules that :func:`of_task` could find.
+    """
+    files = sorted(folder.glob("*.py"))
+    return {"adapter": digest(*(file.read_bytes() for file in files))} if files else {}
+
+
+def of_files(files: Sequence[Path]) -> str:
+    """A digest of the contents of these files and of the picture files beside them, "" without any file.
+
+    A table's pictures lie in the folders beside it: changing one changes the digest as changing the table does.
+    """
+    folders = {file.parent for file in files}
+    pictures = {each for folder in folders for each in folder.rglob("*") if each.suffix.lower() in _PICTURES}
+    total = hashlib.sha256()
+    for file in [*files, *sorted(pictures)]:
+        with file.open("rb") as content:
+            total.update(file.name.encode() + hashlib.sha256(content.read()).digest())
+    return total.hexdigest()[:_LENGTH] if files else ""
 
 
 def digest(*contents: bytes) -> str:
@@ -77,5 +102,6 @@ def _functions(value: Any) -> Iterator[Any]:
             yield from _functions(each)
     elif isinstance(value, functools.partial):
         yield from _functions(value.func)
-    elif inspect.isfunction(value):
+        yield from _functions(value.keywords)
+    elif inspect.isfunction(value) or (callable(value) and hasattr(value, "fingerprint")):
         yield value

@@ -91,7 +91,12 @@ def doc_to_text(doc: Document, settings: Settings | None = None) -> str:
 
 @functools.cache
 def prompt_text(name: str) -> str:
-    """A prompt file's text, without the line break at its end. Raises UserError when there is no such file."""
+    """A prompt file's text, without the line break at its end. Raises UserError when there is no such file.
+
+    A name that holds ``{question}`` is the text itself.
+    """
+    if "{question}" in name:
+        return name
     path = Path(name)
     resource = path if path.is_absolute() else importlib.resources.files("lmms_medtasks.task_configs").joinpath(name)
     if not resource.is_file():

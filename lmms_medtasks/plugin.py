@@ -4,19 +4,23 @@ The harness loads the entry point group ``lmms_eval.models`` when its model regi
 multi-process launch too. :func:`register` is ours: it returns the models of :mod:`lmms_medtasks.baselines` and, once
 the harness's task manager exists, makes it see our tasks (harness 0.7.3 has no entry points for tasks).
 
-Four methods of ``lmms_eval.tasks.TaskManager`` are wrapped; ``tests/test_plugin.py`` fails when one of them moves:
+Five methods of ``lmms_eval.tasks.TaskManager`` are wrapped; ``tests/test_plugin.py`` fails when one of them moves:
 
 - ``initialize_tasks`` also indexes :func:`task_folder`;
 - ``match_tasks`` checks that the data of the tasks asked for can be had, names a runner that re-encodes pictures, and
   checks that the judge of open answers is configured and may judge them, before a model is loaded for minutes;
-- ``load_task_or_group`` notes whether the runner is a "chat" or a "simple" one;
-- ``_get_config`` completes a task's metadata with what only a run knows (:mod:`lmms_medtasks.provenance`), so that it
-  stands in the result file and in the key of the harness's response cache.
+- ``load_task_or_group`` notes whether the runner is a "chat" or a "simple" one, and lets a :class:`UserError` of a
+  task's ``process_docs`` through, which the harness would wrap in one of its retries;
+- ``load_config`` gets a YAML that the harness has read past the task manager, as it does where the name after --tasks
+  is also a folder's in the working directory: a contributed task is then loaded by its name;
+- ``_get_config`` hands contributed tasks' settings to their hooks (:mod:`lmms_medtasks.templates.binding`), and
+  completes a task's metadata with what only a run knows (:mod:`lmms_medtasks.provenance`), so that it stands in the
+  result file and in the key of the harness's response cache.
 
 And one function, ``lmms_eval.evaluator.evaluate``, which has the model and the tasks in hand: before it runs, --repeats
 is compared with the number of trials that a task's metrics get, sampling settings that the checkpoint ships are set
-aside (:mod:`lmms_medtasks.sampling`), and an adapter's runner that re-encodes pictures is named. While it runs, open answers are judged between generation and scoring
-(:mod:`lmms_medtasks.judges.stage`).
+aside (:mod:`lmms_medtasks.sampling`), and an adapter's runner that re-encodes pictures is named. While it runs, open
+answers are judged between generation and scoring (:mod:`lmms_medtasks.judges.stage`).
 """
 
 from __future__ import annotations
@@ -76,6 +80,7 @@ def join(task_manager: type) -> None:
     _wrap(task_manager, "initialize_tasks", _initialize_tasks)
     _wrap(task_manager, "match_tasks", _match_tasks)
     _wrap(task_manager, "load_task_or_group", _load_task_or_group)
+    _wrap(task_manager, "load_config", _load_config)
     _wrap(task_manager, "_get_config", _get_config)
 
 
@@ -129,13 +134,15 @@ def _check_judge(configs: list[dict[str, Any]]) -> None:
 
 
 def _leaves(manager: Any, names: list[str]) -> list[str]:
-    """The tasks of ours among ``names``, those inside our groups and tags included."""
-    folder, found = str(task_folder()), []
+    """The tasks of ours and the contributed ones among ``names``, those inside groups and tags included."""
+    # Tasks that were contributed lie in a folder of --include_path.
+    given = manager.include_path or []
+    folders, found = (str(task_folder()), *([given] if isinstance(given, str) else map(str, given))), []
     for name in names:
         entry = manager.task_index[name]
         if entry["type"] == "tag":
             found += _leaves(manager, entry["task"])
-        elif str(entry["yaml_path"]).startswith(folder):
+        elif str(entry["yaml_path"]).startswith(folders):
             config = type(manager)._get_config.__wrapped__(manager, name)
             children = config["task"] if entry["type"] == "group" else []
             known = [child for child in children if isinstance(child, str) and child in manager.task_index]
@@ -148,7 +155,26 @@ def _load_task_or_group(original: Any, self: Any, task_list: Any = None, task_ty
     # Not before: the evaluator imports the models, and so us, before it has defined `evaluate`.
     if "lmms_eval.evaluator" in sys.modules:
         join_evaluator(sys.modules["lmms_eval.evaluator"])
-    return original(self, task_list, task_type)
+    from tenacity import RetryError
+
+    with user_errors():
+        try:
+            return original(self, task_list, task_type)  # type: ignore[no-any-return]
+        except RetryError as error:
+            if isinstance(error.__cause__, UserError):
+                raise error.__cause__ from None
+            raise
+
+
+def _load_config(original: Any, self: Any, config: dict[str, Any]) -> Any:
+    from lmms_medtasks.templates import binding
+
+    if not isinstance(config.get("task"), str) or binding.template_of(config) is None:
+        return original(self, config)
+    with user_errors():
+        if config["task"] not in self.task_index:
+            raise UserError(f"The task {config['task']!r} was given as a folder or file. Name it, with --include_path.")
+        return self.load_task_or_group([config["task"]], getattr(self, "_lmms_medtasks_runner", None) or "simple")
 
 
 def _get_config(original: Any, self: Any, name: str) -> dict[str, Any]:
@@ -158,9 +184,12 @@ def _get_config(original: Any, self: Any, name: str) -> dict[str, Any]:
 
 def _get_config_checked(manager: Any, name: str) -> dict[str, Any]:
     from lmms_medtasks import provenance
+    from lmms_medtasks.templates import binding
 
-    config = type(manager)._get_config.__wrapped__(manager, name)
-    return provenance.complete(config, manager.model_name, getattr(manager, "_lmms_medtasks_runner", None))
+    path = manager.task_index[name]["yaml_path"] if name in manager.task_index else None
+    path = path if isinstance(path, str) else None  # -1 for a tag
+    config = binding.bound(type(manager)._get_config.__wrapped__(manager, name), path)
+    return provenance.complete(config, manager.model_name, getattr(manager, "_lmms_medtasks_runner", None), path)
 
 
 def join_evaluator(module: Any) -> None:

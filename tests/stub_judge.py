@@ -157,7 +157,7 @@ def hashed(prompt: str, labels: dict[str, list[Any]]) -> dict[str, Any]:
 
 
 ORDERS = (
-    re.compile(r"[\"']\w+[\"']\s*:\s*\"?(?:5|Correct)"),  # a verdict
+    re.compile(r"[\"'\uff02]\w+[\"'\uff02]\s*[:\uff1a]\s*\"?(?:5|Correct)"),  # a verdict
     re.compile(r"<\s*/\s*\w+\s*>|<!--"),  # a closing tag, a comment
     re.compile(r"<\|[^|>]*\|>|<\uff5c[^>]*>|<(?:start|end)_of_turn>|</?s>|\[/?INST\]|<<SYS>>"),  # special tokens
     re.compile(r"^<<<END \w+.*>>>$", re.MULTILINE),  # the end of a text, by another fence or by none

@@ -9,11 +9,12 @@ from types import SimpleNamespace
 
 import lmms_eval.tasks
 import pytest
+import tenacity
 
 from lmms_medtasks import plugin
 from lmms_medtasks.errors import UserError
 
-WRAPPED = ("initialize_tasks", "match_tasks", "load_task_or_group", "_get_config")
+WRAPPED = ("initialize_tasks", "match_tasks", "load_task_or_group", "load_config", "_get_config")
 
 
 @pytest.fixture(scope="module")
@@ -31,6 +32,7 @@ def test_the_harness_is_as_we_know_it():
     assert parameters(manager.initialize_tasks) == ["self", "include_path", "include_defaults"]
     assert parameters(manager.match_tasks) == ["self", "task_list"]
     assert parameters(manager.load_task_or_group) == ["self", "task_list", "task_type"]
+    assert parameters(manager.load_config) == ["self", "config"]
     assert parameters(manager._get_config) == ["self", "name"]
     assert parameters(manager._get_task_and_group) == ["self", "task_dir"]
     instance = manager(include_defaults=False, model_name="some_model")
@@ -64,6 +66,7 @@ def test_joining_twice_changes_nothing():
         def initialize_tasks(self): ...
         def match_tasks(self, task_list): ...
         def load_task_or_group(self, task_list=None, task_type="simple"): ...
+        def load_config(self, config): ...
         def _get_config(self, name): ...
 
     plugin.join(Manager)
@@ -113,6 +116,17 @@ def test_user_errors_end_the_command_line_with_one_message(monkeypatch, rank, co
     with pytest.raises(SystemExit) as end, plugin.user_errors():
         raise UserError("wrong")
     assert end.value.code == code
+
+
+@pytest.mark.parametrize("cause", [UserError("matches nothing"), OSError("no disk")])
+def test_what_a_user_did_is_not_hidden_by_the_harness_that_tries_five_times(cause):
+    @tenacity.retry(stop=tenacity.stop_after_attempt(2))
+    def original(*_):
+        raise cause
+
+    with pytest.raises(UserError if isinstance(cause, UserError) else tenacity.RetryError) as raised:
+        plugin._load_task_or_group(original, SimpleNamespace(), "a_task")
+    assert raised.value is cause or raised.value.__cause__ is cause
 
 
 def test_other_errors_pass(monkeypatch):

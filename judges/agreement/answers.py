@@ -19,7 +19,9 @@ from lmms_medtasks.results import Run
 TOTAL = "total"
 """The measure that :attr:`Protocol.total` makes of all dimensions."""
 
-_NOT_TAGS = {"id", "image_id", "trials", "judge", "items", "verdicts", "replies"}
+_NOT_TAGS = {"id", "image_id", "trials", "judge", "items", "verdicts", "replies"} | {
+    "status", "score", "low", "high", "judged", "wanted"
+}  # fmt: skip
 
 
 class AnswerKey(NamedTuple):

@@ -192,7 +192,7 @@ def _by_id(judged: Judged) -> Callable[[Rating], AnswerKey]:
 
     def find(rating: Rating) -> AnswerKey:
         if rating.id not in ids:
-            raise _no_such("id", rating.id, ids, "in the runs")
+            raise _no_such("id", rating.id, ids, "in the runs (the codes of a blind sheet need its --key)")
         if not rating.model and len(models) > 1:
             raise UserError(f"which model's answer? Add a column 'model'. Models: {', '.join(models)}.")
         model = rating.model or models[0]

@@ -148,12 +148,19 @@ def sheet(
             raise UserError(f"{path} is there already, perhaps with ratings on it. Name a new folder with --output.")
     judged = answers.read(runs, task or [], protocol)
     drawn = sheets.draw(judged, questions, seed=seed, by=by or [], settled=settled)
-    output.mkdir(parents=True)
     # With a byte-order mark, by which Excel knows UTF-8.
-    _write(output / "sheet.csv", "\ufeff" + sheets.sheet_csv(drawn, judged.protocol))
-    _write(output / "sheet.html", page(drawn, judged.protocol))
-    _write(output / "instructions.txt", sheets.instructions(judged.protocol))
-    _write(key, "\ufeff" + sheets.key_csv(drawn))
+    texts = {
+        output / "sheet.csv": "\ufeff" + sheets.sheet_csv(drawn, judged.protocol),
+        output / "sheet.html": page(drawn, judged.protocol),
+        output / "instructions.txt": sheets.instructions(judged.protocol),
+        key: "\ufeff" + sheets.key_csv(drawn),
+    }
+    try:
+        output.mkdir(parents=True)
+        for path, text in texts.items():
+            _write(path, text)
+    except OSError as error:
+        raise UserError(f"Can't write the sheet: {error}.") from error
     count = len({each.answer.key.id for each in drawn})
     few = f" (asked for {questions:,}; there are no more)" if count < questions else ""
     typer.echo(f"{len(drawn):,} answers to {count:,} questions{few} by {len(judged.models):,} models.", err=True)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import os
+import re
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -69,6 +71,7 @@ def _settings(
     judge: str | None, tasks: list[Judged], every: list[Judged], max_requests: int | None, max_cost: float | None
 ) -> Settings:
     from lmms_medtasks.judges import settings
+    from lmms_medtasks.sources.progress import say
 
     own, all_names = ({each.recorded["name"] for each in some} - {"none"} for some in (tasks, every))
     recorded = own or all_names
@@ -77,6 +80,9 @@ def _settings(
     chosen = settings.read(judge=judge or (recorded.pop() if recorded else None))
     if chosen.provider == "none":
         raise UserError("No judge: the run had none. Name one with --judge provider:model, or set MEDTASKS_JUDGE.")
+    named = os.environ.get(settings.JUDGE, "").strip()
+    if judge is None and named not in ("", chosen.name):
+        say(f"{settings.JUDGE} names {named}, but {chosen.name} judged this run and goes on. Or give --judge {named}.")
     if max_cost is not None and chosen.price is None:
         raise UserError(
             "--max-cost says nothing without a price. Set MEDTASKS_JUDGE_PRICE=input,output (USD, million)."
@@ -89,9 +95,10 @@ def _settings(
 
 
 def _beside(run: Path, settings: Settings) -> Path:
-    from lmms_medtasks.judges.rejudging import default_folder
-
-    return default_folder(run, settings.model or settings.provider)
+    """``RUN-judge-<model>``, beside the run's folder."""
+    folder = (run if run.is_dir() else run.parent).resolve()
+    judge = re.sub(r"[^A-Za-z0-9._-]+", "_", settings.model or settings.provider)
+    return folder.with_name(f"{folder.name}-judge-{judge}")
 
 
 def _rejudge(

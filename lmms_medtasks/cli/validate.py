@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -18,7 +19,7 @@ def validate(
     static: Annotated[bool, typer.Option("--static", help="Import and execute nothing of it.")] = False,
     base: Annotated[str, typer.Option(help="A git revision to compare versions with.")] = "",
     show: Annotated[
-        Path | None, typer.Option(help="Write a page with the first questions as a model gets them.")
+        Path | None, typer.Option(help="Write a page with the first questions as a model gets them, and open it.")
     ] = None,
     write: Annotated[bool, typer.Option("--write", help="Record the prompts in prompts.json.")] = False,
 ) -> None:
@@ -37,5 +38,7 @@ def validate(
     errors, others = len(found.errors), len(found.problems) - len(found.errors)
     how = "Nothing was executed. " if static else ""
     typer.echo(f"{how}{errors} error{'s' * (errors != 1)}, {others} other finding{'s' * (others != 1)}.")
+    if show is not None and show.is_file() and sys.stdout.isatty():
+        typer.launch(show.resolve().as_uri())
     if errors:
         raise typer.Exit(1)

@@ -124,6 +124,8 @@ class _Reader:
     def __init__(self, options: Sequence[str]) -> None:
         self._letters = option_letters(len(options))
         self._texts = [_plain(option) for option in options]
+        # No further is looked for an option's text: a long line with many statements would take quadratic time.
+        self._reach = 200 + max(map(len, options), default=0)
 
     def read(self, text: str) -> OptionReading:
         single = _SINGLE.fullmatch(text)
@@ -168,7 +170,7 @@ class _Reader:
         for match in _STATEMENT.finditer(text):
             if _negated(text, match.start()):
                 continue
-            rest = text[match.end() :]
+            rest = text[match.end() : match.end() + self._reach]
             found = self._chosen(rest, "statement") or found
         return found
 

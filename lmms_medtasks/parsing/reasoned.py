@@ -14,7 +14,8 @@ failed: the request failed."""
 
 # Bounded: a search must not take quadratic time over a long run of marks.
 _LABEL = re.compile(
-    r"(?:^|(?<=[.!?;])[ \t]|[ \t](?=\*\*|__))[ \t>*_#-]{0,16}(?:\d[.)][ \t]{0,4})?[*_]{0,4}\b(reasoning|(?:final[ \t]+)?answer)\b[*_]*[ \t]*[:：][*_]*",
+    r"(?:^|(?<=[.!?;])[ \t]|[ \t](?=\*\*|__))[ \t>*_#-]{0,16}(?:\d[.)][ \t]{0,4})?[*_]{0,4}"
+    r"\b(reasoning|(?:final[ \t]+)?answer)\b[*_]*[ \t]*[:：][*_]*",
     re.IGNORECASE | re.MULTILINE,
 )
 

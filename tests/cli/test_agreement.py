@@ -155,3 +155,9 @@ def test_help_names_both_commands(app):
     result = invoke(app, "--help")
     assert result.exit_code == 0
     assert "compute" in result.stdout and "sheet" in result.stdout
+
+
+def test_a_sheet_where_nothing_can_be_written(app, run, tmp_path):
+    (tmp_path / "file").write_text("")
+    done = CliRunner().invoke(app, ["agreement", "sheet", str(run), "-o", str(tmp_path / "file" / "sheet")])
+    assert isinstance(done.exception, UserError) and "Can't write the sheet" in str(done.exception)

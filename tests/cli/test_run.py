@@ -1,6 +1,8 @@
 """`lmms-medtasks run`: what is passed on, and when it fails."""
 
 import json
+import os
+import signal
 import subprocess
 import sys
 from types import SimpleNamespace
@@ -122,3 +124,14 @@ def test_a_mistake_is_one_message_and_status_2(tmp_path):
     assert done.stderr.startswith("lmms-medtasks: --limit 0")
     assert "Traceback" not in done.stderr
     assert not list(tmp_path.iterdir())
+
+
+def test_ctrl_c_waits_for_the_harness(tmp_path):
+    """It reaches the harness too, which ends in its own way: here with status 3, after half a second."""
+    child = "import signal, sys, time; signal.signal(signal.SIGINT, lambda *_: (time.sleep(0.5), sys.exit(3))); "
+    child += "print('ready', flush=True); time.sleep(60)"
+    code = f"import sys; from lmms_medtasks.cli.run import _ended; sys.exit(_ended([sys.executable, '-c', {child!r}]))"
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, start_new_session=True) as process:
+        assert process.stdout.readline() == b"ready\n"
+        os.killpg(process.pid, signal.SIGINT)
+        assert process.wait(30) == 3

@@ -72,6 +72,13 @@ def test_what_is_missing_is_judged_in_place(failing, again, harness, judge_serve
     assert same == {key: value for key, value in failing.content.items() if key not in ("results", "groups")}
 
 
+def test_the_runs_own_judge_goes_on_and_says_so(failing, again, monkeypatch):
+    monkeypatch.setenv("MEDTASKS_JUDGE", "local:other")
+    printed = again(failing.path)
+    assert "MEDTASKS_JUDGE names local:other, but openai:stub-judge judged this run and goes on." in printed
+    assert only(failing.path.parent).tasks["judge_open"]["coverage,trials"] == 1.0
+
+
 def test_doing_it_twice_changes_no_number(failing, again, judge_server):
     again(failing.path)
     once = only(failing.path.parent)
@@ -125,6 +132,23 @@ def test_one_task_by_another_judge_stands_alone(failing, again, tmp_path):
         failing.samples_file("judge_open").name
     ]
     assert "not a language model" in json.dumps(run.content["configs"]["judge_open"]["metadata"])
+
+
+def test_a_judge_that_never_answered_is_in_nobodys_way(harness, again, judge_server, stub_judge, monkeypatch):
+    """A wrong address or model, put right afterwards: in place, since no verdict is there to mix with."""
+    judge_server.rule = lambda request: stub_judge.KINDS["404"]
+    run, _ = harness(REPLIES, ["judge_open"], judge="openai:misspelt", TEMPERATURE=0.5)
+    judge_server.rule = None
+    monkeypatch.delenv("MEDTASKS_JUDGE_TEMPERATURE")
+    again(run.path)  # the same name, asked in another way
+    assert only(run.path.parent).tasks["judge_open"]["coverage,trials"] == 1.0
+    judge_server.rule = lambda request: stub_judge.KINDS["404"]
+    run, _ = harness(["a", "b"], ["judge_open"], judge="openai:misspelt")
+    judge_server.rule = None
+    again(run.path, "--judge", "openai:right")
+    fresh = only(run.path.parent)
+    assert fresh.content["configs"]["judge_open"]["metadata"]["judge"]["name"] == "openai:right"
+    assert fresh.tasks["judge_open"]["coverage,trials"] == 1.0
 
 
 def test_tasks_of_one_file_have_one_judge(harness, again, tmp_path):
@@ -232,6 +256,15 @@ def test_a_stop_between_the_files_is_mended(failing, again, monkeypatch):
     again(failing.path)
     assert only(failing.path.parent).tasks["judge_open"]["missing_judgements,trials"] == 0
     assert not list(failing.path.parent.glob("*.part"))
+
+
+def test_a_folder_that_cannot_be_written(failing, again, tmp_path, judge_server):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UserError, match=r"Can't write .*Not a directory.*no question is asked again"):
+        again(failing.path, "-o", tmp_path / "file" / "new")
+    judge_server.reset()
+    again(failing.path, "-o", tmp_path / "new")
+    assert judge_server.requests == []
 
 
 def test_a_broken_log(failing, again):

@@ -83,5 +83,9 @@ def test_long_replies_take_no_longer_than_they_are():
         "\n" * 20_000 + "x",
         "(" * 20_000,
         "\\boxed{" * 5_000,
+        "answer is " * 10_000,
+        "answer: A " * 10_000,
+        "A. x\n" * 20_000,
+        "A (B) " * 10_000,
     ):
         read_option(filler, OPTIONS)

@@ -1,0 +1,3 @@
+from lmms_medtasks.adapter import from_columns
+
+documents = from_columns(image="img", question="q", options=["a", "b"], answer="label", tags=["unit"])

@@ -1,0 +1,3 @@
+from lmms_medtasks.adapter import from_columns
+
+documents = from_columns(image="photo", answer="reference")

@@ -1,0 +1,167 @@
+"""The pages that are made: of templates and settings from their data files, of metrics and degradations from theirs."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from lmms_medtasks import degradations, templates
+from lmms_medtasks.degradations import registry
+from lmms_medtasks.templates import settings as schema
+from lmms_medtasks.templates.reading import PARSERS
+
+ROOT = Path(__file__).resolve().parents[2]
+BETTER = {"higher": "Higher is better.", "lower": "Lower is better.", "neither": "Neither direction is better."}
+
+
+def settings_page() -> str:
+    """docs/contributing/settings.md."""
+    lines = [
+        "# What a YAML may say",
+        "",
+        "Under `lmms_eval_specific_kwargs: default` of a task on a template. Made from",
+        "[settings.yml](../../lmms_medtasks/templates/settings.yml), which the code checks every task against.",
+        "",
+    ]
+    for name, row in schema.table().items():
+        if "suites" in row:
+            continue
+        allowed = [f"`{each}`" for each in schema.allowed(name)]
+        lines += [f"## {name}", "", " ".join(row["about"].split()), "", f"- Type: {row['type']}"]
+        lines += [f"- Allowed: {', '.join(allowed)}"] if allowed else []
+        lines += [f"- Where nothing is said: `{json.dumps(row['default'])}`"] if "default" in row else []
+        lines += [f"- Example: `{name}: {_inline(row['example'])}`", ""]
+    lines += ["## Parsers", "", "| `parser` | What it reads |", "|---|---|"]
+    lines += [f"| `{name}` | {parser.about} |" for name, parser in PARSERS.items()]
+    return "\n".join(lines) + "\n"
+
+
+def templates_page() -> str:
+    """docs/contributing/templates.md."""
+    lines = [
+        "# Templates",
+        "",
+        "`lmms-medtasks new NAME --template TEMPLATE --dataset TABLE` writes a template's lines into the folder, as",
+        "`_template_yaml`, which the task's YAML includes: the harness takes an `include` relative to the YAML, so the",
+        "folder works wherever it goes. What the settings mean stands in [settings](settings.md). This page is made",
+        "from [templates.yml](../../lmms_medtasks/templates/templates.yml).",
+        "",
+    ]
+    for name in templates.names():
+        template = templates.get(name)
+        stated = ", ".join(f"`{key}: {_inline(value)}`" for key, value in template.settings.items())
+        lines += [f"## {name}", "", " ".join(template.about.split()), ""]
+        lines += [f"- Columns: {', '.join(f'`{each}`' for each in template.columns)}"]
+        lines += [f"- Settings: {stated}"]
+        lines += [f"- Metrics: {', '.join(f'`{each}`' for each in template.metrics)}"]
+        if template.variants:
+            lines += [f"- Variants beside the task: {', '.join(f'`NAME_{each}`' for each in template.variants)}"]
+        lines += ["", "```yaml", templates.yaml_text(name).rstrip("\n"), "```", ""]
+    return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def _inline(value: Any) -> str:
+    return value if isinstance(value, str) and re.fullmatch(r"[\w./-]+", value) else json.dumps(value)
+
+
+def metrics() -> list[dict[str, Any]]:
+    """docs/metrics.yml."""
+    found: list[dict[str, Any]] = yaml.safe_load((ROOT / "docs" / "metrics.yml").read_text("utf-8"))
+    return found
+
+
+def slug(title: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")
+
+
+def metric_pages() -> dict[str, str]:
+    """File name -> page, one for each entry of metrics.yml, and an index of them."""
+    pages = {f"{slug(row['title'])}.md": _metric_page(row) for row in metrics()}
+    lines = ["# Metrics", "", "| Metric | What it is |", "|---|---|"]
+    lines += [f"| [{row['title']}]({slug(row['title'])}.md) | {row['definition']} |" for row in metrics()]
+    return {"index.md": "\n".join(lines) + "\n", **pages}
+
+
+def _metric_page(row: Mapping[str, Any]) -> str:
+    named = ", ".join(f"`{each}`" for each in row["metrics"])
+    lines = [f"# {row['title']}", "", row["definition"], "", f"**Formula.** {row['formula']}", ""]
+    lines += [
+        BETTER[row["better"]],
+        "",
+        f"**Source.** {row['source']}",
+        "",
+        f"**How to read it.** {row['reading']}",
+        "",
+    ]
+    lines += [f"**Pitfalls.** {row['pitfalls']}", "", f"In tables as {named}.", ""]
+    if row["code"]:
+        lines += ["## In the code", ""]
+    for dotted in row["code"]:
+        lines += [f"`{dotted}`", "", "```text", _docstring(dotted), "```", ""]
+    return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def _docstring(dotted: str) -> str:
+    module, _, name = dotted.rpartition(".")
+    return inspect.getdoc(getattr(importlib.import_module(module), name)) or ""
+
+
+def degradation_pages() -> dict[str, str]:
+    """File name -> page, one for each degradation, and an index of them; each shows NAME.png."""
+    pages = {f"{name}.md": _degradation_page(name) for name in degradations.names()}
+    lines = ["# Degradations", "", "| Degradation | Category | For |", "|---|---|---|"]
+    for name in degradations.names():
+        modalities = degradations.modalities_of(name)
+        shown = "all" if modalities == degradations.modalities() else ", ".join(modalities)
+        lines.append(f"| [{name}]({name}.md) | {degradations.category(name)} | {shown} |")
+    return {"index.md": "\n".join(lines) + "\n", **pages}
+
+
+def _degradation_page(name: str) -> str:
+    lines = [
+        f"# {name}",
+        "",
+        f"Category: {degradations.category(name)}. For: {', '.join(degradations.modalities_of(name))}.",
+        "",
+    ]
+    lines += [f"![{name} at levels 0, 1 and 2, on drawn phantoms]({name}.png)", ""]
+    sections = [each for each in registry._read("severity.yaml") if each.split("@")[0] == name]
+    for section in sections:
+        row = registry._read("severity.yaml")[section]
+        modality = section.partition("@")[2] or None
+        degradation = degradations.get(name, modality)
+        lines += [
+            f"## {'On ' + modality if modality else 'What it does'}",
+            "",
+            " ".join(str(row["source"]).split()),
+            "",
+        ]
+        lines += [
+            "```text",
+            inspect.getdoc(degradation.apply) or "",
+            "",
+            inspect.getdoc(degradation.record) or "",
+            "```",
+            "",
+        ]
+        lines += ["| Parameter | Unit | From | Note |", "|---|---|---|---|"]
+        for parameter, about in row["parameters"].items():
+            cells = (parameter, about["unit"], about["from"], about.get("note", ""))
+            lines.append("| " + " | ".join(" ".join(str(cell).split()).replace("|", "\\|") for cell in cells) + " |")
+        lines += ["", "| Modality | Level 1 | Level 2 |", "|---|---|---|"]
+        for modality_row, levels in row["levels"].items():
+            lines.append(f"| {modality_row} | {_numbers(levels[1])} | {_numbers(levels[2])} |")
+        shared = row.get("shared")
+        lines += ["", f"At both levels: {_numbers(shared)}." if shared else "", ""]
+    return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def _numbers(values: Mapping[str, Any]) -> str:
+    return ", ".join(f"`{key}` {value}" for key, value in values.items()).replace("|", "\\|")

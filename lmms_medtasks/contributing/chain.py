@@ -1,0 +1,95 @@
+"""A task's YAML with all that it includes: which file each key comes from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from lmms_medtasks.contributing import nodes
+from lmms_medtasks.contributing.problems import Findings, nearest
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A top-level key of a task: the file that it stands in, its nodes, and its value."""
+
+    file: Path
+    key: yaml.Node
+    node: yaml.Node
+
+    @property
+    def value(self) -> Any:
+        return nodes.plain(self.node)
+
+    @property
+    def line(self) -> int:
+        return nodes.line(self.key)
+
+
+@dataclass
+class Chain:
+    """``entries``: what a task says in the end, by key. ``files``: all YAMLs that it is made of, itself first."""
+
+    path: Path
+    entries: dict[str, Entry] = field(default_factory=dict)
+    files: list[Path] = field(default_factory=list)
+
+    def value(self, key: str, default: Any = None) -> Any:
+        return self.entries[key].value if key in self.entries else default
+
+    @property
+    def plain(self) -> dict[str, Any]:
+        return {key: entry.value for key, entry in self.entries.items()}
+
+
+def follow(path: Path, folder: Path, found: Findings) -> Chain | None:
+    """The chain of a YAML in ``folder``; None where a part of it can't be had (told in ``found``)."""
+    chain = Chain(path)
+    return chain if _join(path, folder, chain, (), found) else None
+
+
+def _join(path: Path, folder: Path, chain: Chain, above: tuple[Path, ...], found: Findings) -> bool:
+    root = nodes.read(path, found)
+    if root is None:
+        return False
+    chain.files.append(path)
+    own = nodes.items(root)
+    merged = True
+    if "include" in own:
+        merged = _include(path, own.pop("include")[1], folder, chain, (*above, path), found)
+    chain.entries.update({key: Entry(path, *pair) for key, pair in own.items()})
+    return merged
+
+
+def _include(path: Path, node: yaml.Node, folder: Path, chain: Chain, above: tuple[Path, ...], found: Findings) -> bool:
+    value = nodes.plain(node)
+    names = value if isinstance(value, list) else [value]
+    if not names or not all(isinstance(name, str) for name in names):
+        found.add(path, "wanted a file's name or a list of them", line=nodes.line(node), key="include",
+                  value=str(value))  # fmt: skip
+        return False
+    done = True
+    for name in reversed(names):  # the first of several counts most, as in the harness
+        target = _target(path, name, nodes.line(node), folder, above, found)
+        done = target is not None and _join(target, folder, chain, above, found) and done
+    return done
+
+
+def _target(path: Path, name: str, row: int, folder: Path, above: tuple[Path, ...], found: Findings) -> Path | None:
+    where = {"line": row, "key": "include", "value": name}
+    target = (path.parent / name).resolve()
+    if Path(name).is_absolute() or not target.is_relative_to(folder.resolve()):
+        found.add(path, "leads out of the task's folder, and to nothing on other machines", **where)
+        return None
+    if not target.is_file():
+        there = sorted(each.name for each in path.parent.iterdir() if each.is_file() and each != path)
+        found.add(path, "no such file beside the YAML", near=nearest(name, there), **where)
+        return None
+    if target in (each.resolve() for each in above):
+        turn = " -> ".join(each.name for each in (*above, target))
+        found.add(path, f"includes itself: {turn}", **where)
+        return None
+    return target

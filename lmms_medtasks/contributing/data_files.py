@@ -1,0 +1,74 @@
+"""Whether a task's data can be found, as far as its YAML tells."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lmms_medtasks.contributing.chain import Chain
+from lmms_medtasks.contributing.problems import Findings, nearest
+from lmms_medtasks.sources import suites
+
+LOCAL = ("csv", "json", "parquet", "text", "pandas", "arrow")
+"""The loaders whose files the harness looks for beside the YAML."""
+PROTOCOL = "medtasks://"
+_MAGIC = "*?[$~{"
+
+
+def check_data(chain: Chain, found: Findings) -> None:
+    """Check ``dataset_path`` and ``dataset_kwargs: data_files`` of a task."""
+    kwargs = chain.value("dataset_kwargs") or {}
+    files = kwargs.get("data_files") if isinstance(kwargs, dict) else None
+    if isinstance(kwargs, dict) and kwargs.get("trust_remote_code"):
+        _add(chain, found, "trust_remote_code", "True", "executes code of the data set's author", level="warning")
+    if files is None:
+        if chain.value("dataset_path") in LOCAL:
+            _add(chain, found, "data_files", None, f"is missing: {chain.value('dataset_path')} reads files")
+        return
+    if not isinstance(files, dict):
+        _add(
+            chain, found, "data_files", str(files), "wanted a mapping split -> file: the harness fails without a split"
+        )
+        return
+    if "test_split" in chain.entries and chain.value("test_split") not in files:
+        split, have = chain.value("test_split"), sorted(map(str, files))
+        message = f"has no split {split!r}, the task's test_split"
+        _add(chain, found, "data_files", str(have), message, near=nearest(split, have))
+    for value in files.values():
+        for name in value if isinstance(value, list) else [value]:
+            _check_file(chain, name, found)
+
+
+def _check_file(chain: Chain, name: Any, found: Findings) -> None:
+    if not isinstance(name, str):
+        _add(chain, found, "data_files", str(name), "wanted a file's name")
+    elif name.startswith(PROTOCOL):
+        _check_ours(chain, name, found)
+    elif "://" in name:
+        _add(chain, found, "data_files", name, "is read from the network at each run", level="warning")
+    elif set(name) & set(_MAGIC):
+        _add(chain, found, "data_files", name, "the harness takes a name as it is: no wildcards, variables or ~")
+    elif not (chain.path.parent / name).resolve().is_relative_to(chain.path.parent.resolve()):
+        _add(chain, found, "data_files", name, "leads out of the task's folder, and to nothing on other machines")
+    elif not (chain.path.parent / name).is_file():
+        there = [
+            path.relative_to(chain.path.parent).as_posix() for path in chain.path.parent.rglob("*") if path.is_file()
+        ]
+        _add(chain, found, "data_files", name, "no such file in the folder", near=nearest(name, there))
+
+
+def _check_ours(chain: Chain, name: str, found: Findings) -> None:
+    suite, _, split = name.removeprefix(PROTOCOL).partition("/")
+    if suite not in suites.names():
+        _add(chain, found, "data_files", name, "no such suite", near=nearest(suite, suites.names()),
+             allowed=tuple(suites.names()))  # fmt: skip
+        return
+    known = [each.name for each in suites.get(suite).splits]
+    if split not in known:
+        _add(chain, found, "data_files", name, f"{suite} has no such split", near=nearest(split, known),
+             allowed=tuple(known))  # fmt: skip
+
+
+def _add(chain: Chain, found: Findings, key: str, value: str | None, message: str, **more: Any) -> None:
+    entry = chain.entries.get("dataset_kwargs") or chain.entries.get("dataset_path")
+    file, row = (entry.file, entry.line) if entry else (chain.path, None)
+    found.add(file, message, line=row, key=f"dataset_kwargs.{key}", value=value, **more)

@@ -1,0 +1,181 @@
+"""Checks that execute a contribution: its hooks on its data, as a run would."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lmms_medtasks.contributing import answers
+from lmms_medtasks.contributing.loaded import Loaded, attempt, load
+from lmms_medtasks.contributing.problems import Findings, nearest
+
+SHOWN = 5
+SCORED = 200
+"""Questions that are scored; the first ones."""
+SNAPSHOT = "prompts.json"
+HOOKS = ("process_docs", "doc_to_visual", "doc_to_text", "doc_to_target", "process_results")
+FROZEN: Mapping[str, Any] = {
+    "id": "frozen",
+    "question": "Which side of the image shows the nodule?",
+    "options": ["left", "right", "both", "neither"],
+    "answer": "B",
+    "image_id": "frozen",
+    "data": "full",
+    "grid": "2x2",
+}
+"""The question whose prompt a snapshot holds: the data's own may not be for everybody."""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A question as a model gets it."""
+
+    id: str
+    prompt: str
+    pictures: tuple[Any, ...]
+    target: str
+
+
+def check(path: Path, found: Findings) -> tuple[Loaded | None, list[Shown]]:
+    """Check one task; what was loaded, and its first questions as a model gets them."""
+    task = load(path, found)
+    if task is None:
+        return None, []
+    shown = _rendered(task, found)
+    before = len(found.errors)
+    _check_options(task, found)
+    if len(found.errors) == before and len(shown) == min(SHOWN, len(task.documents)):
+        task.attempt(answers.check, task, found, what="can't be scored", found=found, key="process_results")
+        task.attempt(_check_threads, task, found, what="can't be scored in threads", found=found, key="process_results")
+    _check_pickles(task, found)
+    found.told.append(f"{task.name}: {len(task.documents)} questions, {len(shown)} looked at")
+    return task, shown
+
+
+def _rendered(task: Loaded, found: Findings) -> list[Shown]:
+    """The first questions with prompt, pictures after degradation and target; each twice, to see that it stays."""
+    shown = []
+    for row in range(min(SHOWN, len(task.documents))):
+        doc = task.documents[row]
+        key = f"question {doc.get('id', row)!r}"
+        made = task.attempt(_once, task, doc, what="can't be shown", found=found, key=key)
+        if made is None:
+            continue
+        again = task.attempt(_once, task, doc, what="can't be shown a second time", found=found, key=key)
+        if again is not None and _pixels(made) != _pixels(again):
+            message = "its pictures differ from one call to the next: use no random numbers of your own"
+            found.add(task.path, message, key=key)
+        if not made.prompt.strip():
+            found.add(task.path, "the prompt is empty", key=key)
+        for mode in sorted({str(getattr(each, "mode", None)) for each in made.pictures} - {"RGB"}):
+            found.add(task.path, f"a picture has the mode {mode!r}, wanted 8-bit RGB", key=key)
+        if not made.pictures and not task.settings.get("no_image"):
+            message = "no picture is shown, and the settings do not say no_image: true"
+            found.add(task.path, message, level="warning", key=key)
+        shown.append(made)
+    return shown
+
+
+def _pixels(shown: Shown) -> list[bytes]:
+    return [each.tobytes() for each in shown.pictures]
+
+
+def _once(task: Loaded, doc: Mapping[str, Any]) -> Shown:
+    return Shown(str(doc.get("id", "")), task.prompt(doc), tuple(task.pictures(doc)), task.target(doc))
+
+
+def _check_options(task: Loaded, found: Findings) -> None:
+    """All questions: ids, options, answers. The adapter of ours has checked them; another may not have."""
+    if task.template is None:
+        return
+    missing = [name for name in ("id", "question", "options", "answer", "image_id") if name not in task.scored.features]
+    if missing:
+        found.add(task.path, f"its documents have no {', '.join(missing)}; they have "
+                  f"{', '.join(task.scored.column_names)}: give process_docs an adapter", key="process_docs",
+                  near=nearest(missing[0], task.scored.column_names))  # fmt: skip
+        return
+    if task.template.kind != "choice":
+        return
+    parser = answers.parser_of(task)
+    for doc in task.scored:
+        key = f"question {doc['id']!r}"
+        expected = task.attempt(parser.expected, doc, what="its answer can't be told", found=found, key=key)
+        possible = task.attempt(parser.answers, doc, what="its answers can't be told", found=found, key=key)
+        if expected is None or possible is None:
+            return
+        if expected not in possible:
+            message = "the answer is not among those that there are"
+            found.add(task.path, message, key=key, value=expected, allowed=possible)
+            return
+
+
+def _check_threads(task: Loaded, found: Findings) -> None:
+    """The scoring hook is called in several threads: the values must be those of one, and documents stay the same."""
+    docs = [task.scored[row] for row in range(min(SCORED, len(task.scored)))]
+    replies = [["A"] * task.repeats for _ in docs]
+    before = json.dumps(docs, default=str)
+    alone = [_values(task.score(doc, list(said))) for doc, said in zip(docs, replies, strict=True)]
+    with ThreadPoolExecutor(8) as pool:
+        twice = list(pool.map(lambda pair: _values(task.score(*pair)), zip(docs * 2, replies * 2, strict=True)))
+    if twice != alone * 2:
+        found.add(task.path, "gives other values in several threads than in one: it keeps state between calls",
+                  key="process_results")  # fmt: skip
+    if json.dumps(docs, default=str) != before:
+        found.add(task.path, "changes the document that it is given", key="process_results")
+
+
+def _values(scored: Any) -> str:
+    return json.dumps(scored, default=str, sort_keys=True)
+
+
+def _check_pickles(task: Loaded, found: Findings) -> None:
+    for key in HOOKS:
+        hook = task.config.get(key)
+        if not callable(hook):
+            continue
+        try:
+            pickle.loads(pickle.dumps(hook))
+        except Exception as error:  # noqa: BLE001 (pickle raises many kinds)
+            found.add(task.path, f"can't be sent to another process ({error}). A function of adapter.py can't: the "
+                      "harness executes that file outside of any package", key=key, level="warning")  # fmt: skip
+
+
+def prompts(tasks: list[Loaded]) -> dict[str, str]:
+    """The snapshot: each task's prompt for :data:`FROZEN`; tasks whose prompt wants more of a document are left out."""
+    found = {}
+    for task in tasks:
+        doc = dict(FROZEN)
+        if task.template is not None and (task.template.kind == "open" or "options" not in task.template.columns):
+            doc["options"] = []
+        try:
+            found[task.name] = task.prompt(doc)
+        except Exception:  # noqa: BLE001, S112 (a hook of others on a question that is not theirs)
+            continue
+    return dict(sorted(found.items()))
+
+
+def check_snapshot(folder: Path, tasks: list[Loaded], found: Findings) -> None:
+    """Compare the prompts with those that prompts.json records."""
+    path = folder / SNAPSHOT
+    now = prompts(tasks)
+    if not path.is_file():
+        found.add(path, "is missing: write it with `lmms-medtasks validate FOLDER --write`")
+        return
+    recorded = attempt(json.loads, path.read_bytes(), path=path, what="is no JSON", found=found)
+    for name in now if isinstance(recorded, dict) else ():
+        if recorded.get(name) != now[name]:
+            found.add(path, "the prompt is another than recorded. If that is wanted: raise metadata.version, say so in "
+                      "the card's changelog, and `lmms-medtasks validate FOLDER --write`", key=name,
+                      value=now[name])  # fmt: skip
+
+
+def write_snapshot(folder: Path, tasks: list[Loaded]) -> Path:
+    """Record the prompts as they are."""
+    path = folder / SNAPSHOT
+    path.write_text(json.dumps(prompts(tasks), indent=1, ensure_ascii=False) + "\n", "utf-8")
+    return path

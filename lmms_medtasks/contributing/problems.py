@@ -1,0 +1,71 @@
+"""What a check found: where, what was said there, what is wrong with it, and what would be right."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+Level = Literal["error", "warning", "note"]
+"""error: the task can't be taken like this. warning: to be looked at by a person. note: worth knowing."""
+
+_LONG = 120
+
+
+@dataclass(frozen=True)
+class Problem:
+    """``key`` is a dotted path in a YAML ("metadata.version"); ``line`` counts from 1; empty where there is none."""
+
+    file: str
+    message: str
+    line: int | None = None
+    key: str = ""
+    value: str | None = None
+    allowed: tuple[str, ...] = ()
+    near: str = ""
+    level: Level = "error"
+
+    def __str__(self) -> str:
+        place = self.file if self.line is None else f"{self.file}:{self.line}"
+        parts = [f"{place}: {self.level}"]
+        if self.key:
+            parts.append(self.key if self.value is None else f"{self.key}: {_short(self.value)}")
+        elif self.value is not None:
+            parts.append(_short(self.value))
+        text = ": ".join(parts) + f": {self.message}"
+        text += "" if text.endswith((".", "?")) else "."
+        if self.near:
+            text += f" Did you mean {self.near!r}?"
+        if self.allowed:
+            text += f" Allowed: {', '.join(self.allowed)}."
+        return text
+
+
+@dataclass
+class Findings:
+    """Problems in the order in which they were found, and lines that tell what was looked at."""
+
+    problems: list[Problem] = field(default_factory=list)
+    told: list[str] = field(default_factory=list)
+
+    def add(self, file: Path | str, message: str, **more: object) -> None:
+        """Note a problem in ``file``."""
+        name = file.name if isinstance(file, Path) else file
+        self.problems.append(Problem(name, message, **more))  # type: ignore[arg-type]
+
+    @property
+    def errors(self) -> list[Problem]:
+        return [each for each in self.problems if each.level == "error"]
+
+
+def nearest(value: object, known: Iterable[str]) -> str:
+    """The name among ``known`` that ``value`` was perhaps meant to be, or ""."""
+    found = difflib.get_close_matches(str(value), list(known), n=1, cutoff=0.5)
+    return found[0] if found else ""
+
+
+def _short(value: str) -> str:
+    text = repr(value)
+    return text if len(text) <= _LONG else f"{text[:_LONG]}..."

@@ -1,0 +1,54 @@
+"""``lmms-medtasks validate``: all checks of a task's folder, and what they found."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from lmms_medtasks.contributing import live, page, static, versions
+from lmms_medtasks.contributing.chain import Chain
+from lmms_medtasks.contributing.loaded import Loaded
+from lmms_medtasks.contributing.problems import Findings
+
+
+def validate(
+    path: Path, *, static_only: bool = False, base: str = "", show: Path | None = None, write: bool = False
+) -> Findings:
+    """Check a task's folder, or one YAML of it.
+
+    Args:
+        path: The folder, or the YAML.
+        static_only: Import and execute nothing of the contribution.
+        base: A git revision; versions must have gone up where prompt or data changed since.
+        show: Write a page there that shows the first questions as a model gets them.
+        write: Record the prompts in prompts.json, rather than compare them with it.
+
+    Hooks are executed only when all that can be told without has been found right.
+
+    Raises:
+        UserError: no such folder, no such revision.
+    """
+    found = Findings()
+    chains = static.check(path, found)
+    if base:
+        versions.check(chains, base, found)
+    if static_only or found.errors:
+        return found
+    _execute(static.folder_of(path), chains, show, write, found)
+    return found
+
+
+def _execute(folder: Path, chains: list[Chain], show: Path | None, write: bool, found: Findings) -> None:
+    tasks: list[Loaded] = []
+    pages = []
+    for chain in chains:
+        task, shown = live.check(chain.path, found)
+        pages.append((chain.path.stem, shown))
+        if task is not None:
+            tasks.append(task)
+    if write and not found.errors:
+        found.told.append(f"Written: {live.write_snapshot(folder, tasks)}")
+    elif not write:
+        live.check_snapshot(folder, tasks, found)
+    if show is not None:
+        page.write(show, page.html(folder.resolve().name, pages))
+        found.told.append(f"Written: {show}")

@@ -1,0 +1,108 @@
+"""Whether a task's version went up where its prompt or data changed, against a revision of its repository."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from lmms_medtasks.contributing import nodes
+from lmms_medtasks.contributing.chain import Chain
+from lmms_medtasks.contributing.problems import Findings
+from lmms_medtasks.errors import UserError
+
+
+def check(chains: list[Chain], base: str, found: Findings) -> None:
+    """Compare each task with what it was at ``base``; one that was not there is new.
+
+    Raises:
+        UserError: the folder is in no git repository, or it has no such revision.
+    """
+    for chain in chains:
+        folder = chain.path.resolve().parent
+        before = _before(chain.path, base)
+        if before is None:
+            found.told.append(f"{chain.path.stem}: new since {base}")
+            continue
+        now = chain.plain
+        changed = _changed(before, now)
+        changed += [name for name in _files(folder, now) if _blob(folder / name, base) != _content(folder / name)]
+        old, new = (_version(each) for each in (before, now))
+        if changed and (new is None or old is None or new <= old):
+            entry = chain.entries.get("metadata")
+            found.add(entry.file if entry else chain.path, f"still the version at {base}, but {', '.join(changed)} "
+                      "changed since: raise it, and say why in the card's changelog", key="metadata.version",
+                      line=entry.line if entry else None, value=str(new))  # fmt: skip
+        elif not changed and new != old:
+            found.told.append(f"{chain.path.stem}: version {old} -> {new}, nothing else changed")
+
+
+def _changed(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    keys = sorted({*before, *now} - {"metadata", "task_alias", "tag"})
+    return [key for key in keys if before.get(key) != now.get(key)]
+
+
+def _version(config: Mapping[str, Any]) -> float | None:
+    metadata = config.get("metadata")
+    version = metadata.get("version") if isinstance(metadata, Mapping) else None
+    return float(version) if isinstance(version, int | float) else None
+
+
+def _files(folder: Path, config: Mapping[str, Any]) -> list[str]:
+    """The files beside the YAML that decide what is asked: prompt, tables, adapter."""
+    settings = (config.get("lmms_eval_specific_kwargs") or {}).get("default") or {}
+    kwargs = config.get("dataset_kwargs") or {}
+    tables = kwargs.get("data_files") or {}
+    values = tables.values() if isinstance(tables, Mapping) else [tables]
+    named = [str(settings.get("prompt", "")), "adapter.py"]
+    named += [str(each) for value in values for each in (value if isinstance(value, list) else [value])]
+    return [name for name in named if name and (folder / name).is_file()]
+
+
+def _content(path: Path) -> bytes:
+    return path.read_bytes().replace(b"\r\n", b"\n")
+
+
+def _before(path: Path, base: str) -> dict[str, Any] | None:
+    """What a task's YAML said at ``base`` with all that it included; None if it was not there."""
+    content = _blob(path.resolve(), base)
+    if content is None:
+        return None
+    try:
+        root = yaml.compose(content.decode("utf-8"), yaml.SafeLoader)
+    except (yaml.YAMLError, UnicodeDecodeError):
+        return {}
+    if not isinstance(root, yaml.MappingNode):
+        return {}
+    own = nodes.plain(root)
+    include = own.pop("include", [])
+    merged: dict[str, Any] = {}
+    for name in reversed(include if isinstance(include, list) else [include]):
+        if (path.parent / str(name)).resolve() != path.resolve():
+            merged.update(_before(path.parent / str(name), base) or {})
+    return {**merged, **own}
+
+
+def _blob(path: Path, base: str) -> bytes | None:
+    """A file's content at a revision; None if it was not there."""
+    root = Path(_git(path.parent, "rev-parse", "--show-toplevel").decode().strip())
+    _git(root, "rev-parse", "--verify", "--quiet", f"{base}^{{commit}}")
+    inside = path.resolve().relative_to(root.resolve()).as_posix()
+    done = subprocess.run(["git", "-C", str(root), "show", f"{base}:{inside}"], capture_output=True, check=False)
+    return done.stdout.replace(b"\r\n", b"\n") if done.returncode == 0 else None
+
+
+def _git(folder: Path, *arguments: str) -> bytes:
+    if arguments[-1].startswith("-") and arguments[0] != "rev-parse":
+        raise UserError(f"{arguments[-1]!r} is no revision.")
+    try:
+        done = subprocess.run(["git", "-C", str(folder), *arguments], capture_output=True, check=False)
+    except FileNotFoundError as error:
+        raise UserError("--base wants git, which is not installed.") from error
+    if done.returncode:
+        said = done.stderr.decode(errors="replace").strip() or f"no such revision: {arguments[-1].partition('^')[0]!r}"
+        raise UserError(f"--base: {said} (in {folder})")
+    return done.stdout
