@@ -5,12 +5,11 @@ import shlex
 from pathlib import Path
 
 import pytest
-from lmms_eval.tasks import TaskManager
 from typer.testing import CliRunner
 
 from lmms_medtasks.cli.app import build
 from lmms_medtasks.judges import registry
-from lmms_medtasks.plugin import task_folder
+from lmms_medtasks.plugin import task_index
 from lmms_medtasks.sources import suites
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -80,15 +79,16 @@ def task_names(path):
 
 @pytest.mark.parametrize("card", sorted((ROOT / "task_configs").glob("*/README.md")), ids=lambda path: path.parent.name)
 def test_a_card_names_all_tasks_of_its_suite(card):
-    ours = TaskManager(include_path=str(card.parent), include_defaults=False).all_tasks
+    ours = {name for name, entry in task_index().items() if Path(entry["yaml_path"]).is_relative_to(card.parent)}
+    assert ours
     # Variants may be named by what their names end in: `_noimage`, `…_iid`.
     endings = tuple(re.findall(r"`…?(_[a-z0-9_]+)`", card.read_text("utf-8")))
-    assert not [task for task in set(ours) - task_names(card) if not task.endswith(endings)]
+    assert not [task for task in ours - task_names(card) if not task.endswith(endings)]
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_a_document_names_no_task_that_is_none(path):
-    ours = set(TaskManager(include_path=str(task_folder()), include_defaults=False).all_tasks)
+    ours = set(task_index())
     judged = set(registry.names())
     assert task_names(path) <= ours | set(suites.names()) | judged
 
