@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -17,11 +17,13 @@ from lmms_medtasks.metrics import coverage as _coverage
 from lmms_medtasks.metrics import grouped
 from lmms_medtasks.metrics.bootstrap import RESAMPLES, Interval
 from lmms_medtasks.report.cells import NONE, count, label, number, percent_of, share
-from lmms_medtasks.report.document import Cell, Column, Flag, Row, Table
+from lmms_medtasks.report.document import Cell, Column, Flag, Part, Row, Table
 from lmms_medtasks.report.runs import printable
+from lmms_medtasks.report.suites import Options
 
 Record = Mapping[str, Any]
 Key = tuple[Any, ...]
+T = TypeVar("T")
 TOTAL = "total"
 LEXICAL = "lexical"
 NONE_CONFIGURED = "none"
@@ -90,6 +92,33 @@ class Judging:
 
     def _judges(self) -> list[dict[str, str]]:
         return [{"name": "not recorded", **dict(judge)} for judge in self.judges]
+
+
+def compared(
+    analyses: Sequence[T],
+    judgings: Callable[[T], Iterable[Judging]],
+    compare: Callable[[Sequence[T], Options], Part],
+    options: Options,
+) -> list[Part]:
+    """The comparison of several analyses, one for each judge where they have different ones: no table has two.
+
+    Those that no judge saw stand with the first judge's. What is alone has nothing to be compared with.
+    """
+    named = [tuple(dict.fromkeys(name for each in judgings(one) for name in each.names)) for one in analyses]
+    first = next(filter(None, named), ())
+    groups: dict[tuple[str, ...], list[T]] = {}
+    for one, names in zip(analyses, named, strict=True):
+        groups.setdefault(names or first, []).append(one)
+    if len(groups) == 1:
+        return [compare(analyses, options)] if len(analyses) > 1 else []
+    flag = Flag("warning", "Runs here were judged by different judges: their open answers stand in no table together.")
+    found = []
+    for number_, (names, group) in enumerate(groups.items(), start=1):
+        if len(group) > 1:
+            part = compare(group, replace(options, prefix=f"{options.prefix}judge{number_}-"))
+            title = f"{part.title}, judged by {', '.join(map(labelled, names))}"
+            found.append(replace(part, title=title, flags=(flag, *part.flags)))
+    return found
 
 
 def is_lexical(name: str) -> bool:

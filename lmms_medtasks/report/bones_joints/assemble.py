@@ -33,7 +33,13 @@ def parts(runs: Sequence[Run], options: Options) -> list[Part]:
         part(each, name, f"{options.prefix}part{number}", options.drawn)
         for number, (each, name) in enumerate(zip(analyses, names, strict=True))
     ]
-    return [comparison.part(dict(zip(names, analyses, strict=True)), options), *own] if len(own) > 1 else own
+    named = list(zip(names, analyses, strict=True))
+    compared = judged.compared(named, _judgings, lambda group, chosen: comparison.part(dict(group), chosen), options)
+    return [*compared, *own]
+
+
+def _judgings(named: tuple[str, Analysis]) -> list[judged.Judging]:
+    return [asked.judging for asked in named[1].source.asked if asked.judging]
 
 
 def part(analysis: Analysis, name: str, key: str, drawn: bool) -> Part:

@@ -35,9 +35,12 @@ def parts(runs: Sequence[Run], options: Options) -> list[Part]:
         part(each, f"{name} ({kind})", f"{options.prefix}part{number}", options.drawn)
         for number, (each, name, kind) in enumerate(zip(analyses, names, kinds, strict=True))
     ]
-    if len(analyses) > 1:
-        found.insert(0, comparison.part(methods(analyses), runs, options))
-    return found
+    return [*judged.compared(analyses, lambda each: each.source.judging.values(), _comparison, options), *found]
+
+
+def _comparison(analyses: Sequence[Analysis], options: Options) -> Part:
+    runs = list({each.source.run.path: each.source.run for each in analyses}.values())
+    return comparison.part(methods(analyses), runs, options)
 
 
 def part(analysis: Analysis, name: str, key: str, drawn: bool) -> Part:

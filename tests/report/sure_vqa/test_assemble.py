@@ -176,3 +176,17 @@ def test_no_text_of_the_data_gets_out(write_sure_run, tasks):
         assert secret not in written
     notes = [text for part in document.parts for text in texts(part, "note")]
     assert any("Credentialed data" in text for text in notes) is (tasks == ["sure_mimic_gender"])
+
+
+def test_no_table_has_two_judges(write_sure_run):
+    runs = [
+        write_sure_run(name, model=name, judge=judge)
+        for name, judge in [("a", "openai:one"), ("b", "openai:one"), ("c", "openai:other")]
+    ]
+    both, *own = report(*runs).parts
+    assert both.title == "Comparison, judged by openai:one"
+    assert "different judges" in texts(both)[0]
+    assert not any(
+        "c" in row[:1] for section in both.sections for each in section.tables for row in table(both, each.key)
+    )
+    assert len(own) == 3
