@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from lmms_medtasks import choices
 from lmms_medtasks.metrics.shares import share
-from lmms_medtasks.parsing.option import read_option
 from lmms_medtasks.sources.bones_joints_forms import sites
 
 FINGERPRINT_ALSO = (
+    "lmms_medtasks.choices",
     "lmms_medtasks.metrics.shares",
     "lmms_medtasks.parsing.option",
     "lmms_medtasks.sources.bones_joints_forms",
@@ -19,41 +19,22 @@ FINGERPRINT_ALSO = (
 Document = Mapping[str, Any]
 Value = Mapping[str, Any]
 
-NOT_TAGS = {"question", "options", "image", "images", "report"}
-"""Pictures, and long texts that stand in the log's input or in the data."""
+_LONG = {"report"}
 
 
 def process_results(doc: Document, results: Sequence[str | None]) -> dict[str, Any]:
     """Score the reply to a question. An unreadable, ambiguous or refusing reply is incorrect; a failed request has no
     score."""
-    record = record_of(doc, results)
+    record = choices.record_of(doc, results, _LONG)
     # Not called a score: the harness would print the standard error of a mean beside a bound of it.
     bare = {"image_id": record["image_id"], **({"right": record["score"]} if "score" in record else {})}
-    trials = Counter("ok" if len(trial) == 1 else trial for trial in record["trials"])
     return {
         "accuracy": record,
         "accuracy_low": bare,
         "accuracy_high": bare,
         **by_site(record, scored(record)),
-        "parse_rate": {"parsed": trials["ok"], "replies": trials.total() - trials["failed"]},
-        "refused": {"count": trials["refused"]},
-        "ambiguous": {"count": trials["ambiguous"]},
-        "failed_requests": {"failed": trials["failed"], "trials": trials.total()},
+        **choices.outcomes(record),
     }
-
-
-def record_of(doc: Document, results: Sequence[str | None]) -> dict[str, Any]:
-    """The record of a question: id, tags, ``option_count``, ``trials`` (per reply the letter or what came instead),
-    ``rules`` (what each was read from) and ``score``, the share of the replies that are right."""
-    readings = [read_option(reply, doc["options"]) for reply in results]
-    right = [reading.value == doc["answer"] for reading in readings if reading.status != "failed"]
-    record = {
-        **{key: value for key, value in doc.items() if key not in NOT_TAGS},
-        "option_count": len(doc["options"]),
-        "trials": [reading.value or reading.status for reading in readings],
-        "rules": [reading.rule for reading in readings],
-    }
-    return {**record, "score": sum(right) / len(right)} if right else record
 
 
 def scored(record: Value) -> dict[str, Any]:
@@ -64,11 +45,6 @@ def scored(record: Value) -> dict[str, Any]:
 def by_site(record: Value, value: Value) -> dict[str, Value]:
     """``accuracy_knee`` and so on: the value under the record's own site, an empty one under the others."""
     return {f"accuracy_{site}": value if record["site"] == site else {} for site in sites()}
-
-
-def count(values: Sequence[Value]) -> int:
-    """Aggregation: how many replies."""
-    return sum(value["count"] for value in values)
 
 
 def accuracy_low(values: Sequence[Value]) -> float | None:

@@ -11,25 +11,24 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from lmms_medtasks.parsing.option import read_option
+from lmms_medtasks import choices
 from lmms_medtasks.sources.med_cmr import dimensions
 
 if TYPE_CHECKING:
     from datasets import Dataset
 
-FINGERPRINT_ALSO = ("lmms_medtasks.parsing.option", "lmms_medtasks.sources.med_cmr")
+FINGERPRINT_ALSO = ("lmms_medtasks.choices", "lmms_medtasks.parsing.option", "lmms_medtasks.sources.med_cmr")
 
 Document = Mapping[str, Any]
 Value = Mapping[str, Any]
 
-# What doesn't go into a record: pictures, and long texts that stand in the log's input or in the data.
-_NOT_TAGS = {"question", "options", "image", "images", "visual_description"}
+_LONG = {"visual_description"}
 
 
 def process_results(doc: Document, results: Sequence[str | None]) -> dict[str, Any]:
     """Score the replies to a question. An unreadable, ambiguous or refusing reply is incorrect; a failed request has no
     score."""
-    record = record_of(doc, results)
+    record = choices.record_of(doc, results, _LONG)
     scored: dict[str, Any] = {}
     if "score" in record:
         scored = {key: record[key] for key in ("id", "image_id", "score")}
@@ -40,37 +39,7 @@ def process_results(doc: Document, results: Sequence[str | None]) -> dict[str, A
         by_dimension[f"accuracy_{own.short.lower()}"] = scored
         # Not called a score: the harness would give the standard error of another mean, that over questions.
         sides[f"{own.side}_mean"] = {"dimension": own.short, "correct": record["score"]}
-    return {"accuracy": record, **by_dimension, **sides, **outcomes(record)}
-
-
-def record_of(doc: Document, results: Sequence[str | None]) -> dict[str, Any]:
-    """The record of a question: id, tags, ``option_count``, ``trials`` (per reply the letter or what came instead),
-    ``rules`` (what each was read from) and ``score``, the share of the replies that are right."""
-    readings = [read_option(reply, doc["options"]) for reply in results]
-    right = [reading.value == doc["answer"] for reading in readings if reading.status != "failed"]
-    record = {
-        **{key: value for key, value in doc.items() if key not in _NOT_TAGS},
-        "option_count": len(doc["options"]),
-        "trials": [reading.value or reading.status for reading in readings],
-        "rules": [reading.rule for reading in readings],
-    }
-    return {**record, "score": sum(right) / len(right)} if right else record
-
-
-def outcomes(record: Value) -> dict[str, Any]:
-    """The metrics of what became of the replies."""
-    trials = Counter("ok" if len(trial) == 1 else trial for trial in record["trials"])
-    return {
-        "parse_rate": {"parsed": trials["ok"], "replies": trials.total() - trials["failed"]},
-        "refused": {"count": trials["refused"]},
-        "ambiguous": {"count": trials["ambiguous"]},
-        "failed_requests": {"failed": trials["failed"], "trials": trials.total()},
-    }
-
-
-def count(values: Sequence[Value]) -> int:
-    """Aggregation: how many replies."""
-    return sum(value["count"] for value in values)
+    return {"accuracy": record, **by_dimension, **sides, **choices.outcomes(record)}
 
 
 def dimension_mean(values: Sequence[Value]) -> float | None:
@@ -123,7 +92,7 @@ def rotated(options: Sequence[str], answer: str, rotation: int) -> tuple[list[st
 
 def process_results_circular(doc: Document, results: Sequence[str | None]) -> dict[str, Any]:
     """Score the replies to one rotation of a question."""
-    record = record_of(doc, results)
+    record = choices.record_of(doc, results, _LONG)
     known = {key: record[key] for key in ("question_id", "rotation", "option_count")}
     picked = {"answer": record["answer"], "picks": [trial for trial in record["trials"] if len(trial) == 1]}
     # `right` rather than `score`: the harness's standard error would be that of rotations, not of questions.
@@ -132,7 +101,7 @@ def process_results_circular(doc: Document, results: Sequence[str | None]) -> di
         "accuracy": record,
         **dict.fromkeys(("circular_accuracy", "incomplete_questions"), turned),
         **dict.fromkeys(("position_bias", *(f"excess_{letter}" for letter in "abcde")), picked),
-        **outcomes(record),
+        **choices.outcomes(record),
     }
 
 

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lmms_medtasks import choices
 from lmms_medtasks.metrics.accuracy import accuracy, parse_rate
 from lmms_medtasks.task_configs.med_cmr import choice
 
@@ -50,8 +51,8 @@ def test_what_is_no_answer_is_wrong_and_counted(reply, trial):
     scored = [choice.process_results(document(), [reply]), choice.process_results(document(2), ["A"])]
     assert scored[0]["accuracy"]["trials"] == [trial] and scored[0]["accuracy"]["score"] == 0
     assert accuracy(values(scored, "accuracy")) == 0.5 == parse_rate(values(scored, "parse_rate"))
-    assert choice.count(values(scored, "refused")) == (trial == "refused")
-    assert choice.count(values(scored, "ambiguous")) == (trial == "ambiguous")
+    assert choices.count(values(scored, "refused")) == (trial == "refused")
+    assert choices.count(values(scored, "ambiguous")) == (trial == "ambiguous")
 
 
 def test_failed_requests_have_no_score():
@@ -156,7 +157,7 @@ def test_nothing_readable_has_no_bias():
     assert choice.circular_accuracy(values(scored, "circular_accuracy")) == 0
     for aggregation in (choice.circular_accuracy, choice.position_bias, choice.excess_c, choice.dimension_mean):
         assert aggregation([]) is None
-    assert choice.incomplete_questions([]) == 0 == choice.count([])
+    assert choice.incomplete_questions([]) == 0 == choices.count([])
 
 
 def test_the_harness_sees_a_standard_error_only_where_it_is_of_questions():
