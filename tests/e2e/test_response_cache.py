@@ -3,6 +3,7 @@
 import pytest
 
 TASK = "medq_deg_l1"
+MODULE = ("-m", "lmms_eval")
 GREEDY = ("--gen_kwargs", "temperature=0,do_sample=False")
 
 
@@ -15,7 +16,7 @@ def asked(harness, model_server, tmp_path):
         before = len(model_server.requests)
         done = harness(
             "--model", "openai", "--model_args", settings, "--tasks", TASK, "--limit", "2", *GREEDY,
-            "--use_cache", str(tmp_path / "cache"), **env,
+            "--use_cache", str(tmp_path / "cache"), launcher=MODULE if env else (), **env,
         )  # fmt: skip
         assert done.run.tasks[TASK]["accuracy,trials"] is not None
         return len(model_server.requests) - before

@@ -15,6 +15,12 @@ from lmms_medtasks.seeding import generator
 multitest = pytest.importorskip("statsmodels.stats.multitest")
 
 
+@pytest.fixture(autouse=True)
+def no_collection(monkeypatch):
+    """statsmodels collects garbage twice a call, which takes longer the more the other tests have left behind."""
+    monkeypatch.setattr("gc.collect", lambda: 0)
+
+
 def test_examples_in_docstrings():
     assert doctest.testmod(significance).failed == 0
 
