@@ -10,8 +10,8 @@
 - ``none``, or unset: nothing is asked.
 
 Other variables, all optional: MEDTASKS_JUDGE_ with CONCURRENCY, TIMEOUT, TEMPERATURE, MAX_TOKENS, RETRIES,
-MAX_REQUESTS, MAX_COST (USD), PRICE (USD per million tokens: "input,output"), PRIVATE_HOSTS (see
-:mod:`lmms_medtasks.judges.guard`).
+MAX_REQUESTS, MAX_COST (USD), PRICE (USD per million tokens: "input,output"). Which hosts may see data under terms:
+:mod:`lmms_medtasks.endpoints`.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from lmms_medtasks.endpoints import private_hosts
 from lmms_medtasks.errors import UserError, unknown
 from lmms_medtasks.judges.addresses import Address, address
 from lmms_medtasks.judges.defaults import defaults
@@ -137,7 +138,7 @@ def read(environment: Mapping[str, str] | None = None, judge: str | None = None)
         max_requests=reader.whole("MAX_REQUESTS", None, 0),
         max_cost=max_cost,
         price=price,
-        private_hosts=tuple(filter(None, (each.strip() for each in reader.text("PRIVATE_HOSTS").split(",")))),
+        private_hosts=private_hosts(environment),
     )
 
 

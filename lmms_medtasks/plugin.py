@@ -137,12 +137,13 @@ def _leaves(manager: Any, names: list[str]) -> list[str]:
     """The tasks of ours and the contributed ones among ``names``, those inside groups and tags included."""
     # Tasks that were contributed lie in a folder of --include_path.
     given = manager.include_path or []
-    folders, found = (str(task_folder()), *([given] if isinstance(given, str) else map(str, given))), []
+    folders = [Path(each).resolve() for each in (task_folder(), *([given] if isinstance(given, str | Path) else given))]
+    found = []
     for name in names:
         entry = manager.task_index[name]
         if entry["type"] == "tag":
             found += _leaves(manager, entry["task"])
-        elif str(entry["yaml_path"]).startswith(folders):
+        elif any(Path(entry["yaml_path"]).resolve().is_relative_to(folder) for folder in folders):
             config = type(manager)._get_config.__wrapped__(manager, name)
             children = config["task"] if entry["type"] == "group" else []
             known = [child for child in children if isinstance(child, str) and child in manager.task_index]
@@ -205,6 +206,7 @@ def join_evaluator(module: Any) -> None:
     def evaluate(*args: Any, **kwargs: Any) -> Any:
         with user_errors():
             _check_write_out(kwargs)
+            _check_model(kwargs)
             _check_repeats(kwargs.get("task_dict") or {})
             _set_sampling_aside(kwargs.get("lm"), kwargs.get("task_dict") or {})
             _note_encoding(kwargs.get("lm"), kwargs.get("task_dict") or {})
@@ -252,6 +254,16 @@ def _check_write_out(arguments: Mapping[str, Any]) -> None:
     for config in (task.config for task in tasks if _is_ours(task.config)):
         if any(protocol.terms for protocol in stage.protocols_of(config)):
             raise UserError(f"--write_out prints prompts of {config.task}, which its data's terms keep out of logs.")
+
+
+def _check_model(arguments: Mapping[str, Any]) -> None:
+    """Raises UserError where a model behind a third party's server would be asked data whose terms forbid that."""
+    from lmms_medtasks import model_guard
+    from lmms_medtasks.judges import stage
+
+    configs = [config for config in _configs(arguments.get("task_dict") or {}) if _is_ours(config)]
+    terms = [(str(config.task), protocol.terms) for config in configs for protocol in stage.protocols_of(config)]
+    model_guard.check(arguments.get("lm"), terms)
 
 
 def _check_repeats(task_dict: dict[Any, Any]) -> None:

@@ -1,4 +1,4 @@
-"""What the harness's runners do to a picture before the model sees it."""
+"""What the harness's runners do to a picture before the model sees it, and which of them ask a server."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _LOSSLESS = {"", "PNG"}
 
 @functools.cache
 def table() -> dict[str, dict[str, str]]:
-    """``runners.yaml``: what is known of each module, under "lossy", "chosen_by_variable" and "clean"."""
+    """``runners.yaml``: what is known of each module, under "lossy", "chosen_by_variable", "servers" and "clean"."""
     import yaml
 
     return yaml.safe_load(importlib.resources.files(__package__).joinpath("runners.yaml").read_text("utf-8"))
@@ -40,6 +40,14 @@ def module_encoding(name: str) -> str | None:
     if module in table()["chosen_by_variable"] and chosen not in _LOSSLESS:
         return f"{chosen} ({_FORMAT_VARIABLE})"
     return table()["lossy"].get(module)
+
+
+def server(name: str) -> str | None:
+    """How the runner in a module of the harness asks a server: "client", to the one that its client names; or a clause
+    that says who is asked. None if it is not known to ask one."""
+    if not name.startswith("lmms_eval.models."):
+        return None
+    return table()["servers"].get(".".join(name.split(".")[-2:]))
 
 
 def kind(model_name: str | None, force_simple: bool) -> str | None:

@@ -63,7 +63,7 @@ def judged_rows(totals: Mapping[str, float | None], judge: str = "openai:judge")
             "status": "judged" if total is not None else "missing",
             "judged": int(total is not None),
             "wanted": 1,
-            "low": 20.0 if total is None else total,
+            "low": 0.0 if total is None else total,
             "high": 100.0 if total is None else total,
         }
         if total is not None:

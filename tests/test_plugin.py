@@ -145,3 +145,16 @@ def test_another_number_of_trials_than_the_task_has_is_refused():
     plugin._check_repeats(tasks)
     config.repeats, config.metadata = 5, {}  # not ours
     plugin._check_repeats(tasks)
+
+
+def test_a_folder_whose_name_begins_like_that_of_include_path_is_not_taken_for_it(tmp_path):
+    index = {}
+    for folder in ("a", "ab"):
+        (tmp_path / folder).mkdir()
+        path = tmp_path / folder / f"{folder}.yaml"
+        path.write_text(f"task: {folder}\n", "utf-8")
+        index[folder] = {"type": "task", "yaml_path": str(path)}
+    plugin.join(lmms_eval.tasks.TaskManager)
+    manager = lmms_eval.tasks.TaskManager(include_defaults=False)
+    manager.include_path, manager._task_index = str(tmp_path / "a"), index
+    assert plugin._leaves(manager, ["a", "ab"]) == ["a"]

@@ -50,6 +50,14 @@ def test_modules_that_read_the_variable():
     assert {"chat.openai", "chat.async_openai"} <= set(runners.table()["chosen_by_variable"]) <= found
 
 
+def test_the_runners_that_ask_a_server():
+    root = Path(lmms_eval.__path__[0]) / "models"
+    keys = re.compile("api_key|API_KEY")  # who has none needs a key of somebody's
+    found = {f"{path.parent.name}.{path.stem}" for path in root.glob("*/*.py") if keys.search(path.read_text("utf-8"))}
+    # These two get their keys and clients from the runner of the simple form.
+    assert set(runners.table()["servers"]) == found | {"chat.openai", "chat.gemini"}
+
+
 def test_kind_of_runner():
     assert runners.kind("qwen2_5_vl", force_simple=False) == "chat"
     assert runners.kind("qwen2_5_vl", force_simple=True) == "simple"

@@ -79,6 +79,7 @@ def key_csv(drawn: Sequence[Drawn]) -> str:
 def instructions(protocol: Protocol) -> str:
     """For who rates in the CSV: what to write where."""
     scales = "\n".join(f"  {each.name}: {', '.join(ascending(each.labels))}" for each in protocol.dimensions)
+    scales += "".join(f"\n  ({said})" for said in alike(protocol))
     return (
         "Rate each answer by itself, in any order. Write your name into the column rater, and one of these into the\n"
         f"columns of ratings (from worst to best):\n\n{scales}\n\n"
@@ -91,6 +92,17 @@ def instructions(protocol: Protocol) -> str:
 def ascending(labels: Mapping[str, float]) -> list[str]:
     """A scale's labels from worst to best."""
     return sorted(labels, key=lambda label: labels[label])
+
+
+def alike(protocol: Protocol) -> list[str]:
+    """Which labels score alike and so are one category for every coefficient, a sentence for each such score."""
+    found = []
+    for each in protocol.dimensions:
+        for number in sorted(set(each.labels.values())):
+            names = [label for label, own in each.labels.items() if own == number]
+            if len(names) > 1:
+                found.append(f"{each.name}: {', '.join(names)} score alike and count as one.")
+    return found
 
 
 def _text(answer: Answer, field: str) -> str:

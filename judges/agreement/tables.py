@@ -9,6 +9,7 @@ from typing import Any
 
 from lmms_medtasks.judges.agreement.answers import Judged
 from lmms_medtasks.judges.agreement.comparing import NAMES, Comparison, Kind, LeftOut, Result, Wins
+from lmms_medtasks.judges.agreement.sheet import alike
 from lmms_medtasks.judges.agreement.spreadsheet import guarded
 from lmms_medtasks.metrics.bootstrap import Interval
 from lmms_medtasks.report.document import Cell, Column, Document, Flag, Part, Row, Section, Table
@@ -153,6 +154,7 @@ def _wins_json(wins: Wins) -> dict[str, Any]:
 
 def _flags(judged: Judged, result: Result) -> list[Flag]:
     flags = [Flag("warning", f"{name}: {note}.") for name, note in judged.notes.items()]
+    flags += [Flag("note", said) for said in alike(judged.protocol)]
     flags += [Flag("note", _said(each, result.rated)) for each in result.left_out if each.missing or each.settled]
     if result.raters and not result.left_out:
         flags.append(

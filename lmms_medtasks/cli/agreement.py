@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
-import tempfile
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,6 +12,7 @@ import typer
 from typer.core import TyperGroup
 
 from lmms_medtasks.errors import UserError, unknown
+from lmms_medtasks.writing import write_text
 
 if TYPE_CHECKING:
     from lmms_medtasks.judges.agreement.answers import Judged
@@ -158,20 +157,10 @@ def sheet(
     try:
         output.mkdir(parents=True)
         for path, text in texts.items():
-            _write(path, text)
+            write_text(path, text)
     except OSError as error:
         raise UserError(f"Can't write the sheet: {error}.") from error
     count = len({each.answer.key.id for each in drawn})
     few = f" (asked for {questions:,}; there are no more)" if count < questions else ""
     typer.echo(f"{len(drawn):,} answers to {count:,} questions{few} by {len(judged.models):,} models.", err=True)
     typer.echo(f"For those who rate: {output} (sheet.html or sheet.csv). Only for you: {key}", err=True)
-
-
-def _write(path: Path, text: str) -> None:
-    """Write ``text`` so that a reader of ``path`` never sees half of it."""
-    with tempfile.NamedTemporaryFile(
-        "w", dir=path.parent, prefix=path.name, delete=False, encoding="utf-8", newline=""
-    ) as file:
-        file.write(text)
-    os.chmod(file.name, 0o644)
-    os.replace(file.name, path)

@@ -60,7 +60,7 @@ def compare(
     if output is None:
         _print(compared, chosen)
         return
-    from lmms_medtasks.leaderboard.writing import write_text
+    from lmms_medtasks.writing import write_text
 
     write_text(output, _text(compared, chosen))
     typer.echo(f"Written: {output}", err=True)

@@ -28,7 +28,7 @@ def gate(
     """
     from lmms_medtasks.comparison import gate_rules, gate_summary, sides
     from lmms_medtasks.comparison.gate import gate as decided
-    from lmms_medtasks.leaderboard.writing import write_text
+    from lmms_medtasks.writing import write_text
 
     chosen = gate_rules.read(rules)
     cores = os.cpu_count() or 1

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import sys
-import tempfile
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.writing import write_text
 
 if TYPE_CHECKING:
     from lmms_medtasks.report import Document
@@ -113,15 +112,5 @@ def _write(document: Document, folder: Path) -> int:
         texts[f"{part.key}-{table.key}.csv" if several else f"{table.key}.csv"] = csv_text(table, part.origin)
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in texts.items():
-        _replace(folder / name, text)
+        write_text(folder / name, text)
     return len(texts)
-
-
-def _replace(path: Path, text: str) -> None:
-    """Write ``text`` so that a reader of ``path`` never sees half of it."""
-    with tempfile.NamedTemporaryFile(
-        "w", dir=path.parent, prefix=path.name, delete=False, encoding="utf-8", newline=""
-    ) as file:
-        file.write(text)
-    os.chmod(file.name, 0o644)
-    os.replace(file.name, path)

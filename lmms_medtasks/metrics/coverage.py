@@ -19,8 +19,20 @@ COMPLETE = 0.95
 
 
 def judged_mean(values: Sequence[Value]) -> float | None:
-    """Mean score over the answers that have one: each the mean over its judgements that were had."""
-    return _mean(value["score"] for value in values if "score" in value)
+    """Mean score over the answers that have one: each the mean over its judgements that were had.
+
+    None if no judge had a say, see :func:`only_rules`. Empty values are no answers.
+    """
+    return None if only_rules(values) else _mean(value["score"] for value in values if "score" in value)
+
+
+def only_rules(values: Sequence[Value]) -> bool:
+    """Whether answers lack a judgement and no judge gave any.
+
+    Then a rule settled all that have a score, and rules settle the extremes only: an exact match, an empty answer.
+    """
+    statuses = {value["status"] for value in values if value}
+    return "missing" in statuses and not statuses & {"judged", "partial"}
 
 
 def coverage(values: Sequence[Value]) -> float | None:

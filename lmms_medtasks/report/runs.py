@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -113,10 +112,11 @@ def model_name(content: Mapping[str, Any]) -> str:
     return printable(str((named or [config.get("model")])[0] or content.get("model_source") or "unnamed model"))
 
 
-# The same few texts stand in all records: each is looked at once.
-@functools.lru_cache(maxsize=4096)
 def printable(text: str) -> str:
     """``text`` with every character that can't be printed (escape sequences, line breaks) replaced by U+FFFD."""
+    # Most texts are printable as a whole, which is quickly seen.
+    if text.isprintable():
+        return text
     return "".join(character if character.isprintable() else "\ufffd" for character in text)
 
 

@@ -16,6 +16,7 @@ from lmms_medtasks.sources.bones_joints_forms import disease_count, forms, sites
 from lmms_medtasks.sources.bones_joints_layout import rows, survey
 from lmms_medtasks.sources.bones_joints_rows import UNLISTED, Question
 from lmms_medtasks.sources.image_cells import ImageCells
+from lmms_medtasks.sources.progress import say
 from lmms_medtasks.sources.releases import Release
 from lmms_medtasks.sources.suites import Candidate, RejectedRow, Split, Suite
 
@@ -67,6 +68,7 @@ class BonesJointsReader:
                     if task.key in wanted:
                         yield self._candidate(Question(table, row, task, number), seen)
         self.notes = self._notes(seen)
+        seen.tell(self._split.name)
 
     def _candidate(self, asked: Question, seen: _Seen) -> Candidate:
         try:
@@ -75,6 +77,14 @@ class BonesJointsReader:
             return Candidate(asked.number, asked.name, reason=str(reason))
         seen.add(document)
         return Candidate(asked.number, asked.name, document)
+
+
+_COUNTED: Mapping[str, str] = {
+    "disease_unlisted": "with a disease that the paper's text does not name",
+    "site_unlisted": "of a site that is none of the seven",
+    "text_names_more_images": "whose text names more figures than there are images",
+    "without_report": "without a radiology report",
+}
 
 
 class _Seen:
@@ -93,14 +103,19 @@ class _Seen:
         self._counts["text_names_more_images"] += document["figures"] > document["image_count"]
         self._counts["without_report"] += forms()[document["task"]].split == "open" and not document["report"]
 
+    def tell(self, split: str) -> None:
+        """Say what was counted, if anything was."""
+        counts = "; ".join(f"{self._counts[name]:,} {said}" for name, said in _COUNTED.items() if self._counts[name])
+        if counts:
+            say(f"Bones and Joints, {split}: of the questions kept, {counts} (all counts are in the manifest).")
+
     def to_json(self) -> dict[str, Any]:
         return {
             "sites": dict(self._sites.most_common()),
             "diseases": dict(self._diseases.most_common()),
             "diseases_paper": disease_count(),
-            **{name: self._counts[name] for name in
-               ("disease_unlisted", "site_unlisted", "text_names_more_images", "without_report")},
-        }  # fmt: skip
+            **{name: self._counts[name] for name in _COUNTED},
+        }
 
 
 @dataclass(frozen=True)

@@ -159,7 +159,7 @@ def site_named(text: str) -> str:
     >>> site_named("Left knee joint"), site_named("skull")
     ('knee', '')
     """
-    bare = re.sub(r"\b(?:left|right|both|bilateral|the)\b", "", text, flags=re.IGNORECASE)
+    bare = re.sub(r"\b(?:left|right|both|bilateral|the)\b|[左右双]侧?", "", text, flags=re.IGNORECASE)
     return _site_spellings().get(folded(bare), "")
 
 

@@ -88,6 +88,10 @@ def _files(record: Suite, release: LocalRelease) -> Iterator[Finding]:
         else:
             # What is not prepared unless asked for is not needed.
             yield Finding(name, "missing" if any(split.default for split in splits) else "note", f"not there, {needed}")
+    # A split that is made from whatever table has its questions.
+    for split in record.splits:
+        if not split.files and not split.files_in(release):
+            yield Finding(f"split {split.name}", "missing" if split.default else "note", f"not there: {split.wanted()}")
 
 
 def _look_into(

@@ -7,22 +7,18 @@ it was written against the fields that public code reads.
 
 from __future__ import annotations
 
-import functools
 import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from importlib import resources
 from pathlib import PurePosixPath
 from typing import Any
 
-import yaml
-
 from lmms_medtasks.documents import LETTERS
-from lmms_medtasks.errors import UserError, unknown
+from lmms_medtasks.errors import UserError
 from lmms_medtasks.sources.archives import ZipFolder
 from lmms_medtasks.sources.images import image_id
+from lmms_medtasks.sources.med_cmr_dimensions import dimension_name, dimensions, is_dimension
 from lmms_medtasks.sources.releases import MissingFileError, Release
 from lmms_medtasks.sources.suites import Candidate, RejectedRow, Split, Suite
 
@@ -39,55 +35,6 @@ OPTIONS = ("a", "b", "c", "d", "e")
 _TAGS = ("subtype", "question_type", "modality", "organ_system", "visual_description")
 _FIELDS = ("index", "question", "image_path", "answer", "task", *_TAGS)
 _LISTED = 15
-
-
-@dataclass(frozen=True)
-class Dimension:
-    """One of the seven: its short name, its long name, and its side ("visual" or "reasoning")."""
-
-    short: str
-    name: str
-    side: str
-
-
-@functools.cache
-def dimensions() -> tuple[Dimension, ...]:
-    """The seven dimensions in the paper's order, visual ones first."""
-    return tuple(Dimension(short, row["name"], row["side"]) for short, row in _spellings().items())
-
-
-@functools.cache
-def _spellings() -> Mapping[str, Any]:
-    text = resources.files("lmms_medtasks.sources").joinpath("med_cmr.yaml").read_text(encoding="utf-8")
-    table: dict[str, Any] = yaml.safe_load(text)["dimensions"]
-    return table
-
-
-@functools.cache
-def _folded_names() -> Mapping[str, str]:
-    found = {}
-    for short, row in _spellings().items():
-        for name in (row["name"], *row["also"]):
-            for spelling in (short, name, name + short, short + name):
-                found[_folded(spelling)] = short
-    return found
-
-
-def _folded(text: str) -> str:
-    return re.sub("[^a-z0-9]", "", text.lower())
-
-
-def dimension_name(text: str) -> str:
-    """The short name ("SOD" ... "MSI") for a release's spelling of a dimension.
-
-    Raises:
-        UserError: no dimension is called so; the allowed names are in the message.
-    """
-    short = _folded_names().get(_folded(text))
-    if short is None:
-        allowed = [f"{each.short} ({each.name})" for each in dimensions()]
-        raise unknown("dimension", text, allowed)
-    return short
 
 
 class _Files:
@@ -190,7 +137,7 @@ class MedCMRReader:
         first: dict[str, int] = {}
         for number, row in enumerate(self._rows, start=1):
             text = _readable(row, "task")
-            if text and _folded(text) not in _folded_names():
+            if text and not is_dimension(text):
                 counts[text] += 1
                 first.setdefault(text, number)
         if counts:

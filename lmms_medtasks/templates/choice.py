@@ -1,7 +1,7 @@
 """Scoring of answers that are read: multiple choice, yes or no, positions in a grid.
 
 The record of a question stands once in the sample log, under ``accuracy`` or, in tasks without it, ``parse_rate``;
-the other metrics get a short value, or share the record in memory (:class:`lmms_medtasks.templates.pooled.Shared`).
+the other metrics get a short value, or share the record in memory (:class:`lmms_medtasks.metrics.shared.Shared`).
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ from typing import Any
 
 from lmms_medtasks import hooks
 from lmms_medtasks.metrics import triage
+from lmms_medtasks.metrics.shared import Shared
 from lmms_medtasks.templates import get
-from lmms_medtasks.templates.pooled import Shared, part
+from lmms_medtasks.templates.pooled import part
 from lmms_medtasks.templates.reading import get as parser_of
 
 FINGERPRINT_ALSO = (

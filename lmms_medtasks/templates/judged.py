@@ -8,10 +8,10 @@ from typing import Any
 
 from lmms_medtasks.judges import records, registry
 from lmms_medtasks.judges.protocol import Protocol
+from lmms_medtasks.metrics.shared import Shared
 from lmms_medtasks.metrics.text import exact_match, token_scores
 from lmms_medtasks.parsing.replies import after_reasoning
 from lmms_medtasks.templates import get
-from lmms_medtasks.templates.pooled import Shared
 
 FINGERPRINT_ALSO = (
     "lmms_medtasks.judges.open_answer",

@@ -9,21 +9,10 @@ from lmms_medtasks.metrics import calibration as _calibration
 from lmms_medtasks.metrics import coverage, robustness
 from lmms_medtasks.metrics import reliability as _reliability
 from lmms_medtasks.metrics.accuracy import accuracy
+from lmms_medtasks.metrics.shared import Shared
 from lmms_medtasks.metrics.votes import VoteTable, votes
 
 Record = Mapping[str, Any]
-
-
-class Shared:
-    """A record that several metrics share in memory; the sample log, which has it elsewhere, shows a short note."""
-
-    __slots__ = ("record",)
-
-    def __init__(self, record: Record) -> None:
-        self.record = record
-
-    def __str__(self) -> str:
-        return "see the record"
 
 
 def part(record: Record) -> dict[str, Any]:
@@ -42,22 +31,9 @@ def relative_robustness(values: Sequence[Shared]) -> float | None:
     return robustness.relative_robustness(iid, ood)
 
 
-def judged_mean(values: Sequence[Record]) -> float | None:
-    """Mean score over the answers that have one; None if none has.
-
-    None too where answers lack a judgement and no judge gave any: then a rule settled all that have a score, and an
-    exact match always has the highest.
-    """
-    there = [value for value in values if value]
-    statuses = {value["status"] for value in there}
-    if "missing" in statuses and not statuses & {"judged", "partial"}:
-        return None
-    return coverage.judged_mean(there)
-
-
 def score_relative_robustness(values: Sequence[Shared]) -> float | None:
     """The same of judged scores: means over the answers that have one."""
-    iid, ood = (judged_mean([each.record for each in _of(values, side)]) for side in ("iid", "ood"))
+    iid, ood = (coverage.judged_mean([each.record for each in _of(values, side)]) for side in ("iid", "ood"))
     return robustness.relative_robustness(iid, ood)
 
 

@@ -119,12 +119,18 @@ def t8_made(dataset: Dataset) -> Dataset:
             f"({', '.join(sites())}). "
             "Does the release name sites in another column, or otherwise?"
         )
+    there = sorted({cases["site"][row] for row in rows})
+    if len(there) < 2:
+        raise UserError(
+            f"Task VIII can't be made: all {len(rows)} cases are of one site ({there[0]}), and each text needs the "
+            "images of another. Leave bones_joints_t8_inconsistency out: name the other tasks."
+        )
     if len(rows) < len(cases):
         _warn(
             f"Task VIII: {len(cases) - len(rows)} of {len(cases)} cases have none of the seven sites and take no part."
         )
     chosen = cases.select(rows)
-    made = _with_images_of(chosen, pairing.other_sites(list(chosen["site"]), list(chosen["case_id"]), "t8", SEED))
+    made = _with_images_of(chosen, pairing.other_sites(list(chosen["site"]), list(chosen["image_id"]), "t8", SEED))
     answers = [contradiction(*both) for both in zip(made["site"], made["image_site"], strict=True)]
     ids = [f"t8-{name.removeprefix('t4-')}" for name in made["id"]]
     made = made.remove_columns(["id", "task", "answer"])

@@ -131,11 +131,7 @@ def _value(record: Record, score: float | None) -> dict[str, Any]:
 
 # --- aggregations -----------------------------------------------------------------------------------------------------
 def judged_mean(values: Sequence[Record]) -> float | None:
-    """Mean over the answers that have a score; None if none has.
-
-    None too where answers lack a judgement and no judge gave any: then a rule settled all that have a score, and what a
-    rule settles here is always wrong.
-    """
+    """Mean over the answers that have a score; None if none has, or no judge had a say: see ``coverage.only_rules``."""
     return coverage.judged_mean(_of_a_judge(values))
 
 
@@ -151,5 +147,4 @@ def accuracy_high(values: Sequence[Record]) -> float | None:
 
 def _of_a_judge(values: Sequence[Record]) -> list[dict[str, Any]]:
     there = [{**each, "score": each["right"]} if "right" in each else dict(each) for each in values if each]
-    statuses = {each["status"] for each in there}
-    return [] if "missing" in statuses and not statuses & {"judged", "partial"} else there
+    return [] if coverage.only_rules(there) else there

@@ -43,9 +43,9 @@ def partners(count: int, fits: Fits, *seed: str | int) -> list[int]:
     return found
 
 
-def other_sites(sites: Sequence[str], cases: Sequence[str], *seed: str | int) -> list[int]:
-    """For each case one of another site: never the same site, never itself."""
-    return partners(len(sites), lambda one, other: sites[one] != sites[other] and cases[one] != cases[other], *seed)
+def other_sites(sites: Sequence[str], images: Sequence[str], *seed: str | int) -> list[int]:
+    """For each case one of another site: never the same site, nor the same images under another site's name."""
+    return partners(len(sites), lambda one, other: sites[one] != sites[other] and images[one] != images[other], *seed)
 
 
 def other_cases(images: Sequence[str], diseases: Sequence[str], *seed: str | int) -> list[int]:

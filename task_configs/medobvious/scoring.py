@@ -13,6 +13,7 @@ from typing import Any
 
 from lmms_medtasks.grids.layout import parse_size
 from lmms_medtasks.metrics import triage
+from lmms_medtasks.metrics.shared import Shared
 from lmms_medtasks.parsing.answers import Answer
 from lmms_medtasks.parsing.positions import read_option_position, read_position
 from lmms_medtasks.parsing.yes_no import read_yes_no
@@ -32,18 +33,6 @@ FINGERPRINT_ALSO = (
 
 # The question's text stands in the log's input, the picture nowhere; the rest is not needed to score.
 _NOT_IN_RECORDS = {"question", "options", "image", "images", "explanation", "answer_keywords"}
-
-
-class Shared:
-    """A record that several metrics share in memory; the sample log, which has it elsewhere, shows a short note."""
-
-    __slots__ = ("record",)
-
-    def __init__(self, record: Record) -> None:
-        self.record = record
-
-    def __str__(self) -> str:
-        return "see accuracy"
 
 
 def read(doc: Mapping[str, Any], reply: str | None) -> Answer:
@@ -75,7 +64,7 @@ def process_results_tier(doc: Mapping[str, Any], results: Sequence[str]) -> dict
     record = values["accuracy"]
     part = _part(record)
     by_format = {f"accuracy_{name}": part if doc["task_type"] == name else {} for name in triage.FORMATS}
-    return {**values, **by_format, **dict.fromkeys(ACROSS_FORMATS, Shared(record))}
+    return {**values, **by_format, **dict.fromkeys(ACROSS_FORMATS, Shared(record, "accuracy"))}
 
 
 def process_results_format(doc: Mapping[str, Any], results: Sequence[str]) -> dict[str, Any]:

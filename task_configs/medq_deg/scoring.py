@@ -15,6 +15,7 @@ from lmms_medtasks.metrics import accuracy as _accuracy
 from lmms_medtasks.metrics import calibration as _calibration
 from lmms_medtasks.metrics import macro as _macro
 from lmms_medtasks.metrics import reliability as _reliability
+from lmms_medtasks.metrics.shared import Shared
 from lmms_medtasks.metrics.votes import VoteTable, votes
 from lmms_medtasks.task_configs.medq_deg import taxonomy
 
@@ -28,18 +29,6 @@ CALIBRATION = (
     "dke_intra",
     "dke_intra_probability",
 )
-
-
-class Shared:
-    """A record that several metrics share in memory; the sample log, which has it elsewhere, shows a short note."""
-
-    __slots__ = ("record",)
-
-    def __init__(self, record: Record) -> None:
-        self.record = record
-
-    def __str__(self) -> str:
-        return "see accuracy_l*"
 
 
 def process_results(doc: Mapping[str, Any], results: Sequence[str]) -> dict[str, Any]:
@@ -59,7 +48,7 @@ def _with(doc: Mapping[str, Any], results: Sequence[str], names: Sequence[str]) 
     scored = hooks.process_results_choice(doc, results)
     record = scored.pop("accuracy")
     levels = {f"accuracy_l{level}": record if record["severity"] == level else {} for level in LEVELS}
-    shared = Shared(record)
+    shared = Shared(record, "accuracy_l*")
     return {**levels, **dict.fromkeys(names, shared), **scored}
 
 

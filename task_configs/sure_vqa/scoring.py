@@ -16,6 +16,7 @@ from lmms_medtasks.judges import records as judged
 from lmms_medtasks.judges import sure_vqa
 from lmms_medtasks.judges.protocol import Protocol
 from lmms_medtasks.metrics import accuracy, coverage, robustness, text
+from lmms_medtasks.metrics.shared import Shared
 
 FINGERPRINT_ALSO = (
     "lmms_medtasks.judges.protocol",
@@ -28,24 +29,12 @@ FINGERPRINT_ALSO = (
 )
 
 Record = Mapping[str, Any]
-Aggregation = Callable[[Sequence["Shared"]], float | None]
+Aggregation = Callable[[Sequence[Shared]], float | None]
 SIDES = ("iid", "ood")
 KINDS = ("closed", "open")
 MEASURES = {"closed": "correct", "open": "stars"}
 """Closed scores are from 0 to 1 (a two-option question may get 0.5), open ones stars from 1 to 5, as in the paper."""
 TRADITIONAL = ("exact_match", "f1", "precision", "recall", "bleu")
-
-
-class Shared:
-    """A record that several metrics share in memory; the sample log, which has it elsewhere, shows a short note."""
-
-    __slots__ = ("record",)
-
-    def __init__(self, record: Record) -> None:
-        self.record = record
-
-    def __str__(self) -> str:
-        return "see questions"
 
 
 def kind_of(record: Record) -> str:
@@ -62,14 +51,19 @@ def metrics_of(record: dict[str, Any]) -> dict[str, Any]:
     """The values of all metrics of a task with both tests; a function of the record alone."""
     scored: dict[str, Any] = {f"{kind}_{side}": {} for kind in KINDS for side in SIDES}
     scored[f"{kind_of(record)}_{record['set']}"] = value(record)
-    return {"questions": record, **scored, **dict.fromkeys(SHARED, Shared(record)), **_failures(record)}
+    return {"questions": record, **scored, **dict.fromkeys(SHARED, Shared(record, "questions")), **_failures(record)}
 
 
 def metrics_of_one(record: dict[str, Any]) -> dict[str, Any]:
     """The values of all metrics of a task with one of the tests."""
     scored: dict[str, Any] = {kind: {} for kind in KINDS}
     scored[kind_of(record)] = value(record)
-    return {"questions": record, **scored, **dict.fromkeys(SHARED_ONE, Shared(record)), **_failures(record)}
+    return {
+        "questions": record,
+        **scored,
+        **dict.fromkeys(SHARED_ONE, Shared(record, "questions")),
+        **_failures(record),
+    }
 
 
 def _failures(record: Record) -> dict[str, Any]:
@@ -118,19 +112,6 @@ def traditional(answer: str, reference: str) -> dict[str, float]:
 # --- Aggregations -----------------------------------------------------------------------------------------------------
 
 
-def judged_mean(values: Sequence[Record]) -> float | None:
-    """Mean over the answers that have a score; None if none has.
-
-    None too where answers lack a judgement and no judge gave any: then a rule settled all that have a score, and an
-    exact match always has the highest.
-    """
-    values = [each for each in values if each]
-    statuses = {each["status"] for each in values}
-    if "missing" in statuses and not statuses & {"judged", "partial"}:
-        return None
-    return coverage.judged_mean(values)
-
-
 def failed_requests(values: Sequence[Record]) -> int:
     """Number of requests that failed: their answers have no score."""
     return accuracy.failed_requests(values)
@@ -155,7 +136,7 @@ def _values(shared: Sequence[Shared], kind: str, side: str = "") -> list[dict[st
 
 def _relative_robustness(shared: Sequence[Shared], kind: str) -> float | None:
     """RR = 1 - (i.i.d. - OoD) / i.i.d. of the means (section 3.2); None where one is missing, or i.i.d. is 0."""
-    iid, ood = (judged_mean(_values(shared, kind, side)) for side in SIDES)
+    iid, ood = (coverage.judged_mean(_values(shared, kind, side)) for side in SIDES)
     return robustness.relative_robustness(iid, ood)
 
 

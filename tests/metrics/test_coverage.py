@@ -46,10 +46,24 @@ def test_all_missing_is_no_zero():
     assert coverage.complete(VALUES[2:]) == 0.0
 
 
+def test_what_a_rule_settles_is_no_mean_where_no_judge_judged_the_rest():
+    settled, missing = {"status": "exact", "score": 1.0}, {"status": "missing"}
+    assert coverage.judged_mean([settled]) == 1.0
+    assert coverage.judged_mean([settled, missing]) is None
+    assert coverage.judged_mean([settled, {"status": "judged", "score": 0.5}, {}, missing]) == 0.75
+
+
 def answer(number):
     if number is None:
-        return {"judged": 0, "wanted": 1, "low": 1.0, "high": 5.0}
-    return {"judged": 1, "wanted": 1, "score": float(number), "low": float(number), "high": float(number)}
+        return {"status": "missing", "judged": 0, "wanted": 1, "low": 1.0, "high": 5.0}
+    return {
+        "status": "judged",
+        "judged": 1,
+        "wanted": 1,
+        "score": float(number),
+        "low": float(number),
+        "high": float(number),
+    }
 
 
 @given(st.lists(st.one_of(st.none(), st.integers(1, 5)), min_size=1, max_size=30), st.randoms())

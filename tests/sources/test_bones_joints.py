@@ -14,6 +14,7 @@ from lmms_medtasks.sources.bones_joints import SUITE
 from lmms_medtasks.sources.bones_joints_forms import columns, forms, site_named, sites, task_of_file, tasks_named
 from lmms_medtasks.sources.bones_joints_layout import options_in, survey
 from lmms_medtasks.sources.bones_joints_rows import figures_named, options_of
+from lmms_medtasks.sources.doctor import diagnose
 from lmms_medtasks.sources.prepare import prepare
 from lmms_medtasks.sources.releases import LocalRelease
 from lmms_medtasks.sources.suites import RejectedRow
@@ -142,11 +143,12 @@ def test_exam_questions_that_are_refused(source, changes, reason):
     assert len(found) == 1 and reason in refused[0]
 
 
-def test_an_image_count_in_the_text_is_counted(source):
+def test_an_image_count_in_the_text_is_counted(source, capsys):
     text = "See Figure 1, 2 and 3."
     found, _, reader = read(source(cases=[case(1, medical_history=text), case(2)]), "open")
     assert found[0]["figures"] == 3 and found[0]["image_count"] == 1
     assert reader.notes["text_names_more_images"] == 4
+    assert "4 whose text names more figures than there are images" in capsys.readouterr().err
 
 
 def test_a_site_that_is_none_of_the_seven_is_kept_and_counted(source):
@@ -272,7 +274,7 @@ def test_task_of_a_file(name, task):
 @pytest.mark.parametrize(
     ("text", "site"),
     [("knee", "knee"), ("Right Shoulder joint", "shoulder"), ("膝关节", "knee"), ("Foot and Ankle", "ankle"),
-     ("Lumbar Spine", "spine"), ("skull", ""), ("", "")],
+     ("Lumbar Spine", "spine"), ("左侧膝关节", "knee"), ("右肩", "shoulder"), ("双髋", "hip"), ("skull", ""), ("", "")],
 )  # fmt: skip
 def test_sites(text, site):
     assert site_named(text) == site
@@ -323,3 +325,11 @@ def test_figures():
 
 def test_the_suite_is_registered():
     assert suites.get("bones_joints") is SUITE and SUITE.images_optional
+
+
+def test_the_doctor_misses_tasks_without_a_table(source):
+    found = diagnose("bones_joints", source(cases=[case(1)]))
+    states = {each.what: each.state for each in found.findings}
+    missing = dict.fromkeys(("split t1", "split t2", "split t3"), "missing")
+    assert states == {"cases.jsonl": "there", **missing, "split t8": "note"} and not found.complete
+    assert any("rows of Task I, Knowledge Recall" in each.detail for each in found.findings)

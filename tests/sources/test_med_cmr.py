@@ -19,7 +19,7 @@ from lmms_medtasks.errors import UserError
 from lmms_medtasks.sources import med_cmr, store, suites
 from lmms_medtasks.sources.hub import HubRelease
 from lmms_medtasks.sources.images import image_id
-from lmms_medtasks.sources.med_cmr import LISTS, SUITE, dimension_name, dimensions, right_letter
+from lmms_medtasks.sources.med_cmr import LISTS, SUITE, right_letter
 from lmms_medtasks.sources.prepare import prepare
 from lmms_medtasks.sources.releases import LocalRelease
 from lmms_medtasks.sources.suites import Candidate, RejectedRow
@@ -88,39 +88,9 @@ def only(folder: Path, split: str = "mcq") -> Candidate:
     return candidate
 
 
-# --- dimensions ------------------------------------------------------------------------------------------------------
-@pytest.mark.parametrize(
-    ("text", "short"),
-    [
-        ("SOD", "SOD"), ("sod", "SOD"), ("Subtle Object Detection", "SOD"), ("small-object detection", "SOD"),
-        ("Subtle Object Detection (SOD)", "SOD"), ("SOD: Subtle Object Detection", "SOD"),
-        ("Fine-grained Detail Discrimination", "FDD"), ("fine_grained_detail_discrimination", "FDD"),
-        ("Spatial Understanding", "SU"), ("Temporal Prediction", "TP"), ("causal reasoning", "CR"),
-        ("Long-tail Generalization", "LTG"), ("Long Tail Generalisation", "LTG"), ("Multi-source integration", "MSI"),
-        ("MultiSource Integration", "MSI"),
-    ],
-)  # fmt: skip
-def test_dimensions_in_any_spelling(text: str, short: str) -> None:
-    assert dimension_name(text) == short
-
-
-def test_other_dimensions_are_refused_by_name() -> None:
-    with pytest.raises(UserError, match=r"Unknown dimension 'OCR'.*Allowed: CR \(Causal Reasoning\)"):
-        dimension_name("OCR")
-
-
-def test_seven_dimensions_whose_spellings_are_each_of_one() -> None:
-    assert [each.short for each in dimensions()] == ["SOD", "FDD", "SU", "TP", "CR", "LTG", "MSI"]
-    assert [each.side for each in dimensions()] == ["visual"] * 3 + ["reasoning"] * 4
-    spellings = [
-        med_cmr._folded(name)
-        for short, entry in med_cmr._spellings().items()
-        for name in (short, entry["name"], *entry["also"])
-    ]
-    assert len(spellings) == len(set(spellings))
-
-
 # --- good records ----------------------------------------------------------------------------------------------------
+
+
 def test_a_record_of_each_kind(tmp_path: Path, files: Callable[..., Any], png: Callable[..., bytes]) -> None:
     folder = pack(tmp_path, files(mcq=[row(3, question="  Which?  ", task="Causal Reasoning")]))
     assert only(folder) == Candidate(1, "3", {

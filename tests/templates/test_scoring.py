@@ -5,6 +5,7 @@ import math
 import pytest
 
 from lmms_medtasks.metrics import accuracy
+from lmms_medtasks.metrics.shared import Shared
 from lmms_medtasks.templates import choice, judged, pooled
 from lmms_medtasks.templates.reading import PARSERS
 
@@ -55,7 +56,7 @@ def test_without_accuracy_the_record_has_no_score_for_standard_errors():
 def test_relative_robustness_of_accuracies():
     # i.i.d.: 2 of 2 right, out of distribution: 1 of 2; 0.5 / 1.0
     rows = [("iid", "B"), ("iid", "B"), ("ood", "B"), ("ood", "A")]
-    values = [pooled.Shared(choice.record_of({**DOC, "id": str(i), "set": side}, [reply], "letter"))
+    values = [Shared(choice.record_of({**DOC, "id": str(i), "set": side}, [reply], "letter"))
               for i, (side, reply) in enumerate(rows)]  # fmt: skip
     assert pooled.relative_robustness(values) == 0.5
     assert pooled.shared_images(values) == 1
@@ -68,7 +69,7 @@ def test_chance_is_the_mean_of_one_over_the_options():
 
 
 def test_calibration_of_a_model_that_is_sure_and_half_right():
-    values = [pooled.Shared(choice.record_of({**DOC, "id": str(i), "answer": answer}, ["B"] * 10, "letter"))
+    values = [Shared(choice.record_of({**DOC, "id": str(i), "answer": answer}, ["B"] * 10, "letter"))
               for i, answer in enumerate("BA")]  # fmt: skip
     # All ten votes alike: confidence 1, right on one of two: shift 0.5, ECE 0.5, Brier (0 + 1) / 2
     assert pooled.confidence(values) == pytest.approx(1.0)
@@ -107,13 +108,6 @@ def test_an_open_answer_without_a_judge_has_no_score_and_bounds():
     assert math.isclose(judged.process_results(doc, ["round"])["token_f1"]["score"], 2 / 3)  # "a" does not count
     again = judged.metrics_of(found["score"])
     assert again["judged"] == found["judged"]
-
-
-def test_what_a_rule_settles_is_no_mean_where_no_judge_judged_the_rest():
-    settled, missing = {"status": "exact", "score": 1.0}, {"status": "missing"}
-    assert pooled.judged_mean([settled]) == 1.0
-    assert pooled.judged_mean([settled, missing]) is None
-    assert pooled.judged_mean([settled, {"status": "judged", "score": 0.5}, {}, missing]) == 0.75
 
 
 def test_a_failed_request_is_not_judged():

@@ -86,3 +86,34 @@ def test_check_says_what_is_wrong(given, said):
 
 def test_other_names_of_a_degradation_and_protocols_of_others_are_allowed():
     assert settings.problems({"degradation": "downsample_artifact", "judge": "package.module:PROTOCOL"}) == []
+
+
+def config(**more):
+    hook = choice.process_results
+    return {"task": "t", "process_results": hook, "lmms_eval_specific_kwargs": {"default": {}}, **more}
+
+
+def test_a_task_asks_all_models_alike():
+    from lmms_medtasks.templates import binding
+
+    with pytest.raises(UserError, match="'qwen': only `default` may stand there"):
+        binding.bound(config(lmms_eval_specific_kwargs={"default": {}, "qwen": {"prompt": "open"}}), None)
+
+
+def test_a_metric_that_there_is_none_of_is_told_when_the_task_is_loaded():
+    from lmms_medtasks.templates import binding
+
+    with pytest.raises(UserError, match="Did you mean 'accuracy'"):
+        binding.bound(config(metric_list=[{"metric": "acuracy"}]), None)
+
+
+def test_a_template_in_the_working_directory_is_not_taken_for_the_tasks(tmp_path, monkeypatch):
+    from lmms_medtasks.templates import binding
+
+    for name in ("here", "there"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / templates.FILE).write_text("repeats: 1\n", "utf-8")
+    monkeypatch.chdir(tmp_path / "here")
+    binding.bound(config(), tmp_path / "here" / "t.yaml")
+    with pytest.raises(UserError, match="Start from another directory"):
+        binding.bound(config(), tmp_path / "there" / "t.yaml")

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lmms_medtasks.report import judged
+from lmms_medtasks.report.asked import origin
 from lmms_medtasks.report.bones_joints import comparison, figures, published, tables
 from lmms_medtasks.report.bones_joints.analysis import Analysis, analyse
-from lmms_medtasks.report.bones_joints.facts import facts, flags, origin
+from lmms_medtasks.report.bones_joints.facts import facts, flags
 from lmms_medtasks.report.bones_joints.reading import TITLE, is_ours, sources
 from lmms_medtasks.report.document import Part, Section, Table
 from lmms_medtasks.report.runs import distinct_names
@@ -28,7 +29,7 @@ def parts(runs: Sequence[Run], options: Options) -> list[Part]:
         for source in found:
             analyses.append(analyse(source, resamples=options.resamples))
             step(1)
-    names = distinct_names([each.by_run()[0][0] for each in found], [0] * len(found))
+    names = distinct_names([each.asked[0].run for each in found], [0] * len(found))
     own = [
         part(each, name, f"{options.prefix}part{number}", options.drawn)
         for number, (each, name) in enumerate(zip(analyses, names, strict=True))
@@ -52,12 +53,12 @@ def part(analysis: Analysis, name: str, key: str, drawn: bool) -> Part:
         Section("tasks", "Tasks", tables=(tables.tasks(analysis),)),
     ]
     if analysis.gaps:
-        sections.append(Section("gap", "Multiple choice and open answers", tables=(tables.gaps(analysis.gaps),)))
+        sections.append(Section("gap", "Multiple choice and open answers", tables=(tables.gaps(analysis),)))
     shortcuts = tables.shortcuts(analysis)
     if shortcuts:
         sections.append(Section("shortcut", "Does it look", tables=(shortcuts,)))
     sections += [*_contradictions(analysis), _parts(analysis), *_judgements(analysis)]
-    return Part(key, name, facts(analysis.source), flags(analysis), tuple(sections), origin(analysis.source))
+    return Part(key, name, facts(analysis.source), flags(analysis), tuple(sections), origin(analysis.source.asked))
 
 
 def _contradictions(analysis: Analysis) -> list[Section]:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from lmms_medtasks.metrics.rank_tests import Dunn, dunn, kruskal_wallis
+from lmms_medtasks.report.asked import extent
 from lmms_medtasks.report.bones_joints import figures, published
 from lmms_medtasks.report.bones_joints.analysis import Analysis, usable
-from lmms_medtasks.report.bones_joints.facts import extent
 from lmms_medtasks.report.bones_joints.reading import Condition
-from lmms_medtasks.report.bones_joints.tables import cell, meanings
+from lmms_medtasks.report.bones_joints.tables import MEANINGS, cell
 from lmms_medtasks.report.cells import NONE, count, label, share
 from lmms_medtasks.report.document import Cell, Column, Flag, Part, Row, Section, Table
+from lmms_medtasks.report.judged import Judging, is_lexical
+from lmms_medtasks.report.marks import meanings
 from lmms_medtasks.report.suites import Options
 from lmms_medtasks.sources.bones_joints_forms import forms
 
@@ -28,7 +30,7 @@ _ABOUT = (
 def part(analyses: Mapping[str, Analysis], options: Options) -> Part:
     """The comparison of at least two models, by the names that the report gives them."""
     key = f"{options.prefix}all"
-    runs = {id(run) for each in analyses.values() for run, _ in each.source.by_run()}
+    runs = {id(asked.run) for each in analyses.values() for asked in each.source.asked}
     facts = (("Runs", str(len(runs))), ("Models", ", ".join(analyses)))
     figure = figures.model_radar(analyses, key) if options.drawn else None
     tests, pairs = _tests(analyses)
@@ -38,22 +40,30 @@ def part(analyses: Mapping[str, Analysis], options: Options) -> Part:
         Section("published", "Beside the paper", tables=(published.table(analyses),)),
         *([Section("tests", "Do the models differ", tables=shown)] if tests else []),
     )
-    origin = (("data of the runs", "; ".join(dict.fromkeys(extent(each.source) for each in analyses.values()))),)
+    origin = (
+        ("data of the runs", "; ".join(dict.fromkeys(extent(each.source.asked) for each in analyses.values()))),
+        ("judges of the runs", ", ".join(dict.fromkeys(each.shown for each in _judgings(analyses)))),
+    )
     return Part(key, "Comparison", facts, tuple(_flags(analyses)), sections, origin)
 
 
 def _flags(analyses: Mapping[str, Analysis]) -> Iterator[Flag]:
-    data = sorted({extent(each.source) for each in analyses.values()})
+    data = sorted({extent(each.source.asked) for each in analyses.values()})
     if data != ["full"]:
         yield Flag("warning", f"Data of these runs: {'; '.join(data)}. Only full data compares with the paper's.")
-    judges = {asked.judging.said for each in analyses.values() for asked in each.source.asked if asked.judging}
+    judgings = _judgings(analyses)
+    for name in dict.fromkeys(name for each in judgings for name in each.names if is_lexical(name)):
+        yield Flag("warning", f"Open answers were judged by {name}, which compares words and is NO LLM: a smoke test.")
     by_protocol: dict[str, set[str]] = {}
-    for each in analyses.values():
-        for asked in each.source.asked:
-            if asked.judging:
-                by_protocol.setdefault(asked.judging.protocol.name, set()).add(asked.judging.said)
+    for judging in judgings:
+        by_protocol.setdefault(judging.protocol.name, set()).add(judging.said)
     if any(len(said) > 1 for said in by_protocol.values()):
-        yield Flag("warning", f"Open answers were judged differently and do not compare: {'; '.join(sorted(judges))}.")
+        judges = "; ".join(sorted({each.said for each in judgings}))
+        yield Flag("warning", f"Open answers were judged differently and do not compare: {judges}.")
+
+
+def _judgings(analyses: Mapping[str, Analysis]) -> list[Judging]:
+    return [asked.judging for each in analyses.values() for asked in each.source.asked if asked.judging]
 
 
 def _models(analyses: Mapping[str, Analysis]) -> Table:
@@ -61,12 +71,12 @@ def _models(analyses: Mapping[str, Analysis]) -> Table:
     for name, each in analyses.items():
         results = [each.of(task, *_ASKED) for task in forms()]
         cells = (cell(found.overall, found.asked.judging) if found else NONE for found in results)
-        rows.append(Row((Cell(name), *cells, Cell(extent(each.source)))))
+        rows.append(Row((Cell(name), *cells, Cell(extent(each.source.asked)))))
     columns = (label("model"), *(share(task.numeral) for task in forms().values()), label("data"))
     notes = (
         "With images where a model was asked with images, else with radiology reports. In brackets: 95 % intervals.",
     )
-    return Table("models", "Accuracy of the models", columns, tuple(rows), notes, marks=meanings(rows))
+    return Table("models", "Accuracy of the models", columns, tuple(rows), notes, marks=meanings(rows, MEANINGS))
 
 
 Tests = dict[str, tuple[int, Cell, Cell, int]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lmms_medtasks.report import about, judged
+from lmms_medtasks.report import asked, judged
 from lmms_medtasks.report import flags as shared
 from lmms_medtasks.report.bones_joints.analysis import Analysis
 from lmms_medtasks.report.bones_joints.reading import Source
@@ -14,26 +14,11 @@ from lmms_medtasks.sources.bones_joints_forms import forms
 
 def facts(source: Source) -> tuple[tuple[str, str], ...]:
     """The facts at the head of a part; where its runs differ, both are said."""
-    found: dict[str, list[str]] = {}
-    for run, tasks in source.by_run():
-        for name, text in about.facts(run, tasks):
-            found.setdefault(name, []).append(text)
-    found["Tasks"] = [each.label for each in source.asked]
+    found = asked.facts(source.asked, "; ")
+    found["Tasks"] = "; ".join(each.label for each in source.asked)
     judgings = [each.judging for each in source.asked if each.judging]
     judges = dict.fromkeys(name for each in judgings for name in each.names or ("none",))
-    whole = tuple((name, "; ".join(dict.fromkeys(texts))) for name, texts in found.items())
-    return (*whole, *([("Judge", ", ".join(judges))] if judges else []))
-
-
-def extent(source: Source) -> str:
-    """``mini, --limit 8``; of several runs, each if they differ."""
-    return "; ".join(dict.fromkeys(about.extent(run, tasks) for run, tasks in source.by_run()))
-
-
-def origin(source: Source) -> tuple[tuple[str, str], ...]:
-    """What each row of the CSV files says of its run."""
-    tasks = ", ".join(each.name for each in source.asked)
-    return (("run model", source.model), ("run task set", tasks), ("run data", extent(source)))
+    return (*found.items(), *([("Judge", ", ".join(judges))] if judges else []))
 
 
 def flags(analysis: Analysis) -> tuple[Flag, ...]:
@@ -43,10 +28,7 @@ def flags(analysis: Analysis) -> tuple[Flag, ...]:
 
 def _flags(analysis: Analysis) -> Iterator[Flag]:
     source = analysis.source
-    for run, tasks in source.by_run():
-        yield from shared.data(run, tasks)
-        yield from shared.extent(run, tasks)
-        yield from shared.code(run, tasks)
+    yield from asked.flags(source.asked)
     records = [record for each in source.asked for record in each.records]
     replied = [record["failed"] < len(record["trials"]) for record in records]
     yield from shared.failed_requests(
@@ -54,9 +36,9 @@ def _flags(analysis: Analysis) -> Iterator[Flag]:
         sum(len(record["trials"]) for record in records),
         replied.count(False),
     )
-    for asked in source.asked:
-        if asked.judging:
-            yield from judged.flags(asked.judging, asked.name)
+    for each in source.asked:
+        if each.judging:
+            yield from judged.flags(each.judging, each.name)
     missing = [task.numeral for task in forms().values() if not source.of(task.key, "text", "images", "reports")]
     if missing:
         yield Flag("note", f"Not asked here: Task {', '.join(missing)}.")

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from lmms_medtasks.report.bones_joints.analysis import Analysis
 from lmms_medtasks.report.bones_joints.reading import Condition
+from lmms_medtasks.report.bones_joints.tables import MEANINGS
 from lmms_medtasks.report.document import Figure
 from lmms_medtasks.report.drawing import DASHES, FAINT, MARKERS, SERIES, canvas, svg
+from lmms_medtasks.report.marks import marks
 from lmms_medtasks.sources.bones_joints_forms import forms
 
 MOST = 9
@@ -21,7 +23,7 @@ _SAID: Mapping[Condition, str] = {"images": "images in IV to VIII", "reports": "
 def own_radar(analysis: Analysis, prefix: str) -> Figure | None:
     """A model's accuracy in the eight tasks; None if it was asked none of them as the paper does."""
     lines = {said: values for condition, said in _SAID.items() if (values := _line(analysis, condition))}
-    return _radar(lines, prefix) if lines else None
+    return _radar(lines, prefix, _limits([analysis])) if lines else None
 
 
 def model_radar(analyses: Mapping[str, Analysis], prefix: str) -> Figure | None:
@@ -31,7 +33,7 @@ def model_radar(analyses: Mapping[str, Analysis], prefix: str) -> Figure | None:
         values = _line(each, "images") or _line(each, "reports")
         if values:
             lines[name] = values
-    return _radar(lines, prefix) if lines else None
+    return _radar(lines, prefix, _limits(analyses.values())) if lines else None
 
 
 def _line(analysis: Analysis, condition: Condition) -> list[float]:
@@ -42,7 +44,13 @@ def _line(analysis: Analysis, condition: Condition) -> list[float]:
     return [np.nan if value is None else 100 * value for value in values]
 
 
-def _radar(lines: Mapping[str, Sequence[float]], prefix: str) -> Figure:
+def _limits(analyses: Iterable[Analysis]) -> str:
+    """What limits the judged numbers that are drawn, as the marks in the tables have it."""
+    used = marks(*(asked.judging for each in analyses for asked in each.source.asked))
+    return "".join(f" {meaning}" for mark, meaning in MEANINGS.items() if mark in used)
+
+
+def _radar(lines: Mapping[str, Sequence[float]], prefix: str, limits: str) -> Figure:
     title = "Accuracy in the eight tasks"
     shown = dict(list(lines.items())[:MOST])
     angles = np.linspace(0, 2 * np.pi, len(forms()), endpoint=False)
@@ -61,7 +69,8 @@ def _radar(lines: Mapping[str, Sequence[float]], prefix: str) -> Figure:
         drawn = svg(figure, f"{prefix}-radar", title)
     rest = f" The first {MOST} models of {len(lines)}." if len(lines) > MOST else ""
     names = "; ".join(f"{task.numeral} {task.name}" for task in forms().values())
-    return Figure("radar", title, f"Percent. {names}. A task that was not asked is a gap.{rest}", drawn, "main")
+    about = f"Percent. {names}. A task that was not asked is a gap.{rest}{f' IV to VIII:{limits}' if limits else ''}"
+    return Figure("radar", title, about, drawn, "main")
 
 
 def _style(number: int) -> dict[str, Any]:

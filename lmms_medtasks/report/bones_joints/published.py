@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from lmms_medtasks.report.about import own
+from lmms_medtasks.report.asked import extent
 from lmms_medtasks.report.bones_joints.analysis import Analysis
-from lmms_medtasks.report.bones_joints.facts import extent
 from lmms_medtasks.report.bones_joints.reading import Condition
-from lmms_medtasks.report.bones_joints.tables import cell, meanings
+from lmms_medtasks.report.bones_joints.tables import MEANINGS, cell
 from lmms_medtasks.report.cells import NONE, label, share
 from lmms_medtasks.report.document import Cell, Row, Table
+from lmms_medtasks.report.marks import meanings
 from lmms_medtasks.sources.bones_joints_forms import forms
 from lmms_medtasks.task_configs.bones_joints import reference
 
@@ -26,22 +27,30 @@ def table(analyses: Mapping[str, Analysis]) -> Table:
     rows = [row for name, each in analyses.items() for row in _own(name, each)]
     printed: dict[tuple[str, str], dict[str, float]] = {}
     kinds: dict[str, str] = {}
+    places: dict[tuple[str, str], dict[str, list[str]]] = {}
     for found in reference.results():
         printed.setdefault((found.model, found.imaging), {})[found.task] = found.accuracy
         kinds[found.model] = f"{found.kind}{', medical' if found.medical else ''}"
+        sections = places.setdefault((found.model, found.imaging), {})
+        sections.setdefault(found.where.partition(":")[0], []).append(forms()[found.task].numeral)
     for (model, imaging), numbers in printed.items():
         cells = (Cell(numbers.get(task)) for task in forms())
-        rows.append(Row((Cell(model), Cell(f"published, {kinds[model]}"), Cell(imaging), *cells), "reference"))
+        where = "; ".join(f"{', '.join(tasks)}: {place}" for place, tasks in places[model, imaging].items())
+        first = (Cell(model), Cell(f"published, {kinds[model]}"), Cell(imaging))
+        rows.append(Row((*first, *cells, Cell(where)), "reference"))
     columns = (
         label("model"),
         label("source"),
         label("imaging in IV to VII"),
         *(share(f.numeral) for f in forms().values()),
+        label("in the paper"),
     )
     notes = ("Without intervals; the tables of each run have them.",)
     odd = tuple(f"{each['what']}: {each['note']}." for each in reference.discrepancies())
     said = tuple(_range(each) for each in reference.findings()["ranges"])
-    return Table("main", "Beside the paper", columns, tuple(rows), notes, (_SOURCE, *said, *odd), meanings(rows))
+    return Table(
+        "main", "Beside the paper", columns, tuple(rows), notes, (_SOURCE, *said, *odd), meanings(rows, MEANINGS)
+    )
 
 
 def _own(name: str, analysis: Analysis) -> list[Row]:
@@ -53,7 +62,7 @@ def _own(name: str, analysis: Analysis) -> list[Row]:
             for task in forms():
                 found = analysis.of(task, "text", condition)
                 cells.append(cell(found.overall, found.asked.judging, bare=True) if found else NONE)
-            rows.append(Row((Cell(name), own(extent(analysis.source)), Cell(imaging), *cells)))
+            rows.append(Row((Cell(name), own(extent(analysis.source.asked)), Cell(imaging), *cells, NONE)))
     return rows
 
 

@@ -10,7 +10,7 @@ from lmms_medtasks.errors import UserError, unknown
 from lmms_medtasks.judges import bones_joints as protocols
 from lmms_medtasks.judges.records import protocol_of
 from lmms_medtasks.report import judged
-from lmms_medtasks.report.about import data_of
+from lmms_medtasks.report.asked import model_of, together
 from lmms_medtasks.report.runs import (
     is_of_suite,
     model_name,
@@ -67,13 +67,6 @@ class Source:
         found = {each.condition: each for each in self.asked if each.task.key == task}
         return next((found[condition] for condition in conditions if condition in found), None)
 
-    def by_run(self) -> list[tuple[Run, list[str]]]:
-        """The runs that these tasks are from, each with its tasks."""
-        found: dict[int, tuple[Run, list[str]]] = {}
-        for each in self.asked:
-            found.setdefault(id(each.run), (each.run, []))[1].append(each.name)
-        return list(found.values())
-
 
 def is_ours(run: Run, task: str) -> bool:
     """Whether the task is one of Bones and Joints': by its name, or by the data that it reads."""
@@ -84,24 +77,11 @@ def sources(runs: Sequence[Run]) -> list[Source]:
     """What was asked, by model.
 
     Tasks of several runs are one source where the harness's model, its arguments and the kind of data are the same and
-    no task is there twice under a condition; one that is begins another. Raises UserError when a log can't be read.
+    no task is there twice under a condition; a run with one that is begins another. Raises UserError when a log can't
+    be read.
     """
-    found: dict[tuple[str, ...], list[list[Asked]]] = {}
-    for run in runs:
-        config = run.content.get("config") or {}
-        for name in tasks_of(run, is_ours):
-            asked = _asked(run, name)
-            same = (str(config.get("model")), str(config.get("model_args")), *data_of(run, [name]))
-            groups = found.setdefault(same, [[]])
-            free = [group for group in groups if asked.label not in [each.label for each in group]]
-            if not free:
-                groups.append([])
-            (free or groups[-1:])[0].append(asked)
-    return [
-        Source(model_name(group[0].run.content), tuple(sorted(group, key=_place)))
-        for groups in found.values()
-        for group in groups
-    ]
+    every = ((model_of(run, name), _asked(run, name)) for run in runs for name in tasks_of(run, is_ours))
+    return [Source(model_name(group[0].run.content), tuple(sorted(group, key=_place))) for _, group in together(every)]
 
 
 def _place(asked: Asked) -> tuple[int, int]:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from lmms_medtasks.metrics.shares import Share
-from lmms_medtasks.report.bones_joints.analysis import Analysis, Gap, Result
+from lmms_medtasks.report.bones_joints.analysis import OPEN, Analysis, Result
 from lmms_medtasks.report.bones_joints.reading import MAIN, Asked
 from lmms_medtasks.report.cells import NONE, count, label, percent, percent_of, share
 from lmms_medtasks.report.document import Cell, Column, Row, Table
-from lmms_medtasks.report.judged import Judging, is_lexical
+from lmms_medtasks.report.judged import Judging
+from lmms_medtasks.report.marks import INCOMPLETE, LEXICAL, OTHER, marks, meanings
 from lmms_medtasks.sources.bones_joints_forms import disease_count, paper_share, sites
 
-LEXICAL, OTHER, INCOMPLETE = "¶", "‡", "#"
 MEANINGS = {
     LEXICAL: "By a judge that compares words, no LLM: a smoke test, no score.",
     OTHER: "By another judge than the paper's: does not compare with the paper's numbers.",
@@ -23,22 +23,6 @@ _INTERVALS = (
     "bootstrap over the images of cases."
 )
 _MOST_EXAMPLES = 12
-
-
-def marks(judging: Judging | None) -> str:
-    """The marks of a judged number, "" for none."""
-    if judging is None:
-        return ""
-    found = LEXICAL if any(map(is_lexical, judging.names)) else ""
-    found += OTHER if judging.others else ""
-    return found + (INCOMPLETE if judging.statuses["missing"] else "")
-
-
-def meanings(rows: Sequence[Row]) -> dict[str, str]:
-    """What the marks of these rows mean, each alone and as they stand together."""
-    own = {*MEANINGS}
-    used = {cell.mark for row in rows for cell in row.cells if cell.mark and set(cell.mark) <= own}
-    return {mark: " ".join(MEANINGS[each] for each in mark) for mark in sorted(used)}
 
 
 def cell(found: Share | None, judging: Judging | None = None, *, bare: bool = False) -> Cell:
@@ -84,14 +68,16 @@ def tasks(analysis: Analysis) -> Table:
         "names the contradiction. Steps found: of the experts' chain, Tasks V and VII.",
         "Unreadable: multiple choice without one option that can be read; counts as wrong.",
     )
-    return Table("tasks", "Accuracy by task", columns, tuple(rows), notes, marks=meanings(rows))
+    return Table("tasks", "Accuracy by task", columns, tuple(rows), notes, marks=meanings(rows, MEANINGS))
 
 
-def gaps(found: Sequence[Gap]) -> Table:
+def gaps(analysis: Analysis) -> Table:
     """Structured against open questions."""
-    rows = [
-        Row((Cell(each.name), Cell(each.imaging), *map(percent, (each.first, each.second, each.gap)))) for each in found
-    ]
+    rows = []
+    for each in analysis.gaps:
+        second = (analysis.of(task, each.imaging) for task in OPEN)
+        name = Cell(each.name, mark=marks(*(found.asked.judging for found in second if found)))
+        rows.append(Row((name, Cell(each.imaging), *map(percent, (each.first, each.second, each.gap)))))
     points = Column("gap", digits=1, signed=True, unit="points")
     columns = (label("gap"), label("imaging in IV to VII"), share("multiple choice"), share("open answers"), points)
     notes = (
@@ -99,7 +85,9 @@ def gaps(found: Sequence[Gap]) -> Table:
         "the images of cases, which Tasks III to VII share. The paper: above 90 % on multiple choice in text, "
         "below 60 % on open questions.",
     )
-    return Table("gap", "Multiple choice against open answers", columns, tuple(rows), notes)
+    return Table(
+        "gap", "Multiple choice against open answers", columns, tuple(rows), notes, marks=meanings(rows, MEANINGS)
+    )
 
 
 def by_site(analysis: Analysis) -> Table:
@@ -112,7 +100,7 @@ def by_site(analysis: Analysis) -> Table:
     heads = (share(each.asked.label) for each in analysis.results)
     columns = (label("site"), share("of the paper's questions"), *heads)
     notes = (_INTERVALS, "Task VIII is by the site of the text. The number of questions is in the next table.")
-    return Table("sites", "Accuracy by site", columns, tuple(rows), notes, marks=meanings(rows))
+    return Table("sites", "Accuracy by site", columns, tuple(rows), notes, marks=meanings(rows, MEANINGS))
 
 
 def _of(analysis: Analysis, site: str) -> list[Cell]:
@@ -150,7 +138,9 @@ def by_disease(analysis: Analysis) -> Table | None:
         f"The paper counts {disease_count()} diseases and does not list them: 'listed' are those that its text names, "
         "all others are 'unlisted'.",
     )
-    return Table("diseases", "Accuracy by disease", columns, tuple(rows), notes, marks=meanings(rows), long=True)
+    return Table(
+        "diseases", "Accuracy by disease", columns, tuple(rows), notes, marks=meanings(rows, MEANINGS), long=True
+    )
 
 
 def shortcuts(analysis: Analysis) -> Table | None:

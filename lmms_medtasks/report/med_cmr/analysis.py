@@ -119,7 +119,7 @@ def analyse(source: Source, *, resamples: int) -> Analysis:
         return _analyse(source, resamples)
     except UserError as error:
         raise UserError(
-            f"{source.asked[0].run.path} ({', '.join(each.task for each in source.asked)}): {error}"
+            f"{source.asked[0].run.path} ({', '.join(each.name for each in source.asked)}): {error}"
         ) from error
 
 
@@ -231,7 +231,7 @@ def _open(asked: Asked, resamples: int) -> Open:
 
 
 def _exact(asked: Asked) -> float | None:
-    found = (asked.run.tasks.get(asked.task) or {}).get("exact_match,trials")
+    found = (asked.run.tasks.get(asked.name) or {}).get("exact_match,trials")
     return float(found) if isinstance(found, int | float) else None
 
 

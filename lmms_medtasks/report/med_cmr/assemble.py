@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.report import judged
+from lmms_medtasks.report.asked import origin
 from lmms_medtasks.report.document import Figure, Part, Section, Table
 from lmms_medtasks.report.med_cmr import comparison, figures, published, tables
 from lmms_medtasks.report.med_cmr.analysis import Analysis, Choice, Circular, Open, analyse
-from lmms_medtasks.report.med_cmr.facts import facts, flags, origin
+from lmms_medtasks.report.med_cmr.facts import facts, flags
 from lmms_medtasks.report.med_cmr.reading import TAGS, TITLE, is_ours, sources
 from lmms_medtasks.report.runs import distinct_names
 from lmms_medtasks.report.suites import Options
@@ -44,7 +45,7 @@ def parts(runs: Sequence[Run], options: Options) -> list[Part]:
 
 def _names(analyses: Sequence[Analysis]) -> list[str]:
     """A name for each, no two alike: the model's, with what else sets it apart from another of the same model."""
-    firsts = [each.source.by_run()[0][0] for each in analyses]
+    firsts = [each.source.asked[0].run for each in analyses]
     judges = [_judges(each) for each in analyses]
     variants = [each.source.variant for each in analyses]
     titles = distinct_names(firsts, list(zip(variants, judges, strict=True)))
@@ -70,7 +71,7 @@ def part(analysis: Analysis, name: str, key: str, drawn: bool) -> Part:
         *_without_image(analysis),
         _replies(analysis),
     ]
-    return Part(key, name, facts(analysis), flags(analysis), tuple(sections), origin(analysis.source))
+    return Part(key, name, facts(analysis), flags(analysis), tuple(sections), origin(analysis.source.asked))
 
 
 def _main(analysis: Analysis, name: str, key: str, drawn: bool) -> Section:
@@ -128,13 +129,13 @@ def _without_image(analysis: Analysis) -> list[Section]:
 
 
 def _replies(analysis: Analysis) -> Section:
-    own = {each.task: each.judging for each in analysis.source.asked if each.judging}
+    own = {each.name: each.judging for each in analysis.source.asked if each.judging}
     by_form: Mapping[str, Mapping[bool, Choice | Circular | Open]] = {
         "mcq": analysis.choice,
         "circular": analysis.circular,
         "open": analysis.open,
     }
-    replies = {each.task: by_form[each.form][each.image].replies for each in analysis.source.asked}
+    replies = {each.name: by_form[each.form][each.image].replies for each in analysis.source.asked}
     shown = [tables.replies(replies)]
     if own:
         causes = judged.causes(own)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from lmms_medtasks.metrics.paired_tests import PairedTest
+from lmms_medtasks.report.asked import extent
 from lmms_medtasks.report.cells import NONE, count, decimal, label, number, percent, share
 from lmms_medtasks.report.document import Cell, Column, Figure, Flag, Part, Row, Section, Table
 from lmms_medtasks.report.judged import TOTAL, mean_cells, mean_columns
 from lmms_medtasks.report.med_cmr import dimensions, figures, published
 from lmms_medtasks.report.med_cmr.analysis import Analysis
-from lmms_medtasks.report.med_cmr.facts import extent, judge_of
+from lmms_medtasks.report.med_cmr.facts import judge_of
 from lmms_medtasks.report.med_cmr.pairs import Form, Pairs, Tuned, pairs
 from lmms_medtasks.report.med_cmr.scale import FEWEST, Scale, scale
 from lmms_medtasks.report.suites import Options
@@ -29,7 +30,7 @@ _TESTS = (
 def part(analyses: Mapping[str, Analysis], options: Options) -> Part:
     """The comparison of at least two models, by the names that the report gives them."""
     own = tuple(analyses.values())
-    runs = {id(run) for each in own for run, _ in each.source.by_run()}
+    runs = {id(asked.run) for each in own for asked in each.source.asked}
     facts = (("Runs", str(len(runs))), ("Models", ", ".join(analyses)))
     key = f"{options.prefix}all"
     by_judge = _by_judge(analyses)
@@ -46,7 +47,7 @@ def part(analyses: Mapping[str, Analysis], options: Options) -> Part:
         sections.append(_pairs(found, key, options))
     if options.parameters:
         sections.append(_scale(scale(options.parameters, analyses), key, options))
-    origin = (("data of the runs", "; ".join(dict.fromkeys(extent(each.source) for each in own))),)
+    origin = (("data of the runs", "; ".join(dict.fromkeys(extent(each.source.asked) for each in own))),)
     return Part(key, "Comparison", facts, tuple(flags), tuple(sections), origin)
 
 
@@ -55,7 +56,7 @@ def _drawn(options: Options, figure: Figure | None) -> tuple[Figure, ...]:
 
 
 def _flags(analyses: Mapping[str, Analysis]) -> Iterator[Flag]:
-    data = sorted({extent(each.source) for each in analyses.values()})
+    data = sorted({extent(each.source.asked) for each in analyses.values()})
     if data != ["full"]:
         yield Flag("warning", f"Data of these runs: {'; '.join(data)}. Only full data compares with the paper's.")
     judges = {judge_of(each) for each in analyses.values()} - {""}
@@ -91,7 +92,7 @@ def _judged_alike(analyses: Mapping[str, Analysis], key: str, title: str) -> Tab
             percent(circular.circular.mean) if circular else NONE,
             *mean_cells(judged.overall[TOTAL] if judged else None),
             Cell(judged.judging.shown if judged else None),
-            Cell(extent(each.source)),
+            Cell(extent(each.source.asked)),
         )
         rows.append(Row((Cell(name), *cells)))
     columns = (

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lmms_medtasks.report.about import own
+from lmms_medtasks.report.asked import extent
 from lmms_medtasks.report.cells import NONE, label, percent
 from lmms_medtasks.report.document import Cell, Column, Row, Table
-from lmms_medtasks.report.judged import TOTAL, Judging, is_lexical
+from lmms_medtasks.report.judged import TOTAL
+from lmms_medtasks.report.marks import INCOMPLETE, LEXICAL, OTHER, marks, meanings
 from lmms_medtasks.report.med_cmr import dimensions
 from lmms_medtasks.report.med_cmr.analysis import Analysis
-from lmms_medtasks.report.med_cmr.facts import extent
 from lmms_medtasks.task_configs.med_cmr import reference
 
-_LEXICAL, _OTHER, _INCOMPLETE = "¶", "‡", "#"
 _MEANINGS = {
-    _LEXICAL: "By a judge that compares words, no LLM: a smoke test, no score.",
-    _OTHER: "By another judge than the paper's: does not compare with the published column.",
-    _INCOMPLETE: "Judgements are missing: the mean is over those that were had (bounds: the run's own tables).",
+    LEXICAL: "By a judge that compares words, no LLM: a smoke test, no score.",
+    OTHER: "By another judge than the paper's: does not compare with the published column.",
+    INCOMPLETE: "Judgements are missing: the mean is over those that were had (bounds: the run's own tables).",
 }
 _HEADS = {"mcq_all": "MCQ All", "open_all": "Open All"}
 _SOURCE = "Rows marked published: Med-CMR, CVPR 2026, main table, as printed; these models were not run here."
@@ -38,7 +38,7 @@ def table(analyses: Sequence[Analysis], names: Sequence[str], *, opened: bool = 
     heads = (*dimensions.names(), *_HEADS.values())
     columns = (label("model"), label("source"), *(Column(head, digits=2) for head in heads))
     notes = _NOTES if opened else (*_NOTES, _APART)
-    return Table("main", "Main results", columns, tuple(rows), notes, _source(), _marks(rows))
+    return Table("main", "Main results", columns, tuple(rows), notes, _source(), meanings(rows, _MEANINGS))
 
 
 def _type(found: reference.Row) -> str:
@@ -61,21 +61,8 @@ def _own(analysis: Analysis, name: str, opened: bool) -> tuple[Cell, ...]:
     total = judged.overall[TOTAL].mean.estimate if judged else None
     return (
         Cell(name),
-        own(extent(analysis.source)),
+        own(extent(analysis.source.asked)),
         *(percent(group.mean, bare=True) if group else NONE for group in groups),
         percent(choice.overall.mean, bare=True) if choice else NONE,
-        Cell(total, mark=_mark(judged.judging)) if judged and total is not None else NONE,
+        Cell(total, mark=marks(judged.judging)) if judged and total is not None else NONE,
     )
-
-
-def _mark(judging: Judging) -> str:
-    marks = [_LEXICAL] if any(map(is_lexical, judging.names)) else []
-    marks += [_OTHER] if judging.others else []
-    marks += [_INCOMPLETE] if judging.statuses["missing"] else []
-    return "".join(marks)
-
-
-def _marks(rows: Sequence[Row]) -> dict[str, str]:
-    """What the marks of these rows mean, each alone and as they stand together."""
-    used = {cell.mark for row in rows for cell in row.cells} - {""}
-    return {mark: " ".join(_MEANINGS[each] for each in mark) for mark in sorted(used)}

@@ -11,7 +11,7 @@ from lmms_medtasks.errors import UserError, unknown
 from lmms_medtasks.judges.records import protocol_of
 from lmms_medtasks.metrics.votes import FAILED
 from lmms_medtasks.report import judged
-from lmms_medtasks.report.about import data_of
+from lmms_medtasks.report.asked import model_of, together
 from lmms_medtasks.report.med_cmr import dimensions
 from lmms_medtasks.report.runs import (
     is_of_suite,
@@ -45,7 +45,7 @@ class Asked:
     """The records of one task: what form its questions have, and whether the model saw the image."""
 
     run: Run
-    task: str
+    name: str
     form: Form
     image: bool
     records: tuple[Record, ...]
@@ -72,13 +72,6 @@ class Source:
         """The task of this form, None if it was not run."""
         return next((each for each in self.asked if (each.form, each.image) == (form, image)), None)
 
-    def by_run(self) -> list[tuple[Run, list[str]]]:
-        """The runs that these tasks are from, each with its tasks."""
-        found: dict[int, tuple[Run, list[str]]] = {}
-        for each in self.asked:
-            found.setdefault(id(each.run), (each.run, []))[1].append(each.task)
-        return list(found.values())
-
 
 def is_ours(run: Run, task: str) -> bool:
     """Whether the task is one of Med-CMR's: by its name, or by the data that it reads."""
@@ -89,29 +82,16 @@ def sources(runs: Sequence[Run]) -> list[Source]:
     """What was asked, by model.
 
     Tasks of several runs are one source where the harness's model, its arguments and the kind of data (full, mini) are
-    the same and no task is there twice; a task asked a second time begins another. Raises UserError when a log can't
-    be read.
+    the same and no task is there twice; a run with one that was asked before begins another. Raises UserError when a
+    log can't be read.
     """
-    found: dict[tuple[str, ...], list[list[Asked]]] = {}
-    for run in runs:
-        for task in tasks_of(run, is_ours):
-            asked = _asked(run, task)
-            same = (*_who(run), *data_of(run, [task]), _variant(task))
-            groups = found.setdefault(same, [[]])
-            free = [group for group in groups if asked.label not in [each.label for each in group]]
-            if not free:
-                groups.append([])
-            (free or groups[-1:])[0].append(asked)
+    every = (
+        ((*model_of(run, task), _variant(task)), _asked(run, task)) for run in runs for task in tasks_of(run, is_ours)
+    )
     return [
         Source(model_name(group[0].run.content), variant, tuple(sorted(group, key=_place)))
-        for (*_, variant), groups in found.items()
-        for group in groups
+        for (*_, variant), group in together(every)
     ]
-
-
-def _who(run: Run) -> tuple[str, str]:
-    config = run.content.get("config") or {}
-    return str(config.get("model")), str(config.get("model_args"))
 
 
 def _place(asked: Asked) -> tuple[int, bool]:

@@ -7,7 +7,8 @@ import pytest
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.judges.agreement import answers, ratings
-from lmms_medtasks.judges.agreement.sheet import draw, instructions, key_csv, sheet_csv
+from lmms_medtasks.judges.agreement.sheet import alike, draw, instructions, key_csv, sheet_csv
+from lmms_medtasks.judges.protocol import Dimension
 
 
 @pytest.fixture
@@ -125,7 +126,14 @@ def test_nothing_to_draw(write_run):
 
 
 def test_instructions_name_the_scales(protocol):
-    assert "  visual_accuracy: 1, 2, 3, 4, 5\n" in instructions(protocol)
+    assert "  visual_accuracy: 1, 2, 3, 4, 5\n" in instructions(protocol) and not alike(protocol)
+
+
+def test_labels_that_score_alike_are_named(change_protocol):
+    scale = Dimension("verdict", {"Correct": 1.0, "Incorrect": 0.0, "Unclear": 0.0})
+    said = "verdict: Incorrect, Unclear score alike and count as one."
+    changed = change_protocol(dimensions=(scale,))
+    assert alike(changed) == [said] and f"({said})" in instructions(changed)
 
 
 def test_the_largest_remainders_are_rounded_up(write_run):

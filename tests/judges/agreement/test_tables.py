@@ -83,3 +83,10 @@ def test_csv_has_a_row_a_coefficient_and_no_formula(made):
     row = next(row for row in rows if row["coefficient"] == "spearman")
     measure = made[1].comparisons[0].coefficients["spearman"]
     assert float(row["value"]) == measure.value and float(row["low"]) == measure.interval.low
+
+
+def test_labels_that_score_alike_are_said(made, monkeypatch):
+    judged, result = made
+    said = "verdict: Incorrect, Unclear score alike and count as one."
+    monkeypatch.setattr(tables, "alike", lambda protocol: [said])
+    assert said in [flag.text for flag in tables.document(judged, result).parts[0].flags]

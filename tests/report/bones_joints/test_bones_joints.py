@@ -126,11 +126,29 @@ def test_examples_stand_side_by_side_failures_first(write_bones):
 def test_the_paper_s_rows(write_bones):
     (part,) = assemble.parts(runs.find([write_bones(**ALL)]), Options(resamples=0, drawn=False))
     table = part_tables(part)["main"]
-    rows = {row.cells[0].value: [cell.value for cell in row.cells[3:]] for row in table.rows}
+    rows = {row.cells[0].value: [cell.value for cell in row.cells[3:-1]] for row in table.rows}
     assert rows["GPT-4o"] == [86.8, 95.0, None, None, None, None, 3.9, 8.8]
     assert rows["MedGPT"] == [None, 96.0, None, 83.3, None, None, None, None]
     assert rows["some_model"] == pytest.approx([100, 75, 50, 50, 100 / 6, 25, 0, 50])
     assert "‡" not in {cell.mark for row in table.rows for cell in row.cells}
+    where = dict(zip(rows, column(table, "in the paper"), strict=True))
+    assert where["some_model"] is None and where["MedGPT"] == "II, IV: Results"
+    assert where["GPT-4o"] == "I, II, VIII: Results; VII: Discussion"
+
+
+def test_no_judged_number_hides_its_judge(write_bones):
+    lexical = {**JUDGE_NONE, "name": "lexical"}
+    folders = [write_bones(f"r{n}", model=f"m{n}", judge=lexical, **ALL) for n in range(2)]
+    compared, own, _ = assemble.parts(runs.find(folders), Options(resamples=0, drawn=True))
+    gap = part_tables(own)["gap"]
+    assert {row.cells[0].mark for row in gap.rows} == {"¶"} and any("no LLM" in note for note in gap.all_notes)
+    for part in (compared, own):
+        (radar,) = [figure for section in part.sections for figure in section.figures]
+        assert radar.about.endswith("IV to VIII: By a judge that compares words, no LLM: a smoke test, no score.")
+    assert any("judged by lexical" in flag.text and flag.kind == "warning" for flag in compared.flags)
+    assert dict(own.origin)["run judge"] == dict(compared.origin)["judges of the runs"] == "lexical (no LLM)"
+    (paper,) = assemble.parts(runs.find([write_bones("paper", **ALL)]), Options(resamples=0, drawn=True))
+    assert {row.cells[0].mark for row in part_tables(paper)["gap"].rows} == {""}
 
 
 def test_several_models_are_compared(write_bones):

@@ -6,6 +6,7 @@ import pytest
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.report import runs
+from lmms_medtasks.report.asked import by_run
 from lmms_medtasks.report.med_cmr.reading import sources
 
 
@@ -26,12 +27,12 @@ def test_tasks_of_several_runs_of_one_model_are_one_source(write_cmr):
     first, second = write_cmr("a", mcq={"q1": "A"}), write_cmr("b", open={"q1": "5555"})
     (found,) = read(first, second)
     assert [asked.label for asked in found.asked] == ["mcq", "open"]
-    assert [tasks for _, tasks in found.by_run()] == [["med_cmr_mcq"], ["med_cmr_open"]]
+    assert [tasks for _, tasks in by_run(found.asked)] == [["med_cmr_mcq"], ["med_cmr_open"]]
 
 
 def test_task_that_was_run_twice_is_two_sources(write_cmr):
     first, second = write_cmr("a", mcq={"q1": "A"}), write_cmr("b", mcq={"q1": "B"}, open={"q1": "5555"})
-    assert labels(read(first, second)) == [("some_model", "", ["mcq", "open"]), ("some_model", "", ["mcq"])]
+    assert labels(read(first, second)) == [("some_model", "", ["mcq"]), ("some_model", "", ["mcq", "open"])]
 
 
 def test_models_are_apart(write_cmr):

@@ -9,7 +9,8 @@ import pytest
 
 from lmms_medtasks import documents
 from lmms_medtasks.sources import mini, suites
-from lmms_medtasks.sources.med_cmr import SUITE, dimensions
+from lmms_medtasks.sources.med_cmr import SUITE
+from lmms_medtasks.sources.med_cmr_dimensions import dimensions
 from lmms_medtasks.sources.mini import med_cmr
 from lmms_medtasks.sources.mini.questions import all_questions
 

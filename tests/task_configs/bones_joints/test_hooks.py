@@ -62,6 +62,9 @@ def test_task_eight_needs_sites(split):
     rows = split("open").remove_columns("site").add_column("site", ["leg"] * 100)
     with pytest.raises(UserError, match="0 of 25 cases are of one of the seven sites"):
         hooks.t8_made(rows)
+    rows = rows.remove_columns("site").add_column("site", ["knee"] * 100)
+    with pytest.raises(UserError, match=r"Task VIII can't be made: all 25 cases are of one site \(knee\)"):
+        hooks.t8_made(rows)
 
 
 def test_swapped_images_are_of_another_disease(split):

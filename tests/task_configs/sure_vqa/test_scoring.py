@@ -6,6 +6,8 @@ import pytest
 
 from lmms_medtasks.judges.protocol import Verdict
 from lmms_medtasks.judges.table import TABLE, key_of
+from lmms_medtasks.metrics import coverage
+from lmms_medtasks.metrics.shared import Shared
 from lmms_medtasks.task_configs.sure_vqa import scoring
 
 FAILED = "[LMMS_EVAL_REQUEST_FAILED after 5 retries] Error"
@@ -46,7 +48,7 @@ def run(asked, hook=scoring.process_results):
     aggregated = {"questions": scoring.questions, "failed_requests": scoring.failed_requests}
     kinds = (*scoring.KINDS, *(f"{kind}_{side}" for kind in scoring.KINDS for side in scoring.SIDES))
     return {
-        name: aggregated.get(name, scoring.judged_mean if name in kinds else getattr(scoring, name, None))(each)
+        name: aggregated.get(name, coverage.judged_mean if name in kinds else getattr(scoring, name, None))(each)
         for name, each in values.items()
     }
 
@@ -161,7 +163,7 @@ def test_a_record_can_be_scored_again_from_the_log():
     logged = json.loads(json.dumps(made["questions"]))
     again = scoring.process_results.metrics_of(logged)
     assert again["open_iid"] == made["open_iid"]
-    assert scoring._values([scoring.Shared(logged)], "open", "iid")[0]["score"] == 4.0
+    assert scoring._values([Shared(logged, "questions")], "open", "iid")[0]["score"] == 4.0
 
 
 def test_a_record_of_credentialed_data_holds_ids_and_scores_only(tmp_path, monkeypatch):
@@ -169,7 +171,7 @@ def test_a_record_of_credentialed_data_holds_ids_and_scores_only(tmp_path, monke
     document = doc(91, "open", suite="sure_mimic", answer="SECRET reference", gender="F", age=33, ethnicity="ASIAN")
     judged(document, "SECRET answer", "2")
     made = scoring.process_results(document, ["SECRET answer"])
-    text = json.dumps({name: value for name, value in made.items() if not isinstance(value, scoring.Shared)})
+    text = json.dumps({name: value for name, value in made.items() if not isinstance(value, Shared)})
     assert "SECRET" not in text
     assert "ASIAN" not in text
     assert not {"gender", "age", "ethnicity", "answer", "question", "modality"} & set(made["questions"])
@@ -179,4 +181,3 @@ def test_a_record_of_credentialed_data_holds_ids_and_scores_only(tmp_path, monke
 def test_an_empty_list_has_no_score():
     for name in (*scoring.PAIRED, *scoring.ALONE):
         assert getattr(scoring, name)([]) in (None, 0), name
-    assert scoring.judged_mean([]) is None
