@@ -17,6 +17,7 @@ from lmms_medtasks.judges.agreement.sides import (
     Side,
     has_verdicts,
     judgings,
+    majority_of_judge,
     mean_of,
     number_of,
     of_judge,
@@ -116,6 +117,9 @@ def compare(
         for name in judges:
             side = of_judge(judged, name, measure, settled)
             comparisons += _with_people(compute, side, raters, measure, judged, by)
+            majority = majority_of_judge(judged, name, measure, settled)
+            if majority:
+                comparisons += [compute.two("judge and people", majority, rater, measure) for rater in raters]
             if len(judged.models) > 1 and raters:
                 wins.append(Wins(name, measure, _win_rates(judged, name, measure, raters, clusters, resamples)))
         comparisons += compute.group("people", raters, measure)

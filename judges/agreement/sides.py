@@ -64,6 +64,23 @@ def of_judge(judged: Judged, judge: str, measure: str, settled: bool) -> Side:
     return Side(judge, numbers, labels=judged.protocol.trials == 1 and measure != TOTAL)
 
 
+def majority_of_judge(judged: Judged, judge: str, measure: str, settled: bool) -> Side | None:
+    """The label that more than half of the judgings of an answer gave; None where there is one judging, or no label.
+
+    Labels of the same number are one here. An answer without a majority is not in it.
+    """
+    if judged.protocol.trials == 1 or measure == TOTAL:
+        return None
+    numbers = {}
+    for answer in judged.answers:
+        had = [number for number in answer.scores[measure] if number is not None]
+        most = max(had, key=had.count, default=None)
+        if answer.judge == judge and most is not None and 2 * had.count(most) > len(had):
+            if settled or not answer.settled:
+                numbers[answer.key] = most
+    return Side(f"{judge}, majority", numbers, labels=True)
+
+
 def number_of(answer: Answer, measure: str) -> float | None:
     had = [number for number in answer.scores[measure] if number is not None]
     return math.fsum(had) / len(had) if had else None

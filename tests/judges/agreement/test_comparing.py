@@ -109,10 +109,16 @@ def test_repeated_judgings(write_run, change_protocol):
     assert found[1].raters == ("openai:j, judging 1", "openai:j, judging 2")
     assert [each.coefficients["exact"].value for each in found] == pytest.approx([1 / 3, 2 / 3, 0.5, 0.5])
     # With people each answer counts once, by the mean of its judgings that were had: 10/3, 9/2, 1.
-    judge = by_measure(result)["coherence"]
+    judge = by_measure(result, raters=("openai:j", "anna"))["coherence"]
     assert judge.n == 3
     expected = scipy.stats.pearsonr([1, 2, 0], [1, 2, 0]).statistic
     assert judge.coefficients["spearman"].value == pytest.approx(expected)
+    assert judge.coefficients["kappa"].value is None
+    # The majority is a label: 3 for q1, none for q2 (4 and 5), 1 for q3. Anna: 3 and 2. Kappa: (1/2 - 1/4) / (1 - 1/4).
+    majority = by_measure(result, raters=("openai:j, majority", "anna"))
+    assert list(majority) == ["coherence", "visual_accuracy"]
+    assert majority["coherence"].n == 2
+    assert majority["coherence"].coefficients["kappa"].value == pytest.approx(1 / 3)
 
 
 def test_by_tag(write_run):
