@@ -1,8 +1,10 @@
-"""What tests of several folders share: the order they run in, and the stub of a judge."""
+"""What tests of several folders share: their order, the harness's commands, the stub of a judge."""
 
 from __future__ import annotations
 
 import importlib.util
+import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -14,6 +16,22 @@ LONG = ("e2e", "contributing", "leaderboard")
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: not any(name in item.path.parts for name in LONG))
+
+
+# What libraries read when they are imported: no network, one thread.
+QUIET = {"HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
+
+
+@pytest.fixture(scope="session")
+def commands(tmp_path_factory):
+    """A folder with the commands lmms-eval and lmms-medtasks, without network, see ``tests/harness_commands.py``."""
+    folder = tmp_path_factory.mktemp("commands")
+    environment = {**os.environ, **QUIET, "HF_HOME": str(tmp_path_factory.mktemp("hf"))}
+    server = [sys.executable, str(Path(__file__).with_name("harness_commands.py")), str(folder)]
+    with subprocess.Popen(server, env=environment, stdout=subprocess.PIPE, text=True) as serving:
+        assert serving.stdout.readline() == "ready\n"
+        yield folder
+        serving.terminate()
 
 
 @pytest.fixture(scope="session")

@@ -146,8 +146,8 @@ class MostFrequentModel(_Baseline):
 
     def __init__(self, train: str = "", **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self._train, self._task = str(train), ""
-        self._coverage: dict[str, tuple[int, int]] = {}
+        self._train, self._task = str(train), ("", "")
+        self._coverage: dict[tuple[str, str], tuple[int, int]] = {}
         if self._train:
             _training_file(self._train)  # a mistake is told before the pictures are made
 
@@ -157,20 +157,20 @@ class MostFrequentModel(_Baseline):
 
     def generate_until(self, requests: list[Any]) -> list[str]:
         replies = super().generate_until(requests)
-        for task, (known, asked) in self._coverage.items():
+        for (task, train), (known, asked) in self._coverage.items():
             logger.info(
-                f"medtasks_most_frequent: {known:,} of {asked:,} requests of {task} ask what a training question asks. "
-                "Those with options get the option that is right most often overall, the others no answer."
+                f"medtasks_most_frequent: {known:,} of {asked:,} requests of {task} ask what a training question of "
+                f"{train} asks. The others get the option that is right most often overall, without options no answer."
             )
         self._coverage.clear()
         return replies
 
     def _start(self, task: str, documents: Any) -> None:
         """The training questions are those of the shift that the task's documents name, if they name one."""
-        self._task = task
         names = documents.select_columns(["shift"])[0]["shift"] if "shift" in documents.column_names else ""
         shift = sure_shifts.get(names) if names else None
         train = self._train or (f"medtasks://{shift.suite}/train" if shift else _TRAIN)
+        self._task = (task, train)
         self._model = _trained(train, shift.name if shift else "")
 
     def reply(self, prompt: str, pictures: list[Any], temperature: float, rng: np.random.Generator) -> str:

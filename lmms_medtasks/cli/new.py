@@ -33,7 +33,7 @@ def new(
     severity: Annotated[int | None, typer.Option(help="0, 1 or 2.")] = None,
     modality: Annotated[str | None, typer.Option(help="What all pictures are of.")] = None,
     judge: Annotated[str | None, typer.Option(help="The judge protocol of open answers.")] = None,
-    shift: Annotated[str | None, typer.Option(help="COLUMN:IID:OOD, as in hospital:A:B,C.")] = None,
+    shift: Annotated[str | None, typer.Option(help="COLUMN:IID:OOD, as in site:own:other,third.")] = None,
     paper: Annotated[str, typer.Option(help="For the card.")] = "",
     licence: Annotated[str, typer.Option(help="For the card.")] = "",
     terms: Annotated[str, typer.Option(help="For the card: the data-use terms.")] = "",
@@ -70,7 +70,7 @@ def new(
 def _shift(text: str) -> dict[str, Any]:
     parts = text.split(":")
     if len(parts) != 3 or not all(parts):
-        raise UserError(f"--shift {text!r}: wanted COLUMN:IID:OOD, as in hospital:A:B,C.")
+        raise UserError(f"--shift {text!r}: wanted COLUMN:IID:OOD, as in site:own:other,third.")
     column, iid, ood = parts
     return {"column": column, "iid": _values(iid), "ood": _values(ood)}
 

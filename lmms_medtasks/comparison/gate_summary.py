@@ -23,7 +23,8 @@ def _lines(gate: Gate) -> Iterator[str]:
     failing = sum(each.action == "fail" for each in gate.verdicts) + sum(
         action == "fail" for action, _ in gate.problems
     )
-    yield f"## Gate: {f'failed ({failing} reasons)' if gate.failed else 'passed'}"
+    reasons = "1 reason" if failing == 1 else f"{failing} reasons"
+    yield f"## Gate: {f'failed ({reasons})' if gate.failed else 'passed'}"
     yield ""
     yield f"Candidate {_text(gate.candidate.name)} against baseline {_text(gate.baseline.name)}."
     if gate.verdicts:

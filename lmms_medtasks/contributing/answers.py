@@ -10,6 +10,7 @@ from lmms_medtasks import parsing
 from lmms_medtasks.contributing.loaded import Loaded
 from lmms_medtasks.contributing.problems import Findings
 from lmms_medtasks.judges import prompts, registry
+from lmms_medtasks.metrics import coverage
 from lmms_medtasks.seeding import generator
 from lmms_medtasks.templates.reading import Parser, get
 
@@ -136,6 +137,9 @@ def _told(got: Mapping[str, Any]) -> str:
 def _check_judged(task: Loaded, docs: Sequence[Mapping[str, Any]], found: Findings) -> None:
     """The judge's prompt can be made of each document, and a missing judgement is no score."""
     protocol = registry.get(str(task.settings["judge"]))
+    from loguru import logger
+
+    logger.disable(coverage.__name__)  # that judgements are missing is what is tried here
     values = []
     wants = f"the judge protocol {protocol.name!r} wants what this document has not"
     for doc in docs:
@@ -148,6 +152,7 @@ def _check_judged(task: Loaded, docs: Sequence[Mapping[str, Any]], found: Findin
         values.append(task.score(doc, [f"an answer that none gave, {doc['id']}"] * task.repeats))
     found.told.append(f"{task.name}: answers that no judge judged: {_told(aggregated(task, values, found))}")
     found.told.append(f"{task.name}: no answers at all: {_told(aggregated(task, [], found))}")
+    logger.enable(coverage.__name__)
 
 
 def _check_any(task: Loaded, docs: Sequence[Mapping[str, Any]], found: Findings) -> None:

@@ -8,8 +8,11 @@ from typing import Any
 
 import yaml
 
-from lmms_medtasks.contributing import nodes
+from lmms_medtasks.contributing import nodes, places
 from lmms_medtasks.contributing.problems import Findings, nearest
+
+MOST_FILES = 20
+"""YAMLs that a task may be made of; files that include others twice would be read without end."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +48,13 @@ class Chain:
         return {key: entry.value for key, entry in self.entries.items()}
 
 
+def inner(entry: Entry) -> dict[str, Entry]:
+    """The entries of a mapping that is a key's value; {} where it is none."""
+    if not isinstance(entry.node, yaml.MappingNode):
+        return {}
+    return {name: Entry(entry.file, *pair) for name, pair in nodes.items(entry.node).items()}
+
+
 def follow(path: Path, folder: Path, found: Findings) -> Chain | None:
     """The chain of a YAML in ``folder``; None where a part of it can't be had (told in ``found``)."""
     chain = Chain(path)
@@ -52,10 +62,14 @@ def follow(path: Path, folder: Path, found: Findings) -> Chain | None:
 
 
 def _join(path: Path, folder: Path, chain: Chain, above: tuple[Path, ...], found: Findings) -> bool:
+    if len(chain.files) == MOST_FILES:
+        found.add(path, f"{chain.path.name} is made of more than {MOST_FILES} files: a task needs two or three")
+    if len(chain.files) >= MOST_FILES:
+        return False
+    chain.files.append(path)
     root = nodes.read(path, found)
     if root is None:
         return False
-    chain.files.append(path)
     own = nodes.items(root)
     merged = True
     if "include" in own:
@@ -75,19 +89,22 @@ def _include(path: Path, node: yaml.Node, folder: Path, chain: Chain, above: tup
     for name in reversed(names):  # the first of several counts most, as in the harness
         target = _target(path, name, nodes.line(node), folder, above, found)
         done = target is not None and _join(target, folder, chain, above, found) and done
+        if len(chain.files) >= MOST_FILES:
+            return False
     return done
 
 
 def _target(path: Path, name: str, row: int, folder: Path, above: tuple[Path, ...], found: Findings) -> Path | None:
     where = {"line": row, "key": "include", "value": name}
-    target = (path.parent / name).resolve()
-    if Path(name).is_absolute() or not target.is_relative_to(folder.resolve()):
+    target = path.parent / name
+    if Path(name).is_absolute() or not places.inside(target, folder):
         found.add(path, "leads out of the task's folder, and to nothing on other machines", **where)
         return None
     if not target.is_file():
         there = sorted(each.name for each in path.parent.iterdir() if each.is_file() and each != path)
         found.add(path, "no such file beside the YAML", near=nearest(name, there), **where)
         return None
+    target = target.resolve()
     if target in (each.resolve() for each in above):
         turn = " -> ".join(each.name for each in (*above, target))
         found.add(path, f"includes itself: {turn}", **where)

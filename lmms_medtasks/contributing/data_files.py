@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
+from lmms_medtasks.contributing import places
 from lmms_medtasks.contributing.chain import Chain
 from lmms_medtasks.contributing.problems import Findings, nearest
+from lmms_medtasks.contributing.tables import BUILDERS
 from lmms_medtasks.sources import suites
 
 LOCAL = ("csv", "json", "parquet", "text", "pandas", "arrow")
@@ -17,6 +20,7 @@ _MAGIC = "*?[$~{"
 def check_data(chain: Chain, found: Findings) -> None:
     """Check ``dataset_path`` and ``dataset_kwargs: data_files`` of a task."""
     kwargs = chain.value("dataset_kwargs") or {}
+    _check_loader(chain, kwargs, found)
     files = kwargs.get("data_files") if isinstance(kwargs, dict) else None
     if isinstance(kwargs, dict) and kwargs.get("trust_remote_code"):
         _add(chain, found, "trust_remote_code", "True", "executes code of the data set's author", level="warning")
@@ -29,13 +33,25 @@ def check_data(chain: Chain, found: Findings) -> None:
             chain, found, "data_files", str(files), "wanted a mapping split -> file: the harness fails without a split"
         )
         return
-    if "test_split" in chain.entries and chain.value("test_split") not in files:
+    if isinstance(chain.value("test_split"), str) and chain.value("test_split") not in files:
         split, have = chain.value("test_split"), sorted(map(str, files))
         message = f"has no split {split!r}, the task's test_split"
         _add(chain, found, "data_files", str(have), message, near=nearest(split, have))
     for value in files.values():
         for name in value if isinstance(value, list) else [value]:
             _check_file(chain, name, found)
+
+
+def _check_loader(chain: Chain, kwargs: Any, found: Findings) -> None:
+    name = chain.value("dataset_path")
+    if isinstance(kwargs, dict) and isinstance(kwargs.get("token"), str):
+        _add(chain, found, "token", None, "is a secret, and this file is for others: set HF_TOKEN instead")
+    if not isinstance(name, str) or "/" in name or name in LOCAL:
+        return
+    if not isinstance(kwargs, dict) or not kwargs.get("load_from_disk"):
+        entry = chain.entries["dataset_path"]
+        found.add(entry.file, "no loader of that name, and no hub's owner/name", line=entry.line, key="dataset_path",
+                  value=name, near=nearest(name, LOCAL), allowed=LOCAL)  # fmt: skip
 
 
 def _check_file(chain: Chain, name: Any, found: Findings) -> None:
@@ -47,13 +63,16 @@ def _check_file(chain: Chain, name: Any, found: Findings) -> None:
         _add(chain, found, "data_files", name, "is read from the network at each run", level="warning")
     elif set(name) & set(_MAGIC):
         _add(chain, found, "data_files", name, "the harness takes a name as it is: no wildcards, variables or ~")
-    elif not (chain.path.parent / name).resolve().is_relative_to(chain.path.parent.resolve()):
+    elif not places.inside(chain.path.parent / name, chain.path.parent):
         _add(chain, found, "data_files", name, "leads out of the task's folder, and to nothing on other machines")
     elif not (chain.path.parent / name).is_file():
         there = [
             path.relative_to(chain.path.parent).as_posix() for path in chain.path.parent.rglob("*") if path.is_file()
         ]
         _add(chain, found, "data_files", name, "no such file in the folder", near=nearest(name, there))
+    elif BUILDERS.get(Path(name).suffix, chain.value("dataset_path")) != chain.value("dataset_path"):
+        said, wanted = chain.value("dataset_path"), BUILDERS[Path(name).suffix]
+        _add(chain, found, "data_files", name, f"is read by `dataset_path: {wanted}`, not by {said!r}")
 
 
 def _check_ours(chain: Chain, name: str, found: Findings) -> None:

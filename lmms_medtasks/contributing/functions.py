@@ -1,6 +1,7 @@
 """What ``!function`` names, found without importing or executing anything of a contribution.
 
-A module in the folder is read as a syntax tree. A module of ours is imported. Any other is not looked into.
+A module in the folder, or in task_configs, is read as a syntax tree. Another module of ours is imported. Any other is
+not looked into.
 """
 
 from __future__ import annotations
@@ -15,8 +16,10 @@ from typing import Any
 
 from lmms_medtasks.contributing.chain import Entry
 from lmms_medtasks.contributing.problems import Findings, nearest
+from lmms_medtasks.plugin import task_folder
 
 _OURS = "lmms_medtasks"
+_CONFIGS = "lmms_medtasks.task_configs."
 _HARNESS = "lmms_eval"
 
 
@@ -29,8 +32,13 @@ def check(entry: Entry, key: str, dotted: str, arity: tuple[int, int], found: Fi
         return
     # As the harness looks for it: a file of that name beside the YAML that says it, then an installed module.
     local = entry.file.parent / f"{module}.py"
+    if not local.is_file() and module.startswith(_CONFIGS):
+        # Where contributions lie once they are ours: importing one would execute it.
+        local = task_folder().joinpath(*module.removeprefix(_CONFIGS).split(".")).with_suffix(".py")
     if local.is_file():
         _check_local(entry, local, name, arity, where, found)
+    elif module.startswith(_CONFIGS):
+        found.add(entry.file, f"there is no such module in lmms_medtasks ({local.name})", **where)
     elif module.split(".")[0] == _OURS:
         _check_ours(entry, module, name, arity, where, found)
     elif module.split(".")[0] == _HARNESS:
@@ -49,14 +57,16 @@ def _check_local(
 ) -> None:
     try:
         tree = ast.parse(path.read_bytes())
-    except (SyntaxError, ValueError):
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         return  # told once for the file, by python_files
     defined = _defined(tree)
     if name not in defined:
         found.add(entry.file, f"{path.name} does not define {name!r}", near=nearest(name, defined), **where)
         return
     node = defined[name]
-    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+    if isinstance(node, ast.AsyncFunctionDef):
+        found.add(entry.file, f"{path.name} defines {name!r} as async, and nobody awaits it", **where)
+    elif isinstance(node, ast.FunctionDef | ast.Lambda):
         _check_arity(entry, _arguments(node.args), arity, where, found)
     elif isinstance(node, ast.Constant | ast.Dict | ast.List | ast.Tuple | ast.Set | ast.JoinedStr):
         found.add(entry.file, f"{path.name} defines {name!r} as a value, which can't be called", **where)
@@ -124,10 +134,10 @@ def _check_arity(
     needed, most = takes
     lowest, highest = arity
     if needed > highest or (most is not None and most < lowest):
-        said = "keyword arguments that it is not given" if needed >= 1000 else f"{needed} to {most}"
-        said = f"{needed}" if needed == most else said
+        said = f"{needed}" if needed == most else f"{needed} to {most}"
         wanted = f"{lowest}" if lowest == highest else f"{lowest} or {highest}"
-        found.add(entry.file, f"takes {said} arguments, is called with {wanted}", **where)
+        message = f"takes {said} arguments, is called with {wanted}"
+        found.add(entry.file, message if needed < 1000 else "needs keyword arguments, which it is not given", **where)
 
 
 def _check_harness(entry: Entry, module: str, where: dict[str, Any], found: Findings) -> None:

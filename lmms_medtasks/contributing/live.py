@@ -7,12 +7,16 @@ import pickle
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
 from lmms_medtasks.contributing import answers
+from lmms_medtasks.contributing.chain import Chain
 from lmms_medtasks.contributing.loaded import Loaded, attempt, load
 from lmms_medtasks.contributing.problems import Findings, nearest
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.templates.settings import DRAWN
 
 SHOWN = 5
 SCORED = 200
@@ -33,17 +37,18 @@ FROZEN: Mapping[str, Any] = {
 
 @dataclass(frozen=True)
 class Shown:
-    """A question as a model gets it."""
+    """A question as a model gets it. ``about``: its side of a shift, its degradation and level."""
 
     id: str
     prompt: str
     pictures: tuple[Any, ...]
     target: str
+    about: str
 
 
-def check(path: Path, found: Findings) -> tuple[Loaded | None, list[Shown]]:
+def check(chain: Chain, found: Findings) -> tuple[Loaded | None, list[Shown]]:
     """Check one task; what was loaded, and its first questions as a model gets them."""
-    task = load(path, found)
+    task = load(chain, found)
     if task is None:
         return None, []
     shown = _rendered(task, found)
@@ -60,7 +65,7 @@ def check(path: Path, found: Findings) -> tuple[Loaded | None, list[Shown]]:
 def _rendered(task: Loaded, found: Findings) -> list[Shown]:
     """The first questions with prompt, pictures after degradation and target; each twice, to see that it stays."""
     shown = []
-    for row in range(min(SHOWN, len(task.documents))):
+    for row in _rows(task):
         doc = task.documents[row]
         key = f"question {doc.get('id', row)!r}"
         made = task.attempt(_once, task, doc, what="can't be shown", found=found, key=key)
@@ -86,7 +91,31 @@ def _pixels(shown: Shown) -> list[bytes]:
 
 
 def _once(task: Loaded, doc: Mapping[str, Any]) -> Shown:
-    return Shown(str(doc.get("id", "")), task.prompt(doc), tuple(task.pictures(doc)), task.target(doc))
+    from PIL.Image import Image
+
+    pictures = task.pictures(doc)
+    for each in pictures:
+        if not isinstance(each, Image):
+            raise UserError(f"doc_to_visual gives a {type(each).__name__} among its pictures, wanted PIL images.")
+    return Shown(str(doc.get("id", "")), task.prompt(doc), tuple(pictures), task.target(doc), _about(task, doc))
+
+
+def _about(task: Loaded, doc: Mapping[str, Any]) -> str:
+    said = {"set": doc.get("set"), **{key: task.settings.get(key, doc.get(key)) for key in ("degradation", "severity")}}
+    if said["degradation"] == DRAWN:
+        said["degradation"] = doc.get("degradation")
+    return ", ".join(f"{key} {value}" for key, value in said.items() if value not in (None, ""))
+
+
+def _rows(task: Loaded) -> list[int]:
+    """The questions to be shown: the first ones, of both sides in turn where there is a shift."""
+    if "set" not in task.scored.column_names:
+        return list(range(min(SHOWN, len(task.documents))))
+    sides: dict[str, list[int]] = {}
+    for row, side in enumerate(task.scored["set"]):
+        sides.setdefault(side, []).append(row)
+    turns = [row for turn in zip_longest(*sides.values()) for row in turn if row is not None]
+    return sorted(turns[:SHOWN])
 
 
 def _check_options(task: Loaded, found: Findings) -> None:
@@ -120,9 +149,12 @@ def _check_threads(task: Loaded, found: Findings) -> None:
     replies = [["A"] * task.repeats for _ in docs]
     before = json.dumps(docs, default=str)
     alone = [_values(task.score(doc, list(said))) for doc, said in zip(docs, replies, strict=True)]
+    again = [_values(task.score(doc, list(said))) for doc, said in zip(docs[::-1], replies[::-1], strict=True)]
     with ThreadPoolExecutor(8) as pool:
         twice = list(pool.map(lambda pair: _values(task.score(*pair)), zip(docs * 2, replies * 2, strict=True)))
-    if twice != alone * 2:
+    if again != alone[::-1]:
+        found.add(task.path, "gives other values in another order: it keeps state between calls", key="process_results")
+    elif twice != alone * 2:
         found.add(task.path, "gives other values in several threads than in one: it keeps state between calls",
                   key="process_results")  # fmt: skip
     if json.dumps(docs, default=str) != before:
@@ -141,8 +173,8 @@ def _check_pickles(task: Loaded, found: Findings) -> None:
         try:
             pickle.loads(pickle.dumps(hook))
         except Exception as error:  # noqa: BLE001 (pickle raises many kinds)
-            found.add(task.path, f"can't be sent to another process ({error}). A function of adapter.py can't: the "
-                      "harness executes that file outside of any package", key=key, level="warning")  # fmt: skip
+            found.add(task.path, f"can't be sent to another process ({error}). A function of a file beside the YAML "
+                      "can't: the harness executes it outside of any package", key=key, level="warning")  # fmt: skip
 
 
 def prompts(tasks: list[Loaded]) -> dict[str, str]:
@@ -162,20 +194,31 @@ def prompts(tasks: list[Loaded]) -> dict[str, str]:
 def check_snapshot(folder: Path, tasks: list[Loaded], found: Findings) -> None:
     """Compare the prompts with those that prompts.json records."""
     path = folder / SNAPSHOT
-    now = prompts(tasks)
     if not path.is_file():
         found.add(path, "is missing: write it with `lmms-medtasks validate FOLDER --write`")
         return
-    recorded = attempt(json.loads, path.read_bytes(), path=path, what="is no JSON", found=found)
-    for name in now if isinstance(recorded, dict) else ():
-        if recorded.get(name) != now[name]:
+    recorded = attempt(_recorded, folder, path=path, what="is no record of prompts", found=found)
+    for name, prompt in prompts(tasks).items() if recorded is not None else ():
+        if recorded.get(name) != prompt:
             found.add(path, "the prompt is another than recorded. If that is wanted: raise metadata.version, say so in "
                       "the card's changelog, and `lmms-medtasks validate FOLDER --write`", key=name,
-                      value=now[name])  # fmt: skip
+                      value=prompt)  # fmt: skip
+    for name in recorded or ():
+        if not (folder / f"{name}.yaml").is_file():
+            found.add(path, "there is no such task any more: `lmms-medtasks validate FOLDER --write`", key=name)
 
 
-def write_snapshot(folder: Path, tasks: list[Loaded]) -> Path:
-    """Record the prompts as they are."""
+def _recorded(folder: Path) -> dict[str, str]:
+    recorded = json.loads((folder / SNAPSHOT).read_bytes())
+    if not isinstance(recorded, dict):
+        raise UserError(f"wanted a mapping task -> prompt, got a {type(recorded).__name__}")
+    return recorded
+
+
+def write_snapshot(folder: Path, tasks: list[Loaded], *, whole: bool) -> Path:
+    """Record the prompts as they are. Unless ``tasks`` are all of the folder (``whole``), what it records stays."""
     path = folder / SNAPSHOT
-    path.write_text(json.dumps(prompts(tasks), indent=1, ensure_ascii=False) + "\n", "utf-8")
+    kept = {} if whole or not path.is_file() else _recorded(folder)
+    made = dict(sorted({**kept, **prompts(tasks)}.items()))
+    path.write_text(json.dumps(made, indent=1, ensure_ascii=False) + "\n", "utf-8")
     return path

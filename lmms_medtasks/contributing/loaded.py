@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lmms_medtasks import templates
+from lmms_medtasks.contributing import nodes
+from lmms_medtasks.contributing.chain import Chain
+from lmms_medtasks.contributing.data_files import LOCAL
 from lmms_medtasks.contributing.problems import Findings
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.templates import binding
@@ -72,15 +77,16 @@ class Loaded:
         return hook(doc) if most == 1 else hook(doc, self.settings)
 
 
-def load(path: Path, found: Findings) -> Loaded | None:
+def load(chain: Chain, found: Findings) -> Loaded | None:
     """Load a task; None where its hooks or its data can't be had, told in ``found``."""
-    config = attempt(_config, path, path=path, what="its hooks can't be had", found=found)
-    if config is None:
+    path = chain.path
+    bound = attempt(_bound, chain, path=path, what="its hooks can't be had", found=found)
+    if bound is None:
         return None
-    documents = attempt(_documents, config, path=path, what="its data can't be had", found=found)
+    documents = attempt(_documents, bound, path=path, what="its data can't be had", found=found)
     if documents is None:
         return None
-    return Loaded(path, config, documents, _without_pictures(documents))
+    return Loaded(path, bound, documents, _without_pictures(documents))
 
 
 def attempt(
@@ -91,16 +97,59 @@ def attempt(
         return function(*arguments)
     except UserError as error:
         found.add(path, f"{what}: {error}", key=key)
+    except SystemExit as error:
+        found.add(path, f"{what}: it ends Python (SystemExit: {error})", key=key)
     except Exception as error:  # noqa: BLE001 (told with its type; the hooks are anyone's)
         cause = error.__cause__ or error
         found.add(path, f"{what}: {type(cause).__name__}: {cause}", key=key)
     return None
 
 
-def _config(path: Path) -> dict[str, Any]:
-    from lmms_eval.utils import load_yaml_config
+def _bound(chain: Chain) -> dict[str, Any]:
+    return binding.bound(config(chain), chain.path)
 
-    return binding.bound(load_yaml_config(str(path)), path)
+
+def config(chain: Chain) -> dict[str, Any]:
+    """A task's YAML with all that it includes, as the harness's ``load_yaml_config`` has it: functions are imported.
+
+    The harness's own would import torch and transformers first, which takes longer than all checks together.
+    """
+    made = {key: _built(entry.value, entry.file.parent) for key, entry in chain.entries.items()}
+    kwargs = made.get("dataset_kwargs")
+    if made.get("dataset_path") in LOCAL and isinstance(kwargs, dict) and "data_files" in kwargs:
+        made["dataset_kwargs"] = {**kwargs, "data_files": _located(kwargs["data_files"], chain.path.parent)}
+    return made
+
+
+def _built(value: Any, folder: Path) -> Any:
+    """``value`` with functions in place of their names; ``folder`` is where the YAML lies that names them."""
+    if isinstance(value, nodes.Function):
+        return _function(value, folder)
+    if isinstance(value, dict):
+        return {key: _built(each, folder) for key, each in value.items()}
+    return [_built(each, folder) for each in value] if isinstance(value, list) else value
+
+
+def _function(dotted: str, folder: Path) -> Any:
+    module_name, _, name = dotted.rpartition(".")
+    local = folder / f"{module_name}.py"
+    if not local.is_file():
+        return getattr(importlib.import_module(module_name), name)
+    spec = importlib.util.spec_from_file_location(module_name, local)
+    if spec is None or spec.loader is None:
+        raise UserError(f"{local.name} can't be imported.")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return getattr(module, name)
+
+
+def _located(value: Any, folder: Path) -> Any:
+    """Names of data files with the folder before them, where the files are there."""
+    if isinstance(value, dict):
+        return {key: _located(each, folder) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_located(each, folder) for each in value]
+    return str(folder / value) if isinstance(value, str) and (folder / value).is_file() else value
 
 
 def _documents(config: Mapping[str, Any]) -> Dataset:
@@ -114,7 +163,13 @@ def _documents(config: Mapping[str, Any]) -> Dataset:
     else:
         for key in ("cache_dir", "video", "force_download", "force_unzip", "local_files_only", "create_link", "token"):
             kwargs.pop(key, None)
-        rows = datasets.load_dataset(config["dataset_path"], name=config.get("dataset_name"), split=split, **kwargs)
+        try:
+            rows = datasets.load_dataset(config["dataset_path"], name=config.get("dataset_name"), split=split, **kwargs)
+        except ConnectionError as error:
+            raise UserError(
+                f"{error}. Try again where there is a network, without HF_HUB_OFFLINE, or once the data set is in the "
+                "cache; what can be told without it is right."
+            ) from error
     adapt = config.get("process_docs")
     documents = adapt(rows) if adapt else rows
     if not len(documents):

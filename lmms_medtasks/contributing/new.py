@@ -114,7 +114,10 @@ def _check_columns(wanted: Wanted, template: templates.Template, have: Sequence[
 
 
 def _files(wanted: Wanted, template: templates.Template) -> dict[str, str]:
-    variants = {"": {}, **{f"_{ending}": changed for ending, changed in template.variants.items()}}
+    main = {**template.settings, **wanted.settings}
+    variants: dict[str, Mapping[str, Any]] = {"": {}}
+    # Not what the task itself is already: severe, beside a task of severity 2.
+    variants |= {f"_{ending}": new for ending, new in template.variants.items() if {**main, **new} != main}
     name = wanted.name
     files = {f"{name}{ending}.yaml": _yaml(wanted, template, ending, changed) for ending, changed in variants.items()}
     adapter = _adapter(wanted)

@@ -20,6 +20,8 @@ MOST_NODES = 20_000
 FUNCTION = "!function"
 
 _DEEPEST = 50
+_STANDARD = "tag:yaml.org,2002:"
+_KINDS = ("str", "int", "float", "bool", "null", "timestamp", "seq", "map")
 
 
 def read(path: Path, found: Findings) -> yaml.MappingNode | None:
@@ -108,11 +110,14 @@ def _plain(path: Path, root: yaml.Node, found: Findings) -> bool:
     """Whether there are only plain values and !function, and no key twice."""
     before = len(found.problems)
     for node in walk(root):
-        if not node.tag.startswith("tag:yaml.org,2002:") and node.tag != FUNCTION:
-            found.add(path, "unknown tag", line=line(node), value=node.tag, allowed=(FUNCTION,))
-        elif node.tag.startswith("tag:yaml.org,2002:python/"):
-            shown = node.tag.replace("tag:yaml.org,2002:", "!!")
+        kind, shown = node.tag.removeprefix(_STANDARD), node.tag.replace(_STANDARD, "!!")
+        if kind.startswith("python/"):
             found.add(path, "a tag that makes Python objects", line=line(node), value=shown, allowed=(FUNCTION,))
+        elif kind == "merge":
+            found.add(path, "wanted the keys themselves: what is merged in would not be looked at", line=line(node),
+                      value="<<")  # fmt: skip
+        elif kind not in _KINDS and node.tag != FUNCTION:
+            found.add(path, "unknown tag", line=line(node), value=shown, allowed=(FUNCTION,))
         elif node.tag == FUNCTION and not isinstance(node, yaml.ScalarNode):
             found.add(path, "!function wants a dotted name", line=line(node))
         if isinstance(node, yaml.MappingNode):

@@ -5,10 +5,7 @@ from __future__ import annotations
 import base64
 import importlib.resources
 import io
-import os
-import tempfile
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from lmms_medtasks.contributing.live import SHOWN, Shown
@@ -24,18 +21,9 @@ def html(title: str, tasks: Sequence[tuple[str, Sequence[Shown]]]) -> str:
     return page.render(title=title, count=SHOWN, tasks=listed)
 
 
-def write(path: Path, text: str) -> None:
-    """Write ``text`` to ``path`` at once."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, delete=False) as file:
-        file.write(text)
-    os.chmod(file.name, 0o644)
-    os.replace(file.name, path)
-
-
 def _question(shown: Shown) -> dict[str, Any]:
     pictures = [{"source": _source(each), "about": f"{each.width} x {each.height} pixels"} for each in shown.pictures]
-    return {"id": shown.id, "prompt": shown.prompt, "target": shown.target, "pictures": pictures}
+    return {"id": shown.id, "prompt": shown.prompt, "target": shown.target, "pictures": pictures, "about": shown.about}
 
 
 def _source(picture: Any) -> str:

@@ -28,7 +28,8 @@ class Problem:
     level: Level = "error"
 
     def __str__(self) -> str:
-        place = self.file if self.line is None else f"{self.file}:{self.line}"
+        file = self.file if self.file.isprintable() else repr(self.file)
+        place = file if self.line is None else f"{file}:{self.line}"
         parts = [f"{place}: {self.level}"]
         if self.key:
             parts.append(self.key if self.value is None else f"{self.key}: {_short(self.value)}")

@@ -7,7 +7,7 @@ YAML that names a function of it is read.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
 from lmms_medtasks.contributing.problems import Findings
@@ -37,10 +37,11 @@ _METHODS: Mapping[str, str] = {
 _WRITING = set("wax+")
 
 
-def check(folder: Path, found: Findings) -> None:
+def check(folder: Path, found: Findings, but: Collection[Path] = ()) -> None:
     """Report every file of ``folder`` that is no Python, and every line that a person should look at."""
     for path in sorted(folder.rglob("*.py")):
-        _check(path, path.relative_to(folder).as_posix(), found)
+        if path not in but and path.is_file():
+            _check(path, path.relative_to(folder).as_posix(), found)
 
 
 def _check(path: Path, name: str, found: Findings) -> None:
@@ -50,7 +51,7 @@ def _check(path: Path, name: str, found: Findings) -> None:
     try:
         tree = ast.parse(path.read_bytes())
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        found.add(name, f"is no Python: {error}", line=getattr(error, "lineno", None))
+        found.add(name, f"is no Python: {str(error) or type(error).__name__}", line=getattr(error, "lineno", None))
         return
     inside = {id(node) for function in _functions(tree) for node in ast.walk(function)}
     for node in ast.walk(tree):
@@ -115,4 +116,7 @@ def _mode(node: ast.Call, place: int) -> str | None:
 
 
 def _short(node: ast.AST) -> str:
-    return ast.unparse(node)[:100]
+    try:
+        return ast.unparse(node)[:100]
+    except RecursionError:
+        return type(node).__name__

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import functools
 import importlib.resources
+import math
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -11,16 +13,13 @@ from typing import Any
 import yaml
 
 from lmms_medtasks import templates
-from lmms_medtasks.contributing import card, functions, names, nodes, python_files
-from lmms_medtasks.contributing.chain import Chain, Entry, follow
+from lmms_medtasks.contributing import card, functions, names, nodes, places, python_files, static_settings
+from lmms_medtasks.contributing.chain import Chain, Entry, follow, inner
 from lmms_medtasks.contributing.data_files import check_data
 from lmms_medtasks.contributing.problems import Findings, nearest
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.templates import binding
-from lmms_medtasks.templates import settings as schema
 
-SETTINGS = "lmms_eval_specific_kwargs"
-
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 _WORDS = {
     "text": "a text",
     "texts": "a text or a list of texts",
@@ -50,12 +49,14 @@ def check(path: Path, found: Findings) -> list[Chain]:
     chosen = [path] if path.is_file() else sorted(folder.glob("*.yaml"))
     if not chosen:
         found.add(str(folder), "holds no .yaml file: a task's YAML ends in .yaml")
-    chains = [chain for each in chosen if (chain := follow(each, folder, found))]
+    strange = places.check(folder, found)
+    chains = [chain for each in chosen if each not in strange and (chain := follow(each, folder, found))]
     for chain in chains:
         _check_chain(chain, found)
     _check_names(chains, found)
-    python_files.check(folder, found)
-    card.check(folder, found)
+    python_files.check(folder, found, strange)
+    if folder / "README.md" not in strange:
+        card.check(folder, found)
     _once(found)
     return [chain for chain in chains if not _is_group(chain)]
 
@@ -73,8 +74,11 @@ def _check_chain(chain: Chain, found: Findings) -> None:
     rows = keys()["group" if _is_group(chain) else "task"]
     _check_mapping(chain.entries, rows, "", chain.path, found)
     name = chain.value("group" if _is_group(chain) else "task")
-    if isinstance(name, str) and name != chain.path.stem:
-        entry = chain.entries["group" if _is_group(chain) else "task"]
+    entry = chain.entries.get("group" if _is_group(chain) else "task")
+    if entry is not None and isinstance(name, str) and not _NAME.fullmatch(name):
+        found.add(entry.file, "wanted letters, digits and _ . - only: --tasks could not name it", line=entry.line,
+                  key="task", value=name)  # fmt: skip
+    elif entry is not None and isinstance(name, str) and name != chain.path.stem:
         found.add(entry.file, f"the file must be called as the task is: {name}.yaml", line=entry.line, key="task",
                   value=name)  # fmt: skip
     _check_metadata(chain, found)
@@ -83,8 +87,7 @@ def _check_chain(chain: Chain, found: Findings) -> None:
     check_data(chain, found)
     _check_trials(chain, found)
     _check_metrics(chain, found)
-    _check_settings(chain, found)
-    _check_template(chain, found)
+    static_settings.check(chain, found)
 
 
 @functools.cache
@@ -117,6 +120,8 @@ def _check_value(name: str, entry: Entry, row: Mapping[str, Any], found: Finding
     elif "allowed" in row and value not in row["allowed"]:
         found.add(entry.file, "not allowed", line=entry.line, key=name, value=str(value), allowed=tuple(row["allowed"]),
                   near=nearest(value, row["allowed"]))  # fmt: skip
+    elif "least" in row and value < row["least"]:
+        found.add(entry.file, f"wanted {row['least']} or more", line=entry.line, key=name, value=str(value))
     elif isinstance(value, nodes.Function):
         functions.check(entry, name, str(value), tuple(row["arity"]), found)
 
@@ -145,13 +150,6 @@ def _type(value: Any) -> str:
     return words.get(type(value), type(value).__name__)
 
 
-def inner(entry: Entry) -> dict[str, Entry]:
-    """The entries of a mapping that is a key's value; {} where it is none."""
-    if not isinstance(entry.node, yaml.MappingNode):
-        return {}
-    return {name: Entry(entry.file, *pair) for name, pair in nodes.items(entry.node).items()}
-
-
 def _check_metadata(chain: Chain, found: Findings) -> None:
     if "metadata" not in chain.entries:
         return
@@ -164,9 +162,11 @@ def _check_metadata(chain: Chain, found: Findings) -> None:
     if "version" not in inside:
         found.add(entry.file, "is missing: 1.0 for a new task, more when prompt or data change", line=entry.line,
                   key="metadata.version")  # fmt: skip
-    elif _has_type("number", inside["version"].value) and inside["version"].value <= 0:
+    elif _has_type("number", inside["version"].value) and not 0 < inside["version"].value < math.inf:
         each = inside["version"]
-        found.add(each.file, "wanted a number above 0", line=each.line, key="metadata.version", value=str(each.value))
+        found.add(
+            each.file, "wanted a finite number above 0", line=each.line, key="metadata.version", value=str(each.value)
+        )
     named = inside.get("template")
     if named is not None and isinstance(named.value, str) and named.value not in templates.names():
         found.add(named.file, "no such template", line=named.line, key="metadata.template", value=named.value,
@@ -207,98 +207,6 @@ def _check_metrics(chain: Chain, found: Findings) -> None:
             found.add(entry.file, f"the metric stands on line {seen[name]} already", line=nodes.line(node),
                       key="metric_list.metric", value=name)  # fmt: skip
         seen[str(name)] = nodes.line(node)
-
-
-def uses_ours(chain: Chain) -> bool:
-    """Whether a hook that reads the settings is ours, so that settings.yml holds for it."""
-    hooks = (chain.value(key) for key in ("doc_to_text", "doc_to_visual", "process_results"))
-    return any(isinstance(each, nodes.Function) and each.startswith("lmms_medtasks.") for each in hooks)
-
-
-def _check_settings(chain: Chain, found: Findings) -> None:
-    if SETTINGS not in chain.entries or not uses_ours(chain):
-        return
-    default = inner(chain.entries[SETTINGS]).get("default")
-    if default is None or not isinstance(default.value, dict):
-        found.add(chain.entries[SETTINGS].file, "wanted a mapping `default` with the settings",
-                  line=chain.entries[SETTINGS].line, key=SETTINGS)  # fmt: skip
-        return
-    for problem in schema.problems(default.value):
-        entry = _at(default, problem.path)
-        found.add(entry.file, problem.message, line=entry.line, key=f"{SETTINGS}.default.{'.'.join(problem.path)}",
-                  value=str(problem.value), allowed=problem.allowed, near=problem.near)  # fmt: skip
-    _check_prompt(chain, default, found)
-    _check_modality(default, found)
-    _check_fit(chain, default, found)
-
-
-def _at(default: Entry, path: tuple[str, ...]) -> Entry:
-    entry = default
-    for name in path:
-        entry = inner(entry).get(name, entry)
-    return entry
-
-
-def _check_prompt(chain: Chain, default: Entry, found: Findings) -> None:
-    entry = inner(default).get("prompt")
-    if entry is None or not isinstance(entry.value, str) or "{question}" in entry.value:
-        return
-    path, key = chain.path.parent / entry.value, f"{SETTINGS}.default.prompt"
-    if not path.resolve().is_relative_to(chain.path.parent.resolve()):
-        found.add(entry.file, "leads out of the task's folder, and to nothing on other machines", line=entry.line,
-                  key=key, value=entry.value)  # fmt: skip
-        return
-    if path.is_file():
-        if "{question}" not in path.read_text("utf-8", errors="replace"):
-            found.add(path, "has no {question} in it: the question would not be asked")
-        return
-    ours = importlib.resources.files("lmms_medtasks.task_configs").joinpath(entry.value)
-    if entry.value not in templates.prompts() and not ours.is_file():
-        there = [each.name for each in chain.path.parent.glob("*.txt")]
-        found.add(entry.file, "no such file beside the YAML, and no built-in prompt", line=entry.line, key=key,
-                  value=entry.value, near=nearest(entry.value, [*there, *templates.prompts()]),
-                  allowed=(*there, *templates.prompts()))  # fmt: skip
-
-
-def _check_modality(default: Entry, found: Findings) -> None:
-    from lmms_medtasks.degradations import registry
-
-    values = default.value
-    name, modality = values.get("degradation"), values.get("modality")
-    if not isinstance(name, str) or not isinstance(modality, str) or name == schema.DRAWN:
-        return
-    try:
-        registry.check_modality(name, modality)
-    except UserError as error:
-        entry = inner(default)["degradation"]
-        found.add(entry.file, str(error).partition(" To apply")[0], line=entry.line,
-                  key=f"{SETTINGS}.default.degradation", value=name)  # fmt: skip
-
-
-def _check_fit(chain: Chain, default: Entry, found: Findings) -> None:
-    """Settings that are each right but do not fit together, or not the template."""
-    plain = {"lmms_medtasks.templates.choice": "multiple_choice", "lmms_medtasks.templates.judged": "open"}
-    module = str(chain.value("process_results", "")).rpartition(".")[0]
-    metadata = chain.value("metadata") or {}
-    name = metadata.get("template", plain.get(module)) if isinstance(metadata, dict) else None
-    if module not in plain or name not in templates.names() or schema.problems(default.value):
-        return
-    template = templates.get(str(name))
-    try:
-        binding.check_fit({**template.settings, **default.value}, template, "these settings")
-    except UserError as error:
-        found.add(default.file, str(error), line=default.line, key=f"{SETTINGS}.default")
-
-
-def _check_template(chain: Chain, found: Findings) -> None:
-    """The folder's copy of a template's lines against the installed one."""
-    name = (chain.value("metadata") or {}).get("template") if isinstance(chain.value("metadata"), dict) else None
-    copy = next((path for path in chain.files if path.name == templates.FILE), None)
-    if copy is None or name not in templates.names():
-        return
-    if copy.read_text("utf-8") != templates.yaml_text(str(name)):
-        found.add(copy, f"differs from the template {name!r} as it is installed. If you did not change it: delete it, "
-                  "and let `lmms-medtasks new` write it again in an empty folder.", level="note")  # fmt: skip
 
 
 def _check_names(chains: list[Chain], found: Findings) -> None:

@@ -8,6 +8,7 @@ from lmms_medtasks.contributing import live, page, static, versions
 from lmms_medtasks.contributing.chain import Chain
 from lmms_medtasks.contributing.loaded import Loaded
 from lmms_medtasks.contributing.problems import Findings
+from lmms_medtasks.writing import write_text
 
 
 def validate(
@@ -31,24 +32,26 @@ def validate(
     chains = static.check(path, found)
     if base:
         versions.check(chains, base, found)
-    if static_only or found.errors:
+    # A card that is still to be filled in keeps nobody from seeing whether the rest is right.
+    if static_only or any(not each.file.endswith(".md") for each in found.errors):
         return found
-    _execute(static.folder_of(path), chains, show, write, found)
+    _execute(path, chains, show, write, found)
     return found
 
 
-def _execute(folder: Path, chains: list[Chain], show: Path | None, write: bool, found: Findings) -> None:
+def _execute(path: Path, chains: list[Chain], show: Path | None, write: bool, found: Findings) -> None:
+    folder = static.folder_of(path)
     tasks: list[Loaded] = []
     pages = []
     for chain in chains:
-        task, shown = live.check(chain.path, found)
+        task, shown = live.check(chain, found)
         pages.append((chain.path.stem, shown))
         if task is not None:
             tasks.append(task)
     if write and not found.errors:
-        found.told.append(f"Written: {live.write_snapshot(folder, tasks)}")
-    elif not write:
+        found.told.append(f"Written: {live.write_snapshot(folder, tasks, whole=path.is_dir())}")
+    elif not write and len(tasks) == len(chains):
         live.check_snapshot(folder, tasks, found)
     if show is not None:
-        page.write(show, page.html(folder.resolve().name, pages))
+        write_text(show, page.html(folder.resolve().name, pages))
         found.told.append(f"Written: {show}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
@@ -9,10 +10,14 @@ from typing import Any
 
 import yaml
 
+from lmms_medtasks import templates
 from lmms_medtasks.contributing import nodes
 from lmms_medtasks.contributing.chain import Chain
 from lmms_medtasks.contributing.problems import Findings
 from lmms_medtasks.errors import UserError
+
+_NO_DATA = ("README.md", "prompts.json", templates.FILE)
+"""Files that are compared otherwise, or decide nothing."""
 
 
 def check(chains: list[Chain], base: str, found: Findings) -> None:
@@ -29,13 +34,18 @@ def check(chains: list[Chain], base: str, found: Findings) -> None:
             continue
         now = chain.plain
         changed = _changed(before, now)
-        changed += [name for name in _files(folder, now) if _blob(folder / name, base) != _content(folder / name)]
+        named = _files(folder, now)
+        changed += [name for name in named if _blob(folder / name, base) != _content(folder / name)]
+        changed += _pictures(folder, base, named)
         old, new = (_version(each) for each in (before, now))
+        entry = chain.entries.get("metadata")
         if changed and (new is None or old is None or new <= old):
-            entry = chain.entries.get("metadata")
             found.add(entry.file if entry else chain.path, f"still the version at {base}, but {', '.join(changed)} "
                       "changed since: raise it, and say why in the card's changelog", key="metadata.version",
                       line=entry.line if entry else None, value=str(new))  # fmt: skip
+        elif old is not None and (new is None or new < old):
+            found.add(entry.file if entry else chain.path, f"below the version at {base}, {old}",
+                      key="metadata.version", line=entry.line if entry else None, value=str(new))  # fmt: skip
         elif not changed and new != old:
             found.told.append(f"{chain.path.stem}: version {old} -> {new}, nothing else changed")
 
@@ -60,6 +70,25 @@ def _files(folder: Path, config: Mapping[str, Any]) -> list[str]:
     named = [str(settings.get("prompt", "")), "adapter.py"]
     named += [str(each) for value in values for each in (value if isinstance(value, list) else [value])]
     return [name for name in named if name and (folder / name).is_file()]
+
+
+def _pictures(folder: Path, base: str, named: list[str]) -> list[str]:
+    """The first of the folder's other files, pictures above all, that are another than at ``base`` or gone."""
+    listed = _git(folder, "ls-tree", "-r", "-z", base, "./").decode(errors="surrogateescape").split("\0")
+    changed = []
+    for row in filter(None, listed):
+        about, _, name = row.partition("\t")
+        path = folder / name
+        if name not in named and path.name not in _NO_DATA and path.suffix != ".yaml":
+            if not path.is_file() or about.split()[2] not in _blob_names(path, len(about.split()[2])):
+                changed.append(name)
+    return [changed[0] + (f" and {len(changed) - 1} more" if len(changed) > 1 else "")] if changed else []
+
+
+def _blob_names(path: Path, length: int) -> set[str]:
+    """What git calls a file's content, as it is and with the line breaks of Unix."""
+    make = hashlib.sha1 if length == 40 else hashlib.sha256
+    return {make(b"blob %d\0" % len(each) + each).hexdigest() for each in (path.read_bytes(), _content(path))}
 
 
 def _content(path: Path) -> bytes:

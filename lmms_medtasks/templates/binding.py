@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lmms_medtasks import adapter, templates
-from lmms_medtasks.errors import UserError
+from lmms_medtasks.errors import UserError, unknown
 from lmms_medtasks.templates import settings as schema
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 ALWAYS = {"choice": ("parse_rate", "failed_requests"), "open": ("judged", "failed_requests")}
 """Metrics that every task has: a mean says nothing without knowing what it is over."""
+ONLY_DEFAULT = "only `default` may stand there: a task on a template asks all models alike."
 
 
 def template_of(config: Mapping[str, Any]) -> templates.Template | None:
@@ -48,6 +49,11 @@ def bound(config: dict[str, Any], yaml_path: str | Path | None) -> dict[str, Any
         UserError: a setting that there is none of, or that does not fit the template.
     """
     folder = Path(yaml_path).resolve().parent if yaml_path else None
+    if folder and folder != Path.cwd() and (folder / templates.FILE).is_file() and Path(templates.FILE).is_file():
+        raise UserError(
+            f"There is a {templates.FILE} in the working directory, which the harness includes in place of that in "
+            f"{folder}. Start from another directory."
+        )
     template = template_of(config)
     if template is None:
         return _with_folder(config, folder) if folder else config
@@ -84,12 +90,17 @@ def _with_folder(config: dict[str, Any], folder: Path) -> dict[str, Any]:
 def settings_of(config: Mapping[str, Any], template: templates.Template, folder: Path | None = None) -> dict[str, Any]:
     """The template's settings with the task's own above them, checked; ``prompt`` is the text, ``metrics`` a list."""
     where = _name(config)
-    own = (config.get("lmms_eval_specific_kwargs") or {}).get("default") or {}
+    given = config.get("lmms_eval_specific_kwargs") or {}
+    own = given.get("default") or {}
+    for key in given:
+        if key != "default":
+            raise UserError(f"{where}: lmms_eval_specific_kwargs: {key!r}: {ONLY_DEFAULT}")
     schema.check(own, where)
     merged = {**template.settings, **own}
-    named = merged.get("metrics") or [
-        each["metric"] for each in config.get("metric_list") or [] if each["metric"] in templates.metrics()
-    ]
+    named = merged.get("metrics") or [each["metric"] for each in config.get("metric_list") or []]
+    for name in [named] if isinstance(named, str) else named:
+        if name not in templates.metrics():
+            raise unknown("metric", name, templates.metrics(), where)
     names = [named] if isinstance(named, str) else list(named or template.metrics)
     check_fit({**merged, "metrics": names}, template, where)
     merged["metrics"] = list(dict.fromkeys([*names, *ALWAYS[template.kind]]))
@@ -129,6 +140,9 @@ def prepared(dataset: Dataset, *, adapt: Any, settings: Mapping[str, Any]) -> Da
 
     with user_errors():  # the harness would try again for seconds, and tell the cause in a traceback
         documents = adapt(dataset)
+        if not hasattr(documents, "column_names"):
+            raise UserError(f"process_docs gives a {type(documents).__name__}, wanted a datasets.Dataset.")
+        _check_degradation(documents.column_names, settings)
         if settings.get("shift"):
             documents = _with_sides(documents, settings["shift"])
         if settings.get("degradation") == schema.DRAWN:
@@ -137,6 +151,17 @@ def prepared(dataset: Dataset, *, adapt: Any, settings: Mapping[str, Any]) -> Da
     TRIALS.reset(ids)
     RENDERED.reset(ids)
     return documents
+
+
+def _check_degradation(columns: Sequence[str], settings: Mapping[str, Any]) -> None:
+    """Refuse half of a degradation: pictures would stay as they are, and nobody would notice."""
+    has = {name: name in settings or name in columns for name in ("degradation", "severity")}
+    if "degradation" in settings and not has["severity"]:
+        raise UserError(f"degradation: {settings['degradation']}: at which severity? 1 is mild, 2 is severe.")
+    if settings.get("severity") and not has["degradation"]:
+        raise UserError(
+            f"severity: {settings['severity']}: of what? Neither the setting `degradation` nor a column tells."
+        )
 
 
 def _with_sides(documents: Dataset, shift: Mapping[str, Any]) -> Dataset:

@@ -1,8 +1,6 @@
 """`lmms-medtasks path` and the harness's listing by it."""
 
-import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 from typer.testing import CliRunner
@@ -15,9 +13,8 @@ def test_prints_the_folder_of_the_yamls():
     assert (folder / "medq_deg" / "medq_deg_l2.yaml").is_file()
 
 
-def test_the_harness_lists_our_tasks_by_it():
+def test_the_harness_lists_our_tasks_by_it(commands):
     folder = CliRunner().invoke(build(), ["path"]).output.strip()
-    executable = shutil.which("lmms-eval", path=str(Path(sys.executable).parent)) or "lmms-eval"
-    command = [executable, "tasks", "subtasks", "--include-path", folder]
+    command = [str(commands / "lmms-eval"), "tasks", "subtasks", "--include-path", folder]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert "medq_deg_release_l2" in done.stdout + done.stderr

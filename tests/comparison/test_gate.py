@@ -45,7 +45,7 @@ def test_a_planted_regression_shuts_it(decided):
     assert (verdict.outcome, verdict.action, found.failed) == ("regressed", "fail", True)
     assert verdict.drop == pytest.approx(verdict.baseline - verdict.candidate)
     assert verdict.interval.low > 0
-    assert markdown(found).startswith("## Gate: failed (1 reasons)")
+    assert markdown(found).startswith("## Gate: failed (1 reason)")
 
 
 def test_noise_leaves_it_open(decided):

@@ -22,7 +22,7 @@ def script() -> str:
 
 
 @pytest.fixture(scope="module")
-def followed(tmp_path_factory):
+def followed(tmp_path_factory, commands):
     """A fresh repository in which the commands were executed, and what they printed."""
     root = tmp_path_factory.mktemp("clone")
     (root / "docs" / "examples").mkdir(parents=True)
@@ -30,7 +30,7 @@ def followed(tmp_path_factory):
     (root / "task_configs").mkdir()
     environment = {
         **os.environ,
-        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        "PATH": os.pathsep.join([str(commands), str(Path(sys.executable).parent), os.environ["PATH"]]),
         "HF_HUB_OFFLINE": "1",
         "HF_HOME": str(root / ".hf"),
         "MEDTASKS_HOME": str(root / ".home"),
@@ -40,6 +40,7 @@ def followed(tmp_path_factory):
         **{f"GIT_{who}_{what}": "a@example.org" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")},
     }
     before = "git init --quiet && git add docs && git commit --quiet --message start\n"
+    # The two commands with the harness started once, see harness_commands.py; all else is as a reader has it.
     done = subprocess.run(
         ["bash", "-euxo", "pipefail", "-c", before + script()],
         cwd=root, env=environment, capture_output=True, text=True, timeout=1200, check=False,

@@ -110,3 +110,10 @@ def test_columns_of_tables(tmp_path):
     (tmp_path / "a.jsonl").write_text("no json\n", "utf-8")
     assert "can't be read" in said(lambda: columns(tmp_path / "a.jsonl"))
     assert "Allowed: .csv" in said(lambda: columns(tmp_path / "a.xlsx"))
+
+
+def test_no_variant_that_is_the_task_itself(make):
+    folder = make(template="degraded", settings={"degradation": "gaussian_noise", "severity": 2})
+    assert sorted(path.stem for path in folder.glob("*.yaml")) == [
+        "chest_side", "chest_side_clean", "chest_side_noimage",
+    ]  # fmt: skip

@@ -39,7 +39,7 @@ def own_hook(folder, body):
         ("return 1.0", "gives a float, wanted a mapping metric -> value"),
         ("return {}['x']", "raises on the reply 'B': KeyError: 'x'"),
         ("doc['note'] = 1\n    return {}", "changes the document that it is given"),
-        ("seen.append(1)\n    return {'accuracy': {'score': len(seen)}}", "gives other values in several threads"),
+        ("seen.append(1)\n    return {'accuracy': {'score': len(seen)}}", "gives other values in another order"),
     ],
 )
 def test_a_hook_of_ones_own(body, said, chest_side):
@@ -101,3 +101,75 @@ def test_the_snapshot_holds_no_question_of_the_data(chest_side):
     validate(chest_side, write=True)
     recorded = json.loads((chest_side / "prompts.json").read_text("utf-8"))
     assert "bright spot" not in json.dumps(recorded)
+
+
+def test_the_yaml_is_loaded_as_the_harness_loads_it(make):
+    from lmms_eval.utils import load_yaml_config
+
+    from lmms_medtasks.contributing.chain import follow
+    from lmms_medtasks.contributing.loaded import config
+    from lmms_medtasks.contributing.problems import Findings
+
+    def comparable(value):
+        if callable(value):
+            return getattr(value, "fingerprint", None) or f"{value.__module__}.{value.__qualname__}"
+        if isinstance(value, dict):
+            return {key: comparable(each) for key, each in value.items()}
+        return [comparable(each) for each in value] if isinstance(value, list) else value
+
+    for path in sorted(make().glob("*.yaml")):
+        assert comparable(config(follow(path, path.parent, Findings()))) == comparable(load_yaml_config(str(path)))
+
+
+def test_validate_needs_no_torch(chest_side):
+    """A check of a few questions takes seconds, importing the harness takes more."""
+    import subprocess
+    import sys
+
+    code = (
+        "import sys, pathlib; from lmms_medtasks.contributing.validate import validate\n"
+        "found = validate(pathlib.Path(sys.argv[1]), write=True)\n"
+        "assert found.told and not found.problems, found.problems\n"
+        "assert not {'torch', 'transformers', 'lmms_eval.tasks'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code, str(chest_side)], check=True)
+
+
+def test_a_card_to_be_filled_in_keeps_nobody_from_the_other_checks(chest_side):
+    card = chest_side / "README.md"
+    card.write_text(card.read_text("utf-8").replace("CC0", "(to be filled in)"), "utf-8")
+    found = validate(chest_side)
+    assert [each.file for each in found.errors] == ["README.md", "prompts.json"]
+    assert any("random answers: accuracy" in line for line in found.told)
+
+
+def test_one_yaml_written_leaves_the_records_of_the_others(chest_side):
+    validate(chest_side, write=True)
+    whole = (chest_side / "prompts.json").read_bytes()
+    validate(chest_side / "chest_side.yaml", write=True)
+    assert (chest_side / "prompts.json").read_bytes() == whole
+    (chest_side / "chest_side_noimage.yaml").unlink()
+    [said] = errors(chest_side, write=False)
+    assert said.startswith("prompts.json: error: chest_side_noimage: there is no such task any more")
+
+
+def test_the_page_tells_side_and_degradation_and_shows_both_sides(make):
+    settings = {"shift": {"column": "unit", "iid": "0", "ood": "1"}, "degradation": "gaussian_noise", "severity": 2}
+    folder = make(template="shift_pair", settings=settings)
+    page = folder / "page.html"
+    assert errors(folder, show=page) == []
+    text = page.read_text("utf-8")
+    assert text.count("set iid, degradation gaussian_noise, severity 2") == 6  # 3 of 5, in two tasks
+    assert text.count("set ood, degradation gaussian_noise, severity 2") == 4
+
+
+def test_a_data_set_that_no_network_leads_to(chest_side, monkeypatch):
+    import datasets
+
+    def load_dataset(path, **_):
+        raise ConnectionError(f"Couldn't reach {path!r} on the Hub (OfflineModeIsEnabled)")
+
+    monkeypatch.setattr(datasets, "load_dataset", load_dataset)
+    said = errors(chest_side)[0]
+    assert said.startswith("chest_side.yaml: error: its data can't be had: Couldn't reach 'csv' on the Hub")
+    assert "without HF_HUB_OFFLINE" in said

@@ -76,3 +76,23 @@ def test_no_such_revision(base, committed):
 def test_no_repository(chest_side):
     with pytest.raises(UserError, match="not a git repository"):
         validate(chest_side, static_only=True, base="HEAD")
+
+
+def test_a_changed_picture_wants_a_higher_version(committed):
+    pictures = sorted((committed / "images").iterdir())
+    pictures[0].write_bytes(pictures[1].read_bytes())
+    assert f"but images/{pictures[0].name} changed since" in raised(committed)[0]
+    pictures[2].unlink()
+    assert f"but images/{pictures[0].name} and 1 more changed since" in raised(committed)[0]
+
+
+def test_a_version_does_not_go_down(committed):
+    change(committed / "chest_side.yaml", "version: 1.0", "version: 0.9")
+    [said] = raised(committed)
+    assert said.startswith("chest_side.yaml:") and "below the version at HEAD, 1.0" in said
+
+
+def test_card_and_records_are_no_change(committed):
+    (committed / "README.md").write_text("other\n", "utf-8")
+    (committed / "prompts.json").write_text("{}\n", "utf-8")
+    assert raised(committed) == []

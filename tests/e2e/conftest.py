@@ -40,44 +40,24 @@ class Finished:
         return sorted((json.loads(line) for line in lines), key=lambda row: row["doc_id"])
 
 
-@pytest.fixture(scope="session")
-def harness_server(tmp_path_factory):
-    """Call with a request of harness_server.py: carries it out and gives the exit status."""
-    environment = {**os.environ, **QUIET, "HF_HOME": str(tmp_path_factory.mktemp("hf"))}
-    command = [sys.executable, str(Path(__file__).with_name("harness_server.py"))]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment) as server:
-
-        def ask(**request) -> int:
-            print(json.dumps(request), file=server.stdin, flush=True)
-            return int(server.stdout.readline())
-
-        yield ask
-
-
 @pytest.fixture
 def harness(tmp_path, request):
     """Call as harness(arguments..., VARIABLE="value", ...): runs lmms-eval on the mini data, without network.
 
-    It runs in a fork of a process that has imported it already. With ``launcher`` (what follows ``python``) it is
-    started as a user starts it: for two processes, and where a variable matters to an import.
+    It is the command of ``tests/harness_commands.py``. With ``launcher`` (what follows ``python``) the harness is
+    started anew: for two processes, and where a variable matters to an import.
     """
 
     def call(*arguments: str, launcher: tuple[str, ...] = (), **variables: str | None) -> Finished:
         folder = tmp_path / f"out{len(list(tmp_path.glob('out*')))}"
-        arguments = (*arguments, "--output_path", str(folder), "--log_samples")
+        folder.mkdir()
         own = {"MEDTASKS_HOME": str(tmp_path / "home"), "MEDTASKS_DATA": "mini", "HF_HOME": str(tmp_path / "hf")}
         environment = {**os.environ, **QUIET, **own, **variables}
         environment = {key: value for key, value in environment.items() if value is not None}
-        printed = tmp_path / f"{folder.name}.stdout", tmp_path / f"{folder.name}.stderr"
-        if launcher:
-            command = [sys.executable, *launcher, *arguments]
-            with printed[0].open("wb") as out, printed[1].open("wb") as err:
-                done = subprocess.run(command, stdout=out, stderr=err, env=environment, timeout=300, check=False)
-            status = done.returncode
-        else:
-            ask = request.getfixturevalue("harness_server")
-            status = ask(arguments=arguments, environment=environment, printed=list(map(str, printed)))
-        return Finished(status, "".join(path.read_text("utf-8") for path in printed), folder)
+        begin = [sys.executable, *launcher] if launcher else [str(request.getfixturevalue("commands") / "lmms-eval")]
+        command = [*begin, *arguments, "--output_path", str(folder), "--log_samples"]
+        done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=300, check=False)
+        return Finished(done.returncode, done.stdout + done.stderr, folder)
 
     return call
 
