@@ -26,7 +26,7 @@ from lmms_medtasks.seeding import generator
 
 TASK = "medq_deg_calib"
 TRIALS = 10
-DEGRADATIONS = ("gaussian_noise", "motion_blur", "low_dose_ct", "contrast_change")
+DEGRADATIONS = ("gaussian_noise", "motion_blur", "low_dose", "adjust_brightness")
 
 
 def main() -> None:

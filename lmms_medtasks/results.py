@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import orjson
+
 from lmms_medtasks.errors import UserError
 
 SUFFIX = "_results.json"
@@ -79,14 +81,22 @@ def read(path: Path) -> Run:
 def row_of(line: bytes, number: int, path: Path) -> dict[str, Any]:
     """A line of a sample log, read. Raises UserError, with the file and the line, when it is broken or cut off."""
     try:
-        row = json.loads(line)
-    except ValueError as error:
+        row = _decoded(line)
+    except (ValueError, RecursionError) as error:
         raise UserError(
             f"{path}, line {number}: broken or cut off ({error}). Was the run stopped while it wrote? Run it again."
         ) from error
     if not isinstance(row, dict):
         raise UserError(f"{path}, line {number}: {row!r:.40} is no row of a sample log.")
     return row
+
+
+def _decoded(line: bytes) -> Any:
+    try:
+        return orjson.loads(line)
+    except orjson.JSONDecodeError:
+        # What it is stricter with, such as NaN or half a surrogate pair; who is right on the rest says the error.
+        return json.loads(line)
 
 
 def _sample(line: bytes, number: int, path: Path) -> Sample:
@@ -141,6 +151,13 @@ def _named(run: Run, name: str) -> list[str]:
     return list(dict.fromkeys(leaves))
 
 
+def _unjudged(run: Run, task: str, metrics: dict[str, Any]) -> bool:
+    """Whether the task only waits for a judge: none was configured, and every reply arrived."""
+    judge = ((run.content.get("configs", {}).get(task) or {}).get("metadata") or {}).get("judge") or {}
+    failed = [value for key, value in metrics.items() if key.startswith("failed_requests")]
+    return judge.get("name") == "none" and not any(failed)
+
+
 def _incomplete(run: Run, task: str) -> list[str]:
     result = run.tasks.get(task)
     if result is None:
@@ -149,7 +166,7 @@ def _incomplete(run: Run, task: str) -> list[str]:
     if not any(isinstance(value, int | float) for value in metrics.values()):
         return [f"Task {task!r} has no metric with a value in {run.path.name}."]
     accuracies = [value for key, value in metrics.items() if key.startswith("accuracy")]
-    if accuracies and all(value is None for value in accuracies):
+    if accuracies and all(value is None for value in accuracies) and not _unjudged(run, task, metrics):
         failed = next((value for key, value in metrics.items() if key.startswith("failed_requests")), None)
         return [f"Task {task!r} has no accuracy: no question got a reply that counts (failed requests: {failed})."]
     rows = run.sample_count(task)

@@ -1,6 +1,7 @@
 """What is missing from a run's result files."""
 
 import json
+import math
 
 import pytest
 
@@ -42,6 +43,25 @@ def test_group_needs_each_of_its_tasks(tmp_path):
 def test_task_without_any_value(tmp_path):
     run = write(tmp_path, {"a_1": {"alias": "a", "accuracy,none": None, "accuracy_stderr,none": 0.1}})
     assert "no metric with a value" in results.problems([run], ["a_1"])[0]
+
+
+@pytest.mark.parametrize(
+    ("judge", "failed", "complete"), [("none", 0, True), ("none", 2, False), ("openai:x", 0, False)]
+)
+def test_a_task_that_waits_for_a_judge_is_complete(tmp_path, judge, failed, complete):
+    run = write(tmp_path, {"a_1": {"accuracy,none": None, "coverage,none": 0.0, "failed_requests,none": failed}})
+    run.content["configs"] = {"a_1": {"metadata": {"judge": {"name": judge}}}}
+    found = results.problems([run], ["a_1"])
+    assert found == [] if complete else "Task 'a_1' has no accuracy" in found[0]
+
+
+def test_a_row_is_read_as_json_reads_it(tmp_path):
+    path = tmp_path / "x.jsonl"
+    assert results.row_of(b'{"a": 0.1, "b": "\\ud800"}', 1, path) == {"a": 0.1, "b": "\ud800"}
+    assert math.isnan(results.row_of(b'{"a": NaN}', 1, path)["a"])
+    for broken in (b'{"a": 1', b"[" * 100_000, b"3"):
+        with pytest.raises(UserError, match=r"x\.jsonl, line 7"):
+            results.row_of(broken, 7, path)
 
 
 def test_missing_samples(tmp_path):

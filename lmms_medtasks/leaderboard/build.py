@@ -28,11 +28,11 @@ def entry_of(run: Run, task: str, log: Log) -> Entry:
     found = installed.of_task(task)
     measures = _with_unjudged(log, task)
     return Entry(
-        suite=found.suite if found else "",
+        suite=found.suite if found else installed.CONTRIBUTED,
         task=task,
         version=_text(run.content.get("versions", {}).get(task, metadata.get("version", "?"))),
         model=model_of(run.content),
-        data=_text(metadata.get("data", "unknown")),
+        data=_data(metadata, log),
         data_digest=_text(metadata.get("data_digest", "")),
         fingerprint={_text(name): _text(value) for name, value in (metadata.get("fingerprint") or {}).items()},
         fingerprint_recorded=metadata.get("fingerprint_recorded"),
@@ -47,6 +47,13 @@ def entry_of(run: Run, task: str, log: Log) -> Entry:
         counts=counts_of(measures, log.extra, len(log.questions), *_asked(run, task)),
         reported=_reported(run.tasks[task]),
     )
+
+
+def _data(metadata: Mapping[str, Any], log: Log) -> str:
+    """Which data the run read; a contributed task says it in its records alone."""
+    if "data" not in metadata and installed.is_contributed({"metadata": metadata}) and len(log.data) == 1:
+        return next(iter(log.data))
+    return _text(metadata.get("data", "unknown"))
 
 
 def _with_unjudged(log: Log, task: str) -> dict[str, Measure]:

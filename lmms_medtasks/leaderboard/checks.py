@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from lmms_medtasks.leaderboard import recount
+from lmms_medtasks.leaderboard import installed, recount
 from lmms_medtasks.leaderboard.entries import Entry, Problem, Questions, Reference
 from lmms_medtasks.leaderboard.rules import Rules
 
@@ -17,6 +17,7 @@ Found = Iterator[tuple[str, str]]
 def problems_of(entry: Entry, reference: Reference, rules: Rules) -> list[Problem]:
     """Everything that limits the entry on a board of this reference."""
     found = [
+        *_task(entry),
         *_adding_up(entry),
         *_data(entry, reference),
         *_extent(entry),
@@ -29,6 +30,14 @@ def problems_of(entry: Entry, reference: Reference, rules: Rules) -> list[Proble
 
 def _problem(rules: Rules, entry: Entry, code: str, reason: str) -> Problem:
     return rules.problem(code, reason, entry.source.results, entry.task, entry.model.name)
+
+
+def _task(entry: Entry) -> Found:
+    if installed.of_task(entry.task) is None:
+        if entry.suite == installed.CONTRIBUTED:
+            yield "contributed_task", "A contributed task, which is not installed here: only its runs say what it asks."
+        else:
+            yield "unknown_task", f"{entry.task} is none of the tasks that are installed here."
 
 
 def _adding_up(entry: Entry) -> Found:

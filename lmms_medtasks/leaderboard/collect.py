@@ -64,7 +64,8 @@ def collect(
 def assembled(entries: Sequence[Entry], problems: Sequence[Problem], rules: Rules) -> Board:
     """A board of these entries: what the ranking is of, what each entry lacks, and each model on a task once."""
     entries = sorted(
-        entries, key=lambda each: (each.suite, each.task, each.model.key, each.source.date, str(each.source.results))
+        map(_placed, entries),
+        key=lambda each: (each.suite, each.task, each.model.key, each.source.date, str(each.source.results)),
     )
     found = references.of(entries, rules)
     checked = [each.with_problems(checks.problems_of(each, found[each.task], rules)) for each in entries]
@@ -80,6 +81,12 @@ def assembled(entries: Sequence[Entry], problems: Sequence[Problem], rules: Rule
     bad = tuple(each for each in problems if each.level == "refused" or each.code in rules.exit_status)
     present = {entry.task for entry in kept}
     return Board(tuple(kept), {task: each for task, each in found.items() if task in present}, problems, bad)
+
+
+def _placed(entry: Entry) -> Entry:
+    """The entry in the suite that its task is installed in, if it is."""
+    found = installed.of_task(entry.task)
+    return replace(entry, suite=found.suite) if found else entry
 
 
 def _jobs(paths: Iterable[Path], rules: Rules, tasks: Sequence[str]) -> tuple[list[Job], list[Problem]]:
@@ -123,8 +130,8 @@ def _of_task(run: Run, task: str, rules: Rules) -> Job | Problem:
     from lmms_medtasks.report.runs import model_name, printable
 
     shown, model = printable(task), model_name(run.content)
-    if installed.of_task(task) is None:
-        said = f"{shown} is none of the tasks that are installed here."
+    if installed.of_task(task) is None and not installed.is_contributed(run.content["configs"][task]):
+        said = f"{shown} is none of the tasks that are installed here, and was not made from one of our templates."
         return rules.problem("unknown_task", said, run.path, shown, model)
     if task not in run.tasks:
         return rules.problem("no_result", f"The run stopped before {task} had a result.", run.path, task, model)

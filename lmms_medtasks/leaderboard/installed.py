@@ -10,6 +10,9 @@ from typing import Any
 
 import yaml
 
+CONTRIBUTED = "contributed"
+"""The suite of tasks that were made from our templates and are not installed: they were run by ``--include_path``."""
+
 
 @dataclass(frozen=True)
 class Installed:
@@ -43,6 +46,11 @@ def of_task(task: str) -> Installed | None:
         return None
     metadata = _config(path).get("metadata") or {}
     return Installed(path.parent.name, str(metadata.get("version", "?")), metadata.get("fingerprint") or {})
+
+
+def is_contributed(config: Mapping[str, Any]) -> bool:
+    """Whether a run's configuration of a task says that it was made from one of our templates."""
+    return isinstance((config.get("metadata") or {}).get("template"), str)
 
 
 def _config(path: Path) -> dict[str, Any]:

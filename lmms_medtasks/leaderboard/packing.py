@@ -15,7 +15,7 @@ from typing import Any
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.leaderboard.entries import Entry
 from lmms_medtasks.leaderboard.pack_form import FORMAT, VERSION, checksum, entry_to_json, questions_to_json
-from lmms_medtasks.leaderboard.writing import write_bytes
+from lmms_medtasks.writing import write_bytes
 
 _SIGNED = re.compile(r"[^<>@\s][^<>@\n]* <[^<>@\s]+@[^<>@\s]+\.[^<>@\s]+>")
 _PACKAGES = ("lmms-medtasks", "lmms_eval", "torch", "transformers", "numpy", "datasets")

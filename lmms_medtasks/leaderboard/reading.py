@@ -20,7 +20,7 @@ from lmms_medtasks.report.runs import printable
 
 _SHORT = 24
 _NAME = 80
-_SCALARS = (str, int, float, bool)
+_SCALARS = frozenset({str, int, float, bool})
 _JUDGED = ("low", "high", "judged", "wanted")
 _COUNTED = ("parsed", "replies", "failed", "trials")
 
@@ -104,7 +104,8 @@ def read_log(path: Path) -> Log:
 class _Reader:
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._tags_kept = frozenset(tag_names())
+        # Records of a log are of few shapes: by their fields, those that are kept as tags.
+        self._kept: dict[tuple[str, ...], list[str]] = {}
         self._ids: dict[str, int] = {}
         self._scores, self._extra, self._tags = Columns(), Columns(), Columns()
         self._clusters: dict[str, int] = {}
@@ -154,9 +155,14 @@ class _Reader:
                     self._extra.add(f"{metric}.{name}", place, value[name])
 
     def _record(self, record: dict[str, Any], place: int) -> None:
-        for tag, value in record.items():
+        shape = tuple(record)
+        kept = self._kept.get(shape)
+        if kept is None:
+            kept = self._kept[shape] = [tag for tag in shape if tag in tag_names()]
+        for tag in kept:
+            value = record[tag]
             # A long text is no name of a group.
-            if tag in self._tags_kept and (type(value) is not str or len(value) <= _NAME) and type(value) in _SCALARS:
+            if type(value) in _SCALARS and (type(value) is not str or len(value) <= _NAME):
                 self._tags.add(tag, place, value)
         self._data.add(str(record.get("data", "unknown")))
         trials = record["trials"]

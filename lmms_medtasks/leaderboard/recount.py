@@ -63,11 +63,10 @@ def of_trials(entry: Entry) -> Iterator[str]:
     trials, answers = entry.extra.get("trials"), entry.questions.tags.get("answer")
     if trials is None or answers is None:
         return
-    for name in main_measures(entry):
-        if not name.startswith("accuracy"):
-            continue
+    named = [name for name in main_measures(entry) if name.startswith("accuracy")]
+    given = _given(trials.labels(), answers.labels()) if named else np.empty(0)
+    for name in named:
         scores = entry.measures[name].score.floats()
-        given = _given(trials.labels(), answers.labels())
         wrong = ~np.isnan(scores) & ~(np.abs(scores - given) < _TOLERANCE)
         if wrong.any():
             row = int(np.flatnonzero(wrong)[0])

@@ -116,7 +116,7 @@ def test_scores_outside_their_scale_are_refused(packed, tmp_path):
     change(content, task, "measures", "total", "score", "values", to=[160.0])
     change(content, task, "measures", "total", "mean", to=160.0)
     change(content, task, "reported", "total", to=160.0)
-    with pytest.raises(UserError, match="total of question 'o1' is 160, outside its scale from 20 to 100"):
+    with pytest.raises(UserError, match="total of question 'o1' is 160, outside its scale from 0 to 100"):
         packs.read(written(signed_again(content), tmp_path))
 
 

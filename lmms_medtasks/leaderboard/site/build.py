@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lmms_medtasks.leaderboard.entries import Board, Entry, Model, Reference
+from lmms_medtasks.leaderboard.measures import scale
 from lmms_medtasks.leaderboard.site import figures, names, published, reports, suites, tables
 from lmms_medtasks.leaderboard.site.cards import card
 from lmms_medtasks.leaderboard.site.folder import Folder, writing
@@ -140,7 +141,9 @@ class _Site:
         figure = None
         if ranking:
             measures = tables.measures_of(self._board.of(task=task, ranked=True))
-            figure = figures.forest(ranking, measures, f"{names.slug(task)}-forest")
+            shown = scale(task, measures[0])
+            ends = shown.factor * shown.low, shown.factor * shown.high
+            figure = figures.forest(ranking, measures, f"{names.slug(task)}-forest", ends)
         apart = tables.apart(task, self._standings, links)
         return Block(task, about.is_open(task), ranking, apart, figure, self._board.references.get(task))
 

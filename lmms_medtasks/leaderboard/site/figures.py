@@ -9,12 +9,17 @@ from lmms_medtasks.report.drawing import DASHES, INK, MARKERS, SERIES, canvas, s
 
 _SERIES = len(SERIES)
 _NAME = 36
+_LEAST, _ROOM = 0.2, 0.02
+_ROOMY = 12
 _MOST = 40
 """Models in a picture; more are in the table only."""
 
 
-def forest(table: Table, measures: Sequence[str], key: str) -> Figure | None:
-    """The first three of ``measures`` of the ranked models in ``table``; None with nothing to draw."""
+def forest(table: Table, measures: Sequence[str], key: str, ends: tuple[float, float]) -> Figure | None:
+    """The first three of ``measures`` of the ranked models in ``table``; None with nothing to draw.
+
+    ``ends``: of the first measure's scale, in its unit.
+    """
     heads = [column.head for column in table.columns]
     places = [place for place, column in enumerate(table.columns) if column.name in measures][:_SERIES]
     units = {table.columns[place].unit for place in places}
@@ -22,12 +27,15 @@ def forest(table: Table, measures: Sequence[str], key: str) -> Figure | None:
     rows = [row for row in table.rows if row.kind == "run"][:_MOST]
     if not rows or not places:
         return None
-    with canvas(7.0, 1.1 + (0.18 + 0.14 * len(places)) * len(rows)) as figure:
+    # Many models stand closer, so that the table below is not far away.
+    row = 0.18 + 0.14 * len(places) if len(rows) <= _ROOMY else 0.1 + 0.07 * len(places)
+    with canvas(7.0, 1.1 + row * len(rows)) as figure:
         axes = figure.subplots()
         for number, place in enumerate(places):
             _series(axes, rows, place, number, len(places), heads[place])
         axes.set_yticks(range(len(rows)), [_short(row) for row in rows])
         axes.set_ylim(len(rows) - 0.4, -0.6)
+        axes.set_xlim(axis(axes.get_xlim(), ends))
         axes.set_xlabel(table.columns[places[0]].unit)
         axes.grid(axis="x")
         if len(places) > 1:
@@ -37,6 +45,16 @@ def forest(table: Table, measures: Sequence[str], key: str) -> Figure | None:
         " Measures in other units are in the table." if len(units) > 1 else ""
     )
     return Figure("forest", table.title, about, drawn, table.key)
+
+
+def axis(drawn: tuple[float, float], ends: tuple[float, float]) -> tuple[float, float]:
+    """The ends of an axis for what was ``drawn``: never a sliver of the scale, and not far beyond its ``ends``."""
+    room = _ROOM * (ends[1] - ends[0])
+    half = max(drawn[1] - drawn[0], _LEAST * (ends[1] - ends[0])) / 2
+    middle = sum(drawn) / 2
+    # Into the scale as a whole first, so that the least width stays.
+    low = min(max(middle - half, ends[0] - room), max(ends[1] + room - 2 * half, ends[0] - room))
+    return low, min(low + 2 * half, ends[1] + room)
 
 
 def _series(axes: object, rows: Sequence[Row], place: int, number: int, count: int, name: str) -> None:

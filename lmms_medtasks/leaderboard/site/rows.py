@@ -27,6 +27,8 @@ def published(task: str) -> list[Published]:
         return list(_med_cmr(task))
     if task == "medobvious":
         return list(_medobvious())
+    if task.startswith("bones_joints_"):
+        return list(_bones_joints(task))
     return list(_sure_vqa(task)) if task.startswith("sure_") else []
 
 
@@ -52,6 +54,20 @@ def _medobvious() -> Iterator[Published]:
     for row in reference.format_results():
         cells = {f"accuracy_{sign}": Cell(row.columns[sign]) for sign in ("positive", "negative")}
         yield Published("MedObvious, arXiv 2603.23501v1,", row.model, "published, Table 2", cells)
+
+
+def _bones_joints(task: str) -> Iterator[Published]:
+    from lmms_medtasks.task_configs.bones_joints import reference
+
+    number, _, rest = task.removeprefix("bones_joints_").partition("_")
+    if rest.endswith(("_noimage", "_swapped")) or rest == "released":
+        return
+    imaging = "reports" if rest.endswith("_report") else "images"
+    for row in reference.results():
+        # Tasks I to III are the same for a model that was given reports in the others.
+        if row.task == number and (row.imaging == imaging or number in ("t1", "t2", "t3")):
+            paper = "Wang et al., The Illusion of Clinical Reasoning,"
+            yield Published(paper, row.model, "published, text", {"accuracy": Cell(row.accuracy)})
 
 
 def _sure_vqa(task: str) -> Iterator[Published]:

@@ -59,7 +59,7 @@ def about(suite: str) -> About:
     found = _load("suites.yml").get(suite, {})
     return About(
         name=suite,
-        title=titles.get(suite, suite or "Other"),
+        title=titles.get(suite) or found.get("title") or suite or "Other",
         about=found.get("about", ""),
         read=found.get("read", ""),
         headline=tuple((task, measure) for task, measure in found.get("headline", ())),

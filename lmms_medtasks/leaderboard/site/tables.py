@@ -124,9 +124,7 @@ def overview(standings: Standings, links: Links) -> Table:
 def scores(model: str, standings: Standings, links: Links) -> Table:
     """All measures of a model, those that stand in a ranking with their ranks."""
     rows = []
-    for entry in standings.board.entries:
-        if entry.model.key != model:
-            continue
+    for entry in _of_model(model, standings.board):
         for name, measure in entry.measures.items():
             shown = scale(entry.task, name)
             ranked = standings.of(entry.task, name) if entry.ranked and name in main_measures(entry) else {}
@@ -147,14 +145,21 @@ def scores(model: str, standings: Standings, links: Links) -> Table:
 def facts(model: str, board: Board) -> Table:
     """What each entry of a model is of: data, version, judge, harness."""
     rows = []
-    for entry in board.entries:
-        if entry.model.key == model:
-            judge = entry.judge.name if entry.judge else None
-            texts = (entry.task, entry.version, entry.data, judge, harness(entry), entry.source.kind, entry.source.date)
-            rows.append(Row((*map(Cell, texts), Cell(entry.counts.rows), _notes(entry))))
+    for entry in _of_model(model, board):
+        judge = entry.judge.name if entry.judge else None
+        texts = (entry.task, entry.version, entry.data, judge, harness(entry), entry.source.kind, entry.source.date)
+        rows.append(Row((*map(Cell, texts), Cell(entry.counts.rows), _notes(entry))))
     heads = ("task", "version", "data", "judge", "lmms-eval", "from a", "run")
     columns = (*map(label, heads), count("questions"), label("notes"))
     return Table("entries", "What was run", columns, tuple(rows))
+
+
+def _of_model(model: str, board: Board) -> list[Entry]:
+    """A model's entries, suites in the order of their pages."""
+    places = suites.order(board.suites)
+    return sorted(
+        (entry for entry in board.entries if entry.model.key == model), key=lambda entry: places.index(entry.suite)
+    )
 
 
 def harness(entry: Entry) -> str | None:
@@ -163,16 +168,16 @@ def harness(entry: Entry) -> str | None:
 
 
 def problems(found: Iterable[Problem], roots: Sequence[Path]) -> Table:
-    """Problems as a table: what, where, and what came of it."""
-
-    def place(each: Problem) -> tuple[object, ...]:
-        return list(_LEVELS).index(each.level), each.task, each.model, each.source, each.reason
-
+    """Problems as a table: what came of it, where, and why; the same of several tasks of a run stands once."""
+    tasks: dict[tuple[int, str, str, str], set[str]] = {}
+    for each in found:
+        kind = list(_LEVELS).index(each.level), each.model, each.source, each.reason
+        tasks.setdefault(kind, set()).add(each.task)
     rows = []
-    for each in sorted(found, key=place):
-        texts = (_LEVELS[each.level], shown_name(each.model), each.task, each.reason, each.source)
+    for (level, model, source, reason), own in sorted(tasks.items()):
+        texts = (list(_LEVELS.values())[level], shown_name(model), ", ".join(sorted(own)), source, reason)
         rows.append(Row(tuple(Cell(without_roots(text, roots) or None) for text in texts)))
-    columns = tuple(map(label, ("what came of it", "model", "task", "reason", "file")))
+    columns = tuple(map(label, ("what came of it", "model", "tasks", "file", "reason")))
     return Table("problems", "Refused, shown apart, and flagged", columns, tuple(rows))
 
 

@@ -79,7 +79,7 @@ def med_cmr_open(letters, said):
             "parts": ["both"], "judge": JUDGE,
             "items": [{"question": "?", "visual_description": "", "reference": "r", "reasoning": said, "answer": said}],
         }  # fmt: skip
-        record, row = judged(record, "total", 20.0 * int(star), dict.fromkeys(names, star), 20.0, 100.0)
+        record, row = judged(record, "total", 20.0 * int(star), dict.fromkeys(names, star), 0.0, 100.0)
         rows.append(
             {**row, "total": {**record, **row["total"]}, "filtered_resps": [said], "target": "a cyst", "input": said}
         )

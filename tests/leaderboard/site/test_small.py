@@ -4,10 +4,11 @@ import json
 
 import pytest
 
-from lmms_medtasks.leaderboard.entries import Model
-from lmms_medtasks.leaderboard.site import names, published, rows, suites
+from lmms_medtasks.leaderboard.entries import Model, Problem
+from lmms_medtasks.leaderboard.site import names, published, rows, suites, tables
 from lmms_medtasks.leaderboard.site.cards import card, markdown
 from lmms_medtasks.leaderboard.site.exports import harmless, json_text
+from lmms_medtasks.leaderboard.site.figures import axis
 from lmms_medtasks.report.document import Cell, Column, Row, Table
 
 
@@ -20,7 +21,7 @@ def test_a_card_has_no_html_of_its_own_no_pictures_and_only_links_to_the_web():
 
 
 def test_every_suite_with_a_page_has_its_card():
-    for name in ("medq_deg", "med_cmr", "medobvious", "sure_vqa"):
+    for name in ("medq_deg", "med_cmr", "medobvious", "sure_vqa", "bones_joints"):
         assert "<table>" in card(name)
         assert suites.about(name).about and suites.about(name).read
     assert card("no_such_suite") is None
@@ -79,3 +80,39 @@ def test_json_is_harmless_and_exact():
     )
     cells = json.loads(json_text(table))["rows"][0]["cells"]
     assert cells == [{"value": "<"}, {"value": 0.3, "low": 0.1, "high": 0.5}]
+
+
+@pytest.mark.parametrize(
+    ("drawn", "shown"),
+    [
+        ((-0.05, 0.05), (-2, 18)),  # all models at 0 %
+        ((99.9, 100.1), (82, 102)),
+        ((70, 71), (60.5, 80.5)),
+        ((10, 60), (10, 60)),
+        ((-30, 140), (-2, 102)),
+    ],
+)
+def test_an_axis_is_no_sliver_of_the_scale_and_not_beyond_it(drawn, shown):
+    assert axis(drawn, (0.0, 100.0)) == pytest.approx(shown)
+
+
+def test_the_same_limit_of_several_tasks_stands_once():
+    found = [Problem("mini_data", "flag", "Mini data.", "r.json", task, "m") for task in ("t2", "t1")]
+    found += [Problem("limited", "unranked", "Few.", "r.json", "t1", "m")]
+    cells = [[cell.value for cell in row.cells] for row in tables.problems(found, ()).rows]
+    assert cells == [["shown apart", "m", "t1", "r.json", "Few."], ["flagged", "m", "t1, t2", "r.json", "Mini data."]]
+
+
+def test_published_rows_of_bones_and_joints_stand_below_their_tasks():
+    tasks = (
+        "t1_knowledge",
+        "t4_diagnosis",
+        "t4_diagnosis_report",
+        "t3_image_noimage",
+        "t8_inconsistency",
+        "t8_released",
+    )
+    models = {task: [each.model for each in rows.published(f"bones_joints_{task}")] for task in tasks}
+    assert models["t1_knowledge"] == ["GPT-4o"] and len(models["t4_diagnosis_report"]) == 2
+    assert models["t4_diagnosis"] == models["t3_image_noimage"] == models["t8_released"] == []
+    assert len(models["t8_inconsistency"]) == 4

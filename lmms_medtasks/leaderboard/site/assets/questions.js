@@ -119,7 +119,9 @@ const medtasks = (() => {
       const kind = Object.keys(WAS).find((name) => WAS[name](digit));
       line.append(element("td", `score ${kind}`, score === null ? "–" : score));
       const cell = element("td");
-      for (const reply of replies || []) {
+      // Letters of many trials stand in a line.
+      const short = replies !== null && replies.every((reply) => reply.length > 0 && reply.length <= 12);
+      for (const reply of short ? [replies.join(", ")] : replies || []) {
         const said = element("p", "said", reply);
         said.dir = "auto";
         cell.append(said);
