@@ -14,8 +14,7 @@ from typing import Any
 from lmms_eval import utils
 from lmms_eval.api.model import lmms
 
-from lmms_medtasks.errors import UserError, unknown
-from lmms_medtasks.plugin import user_errors
+from lmms_medtasks.errors import UserError, unknown, user_errors
 
 CONFIG = "adapter_config.json"
 

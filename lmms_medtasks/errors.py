@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import difflib
+import os
+import sys
 from collections.abc import Iterable
 
 
@@ -28,3 +30,25 @@ def unknown(kind: str, got: object, allowed: Iterable[str], where: str = "") -> 
     hint = f" Did you mean {near[0]!r}?" if near else ""
     place = f" in {where}" if where else ""
     return UserError(f"Unknown {kind} {got!r}{place}.{hint} Allowed: {', '.join(names) or '(none)'}.")
+
+
+class user_errors:  # noqa: N801 (a context manager, used like a function)
+    """Under the harness's command line, end with the message of a :class:`UserError` and status 1.
+
+    The harness would print a traceback, hide the cause behind seconds of retries, and exit with status 0. As a
+    library (``simple_evaluate``) the error is raised as it is.
+    """
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: type | None, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, UserError) and _is_command_line():
+            first = os.environ.get("RANK", "0") == "0"
+            raise SystemExit(f"lmms-medtasks: {error}" if first else 1) from None
+
+
+def _is_command_line() -> bool:
+    main = sys.modules.get("__main__")
+    spec = getattr(main, "__spec__", None)
+    return "lmms_eval.__main__" in sys.modules or getattr(spec, "name", "") == "lmms_eval.__main__"

@@ -1,4 +1,4 @@
-"""How the lmms-eval harness finds us. The only module that touches the harness's internals.
+"""How the lmms-eval harness finds us. This module touches the harness's internals, and :mod:`.evaluating`.
 
 The harness loads the entry point group ``lmms_eval.models`` when its model registry is built, in every process of a
 multi-process launch too. :func:`register` is ours: it returns the models of :mod:`lmms_medtasks.baselines` and, once
@@ -17,10 +17,7 @@ Five methods of ``lmms_eval.tasks.TaskManager`` are wrapped; ``tests/test_plugin
   completes a task's metadata with what only a run knows (:mod:`lmms_medtasks.provenance`), so that it stands in the
   result file and in the key of the harness's response cache.
 
-And one function, ``lmms_eval.evaluator.evaluate``, which has the model and the tasks in hand: before it runs, --repeats
-is compared with the number of trials that a task's metrics get, sampling settings that the checkpoint ships are set
-aside (:mod:`lmms_medtasks.sampling`), and an adapter's runner that re-encodes pictures is named. While it runs, open
-answers are judged between generation and scoring (:mod:`lmms_medtasks.judges.stage`).
+And one function, ``lmms_eval.evaluator.evaluate``: :mod:`lmms_medtasks.evaluating`.
 """
 
 from __future__ import annotations
@@ -28,14 +25,13 @@ from __future__ import annotations
 import functools
 import os
 import sys
-from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import wrapt
 
 from lmms_medtasks import runners
-from lmms_medtasks.errors import UserError
+from lmms_medtasks.errors import UserError, user_errors
 
 if TYPE_CHECKING:
     from lmms_eval.models.registry_v2 import ModelManifest
@@ -155,6 +151,8 @@ def _load_task_or_group(original: Any, self: Any, task_list: Any = None, task_ty
     self._lmms_medtasks_runner = task_type
     # Not before: the evaluator imports the models, and so us, before it has defined `evaluate`.
     if "lmms_eval.evaluator" in sys.modules:
+        from lmms_medtasks.evaluating import join_evaluator
+
         join_evaluator(sys.modules["lmms_eval.evaluator"])
     from tenacity import RetryError
 
@@ -191,130 +189,3 @@ def _get_config_checked(manager: Any, name: str) -> dict[str, Any]:
     path = path if isinstance(path, str) else None  # -1 for a tag
     config = binding.bound(type(manager)._get_config.__wrapped__(manager, name), path)
     return provenance.complete(config, manager.model_name, getattr(manager, "_lmms_medtasks_runner", None), path)
-
-
-def join_evaluator(module: Any) -> None:
-    """Make the harness's ``evaluate`` set a checkpoint's sampling settings aside for our tasks. Idempotent."""
-    if getattr(module, _MARK, False):
-        return
-    setattr(module, _MARK, True)
-    from lmms_medtasks.judges.stage import Stage
-
-    original = module.evaluate
-
-    @functools.wraps(original)
-    def evaluate(*args: Any, **kwargs: Any) -> Any:
-        with user_errors():
-            _check_write_out(kwargs)
-            _check_model(kwargs)
-            _check_repeats(kwargs.get("task_dict") or {})
-            _set_sampling_aside(kwargs.get("lm"), kwargs.get("task_dict") or {})
-            _note_encoding(kwargs.get("lm"), kwargs.get("task_dict") or {})
-            with Stage(_tasks(kwargs.get("task_dict") or {})) as judging:
-                return judging.cleaned(original(*args, **kwargs))
-
-    module.evaluate = evaluate
-
-
-def _set_sampling_aside(lm: Any, task_dict: dict[Any, Any]) -> None:
-    from loguru import logger
-
-    from lmms_medtasks import sampling
-
-    configs = list(_configs(task_dict))
-    ours = [config for config in configs if _is_ours(config) and _samples(config)]
-    if not ours:
-        return
-    if len(ours) < len(configs):
-        # The settings are the model's, not a task's: changing them would move the scores of tasks that are not ours.
-        logger.warning("Tasks of others in this run: sampling settings that the checkpoint ships stay as they are.")
-        return
-    model = getattr(lm, "model", None) or getattr(lm, "_model", None)
-    changed = sampling.set_aside(model, ours[0].generation_kwargs or {})
-    if changed:
-        logger.info(f"Sampling settings of the checkpoint set aside for independent trials: {changed}")
-    for config in ours:
-        config.metadata = {**config.metadata, "checkpoint_sampling_set_aside": changed}
-
-
-def _note_encoding(lm: Any, task_dict: dict[Any, Any]) -> None:
-    """For a runner that was not chosen by its name (an adapter's): what its module does to pictures."""
-    encoding = runners.module_encoding(type(lm).__module__)
-    for config in filter(_is_ours, _configs(task_dict)):
-        if encoding and "image_encoding" not in config.metadata:
-            runners.warn(type(lm).__name__, encoding)
-            config.metadata = {**config.metadata, "image_encoding": encoding}
-
-
-def _check_write_out(arguments: Mapping[str, Any]) -> None:
-    """Raises UserError where the harness is to print prompts that the terms of their data keep out of its log."""
-    from lmms_medtasks.judges import stage
-
-    tasks = _tasks(arguments.get("task_dict") or {}) if arguments.get("write_out") else ()
-    for config in (task.config for task in tasks if _is_ours(task.config)):
-        if any(protocol.terms for protocol in stage.protocols_of(config)):
-            raise UserError(f"--write_out prints prompts of {config.task}, which its data's terms keep out of logs.")
-
-
-def _check_model(arguments: Mapping[str, Any]) -> None:
-    """Raises UserError where a model behind a third party's server would be asked data whose terms forbid that."""
-    from lmms_medtasks import model_guard
-    from lmms_medtasks.judges import stage
-
-    configs = [config for config in _configs(arguments.get("task_dict") or {}) if _is_ours(config)]
-    terms = [(str(config.task), protocol.terms) for config in configs for protocol in stage.protocols_of(config)]
-    model_guard.check(arguments.get("lm"), terms)
-
-
-def _check_repeats(task_dict: dict[Any, Any]) -> None:
-    """Raises UserError when --repeats asks for another number of trials than the task's filter hands to its metrics."""
-    for config in filter(_is_ours, _configs(task_dict)):
-        taken = [step.get("k") for each in config.filter_list or [] for step in each.get("filter", [])]
-        if taken and config.repeats not in taken:
-            raise UserError(
-                f"{config.task} has T = {taken[0]} trials, --repeats asks for {config.repeats}. Leave --repeats out; "
-                "medq_deg_calib has T = 10. For another T copy the YAML and set repeats and the filter's k alike."
-            )
-
-
-def _tasks(task_dict: dict[Any, Any]) -> Iterator[Any]:
-    for value in task_dict.values():
-        if isinstance(value, dict):
-            yield from _tasks(value)
-        elif hasattr(value, "config"):
-            yield value
-
-
-def _configs(task_dict: dict[Any, Any]) -> Iterator[Any]:
-    return (task.config for task in _tasks(task_dict))
-
-
-def _is_ours(config: Any) -> bool:
-    return isinstance(config.metadata, dict) and "data_digest" in config.metadata
-
-
-def _samples(config: Any) -> bool:
-    settings = config.generation_kwargs or {}
-    return bool(settings.get("do_sample", True)) and float(settings.get("temperature") or 0) > 0
-
-
-class user_errors:  # noqa: N801 (a context manager, used like a function)
-    """Under the harness's command line, end with the message of a :class:`UserError` and status 1.
-
-    The harness would print a traceback, hide the cause behind seconds of retries, and exit with status 0. As a
-    library (``simple_evaluate``) the error is raised as it is.
-    """
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: type | None, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, UserError) and _is_command_line():
-            first = os.environ.get("RANK", "0") == "0"
-            raise SystemExit(f"lmms-medtasks: {error}" if first else 1) from None
-
-
-def _is_command_line() -> bool:
-    main = sys.modules.get("__main__")
-    spec = getattr(main, "__spec__", None)
-    return "lmms_eval.__main__" in sys.modules or getattr(spec, "name", "") == "lmms_eval.__main__"

@@ -1,5 +1,8 @@
 """Sampling settings that a checkpoint ships, set aside so that T trials are T draws from the model's own distribution.
 
+They are set aside only while the tasks that sample are answered: other tasks in the same run, whoever's they are, are
+answered with what the checkpoint ships, so that no score depends on what else was run.
+
 A checkpoint's ``generation_config.json`` (``top_k: 1``, ``top_p: 0.001``, a repetition penalty) stands above the
 task's settings wherever the harness's runner does not pass them on, and most runners pass temperature and top_p only:
 trials then come out identical, or from the 50 likeliest tokens (transformers' own default for top_k).
@@ -7,7 +10,8 @@ trials then come out identical, or from the 50 likeliest tokens (transformers' o
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import contextlib
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 # What leaves the distribution as the model gives it (transformers, GenerationConfig).
@@ -25,20 +29,68 @@ NEUTRAL: Mapping[str, Any] = {
 }
 
 
-def set_aside(model: Any, wanted: Mapping[str, Any]) -> dict[str, str]:
-    """Replace the sampling settings of a transformers model's ``generation_config`` where they differ.
+Settings = Mapping[str, Any]
 
-    ``wanted`` is the task's ``generation_kwargs``; what it does not name gets its neutral value. Returns what was
-    changed, as {"top_k": "1 -> 0"}; {} for a model without such a configuration (an API, another engine).
+
+def differing(model: Any, wanted: Settings) -> dict[str, tuple[Any, Any]]:
+    """The settings of a transformers model's ``generation_config`` that are to be replaced: as shipped, and by what.
+
+    ``wanted`` is a task's ``generation_kwargs``; what it does not name gets its neutral value. {} for a model without
+    such a configuration (an API, another engine).
     """
     config = getattr(model, "generation_config", None)
-    if config is None:
-        return {}
-    changed = {}
-    for name, neutral in NEUTRAL.items():
-        value = wanted.get(name, neutral)
-        shipped = getattr(config, name, None)
-        if shipped is not None and shipped != value:
-            setattr(config, name, value)
-            changed[name] = f"{shipped} -> {value}"
-    return changed
+    pairs = {name: (getattr(config, name, None), wanted.get(name, neutral)) for name, neutral in NEUTRAL.items()}
+    return {name: pair for name, pair in pairs.items() if pair[0] is not None and pair[0] != pair[1]}
+
+
+@contextlib.contextmanager
+def set_aside(model: Any, wanted: Settings) -> Iterator[None]:
+    """Replace them, and put them back at the end."""
+    changed = differing(model, wanted)
+    for name, (_, value) in changed.items():
+        setattr(model.generation_config, name, value)
+    try:
+        yield
+    finally:
+        for name, (shipped, _) in changed.items():
+            setattr(model.generation_config, name, shipped)
+
+
+@contextlib.contextmanager
+def apart(lm: Any, sampling: Mapping[str, Settings]) -> Iterator[dict[str, dict[str, str]]]:
+    """Let ``lm`` answer the requests of the tasks in ``sampling`` with the checkpoint's settings set aside.
+
+    Args:
+        lm: the harness's model; its ``generate_until`` is replaced until the end.
+        sampling: the ``generation_kwargs`` of each task that samples, by the task's name.
+
+    Gives what is replaced for each of these tasks, as {"task": {"top_k": "1 -> 0"}}.
+    """
+    model = getattr(lm, "model", None) or getattr(lm, "_model", None)
+    changes = {
+        task: {name: f"{shipped} -> {value}" for name, (shipped, value) in differing(model, wanted).items()}
+        for task, wanted in sampling.items()
+    }
+    if not any(changes.values()):
+        yield changes
+        return
+    original = lm.generate_until
+
+    def generate_until(requests: list[Any]) -> list[Any]:
+        groups: dict[str, list[int]] = {}
+        for place, request in enumerate(requests):
+            groups.setdefault(repr(changes.get(request.task_name)), []).append(place)
+        replies: list[Any] = [None] * len(requests)
+        for places in groups.values():
+            wanted = sampling.get(requests[places[0]].task_name)
+            with contextlib.nullcontext() if wanted is None else set_aside(model, wanted):
+                found = original([requests[place] for place in places])
+            for place, reply in zip(places, found, strict=True):
+                replies[place] = reply
+        return replies
+
+    lm.generate_until = generate_until
+    try:
+        yield changes
+    finally:
+        lm.generate_until = original

@@ -2,7 +2,8 @@
 
 import pytest
 
-from lmms_medtasks.errors import UserError, unknown
+from lmms_medtasks import errors
+from lmms_medtasks.errors import UserError, unknown, user_errors
 
 
 def test_names_the_nearest_match_and_what_is_allowed():
@@ -21,3 +22,24 @@ def test_is_a_value_error():
     with pytest.raises(ValueError, match="Unknown suite"):
         raise unknown("suite", "x", [])
     assert issubclass(UserError, ValueError)
+
+
+def test_user_errors_are_raised_as_they_are_in_a_library(monkeypatch):
+    monkeypatch.setattr(errors, "_is_command_line", lambda: False)
+    with pytest.raises(UserError, match="wrong"), user_errors():
+        raise UserError("wrong")
+
+
+@pytest.mark.parametrize(("rank", "code"), [("0", "lmms-medtasks: wrong"), ("1", 1)])
+def test_user_errors_end_the_command_line_with_one_message(monkeypatch, rank, code):
+    monkeypatch.setattr(errors, "_is_command_line", lambda: True)
+    monkeypatch.setenv("RANK", rank)
+    with pytest.raises(SystemExit) as end, user_errors():
+        raise UserError("wrong")
+    assert end.value.code == code
+
+
+def test_other_errors_pass(monkeypatch):
+    monkeypatch.setattr(errors, "_is_command_line", lambda: True)
+    with pytest.raises(KeyError), user_errors():
+        raise KeyError("x")

@@ -103,21 +103,6 @@ def test_the_models_are_registered():
         assert MODEL_REGISTRY_V2.get_model_class(name).__module__ == "lmms_medtasks.baselines.models"
 
 
-def test_user_errors_are_raised_as_they_are_in_a_library(monkeypatch):
-    monkeypatch.setattr(plugin, "_is_command_line", lambda: False)
-    with pytest.raises(UserError, match="wrong"), plugin.user_errors():
-        raise UserError("wrong")
-
-
-@pytest.mark.parametrize(("rank", "code"), [("0", "lmms-medtasks: wrong"), ("1", 1)])
-def test_user_errors_end_the_command_line_with_one_message(monkeypatch, rank, code):
-    monkeypatch.setattr(plugin, "_is_command_line", lambda: True)
-    monkeypatch.setenv("RANK", rank)
-    with pytest.raises(SystemExit) as end, plugin.user_errors():
-        raise UserError("wrong")
-    assert end.value.code == code
-
-
 @pytest.mark.parametrize("cause", [UserError("matches nothing"), OSError("no disk")])
 def test_what_a_user_did_is_not_hidden_by_the_harness_that_tries_five_times(cause):
     @tenacity.retry(stop=tenacity.stop_after_attempt(2))
@@ -127,24 +112,6 @@ def test_what_a_user_did_is_not_hidden_by_the_harness_that_tries_five_times(caus
     with pytest.raises(UserError if isinstance(cause, UserError) else tenacity.RetryError) as raised:
         plugin._load_task_or_group(original, SimpleNamespace(), "a_task")
     assert raised.value is cause or raised.value.__cause__ is cause
-
-
-def test_other_errors_pass(monkeypatch):
-    monkeypatch.setattr(plugin, "_is_command_line", lambda: True)
-    with pytest.raises(KeyError), plugin.user_errors():
-        raise KeyError("x")
-
-
-def test_another_number_of_trials_than_the_task_has_is_refused():
-    filters = [{"name": "trials", "filter": [{"function": "take_first_k", "k": 3}]}]
-    config = SimpleNamespace(task="t", repeats=5, filter_list=filters, metadata={"data_digest": "x"})
-    tasks = {"group": {"t": SimpleNamespace(config=config)}}
-    with pytest.raises(UserError, match="T = 3 trials, --repeats asks for 5"):
-        plugin._check_repeats(tasks)
-    config.repeats = 3
-    plugin._check_repeats(tasks)
-    config.repeats, config.metadata = 5, {}  # not ours
-    plugin._check_repeats(tasks)
 
 
 def test_a_folder_whose_name_begins_like_that_of_include_path_is_not_taken_for_it(tmp_path):

@@ -20,8 +20,7 @@ from tqdm import tqdm
 from lmms_medtasks import sources
 from lmms_medtasks.baselines import bone_observer, most_frequent, pixel_outlier, random_choice
 from lmms_medtasks.baselines.observer import Observer
-from lmms_medtasks.errors import UserError
-from lmms_medtasks.plugin import user_errors
+from lmms_medtasks.errors import UserError, user_errors
 from lmms_medtasks.seeding import generator
 from lmms_medtasks.sources import sure_shifts
 from lmms_medtasks.sources.sure_reader import SEPARATOR

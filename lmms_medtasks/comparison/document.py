@@ -14,8 +14,8 @@ from lmms_medtasks.report.runs import printable
 
 _TEXT = 300
 _NOTES = (
-    "Difference: B less A over the same questions, with a 95 % bootstrap interval over images. Wins: questions on "
-    "which B is better.",
+    "Difference: B less A over the same questions, with a 95 % bootstrap interval over images "
+    "(here and below, in MedObvious: items, a grid and its variants). Wins: questions on which B is better.",
     "p: permutation test over images (Fisher-Pitman: each image's difference with either sign), two-sided; with one "
     "question an image and scores of 0 and 1 it is McNemar's exact test. p (Holm): corrected over all rows of all "
     "tables. 0.0000 is less than 0.00005.",

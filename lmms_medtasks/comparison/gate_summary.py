@@ -42,9 +42,9 @@ def _lines(gate: Gate) -> Iterator[str]:
 
 
 _NOTE = (
-    "Change: candidate less baseline over the same questions, with a bootstrap interval over images. p: one-sided "
-    "permutation test over images of no drop, {correction}. A measure fails when its drop is significant and larger "
-    "than its rule allows."
+    "Change: candidate less baseline over the same questions, with a bootstrap interval over images (MedObvious: "
+    "items). p: one-sided permutation test over images of no drop, {correction}. A measure fails when its drop is "
+    "significant and larger than its rule allows."
 )
 
 

@@ -34,6 +34,12 @@ class Job:
     task: str = ""
 
     @property
+    def cluster(self) -> str:
+        """The field that questions about the same thing share, by which the harness clusters standard errors."""
+        configs = self.run.content.get("configs", {}) if self.run else {}
+        return str(configs.get(self.task, {}).get("cluster_key") or "image_id")
+
+    @property
     def size(self) -> int:
         """Bytes to be read."""
         return (self.path if self.run is None else self.run.samples_file(self.task)).stat().st_size
@@ -169,7 +175,7 @@ def read_job(job: Job, rules: Rules) -> Problem | list[Entry]:
         except UserError as error:
             return rules.problem("bad_pack", str(error), job.path)
     try:
-        return [entry_of(job.run, job.task, read_log(job.run.samples_file(job.task)))]
+        return [entry_of(job.run, job.task, read_log(job.run.samples_file(job.task), job.cluster))]
     except UserError as error:
         return rules.problem("broken_log", str(error), job.run.path, job.task, model_name(job.run.content))
 

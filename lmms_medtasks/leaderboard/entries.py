@@ -81,7 +81,8 @@ class Measure:
 class Scale:
     """How a measure is shown: its range, the number of decimals and unit, and whether more is better.
 
-    ``main``: it belongs into the suite's table; others are in the data files only.
+    ``main``: it belongs into the suite's table; others are in the data files only. ``interval``: "bootstrap" over
+    images, or "share" where the suite's report takes :func:`lmms_medtasks.metrics.shares.share`.
     """
 
     low: float
@@ -90,6 +91,7 @@ class Scale:
     digits: int
     higher_is_better: bool = True
     main: bool = False
+    interval: Literal["bootstrap", "share"] = "bootstrap"
 
     @property
     def factor(self) -> float:

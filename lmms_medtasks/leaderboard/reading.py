@@ -85,13 +85,13 @@ def canonical(values: Sequence[Scalar], codes: np.ndarray) -> Coded:
     return Coded(tuple(values[code] for code in kept), place[present][inverse].astype(code_type(len(kept))))
 
 
-def read_log(path: Path) -> Log:
-    """Read a sample log.
+def read_log(path: Path, cluster: str = "image_id") -> Log:
+    """Read a sample log. ``cluster``: the field that questions about the same thing share, the task's ``cluster_key``.
 
     Raises UserError, with the file and the line, when a line is broken or cut off, holds no record of ours, or has a
     question that is there already, and when there is no row at all.
     """
-    reader = _Reader(path)
+    reader = _Reader(path, cluster)
     digest = hashlib.sha256()
     with path.open("rb") as file:
         for number, line in enumerate(file, start=1):
@@ -102,8 +102,8 @@ def read_log(path: Path) -> Log:
 
 
 class _Reader:
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, path: Path, cluster: str) -> None:
+        self._path, self._cluster = path, cluster
         # Records of a log are of few shapes: by their fields, those that are kept as tags.
         self._kept: dict[tuple[str, ...], list[str]] = {}
         self._ids: dict[str, int] = {}
@@ -129,8 +129,8 @@ class _Reader:
                 f"{self._path}, line {number}: trials is {record['trials']!r:.40}, wanted a list with what was read "
                 "from each reply."
             )
-        image = str(record.get("image_id", name))
-        self._cluster_codes.append(self._clusters.setdefault(image, len(self._clusters)))
+        shared = str(record.get(self._cluster, record.get("image_id", name)))
+        self._cluster_codes.append(self._clusters.setdefault(shared, len(self._clusters)))
         for metric, value in row.items():
             if type(value) is dict:
                 self._value(metric, value, place, number)

@@ -165,33 +165,41 @@ def _shown(value: object) -> str:
     return printable(str(value))
 
 
-def flags(judging: Judging, task: str) -> Iterator[Flag]:
-    """What limits a task's judged numbers: no judge, no LLM, another judge than the paper's, several, missing ones."""
-    protocol, names = judging.protocol, judging.names
-    missing = judging.statuses["missing"]
+def flags(found: Mapping[str, Judging]) -> Iterator[Flag]:
+    """What limits judged numbers, by task: no judge, no LLM, another judge than the paper's, several, missing ones.
+
+    What is the same of several tasks is said once.
+    """
+    said: dict[Flag, list[str]] = {}
+    for task, judging in found.items():
+        for flag in _limits(judging):
+            said.setdefault(flag, []).append(task)
+    for flag, tasks in said.items():
+        yield Flag(flag.kind, f"{', '.join(tasks)}: {flag.text}")
+
+
+def _limits(judging: Judging) -> Iterator[Flag]:
+    names, missing = judging.names, judging.statuses["missing"]
     how = "Judge from the log alone, without the model: lmms-medtasks judge RUN."
     if not names and missing:
-        yield Flag("warning", f"{task}: no judge was configured; {missing:,} judgements are missing. {how}")
+        yield Flag("warning", f"no judge was configured; {missing:,} judgements are missing. {how}")
     if len(names) > 1:
-        yield Flag("warning", f"{task}: several judges in one task ({', '.join(names)}): its means mix them. {how}")
+        yield Flag("warning", f"several judges in one task ({', '.join(names)}): its means mix them. {how}")
     for name in filter(is_lexical, names):
-        yield Flag(
-            "warning",
-            f"{task}: judged by {name}, which compares words and is NO LLM: for smoke tests, and no measure of the "
-            "answers.",
-        )
+        said = f"judged by {name}, which compares words and is NO LLM: for smoke tests, and no measure of the answers."
+        yield Flag("warning", said)
     for name in judging.others:
-        said = f"{task}: judged by {name}; the paper's judge is {protocol.paper_judge}. Scores need not compare."
+        said = f"judged by {name}; the paper's judge is {judging.protocol.paper_judge}. Scores need not compare."
         yield Flag("warning", said)
     share_had = judging.coverage
     if names and share_had is not None and share_had < _coverage.COMPLETE:
         yield Flag(
             "warning",
-            f"{task} is INCOMPLETE: {share_had:.1%} of the judgements were had (wanted: {_coverage.COMPLETE:.0%}), "
+            f"INCOMPLETE, {share_had:.1%} of the judgements were had (wanted: {_coverage.COMPLETE:.0%}), "
             f"{missing:,} are missing. Means are over those that were had; the bounds say where they may lie. {how}",
         )
     elif names and missing:
-        yield Flag("note", f"{task}: {missing:,} of {judging.wanted:,} judgements are missing. {how}")
+        yield Flag("note", f"{missing:,} of {judging.wanted:,} judgements are missing. {how}")
 
 
 def judgements(found: Mapping[str, Judging]) -> Table:

@@ -135,8 +135,8 @@ def _prompt_of_ours(name: str, folder: Path | None, read: Any) -> str:
 
 def prepared(dataset: Dataset, *, adapt: Any, settings: Mapping[str, Any]) -> Dataset:
     """The documents of a task: adapted, with the side of the shift and the degradation drawn where it asks for them."""
+    from lmms_medtasks.errors import user_errors
     from lmms_medtasks.hooks import RENDERED, TRIALS
-    from lmms_medtasks.plugin import user_errors
 
     with user_errors():  # the harness would try again for seconds, and tell the cause in a traceback
         documents = adapt(dataset)

@@ -14,9 +14,9 @@ TASK = "medq_deg_l2"
 LIMIT = 7  # odd: two processes get different shares
 
 
-def arguments(model, folder, sampling):
+def arguments(model, folder, sampling, tasks=TASK):
     paths = f"pretrained={folder},device_map=cpu"
-    options = ("--device", "cpu", "--tasks", TASK, "--limit", str(LIMIT), "--gen_kwargs", sampling)
+    options = ("--device", "cpu", "--tasks", tasks, "--limit", str(LIMIT), "--gen_kwargs", sampling)
     return ("--model", model, "--model_args", paths, *options)
 
 
@@ -53,15 +53,17 @@ def test_chat_runner_draws_in_two_processes_what_it_draws_in_one(harness, tiny_i
     assert metadata["checkpoint_sampling_set_aside"] == {}
     assert "image_encoding" not in metadata
 
-    # A checkpoint's own settings: with top_k 1 this runner would give every trial the same reply.
+    # A checkpoint's own settings: with top_k 1 this runner would give every trial the same reply. A task that does not
+    # sample stands beside this one.
     shipped = tmp_path / "shipped"
     shutil.copytree(tiny_internvl, shipped)
     path = shipped / "generation_config.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), "do_sample": True, "top_k": 1, "top_p": 0.001}))
-    other = harness(*arguments("internvl_hf", shipped, SAMPLED))
+    other = harness(*arguments("internvl_hf", shipped, SAMPLED, f"{TASK},med_cmr_mcq"))
     recorded = other.run.content["configs"][TASK]["metadata"]["checkpoint_sampling_set_aside"]
     assert recorded == {"top_k": "1 -> 0", "top_p": "0.001 -> 1.0"}
     assert letters(other) == letters(one)
+    assert "checkpoint_sampling_set_aside" not in other.run.content["configs"]["med_cmr_mcq"]["metadata"]
 
 
 def test_simple_runner_scores_alike_with_greedy_decoding_and_is_named_for_its_jpeg(harness, tiny_gemma3):

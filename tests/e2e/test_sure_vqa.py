@@ -64,7 +64,7 @@ def test_most_frequent_on_the_seven_shifts(harness):
         assert found["failed_requests,trials"] == 0
     # The training set of a shift has none of its OoD questions: no match, no answer, nothing right.
     assert done.run.tasks["sure_slake_modality"]["closed_ood,trials"] == 0.0
-    assert "112 of 211 requests of sure_slake_modality ask what a training question asks" in done.printed
+    assert "112 of 211 requests of sure_slake_modality ask what a training question of medtasks:" in done.printed
     empty = [row["questions"] for row in done.samples("sure_slake_modality") if row["questions"]["trials"] == ["empty"]]
     assert len(empty) == 211 - 112
     assert {row["set"] for row in empty} == {"ood"}

@@ -103,10 +103,10 @@ def run(folder, replies, names, output, cli_args=None):
     import lmms_eval.tasks
     from lmms_eval.loggers.evaluation_tracker import EvaluationTracker
 
-    from lmms_medtasks import plugin
+    from lmms_medtasks import evaluating, plugin
 
     plugin.join(lmms_eval.tasks.TaskManager)
-    plugin.join_evaluator(lmms_eval.evaluator)
+    evaluating.join_evaluator(lmms_eval.evaluator)
     manager = lmms_eval.tasks.TaskManager(include_path=str(folder), include_defaults=False, model_name="table")
     tasks = lmms_eval.tasks.get_task_dict(names, manager, "simple")
     found = lmms_eval.evaluator.evaluate(lm=Model(replies), task_dict=tasks, cli_args=cli_args, bootstrap_iters=0)

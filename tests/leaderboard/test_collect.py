@@ -42,6 +42,22 @@ def test_an_entry_has_scores_by_question_whatever_the_order_of_the_log(tmp_path,
     assert (first.model.name, first.suite, first.version, first.data) == ("model-a", "medq_deg", "1.0", "full")
 
 
+def test_questions_are_clustered_as_the_task_says(tmp_path, runs):
+    rows = [
+        {**row, "accuracy": {**row["accuracy"], "item": item}}
+        for row, item in zip(runs.choice_rows(GOOD), "xxyx", strict=True)
+    ]
+    path = runs.write(tmp_path, {"medobvious": rows})
+    content = json.loads(path.read_text("utf-8"))
+    for wanted, key in (([1, 2, 3, 4], None), (["x", "x", "y", "x"], "item")):
+        content["configs"]["medobvious"]["cluster_key"] = key
+        path.write_text(json.dumps(content), "utf-8")
+        (entry,) = collect([path]).entries
+        labels = entry.questions.cluster_labels()
+        assert len(set(labels)) == len(set(wanted))
+        assert key is None or labels == wanted
+
+
 def test_no_text_is_kept(tmp_path, runs):
     path = runs.write(tmp_path, {"med_cmr_open": runs.judged_rows({"q1": 100.0, "q2": 20.0})})
     (entry,) = collect([path]).entries

@@ -101,25 +101,32 @@ def test_group_without_any_verdict_has_no_mean_and_the_widest_bounds(protocol):
         ([record(1, ("4", "3"), "lexical")], "warning", "which compares words and is NO LLM"),
         ([record(1, MISSING, "none")], "warning", "no judge was configured; 1 judgements are missing"),
         ([record(1, ("4", "3")), record(2, ("4", "3"), "openai:b")], "warning", "several judges in one task"),
-        ([record(1, ("4", "3")), record(2, MISSING)], "warning", "INCOMPLETE: 50.0% of the judgements were had"),
+        ([record(1, ("4", "3")), record(2, MISSING)], "warning", "INCOMPLETE, 50.0% of the judgements were had"),
         ([*(record(n, ("4", "3")) for n in range(19)), record(20, MISSING)], "note", "1 of 20 judgements are missing"),
     ],
 )
 def test_flags(protocol, records, kind, text):
-    found = list(judged.flags(judging(protocol, *records), "task"))
+    found = list(judged.flags({"task": judging(protocol, *records)}))
     assert any(flag.kind == kind and text in flag.text for flag in found), found
+
+
+def test_what_is_the_same_of_several_tasks_is_said_once(protocol):
+    found = {name: judging(protocol, record(1, ("4", "3"), "lexical")) for name in ("one", "two")}
+    found["three"] = judging(protocol, record(1, MISSING, "none"))
+    texts = [flag.text for flag in judged.flags(found)]
+    assert [text.split(":")[0] for text in texts] == ["one, two", "three"]
 
 
 def test_papers_judge_and_all_had_is_no_flag(protocol):
     found = judging(protocol, record(1, ("4", "3"), "openai:deepseek-v3.2-exp", paper=True))
-    assert list(judged.flags(found, "task")) == []
+    assert list(judged.flags({"task": found})) == []
     assert found.said == "openai:deepseek-v3.2-exp (prompt open.txt version 2)"
 
 
 def test_judge_that_is_no_llm_is_not_called_another_than_the_papers(protocol):
     found = judging(protocol, record(1, ("4", "3"), "lexical"))
     assert found.others == ()
-    assert len(list(judged.flags(found, "task"))) == 1
+    assert len(list(judged.flags({"task": found}))) == 1
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,9 @@ from functools import reduce
 import numpy as np
 
 from lmms_medtasks.leaderboard.entries import Entry
+from lmms_medtasks.leaderboard.measures import scale
 from lmms_medtasks.metrics.bootstrap import RESAMPLES, Distribution, Figure, Interval, bootstrap, mean, part
+from lmms_medtasks.metrics.shares import share
 
 _TIED = 1e-12
 SHORT = (
@@ -76,10 +78,19 @@ def standings(
 
 
 def mean_of(entry: Entry, measure: str, resamples: int = RESAMPLES) -> Interval:
-    """The mean of an entry's measure with its interval over clusters; no estimate without a score."""
+    """The mean of an entry's measure with its interval, as the suite's report has it; no estimate without a score."""
     values = entry.measures[measure].score.floats()
     used = np.flatnonzero(~np.isnan(values))
+    if scale(entry.task, measure).interval == "share" and resamples:
+        return _share(entry, values, used, resamples)
     return _bootstrap({"": (entry, values, used)}, resamples)[0].interval()
+
+
+def _share(entry: Entry, values: np.ndarray, used: np.ndarray, resamples: int) -> Interval:
+    labels = entry.questions.cluster_labels()
+    found = share([{"image_id": labels[row], "score": values[row]} for row in used.tolist()], resamples=resamples)
+    clusters = len({labels[row] for row in used.tolist()})
+    return Interval(found.estimate, found.low, found.high, found.n, clusters)
 
 
 def _common(entries: Sequence[Entry], measure: str, resamples: int) -> list[Distribution]:

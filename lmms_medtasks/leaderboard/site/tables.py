@@ -26,7 +26,10 @@ _PUBLISHED = (
     "Rows marked published are as {paper} prints them: these models were not run here, and have no rank and no "
     "interval. They are of the whole benchmark; the suite's card says what else differs."
 )
-_INTERVALS = "Numbers in brackets: 95 % interval by bootstrap over images."
+_INTERVALS = (
+    "Numbers in brackets: 95 % interval by bootstrap over images (MedObvious: items, a grid and its variants); in "
+    "Bones and Joints Wilson's where answers are right or wrong."
+)
 
 
 @dataclass(frozen=True)

@@ -36,9 +36,7 @@ def _flags(analysis: Analysis) -> Iterator[Flag]:
         sum(len(record["trials"]) for record in records),
         replied.count(False),
     )
-    for each in source.asked:
-        if each.judging:
-            yield from judged.flags(each.judging, each.name)
+    yield from judged.flags({each.name: each.judging for each in source.asked if each.judging})
     missing = [task.numeral for task in forms().values() if not source.of(task.key, "text", "images", "reports")]
     if missing:
         yield Flag("note", f"Not asked here: Task {', '.join(missing)}.")

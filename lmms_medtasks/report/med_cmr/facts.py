@@ -37,9 +37,7 @@ def _flags(analysis: Analysis) -> Iterator[Flag]:
         sum(each.requests for each in replies),
         sum(each.unscored for each in replies),
     )
-    for each in source.asked:
-        if each.judging:
-            yield from judged.flags(each.judging, each.name)
+    yield from judged.flags({each.name: each.judging for each in source.asked if each.judging})
     have = "multiple-choice" if source.of("mcq") else "open" if source.of("open") else ""
     if not have:
         yield Flag(

@@ -28,7 +28,7 @@ def flags(analysis: Analysis) -> tuple[Flag, ...]:
             *_answers(analysis),
             *_sides(analysis),
             *_shared_images(analysis),
-            *(flag for task, judging in source.judging.items() for flag in judged.flags(judging, task)),
+            *judged.flags(source.judging),
             *_terms(analysis),
         ]
     )

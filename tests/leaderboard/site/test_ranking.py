@@ -5,7 +5,8 @@ import pytest
 
 from lmms_medtasks.leaderboard.collect import collect
 from lmms_medtasks.leaderboard.site.ranking import mean_of, standings
-from lmms_medtasks.metrics.bootstrap import mean_interval
+from lmms_medtasks.metrics.bootstrap import Interval, mean_interval
+from lmms_medtasks.metrics.shares import wilson
 
 TASK = "medq_deg_l1"
 
@@ -64,6 +65,14 @@ def test_intervals_are_the_bootstraps_over_images(entries):
     clusters, values = entry.questions.cluster_labels(), entry.measures["accuracy"].score.floats()
     assert mean_of(entry, "accuracy", 300) == mean_interval(clusters, values, resamples=300)
     assert found([entry])["a"].low is None
+
+
+def test_intervals_of_bones_and_joints_are_those_of_its_report(tmp_path, runs):
+    task, letters = "bones_joints_t3_image", "AAAAAAAABA"
+    runs.write(tmp_path, {task: runs.choice_rows({f"q{n}": each for n, each in enumerate(letters)})}, model="m")
+    (entry,) = collect([tmp_path]).of(task=task)
+    low, high = wilson(9, 10)
+    assert mean_of(entry, "accuracy") == Interval(0.9, low, high, 10, 10)
 
 
 def test_ranks_are_on_the_questions_that_all_have_a_score_for(entries):

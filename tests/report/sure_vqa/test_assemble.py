@@ -59,8 +59,8 @@ def test_flags(write_sure_run):
         "SLAKE, modality, open questions: none in the OoD test",
         "SLAKE, modality, closed questions: the i.i.d. score is 0",
         "fewer than 100 questions, whose intervals say more than their RR: SLAKE, modality, closed 1.",
-        "closed questions (sure_closed): judged by openai:other; the paper's judge is google/gemma-2-9b-it",
-        "closed questions (sure_closed) is INCOMPLETE",
+        "open questions (sure_open): judged by openai:other; the paper's judge is google/gemma-2-9b-it",
+        "closed questions (sure_closed): INCOMPLETE",
     ):
         assert wanted in warnings
     assert any("Images in both tests" in text and "1 of 2 i.i.d. and 1 OoD" in text for text in texts(part, "note"))

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from lmms_medtasks import plugin
+from lmms_medtasks import evaluating
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.judges import withheld
 
@@ -18,9 +18,9 @@ def arguments(judge, **more):
 
 def test_prompts_are_not_printed():
     with pytest.raises(UserError, match="--write_out prints prompts of a_task"):
-        plugin._check_write_out(arguments(["sure_mimic_open", "sure_mimic_closed"], write_out=True))
-    plugin._check_write_out(arguments(["sure_mimic_open"], write_out=False))
-    plugin._check_write_out(arguments(["sure_open"], write_out=True))
+        evaluating._check_write_out(arguments(["sure_mimic_open", "sure_mimic_closed"], write_out=True))
+    evaluating._check_write_out(arguments(["sure_mimic_open"], write_out=False))
+    evaluating._check_write_out(arguments(["sure_open"], write_out=True))
 
 
 def test_the_digest_of_a_reply_does_not_tell_it(tmp_path, monkeypatch):

@@ -1,0 +1,119 @@
+"""What we add to the harness's ``lmms_eval.evaluator.evaluate``, which has the model and the tasks in hand.
+
+Before it runs, --repeats is compared with the number of trials that a task's metrics get, a model behind the server of
+a third party is kept from data whose terms forbid that (:mod:`lmms_medtasks.model_guard`), and an adapter's runner
+that re-encodes pictures is named. While it runs, sampling settings that the checkpoint ships are set aside for the
+tasks that sample (:mod:`lmms_medtasks.sampling`), and open answers are judged between generation and scoring
+(:mod:`lmms_medtasks.judges.stage`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from lmms_medtasks import runners
+from lmms_medtasks.errors import UserError, user_errors
+
+_MARK = "_lmms_medtasks_joined"
+
+
+def join_evaluator(module: Any) -> None:
+    """Wrap ``evaluate`` of ``module``, which is ``lmms_eval.evaluator``. Doing it twice changes nothing."""
+    if getattr(module, _MARK, False):
+        return
+    setattr(module, _MARK, True)
+    from lmms_medtasks.judges.stage import Stage
+
+    original = module.evaluate
+
+    @functools.wraps(original)
+    def evaluate(*args: Any, **kwargs: Any) -> Any:
+        with user_errors():
+            _check_write_out(kwargs)
+            _check_model(kwargs)
+            _check_repeats(kwargs.get("task_dict") or {})
+            _note_encoding(kwargs.get("lm"), kwargs.get("task_dict") or {})
+            tasks = kwargs.get("task_dict") or {}
+            with _sampling_apart(kwargs.get("lm"), tasks), Stage(_tasks(tasks)) as judging:
+                return judging.cleaned(original(*args, **kwargs))
+
+    module.evaluate = evaluate
+
+
+@contextlib.contextmanager
+def _sampling_apart(lm: Any, task_dict: dict[Any, Any]) -> Iterator[None]:
+    from loguru import logger
+
+    from lmms_medtasks import sampling
+
+    ours = {config.task: config for config in _configs(task_dict) if _is_ours(config) and _samples(config)}
+    with sampling.apart(lm, {task: config.generation_kwargs or {} for task, config in ours.items()}) as changes:
+        for task, config in ours.items():
+            if changes[task]:
+                logger.info(f"{task}: sampling settings of the checkpoint set aside for its trials: {changes[task]}")
+            config.metadata = {**config.metadata, "checkpoint_sampling_set_aside": changes[task]}
+        yield
+
+
+def _note_encoding(lm: Any, task_dict: dict[Any, Any]) -> None:
+    """For a runner that was not chosen by its name (an adapter's): what its module does to pictures."""
+    encoding = runners.module_encoding(type(lm).__module__)
+    for config in filter(_is_ours, _configs(task_dict)):
+        if encoding and "image_encoding" not in config.metadata:
+            runners.warn(type(lm).__name__, encoding)
+            config.metadata = {**config.metadata, "image_encoding": encoding}
+
+
+def _check_write_out(arguments: Mapping[str, Any]) -> None:
+    """Raises UserError where the harness is to print prompts that the terms of their data keep out of its log."""
+    from lmms_medtasks.judges import stage
+
+    tasks = _tasks(arguments.get("task_dict") or {}) if arguments.get("write_out") else ()
+    for config in (task.config for task in tasks if _is_ours(task.config)):
+        if any(protocol.terms for protocol in stage.protocols_of(config)):
+            raise UserError(f"--write_out prints prompts of {config.task}, which its data's terms keep out of logs.")
+
+
+def _check_model(arguments: Mapping[str, Any]) -> None:
+    """Raises UserError where a model behind a third party's server would be asked data whose terms forbid that."""
+    from lmms_medtasks import model_guard
+    from lmms_medtasks.judges import stage
+
+    configs = [config for config in _configs(arguments.get("task_dict") or {}) if _is_ours(config)]
+    terms = [(str(config.task), protocol.terms) for config in configs for protocol in stage.protocols_of(config)]
+    model_guard.check(arguments.get("lm"), terms)
+
+
+def _check_repeats(task_dict: dict[Any, Any]) -> None:
+    """Raises UserError when --repeats asks for another number of trials than the task's filter hands to its metrics."""
+    for config in filter(_is_ours, _configs(task_dict)):
+        taken = [step.get("k") for each in config.filter_list or [] for step in each.get("filter", [])]
+        if taken and config.repeats not in taken:
+            raise UserError(
+                f"{config.task} has T = {taken[0]} trials, --repeats asks for {config.repeats}. Leave --repeats out; "
+                "medq_deg_calib has T = 10. For another T copy the YAML and set repeats and the filter's k alike."
+            )
+
+
+def _tasks(task_dict: dict[Any, Any]) -> Iterator[Any]:
+    for value in task_dict.values():
+        if isinstance(value, dict):
+            yield from _tasks(value)
+        elif hasattr(value, "config"):
+            yield value
+
+
+def _configs(task_dict: dict[Any, Any]) -> Iterator[Any]:
+    return (task.config for task in _tasks(task_dict))
+
+
+def _is_ours(config: Any) -> bool:
+    return isinstance(config.metadata, dict) and "data_digest" in config.metadata
+
+
+def _samples(config: Any) -> bool:
+    settings = config.generation_kwargs or {}
+    return bool(settings.get("do_sample", True)) and float(settings.get("temperature") or 0) > 0
