@@ -76,7 +76,10 @@ def holding(runs: Iterable[Run]) -> dict[str, tuple[Suite, list[Run]]]:
         if not own:
             titles = " or ".join(suite.TITLE for suite in every.values())
             others = ", ".join(map(repr, run.tasks)) or "none"
-            raise UserError(f"No task of {titles} in {run.path}. Its tasks: {others}.")
+            raise UserError(
+                f"No task of {titles} in {run.path}. Its tasks: {others}. Tasks of your own have no paper's tables: "
+                "lmms-medtasks leaderboard build ranks them, lmms-medtasks compare sets two runs against each other."
+            )
         for name in own:
             found[name][1].append(run)
     return {name: each for name, each in found.items() if each[1]}

@@ -222,12 +222,26 @@ def test_a_second_process_waits_and_finds_it_done(release: Path, tmp_path: Path)
     assert "medq_deg/clean (sample): already prepared, 3 rows" in said_second
 
 
-def test_waiting_ends_with_the_name_of_the_lock(release: Path, home: Path) -> None:
+def test_waiting_ends_with_the_name_of_the_lock(release: Path, home: Path, tmp_path: Path) -> None:
     lock = home / "medq_deg" / "prepare.lock"
     lock.parent.mkdir(parents=True)
-    with FileLock(lock), pytest.raises(ConcurrentPreparation) as error:
+    holder = started(
+        """
+        from filelock import FileLock
+        with FileLock(source):
+            print("held", flush=True)
+            time.sleep(600)
+        """,
+        lock,
+        tmp_path,
+    )
+    assert holder.stdout is not None and holder.stdout.readline() == "held\n"
+    with pytest.raises(ConcurrentPreparation) as error:
         prepare("medq_deg", source=release, wait=0.05)
     assert str(lock) in str(error.value) and "did not finish" in str(error.value)
+    holder.kill()
+    holder.communicate()
+    prepare("medq_deg", source=release, wait=0.05)  # the lock goes with its process
 
 
 def test_memory_is_bounded_by_row_groups(

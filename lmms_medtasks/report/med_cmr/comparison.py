@@ -105,7 +105,7 @@ def _judged_alike(analyses: Mapping[str, Analysis], key: str, title: str) -> Tab
         label("data"),
     )
     notes = (
-        "Each model on the questions that it was asked, which need not be the same. In brackets: 95 % over images.",
+        "Each model on the questions that it was asked, which need not be the same. In brackets: 95 % intervals.",
         "Visual, reasoning: means over the side's dimensions, multiple choice.",
     )
     return Table(key, title, columns, tuple(rows), notes)

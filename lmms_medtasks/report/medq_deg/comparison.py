@@ -90,7 +90,7 @@ def _overview(analyses: Sequence[Analysis], names: Sequence[str]) -> Table:
         decimal("shift L2", signed=True),
         label("data"),
     )
-    notes = ("Each run on the questions that it was asked, which need not be the same. In brackets: 95 % over images.",)
+    notes = ("Each run on the questions that it was asked, which need not be the same. In brackets: 95 % intervals.",)
     return Table("models", "Accuracy by level and calibration shift", columns, tuple(rows), notes)
 
 

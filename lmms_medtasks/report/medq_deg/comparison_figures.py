@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from lmms_medtasks.report.document import Figure
 from lmms_medtasks.report.drawing import FAINT, INK, MARKERS, SERIES, canvas, svg
 from lmms_medtasks.report.medq_deg.models import Overconfidence
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 _COLUMNS = 3
 _NAMED = 12
-"""With more models in a panel their names would cover each other: the table has them."""
+"""With more models in a panel their names would fill it: the table has them."""
+_LINE = 8.5  # points
 
 
 def overconfidence(found: Sequence[Overconfidence]) -> Figure:
@@ -20,6 +27,7 @@ def overconfidence(found: Sequence[Overconfidence]) -> Figure:
     rows = -(-len(found) // columns)
     with canvas(max(3.6, 3.3 * columns), 2.9 * rows) as figure:
         grid = figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True).ravel()
+        named: dict[Axes, dict[str, tuple[float, float]]] = {}
         for panel, axes in enumerate(grid):
             if panel >= len(found):
                 axes.set_visible(False)
@@ -30,10 +38,7 @@ def overconfidence(found: Sequence[Overconfidence]) -> Figure:
                     continue
                 axes.scatter(100 * point.accuracy, point.shift, color=SERIES[level], marker=MARKERS[level], s=28)
                 if len(found[panel].points) <= _NAMED:
-                    side = 1 if point.accuracy < 0.5 else -1
-                    place = (100 * point.accuracy, point.shift)
-                    axes.annotate(_short(model), place, xytext=(6 * side, 4), textcoords="offset points", fontsize=7.5,
-                                  ha="left" if side > 0 else "right")  # fmt: skip
+                    named.setdefault(axes, {})[_short(model)] = (100 * point.accuracy, point.shift)
             axes.axhline(0, color=FAINT, linewidth=0.8)
             axes.set_title(found[panel].condition.label)
             axes.set_xlabel("accuracy, percent")
@@ -41,8 +46,22 @@ def overconfidence(found: Sequence[Overconfidence]) -> Figure:
             axes.margins(y=0.15)
             axes.grid()
         grid[0].set_ylabel("shift")
+        figure.draw_without_rendering()  # from here on the axes know where a point lies
+        for axes, points in named.items():
+            _name(axes, points)
         about = "A falling cloud is the effect: the less accurate a model, the more it overrates itself."
         return Figure("inter-model", title, about, svg(figure, "all-inter-model", title), "inter_model_points")
+
+
+def _name(axes: Axes, points: Mapping[str, tuple[float, float]]) -> None:
+    """Write each point's name beside it, towards the middle, so that no two are on one line."""
+    written = -np.inf
+    for name, place in sorted(points.items(), key=lambda item: item[1][1]):
+        side = 1 if place[0] < 50 else -1
+        height = axes.transData.transform(place)[1] * 72 / axes.figure.dpi
+        written = max(height + 4, written + _LINE)
+        axes.annotate(name, place, xytext=(6 * side, written - height), textcoords="offset points", fontsize=7.5,
+                      ha="left" if side > 0 else "right")  # fmt: skip
 
 
 def bump(ranks: Mapping[str, Mapping[str, float]]) -> Figure:
