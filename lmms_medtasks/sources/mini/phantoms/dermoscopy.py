@@ -55,9 +55,9 @@ def draw(facts: dict[str, str], rng: np.random.Generator) -> NDArray[np.uint8]:
     if facts["mark"] == "none":
         return rgb
     x, y = {"centre": (0.0, 0.0), "edge": (-radius, 0.0), **MARKS}[facts["mark"]]
-    at = (x + rng.uniform(-0.05, 0.05), y + rng.uniform(-0.05, 0.05))
+    centre = (x + rng.uniform(-0.05, 0.05), y + rng.uniform(-0.05, 0.05))
     half = rng.uniform(0.14, 0.18)
-    return canvas.mark(rgb, canvas.box(g, at, (half, half)), (0, 255, 0))
+    return canvas.mark(rgb, canvas.box(g, centre, (half, half)), (0, 255, 0))
 
 
 def _pigment(g: Grid, facts: dict[str, str], radius: float, rng: np.random.Generator) -> Array:
