@@ -41,6 +41,15 @@ def check(configs: Iterable[Any]) -> None:
         Judge(settings.read(), protocols).close()
 
 
+def _take_errors_of_nothing(found: dict[str, Any]) -> None:
+    """The harness computes standard errors of what a rule settled, also where that gives no mean."""
+    for key, value in found.items():
+        name, _, filtered = key.partition(",")
+        metric, error, _ = name.partition("_stderr")
+        if error and found.get(f"{metric},{filtered}", value) is None:
+            found[key] = "N/A"
+
+
 class Stage:
     """Judges the tasks of one evaluation that name a protocol; does nothing where none does."""
 
@@ -74,11 +83,14 @@ class Stage:
                 del task.apply_filters  # the wrapper stood before the class's own
 
     def cleaned(self, results: Any) -> Any:
-        """The harness's results without the texts that the terms of a task's data keep out of its logs.
+        """The harness's results without the texts that the terms of a task's data keep out of its logs, and without
+        standard errors of means that there are not.
 
         The log keeps the document's number and our record (ids, tags, verdicts); prompt, reply and target are left out.
         """
         for task, protocol in self._tasks:
+            if isinstance(results, dict):
+                _take_errors_of_nothing(results.get("results", {}).get(task.config.task, {}))
             if protocol.terms and isinstance(results, dict):
                 for sample in results.get("samples", {}).get(task.config.task, []):
                     sample.update(doc={}, target=WITHHELD, arguments=[WITHHELD], resps=[], filtered_resps=[])
@@ -94,8 +106,8 @@ class Stage:
             TABLE.put(verdicts)
             self._say(f"{task.config.task}: {counts.sentence()}", warn=bool(counts.missing))
             if counts.missing:
-                self._say("What is missing is no zero: means are over the others, with bounds. Judge it later, without "
-                          "the model: lmms-medtasks judge RUN", warn=True)  # fmt: skip
+                self._say("What is missing is no zero: means are over what was judged, with bounds. Judge it later, "
+                          "without the model: lmms-medtasks judge RUN", warn=True)  # fmt: skip
             return done
 
         task.apply_filters = apply_filters

@@ -25,8 +25,8 @@ PAPER_JUDGE = "google/gemma-2-9b-it"
 """The paper says Gemma (Team Gemma et al., 2024); its public code names this model."""
 
 MIMIC_TERMS = (
-    "PhysioNet Credentialed Health Data Use Agreement 1.5.0: data must not be shared with third parties, which an "
-    "online judge is."
+    "PhysioNet Credentialed Health Data Use Agreement 1.5.0: data must not be shared with third parties, which "
+    "online judges and models are."
 )
 OPEN_TAGS = ("suite", "shift", "set", "answer_type")
 """What a log may say of a question of MIMIC-CXR-VQA besides its ids: which test it is in, and how it is scored."""

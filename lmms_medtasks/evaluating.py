@@ -71,8 +71,8 @@ def _check_write_out(arguments: Mapping[str, Any]) -> None:
     """Raises UserError where the harness is to print prompts that the terms of their data keep out of its log."""
     from lmms_medtasks.judges import stage
 
-    tasks = _tasks(arguments.get("task_dict") or {}) if arguments.get("write_out") else ()
-    for config in (task.config for task in tasks if _is_ours(task.config)):
+    # Whoever's the task is: its data is of those terms if it names a protocol that has them.
+    for config in _configs(arguments.get("task_dict") or {}) if arguments.get("write_out") else ():
         if any(protocol.terms for protocol in stage.protocols_of(config)):
             raise UserError(f"--write_out prints prompts of {config.task}, which its data's terms keep out of logs.")
 
@@ -82,7 +82,7 @@ def _check_model(arguments: Mapping[str, Any]) -> None:
     from lmms_medtasks import model_guard
     from lmms_medtasks.judges import stage
 
-    configs = [config for config in _configs(arguments.get("task_dict") or {}) if _is_ours(config)]
+    configs = _configs(arguments.get("task_dict") or {})
     terms = [(str(config.task), protocol.terms) for config in configs for protocol in stage.protocols_of(config)]
     model_guard.check(arguments.get("lm"), terms)
 

@@ -37,9 +37,17 @@ def problem(lm: Any, resolve: endpoints.Resolve = endpoints.resolve) -> str | No
     address = urlsplit(str(getattr(getattr(lm, "client", None), "base_url", "")))
     if not address.hostname:
         return "the address of its server is not known"
-    # Its client takes proxies from the environment, and then a proxy sees what it asks.
-    if address.scheme in urllib.request.getproxies() and not urllib.request.proxy_bypass(address.hostname):
-        return (
-            f"it is asked through the proxy {urllib.request.getproxies()[address.scheme]!r} (NO_PROXY can name hosts)"
-        )
+    proxy = _proxy(address.scheme, address.hostname)
+    if proxy is not None:
+        return f"it is asked through the proxy {proxy!r} (NO_PROXY can name hosts)"
     return endpoints.problem(address.hostname, endpoints.private_hosts(), resolve)
+
+
+def _proxy(scheme: str, host: str) -> str | None:
+    """The proxy that a runner's client (httpx) takes from the environment; it would see what is asked."""
+    found = urllib.request.getproxies()
+    for name in (each.strip().lower() for each in found.get("no", "").split(",")):
+        # As httpx reads it: ".gpu.lab" is for hosts below gpu.lab only, which urllib's proxy_bypass takes it for too.
+        if name == "*" or (name.strip(".") and (host == name or host.endswith("." + name.lstrip(".")))):
+            return None
+    return found.get(scheme) or found.get("all")

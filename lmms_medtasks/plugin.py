@@ -37,12 +37,15 @@ if TYPE_CHECKING:
     from lmms_eval.models.registry_v2 import ModelManifest
 
 _MARK = "_lmms_medtasks_joined"
-_MODELS = {
+_BASELINES = {
     "medtasks_random": "RandomModel",
     "medtasks_most_frequent": "MostFrequentModel",
     "medtasks_observer": "ObserverModel",
     "medtasks_pixel_outlier": "PixelOutlierModel",
 }
+_ADAPTED = "medtasks_peft"
+MODELS = (*_BASELINES, _ADAPTED)
+"""The names of our models."""
 
 
 def task_folder() -> Path:
@@ -59,12 +62,12 @@ def register() -> list[ModelManifest]:
     wrapt.register_post_import_hook(lambda module: join(module.TaskManager), "lmms_eval.tasks")
     baselines = [
         ModelManifest(model_id=name, simple_class_path=f"lmms_medtasks.baselines.models.{cls}")
-        for name, cls in _MODELS.items()
+        for name, cls in _BASELINES.items()
     ]
     adapters = "lmms_medtasks.adapters"
     return [
         *baselines,
-        ModelManifest("medtasks_peft", f"{adapters}.SimpleAdapted", f"{adapters}.ChatAdapted"),
+        ModelManifest(_ADAPTED, f"{adapters}.SimpleAdapted", f"{adapters}.ChatAdapted"),
     ]
 
 

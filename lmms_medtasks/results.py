@@ -71,6 +71,8 @@ def read(path: Path) -> Run:
     """Read a result file. Raises UserError when it is no result file of the harness."""
     try:
         content = json.loads(path.read_text("utf-8"))
+    except FileNotFoundError:
+        raise UserError(f"{path} is not there. Give a result folder of a run, or its *_results.json.") from None
     except (OSError, ValueError) as error:
         raise UserError(f"Can't read {path} as a result file of the harness: {error}") from error
     if not isinstance(content, dict) or not isinstance(content.get("results"), dict):
@@ -158,6 +160,15 @@ def _unjudged(run: Run, task: str, metrics: dict[str, Any]) -> bool:
     return judge.get("name") == "none" and not any(failed)
 
 
+def _all_failed(run: Run, task: str, metrics: dict[str, Any], questions: int | None) -> bool:
+    """Whether every request of the task failed, as with a server that is not there."""
+    failed = [value for key, value in metrics.items() if key.partition(",")[0] == "failed_requests"]
+    repeats = (run.content.get("configs", {}).get(task) or {}).get("repeats") or 1
+    if not questions:
+        return False
+    return any(isinstance(value, int | float) and value >= questions * repeats for value in failed)
+
+
 def _incomplete(run: Run, task: str) -> list[str]:
     result = run.tasks.get(task)
     if result is None:
@@ -171,6 +182,8 @@ def _incomplete(run: Run, task: str) -> list[str]:
         return [f"Task {task!r} has no accuracy: no question got a reply that counts (failed requests: {failed})."]
     rows = run.sample_count(task)
     expected = run.content.get("n-samples", {}).get(task, {}).get("effective")
+    if _all_failed(run, task, metrics, expected):
+        return [f"Task {task!r} has no score: none of its {expected} questions got a reply, all requests failed."]
     if rows is not None and expected is not None and rows != expected:
         return [f"Task {task!r} has {rows} samples in its log, {expected} were asked for."]
     return []

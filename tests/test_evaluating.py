@@ -18,3 +18,17 @@ def test_another_number_of_trials_than_the_task_has_is_refused():
     evaluating._check_repeats(tasks)
     config.repeats, config.metadata = 5, {}  # not ours
     evaluating._check_repeats(tasks)
+
+
+def test_terms_hold_for_a_task_of_ones_own_too():
+    settings = {"default": {"judge": "sure_mimic_open"}}
+    config = SimpleNamespace(task="own", metadata={"version": 1.0}, lmms_eval_specific_kwargs=settings)
+    tasks = {"own": SimpleNamespace(config=config)}
+    runner = type("Claude", (), {"__module__": "lmms_eval.models.simple.claude"})()
+    with pytest.raises(UserError, match="may not be asked 'own': Anthropic is a third party"):
+        evaluating._check_model({"lm": runner, "task_dict": tasks})
+    with pytest.raises(UserError, match="--write_out prints prompts of own"):
+        evaluating._check_write_out({"write_out": True, "task_dict": tasks})
+    settings["default"]["judge"] = "sure_open"
+    evaluating._check_model({"lm": runner, "task_dict": tasks})
+    evaluating._check_write_out({"write_out": True, "task_dict": tasks})

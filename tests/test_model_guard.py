@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from types import SimpleNamespace
 
 import pytest
@@ -64,9 +65,27 @@ def test_a_host_that_was_named(monkeypatch):
     check(model("chat.openai", "http://gpu.lab/v1"))
 
 
-def test_a_proxy_would_see_it(monkeypatch):
-    monkeypatch.setenv("http_proxy", "http://proxy.lab:3128")
+@pytest.mark.parametrize("variable", ["http_proxy", "ALL_PROXY"])
+def test_a_proxy_would_see_it(monkeypatch, variable):
+    monkeypatch.setenv(variable, "http://proxy.lab:3128")
     with pytest.raises(UserError, match=r"asked through the proxy 'http://proxy.lab:3128'"):
         check(model("chat.openai", "http://127.0.0.1:8000/v1"))
     monkeypatch.setenv("no_proxy", "127.0.0.1")
     check(model("chat.openai", "http://127.0.0.1:8000/v1"))
+
+
+@pytest.mark.parametrize(
+    "named",
+    ["gpu.lab", "lab", ".lab", "LAB, x", "*", ".gpu.lab", "u.lab", "gpu.lab:80", ".", "10.0.0.0/8"],
+)
+def test_hosts_without_a_proxy_are_those_that_the_client_asks_without(monkeypatch, named):
+    import httpx
+
+    monkeypatch.setenv("http_proxy", "http://proxy.lab:3128")
+    monkeypatch.setenv("no_proxy", named)
+    monkeypatch.setenv("MEDTASKS_PRIVATE_HOSTS", "gpu.lab")
+    url = "http://gpu.lab/v1"
+    with httpx.Client() as client:
+        asks_itself = client._transport_for_url(httpx.URL(url)) is client._transport
+    with contextlib.nullcontext() if asks_itself else pytest.raises(UserError, match="through the proxy"):
+        check(model("chat.openai", url))

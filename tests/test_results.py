@@ -89,3 +89,19 @@ def test_a_task_whose_requests_all_failed(tmp_path):
 def test_one_level_without_questions_is_no_failure(tmp_path):
     run = write(tmp_path, {"a_1": {"accuracy_l0,none": 0.5, "accuracy_l1,none": None}})
     assert results.problems([run], ["a_1"]) == []
+
+
+@pytest.mark.parametrize(
+    ("failed", "repeats", "complete"), [(12, 1, False), (11, 1, True), (12, 3, True), (36, 3, False)]
+)
+def test_a_task_without_accuracy_whose_requests_all_failed(tmp_path, failed, repeats, complete):
+    run = write(tmp_path, {"a_1": {"open_iid,none": None, "questions,none": 12, "failed_requests,none": failed}})
+    run.content["configs"] = {"a_1": {"repeats": repeats}}
+    run.content["n-samples"] = {"a_1": {"original": 50, "effective": 12}}
+    found = results.problems([run], ["a_1"])
+    assert found == [] if complete else "none of its 12 questions got a reply" in found[0]
+
+
+def test_a_run_that_is_not_there(tmp_path):
+    with pytest.raises(UserError, match=r"RUN is not there\. Give a result folder of a run"):
+        results.read(tmp_path / "RUN")

@@ -162,5 +162,7 @@ def sheet(
         raise UserError(f"Can't write the sheet: {error}.") from error
     count = len({each.answer.key.id for each in drawn})
     few = f" (asked for {questions:,}; there are no more)" if count < questions else ""
-    typer.echo(f"{len(drawn):,} answers to {count:,} questions{few} by {len(judged.models):,} models.", err=True)
+    models = len(judged.models)
+    shown = f"{models:,} model{'' if models == 1 else 's'}"
+    typer.echo(f"{len(drawn):,} answers to {count:,} questions{few} by {shown}.", err=True)
     typer.echo(f"For those who rate: {output} (sheet.html or sheet.csv). Only for you: {key}", err=True)

@@ -33,7 +33,8 @@ def list_data(as_json: JsonOption = False) -> None:
         return
     for row in rows:
         state = ", ".join(f"{data}: {count}" for data, count in row["data"].items()) or "not prepared"
-        typer.echo(f"{row['suite']}/{row['split']:<14} {state:<40} {row['about']}")
+        name = f"{row['suite']}/{row['split']}"
+        typer.echo(f"{name:<23} {state:<40} {row['about']}")
 
 
 def _state(suite: suites.Suite) -> list[dict[str, Any]]:

@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 from lmms_medtasks import results
-from lmms_medtasks.errors import UserError
+from lmms_medtasks.errors import UserError, unknown
 
 _CONTEXT = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": ["--help"]}
 
@@ -95,7 +95,22 @@ def _checked_tasks(arguments: list[str]) -> list[str]:
         raise UserError(
             f"--limit {limit} asks for no question. Give a number above 0, a share below 1, or leave it out for all."
         )
-    return [task.strip() for task in tasks.split(",") if task.strip()]
+    asked = [task.strip() for task in tasks.split(",") if task.strip()]
+    _check_names(asked if _value(arguments, "--include_path") is None else [], str(_value(arguments, "--model")))
+    return asked
+
+
+def _check_names(tasks: list[str], model: str) -> None:
+    """Raises UserError for names that begin as ours do and are none of ours; the harness would show a traceback."""
+    from lmms_medtasks import plugin
+
+    ours = plugin.task_index()
+    beginnings = tuple({"_".join(name.split("_")[:2]) for name in ours if "_" in name} | {"medobvious", "sure_"})
+    for task in tasks:
+        if task.startswith(beginnings) and task not in ours and not set(task) & set("*?["):
+            raise unknown("task", task, ours, "--tasks")
+    if model.startswith("medtasks_") and model not in plugin.MODELS:
+        raise unknown("model", model, plugin.MODELS, "--model")
 
 
 def _is_zero(limit: str) -> bool:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from lmms_medtasks import parsing
@@ -137,9 +138,6 @@ def _told(got: Mapping[str, Any]) -> str:
 def _check_judged(task: Loaded, docs: Sequence[Mapping[str, Any]], found: Findings) -> None:
     """The judge's prompt can be made of each document, and a missing judgement is no score."""
     protocol = registry.get(str(task.settings["judge"]))
-    from loguru import logger
-
-    logger.disable(coverage.__name__)  # that judgements are missing is what is tried here
     values = []
     wants = f"the judge protocol {protocol.name!r} wants what this document has not"
     for doc in docs:
@@ -150,9 +148,21 @@ def _check_judged(task: Loaded, docs: Sequence[Mapping[str, Any]], found: Findin
         if task.attempt(prompts.render, protocol, item, what="can't be judged", found=found, key=key) is None:
             return
         values.append(task.score(doc, [f"an answer that none gave, {doc['id']}"] * task.repeats))
-    found.told.append(f"{task.name}: answers that no judge judged: {_told(aggregated(task, values, found))}")
-    found.told.append(f"{task.name}: no answers at all: {_told(aggregated(task, [], found))}")
-    logger.enable(coverage.__name__)
+    with _unsaid(coverage.__name__):  # that judgements are missing is what is tried here
+        found.told.append(f"{task.name}: answers that no judge judged: {_told(aggregated(task, values, found))}")
+        found.told.append(f"{task.name}: no answers at all: {_told(aggregated(task, [], found))}")
+
+
+@contextlib.contextmanager
+def _unsaid(module: str) -> Iterator[None]:
+    """Without what ``module`` says in the harness's log."""
+    from loguru import logger
+
+    logger.disable(module)
+    try:
+        yield
+    finally:
+        logger.enable(module)
 
 
 def _check_any(task: Loaded, docs: Sequence[Mapping[str, Any]], found: Findings) -> None:

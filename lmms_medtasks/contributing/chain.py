@@ -100,7 +100,7 @@ def _target(path: Path, name: str, row: int, folder: Path, above: tuple[Path, ..
     if Path(name).is_absolute() or not places.inside(target, folder):
         found.add(path, "leads out of the task's folder, and to nothing on other machines", **where)
         return None
-    if not target.is_file():
+    if not places.is_file(target):
         there = sorted(each.name for each in path.parent.iterdir() if each.is_file() and each != path)
         found.add(path, "no such file beside the YAML", near=nearest(name, there), **where)
         return None

@@ -65,7 +65,7 @@ def _check_file(chain: Chain, name: Any, found: Findings) -> None:
         _add(chain, found, "data_files", name, "the harness takes a name as it is: no wildcards, variables or ~")
     elif not places.inside(chain.path.parent / name, chain.path.parent):
         _add(chain, found, "data_files", name, "leads out of the task's folder, and to nothing on other machines")
-    elif not (chain.path.parent / name).is_file():
+    elif not places.is_file(chain.path.parent / name):
         there = [
             path.relative_to(chain.path.parent).as_posix() for path in chain.path.parent.rglob("*") if path.is_file()
         ]

@@ -10,10 +10,12 @@ import ast
 import importlib
 import importlib.util
 import inspect
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from lmms_medtasks.contributing import places
 from lmms_medtasks.contributing.chain import Entry
 from lmms_medtasks.contributing.problems import Findings, nearest
 from lmms_medtasks.plugin import task_folder
@@ -32,10 +34,10 @@ def check(entry: Entry, key: str, dotted: str, arity: tuple[int, int], found: Fi
         return
     # As the harness looks for it: a file of that name beside the YAML that says it, then an installed module.
     local = entry.file.parent / f"{module}.py"
-    if not local.is_file() and module.startswith(_CONFIGS):
+    if not places.is_file(local) and module.startswith(_CONFIGS):
         # Where contributions lie once they are ours: importing one would execute it.
         local = task_folder().joinpath(*module.removeprefix(_CONFIGS).split(".")).with_suffix(".py")
-    if local.is_file():
+    if places.is_file(local):
         _check_local(entry, local, name, arity, where, found)
     elif module.startswith(_CONFIGS):
         found.add(entry.file, f"there is no such module in lmms_medtasks ({local.name})", **where)
@@ -43,13 +45,20 @@ def check(entry: Entry, key: str, dotted: str, arity: tuple[int, int], found: Fi
         _check_ours(entry, module, name, arity, where, found)
     elif module.split(".")[0] == _HARNESS:
         _check_harness(entry, module, where, found)
-    elif "." not in module and importlib.util.find_spec(module) is None:
+    elif "." not in module and not _is_installed(module):
         there = [path.stem for path in entry.file.parent.glob("*.py")]
         found.add(entry.file, f"there is no {module}.py beside the YAML, and no module {module!r}",
                   near=nearest(module, there), **where)  # fmt: skip
     else:
         found.add(entry.file, "is of another package, which was not looked into: whoever runs the task executes it",
                   level="warning", **where)  # fmt: skip
+
+
+def _is_installed(module: str) -> bool:
+    try:
+        return importlib.util.find_spec(module) is not None
+    except ValueError:  # __main__, which is another program when the harness runs
+        return False
 
 
 def _check_local(
@@ -144,5 +153,5 @@ def _check_harness(entry: Entry, module: str, where: dict[str, Any], found: Find
     spec = importlib.util.find_spec(_HARNESS)
     roots = [Path(each) for each in (spec.submodule_search_locations if spec else None) or ()]
     inside = Path(*module.split(".")[1:])
-    if not any((root / inside).with_suffix(".py").is_file() or (root / inside).is_dir() for root in roots):
+    if not any(places.is_file((root / inside).with_suffix(".py")) or os.path.isdir(root / inside) for root in roots):
         found.add(entry.file, "lmms-eval has no such module", **where)

@@ -25,4 +25,12 @@ def check(folder: Path, found: Findings) -> set[Path]:
 
 def inside(path: Path, folder: Path) -> bool:
     """Whether ``path`` lies in ``folder`` once links are followed; a ring of links stays where it is."""
-    return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))
+    try:
+        return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))
+    except ValueError:  # a zero byte, which no path has
+        return False
+
+
+def is_file(path: Path) -> bool:
+    """Whether there is such a file. None is where no file can be: ``Path.is_file`` fails on a name that is too long."""
+    return os.path.isfile(path)

@@ -109,9 +109,9 @@ def _check_prompt(chain: Chain, default: Entry, template: templates.Template | N
     elif not places.inside(path, chain.path.parent):
         found.add(entry.file, "leads out of the task's folder, and to nothing on other machines", line=entry.line,
                   key=key, value=entry.value)  # fmt: skip
-    elif path.is_file():
+    elif places.is_file(path):
         _check_file(path, default, template, found)
-    elif entry.value not in templates.prompts() and not _of_ours(entry.value).is_file():
+    elif entry.value not in templates.prompts() and not places.is_file(_of_ours(entry.value)):
         there = [each.name for each in chain.path.parent.glob("*.txt")]
         found.add(entry.file, "no such file beside the YAML, and no built-in prompt", line=entry.line, key=key,
                   value=entry.value, near=nearest(entry.value, [*there, *templates.prompts()]),

@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 
 from lmms_medtasks import templates
-from lmms_medtasks.contributing import nodes
+from lmms_medtasks.contributing import nodes, places
 from lmms_medtasks.contributing.chain import Chain
 from lmms_medtasks.contributing.problems import Findings
 from lmms_medtasks.errors import UserError
@@ -63,13 +63,23 @@ def _version(config: Mapping[str, Any]) -> float | None:
 
 def _files(folder: Path, config: Mapping[str, Any]) -> list[str]:
     """The files beside the YAML that decide what is asked: prompt, tables, adapter."""
-    settings = (config.get("lmms_eval_specific_kwargs") or {}).get("default") or {}
-    kwargs = config.get("dataset_kwargs") or {}
-    tables = kwargs.get("data_files") or {}
+    tables = _within(config, "dataset_kwargs", "data_files")
     values = tables.values() if isinstance(tables, Mapping) else [tables]
-    named = [str(settings.get("prompt", "")), "adapter.py"]
-    named += [str(each) for value in values for each in (value if isinstance(value, list) else [value])]
-    return [name for name in named if name and (folder / name).is_file()]
+    named = [_within(config, "lmms_eval_specific_kwargs", "default", "prompt"), "adapter.py"]
+    named += [each for value in values for each in (value if isinstance(value, list) else [value])]
+    return [name for name in named if isinstance(name, str) and _is_of(folder, name)]
+
+
+def _within(config: Any, *keys: str) -> Any:
+    """What stands at the end of ``keys``; None where one of them is no mapping's."""
+    for key in keys:
+        config = config.get(key) if isinstance(config, Mapping) else None
+    return config
+
+
+def _is_of(folder: Path, name: str) -> bool:
+    path = folder / name
+    return places.inside(path, folder) and places.is_file(path)
 
 
 def _pictures(folder: Path, base: str, named: list[str]) -> list[str]:

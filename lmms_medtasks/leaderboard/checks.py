@@ -66,6 +66,8 @@ def _extent(entry: Entry) -> Found:
         yield "limited", f"Only {counts.effective:,} of {counts.original:,} questions were asked{limit}."
     if counts.effective is not None and counts.rows != counts.effective:
         yield "missing_samples", f"{counts.rows:,} questions in the log, {counts.effective:,} were asked."
+    if not entry.measures:
+        yield "no_scores", "No answer has a score."
 
 
 def _rates(entry: Entry, thresholds: Mapping[str, float]) -> Found:

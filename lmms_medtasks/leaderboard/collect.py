@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
@@ -125,7 +125,11 @@ def _of_file(file: Path, rules: Rules, tasks: Sequence[str]) -> Iterator[Job | P
     except UserError as error:
         yield rules.problem("unreadable", str(error), file)
         return
-    named = [task for task in run.content.get("configs") or {} if not tasks or task in tasks]
+    configs = run.content.get("configs") or {}
+    if not isinstance(configs, Mapping) or not all(isinstance(each, Mapping) for each in configs.values()):
+        yield rules.problem("unreadable", f"{file}: its 'configs' is no mapping of tasks to their settings.", file)
+        return
+    named = [task for task in configs if not tasks or task in tasks]
     if not named and not tasks:
         yield rules.problem("unreadable", f"{file} has no task.", file)
     for task in named:

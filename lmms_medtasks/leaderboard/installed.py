@@ -50,7 +50,8 @@ def of_task(task: str) -> Installed | None:
 
 def is_contributed(config: Mapping[str, Any]) -> bool:
     """Whether a run's configuration of a task says that it was made from one of our templates."""
-    return isinstance((config.get("metadata") or {}).get("template"), str)
+    metadata = config.get("metadata")  # a list in many of the harness's own tasks
+    return isinstance(metadata, Mapping) and isinstance(metadata.get("template"), str)
 
 
 def _config(path: Path) -> dict[str, Any]:

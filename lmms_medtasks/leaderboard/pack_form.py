@@ -17,19 +17,36 @@ from lmms_medtasks.leaderboard.entries import Counts, Entry, Judge, Measure, Mod
 
 FORMAT = "lmms-medtasks pack"
 VERSION = 1
-_PLAIN = (
-    "suite",
-    "task",
-    "version",
-    "data",
-    "data_digest",
-    "fingerprint",
-    "fingerprint_recorded",
-    "harness",
-    "settings",
-    "credentialed",
-    "reported",
-)
+_PLAIN = {
+    "suite": "text",
+    "task": "text",
+    "version": "text",
+    "data": "text",
+    "data_digest": "text",
+    "fingerprint": "texts",
+    "fingerprint_recorded": "flag or null",
+    "harness": "text",
+    "settings": "texts",
+    "credentialed": "flag",
+    "reported": "numbers",
+}
+_FORM: Mapping[str, Any] = {
+    **_PLAIN,
+    "date": "text",
+    "sources": "texts",
+    "model": {"name": "text", "harness_model": "text", "arguments": "text"},
+    "judge": {"name": "text", "prompts": "texts", "settings": "text", "is_paper_judge": "flag"},
+    "counts": {each.name: "count or null" for each in dataclasses.fields(Counts)},
+}
+"""What kind each value of an entry is, but its columns'. ``judge`` may be null."""
+_KINDS = {
+    "text": "a text that can be printed",
+    "texts": "a mapping of such texts",
+    "numbers": "a mapping of numbers",
+    "flag": "true or false",
+    "flag or null": "true, false or null",
+    "count or null": "a whole number or null",
+}
 _JUDGED = ("low", "high", "judged", "wanted")
 _SCALARS = (str, int, float, bool, type(None))
 
@@ -98,6 +115,7 @@ def entry_from_json(found: Mapping[str, Any], questions: Questions, path: Path, 
     """An entry of a pack. Raises UserError when its form is not that of :func:`entry_to_json`."""
     count = len(questions)
     try:
+        _check_form(found, _FORM, where)
         measures = {
             name: _measure_from_json(each, count, f"{where}, {name}") for name, each in found["measures"].items()
         }
@@ -114,6 +132,31 @@ def entry_from_json(found: Mapping[str, Any], questions: Questions, path: Path, 
         )
     except (KeyError, TypeError, AttributeError) as error:
         raise UserError(f"{where}: not in the form of a pack of version {VERSION} ({error!r}).") from error
+
+
+def _check_form(found: Mapping[str, Any], form: Mapping[str, Any], where: str) -> None:
+    """Raises UserError for a value of another kind: a board of many packs must not end on one."""
+    for name, kind in form.items():
+        value = found[name]
+        if isinstance(kind, Mapping):
+            if value is not None:
+                _check_form(value, kind, f"{where}, {name}")
+        elif not _is(value, kind):
+            raise UserError(f"{where}: {name} is {value!r:.60}; wanted {_KINDS[kind]}.")
+
+
+def _is(value: Any, kind: str) -> bool:
+    if kind in ("texts", "numbers"):
+        one = kind.removesuffix("s")
+        return isinstance(value, Mapping) and all(_is(name, "text") and _is(each, one) for name, each in value.items())
+    return {
+        # Runs are read so: no escape sequence reaches a terminal, no half of a surrogate pair a file.
+        "text": isinstance(value, str) and value.isprintable(),
+        "number": isinstance(value, int | float) and not isinstance(value, bool),
+        "flag": isinstance(value, bool),
+        "flag or null": value is None or isinstance(value, bool),
+        "count or null": value is None or (type(value) is int and value >= 0),
+    }[kind]
 
 
 def _measure_from_json(found: Mapping[str, Any], count: int, where: str) -> Measure:

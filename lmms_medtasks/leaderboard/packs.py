@@ -45,6 +45,15 @@ def read(path: Path) -> list[Entry]:
     Raises UserError, saying what differs, when the file is cut off, is of another version, nobody signed it, a mean or
     a count is not what its scores give, a score is outside its scale or not what its trials give, or a checksum fails.
     """
+    try:
+        return _read(path)
+    except UserError:
+        raise
+    except (ValueError, OverflowError) as error:  # numbers beyond all bounds, NaN, half of a surrogate pair
+        raise UserError(f"{path}: what it holds can't be computed with ({error}).") from error
+
+
+def _read(path: Path) -> list[Entry]:
     content = _loaded(path)
     if content.get("format") != FORMAT or content.get("version") != VERSION:
         said = f"format {content.get('format')!r}, version {content.get('version')!r}"
@@ -86,9 +95,10 @@ def _questions(found: Any, digest: str, path: Path) -> Questions:
     if len(array) > 1 and not (array[1:] > array[:-1]).all():
         raise UserError(f"{where}: its ids are not sorted, or one is there twice.")
     clusters = coded_from_json(found.get("clusters"), len(ids), f"{where}, clusters")
-    tags = {
-        name: coded_from_json(each, len(ids), f"{where}, {name}") for name, each in (found.get("tags") or {}).items()
-    }
+    columns = found.get("tags") or {}
+    if not isinstance(columns, Mapping):
+        raise UserError(f"{where}: wanted a mapping of tags.")
+    tags = {name: coded_from_json(each, len(ids), f"{where}, {name}") for name, each in columns.items()}
     questions = questions_of(array, clusters, tags)
     if questions.digest != digest:
         raise UserError(f"{where}: ids, images or tags were changed (they give {questions.digest[:12]}).")
@@ -99,7 +109,7 @@ def _entry(found: Any, known: Mapping[str, Questions], path: Path, signed: str) 
     if not isinstance(found, dict):
         raise UserError(f"{path}: an entry is no mapping.")
     where = f"{path}, {found.get('task')!s:.60}"
-    if found.get("questions") not in known:
+    if not isinstance(found.get("questions"), str) or found["questions"] not in known:
         raise UserError(f"{where}: its questions are not in the pack.")
     entry = entry_from_json(found, known[found["questions"]], path, signed, where)
     said = {name: (each.get("mean"), each.get("n")) for name, each in found["measures"].items()}

@@ -69,9 +69,10 @@ def complete(values: Sequence[Value]) -> float | None:
         from loguru import logger  # the harness's log
 
         share = coverage(values) or 0.0
+        mean = "There is no mean" if only_rules(values) else "The mean is over those"
         logger.warning(
             f"Incomplete: {missing_judgements(values)} judgements are missing, {share:.1%} were had (wanted: "
-            f"{COMPLETE:.0%}). The mean is over those; it may lie anywhere from {bound_worst(values):.4g} to "
+            f"{COMPLETE:.0%}). {mean}; over all it may lie anywhere from {bound_worst(values):.4g} to "
             f"{bound_best(values):.4g}. Fill the gaps without the model: lmms-medtasks judge RUN"
         )
     return None if found is None else float(found)

@@ -17,6 +17,7 @@ from PIL import Image
 
 from lmms_medtasks.cli.data import app
 from lmms_medtasks.errors import DataNotFound, UserError
+from lmms_medtasks.sources import suites
 
 COLUMNS = "index image question A B answer modality degradation_type degradation_severity source".split()
 
@@ -80,7 +81,10 @@ def test_prepare_options_reach_the_library(source: Path) -> None:
 
 
 def test_list(source: Path) -> None:
-    assert "medq_deg/clean_dev      not prepared" in run("list")
+    lines = run("list").splitlines()
+    assert "medq_deg/clean_dev      not prepared" in "\n".join(lines)
+    abouts = [split.about for name in suites.names() for split in suites.get(name).splits]
+    assert len({line.index(about) for line, about in zip(lines, abouts, strict=True)}) == 1  # in one column
     prepared(source)
     rows = {(row["suite"], row["split"]): row["data"] for row in json.loads(run("list", "--json"))}
     assert rows["medq_deg", "clean"]["sample"] == "2 rows"

@@ -54,7 +54,7 @@ def test_no_run(call, tmp_path):
     done = call(tmp_path)
     assert isinstance(done.exception, UserError) and "No *_results.json in" in str(done.exception)
     done = call(tmp_path / "nowhere.json")
-    assert isinstance(done.exception, UserError) and "Can't read" in str(done.exception)
+    assert isinstance(done.exception, UserError) and "is not there" in str(done.exception)
 
 
 def test_two_judges_in_one_run(call, tmp_path):

@@ -49,6 +49,30 @@ def test_passes_arguments_on_and_logs_samples(harness):
     assert given[-1] == "--log_samples"
 
 
+@pytest.mark.parametrize(
+    ("model", "tasks", "said"),
+    [
+        (
+            "m",
+            "a_1,medq_deg_lvels",
+            "Unknown task 'medq_deg_lvels' in --tasks. Did you mean 'medq_deg_levels'?",
+        ),
+        ("medtasks_randm", "medq_deg_l2", "Unknown model 'medtasks_randm' in --model. Did you mean 'medtasks_random'?"),
+    ],
+)
+def test_names_that_begin_like_ours_and_are_none_end_before_the_harness_starts(harness, model, tasks, said):
+    done = call("run", "--model", model, "--tasks", tasks)
+    assert isinstance(done.exception, UserError) and said in str(done.exception)
+    assert harness.commands == []
+
+
+@pytest.mark.parametrize("more", [["--tasks", "medq_deg_l*"], ["--tasks", "med_cmr_own", "--include_path", "here"]])
+def test_patterns_and_tasks_of_other_folders_are_the_harnesss_to_check(harness, more):
+    harness.results = {"medq_deg_l2": {"accuracy,none": 0.5}, "med_cmr_own": {"accuracy,none": 0.5}}
+    call("run", "--model", "m", *more)
+    assert len(harness.commands) == 1
+
+
 def test_says_where_results_went(harness):
     done = call(*ASKED, "--output_path=out")
     assert "Results: out/model/1_results.json" in done.output

@@ -24,6 +24,24 @@ def lines(found):
     return [str(each) for each in found.problems]
 
 
+@pytest.mark.parametrize("name", ["x" * 5000, '"a\\0b"'])
+@pytest.mark.parametrize("key", ["prompt: prompt.txt", "test: questions.csv", "include: _template_yaml"])
+def test_a_name_that_no_file_can_have_is_an_error_with_a_line(key, name, chest_side):
+    path = chest_side / "chest_side.yaml"
+    text = path.read_text("utf-8")
+    assert key in text
+    path.write_text(text.replace(key, f"{key.partition(':')[0]}: {name}"), "utf-8")
+    [problem] = [each for each in validate(chest_side, static_only=True).errors if each.file.endswith(path.name)]
+    assert problem.line and problem.value
+
+
+@pytest.mark.parametrize("module", ["x" * 5000, "__main__"])
+def test_a_module_that_no_file_can_be_is_an_error(module, chest_side):
+    path = chest_side / "chest_side.yaml"
+    path.write_text(path.read_text("utf-8").replace("adapter.documents", f"{module}.documents"), "utf-8")
+    assert "process_docs" in [each.key for each in validate(chest_side, static_only=True).errors]
+
+
 def test_a_hook_that_writes_a_file_is_reported_and_not_executed(chest_side, tmp_path):
     target = tmp_path / "written"
     top = f"Path({str(target)!r}).write_text('executed')"

@@ -51,6 +51,27 @@ def test_a_change_wants_a_higher_version(file, old, new, said, committed):
     assert raised(committed) == []
 
 
+def test_a_long_prompt_in_the_yaml_is_no_file(committed):
+    change(committed / "chest_side.yaml", "prompt: prompt.txt", f'prompt: "{"long " * 200}{{question}} {{options}}"')
+    assert "lmms_eval_specific_kwargs changed since" in raised(committed)[0]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("lmms_eval_specific_kwargs:\n  default:\n    parser: option\n    prompt: prompt.txt", "description: x"),
+        ("  default:\n    parser: option\n    prompt: prompt.txt", "  default: text"),
+        ("lmms_eval_specific_kwargs:\n  default:\n    parser: option\n    prompt: prompt.txt",
+         "lmms_eval_specific_kwargs: [1]"),
+        ("dataset_kwargs:\n  data_files:\n    test: questions.csv", "dataset_kwargs: text"),
+        ("prompt: prompt.txt", "prompt: /etc/hosts"),
+    ],
+)  # fmt: skip
+def test_what_is_of_another_form_is_a_change(old, new, committed):
+    change(committed / "chest_side.yaml", old, new)
+    assert "changed since" in raised(committed)[0]
+
+
 def test_a_comment_is_no_change(committed):
     change(committed / "chest_side.yaml", "include:", "# a remark\ninclude:")
     assert raised(committed) == []

@@ -60,6 +60,8 @@ def test_without_a_judge_the_run_completes(harness, judge_server):
     run, logs = harness(REPLIES, ["judge_group"], judge="")
     found = run.tasks["judge_open"]
     assert found["correctness,trials"] is None  # only rules had a say, of the exact one and the empty one
+    errors = {key: value for key, value in found.items() if key.startswith("correctness_stderr")}
+    assert errors and set(errors.values()) == {"N/A"}
     assert found["coverage,trials"] == pytest.approx(2 / 6)
     assert found["complete,trials"] == 0.0
     assert found["bound_worst,trials"] == pytest.approx((5 + 1 + 4 * 1) / 6)

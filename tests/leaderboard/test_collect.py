@@ -1,14 +1,12 @@
 """From folders to a board: what is read, and everything that can be wrong with it."""
 
 import json
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.judges import med_cmr, sure_vqa
-from lmms_medtasks.leaderboard import packing
 from lmms_medtasks.leaderboard import rules as board_rules
 from lmms_medtasks.leaderboard.collect import collect
 from lmms_medtasks.leaderboard.measures import main_measures, scale
@@ -205,31 +203,6 @@ def test_each_bad_run_is_named_with_its_reason_and_the_rest_is_built(tmp_path, r
     for name, (code, said) in expected.items():
         assert refused[name].code == code
         assert said in refused[name].reason
-
-
-def test_a_contributed_task_has_a_board_of_its_own(tmp_path, runs):
-    rows = runs.choice_rows({"q1": "A", "q2": "B"})
-    own = {"template": "multiple_choice", "data": "full"}
-    for model in ("a", "b"):
-        runs.write(tmp_path / model, {"chest_side": rows}, model=model, metadata=own)
-    board = collect([tmp_path])
-    assert board.suites == ["contributed"] and all(entry.ranked for entry in board.entries)
-    assert {problem.code for problem in board.problems} == {"contributed_task"} and not board.bad
-    # Its pack stands beside it; one that names a suite of ours does not get into that.
-    packed = packing.pack(board.entries[:1], "A <a@b.org>")
-    packing.write(packed, tmp_path / "b" / "a.json")
-    assert len(collect([tmp_path / "b"]).entries) == 2
-    stranger = replace(board.entries[0], suite="medq_deg")
-    packing.write(packing.pack([stranger], "A <a@b.org>"), tmp_path / "b" / "a.json")
-    assert [problem.code for problem in collect([tmp_path / "b"]).refused] == ["unknown_task"]
-
-
-def test_a_contributed_task_says_in_its_records_which_data_it_read(tmp_path, runs):
-    path = runs.write(tmp_path, {"chest_side": runs.choice_rows({"q1": "A"})}, metadata={"template": "multiple_choice"})
-    content = json.loads(path.read_text())
-    del content["configs"]["chest_side"]["metadata"]["data"]
-    path.write_text(json.dumps(content))
-    assert collect([tmp_path]).entries[0].data == "full"
 
 
 def test_logs_are_read_in_several_processes_as_in_one(tmp_path, runs, monkeypatch):

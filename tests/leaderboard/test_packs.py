@@ -212,3 +212,34 @@ def test_names_that_would_not_be_found_again(tmp_path, runs, name):
     runs.write(tmp_path / "run", {TASK: runs.choice_rows(ANSWERS)})
     result = invoke(tmp_path / "run", "-o", tmp_path / name, "--signed-off-by", SIGNED)
     assert isinstance(result.exception, UserError)
+
+
+@pytest.mark.parametrize(
+    ("keys", "to"),
+    [
+        (("suite",), 5), (("task",), ["a"]), (("task",), "\x1b[31m"), (("version",), 1.0), (("data_digest",), None),
+        (("fingerprint",), ["x"]), (("fingerprint",), {"code": {}}), (("settings",), [1]), (("reported",), [1]),
+        (("reported",), {"accuracy": "x"}), (("reported",), {"accuracy": 10**400}), (("counts", "original"), "x"),
+        (("model", "name"), "\ud800"), (("judge",), {"name": 5}), (("questions",), ["x"]), (("measures",), [1]),
+        (("measures", "accuracy", "score", "codes"), [10**30] * 4),
+        (("measures", "accuracy", "score", "values"), [10**400] * 2),
+    ],
+)  # fmt: skip
+def test_values_of_another_kind_are_refused_and_the_rest_is_built(packed, tmp_path, keys, to):
+    change(packed, TASK, *keys, to=to)
+    path = written(signed_again(packed), tmp_path)
+    board = collect([path, tmp_path / "run"])
+    assert [problem.code for problem in board.refused] == ["bad_pack"] and board.entries
+
+
+@pytest.mark.parametrize("number", ["NaN", "1e999"])
+def test_numbers_that_are_none_are_refused(packed, tmp_path, number):
+    path = written(packed, tmp_path)
+    path.write_text(path.read_text().replace('"reported":{', f'"reported":{{"x":{number},', 1))
+    assert [problem.code for problem in collect([path]).refused] == ["bad_pack"]
+
+
+def test_tags_of_questions_are_a_mapping(packed, tmp_path):
+    for questions in packed["questions"].values():
+        questions["tags"] = [1]
+    assert [problem.code for problem in collect([written(signed_again(packed), tmp_path)]).refused] == ["bad_pack"]

@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from lmms_medtasks.leaderboard import installed
 from lmms_medtasks.report.document import Cell
 
 
@@ -20,7 +21,12 @@ class Published:
 
 
 def published(task: str) -> list[Published]:
-    """The published rows that have numbers of the task's measures, in the paper's order."""
+    """The published rows that have numbers of the task's measures, in the paper's order.
+
+    None for a task that is not installed, whatever its name: nobody published numbers of it.
+    """
+    if installed.of_task(task) is None:
+        return []
     if task == "medq_deg":
         return list(_medq_deg())
     if task in ("med_cmr_mcq", "med_cmr_open"):

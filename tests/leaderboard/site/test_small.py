@@ -52,6 +52,11 @@ def test_of_a_local_checkpoint_two_parts_are_shown(name, shown):
     assert names.shown_name(name) == shown
 
 
+def test_nobody_published_numbers_of_a_task_that_is_not_installed():
+    assert rows.published("bones_joints_t1_knowledge")
+    assert rows.published("bones_joints_t1_knowledge_of_mine") == []
+
+
 def test_published_tables_hold_no_row_of_ours():
     for suite in ("medq_deg", "med_cmr", "medobvious", "sure_vqa"):
         tables = published.tables(suite)
