@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
@@ -13,7 +13,7 @@ from typing import Any
 
 from lmms_medtasks import results
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.leaderboard import checks, installed, packs, references
+from lmms_medtasks.leaderboard import checks, installed, packs, references, run_form
 from lmms_medtasks.leaderboard.build import entry_of
 from lmms_medtasks.leaderboard.entries import Board, Entry, Problem, Questions
 from lmms_medtasks.leaderboard.reading import read_log
@@ -125,10 +125,11 @@ def _of_file(file: Path, rules: Rules, tasks: Sequence[str]) -> Iterator[Job | P
     except UserError as error:
         yield rules.problem("unreadable", str(error), file)
         return
-    configs = run.content.get("configs") or {}
-    if not isinstance(configs, Mapping) or not all(isinstance(each, Mapping) for each in configs.values()):
-        yield rules.problem("unreadable", f"{file}: its 'configs' is no mapping of tasks to their settings.", file)
+    wrong = run_form.of_run(run.content)
+    if wrong:
+        yield rules.problem("unreadable", f"{file}: {wrong}.", file)
         return
+    configs = run.content.get("configs") or {}
     named = [task for task in configs if not tasks or task in tasks]
     if not named and not tasks:
         yield rules.problem("unreadable", f"{file} has no task.", file)
@@ -143,6 +144,9 @@ def _of_task(run: Run, task: str, rules: Rules) -> Job | Problem:
     if installed.of_task(task) is None and not installed.is_contributed(run.content["configs"][task]):
         said = f"{shown} is none of the tasks that are installed here, and was not made from one of our templates."
         return rules.problem("unknown_task", said, run.path, shown, model)
+    wrong = run_form.of_task(run.content, task)
+    if wrong:
+        return rules.problem("unreadable", f"{run.path}: {printable(wrong)}.", run.path, shown, model)
     if task not in run.tasks:
         return rules.problem("no_result", f"The run stopped before {task} had a result.", run.path, task, model)
     if not run.samples_file(task).is_file():

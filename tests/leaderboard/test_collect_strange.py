@@ -55,6 +55,36 @@ def test_configurations_of_another_form_are_refused(configs, tmp_path, runs):
     assert [problem.code for problem in collect([path]).refused] == ["unreadable"]
 
 
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        (["versions"], [1.0]),
+        (["n-samples"], "x"),
+        (["n-samples", TASK], "x"),
+        (["n-samples", TASK], {"original": "4", "effective": 4}),
+        (["config"], "x"),
+        (["config", "model_args"], [1]),
+        (["results", TASK], "x"),
+        (["configs", TASK, "metadata"], [1]),
+        (["configs", TASK, "metadata", "fingerprint"], [1]),
+        (["configs", TASK, "metadata", "judge"], {"name": "j", "protocols": [None]}),
+    ],
+)
+def test_what_was_damaged_by_hand_is_refused_and_the_rest_read(place, value, tmp_path, runs):
+    runs.write(tmp_path / "good", {TASK: runs.choice_rows(GOOD)})
+    path = runs.write(tmp_path / "bad", {TASK: runs.choice_rows(GOOD)}, model="other")
+    content = json.loads(path.read_text("utf-8"))
+    part = content
+    for name in place[:-1]:
+        part = part[name]
+    part[place[-1]] = value
+    path.write_text(json.dumps(content), "utf-8")
+    board = collect([tmp_path])
+    assert len(board.entries) == 1
+    (problem,) = board.refused
+    assert problem.code == "unreadable" and place[-1] in problem.reason
+
+
 def test_without_any_score_there_is_nothing_to_rank_by(tmp_path, runs):
     rows = [{key: value for key, value in row.items() if key != "accuracy"} for row in runs.choice_rows(GOOD)]
     records = [row["accuracy"] for row in runs.choice_rows(GOOD)]
