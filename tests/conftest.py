@@ -9,6 +9,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# Nothing is timed in a test: a machine with something else to do would fail it.
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
 
 # Folders whose files take long: begun first, so that no process is left with one of them at the end.
 LONG = ("e2e", "contributing", "leaderboard")
