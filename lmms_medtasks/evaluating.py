@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Iterator, Mapping
+import inspect
+from collections.abc import Iterator
 from typing import Any
 
 from lmms_medtasks import runners
@@ -31,13 +32,15 @@ def join_evaluator(module: Any) -> None:
 
     @functools.wraps(original)
     def evaluate(*args: Any, **kwargs: Any) -> Any:
+        # By name, however they were given: a library's user may hand them over by place.
+        named = inspect.signature(original).bind(*args, **kwargs).arguments
+        lm, tasks = named["lm"], named["task_dict"]
         with user_errors():
-            _check_write_out(kwargs)
-            _check_model(kwargs)
-            _check_repeats(kwargs.get("task_dict") or {})
-            _note_encoding(kwargs.get("lm"), kwargs.get("task_dict") or {})
-            tasks = kwargs.get("task_dict") or {}
-            with _sampling_apart(kwargs.get("lm"), tasks), Stage(_tasks(tasks)) as judging:
+            _check_write_out(tasks, bool(named.get("write_out")))
+            _check_model(lm, tasks)
+            _check_repeats(tasks)
+            _note_encoding(lm, tasks)
+            with _sampling_apart(lm, tasks), Stage(_tasks(tasks)) as judging:
                 return judging.cleaned(original(*args, **kwargs))
 
     module.evaluate = evaluate
@@ -67,24 +70,24 @@ def _note_encoding(lm: Any, task_dict: dict[Any, Any]) -> None:
             config.metadata = {**config.metadata, "image_encoding": encoding}
 
 
-def _check_write_out(arguments: Mapping[str, Any]) -> None:
+def _check_write_out(task_dict: dict[Any, Any], asked: bool) -> None:
     """Raises UserError where the harness is to print prompts that the terms of their data keep out of its log."""
     from lmms_medtasks.judges import stage
 
     # Whoever's the task is: its data is of those terms if it names a protocol that has them.
-    for config in _configs(arguments.get("task_dict") or {}) if arguments.get("write_out") else ():
+    for config in _configs(task_dict) if asked else ():
         if any(protocol.terms for protocol in stage.protocols_of(config)):
             raise UserError(f"--write_out prints prompts of {config.task}, which its data's terms keep out of logs.")
 
 
-def _check_model(arguments: Mapping[str, Any]) -> None:
+def _check_model(lm: Any, task_dict: dict[Any, Any]) -> None:
     """Raises UserError where a model behind a third party's server would be asked data whose terms forbid that."""
     from lmms_medtasks import model_guard
     from lmms_medtasks.judges import stage
 
-    configs = _configs(arguments.get("task_dict") or {})
+    configs = _configs(task_dict)
     terms = [(str(config.task), protocol.terms) for config in configs for protocol in stage.protocols_of(config)]
-    model_guard.check(arguments.get("lm"), terms)
+    model_guard.check(lm, terms)
 
 
 def _check_repeats(task_dict: dict[Any, Any]) -> None:

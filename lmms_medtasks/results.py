@@ -73,7 +73,7 @@ def read(path: Path) -> Run:
         content = json.loads(path.read_text("utf-8"))
     except FileNotFoundError:
         raise UserError(f"{path} is not there. Give a result folder of a run, or its *_results.json.") from None
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise UserError(f"Can't read {path} as a result file of the harness: {error}") from error
     if not isinstance(content, dict) or not isinstance(content.get("results"), dict):
         raise UserError(f"{path} is no result file of the harness: it has no 'results'.")

@@ -26,9 +26,24 @@ def test_terms_hold_for_a_task_of_ones_own_too():
     tasks = {"own": SimpleNamespace(config=config)}
     runner = type("Claude", (), {"__module__": "lmms_eval.models.simple.claude"})()
     with pytest.raises(UserError, match="may not be asked 'own': Anthropic is a third party"):
-        evaluating._check_model({"lm": runner, "task_dict": tasks})
+        evaluating._check_model(runner, tasks)
     with pytest.raises(UserError, match="--write_out prints prompts of own"):
-        evaluating._check_write_out({"write_out": True, "task_dict": tasks})
+        evaluating._check_write_out(tasks, True)
     settings["default"]["judge"] = "sure_open"
-    evaluating._check_model({"lm": runner, "task_dict": tasks})
-    evaluating._check_write_out({"write_out": True, "task_dict": tasks})
+    evaluating._check_model(runner, tasks)
+    evaluating._check_write_out(tasks, True)
+
+
+@pytest.mark.parametrize("by_place", [True, False])
+def test_what_is_given_by_place_is_checked_too(by_place):
+    asked = []
+    module = SimpleNamespace(evaluate=lambda lm, task_dict, limit=None: asked.append(lm) or {"results": {}})
+    evaluating.join_evaluator(module)
+    settings = {"default": {"judge": "sure_mimic_open"}}
+    config = SimpleNamespace(task="own", metadata={}, lmms_eval_specific_kwargs=settings, filter_list=[], repeats=1)
+    tasks = {"own": SimpleNamespace(config=config)}
+    runner = type("Claude", (), {"__module__": "lmms_eval.models.simple.claude"})()
+    with pytest.raises(UserError, match="Anthropic is a third party"):
+        module.evaluate(runner, tasks) if by_place else module.evaluate(lm=runner, task_dict=tasks)
+    assert asked == []
+    assert module.evaluate(runner, {}, 3) == {"results": {}} and asked == [runner]

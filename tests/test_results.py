@@ -105,3 +105,10 @@ def test_a_task_without_accuracy_whose_requests_all_failed(tmp_path, failed, rep
 def test_a_run_that_is_not_there(tmp_path):
     with pytest.raises(UserError, match=r"RUN is not there\. Give a result folder of a run"):
         results.read(tmp_path / "RUN")
+
+
+def test_a_result_file_that_is_nested_too_deeply_is_named(tmp_path):
+    path = tmp_path / "x_results.json"
+    path.write_text('{"results": ' + "[" * 200_000 + "]" * 200_000 + "}", "utf-8")
+    with pytest.raises(UserError, match="Can't read .*x_results.json"):
+        results.read(path)

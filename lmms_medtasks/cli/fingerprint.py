@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from lmms_medtasks.writing import write_text
+
 _LINE = re.compile(r"^  fingerprint:.*\n(?:    .*\n)*", re.MULTILINE)
 
 
@@ -58,4 +60,4 @@ def _write(path: Path, actual: dict[str, str]) -> None:
     block = f"  fingerprint:\n{lines}"
     text = path.read_text("utf-8")
     text = _LINE.sub(block, text) if _LINE.search(text) else text.replace("metadata:\n", f"metadata:\n{block}", 1)
-    path.write_text(text, "utf-8")
+    write_text(path, text)

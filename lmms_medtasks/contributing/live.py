@@ -17,6 +17,7 @@ from lmms_medtasks.contributing.loaded import Loaded, attempt, load
 from lmms_medtasks.contributing.problems import Findings, nearest
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.templates.settings import DRAWN
+from lmms_medtasks.writing import write_text
 
 SHOWN = 5
 SCORED = 200
@@ -177,18 +178,18 @@ def _check_pickles(task: Loaded, found: Findings) -> None:
                       "can't: the harness executes it outside of any package", key=key, level="warning")  # fmt: skip
 
 
-def prompts(tasks: list[Loaded]) -> dict[str, str]:
-    """The snapshot: each task's prompt for :data:`FROZEN`; tasks whose prompt wants more of a document are left out."""
-    found = {}
+def prompts(tasks: list[Loaded]) -> tuple[dict[str, str], dict[str, str]]:
+    """The snapshot: each task's prompt for :data:`FROZEN`; and of tasks whose prompt wants more of a document, why."""
+    found, failed = {}, {}
     for task in tasks:
         doc = dict(FROZEN)
         if task.template is not None and (task.template.kind == "open" or "options" not in task.template.columns):
             doc["options"] = []
         try:
             found[task.name] = task.prompt(doc)
-        except Exception:  # noqa: BLE001, S112 (a hook of others on a question that is not theirs)
-            continue
-    return dict(sorted(found.items()))
+        except Exception as error:  # noqa: BLE001 (a hook of others on a question that is not theirs)
+            failed[task.name] = f"{type(error).__name__}: {error}"
+    return dict(sorted(found.items())), failed
 
 
 def check_snapshot(folder: Path, tasks: list[Loaded], found: Findings) -> None:
@@ -198,7 +199,11 @@ def check_snapshot(folder: Path, tasks: list[Loaded], found: Findings) -> None:
         found.add(path, "is missing: write it with `lmms-medtasks validate FOLDER --write`")
         return
     recorded = attempt(_recorded, folder, path=path, what="is no record of prompts", found=found)
-    for name, prompt in prompts(tasks).items() if recorded is not None else ():
+    made, failed = prompts(tasks)
+    for name, error in failed.items():
+        found.add(path, f"no prompt could be made for a question without columns of its own ({error}): a change of it "
+                  "will not be noticed", key=name, level="warning")  # fmt: skip
+    for name, prompt in made.items() if recorded is not None else ():
         if recorded.get(name) != prompt:
             found.add(path, "the prompt is another than recorded. If that is wanted: raise metadata.version, say so in "
                       "the card's changelog, and `lmms-medtasks validate FOLDER --write`", key=name,
@@ -219,6 +224,6 @@ def write_snapshot(folder: Path, tasks: list[Loaded], *, whole: bool) -> Path:
     """Record the prompts as they are. Unless ``tasks`` are all of the folder (``whole``), what it records stays."""
     path = folder / SNAPSHOT
     kept = {} if whole or not path.is_file() else _recorded(folder)
-    made = dict(sorted({**kept, **prompts(tasks)}.items()))
-    path.write_text(json.dumps(made, indent=1, ensure_ascii=False) + "\n", "utf-8")
+    made = dict(sorted({**kept, **prompts(tasks)[0]}.items()))
+    write_text(path, json.dumps(made, indent=1, ensure_ascii=False) + "\n")
     return path

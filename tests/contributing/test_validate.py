@@ -173,3 +173,17 @@ def test_a_data_set_that_no_network_leads_to(chest_side, monkeypatch):
     said = errors(chest_side)[0]
     assert said.startswith("chest_side.yaml: error: its data can't be had: Couldn't reach 'csv' on the Hub")
     assert "without HF_HUB_OFFLINE" in said
+
+
+def test_a_prompt_that_needs_a_column_of_the_data_is_told_to_be_out_of_the_snapshot(tmp_path):
+    from types import SimpleNamespace
+
+    from lmms_medtasks.contributing import live
+    from lmms_medtasks.contributing.problems import Findings
+
+    (tmp_path / "prompts.json").write_text("{}", "utf-8")
+    task = SimpleNamespace(name="own", template=None, prompt=lambda doc: doc["ward"])
+    live.check_snapshot(tmp_path, [task], found := Findings())
+    [problem] = found.problems
+    assert (problem.level, problem.key) == ("warning", "own")
+    assert "KeyError: 'ward'" in problem.message and "will not be noticed" in problem.message

@@ -10,17 +10,17 @@ from lmms_medtasks.errors import UserError
 from lmms_medtasks.judges import withheld
 
 
-def arguments(judge, **more):
+def tasks(judge):
     settings = {"default": {"judge": judge}}
     config = SimpleNamespace(task="a_task", metadata={"data_digest": ""}, lmms_eval_specific_kwargs=settings)
-    return {"task_dict": {"a_task": SimpleNamespace(config=config)}, **more}
+    return {"a_task": SimpleNamespace(config=config)}
 
 
 def test_prompts_are_not_printed():
     with pytest.raises(UserError, match="--write_out prints prompts of a_task"):
-        evaluating._check_write_out(arguments(["sure_mimic_open", "sure_mimic_closed"], write_out=True))
-    evaluating._check_write_out(arguments(["sure_mimic_open"], write_out=False))
-    evaluating._check_write_out(arguments(["sure_open"], write_out=True))
+        evaluating._check_write_out(tasks(["sure_mimic_open", "sure_mimic_closed"]), True)
+    evaluating._check_write_out(tasks(["sure_mimic_open"]), False)
+    evaluating._check_write_out(tasks(["sure_open"]), True)
 
 
 def test_the_digest_of_a_reply_does_not_tell_it(tmp_path, monkeypatch):
