@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -53,14 +53,19 @@ def choice_rows(trials: Mapping[str, str], *, images: int | None = None, **tags:
     return rows
 
 
-def judged_rows(totals: Mapping[str, float | None], judge: str = "openai:judge") -> list[dict[str, Any]]:
-    """A row of ``med_cmr_open`` a question, id -> its total; None: the judgement is missing."""
+def judged_rows(
+    totals: Mapping[str, float | None], judge: str = "openai:judge", settled: Collection[str] = ()
+) -> list[dict[str, Any]]:
+    """A row of ``med_cmr_open`` a question, id -> its total; None: the judgement is missing.
+
+    ``settled``: the questions whose total is a rule's and no judge's.
+    """
     rows = []
     for number, (name, total) in enumerate(totals.items()):
         value: dict[str, Any] = {
             "id": name,
             "image_id": f"image {number}",
-            "status": "judged" if total is not None else "missing",
+            "status": "missing" if total is None else "exact" if name in settled else "judged",
             "judged": int(total is not None),
             "wanted": 1,
             "low": 0.0 if total is None else total,

@@ -13,9 +13,10 @@ import numpy as np
 
 from lmms_medtasks import results
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.leaderboard.columns import Coded, Scalar, code_type
+from lmms_medtasks.leaderboard.columns import Coded, Scalar, code_type, coded
 from lmms_medtasks.leaderboard.entries import Measure, Questions
 from lmms_medtasks.leaderboard.measures import tag_names
+from lmms_medtasks.metrics import coverage
 from lmms_medtasks.report.runs import printable
 
 _SHORT = 24
@@ -113,6 +114,7 @@ class _Reader:
         self._judges: set[str] = set()
         self._data: set[str] = set()
         self._names: dict[str, None] = {}
+        self._statuses: dict[str, set[str]] = {}
 
     def add(self, row: dict[str, Any], number: int) -> None:
         record = results.record_of(row)
@@ -145,6 +147,8 @@ class _Reader:
             if type(score) not in (float, int) or score - score != 0:
                 raise UserError(f"{self._path}, line {number}: {metric} has the score {score!r}, wanted a number.")
             self._scores.add(metric + ".score", place, score)
+        if type(value.get("status")) is str:
+            self._statuses.setdefault(metric, set()).add(value["status"])
         if "wanted" in value:
             for name in _JUDGED:
                 if isinstance(value.get(name), int | float):
@@ -189,6 +193,10 @@ class _Reader:
         codes = np.frombuffer(self._cluster_codes, dtype=np.uint32)[order] + 1
         scores = self._scores.coded(count, order)
         questions = questions_of(ids[order], canonical((None, *clusters), codes), self._tags.coded(count, order))
+        # As in the task's own metrics: no mean where judgements are missing and no judge gave any.
+        for name, statuses in self._statuses.items():
+            if f"{name}.score" in scores and coverage.only_rules([{"status": each} for each in statuses]):
+                scores[f"{name}.score"] = coded([None] * count)
         measures = {
             name: Measure(scores[f"{name}.score"], *(scores.get(f"{name}.{each}") for each in _JUDGED))
             for name in [*self._names, *_added(scores, self._names)]

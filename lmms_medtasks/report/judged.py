@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
@@ -249,16 +249,36 @@ class JudgedMean:
     best: float | None
 
 
+def scores(values: Sequence[Mapping[str, Any]], groups: Sequence[Hashable] | None = None) -> np.ndarray:
+    """(n,) floats: the score of each answer that a mean may be over, NaN for the others.
+
+    NaN too for every answer of a group that no judge gave a verdict on (``coverage.only_rules``): what rules settle is
+    no mean of it, in the harness's metrics and here. ``groups``: for each answer what is averaged together with it;
+    None: all.
+    """
+    found = np.array([value.get("score", math.nan) for value in values], dtype=float)
+    rows: dict[Hashable, list[int]] = {}
+    for row, key in enumerate([None] * len(values) if groups is None else groups):
+        rows.setdefault(key, []).append(row)
+    for own in rows.values():
+        if _coverage.only_rules([values[row] for row in own]):
+            found[own] = math.nan
+    return found
+
+
 def means(
     records: Sequence[Record], values: Sequence[Mapping[str, Any]], tags: Sequence[str], *, resamples: int = RESAMPLES
 ) -> dict[Key, JudgedMean]:
-    """The mean of each group of records that agree in ``tags``; ``values`` are those of ``judges.records.value``."""
-    scores = np.array([value.get("score", math.nan) for value in values], dtype=float)
+    """The mean of each group of records that agree in ``tags``; ``values`` are those of ``judges.records.value``.
+
+    A group that no judge gave a verdict on has no mean, see :func:`scores`; its counts and bounds are there.
+    """
+    keys: list[Key] = [tuple(record.get(tag) for tag in tags) for record in records]
     groups: dict[Key, list[Mapping[str, Any]]] = {}
-    for record, value in zip(records, values, strict=True):
-        groups.setdefault(tuple(record.get(tag) for tag in tags), []).append(value)
+    for key, value in zip(keys, values, strict=True):
+        groups.setdefault(key, []).append(value)
     found = {}
-    for key, group in grouped.by_tags(records, tags, scores, resamples=resamples).items():
+    for key, group in grouped.by_tags(records, tags, scores(values, keys), resamples=resamples).items():
         own = groups.get(key, [])
         found[key] = JudgedMean(
             mean=group.mean,

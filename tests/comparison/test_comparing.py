@@ -10,8 +10,9 @@ from statsmodels.stats.contingency_tables import mcnemar
 from typer.testing import CliRunner
 
 from lmms_medtasks.cli import compare as command
-from lmms_medtasks.comparison import comparing, sides
+from lmms_medtasks.comparison import comparing, gate_rules, sides
 from lmms_medtasks.comparison.document import document, to_json
+from lmms_medtasks.comparison.gate import gate
 from lmms_medtasks.comparison.paired import cohens_h
 from lmms_medtasks.errors import UserError
 
@@ -62,6 +63,17 @@ def test_graded_scores_take_wilcoxon_and_a_rank_correlation(both, runs):
     assert (of.test, of.rank_biserial) == ("Wilcoxon", pytest.approx(1 / 3))
     assert (of.cohens_h, of.odds) == (None, None)
     assert of.mean.estimate == pytest.approx(10)
+
+
+def test_what_rules_settle_is_compared_with_nothing_where_no_judge_judged(both, runs):
+    """Neither by compare nor by the gate."""
+    rows = lambda totals: runs.judged_rows(totals, settled={"q1"})  # noqa: E731
+    folders = both({"q1": 80.0, "q2": 60.0}, {"q1": 0.0, "q2": None}, rows, "med_cmr_open",
+                   others=({}, {"reported": {"total,trials": None}}))  # fmt: skip
+    (comparison,) = compared(folders).comparisons
+    assert (len(comparison.found.pairs), comparison.found.second, comparison.found.p) == (0, None, None)
+    found = gate(*map(sides.read, folders), gate_rules.read(None))
+    assert [(verdict.candidate, verdict.drop) for verdict in found.verdicts] == [(None, None)]
 
 
 def test_holm_corrects_over_all_tasks(tmp_path, runs):

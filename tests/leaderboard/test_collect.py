@@ -10,6 +10,7 @@ from lmms_medtasks.judges import med_cmr, sure_vqa
 from lmms_medtasks.leaderboard import rules as board_rules
 from lmms_medtasks.leaderboard.collect import collect
 from lmms_medtasks.leaderboard.measures import main_measures, scale
+from lmms_medtasks.leaderboard.site import ranking
 
 TASK = "medq_deg_l1"
 ANSWERS = {"q2": "AAB", "q1": "AAA", "q3": "B-!", "q4": "!!!"}
@@ -81,6 +82,25 @@ def test_a_log_that_nobody_judged_is_still_an_entry(tmp_path, runs):
     board = collect([runs.write(tmp_path, {"med_cmr_open": rows}, metadata={"judge": {"name": "none"}})])
     assert board.entries[0].measures["total"].mean is None
     assert {"no_judge", "low_coverage"} <= {code for code, _ in codes(board)}
+
+
+def test_what_rules_settle_is_no_mean_where_no_judge_judged(tmp_path, runs):
+    """Not even where the board's rules rank such an entry."""
+    totals = {"q1": 0.0, "q2": None, "q3": None}
+    none = {"metadata": {"judge": {"name": "none"}}, "reported": {"total,trials": None}}
+    for name, settled in (("none", {"q1"}), ("judged", ())):
+        rows = runs.judged_rows(totals, judge="none", settled=settled)
+        runs.write(tmp_path / name, {"med_cmr_open": rows}, model=name, **none)
+    levels = {"levels": {"no_judge": "flag", "low_coverage": "flag"}}
+    board = collect([tmp_path], rules=board_rules.with_own(levels, "here"))
+    found = {entry.model.name: entry for entry in board.entries}
+    nobody = found["none"].measures["total"]
+    assert (nobody.mean, nobody.n, nobody.bounds) == (None, 0, (0, pytest.approx(200 / 3)))
+    assert (found["none"].counts.judged, found["none"].counts.wanted) == (1, 3)
+    assert found["judged"].measures["total"].mean == 0
+    assert [standing.mean.estimate for standing in ranking.standings(
+        [found["none"]], "total", higher_is_better=True, resamples=20)] == [None]  # fmt: skip
+    assert found["none"].ranked
 
 
 @pytest.mark.parametrize(

@@ -79,23 +79,29 @@ def analyse(source: Source, *, resamples: int) -> Analysis:
     )
 
 
-def usable(asked: Asked) -> Sequence[Record]:
-    """The records that a mean may be over: none where no judge gave a verdict, since what a rule settles is wrong."""
-    if asked.judging is None or asked.judging.statuses["judged"] or not asked.judging.statuses["missing"]:
-        return asked.records
-    return [{key: value for key, value in record.items() if key != "score"} for record in asked.records]
+_OF_A_JUDGE = ("score", "labels", "unanimous", "steps")
+
+
+def usable(records: Sequence[Record]) -> Sequence[Record]:
+    """The records as a mean over them may take them: without what rules settled where no judge gave a verdict.
+
+    That is the rule of the tasks' own metrics, see ``coverage.only_rules``.
+    """
+    if not _coverage.only_rules([record["value"] for record in records if "value" in record]):
+        return records
+    return [{key: value for key, value in record.items() if key not in _OF_A_JUDGE} for record in records]
 
 
 def _result(asked: Asked, resamples: int) -> Result:
-    records = usable(asked)
+    records = usable(asked.records)
     values = [record["value"] for record in records if "value" in record]
     labels: Counter[str] = Counter(label for record in records for label in record.get("labels", ()))
     return Result(
         asked=asked,
         overall=share(records, resamples=resamples),
-        sites={key: share(found, resamples=resamples) for (key,), found in _groups(records, "site")},
+        sites={key: share(usable(found), resamples=resamples) for (key,), found in _groups(records, "site")},
         diseases={
-            (name, listed): share(found, resamples=resamples)
+            (name, listed): share(usable(found), resamples=resamples)
             for (name, listed), found in _groups(records, "disease", "disease_listed")
         },
         unclear=labels["Unclear"] / labels.total() if labels else None,
@@ -148,7 +154,7 @@ def _gap(
     """None where a task has no scored answer."""
     parts = {}
     for asked in (*first, *second):
-        rows = sorted((r["image_id"], r["score"]) for r in usable(asked) if "score" in r)
+        rows = sorted((r["image_id"], r["score"]) for r in usable(asked.records) if "score" in r)
         if not rows:
             return None
         parts[asked.name] = part([image for image, _ in rows], [score for _, score in rows])

@@ -88,7 +88,7 @@ def _tests(analyses: Mapping[str, Analysis]) -> tuple[Tests, dict[str, list[Dunn
     for name, each in analyses.items():
         for task in forms().values():
             asked = each.source.of(task.key, *_ASKED)
-            own = [record["score"] for record in usable(asked) if "score" in record] if asked else []
+            own = [record["score"] for record in usable(asked.records) if "score" in record] if asked else []
             if own:
                 scores.setdefault(task.numeral, {})[name] = own
     there = {numeral: found for numeral, found in scores.items() if len(found) > 1}

@@ -138,10 +138,15 @@ def _analyse(source: Source, resamples: int) -> Analysis:
     )
 
 
-def values(records: Sequence[Record], measure: str = TOTAL) -> np.ndarray:
-    """(n,) floats: of open answers the measure, of others the score; NaN where there is none."""
-    found = [record["values"][measure] if "values" in record else record for record in records]
-    return np.array([each.get("score", math.nan) for each in found], dtype=float)
+def values(records: Sequence[Record], measure: str = TOTAL, tag: str = "") -> np.ndarray:
+    """(n,) floats: of open answers the measure, of others the score; NaN where there is none.
+
+    ``tag``: what the values are to be averaged by, "" for all together: see :func:`judged.scores`.
+    """
+    if not any("values" in record for record in records):
+        return np.array([record.get("score", math.nan) for record in records], dtype=float)
+    groups = [record[tag] for record in records] if tag else None
+    return judged.scores([record["values"][measure] for record in records], groups)
 
 
 def _choice(asked: Asked, resamples: int) -> Choice:
@@ -214,7 +219,7 @@ def _open(asked: Asked, resamples: int) -> Open:
     for measure in measures:
         for (name,), found in of(measure, ["dimension"]).items():
             by_dimension.setdefault(name, {})[measure] = found
-    totals = values(records)
+    totals = values(records, tag="dimension")
     return Open(
         questions=len(records),
         images=len({record["image_id"] for record in records}),
@@ -250,9 +255,12 @@ def compared(
     Of circular tasks each copy is set against the same copy.
     """
     first, second = ([_own_question(record) for record in records] for records in (before, after))
-    numbers = (values(first, measure), values(second, measure))
-    every = changes(first, second, [], *numbers, paired=True, resamples=resamples)
-    parted = changes(first, second, ["dimension"], *numbers, paired=True, resamples=resamples)
+
+    def by(*tags: str) -> dict[Any, Change]:
+        numbers = (values(side, measure, *tags) for side in (first, second))
+        return changes(first, second, tags, *numbers, paired=True, resamples=resamples)
+
+    every, parted = by(), by("dimension")
     return {"": every[()], **{key[0]: change for key, change in parted.items()}}
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from lmms_medtasks.errors import UserError, unknown
 from lmms_medtasks.judges import records as _judged
+from lmms_medtasks.metrics import coverage
 from lmms_medtasks.metrics.bootstrap import part
 from lmms_medtasks.metrics.robustness import Sides
 from lmms_medtasks.report.judged import Judging
@@ -80,7 +81,8 @@ class Answer:
             judge judged anything of the test (see :func:`sources`).
         low, high: the score, had each missing judgement been the worst or the best; None for a failed request.
         judged, wanted: judgements had and wanted; none is wanted of a failed request.
-        by_rule: the exact match, or another rule, gave the score.
+        judgement: where the score is from: "exact" (a rule, such as the exact match), "judged", "partial", "missing" or
+            "failed", as :func:`lmms_medtasks.judges.records.value` has it.
         status: "ok", "empty", "truncated" or "failed".
         text: the traditional metrics, in [0, 1]; empty where the request failed.
     """
@@ -95,7 +97,7 @@ class Answer:
     high: float | None
     judged: int
     wanted: int
-    by_rule: bool
+    judgement: str
     status: str
     text: Mapping[str, float]
 
@@ -178,9 +180,8 @@ def _with_scores(answers: Iterable[Answer]) -> Iterator[Answer]:
     for each in answers:
         groups.setdefault((each.side, each.kind), []).append(each)
     for group in groups.values():
-        missing = any(each.judged < each.wanted for each in group)
-        by_judge = any(each.judged and not each.by_rule for each in group)
-        yield from (replace(each, score=None) for each in group) if missing and not by_judge else group
+        settled = coverage.only_rules([{"status": each.judgement} for each in group])
+        yield from (replace(each, score=None) for each in group) if settled else group
 
 
 def shift_of(task: str) -> Shift:
@@ -219,7 +220,7 @@ def read(record: Record, where: str) -> Answer:
         high=value.get("high"),
         judged=value["judged"],
         wanted=value["wanted"],
-        by_rule=value["status"] == "exact",
+        judgement=value["status"],
         status=share(str(record["trials"][0])),
         text=_traditional(record, where),
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from lmms_medtasks.errors import UserError
@@ -10,6 +12,7 @@ from lmms_medtasks.report.bones_joints import assemble, tables
 from lmms_medtasks.report.bones_joints.analysis import analyse
 from lmms_medtasks.report.bones_joints.reading import sources
 from lmms_medtasks.report.suites import Options
+from lmms_medtasks.task_configs.bones_joints import judged as scoring
 
 ALL = {"t1": "AAAA", "t2": "AAAB", "t3": "AABB", "t4": "+++ +++ --- ---", "t5": "++- --- ??? ---",
        "t6": "+++ --- --- ---", "t7": "--- --- --- ---", "t8": "NNN MMM WWW MM?"}  # fmt: skip
@@ -187,3 +190,56 @@ def test_logs_that_are_none(write_bones, tmp_path):
     log.write_text(log.read_text().replace('"task": "t9"', '"task": "t2"', 1))
     with pytest.raises(UserError, match="a record of t1 in a log of t2"):
         of(folder)
+
+
+@pytest.fixture
+def write_unjudged(write_bones):
+    """As write_bones, without a judge; the answers of the first case are empty, which a rule settles as the worst."""
+
+    def write(worst, **given):
+        folder = write_bones(judge=JUDGE_NONE, **given)
+        for log in folder.glob("*.jsonl"):
+            rows = [json.loads(line) for line in log.read_text("utf-8").splitlines()]
+            for verdict in rows[0]["accuracy"]["verdicts"][0]:
+                verdict.update(status="exact", labels={**worst}, reason="no answer")
+            log.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+        return folder
+
+    return write
+
+
+def test_what_rules_settle_is_no_mean_where_no_judge_judged(write_unjudged):
+    folder = write_unjudged({"verdict": "Incorrect"}, t4="xxx xxx", t6="xxx xxx xxx")
+    (log,) = folder.glob("*t4*.jsonl")
+    metrics = [scoring.metrics_of(json.loads(line)["accuracy"]) for line in log.read_text("utf-8").splitlines()]
+    for name in ("accuracy", "unclear_rate", "unanimous"):
+        assert scoring.judged_mean([each[name] for each in metrics]) is None
+    part = assemble.parts(runs.find([folder]), Options(resamples=20, drawn=False))[0]
+    shown = part_tables(part)
+    for name in ("accuracy", "Unclear", "all judgements agree"):
+        assert column(shown["tasks"], name) == [None, None]
+    assert column(shown["tasks"], "n judged") == [3, 3] and column(shown["tasks"], "n") == [6, 9]
+    assert column(shown["tasks"], "missing as right") == [50, pytest.approx(200 / 3)]
+    assert set(column(shown["sites"], "IV")) == {None}
+    own = [cell.value for cell in shown["main"].rows[0].cells]
+    assert own[3:11] == [None] * 8
+
+
+def test_a_site_that_no_judge_saw_has_no_mean_though_others_were_judged(write_bones):
+    folder = write_bones(t4="+++ +++ xxx ---")  # a and c are knees
+    (log,) = folder.glob("*.jsonl")
+    rows = [json.loads(line) for line in log.read_text("utf-8").splitlines()]
+    for verdict in rows[0]["accuracy"]["verdicts"][0]:
+        verdict.update(status="exact", labels={"verdict": "Incorrect"}, reason="no answer")
+    log.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    (found,) = of(folder)
+    sites = found.of("t4", "images").sites
+    assert {site: each.estimate for site, each in sites.items()} == {"knee": None, "hip": 1, "skull": 0}
+    metrics = [scoring.metrics_of(row["accuracy"])["accuracy_knee"] for row in rows]
+    assert scoring.judged_mean(metrics) is None
+
+
+def test_no_share_of_contradictions_is_said_where_no_judge_judged(write_unjudged):
+    folder = write_unjudged({"verdict": "Missed"}, t8="xxx xxx")
+    part = assemble.parts(runs.find([folder]), Options(resamples=0, drawn=False))[0]
+    assert "contradiction" not in part_tables(part)

@@ -1,11 +1,15 @@
 """One run's numbers by hand."""
 
+import json
+
 import pytest
 
 from lmms_medtasks import results
+from lmms_medtasks.metrics import coverage
 from lmms_medtasks.report.sure_vqa.analysis import analyse
 from lmms_medtasks.report.sure_vqa.methods import methods, split_seed
 from lmms_medtasks.report.sure_vqa.reading import TRADITIONAL, Shift, sources
+from lmms_medtasks.task_configs.sure_vqa import scoring
 
 MODALITY = Shift("slake", "modality")
 
@@ -144,3 +148,21 @@ def test_exact_matches_alone_are_no_score(analyses):
     assert closed.robustness.ood.estimate == 0.5  # the other test was judged
     (all_exact,) = analyses(name="b", labels={"c1": "1", "c4": "1"}, more={"c1": exact, "c4": exact})
     assert all_exact.get(MODALITY, "closed").robustness.ratio.estimate == 1.0  # nothing is missing there
+
+
+def test_what_rules_settle_is_no_mean_where_no_judge_judged(analyses, write_sure_run):
+    labels = {"c1": "_", "c2": "?", "c4": "_", "c5": "?", "o1": "_", "o2": "?", "o3": "?"}
+    (found,) = analyses(labels=labels, judge="none")
+    for kind, worst, best in (("closed", 0, 0.5), ("open", 1, 3)):
+        result = found.get(MODALITY, kind)
+        assert [getattr(result.robustness, name).estimate for name in ("iid", "ood", "ratio")] == [None, None, None]
+        iid = result.sides["iid"]
+        assert (iid.judged, iid.wanted, iid.low, iid.high) == (1, 2, worst, best)
+    (method,) = methods([found])
+    assert {method.joined(MODALITY, "closed", name).value for name in ("iid", "ood", "rr")} == {None}
+    # The task's own metrics of the same log.
+    (log,) = write_sure_run("again", labels=labels, judge="none").glob("*.jsonl")
+    rows = [scoring.metrics_of(json.loads(line)["metric"]) for line in log.read_text("utf-8").splitlines()]
+    for name in ("closed_iid", "closed_ood", "open_iid"):
+        assert coverage.judged_mean([row[name] for row in rows]) is None
+    assert scoring.PAIRED["closed_rr"]([row["closed_rr"] for row in rows]) is None

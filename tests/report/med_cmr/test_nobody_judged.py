@@ -1,0 +1,75 @@
+"""Open answers of a run without a judge, some of them empty: rules settle those, and their 0 is nobody's mean."""
+
+import json
+
+import pytest
+
+from lmms_medtasks.metrics import coverage
+from lmms_medtasks.report import Options, build, runs
+from lmms_medtasks.report.med_cmr.analysis import analyse
+from lmms_medtasks.report.med_cmr.pairs import pairs
+from lmms_medtasks.report.med_cmr.reading import sources
+from lmms_medtasks.report.med_cmr.scale import scale
+from lmms_medtasks.task_configs.med_cmr.judged import metrics_of
+
+NOBODY = {"name": "none", "protocol": "med_cmr_open"}
+OPEN = {"q1": "empty", "q2": "?", "q3": "?"}  # q1 and q2 are SOD, q3 is FDD
+QUICK = Options(resamples=20, drawn=False)
+
+
+def table(part, key):
+    return next(each for section in part.sections for each in section.tables if each.key == key)
+
+
+def values(row):
+    return [cell.value for cell in row.cells]
+
+
+@pytest.fixture
+def unjudged(write_cmr):
+    return write_cmr("none", model="unjudged", judge=NOBODY, open=OPEN, open_noimage=OPEN)
+
+
+def test_the_harness_and_the_report_print_no_mean_but_bounds(unjudged):
+    log = next(unjudged.glob("*_samples_med_cmr_open.jsonl")).read_text("utf-8")
+    metrics = [metrics_of(json.loads(line)["total"]) for line in log.splitlines()]
+    for name in ("total", "consistency", "total_sod"):
+        assert coverage.judged_mean([each[name] for each in metrics]) is None
+    (part,) = build([unjudged], QUICK).parts
+    assert values(table(part, "main").rows[0])[-1] is None
+    # One of three was settled, by a rule: the worst. The others may be the worst or the best.
+    assert values(table(part, "open").rows[-1]) == ["Total (0 to 100)", None, 1, 3, 0, pytest.approx(200 / 3)]
+    assert {values(row)[1] for row in table(part, "open").rows} == {None}
+    dimensions = {values(row)[0]: values(row)[1:] for row in table(part, "open_dimensions").rows}
+    assert dimensions["Mean of the visual dimensions"][0] is None
+    sod = next(own for name, own in dimensions.items() if "(SOD)" in name)
+    assert sod == [None, 1, 2, 0, 50]
+    assert all(values(row)[1] is None for row in table(part, "open_scores").rows)
+    assert all(values(row)[1] is None for row in table(part, "open_modality").rows)
+    assert {tuple(values(row)[2:]) for row in table(part, "without_image_open").rows} == {(None, None, None)}
+
+
+def test_a_dimension_that_no_judge_saw_has_no_mean_though_others_were_judged(write_cmr):
+    (part,) = build([write_cmr(open={"q1": "empty", "q2": "?", "q3": "5555"})], QUICK).parts
+    rows = {values(row)[0]: values(row)[1:] for row in table(part, "open_dimensions").rows}
+    assert [own[0] for name, own in rows.items() if "(SOD)" in name or "(FDD)" in name] == [None, 100]
+    # The mean over the dimensions that have one.
+    assert rows["Mean of the visual dimensions"][0] == 100
+
+
+def test_beside_judged_models_its_cells_are_empty(unjudged, write_cmr):
+    judged = write_cmr("judged", model="judged", open={"q1": "5555", "q2": "0000", "q3": "5555"})
+    whole, *_ = build([judged, unjudged], QUICK).parts
+    shown = [values(row) for each in whole.sections for found in each.tables for row in found.rows
+             if found.key.startswith("models")]  # fmt: skip
+    place = [column.name for column in table(whole, "models").columns].index("open total")
+    assert {row[0]: row[place] for row in shown} == {"judged": pytest.approx(200 / 3), "unjudged": None}
+    assert [values(row)[-1] for row in table(whole, "main").rows if row.kind == "run"] == [None, None]
+
+
+def test_pairs_and_sizes_take_nothing_of_it(write_cmr):
+    folders = [write_cmr(name, model=name, judge=NOBODY, open=OPEN) for name in ("base", "tuned")]
+    found = {each.model: analyse(each, resamples=0) for each in sources(runs.find(folders))}
+    (pair,) = pairs([("base", "tuned")], found, resamples=0).tuned
+    assert (pair.questions.n, pair.changes[""].change.estimate) == (0, None)
+    assert scale({"base": 1e9, "tuned": 2e9}, found).figures == {}
