@@ -12,7 +12,7 @@ from lmms_medtasks.errors import UserError
 from lmms_medtasks.leaderboard.entries import Entry
 from lmms_medtasks.leaderboard.site.names import shown_name
 from lmms_medtasks.metrics.bootstrap import RESAMPLES
-from lmms_medtasks.report.document import Part
+from lmms_medtasks.report.document import Flag, Part
 from lmms_medtasks.report.runs import model_name
 from lmms_medtasks.report.suites import Options, suites
 from lmms_medtasks.results import Run
@@ -30,31 +30,44 @@ class Report:
 
 @dataclass(frozen=True)
 class Reports:
-    """What a suite's report says: of each model, by its key, and of all ranked ones together."""
+    """What a suite's report says: of each model, by its key, and of all ranked entries together."""
 
     models: Mapping[str, Report]
     comparison: Report
 
 
 def of_suite(suite: str, entries: Sequence[Entry], resamples: int = RESAMPLES) -> Reports:
-    """The reports of all models with an entry of this suite; the comparison is of those that are ranked throughout.
+    """The reports of all models with an entry of this suite; the comparison is of the ranked entries.
 
-    The ranked ones are analysed in one go where the parts can be told apart by the model's name; a report that can't be
-    made is given with the reason, and keeps no other one from being made.
+    An entry that is shown apart takes no other one of its model with it: the comparison leaves out that entry alone,
+    and says so. Models that are ranked throughout are analysed in one go with the comparison, where the parts can be
+    told apart by the model's name; a report that can't be made is given with the reason, and keeps no other one from
+    being made.
     """
     by_model: dict[str, list[Entry]] = {}
     for entry in entries:
         by_model.setdefault(entry.model.key, []).append(entry)
-    compared = {
-        key: own for key, own in by_model.items()
-        if all(entry.ranked for entry in own) and any(entry.source.samples for entry in own)
-    }  # fmt: skip
+    ranked = {key: [entry for entry in own if entry.ranked] for key, own in by_model.items()}
+    compared = {key: own for key, own in ranked.items() if any(entry.source.samples for entry in own)}
     together, comparison = _together(suite, compared, resamples)
     models = {}
     for key, own in by_model.items():
-        found = together.get(key) or _parts(suite, runs_of(own), f"{suite}-", resamples)
-        models[key] = _titled(suite, found)
-    return Reports(models, comparison)
+        whole = together.get(key) if ranked[key] == own else None
+        models[key] = _titled(suite, whole or _parts(suite, runs_of(own), f"{suite}-", resamples))
+    return Reports(models, _without_apart(comparison, by_model))
+
+
+def _without_apart(comparison: Report, by_model: Mapping[str, Sequence[Entry]]) -> Report:
+    """The comparison with a note on the entries that are shown apart and so are not in it."""
+    apart = [
+        f"{shown_name(own[0].model.name)} ({', '.join(sorted({entry.task for entry in own if not entry.ranked}))})"
+        for own in by_model.values()
+        if not all(entry.ranked for entry in own)
+    ]
+    if not apart:
+        return comparison
+    flag = Flag("note", f"Not in this comparison, since shown apart from the ranking: {'; '.join(apart)}.")
+    return replace(comparison, parts=tuple(replace(part, flags=(*part.flags, flag)) for part in comparison.parts))
 
 
 def _together(suite: str, models: Mapping[str, Sequence[Entry]], resamples: int) -> tuple[dict[str, Report], Report]:

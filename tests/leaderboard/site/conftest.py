@@ -15,6 +15,7 @@ HOSTILE = '<script>alert(1)</script></script>"\' onmouseover="alert(2)" {{7*191}
 LETTERS = {"good": "AAAAAB", "bad": "ABBABB"}
 DATA = {
     "medq_deg": "medtasks://medq_deg/clean",
+    "medq_deg_calib": "medtasks://medq_deg/clean",
     "med_cmr_mcq": "medtasks://med_cmr/mcq",
     "med_cmr_open": "medtasks://med_cmr/open",
     "medobvious": "medtasks://medobvious/test",
@@ -140,6 +141,12 @@ TASKS = {
     "medq_deg": medq_deg, "med_cmr_mcq": med_cmr_mcq, "med_cmr_open": med_cmr_open, "medobvious": medobvious,
     "sure_slake_modality": sure,
 }  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def rows_of():
+    """By task what makes its rows, of letters (right is A) and what the model answers."""
+    return TASKS
 
 
 @pytest.fixture(scope="session")
