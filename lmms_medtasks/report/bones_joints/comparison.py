@@ -14,6 +14,7 @@ from lmms_medtasks.report.cells import NONE, count, label, share
 from lmms_medtasks.report.document import Cell, Column, Flag, Part, Row, Section, Table
 from lmms_medtasks.report.judged import Judging, is_lexical
 from lmms_medtasks.report.marks import meanings
+from lmms_medtasks.report.same_questions import with_marks
 from lmms_medtasks.report.suites import Options
 from lmms_medtasks.sources.bones_joints_forms import forms
 
@@ -44,7 +45,12 @@ def part(analyses: Mapping[str, Analysis], options: Options) -> Part:
         ("data of the runs", "; ".join(dict.fromkeys(extent(each.source.asked) for each in analyses.values()))),
         ("judges of the runs", ", ".join(dict.fromkeys(each.shown for each in _judgings(analyses)))),
     )
-    return Part(key, "Comparison", facts, tuple(_flags(analyses)), sections, origin)
+    asked = {
+        name: {f"Task {each.label}": frozenset(record["id"] for record in each.records)
+               for each in analysis.source.asked if each.condition in _ASKED}
+        for name, analysis in analyses.items()
+    }  # fmt: skip
+    return with_marks(Part(key, "Comparison", facts, tuple(_flags(analyses)), sections, origin), asked)
 
 
 def _flags(analyses: Mapping[str, Analysis]) -> Iterator[Flag]:

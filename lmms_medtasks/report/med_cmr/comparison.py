@@ -14,9 +14,11 @@ from lmms_medtasks.report.med_cmr.analysis import Analysis
 from lmms_medtasks.report.med_cmr.facts import judge_of
 from lmms_medtasks.report.med_cmr.pairs import Form, Pairs, Tuned, pairs
 from lmms_medtasks.report.med_cmr.scale import FEWEST, Scale, scale
+from lmms_medtasks.report.same_questions import with_marks
 from lmms_medtasks.report.suites import Options
 from lmms_medtasks.task_configs.med_cmr import reference
 
+_ASKED = {"mcq": "multiple choice", "circular": "rotated options", "open": "open"}
 _FORMS: Mapping[Form, str] = {"mcq": "multiple choice", "open": "open total"}
 _SMALL = 0.0001
 _TESTS = (
@@ -48,7 +50,12 @@ def part(analyses: Mapping[str, Analysis], options: Options) -> Part:
     if options.parameters:
         sections.append(_scale(scale(options.parameters, analyses), key, options))
     origin = (("data of the runs", "; ".join(dict.fromkeys(extent(each.source.asked) for each in own))),)
-    return Part(key, "Comparison", facts, tuple(flags), tuple(sections), origin)
+    asked = {
+        name: {_ASKED[each.form]: frozenset(record["id"] for record in each.records)
+               for each in analysis.source.asked if each.image}
+        for name, analysis in analyses.items()
+    }  # fmt: skip
+    return with_marks(Part(key, "Comparison", facts, tuple(flags), tuple(sections), origin), asked)
 
 
 def _drawn(options: Options, figure: Figure | None) -> tuple[Figure, ...]:

@@ -11,6 +11,7 @@ from lmms_medtasks.report.medobvious import figures, published
 from lmms_medtasks.report.medobvious.analysis import Analysis
 from lmms_medtasks.report.medobvious.facts import extent
 from lmms_medtasks.report.medobvious.reading import AS_RELEASED
+from lmms_medtasks.report.same_questions import with_marks
 from lmms_medtasks.report.suites import Options
 
 _SIGNS = (None, 0, 1)
@@ -36,7 +37,11 @@ def part(analyses: Mapping[str, Analysis], options: Options) -> Part:
     runs = len({id(each.source.run) for each in own})
     facts = (("Runs", str(runs)), ("Models and ways of asking", ", ".join(names)))
     origin = (("data of the runs", "; ".join(dict.fromkeys(extent(each.source) for each in own))),)
-    return Part(key, "Comparison", facts, tuple(_flags(own)), tuple(sections), origin)
+    asked = {
+        name: {"all formats": frozenset(record["id"] for record in each.source.records)}
+        for name, each in analyses.items()
+    }
+    return with_marks(Part(key, "Comparison", facts, tuple(_flags(own)), tuple(sections), origin), asked)
 
 
 def _flags(analyses: Sequence[Analysis]) -> list[Flag]:

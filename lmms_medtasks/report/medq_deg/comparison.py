@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from lmms_medtasks.report.about import data_of, extent
+from lmms_medtasks.report.about import extent
 from lmms_medtasks.report.cells import NONE, count, decimal, label, number, of_order, percent, percent_of, points, share
 from lmms_medtasks.report.document import Cell, Figure, Flag, Part, Row, Section, Table
 from lmms_medtasks.report.medq_deg import published
 from lmms_medtasks.report.medq_deg.analysis import Analysis
 from lmms_medtasks.report.medq_deg.comparison_figures import bump, overconfidence
 from lmms_medtasks.report.medq_deg.models import Agreement, Comparison, Overconfidence, compare, model_names
+from lmms_medtasks.report.same_questions import with_marks
 from lmms_medtasks.report.suites import Options
 
 _FEW_MODELS = 5
@@ -36,7 +37,12 @@ def part(analyses: Sequence[Analysis], names: Sequence[str], options: Options) -
         _ranks(found, options.drawn),
     )
     origin = (("data of the runs", "; ".join(dict.fromkeys(map(_extent, analyses)))),)
-    return Part(f"{options.prefix}all", "Comparison", facts, _flags(analyses, found), sections, origin)
+    asked = {
+        name: {f"L{level}": frozenset(table.question_ids) for level, table in each.tables.items()}
+        for name, each in zip(names, analyses, strict=True)
+    }
+    whole = Part(f"{options.prefix}all", "Comparison", facts, _flags(analyses, found), sections, origin)
+    return with_marks(whole, asked)
 
 
 def _extent(analysis: Analysis) -> str:
@@ -45,10 +51,10 @@ def _extent(analysis: Analysis) -> str:
 
 def _flags(analyses: Sequence[Analysis], found: Comparison) -> tuple[Flag, ...]:
     flags = []
-    data = sorted({name for each in analyses for name in data_of(each.source.run, each.source.tasks)})
+    data = sorted(set(map(_extent, analyses)))
     if data != ["full"]:
         flags.append(
-            Flag("warning", f"Data of these runs: {', '.join(data)}. Only full data compares with the paper's.")
+            Flag("warning", f"Data of these runs: {'; '.join(data)}. Only full data compares with the paper's.")
         )
     for each in found.overconfidence:
         if each.condition.left_out:

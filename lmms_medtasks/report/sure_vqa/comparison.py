@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping, Sequence
 
 from lmms_medtasks.errors import unknown
 from lmms_medtasks.report.about import extent
-from lmms_medtasks.report.document import Figure, Flag, Part, Section
+from lmms_medtasks.report.document import Figure, Flag, Part, Row, Section, Table
+from lmms_medtasks.report.same_questions import with_marks
 from lmms_medtasks.report.suites import Options
 from lmms_medtasks.report.sure_vqa import across, comparison_tables, figures, published
 from lmms_medtasks.report.sure_vqa.across import Across, Duel
 from lmms_medtasks.report.sure_vqa.methods import Method
+from lmms_medtasks.report.sure_vqa.reading import KINDS, SIDES, of
+from lmms_medtasks.report.sure_vqa.tables import SIDE_NAMES
 from lmms_medtasks.results import Run
 
 _ALL_PAIRS = 4
@@ -43,7 +47,29 @@ def part(methods: Sequence[Method], runs: Sequence[Run], options: Options) -> Pa
         ("Methods", "; ".join(str(method.cell.value) for method in methods)),
     )
     said = "; ".join(dict.fromkeys(extent(each.source.run, each.source.tasks) for each in analyses))
-    return Part(key, "Comparison", facts, tuple(_flags(found, said)), tuple(sections), (("data of the runs", said),))
+    origin = (("data of the runs", said),)
+    whole = Part(key, "Comparison", facts, tuple(_flags(found, said)), tuple(sections), origin)
+    shifts = {shift for method in methods for shift in method.shifts}
+    return with_marks(whole, _asked(methods), functools.partial(_row_of, published.labels(shifts)))
+
+
+def _asked(methods: Sequence[Method]) -> dict[Hashable, dict[str, frozenset[str]]]:
+    """By method and shift the questions of each kind and test that all its seeds were asked, where there are any."""
+    found: dict[Hashable, dict[str, frozenset[str]]] = {}
+    for method in methods:
+        for shift in method.shifts:
+            own = found[method.cell.value, shift.label] = {}
+            answers = [each.source.shifts[shift] for each in method.analyses]
+            for kind, side in itertools.product(KINDS, SIDES):
+                asked = [frozenset(answer.question_id for answer in of(each, side, kind)) for each in answers]
+                if all(asked):
+                    own[f"{kind} {SIDE_NAMES[side]}"] = frozenset.intersection(*asked)
+    return found
+
+
+def _row_of(labels: Mapping[str, str], table: Table, row: Row) -> Hashable:
+    """A row's method and shift: the shift is the table's own, or stands in the second cell."""
+    return row.cells[0].value, labels.get(table.key, row.cells[1].value)
 
 
 def _said_of_seeds(methods: Sequence[Method]) -> tuple[str, ...]:

@@ -54,8 +54,18 @@ def _shift(shift: Shift, methods: Sequence[Method], shown: bool) -> Table:
             rows.append(_published((reference.METHODS[name], title), published))
     number = _TABLES[shift.dataset, shown]
     said = "" if shown else ", no image"
-    key = f"published_{shift.dataset}_{shift.name}{'' if shown else '_noimage'}"
-    return Table(key, f"{shift.label}{said} (Table {number})", columns, tuple(rows), _NOTES, _PUBLISHED_NOTES)
+    return Table(
+        _key(shift, shown), f"{shift.label}{said} (Table {number})", columns, tuple(rows), _NOTES, _PUBLISHED_NOTES
+    )
+
+
+def _key(shift: Shift, shown: bool) -> str:
+    return f"published_{shift.dataset}_{shift.name}{'' if shown else '_noimage'}"
+
+
+def labels(own: Iterable[Shift]) -> dict[str, str]:
+    """The shift's label by the key of each table that is of one of these shifts."""
+    return {_key(shift, shown): shift.label for shift in own for shown in (True, False)}
 
 
 def paper() -> list[Table]:

@@ -11,6 +11,7 @@ from lmms_medtasks.report import runs
 from lmms_medtasks.report.bones_joints import assemble, tables
 from lmms_medtasks.report.bones_joints.analysis import analyse
 from lmms_medtasks.report.bones_joints.reading import sources
+from lmms_medtasks.report.same_questions import OTHER_QUESTIONS
 from lmms_medtasks.report.suites import Options
 from lmms_medtasks.task_configs.bones_joints import judged as scoring
 
@@ -243,3 +244,14 @@ def test_no_share_of_contradictions_is_said_where_no_judge_judged(write_unjudged
     folder = write_unjudged({"verdict": "Missed"}, t8="xxx xxx")
     part = assemble.parts(runs.find([folder]), Options(resamples=0, drawn=False))[0]
     assert "contradiction" not in part_tables(part)
+
+
+def test_a_model_on_fewer_questions_is_marked_beside_the_others(write_bones):
+    folders = [write_bones("one", model="one", t3="AABB"), write_bones("two", model="two", t3="AA"),
+               write_bones("three", model="three", t1="AAAA")]  # fmt: skip
+    whole = assemble.parts(runs.find(folders), Options(resamples=0, drawn=False))[0]
+    for key in ("models", "main"):
+        own = {row.cells[0].value: row.cells[0].mark for row in part_tables(whole)[key].rows if row.kind == "run"}
+        assert own == {"one": "", "two": OTHER_QUESTIONS, "three": ""}
+    (text,) = (flag.text for flag in whole.flags if OTHER_QUESTIONS in flag.text)
+    assert "two: Task III 2 questions (most rows: 4)" in text

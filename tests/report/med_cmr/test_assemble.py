@@ -12,6 +12,7 @@ from lmms_medtasks.report import Options, build
 from lmms_medtasks.report.csv_text import all_csv
 from lmms_medtasks.report.markdown import markdown
 from lmms_medtasks.report.page import page
+from lmms_medtasks.report.same_questions import OTHER_QUESTIONS
 from lmms_medtasks.report.terminal import show
 
 HOSTILE = "</svg><script>alert(1)</script>[bold]|*$x$*\x1b[31m"
@@ -189,3 +190,18 @@ def test_one_run_judged_by_two_judges_is_told_apart_by_them(write_cmr):
     runs = [write_cmr("a", mcq=MCQ, open=OPEN), write_cmr("b", judge=other, open=OPEN), write_cmr("c", mcq=MCQ)]
     names = [part.title for part in build(runs, Options(resamples=0, drawn=False)).parts[1:]]
     assert names == ["some_model, judged by openai:gpt-4o", "some_model, judged by openai:other"]
+
+
+def test_a_model_on_fewer_questions_is_marked_beside_the_others(write_cmr):
+    folders = [
+        write_cmr("one", model="one", mcq=MCQ, open={"q1": "5555", "q2": "0000"}),
+        write_cmr("two", model="two", mcq=MCQ, open={"q1": "5555"}),
+        write_cmr("three", model="three", mcq=MCQ),
+    ]
+    whole = build(folders, Options(resamples=0, drawn=False)).parts[0]
+    for key in ("models", "main"):
+        found = next(table for section in whole.sections for table in section.tables if table.key == key)
+        own = {row.cells[0].value: row.cells[0].mark for row in found.rows if row.kind == "run"}
+        assert own == {"one": "", "two": OTHER_QUESTIONS, "three": ""}
+    (text,) = (flag.text for flag in whole.flags if OTHER_QUESTIONS in flag.text)
+    assert "two: open 1 questions (most rows: 2)" in text

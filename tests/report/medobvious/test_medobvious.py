@@ -8,6 +8,7 @@ from lmms_medtasks.report.medobvious.analysis import analyse
 from lmms_medtasks.report.medobvious.reading import NEUTRAL, NO_IMAGE, sources
 from lmms_medtasks.report.page import page as html_page
 from lmms_medtasks.report.runs import find
+from lmms_medtasks.report.same_questions import OTHER_QUESTIONS
 from lmms_medtasks.report.suites import Options
 
 QUICK = Options(resamples=20, drawn=False)
@@ -157,3 +158,14 @@ def test_logs_of_another_form_are_refused_with_their_line(write, rows, change, m
     with pytest.raises(UserError, match="line 3") as error:
         sources(find([write(medobvious=found)]))
     assert message in str(error.value)
+
+
+def test_a_run_on_fewer_questions_is_marked_beside_the_others(write, rows):
+    folders = [write("one"), write("two"), write("part", medobvious=rows()[:5])]
+    whole = build(folders, QUICK).parts[0]
+    for key in ("runs", "formats", "tiers"):
+        found = next(table for section in whole.sections for table in section.tables if table.key == key)
+        own = {row.cells[0].value: row.cells[0].mark for row in found.rows if row.kind == "run"}
+        assert own == {"one": "", "two": "", "part": OTHER_QUESTIONS}
+    (text,) = (flag.text for flag in whole.flags if OTHER_QUESTIONS in flag.text)
+    assert "part: all formats 5 questions (most rows: 16)" in text

@@ -10,7 +10,9 @@ from lmms_medtasks.report import Options, build
 from lmms_medtasks.report.csv_text import csv_text
 from lmms_medtasks.report.markdown import markdown
 from lmms_medtasks.report.page import page
+from lmms_medtasks.report.same_questions import OTHER_QUESTIONS
 
+LABELS = {"c1": "1", "c2": "1", "c3": "0.5", "o1": "5", "o2": "4", "c4": "1", "c5": "0", "o3": "3"}
 MIMIC = {name: (f"p10/{name}", side, kind) for name, side, kind in [("1", "iid", "closed"), ("2", "ood", "closed")]}
 
 
@@ -190,3 +192,25 @@ def test_no_table_has_two_judges(write_sure_run):
         "c" in row[:1] for section in both.sections for each in section.tables for row in table(both, each.key)
     )
     assert len(own) == 3
+
+
+def test_a_method_on_fewer_questions_is_marked_beside_the_others(write_sure_run):
+    few = {name: LABELS[name] for name in ("c1", "c4", "o1", "o3")}
+    modality, question = "sure_slake_modality", "sure_slake_question_type"
+    folders = [
+        write_sure_run("one", checkpoint="one", labels=LABELS, tasks=(modality, question)),
+        write_sure_run("two", checkpoint="two", labels=LABELS, tasks=(modality,)),
+        write_sure_run("limited", checkpoint="two", labels=few, tasks=(question,)),
+    ]
+    whole = build(folders, Options(resamples=0, drawn=False)).parts[0]
+    tables = {table.key: table for section in whole.sections for table in section.tables}
+    own = {
+        key: [row.cells[0].mark for row in tables[key].rows if row.kind == "run"]
+        for key in ("published_slake_modality", "published_slake_question_type")
+    }
+    # The mark stands at the shift of which fewer questions were asked, and at no other one.
+    assert own == {
+        "published_slake_modality": ["", ""], "published_slake_question_type": ["", OTHER_QUESTIONS],
+    }  # fmt: skip
+    (text,) = (flag.text for flag in whole.flags if OTHER_QUESTIONS in flag.text)
+    assert "SLAKE, question type: closed i.i.d. 1 questions (most rows: 3)" in text
