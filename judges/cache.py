@@ -1,7 +1,7 @@
-"""Verdicts that were had before: each is kept the moment it is there, and no question is paid for twice.
+"""Verdicts that were had before: each is kept the moment it is there, and what is kept is not paid for twice.
 
 A verdict is found again only if all that could have made it another one is the same (:func:`key_of`). Failures are not
-kept: what could not be judged is asked again by the next run.
+kept: what could not be judged is asked again by the next run. So is a verdict that could not be written (a full disk).
 """
 
 from __future__ import annotations
@@ -68,7 +68,10 @@ class VerdictCache:
         return found
 
     def keep(self, key: str, settings: Settings, protocol: Protocol, verdict: Verdict) -> None:
-        """Keep a valid verdict, at once and for good; with terms without the judge's words."""
+        """Keep a valid verdict, at once and for good; with terms without the judge's words.
+
+        Raises UserError where it can't be written (a full disk): then it is not kept.
+        """
         if verdict.status != "judged":
             raise ValueError(f"Only verdicts of a judge are kept, got {verdict.status!r}.")
         reply = "" if protocol.terms else verdict.reply.encode("utf-8", "replace").decode("utf-8")
@@ -85,7 +88,7 @@ class VerdictCache:
         try:
             with self._lock:
                 return self._base.execute(statement, tuple(values)).fetchall()
-        except sqlite3.Error as error:
+        except (sqlite3.Error, OSError) as error:
             raise UserError(f"Can't use the verdicts in {self.path}: {error}. {database.WAY_OUT}") from error
 
 

@@ -33,7 +33,8 @@ NO_JUDGE = f"no judge: name one in {JUDGE}=provider:model and run lmms-medtasks 
 class Counts:
     """What became of the judgements wanted. ``same``: asked for more than once in this run, and judged once.
 
-    ``cut``: items with a text too long for the prompt, which was shown in part.
+    ``cut``: items with a text too long for the prompt, which was shown in part. ``unkept``: verdicts of the judge that
+    count here and could not be written to the cache: the next run asks for them again.
     """
 
     exact: int = 0
@@ -42,6 +43,7 @@ class Counts:
     missing: int = 0
     same: int = 0
     cut: int = 0
+    unkept: int = 0
     spent: Spent = Spent()
     reasons: Mapping[str, int] = field(default_factory=dict)
 
@@ -54,6 +56,7 @@ class Counts:
             missing=self.missing + other.missing,
             same=self.same + other.same,
             cut=self.cut + other.cut,
+            unkept=self.unkept + other.unkept,
             spent=self.spent.plus(other.spent),
             reasons=Counter(self.reasons) + Counter(other.reasons),
         )
@@ -140,9 +143,10 @@ class Judge:
                 rest, names = {}, {}
             asked = {key: each for key, each in rest.items() if key not in cached}
             cut = self._announce(protocol, len(unique), exact, len(cached), [item for item, _ in asked.values()], say)
-            found |= cached | self._ask_all(protocol, asked, names, say, quiet)
+            fresh, unkept = self._ask_all(protocol, asked, names, say, quiet)
+            found |= cached | fresh
         else:
-            cut = 0
+            cut = unkept = 0
             for key, (item, _) in rest.items():
                 lexically = self.settings.provider == "lexical"
                 found[key] = lexical.verdict(protocol, item) if lexically else Verdict("missing", reason=NO_JUDGE)
@@ -154,6 +158,7 @@ class Judge:
             missing=len(missing),
             same=len(every) - len(unique),
             cut=cut,
+            unkept=unkept,
             spent=self.budget.spent.since(before),
             reasons=Counter(_kind(verdict.reason, protocol) for verdict in missing),
         )
@@ -186,7 +191,8 @@ class Judge:
 
     def _ask_all(
         self, protocol: Protocol, asked: Mapping[Key, Wanted], names: Mapping[Key, str], say: Say, quiet: bool
-    ) -> dict[Key, Verdict]:
+    ) -> tuple[dict[Key, Verdict], int]:
+        """The verdicts, and how many of the judge's could not be kept."""
         from tqdm import tqdm
 
         found: dict[Key, Verdict] = {}
@@ -216,7 +222,7 @@ class Judge:
         finally:
             shown.close()
         pool.shutdown()
-        return found
+        return found, sum(count for problem, count in unkept.items() if problem)
 
     def _one(self, protocol: Protocol, item: Item, name: str) -> tuple[Verdict, str]:
         """The verdict on one item, kept if it is valid; and why it could not be kept, if so."""

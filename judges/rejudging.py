@@ -129,9 +129,10 @@ def rejudge(
     made = datetime.now(timezone.utc).isoformat(timespec="seconds")
     made_by = {"date": made, "judge": judge.settings.name, "tasks": [each.task for each in tasks]}
     content["judged_again"] = [*content.get("judged_again", []), made_by]
+    unkept = sum(each.counts.unkept for each in done)
     for task, rows in logs.items():
-        _write(target / run.samples_file(task).name, "".join(_line(row) for row in rows))
-    _write(target / run.path.name, _line(content, indent=2))
+        _write(target / run.samples_file(task).name, "".join(_line(row) for row in rows), unkept)
+    _write(target / run.path.name, _line(content, indent=2), unkept)
     return done
 
 
@@ -284,8 +285,11 @@ def _line(content: Mapping[str, Any], indent: int | None = None) -> str:
     return json.dumps(content, default=handle_non_serializable, ensure_ascii=False, indent=indent) + "\n"
 
 
-def _write(path: Path, text: str) -> None:
-    """Write a file whole or not at all; raises UserError where it can't be written."""
+def _write(path: Path, text: str, unkept: int) -> None:
+    """Write a file whole or not at all; raises UserError where it can't be written.
+
+    ``unkept``: how many of the judge's verdicts are not in the cache, and so are lost with the file.
+    """
     part = path.with_name(f"{path.name}.{os.getpid()}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -294,4 +298,8 @@ def _write(path: Path, text: str) -> None:
     except OSError as error:
         with contextlib.suppress(OSError):
             part.unlink()
-        raise UserError(f"Can't write {path}: {error}. All verdicts are kept: no question is asked again.") from error
+        if unkept:
+            said = f"{unkept:,} verdicts could not be kept either: their questions are asked, and paid for, again."
+        else:
+            said = "The judge's verdicts are kept: what it has judged is not asked again."
+        raise UserError(f"Can't write {path}: {error}. {said}") from error

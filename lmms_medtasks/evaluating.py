@@ -3,8 +3,8 @@
 Before it runs, --repeats is compared with the number of trials that a task's metrics get, a model behind the server of
 a third party is kept from data whose terms forbid that (:mod:`lmms_medtasks.model_guard`), and an adapter's runner
 that re-encodes pictures is named. While it runs, sampling settings that the checkpoint ships are set aside for the
-tasks that sample (:mod:`lmms_medtasks.sampling`), and open answers are judged between generation and scoring
-(:mod:`lmms_medtasks.judges.stage`).
+tasks that sample where they can be reached (:mod:`lmms_medtasks.sampling`), and open answers are judged between
+generation and scoring (:mod:`lmms_medtasks.judges.stage`).
 """
 
 from __future__ import annotations

@@ -159,7 +159,8 @@ def identical_trials(records: Sequence[Document]) -> float | None:
         _log_warning(
             f"All trials gave the same reply on {share:.0%} of {repeated} questions. Either the model has no doubt, or "
             "its trials are no independent draws: the runner ignores the task's temperature, top_p and top_k, or the "
-            "checkpoint's generation_config.json (top_k, top_p, repetition_penalty) stands above them."
+            "checkpoint's generation_config.json (top_k, top_p, repetition_penalty) stands above them, as it can "
+            "behind a server and in a language model inside the model."
         )
     return share
 

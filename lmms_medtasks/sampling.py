@@ -1,5 +1,10 @@
 """Sampling settings that a checkpoint ships, set aside so that T trials are T draws from the model's own distribution.
 
+This reaches one thing: the ``generation_config`` of the transformers model that the harness's runner holds. It does not
+reach a language model inside that model which generates with a configuration of its own, nor a model behind a server: a
+vLLM server fills what a request leaves out (the harness's ``openai`` and ``async_openai`` leave out top_k and the
+repetition penalty, ``async_openai`` top_p too) from the checkpoint. Nothing is recorded there.
+
 They are set aside only while the tasks that sample are answered: other tasks in the same run, whoever's they are, are
 answered with what the checkpoint ships, so that no score depends on what else was run.
 
@@ -36,7 +41,7 @@ def differing(model: Any, wanted: Settings) -> dict[str, tuple[Any, Any]]:
     """The settings of a transformers model's ``generation_config`` that are to be replaced: as shipped, and by what.
 
     ``wanted`` is a task's ``generation_kwargs``; what it does not name gets its neutral value. {} for a model without
-    such a configuration (an API, another engine).
+    such a configuration (an API, another engine), whatever settings hold there.
     """
     config = getattr(model, "generation_config", None)
     pairs = {name: (getattr(config, name, None), wanted.get(name, neutral)) for name, neutral in NEUTRAL.items()}

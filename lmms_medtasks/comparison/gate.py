@@ -77,7 +77,8 @@ def decide(drops: Sequence[tuple[float | None, float | None]], rules: Sequence[R
 ]:  # fmt: skip
     """For each (drop, one-sided p): whether it is a regression by its rule, and the corrected p.
 
-    A regression is significant after the correction over all of them, and larger than the rule's ``max_drop``.
+    A regression is significantly above zero after the correction over all of them, and larger as estimated than the
+    rule's ``max_drop``, against which nothing is tested.
     """
     tested = [row for row, (_, p) in enumerate(drops) if p is not None]
     adjusted = dict(zip(tested, adjust([drops[row][1] or 0.0 for row in tested], correction), strict=True))

@@ -44,7 +44,7 @@ def _lines(gate: Gate) -> Iterator[str]:
 _NOTE = (
     "Change: candidate less baseline over the same questions, with a bootstrap interval over images (MedObvious: "
     "items). p: one-sided permutation test over images of no drop, {correction}. A measure fails when its drop is "
-    "significant and larger than its rule allows."
+    "significantly above zero and, as estimated, larger than its rule allows."
 )
 
 

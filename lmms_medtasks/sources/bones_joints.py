@@ -53,6 +53,17 @@ class BonesJointsReader:
             **seen.to_json(),
         }
 
+    def missing_images(self) -> Iterator[tuple[str, ...]]:
+        """For each question with images that are not there: the paths in its cells."""
+        for table in self._tables:
+            for row in rows(self._release, table):
+                asked = 0 if row is None else sum(task.key in table.tasks_of(row) for task in self._tasks)
+                if row is None or not asked:
+                    continue
+                cells = [row.get(name) for name in table.images]
+                if missing := tuple(self._cells.missing(cells, table.name)):
+                    yield from [missing] * asked
+
     def candidates(self) -> Iterator[Candidate]:
         """Every question as a document without its ``data`` field, or with the reason why it is none."""
         seen, number = _Seen(), 0

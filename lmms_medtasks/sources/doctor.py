@@ -1,6 +1,7 @@
 """Looking at a source folder before anything is prepared: what is there, what is missing, do the sizes fit the paper.
 
-Nothing is written and no picture is decoded.
+Nothing is written and no picture is opened: an image is missing where its file (or the row that it refers to) is not
+there. One that is there and can't be decoded is found by the preparation.
 """
 
 from __future__ import annotations
@@ -9,13 +10,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.sources import suites, sure_shifts
 from lmms_medtasks.sources.releases import LocalRelease
-from lmms_medtasks.sources.suites import Finding, Split, Suite
-from lmms_medtasks.sources.sure_reader import SureReader
+from lmms_medtasks.sources.suites import Finding, Split, SplitReader, Suite
+from lmms_medtasks.sources.sure_reader import SureReader, empty, listed
 
 
 @dataclass(frozen=True)
@@ -102,12 +103,13 @@ def _look_into(
     except UserError as error:
         found.findings.append(Finding(f"split {split.name}", "missing", str(error)))
         return
+    _miss_images(split, reader, found)
     if not isinstance(reader, SureReader):
         found.sizes.append(Size(split.name, reader.records, reader.notes.get("paper")))
         return
     rows[split.name] = []
     reasons: Counter[str] = Counter()
-    known, absent = set(), []
+    known = set()
     for _, row, document in reader.rows():
         if isinstance(document, Exception):
             reasons[str(document)] += 1
@@ -115,16 +117,30 @@ def _look_into(
             reasons["a record with its number was there before"] += 1
         else:
             known.add(document["id"])
+            # The paper's sizes have one question without an answer, which no task can ask.
             rows[split.name].append({**_tags(record, document), "image": reader.image_name(row)})
-            absent += [] if reader.has_image(row) else [reader.image_name(row)]
-    if absent:
-        counts = f"{len(absent):,} records, {len(set(absent)):,} images that are not there; the first: {absent[0]!r}"
-        found.findings.append(Finding(f"split {split.name}", "missing" if split.default else "note", counts))
+            if reason := empty(document):
+                reasons[f"{reason} (the sizes below have it)"] += 1
     for reason, count in reasons.items():
         found.findings.append(Finding(f"split {split.name}", "note", f"{count:,} records would be rejected: {reason}"))
     for name, value in reader.notes.items():
-        if value:
+        if name == "cleaned":
+            found.findings += [
+                Finding(f"split {split.name}", "note", f"questions left out, {reason}: {listed(numbers)}")
+                for reason, numbers in value.items()
+            ]
+        elif value:
             found.findings.append(Finding(f"split {split.name}", "note", f"{name}: {value}"))
+
+
+def _miss_images(split: Split, reader: SplitReader, found: Diagnosis) -> None:
+    """Say how many images are not there, and how many questions that costs."""
+    missing = list(reader.missing_images())
+    if missing:
+        images = list(dict.fromkeys(name for names in missing for name in names))
+        detail = f"{len(images):,} images are not there, which costs {len(missing):,} questions"
+        state: Literal["missing", "note"] = "missing" if split.default else "note"
+        found.findings.append(Finding(f"split {split.name}", state, f"{detail}; the first: {images[0]!r}"))
 
 
 def _tags(record: Suite, document: Mapping[str, Any]) -> dict[str, Any]:

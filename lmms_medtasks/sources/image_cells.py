@@ -46,6 +46,30 @@ class ImageCells:
         """
         return [self._one(each, table) for value in values for each in _flat(value)]
 
+    def missing(self, values: Sequence[Any], table: str) -> list[str]:
+        """The paths in the cells ``values`` at which no file is, in order; no image is read."""
+        paths = [path for value in values for each in _flat(value) if (path := _path_in(each))]
+        return [path for path in paths if not self._is_there(path, table)]
+
+    def _is_there(self, path: str, table: str) -> bool:
+        name = _name(path)
+        try:
+            checked_name(name)
+            self._release.file(self._found(name, table))
+        except MissingFileError:
+            return self._zipped(name) is not None
+        except RejectedRow:  # in several places
+            return True
+        return True
+
+    def _zipped(self, name: str) -> tuple[ZipFolder, str] | None:
+        """The zip with the only file that has this name, and the file's name in it."""
+        for zipped in self._zips:
+            places = [each for each in zipped.names if each == name or each.endswith(f"/{name}")]
+            if len(places) == 1:
+                return zipped, places[0]
+        return None
+
     def _one(self, value: Any, table: str) -> bytes:
         if isinstance(value, bytes):
             return value
@@ -60,15 +84,14 @@ class ImageCells:
         raise RejectedRow(f"image is neither bytes, base64 nor a path: {str(value)[:_SHOWN]!r}")
 
     def _file(self, path: str, table: str) -> bytes:
-        name = path.replace("\\", "/").removeprefix("./")
+        name = _name(path)
         try:
             checked_name(name)
             return self._release.file(self._found(name, table)).read_bytes()
         except MissingFileError as error:
-            for zipped in self._zips:
-                places = [each for each in zipped.names if each == name or each.endswith(f"/{name}")]
-                if len(places) == 1:
-                    return zipped.read(places[0])
+            if found := self._zipped(name):
+                zipped, inside = found
+                return zipped.read(inside)
             raise RejectedRow(f"image {path[:_SHOWN]!r}: {error}") from error
         except OSError as error:
             raise RejectedRow(f"image {path[:_SHOWN]!r} cannot be read: {error.strerror}") from error
@@ -83,6 +106,18 @@ class ImageCells:
         if len(ends) > 1:
             raise RejectedRow(f"image {name[:_SHOWN]!r} is in {len(ends)} places: {', '.join(ends[:3])}")
         return ends[0] if ends else name
+
+
+def _name(path: str) -> str:
+    return path.replace("\\", "/").removeprefix("./")
+
+
+def _path_in(value: Any) -> str:
+    """The path that an item of a cell stands for; "" where it is an image itself, or nothing that we know."""
+    if isinstance(value, Mapping):
+        path = value.get("path")
+        return path.strip() if isinstance(path, str) and not value.get("bytes") else ""
+    return value if isinstance(value, str) and not _is_base64(value) else ""
 
 
 def _flat(value: Any) -> list[Any]:

@@ -7,6 +7,7 @@ it was written against the fields that public code reads.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 from collections import Counter
@@ -72,13 +73,24 @@ class _Files:
 
     def image(self, path: str) -> bytes:
         """The bytes of an image by the path that a question gives (``dataset/imgs/...``)."""
-        inside = PurePosixPath(path)
-        parts = inside.parts[1:] if inside.parts[:1] == ("dataset",) else inside.parts
-        name = str(self._folder.joinpath(*parts))
+        name = self._name(path)
         try:
             return self.zip.read(name) if self.zip is not None else _bytes(self._release, name)
         except MissingFileError as error:
             raise RejectedRow(f"image_path {path[:200]!r}: {error}") from error
+
+    def has(self, path: str) -> bool:
+        """Whether there is an image at the path that a question gives; it is not read."""
+        name = self._name(path)
+        try:
+            return self.zip.has(name) if self.zip is not None else self._release.has(name)
+        except MissingFileError:  # a path that leaves the folder
+            return False
+
+    def _name(self, path: str) -> str:
+        inside = PurePosixPath(path)
+        parts = inside.parts[1:] if inside.parts[:1] == ("dataset",) else inside.parts
+        return str(self._folder.joinpath(*parts))
 
 
 def _bytes(release: Release, name: str) -> bytes:
@@ -148,6 +160,14 @@ class MedCMRReader:
                 f"Allowed, in any case: {allowed}. If the release really spells them so, please report it.\n  "
                 + "\n  ".join(lines)
             )
+
+    def missing_images(self) -> Iterator[tuple[str, ...]]:
+        """For each question with images that are not there: their paths."""
+        for row in self._rows:
+            with contextlib.suppress(RejectedRow):  # no path is no path to a missing image
+                paths = _paths(row.get("image_path")) if row is not None else []
+                if missing := tuple(path for path in paths if not self._files.has(path)):
+                    yield missing
 
     def candidates(self) -> Iterator[Candidate]:
         """Every record as a document without its ``data`` field, or with the reason why it is none."""

@@ -211,6 +211,12 @@ class MedObviousReader:
         except MissingFileError:
             return False
 
+    def missing_images(self) -> Iterator[tuple[str, ...]]:
+        """For each question whose image is not there: its name."""
+        for _, row, _ in self._lines:
+            if row is not None and row.get("image_path") and not self._has(name := _inside(str(row["image_path"]))):
+                yield (name,)
+
     def candidates(self) -> Iterator[Candidate]:
         """Every line as a document without its ``data`` field, or with the reason why it is none."""
         for number, row, problem in self._lines:

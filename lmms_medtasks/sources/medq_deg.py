@@ -128,6 +128,31 @@ class MedQDegReader:
     def _severity(self, text: str) -> int:
         return 0 if not self._degraded and not text.strip() else severity_level(text)
 
+    def missing_images(self) -> Iterator[tuple[str, ...]]:
+        """For each question with images that are not there: the files, or the row that its image cell refers to."""
+        for record in self._table.records():
+            if record.cells is not None and (missing := self._not_there(record.cells)):
+                yield missing
+
+    def _not_there(self, cells: Mapping[str, str]) -> tuple[str, ...]:
+        cell, paths = cells.get("image", "").strip(), cells.get("image_path", "").strip()
+        if cell:
+            try:
+                self._followed(cell)
+            except RejectedRow:
+                return (cell,)
+            return ()
+        try:
+            return tuple(path for path in _listed(paths, "image_path") if not self._has(path)) if paths else ()
+        except RejectedRow:  # no list of paths
+            return ()
+
+    def _has(self, name: str) -> bool:
+        try:
+            return self._release.has(name)
+        except MissingFileError:  # a path that leaves the folder
+            return False
+
     def candidates(self) -> Iterator[Candidate]:
         """Every row of the table as a document without its ``data`` field, or with the reason why it is none."""
         for record in self._table.records():

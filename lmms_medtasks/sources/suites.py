@@ -42,6 +42,9 @@ class SplitReader(Protocol):
     def candidates(self) -> Iterator[Candidate]:
         """Every record once, in the release's order."""
 
+    def missing_images(self) -> Iterator[tuple[str, ...]]:
+        """For each question that has images that are not in the release: their names. Nothing is read or decoded."""
+
 
 @dataclass(frozen=True)
 class Split:

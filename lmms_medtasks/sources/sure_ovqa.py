@@ -1,4 +1,4 @@
-"""OVQA for SURE-VQA: questions about orthopaedic CT and X-ray images, cleaned as the authors of SURE-VQA do."""
+"""OVQA for SURE-VQA: questions about orthopaedic CT and X-ray images, cleaned as the authors' public code does."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.sources.releases import LocalRelease, Release
 from lmms_medtasks.sources.suites import Finding, Split, Suite
+from lmms_medtasks.sources.sure_cleaning import dropped
 from lmms_medtasks.sources.sure_images import folder_of_images, referenced
 from lmms_medtasks.sources.sure_reader import TAGS, YES_NO, Form, Row, SureReader, document, text, yes_no
 
@@ -19,8 +20,6 @@ KEPT = {
     "Was this image taken with an MRI or CT scanner": ("MRI", "CT"),
 }
 """The closed questions that stay although their answer is neither yes nor no, and their choices (authors' code)."""
-
-CLEANED = "closed, but its answer is neither yes nor no (the authors' cleaning)"
 
 
 def open_split(release: Release, split: Split) -> SureReader:
@@ -37,9 +36,9 @@ def _choices(row: Row) -> tuple[str, ...]:
     return yes_no(str(row["answer"])) or (named[0] if named else ())
 
 
-def _left_out(row: Row) -> str:
+def _cleaned(row: Row) -> str:
     closed = str(row["answer_type"]).strip().lower() == "closed"
-    return CLEANED if closed and not _choices(row) else ""
+    return dropped(str(row["question"]), str(row["answer"]), tuple(KEPT)) if closed else ""
 
 
 def _document(row: Row, split: str) -> dict[str, Any]:
@@ -68,7 +67,7 @@ FORM = Form(
         *((name,) for name in ("qid", "question", "answer", "answer_type", "question_type", "image_organ")),
     ),
     vocabulary={"answer_type": ("open", "closed")},
-    left_out=_left_out,
+    cleaned=_cleaned,
     document=_document,
     image=lambda row: text(row, *_IMAGE),
 )

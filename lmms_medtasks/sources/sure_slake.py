@@ -1,4 +1,7 @@
-"""SLAKE for SURE-VQA: questions about CT, MRI and X-ray images; of its two languages English only, as in the paper."""
+"""SLAKE for SURE-VQA: questions about CT, MRI and X-ray images; of its two languages English only, as in the paper.
+
+Its closed questions are cleaned by the paper's rule (:mod:`lmms_medtasks.sources.sure_cleaning`).
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from lmms_medtasks.errors import UserError
 from lmms_medtasks.sources.archives import ZipFolder
 from lmms_medtasks.sources.releases import LocalRelease, Release
 from lmms_medtasks.sources.suites import Finding, Split, Suite
+from lmms_medtasks.sources.sure_cleaning import dropped
 from lmms_medtasks.sources.sure_images import Pictures, folder_of_images, stored
 from lmms_medtasks.sources.sure_reader import TAGS, Form, Row, SureReader, document, text, yes_no
 
@@ -47,6 +51,13 @@ def _left_out(row: Row) -> str:
     return "" if language == "en" else f"language {language!r} is not English"
 
 
+def _cleaned(row: Row) -> str:
+    closed = str(row["answer_type"]).strip().lower() == "closed"
+    # What is no text is rejected later, with its number.
+    texts = [row[name] for name in ("question", "answer")]
+    return dropped(*texts) if closed and all(isinstance(each, str) for each in texts) else ""
+
+
 def _document(row: Row, split: str) -> dict[str, Any]:
     kind, answer = text(row, "answer_type").lower(), text(row, "answer")
     choices = yes_no(answer) if kind == "closed" else ()
@@ -72,6 +83,7 @@ FORM = Form(
     fields=tuple((name,) for name in _FIELDS),
     vocabulary={"answer_type": ("open", "closed")},
     left_out=_left_out,
+    cleaned=_cleaned,
     document=_document,
     image=lambda row: text(row, "img_name"),
 )
@@ -93,7 +105,8 @@ SUITE = Suite(
     open_split=open_split,
     paper={"training questions": 4_866, "validation questions": 1_043, "test questions": 1_050},
     notes=(
-        "The paper's split sizes are those of Table 1; the test size is that of its i.i.d. and OoD parts together.",
+        "The paper's split sizes are those of Table 1, after the cleaning; the test size is that of its i.i.d. and OoD "
+        "parts together. One of the training questions has no answer and is rejected.",
         "The revision hash of the hub's dataset was not known when this was written, so 'main' is asked for; the "
         "commit that it stood for is recorded with each split.",
     ),

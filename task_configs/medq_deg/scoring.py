@@ -138,5 +138,5 @@ def dke_intra(values: Sequence[Shared]) -> float | None:
 
 
 def dke_intra_probability(values: Sequence[Shared]) -> float | None:
-    """Share of the bootstrap's resamples of images in which it holds; near 0.5 for a model that does not change."""
+    """Share of the bootstrap's resamples of images in which it holds; no p-value (see ``intra_model_dke``)."""
     return _dke(values).probability

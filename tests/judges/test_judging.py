@@ -155,7 +155,7 @@ def test_verdicts_that_cannot_be_kept_still_count(judge_all, items, monkeypatch)
 
     monkeypatch.setattr(cache.VerdictCache, "keep", full)
     found, counts, said = judge_all(items)
-    assert counts.judged == 10
+    assert (counts.judged, counts.unkept) == (10, 10)
     assert said[1:] == ["10 verdicts are not kept for the next run. database or disk is full"]
 
 

@@ -1,5 +1,6 @@
 """A finished run judged again from its files: what is missing in place, by another judge beside it."""
 
+import errno
 import json
 
 import pytest
@@ -9,7 +10,7 @@ from typer.testing import CliRunner
 from lmms_medtasks import results
 from lmms_medtasks.cli import judge as judge_command
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.judges import withheld
+from lmms_medtasks.judges import database, withheld
 
 REPLIES = ["effusion", "", "an effusion", "cat", "left effusion", "dog", "cow", "effusions"]
 
@@ -244,10 +245,10 @@ def test_a_stop_between_the_files_is_mended(failing, again, monkeypatch):
 
     original = rejudging._write
 
-    def stopped(path, text):
+    def stopped(path, text, unkept):
         if path.name.endswith("_results.json"):
             raise KeyboardInterrupt
-        original(path, text)
+        original(path, text, unkept)
 
     monkeypatch.setattr(rejudging, "_write", stopped)
     again(failing.path, status=130)
@@ -260,11 +261,42 @@ def test_a_stop_between_the_files_is_mended(failing, again, monkeypatch):
 
 def test_a_folder_that_cannot_be_written(failing, again, tmp_path, judge_server):
     (tmp_path / "file").write_text("")
-    with pytest.raises(UserError, match=r"Can't write .*Not a directory.*no question is asked again"):
+    with pytest.raises(UserError, match=r"Can't write .*Not a directory.*verdicts are kept"):
         again(failing.path, "-o", tmp_path / "file" / "new")
     judge_server.reset()
     again(failing.path, "-o", tmp_path / "new")
     assert judge_server.requests == []
+
+
+def test_a_full_disk_is_not_said_to_have_kept_verdicts(failing, again, tmp_path, judge_server, monkeypatch):
+    """Neither the cache nor the results can be written: the message counts what is lost, and it is asked again."""
+
+    class Full:
+        """A connection to the cache on a disk without room."""
+
+        def __init__(self, base):
+            self._base = base
+
+        def execute(self, statement, values=()):
+            if statement.startswith("INSERT"):
+                raise OSError(errno.ENOSPC, "No space left on device")
+            return self._base.execute(statement, values)
+
+        def close(self):
+            self._base.close()
+
+    connect = database.connect
+    monkeypatch.setattr(database, "connect", lambda *arguments: Full(connect(*arguments)))
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UserError, match=r"Can't write .*Not a directory") as error:
+        again(failing.path, "-o", tmp_path / "file" / "new")
+    asked = len(judge_server.requests)
+    assert asked and f" {asked} verdicts could not be kept" in str(error.value)
+    assert "are kept" not in str(error.value)
+    monkeypatch.setattr(database, "connect", connect)
+    judge_server.reset()
+    again(failing.path, "-o", tmp_path / "new")
+    assert judge_server.requests  # asked again, as it said
 
 
 def test_a_broken_log(failing, again):
