@@ -10,6 +10,7 @@ from typing import Any
 from lmms_medtasks.judges import prompts, verdicts
 from lmms_medtasks.judges.budget import Budget, estimated_tokens
 from lmms_medtasks.judges.defaults import defaults
+from lmms_medtasks.judges.identity import answer_phrase, one_model_advice
 from lmms_medtasks.judges.protocol import Item, Protocol, Verdict
 from lmms_medtasks.judges.retrying import Brake, backoff
 from lmms_medtasks.judges.settings import Settings
@@ -37,12 +38,31 @@ class Asker:
         self._by_schema = True
         self._lost_in_a_row = 0
         self._gone = ""
+        self._model: str | None = None
+        self._other: str | None = None
 
     @property
     def gone(self) -> str:
         """Why the judge is asked no more; "" while it is."""
         with self._lock:
             return self._gone
+
+    @property
+    def model(self) -> str | None:
+        """The model that answers, as its server names it, "" if it names none; None while none has answered."""
+        with self._lock:
+            return self._model
+
+    @property
+    def other_model(self) -> str | None:
+        """The model that answered instead of :attr:`model`, which ended the asking; None if none did."""
+        with self._lock:
+            return self._other
+
+    def expect(self, model: str) -> None:
+        """Take verdicts of this model only, unless another has answered already: some are had of it."""
+        with self._lock:
+            self._model = model if self._model is None else self._model
 
     def ask(self, protocol: Protocol, item: Item, key: str) -> Verdict:
         """The judge's verdict on ``item``, or a missing one with the reason; ``key`` is what jitter depends on."""
@@ -70,7 +90,8 @@ class Asker:
             verdicts.read(protocol, text, item=item, finish=reply.finish, refusal=refusal)
             for text, refusal in ((reply.text, reply.refusal), (clean(reply.text), clean(reply.refusal)))
         )
-        return shown if found.status == "missing" else dataclasses.replace(found, reply=shown.reply)
+        read = shown if found.status == "missing" else dataclasses.replace(found, reply=shown.reply)
+        return dataclasses.replace(read, model=reply.model)
 
     def _reply(self, messages: Sequence[Message], protocol: Protocol, key: str) -> Reply:
         """Send until there is a reply; raises :class:`NoReply`."""
@@ -88,6 +109,7 @@ class Asker:
                 attempt, spent = attempt + 1, spent + (1.0 if failure.wait is None else _ASKED_TO_WAIT)
                 delay = self._delay(failure, attempt, spent, key)
                 continue
+            self._check_model(reply.model)
             with self._lock:
                 self._lost_in_a_row = 0
                 self._by_schema = self._by_schema and by_schema
@@ -138,6 +160,18 @@ class Asker:
         with self._lock:
             self._gone = self._gone or reason
         raise NoReply(reason)
+
+    def _check_model(self, model: str) -> None:
+        """End the asking where another model answers than before; raises :class:`NoReply`."""
+        with self._lock:
+            self._model = model if self._model is None else self._model
+            if model == self._model:
+                return
+            self._other, before = model, self._model
+        self._give_up(
+            f"another model: {self._settings.name} is {answer_phrase(model)}, the verdicts before are "
+            f"{answer_phrase(before)}; the judge was asked no more. {one_model_advice(self._settings, model)}"
+        )
 
     def _lost(self, failure: Failure) -> None:
         with self._lock:

@@ -20,8 +20,8 @@ from lmms_medtasks.judges.protocol import Item, Protocol, Verdict
 from lmms_medtasks.judges.settings import Settings
 
 _SCHEMA = (
-    "CREATE TABLE IF NOT EXISTS verdicts (key TEXT PRIMARY KEY, judge TEXT, protocol TEXT, labels TEXT, reply TEXT, "
-    "made TEXT) WITHOUT ROWID"
+    "CREATE TABLE IF NOT EXISTS answered_verdicts (key TEXT, model TEXT, judge TEXT, endpoint TEXT, protocol TEXT, "
+    "labels TEXT, reply TEXT, made TEXT, PRIMARY KEY (key, model)) WITHOUT ROWID"
 )
 _AT_ONCE = 500  # keys in one query
 
@@ -36,8 +36,9 @@ def path() -> Path:
 def key_of(settings: Settings, protocol: Protocol, item: Item, trial: int) -> str:
     """A digest of everything that could make the verdict another one.
 
-    The judge (provider, model, base URL without name and password), the settings that can change a verdict, the
-    protocol, its version and the prompt's digest, all fields of the item, and the number of the trial.
+    The judge (provider, model as asked, base URL without name and password), the settings that can change a verdict,
+    the protocol, its version and the prompt's digest, all fields of the item, and the number of the trial. Which model
+    answers is known only afterwards: a verdict of each is kept.
     """
     content = [
         settings.provider, settings.model, settings.address.url, identity.asking(settings),
@@ -55,16 +56,17 @@ class VerdictCache:
         self._base = database.connect(path, _SCHEMA)
         self.find([""])  # so that a file that can't be read is told of before a model is run
 
-    def find(self, keys: Iterable[str]) -> dict[str, Verdict]:
-        """The verdicts that there are for ``keys``."""
-        wanted, found = list(dict.fromkeys(keys)), {}
+    def find(self, keys: Iterable[str]) -> dict[str, dict[str, Verdict]]:
+        """The verdicts that there are for ``keys``, by the model that answered ("": the server named none)."""
+        wanted: list[str] = list(dict.fromkeys(keys))
+        found: dict[str, dict[str, Verdict]] = {}
         for start in range(0, len(wanted), _AT_ONCE):
             part = wanted[start : start + _AT_ONCE]
             places = ", ".join("?" * len(part))
-            for key, labels, reply in self._do(
-                f"SELECT key, labels, reply FROM verdicts WHERE key IN ({places})", part
+            for key, model, labels, reply in self._do(
+                f"SELECT key, model, labels, reply FROM answered_verdicts WHERE key IN ({places})", part
             ):
-                found[key] = Verdict("judged", json.loads(labels), reply=reply)
+                found.setdefault(key, {})[model] = Verdict("judged", json.loads(labels), reply=reply, model=model)
         return found
 
     def keep(self, key: str, settings: Settings, protocol: Protocol, verdict: Verdict) -> None:
@@ -76,8 +78,9 @@ class VerdictCache:
             raise ValueError(f"Only verdicts of a judge are kept, got {verdict.status!r}.")
         reply = "" if protocol.terms else verdict.reply.encode("utf-8", "replace").decode("utf-8")
         made = datetime.now(timezone.utc).isoformat(timespec="seconds")
-        row = (key, settings.name, protocol.name, _json(verdict.labels), settings.scrubbed(reply), made)
-        self._do("INSERT OR REPLACE INTO verdicts VALUES (?, ?, ?, ?, ?, ?)", row)
+        judge = (settings.name, settings.scrubbed(settings.address.url))
+        row = (key, verdict.model or "", *judge, protocol.name, _json(verdict.labels), settings.scrubbed(reply), made)
+        self._do("INSERT OR REPLACE INTO answered_verdicts VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
 
     def close(self) -> None:
         """Close the file."""

@@ -8,7 +8,7 @@ from typing import Any
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.judges.retrying import retry_after
 from lmms_medtasks.judges.settings import Settings
-from lmms_medtasks.judges.transport import Failure, Message, Reply
+from lmms_medtasks.judges.transport import Failure, Message, Reply, model_name
 
 _THROTTLED = {"ThrottlingException", "TooManyRequestsException", "ServiceUnavailableException", "ModelTimeoutException",
               "InternalServerException", "ModelNotReadyException"}  # fmt: skip
@@ -58,6 +58,7 @@ class HarnessTransport:
             finish=_finish(response.raw_response),
             input_tokens=usage.get("prompt_tokens"),
             output_tokens=usage.get("completion_tokens"),
+            model=model_name(_model(response.raw_response), self._settings),
         )
 
     def close(self) -> None:
@@ -83,6 +84,11 @@ class HarnessTransport:
 
 def _is_boto(error: Exception) -> bool:
     return isinstance(getattr(error, "response", None), dict)
+
+
+def _model(raw: Any) -> Any:
+    """The model that answered. Not the harness's ``model_used``, which is the one asked for where none is named."""
+    return raw.get("model") if isinstance(raw, dict) else getattr(raw, "model", None)
 
 
 def _finish(raw: Any) -> str:

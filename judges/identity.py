@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from lmms_medtasks.judges import prompts
@@ -12,15 +12,16 @@ from lmms_medtasks.judges.settings import Settings
 
 NOT_AN_LLM = "token F1 against the reference, not a language model: for smoke tests only"
 _LABEL = " (lexical judge, no LLM)"
-SAME = ("name", "host", "prompt", "version", "digest", "settings")
-"""What must agree between two descriptions for their verdicts to stand in one table."""
+SAME = ("name", "endpoint", "prompt", "version", "digest", "settings")
+"""What must agree between two descriptions for their verdicts to stand in one table. So must the answering model."""
+_AT, _ANSWER = " at ", ", answer"
 
 
 def describe(settings: Settings, protocol: Protocol) -> dict[str, Any]:
     """The judge and what it is asked with, JSON-safe: for a record, for a task's metadata."""
     described: dict[str, Any] = {
         "name": settings.name,
-        "host": settings.address.host,
+        "endpoint": settings.scrubbed(settings.address.url),
         "protocol": protocol.name,
         "prompt": protocol.prompt if protocol.prompt.count("/") == 0 else protocol.prompt.rsplit("/", 1)[-1],
         "version": protocol.version,
@@ -37,7 +38,7 @@ def describe(settings: Settings, protocol: Protocol) -> dict[str, Any]:
 def summary(settings: Settings, protocols: Sequence[Protocol]) -> dict[str, Any]:
     """The judge of a task, for its metadata: what :func:`describe` says of all its protocols, and of each."""
     each = [describe(settings, protocol) for protocol in protocols]
-    shared: dict[str, Any] = {key: each[0][key] for key in ("name", "host", "settings", "note") if key in each[0]}
+    shared: dict[str, Any] = {key: each[0][key] for key in ("name", "endpoint", "settings", "note") if key in each[0]}
     return {**shared, "is_paper_judge": all(one["is_paper_judge"] for one in each), "protocols": each}
 
 
@@ -72,6 +73,71 @@ def differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
     return [
         f"{key}: {one.get(key)!r} and {other.get(key)!r}" for key in SAME if one.get(key) != other.get(key)
     ]  # fmt: skip
+
+
+def answered_models(record: Mapping[str, Any]) -> list[str]:
+    """The models that gave a record's verdicts, by their servers' own word, sorted; "" for a server that named none.
+
+    [] where no server gave one: a rule settled all, all are missing, or the judge is no language model. What is not in
+    the form of a record counts as nothing.
+    """
+    answers = record.get("verdicts")
+    verdicts = [
+        verdict
+        for trials in (answers if isinstance(answers, list) else [])
+        for verdict in (trials if isinstance(trials, list) else [])
+        if isinstance(verdict, Mapping) and verdict.get("status") == "judged"
+    ]
+    return sorted({str(verdict["model"]) for verdict in verdicts if verdict.get("model") is not None})
+
+
+def full_name(judge: Mapping[str, Any], model: str | None = None) -> str:
+    """A judge with all that tells it from another of its name: ``openai:gpt-4o at URL, answered by gpt-4o-2024-08-06``.
+
+    ``judge``: a description as :func:`describe` gives it. ``model``: what its server said answered, "" where it said
+    nothing, None where none answered.
+    """
+    endpoint = judge.get("endpoint")
+    name = f"{judge.get('name', 'not recorded')}{_AT}{endpoint}" if endpoint else f"{judge.get('name', 'not recorded')}"
+    return name if model is None else f"{name}, {answer_phrase(model)}"
+
+
+def answer_phrase(model: str) -> str:
+    """Which model answered, by its server's word."""
+    return f"answered by {model}" if model else "answering without a model's name"
+
+
+def one_model_advice(settings: Settings, model: str) -> str:
+    """What to do where a server answers as ``model`` and verdicts of another are there."""
+    name = f"{settings.provider}:{model}" if model else "NAME, at a server that names its model"
+    return f"Verdicts of two models must not stand in one mean. All by one: lmms-medtasks judge RUN --judge {name}"
+
+
+def full_names(record: Mapping[str, Any]) -> list[str]:
+    """:func:`full_name` of who judged a record, once for each model that answered."""
+    return [full_name(record["judge"], model) for model in answered_models(record) or [None]]
+
+
+def without_unanswered(names: Iterable[str]) -> list[str]:
+    """Full names, each once, without those of a judge of which another says what answered it."""
+    unique = list(dict.fromkeys(names))
+    return [name for name in unique if not any(other.startswith(f"{name}{_ANSWER}") for other in unique)]
+
+
+def is_answered(full: str) -> bool:
+    """Whether a full name says which model answered; True of a judge without an endpoint, which has no more to say."""
+    return _AT not in full or _ANSWER in full
+
+
+def same_judge(one: str, other: str) -> bool:
+    """Whether two full names may be of one judge: they are the same, or one says nothing of what answered."""
+    short, long = sorted((one, other), key=len)
+    return short == long or (_AT in short and long.startswith(f"{short}{_ANSWER}"))
+
+
+def is_called(full: str, name: str) -> bool:
+    """Whether a full name is of a judge that ``name``, in full or as MEDTASKS_JUDGE has it, means."""
+    return full == name or full.startswith((f"{name}{_AT}", f"{name}{_ANSWER}"))
 
 
 def about(settings: Settings, protocol: Protocol) -> str:

@@ -14,6 +14,7 @@ from lmms_medtasks.judges.asking import Asker
 from lmms_medtasks.judges.budget import Budget, Spent, estimated_tokens
 from lmms_medtasks.judges.cache import VerdictCache
 from lmms_medtasks.judges.defaults import defaults
+from lmms_medtasks.judges.identity import answer_phrase
 from lmms_medtasks.judges.protocol import Item, Protocol, Verdict
 from lmms_medtasks.judges.retrying import Brake
 from lmms_medtasks.judges.settings import JUDGE, Settings
@@ -25,6 +26,7 @@ Wanted = tuple[Item, int]
 Say = Callable[[str], None]
 
 _REASONS_SHOWN = 6
+_TOLD = ("request failed", "ceiling", "no judge", "no cache", "stopped", "another model")
 
 NO_JUDGE = f"no judge: name one in {JUDGE}=provider:model and run lmms-medtasks judge RUN"
 
@@ -121,6 +123,16 @@ class Judge:
         if self._cache:
             self._cache.close()
 
+    @property
+    def other_model(self) -> str:
+        """Why the judging was ended by another model than before; "" where it was not."""
+        return self._asker.gone if self._asker and self._asker.other_model is not None else ""
+
+    def expect(self, model: str) -> None:
+        """Go on from verdicts of this model ("": its server named none): the judging ends where another answers."""
+        if self._asker:
+            self._asker.expect(model)
+
     def judge(
         self, protocol: Protocol, wanted: Iterable[Wanted], *, say: Say, quiet: bool = False
     ) -> tuple[dict[Key, Verdict], Counts]:
@@ -137,14 +149,26 @@ class Judge:
         cached: dict[Key, Verdict] = {}
         if self._asker and self._cache:
             try:
-                cached, names = self._known(protocol, rest)
+                kept, names = self._known(protocol, rest)
             except UserError as error:  # nothing is asked, so that nothing is paid for twice; a run's replies stay
                 found |= dict.fromkeys(rest, Verdict("missing", reason=f"no cache: {error}"))
-                rest, names = {}, {}
-            asked = {key: each for key, each in rest.items() if key not in cached}
+                rest, names, kept = {}, {}, {}
+            cached, asked = self._split(kept, rest)
             cut = self._announce(protocol, len(unique), exact, len(cached), [item for item, _ in asked.values()], say)
-            fresh, unkept = self._ask_all(protocol, asked, names, say, quiet)
+            unkept = 0
+            if cached and asked and self._asker.model is None:
+                # One question tells which model answers today: kept verdicts of another are of another judge.
+                first = next(iter(asked))
+                probed, unkept = self._ask_all(protocol, {first: asked[first]}, names, say, quiet=True)
+                found |= probed
+                cached, asked = self._split(
+                    kept, {key: each for key, each in rest.items() if key != first}, cached, say
+                )
+            if cached:
+                self._asker.expect(next(iter(cached.values())).model or "")
+            fresh, lost = self._ask_all(protocol, asked, names, say, quiet)
             found |= cached | fresh
+            unkept += lost
         else:
             cut = unkept = 0
             for key, (item, _) in rest.items():
@@ -163,11 +187,37 @@ class Judge:
             reasons=Counter(_kind(verdict.reason, protocol) for verdict in missing),
         )
 
-    def _known(self, protocol: Protocol, rest: Mapping[Key, Wanted]) -> tuple[dict[Key, Verdict], dict[Key, str]]:
-        """What the cache has of ``rest``, and the cache's own keys of all of it."""
+    def _known(
+        self, protocol: Protocol, rest: Mapping[Key, Wanted]
+    ) -> tuple[dict[Key, dict[str, Verdict]], dict[Key, str]]:
+        """What the cache has of ``rest``, by the model that answered, and the cache's own keys of all of it."""
         names = {key: _cache.key_of(self.settings, protocol, *each) for key, each in rest.items()}
         kept = self._cache.find(names.values()) if self._cache else {}
         return {key: kept[name] for key, name in names.items() if name in kept}, names
+
+    def _split(
+        self,
+        kept: Mapping[Key, Mapping[str, Verdict]],
+        rest: Mapping[Key, Wanted],
+        before: Mapping[Key, Verdict] | None = None,
+        say: Say | None = None,
+    ) -> tuple[dict[Key, Verdict], dict[Key, Wanted]]:
+        """The kept verdicts of the model that answers (the one that most are of while none has answered), and what is
+        left to ask. ``before``: those chosen before it answered; ``say`` is told where they were another's."""
+        had = next(iter(before.values())).model if before else None
+        model = self._asker.model if self._asker and self._asker.model is not None else had
+        if model is None:
+            counts = Counter(name for verdicts in kept.values() for name in verdicts)
+            model = max(counts, key=lambda name: (counts[name], name), default=None)
+        cached = {key: kept[key][model] for key in rest if key in kept and model in kept[key]}
+        asked = {key: each for key, each in rest.items() if key not in cached}
+        if say and model != had:
+            say(
+                f"{self.settings.name} is {answer_phrase(model or '')}, verdicts known from before are "
+                f"{answer_phrase(had or '')}: these are left out, {len(cached)} are known of the model that answers, "
+                f"{len(asked)} to ask."
+            )
+        return cached, asked
 
     def _announce(self, protocol: Protocol, total: int, exact: int, cached: int, asked: list[Item], say: Say) -> int:
         """Say what will be asked and about what it costs; the number of items that are cut."""
@@ -184,8 +234,8 @@ class Judge:
         if settings.max_cost is not None:
             text += f", at most {settings.max_cost:.4g} USD"
         say(
-            f"Judging {protocol.name} with {settings.name} at {settings.address.host}: {total} judgements, {exact} "
-            f"settled by rule, {cached} known from before, {text}."
+            f"Judging {protocol.name} with {settings.name} at {settings.scrubbed(settings.address.url)}: {total} "
+            f"judgements, {exact} settled by rule, {cached} known from before, {text}."
         )
         return sum(bool(each.cut) for each in rendered)
 
@@ -264,7 +314,7 @@ def settled(protocol: Protocol, item: Item) -> Verdict | None:
 
 def _kind(reason: str, protocol: Protocol) -> str:
     """A reason to count by: what endpoints said is kept, what judges said is not (nor any of it with terms)."""
-    if protocol.terms or not reason.startswith(("request failed", "ceiling", "no judge", "no cache", "stopped")):
+    if protocol.terms or not reason.startswith(_TOLD):
         return reason.partition(":")[0]
     return reason
 

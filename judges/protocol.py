@@ -55,13 +55,15 @@ class Verdict:
 
     ``labels``: dimension -> label, one of the dimension's, and the ticked points under a checklist's name; empty if
     missing. ``reason``: why it is missing, or which
-    rule settled it. ``reply``: what the judge said, as it said it.
+    rule settled it. ``reply``: what the judge said, as it said it. ``model``: the model that answered, by its server's
+    word; "" where the server named none, None where no server gave the verdict.
     """
 
     status: Status
     labels: Mapping[str, str] = field(default_factory=dict)
     reason: str = ""
     reply: str = ""
+    model: str | None = None
 
 
 @dataclass(frozen=True)

@@ -51,7 +51,8 @@ def judged_record(doc: Mapping[str, Any], results: Sequence[str | None], protoco
     Keys: the document's ``id``, ``image_id``, ``data`` and tags (not its question, options and pictures); ``trials``,
     per reply "ok", "empty", "truncated" (reasoning that was never closed) or "failed"; ``judge``, who judged, by which
     prompt and settings; ``items``, per reply the fields that the judge is shown, or None; ``verdicts``, per reply a
-    list of ``protocol.trials`` mappings ``status``, ``labels``, ``reason``, ``reply`` ([] where the item is None).
+    list of ``protocol.trials`` mappings ``status``, ``labels``, ``reason``, ``reply``, ``model``, the one that answered
+    ("" where the server named none, None where none was asked) ([] where the item is None).
     """
     items = items_of(doc, results, protocol)
     tags = _tags(doc, protocol)
@@ -95,7 +96,8 @@ def to_json(verdict: Verdict, protocol: Protocol) -> dict[str, Any]:
         reason, reply = verdict.reason.partition(":")[0], ""
     else:
         reason, reply = verdict.reason, verdict.reply
-    return {"status": verdict.status, "labels": dict(verdict.labels), "reason": reason, "reply": reply}
+    labels = dict(verdict.labels)
+    return {"status": verdict.status, "labels": labels, "reason": reason, "reply": reply, "model": verdict.model}
 
 
 def scored_by(metrics_of: Callable[[dict[str, Any]], dict[str, Any]]) -> Callable[[Hook], Hook]:

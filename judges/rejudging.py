@@ -7,7 +7,7 @@ import copy
 import functools
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
@@ -52,18 +52,27 @@ class Judged:
         """Whether the file's verdicts are of this judge, or of none yet."""
         return not self.has_verdicts or self.recorded["name"] == settings.name
 
+    @functools.cached_property
+    def models(self) -> frozenset[str]:
+        """The models whose verdicts the log holds; see :func:`lmms_medtasks.judges.identity.answered_models`."""
+        rows = self.run.samples(self.task)
+        return frozenset(name for sample in rows for name in identity.answered_models(sample.record))
+
     def check_same(self, settings: Settings) -> None:
         """Raise UserError unless this judge, with these settings and prompts, gave the file's verdicts, if any."""
-        if not self.has_verdicts:
-            return
+        for different in self.other_ways(settings) if self.has_verdicts else ():
+            raise UserError(
+                f"{self.task} was judged by {settings.name} in another way than now ({different}): the two must not "
+                "stand in one table. Set it as it was, or judge everything anew: -o FOLDER."
+            )
+
+    def other_ways(self, settings: Settings) -> Iterator[str]:
+        """For each protocol that the file's judge asked in another way, or another judge, what differs."""
         then = {each["protocol"]: each for each in self.recorded["protocols"]}
         for protocol in self.protocols:
             now = identity.describe(settings, protocol)
             if different := identity.differences(then.get(protocol.name, {}), now):
-                raise UserError(
-                    f"{self.task} was judged by {settings.name} in another way than now ({'; '.join(different)}): the "
-                    "two must not stand in one table. Set it as it was, or judge everything anew: -o FOLDER."
-                )
+                yield "; ".join(different)
 
 
 @dataclass(frozen=True)
@@ -108,12 +117,17 @@ def rejudge(
     is written whole or not at all, the logs before the results, so that a run stopped in between is mended by another.
     """
     run, done, sizes = tasks[0].run, [], {}
+    own = {each.task for each in tasks}
+    others = [] if alone else [each for each in judged_tasks([run], []) if each.task not in own]
+    _expect([*tasks, *others], judge)
     content = copy.deepcopy(run.content)
     if alone:
         _leave(content, {each.task for each in tasks})
     logs: dict[str, list[dict[str, Any]]] = {}
     for each in tasks:
         rows, outcome = _rejudged(each, judge, definitions, say)
+        if outcome.kept and judge.other_model:
+            raise UserError(f"{each.task} in {run.path} stays as it is. {judge.other_model}.")
         logs[each.task], sizes[each.task] = rows, len(rows)
         done.append(outcome)
         entry = content["results"][each.task]
@@ -123,17 +137,42 @@ def rejudge(
         if config.get("task_alias") or not judge.settings.is_llm:
             config["task_alias"] = identity.labelled(config.get("task_alias") or each.task, judge.settings)
         config.setdefault("metadata", {})["judge"] = identity.summary(judge.settings, each.protocols)
+    models = {name for rows in logs.values() for row in rows for name in _models_of(row)}
+    _check_one_model(models.union(*(each.models for each in others)), run, judge.settings)
     for task in content["results"]:
         sizes.setdefault(task, run.sample_count(task) or 0)
     rescoring.update_groups(content, definitions, sizes)
     made = datetime.now(timezone.utc).isoformat(timespec="seconds")
-    made_by = {"date": made, "judge": judge.settings.name, "tasks": [each.task for each in tasks]}
+    judged_by = {"judge": judge.settings.name, "endpoint": judge.settings.scrubbed(judge.settings.address.url)}
+    made_by = {"date": made, **judged_by, "tasks": [each.task for each in tasks]}
     content["judged_again"] = [*content.get("judged_again", []), made_by]
     unkept = sum(each.counts.unkept for each in done)
     for task, rows in logs.items():
         _write(target / run.samples_file(task).name, "".join(_line(row) for row in rows), unkept)
     _write(target / run.path.name, _line(content, indent=2), unkept)
     return done
+
+
+def _expect(tasks: Sequence[Judged], judge: Judge) -> None:
+    """Go on by the model whose verdicts of this judge the logs hold; raises UserError where there are several."""
+    same = [each for each in tasks if each.models and not any(each.other_ways(judge.settings))]
+    models = {model for each in same for model in each.models}
+    _check_one_model(models, tasks[0].run, judge.settings)
+    for model in models:
+        judge.expect(model)
+
+
+def _check_one_model(models: Iterable[str], run: results.Run, settings: Settings) -> None:
+    """Raise UserError where verdicts of several answering models would stand in one result file."""
+    names = sorted(models)
+    if len(names) > 1:
+        said = " and ".join(map(identity.answer_phrase, names))
+        advice = identity.one_model_advice(settings, names[-1])
+        raise UserError(f"{run.path} stays as it is: {settings.name} is {said} there. {advice}.")
+
+
+def _models_of(row: Mapping[str, Any]) -> list[str]:
+    return identity.answered_models(results.record_of(dict(row)) or {})
 
 
 def _leave(content: dict[str, Any], tasks: set[str]) -> None:

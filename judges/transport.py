@@ -27,17 +27,22 @@ _REPEAT = {408, 409, 425, 429}
 _FATAL = {401, 402, 403, 404}
 _NO_SCHEMA = {400, 422}
 _LONGEST_BODY = 4_000_000  # bytes
+_LONGEST_NAME = 200  # characters
 
 
 @dataclass(frozen=True)
 class Reply:
-    """What the judge said, and why it ended ("stop", "length", ...). Tokens as reported; None if they were not."""
+    """What the judge said, and why it ended ("stop", "length", ...). Tokens as reported; None if they were not.
+
+    ``model``: the model that answered, as the server names it; "" where it names none.
+    """
 
     text: str
     finish: str = ""
     refusal: str = ""
     input_tokens: int | None = None
     output_tokens: int | None = None
+    model: str = ""
 
 
 class Failure(Exception):
@@ -202,7 +207,14 @@ class ChatTransport:
         if not isinstance(text, str | None) or not isinstance(refusal, str | None):
             raise Failure("request failed: malformed body, the message is no text", repeat=True, billed=True)
         finish = choice.get("finish_reason")
-        return Reply(_whole(text), finish if isinstance(finish, str) else "", _whole(refusal), *tokens)
+        model = model_name(found.get("model"), self._settings)
+        return Reply(_whole(text), finish if isinstance(finish, str) else "", _whole(refusal), *tokens, model)
+
+
+def model_name(said: Any, settings: Settings) -> str:
+    """The model's name as a server said it: short, on one line, without our key; "" where it said none."""
+    line = " ".join(settings.scrubbed(_whole(said)).split()) if isinstance(said, str) else ""
+    return "".join(each for each in line if each.isprintable())[:_LONGEST_NAME]
 
 
 def _whole(text: str | None) -> str:

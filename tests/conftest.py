@@ -52,6 +52,16 @@ def stub_judge():
 
 
 @pytest.fixture
+def other_server(stub_judge):
+    """A second stub of a judge, at another port."""
+    stub = stub_judge.Stub()
+    server = stub_judge.start(stub)
+    yield stub
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture
 def judge_server(stub_judge):
     """A running stub of a judge (``stub_judge.Stub``) at ``judge_server.url``; started only where it is asked for."""
     stub = stub_judge.Stub()

@@ -90,6 +90,24 @@ def judged_rows(
     return rows
 
 
+def write_judged(
+    folder: Path,
+    totals: Mapping[str, float | None],
+    *,
+    url: str = "http://h:1/v1",
+    model_that_answers: str = "m-1",
+    status: str = "judged",
+    **chosen: Any,
+) -> Path:
+    """Write a run of ``med_cmr_open`` as judged at ``url``; verdicts of another ``status`` name no model."""
+    rows = judged_rows(totals)
+    for row in rows:
+        named = model_that_answers if status == "judged" else None
+        row["total"]["judge"]["endpoint"] = url
+        row["total"]["verdicts"] = [[{"status": status, "labels": {}, "reason": "", "reply": "", "model": named}]]
+    return write(folder, {"med_cmr_open": rows}, metadata={"judge": {**JUDGE, "endpoint": url}}, **chosen)
+
+
 def means(rows: Iterable[Mapping[str, Any]]) -> dict[str, float]:
     """What the harness would report: the mean score of each metric."""
     found: dict[str, list[float]] = {}

@@ -79,6 +79,7 @@ class Stub:
         rule: request body -> :class:`Answer`, or None for the ordinary one (:attr:`verdict`).
         verdict: (prompt, dimension -> its labels) -> dimension -> value; :func:`honest` unless set otherwise.
         fail, kinds: this share of the requests fails in one of these ways, drawn by a hash of prompt and attempt.
+        answers_as: request -> what the reply names as its model, None to name none; unset, the model asked for.
         schema: whether the server knows response_format; if not it answers 400 to it.
         requests: bodies in order. answered: hash of prompt -> verdicts delivered. too_late: answers whose asker was
             gone. most: greatest number in flight.
@@ -90,6 +91,7 @@ class Stub:
     schema: bool = True
     rule: Callable[[dict[str, Any]], Answer | None] | None = None
     verdict: Callable[[str, dict[str, list[Any]]], dict[str, Any]] | None = None
+    answers_as: Callable[[dict[str, Any]], str | None] | None = None
     key: str | None = None
     url: str = ""
     requests: list[dict[str, Any]] = field(default_factory=list)
@@ -231,7 +233,7 @@ def start(stub: Stub, port: int = 0) -> _Server:
                 self.close_connection = True
                 self.connection.shutdown(socket.SHUT_RDWR)
                 return
-            data = answer.body if answer.body is not None else _body(request, answer)
+            data = answer.body if answer.body is not None else _body(request, answer, stub.answers_as)
             self.send_response(answer.status)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(data)))
@@ -259,15 +261,18 @@ def start(stub: Stub, port: int = 0) -> _Server:
     return server
 
 
-def _body(request: dict[str, Any], answer: Answer) -> bytes:
+def _body(request: dict[str, Any], answer: Answer, answers_as: Callable[[dict[str, Any]], str | None] | None) -> bytes:
     if answer.status != 200:
         return json.dumps({"error": {"message": answer.text}}).encode()
     message = {"role": "assistant", "content": answer.text, "refusal": answer.refusal}
     given = sum(len(each["content"]) for each in request["messages"]) // 4
     body: dict[str, Any] = {
-        "id": "stub", "object": "chat.completion", "created": 0, "model": request["model"],
+        "id": "stub", "object": "chat.completion", "created": 0,
         "choices": [{"index": 0, "finish_reason": answer.finish, "message": message}],
     }  # fmt: skip
+    body["model"] = answers_as(request) if answers_as else request["model"]
+    if body["model"] is None:
+        del body["model"]
     if answer.usage:
         body["usage"] = {"prompt_tokens": given, "completion_tokens": 10, "total_tokens": given + 10}
     return json.dumps(body).encode()

@@ -19,6 +19,7 @@ from lmms_medtasks.results import Run
 TOTAL = "total"
 """The measure that :attr:`Protocol.total` makes of all dimensions."""
 
+_MODEL = "model"
 _NOT_TAGS = {"id", "image_id", "trials", "judge", "items", "verdicts", "replies"} | {
     "status", "score", "low", "high", "judged", "wanted"
 }  # fmt: skip
@@ -189,11 +190,14 @@ def _of_record(record: Mapping[str, Any], run: Run, task: str, protocol: Protoco
             settled=bool(verdicts) and all(verdict["status"] == "exact" for verdict in verdicts),
             scores=scores,
         )
-        yield answer, json.dumps({key: judge.get(key) for key in (*identity.SAME, "note")}, sort_keys=True)
+        answered = " + ".join(map(identity.answer_phrase, identity.answered_models(record))) or None
+        described = {key: judge.get(key) for key in (*identity.SAME, "note")} | {_MODEL: answered}
+        yield answer, json.dumps(described, sort_keys=True)
 
 
 def _named_judges(rows: Sequence[tuple[Answer, str]]) -> tuple[Answer, ...]:
     """Judges of one name that differ in anything that matters (prompt, settings) are told apart by what differs."""
+    rows = _with_models(rows)
     descriptions: dict[str, list[str]] = {}
     for answer, described in rows:
         known = descriptions.setdefault(answer.judge, [])
@@ -201,6 +205,24 @@ def _named_judges(rows: Sequence[tuple[Answer, str]]) -> tuple[Answer, ...]:
             known.append(described)
     names = {text: _name(name, text, texts) for name, texts in descriptions.items() for text in texts}
     return tuple(replace(answer, judge=names[described]) for answer, described in rows)
+
+
+def _with_models(rows: Sequence[tuple[Answer, str]]) -> list[tuple[Answer, str]]:
+    """Answers that no server was asked about are of the judge that answered otherwise in their run, if it was one."""
+    models: dict[tuple[str, str, str], set[str]] = {}
+    bases = [json.loads(text) for _, text in rows]
+    keys = [
+        (answer.run, answer.task, json.dumps({**base, _MODEL: None}, sort_keys=True))
+        for (answer, _), base in zip(rows, bases, strict=True)
+    ]
+    for key, base in zip(keys, bases, strict=True):
+        if base[_MODEL] is not None:
+            models.setdefault(key, set()).add(base[_MODEL])
+    found = []
+    for (answer, text), key, base in zip(rows, keys, bases, strict=True):
+        (only,) = models[key] if len(models.get(key, ())) == 1 else (base[_MODEL],)
+        found.append((answer, text if base[_MODEL] == only else json.dumps({**base, _MODEL: only}, sort_keys=True)))
+    return found
 
 
 def _name(name: str, described: str, of_that_name: Sequence[str]) -> str:

@@ -136,14 +136,18 @@ def _rejudge(
 
 def _check_target(path: Path, settings: Settings, tasks: list[Judged], alone: bool) -> None:
     """Raise UserError where a result file of another judge is in the way, or of tasks that would be lost."""
+    from lmms_medtasks.judges import identity
+
     if not path.exists():
         return
     there = results.read(path).content
     for each in tasks:
         config = there.get("configs", {}).get(each.task, {})
-        judge = ((config.get("metadata") or {}).get("judge") or {"name": None})["name"]
-        if judge not in (None, "none", settings.name):
-            raise UserError(f"{path} holds task {each.task!r} judged by {judge}. Name another folder with -o.")
+        judge = (config.get("metadata") or {}).get("judge") or {"name": None}
+        same = (judge["name"], judge.get("endpoint")) == (settings.name, settings.scrubbed(settings.address.url))
+        if judge["name"] not in (None, "none") and not same:
+            said = identity.full_name(judge)
+            raise UserError(f"{path} holds task {each.task!r} judged by {said}. Name another folder with -o.")
     lost = sorted(set(there.get("configs", {})) - {each.task for each in tasks}) if alone else []
     if lost:
         raise UserError(

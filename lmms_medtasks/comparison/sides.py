@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.judges import identity
 from lmms_medtasks.leaderboard.collect import collect
 from lmms_medtasks.leaderboard.entries import Board, Entry
 from lmms_medtasks.leaderboard.rules import Rules
@@ -60,7 +61,7 @@ def differing(first: Entry, second: Entry) -> Iterator[str]:
     if (first.data, first.data_digest) != (second.data, second.data_digest):
         yield f"other data ({first.data} {first.data_digest[:12]} and {second.data} {second.data_digest[:12]})"
     judges = [entry.judge.name if entry.judge else "none" for entry in (first, second)]
-    if judges[0] != judges[1]:
+    if not identity.same_judge(*judges):
         yield f"judged by {judges[0]} and {judges[1]}"
     elif first.judge and second.judge and first.judge.prompts != second.judge.prompts:
         yield "judged by other prompts"

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from lmms_medtasks.judges import identity
 from lmms_medtasks.leaderboard import installed
 from lmms_medtasks.leaderboard.columns import Coded, code_type
 from lmms_medtasks.leaderboard.entries import Counts, Entry, Judge, Measure, Model, Source
@@ -140,7 +141,7 @@ def _judge(described: Any, log: Log) -> Judge | None:
         _text(each.get("protocol")): _text(f"version {each.get('version', '?')}, {each.get('digest', '')}")
         for each in described.get("protocols") or []
     }
-    names = sorted(log.judges - {"none"}) or [_text(described.get("name", "none"))]
+    names = sorted(log.judges - {"none"}) or [_text(identity.full_name({"name": "none", **described}))]
     settings = _text(json.dumps(described.get("settings") or {}, sort_keys=True))
     return Judge(" + ".join(names), prompts, settings, bool(described.get("is_paper_judge")))
 

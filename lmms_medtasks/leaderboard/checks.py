@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
+from lmms_medtasks.judges import identity
 from lmms_medtasks.leaderboard import installed, recount
 from lmms_medtasks.leaderboard.entries import Entry, Problem, Questions, Reference
 from lmms_medtasks.leaderboard.rules import Rules
@@ -95,7 +96,7 @@ def _judging(entry: Entry, reference: Reference) -> Found:
         return
     if " + " in judge.name:
         yield "several_judges", f"Judged by several ({judge.name}): its means mix them."
-    elif reference.judge is not None and judge.name != reference.judge:
+    elif reference.judge is not None and not identity.same_judge(judge.name, reference.judge):
         yield "other_judge", f"Judged by {judge.name}; the ranking's judge is {reference.judge}."
     elif any(reference.prompts.get(name) not in (None, said) for name, said in judge.prompts.items()):
         changed = ", ".join(name for name, said in judge.prompts.items() if reference.prompts.get(name) != said)

@@ -120,7 +120,10 @@ class Model:
 
 @dataclass(frozen=True)
 class Judge:
-    """Who judged the open answers, by which prompts. ``prompts``: protocol -> "version digest"."""
+    """Who judged the open answers, by which prompts. ``prompts``: protocol -> "version digest".
+
+    ``name``: in full, with the endpoint and the model that answered; see ``judges.identity.full_name``.
+    """
 
     name: str
     prompts: Mapping[str, str]

@@ -13,6 +13,7 @@ import numpy as np
 
 from lmms_medtasks import results
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.judges import identity
 from lmms_medtasks.leaderboard.columns import Coded, Scalar, code_type, coded
 from lmms_medtasks.leaderboard.entries import Measure, Questions
 from lmms_medtasks.leaderboard.measures import tag_names
@@ -28,7 +29,7 @@ _COUNTED = ("parsed", "replies", "failed", "trials")
 
 @dataclass(frozen=True)
 class Log:
-    """What a sample log holds. ``judges``: the names of who judged its answers; ``data``: the data its records name."""
+    """What a sample log holds. ``judges``: the full names of who judged; ``data``: the data that its records name."""
 
     questions: Questions
     measures: Mapping[str, Measure]
@@ -172,7 +173,7 @@ class _Reader:
         trials = record["trials"]
         judge = record.get("judge")
         if isinstance(judge, dict):
-            self._judges.add(printable(str(judge.get("name", "not recorded"))))
+            self._judges.update(map(printable, identity.full_names(record)))
             self._extra.add("replies.parsed", place, trials.count("ok"))
             self._extra.add("replies.replies", place, len(trials) - trials.count("failed"))
             return
@@ -204,7 +205,8 @@ class _Reader:
         }
         unscored = {name: each for name, each in scores.items() if name.rpartition(".")[0] not in measures}
         extra = {**self._extra.coded(count, order), **unscored}
-        return Log(questions, measures, extra, frozenset(self._judges), frozenset(map(printable, self._data)), sha256)
+        judges = frozenset(identity.without_unanswered(self._judges))
+        return Log(questions, measures, extra, judges, frozenset(map(printable, self._data)), sha256)
 
 
 def _all_printable(texts: list[str]) -> list[str]:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, TypeVar
 
+from lmms_medtasks.judges import identity
 from lmms_medtasks.leaderboard import installed
 from lmms_medtasks.leaderboard.entries import Entry, Reference
 from lmms_medtasks.leaderboard.rules import Rules
@@ -38,17 +39,26 @@ def _of_task(task: str, entries: list[Entry], rules: Rules) -> Reference:
     digest = _preferred(left, lambda entry: entry.data_digest)
     left = _agreeing(left, lambda entry: entry.data_digest == digest)
     fingerprint: Any = _preferred(left, lambda entry: _items(entry.fingerprint), found and _items(found.fingerprint))
-    judge = rules.demanded(task, "judge") or _most_judges(left)
-    judged = _agreeing(left, lambda entry: entry.judge is not None and entry.judge.name == judge)
+    judge = _judge(left, rules.demanded(task, "judge"))
+    named = judge or ""
+    judged = _agreeing(left, lambda entry: entry.judge is not None and identity.same_judge(entry.judge.name, named))
     prompts: Any = _preferred(judged, lambda entry: _items(entry.judge.prompts) if entry.judge else ())
     harness = rules.demanded(task, "harness") or _preferred(left, lambda entry: entry.harness)
     return Reference(version, data, digest, dict(fingerprint), judge, dict(prompts), harness)
 
 
-def _most_judges(entries: Sequence[Entry]) -> str | None:
-    named = [entry for entry in entries if entry.judge is not None and entry.judge.name != "none"]
+def _judge(entries: Sequence[Entry], demanded: str | None) -> str | None:
+    """The judge of most entries, in full, of those that are called as the rules demand."""
+    named = [
+        entry
+        for entry in entries
+        if entry.judge is not None
+        and entry.judge.name != "none"
+        and (demanded is None or identity.is_called(entry.judge.name, demanded))
+    ]
     if not named:
-        return None
+        return demanded
+    named = [entry for entry in named if entry.judge and identity.is_answered(entry.judge.name)] or named
     # The paper's judge where it judged as many as any other.
     return _preferred(named, lambda entry: entry.judge.name if entry.judge else "", *_papers(named))
 

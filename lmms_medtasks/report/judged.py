@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.judges import identity
 from lmms_medtasks.judges import records as _records
 from lmms_medtasks.judges.protocol import Protocol
 from lmms_medtasks.metrics import coverage as _coverage
@@ -28,13 +29,15 @@ TOTAL = "total"
 LEXICAL = "lexical"
 NONE_CONFIGURED = "none"
 _REASON = 80
+_ANSWERED = "answered model"
 
 
 @dataclass
 class Judging:
     """What came of the judgements of a task, counted record by record (:meth:`add`).
 
-    ``judges``: each description that a record has of its judge, and the number of answers under it. ``replies``: of
+    ``judges``: each description that a record has of its judge, with the model that answered, and the number of answers
+    under it. ``replies``: of
     each kind ("ok", "empty", "truncated", "failed"). ``statuses``: judgements "exact", "judged" and "missing".
     ``reasons``: why judgements are missing. ``rules``: what settled the exact ones.
     """
@@ -48,7 +51,9 @@ class Judging:
 
     def add(self, record: Record) -> None:
         """Count a record of :func:`lmms_medtasks.judges.records.judged_record`."""
-        self.judges[tuple((name, _shown(value)) for name, value in sorted(record["judge"].items()))] += 1
+        described = tuple((name, _shown(value)) for name, value in sorted(record["judge"].items()))
+        for model in identity.answered_models(record) or [None]:
+            self.judges[described if model is None else (*described, (_ANSWERED, printable(model)))] += 1
         self.replies.update(record["trials"])
         for verdict in (verdict for verdicts in record["verdicts"] for verdict in verdicts):
             status, reason = verdict["status"], printable(str(verdict["reason"]))
@@ -71,8 +76,13 @@ class Judging:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The judges' names; () if none was configured."""
-        return tuple(dict.fromkeys(judge["name"] for judge in self._judges() if judge["name"] != NONE_CONFIGURED))
+        """The judges, in full: name, endpoint, the model that answered; () if none was configured."""
+        return tuple(dict.fromkeys(_full(judge) for judge in self._judges() if judge["name"] != NONE_CONFIGURED))
+
+    @property
+    def deciding(self) -> tuple[str, ...]:
+        """Those of :attr:`names` that gave a verdict, or may have: not those of which all is missing or a rule's."""
+        return self.names if self.statuses["judged"] else ()
 
     @property
     def shown(self) -> str:
@@ -83,7 +93,7 @@ class Judging:
     def others(self) -> tuple[str, ...]:
         """The names of the judges that are language models and not the paper's."""
         found = (judge for judge in self._judges() if judge.get("is_paper_judge") != "True")
-        return tuple(name for each in found if (name := each["name"]) in self.names and not is_lexical(name))
+        return tuple(name for each in found if (name := _full(each)) in self.names and not is_lexical(name))
 
     @property
     def said(self) -> str:
@@ -91,7 +101,9 @@ class Judging:
         return "; ".join(dict.fromkeys(map(_sentence, self._judges()))) or NONE_CONFIGURED
 
     def _judges(self) -> list[dict[str, str]]:
-        return [{"name": "not recorded", **dict(judge)} for judge in self.judges]
+        """What each was, without a description of which another says what answered."""
+        answered = {each[:-1] for each in self.judges if each and each[-1][0] == _ANSWERED}
+        return [{"name": "not recorded", **dict(judge)} for judge in self.judges if judge not in answered]
 
 
 def compared(
@@ -104,7 +116,7 @@ def compared(
 
     Those that no judge saw stand with the first judge's. What is alone has nothing to be compared with.
     """
-    named = [tuple(dict.fromkeys(name for each in judgings(one) for name in each.names)) for one in analyses]
+    named = [tuple(dict.fromkeys(name for each in judgings(one) for name in each.deciding)) for one in analyses]
     first = next(filter(None, named), ())
     groups: dict[tuple[str, ...], list[T]] = {}
     for one, names in zip(analyses, named, strict=True):
@@ -153,10 +165,15 @@ def _sentence(judge: Mapping[str, str]) -> str:
         return NONE_CONFIGURED
     prompt = f"prompt {judge['prompt']} version {judge.get('version', '?')}" if judge.get("prompt") else ""
     digest = f"digest {judge['digest']}" if judge.get("digest") else ""
-    host = f"at {judge['host']}" if judge.get("host") else ""
-    rest = ", ".join(filter(None, [host, prompt, digest, judge.get("settings", "")]))
+    endpoint = f"at {judge['endpoint']}" if judge.get("endpoint") else ""
+    answer = identity.answer_phrase(judge[_ANSWERED]) if _ANSWERED in judge else ""
+    rest = ", ".join(filter(None, [endpoint, answer, prompt, digest, judge.get("settings", "")]))
     name = labelled(judge["name"])
     return f"{name} ({rest})" if rest else name
+
+
+def _full(judge: Mapping[str, str]) -> str:
+    return identity.full_name(judge, judge.get(_ANSWERED))
 
 
 def _shown(value: object) -> str:

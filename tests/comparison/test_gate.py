@@ -6,6 +6,7 @@ from typer.testing import CliRunner
 
 from lmms_medtasks.cli import gate as command
 from lmms_medtasks.comparison import gate_rules, sides
+from lmms_medtasks.comparison.comparing import compare
 from lmms_medtasks.comparison.gate import decide, gate
 from lmms_medtasks.comparison.gate_summary import markdown
 from lmms_medtasks.comparison.permutation import sign_flip
@@ -143,6 +144,31 @@ def test_judgements_that_are_missing_shut_it(tmp_path, runs):
         runs.write(tmp_path / name, {"med_cmr_open": runs.judged_rows(own)}, metadata={"judge": runs.JUDGE})
     found = gate(*(sides.read(tmp_path / name) for name in ("base", "new")), gate_rules.read())
     assert [problem.code for action, problem in found.problems if action == "fail"] == ["low_coverage"]
+
+
+APART = [
+    ({"url": "http://h:2/v1"}, "http://h:2/v1"),
+    ({"url": "http://h:1/team/v1"}, "http://h:1/team/v1"),
+    ({"model_that_answers": "m-2"}, "answered by m-2"),
+    ({"model_that_answers": ""}, "answering without a model's name"),
+]
+
+
+@pytest.mark.parametrize(("other", "said"), APART)
+def test_judges_of_one_name_do_not_compare(tmp_path, runs, other, said):
+    """The same name at another port or path, or answered by another model: the gate is shut, compare warns."""
+    totals = {f"q{row}": float(20 + row) for row in range(60)}
+    for name, judge in (("base", {}), ("same", {}), ("new", other)):
+        runs.write_judged(tmp_path / name, totals, **judge)
+    base, same, new = (sides.read(tmp_path / name) for name in ("base", "same", "new"))
+    shut, held = (gate(base, each, gate_rules.read(), resamples=100) for each in (new, same))
+    assert shut.failed and {each.outcome for each in shut.verdicts} == {"not comparable"}
+    assert not held.failed and {each.outcome for each in held.verdicts} == {"held"}
+    (warning,) = compare(base, new, resamples=100).warnings
+    assert (
+        "judged by openai:judge at http://h:1/v1, answered by m-1 and openai:judge at " in warning and said in warning
+    )
+    assert compare(base, same, resamples=100).warnings == ()
 
 
 def test_several_models_are_matched_by_name(tmp_path, runs):

@@ -33,8 +33,8 @@ def kept(tmp_path):
     cache.close()
 
 
-def good(number=4):
-    return Verdict("judged", {"correctness": str(number)}, reply=f'{{"correctness": {number}}}')
+def good(number=4, model="m-1"):
+    return Verdict("judged", {"correctness": str(number)}, reply=f'{{"correctness": {number}}}', model=model)
 
 
 def test_everything_counts_that_could_change_a_verdict(judge, protocol, item, tmp_path):
@@ -73,9 +73,22 @@ def test_nothing_counts_that_cannot(judge, protocol, item):
 def test_found_again(kept, judge, protocol):
     kept.keep("k1", judge, protocol, good(4))
     kept.keep("k2", judge, protocol, good(2))
-    assert kept.find(["k1", "k2", "k3"]) == {"k1": good(4), "k2": good(2)}
+    assert kept.find(["k1", "k2", "k3"]) == {"k1": {"m-1": good(4)}, "k2": {"m-1": good(2)}}
     assert kept.find([]) == {}
     assert len(kept.find([f"k{number}" for number in range(2000)])) == 2
+
+
+def test_verdicts_of_several_answering_models_are_kept_apart(kept, judge, protocol):
+    """Another model under the same name replaces nothing; a server that names none is one of its own."""
+    for number, model in enumerate(("m-1", "m-2", ""), start=1):
+        kept.keep("k", judge, protocol, good(number, model))
+    assert kept.find(["k"]) == {"k": {"m-1": good(1, "m-1"), "m-2": good(2, "m-2"), "": good(3, "")}}
+
+
+def test_each_part_of_the_endpoint_counts(protocol, item):
+    urls = ["http://h/v1", "https://h/v1", "http://h:81/v1", "http://i/v1", "http://h/team/v1", "http://h/Team/v1"]
+    judges = [settings.read({"LLM_JUDGE_URL": url}, "local:m") for url in urls]
+    assert len({cache.key_of(each, protocol, item, 0) for each in judges}) == len(urls)
 
 
 def test_what_is_missing_is_not_kept(kept, judge, protocol):
@@ -91,8 +104,8 @@ def test_no_secret_and_no_text_under_terms(kept, judge, sample):
     for secret in (b"sk-abc", b"hidden", b"patient", b"effusion"):
         assert secret not in content
     again = VerdictCache(kept.path)
-    assert again.find(["k"])["k"].reply == "[key] [key] ?"
-    assert again.find(["p"])["p"] == Verdict("judged", {"correctness": "4"})
+    assert again.find(["k"])["k"][""].reply == "[key] [key] ?"
+    assert again.find(["p"])["p"][""] == Verdict("judged", {"correctness": "4"}, model="")
     again.close()
 
 
@@ -166,7 +179,7 @@ def test_not_a_database(tmp_path):
 def test_a_database_of_another_form(tmp_path):
     path = tmp_path / "verdicts.sqlite"
     with sqlite3.connect(path) as base:
-        base.execute("CREATE TABLE verdicts (a, b)")
+        base.execute("CREATE TABLE answered_verdicts (a, b)")
     with pytest.raises(UserError, match=r"no such column: .*may be deleted: what it held is then asked again"):
         VerdictCache(path)
 

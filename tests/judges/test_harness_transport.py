@@ -73,6 +73,16 @@ def test_bedrock(transport):
     assert (name, reply.finish, reply.input_tokens) == ("bedrock", "max_tokens", None)
 
 
+@pytest.mark.parametrize("raw", [types.SimpleNamespace(model="gpt-4o-2024"), {"model": "gpt-4o-2024"}])
+def test_the_model_is_the_one_that_the_endpoint_names(transport, raw):
+    assert transport(response("fine", {}, raw))[0].send(ASK, None).model == "gpt-4o-2024"
+
+
+@pytest.mark.parametrize("raw", [None, {"stopReason": "end"}, types.SimpleNamespace(model=None)])
+def test_no_model_is_named_where_the_endpoint_names_none(transport, raw):
+    assert transport(response("fine", {}, raw))[0].send(ASK, None).model == ""
+
+
 @pytest.mark.parametrize(
     ("problem", "repeat", "fatal", "wait"),
     [

@@ -18,7 +18,7 @@ def test_description(protocol):
     found = identity.describe(judge("m"), protocol)
     assert found == {
         "name": "openai:m",
-        "host": "h",
+        "endpoint": "http://h:1/v1",
         "protocol": "judge_sample:PROTOCOL",
         "prompt": "judge_sample.txt",
         "version": 1,
@@ -65,7 +65,45 @@ def test_differences(protocol):
     assert identity.differences(one, identity.describe(judge("m"), two)) == ["version: 1 and 2"]
 
 
+@pytest.mark.parametrize("url", ["http://h:2/v1", "http://h:1/team/v1", "https://h:1/v1", "http://i:1/v1"])
+def test_endpoints_that_differ_in_any_part_are_other_judges(protocol, url):
+    one, other = (
+        identity.describe(settings.read({"LLM_JUDGE_URL": each}, "local:m"), protocol)
+        for each in ("http://me:hidden@h:1/v1/", url)
+    )
+    assert identity.differences(one, other) == [f"endpoint: 'http://h:1/v1' and {url!r}"]
+    assert identity.full_name(one) != identity.full_name(other) == f"local:m at {url}"
+
+
+def test_a_key_in_the_path_stays_out_of_the_description(protocol):
+    environment = {"OPENAI_API_KEY": "sk-abc", "OPENAI_API_URL": "http://h/sk-abc/v1"}
+    assert "sk-abc" not in json.dumps(identity.describe(settings.read(environment, "openai:m"), protocol))
+
+
+def test_who_may_be_the_same_judge():
+    """A judge that gave no verdict yet may be any that answers at its endpoint; nothing else is taken to be alike."""
+    judge = {"name": "local:m", "endpoint": "http://h:1/v1"}
+    unanswered, one, none = (identity.full_name(judge, model) for model in (None, "m-1", ""))
+    assert len({unanswered, one, none}) == 3
+    assert (
+        identity.same_judge(one, one) and identity.same_judge(unanswered, one) and identity.same_judge(none, unanswered)
+    )
+    assert not identity.same_judge(one, none)
+    assert not identity.same_judge("local:m", one)
+    assert not identity.same_judge(unanswered, identity.full_name({**judge, "endpoint": "http://h:12/v1"}, "m-1"))
+    assert identity.is_called(one, "local:m") and identity.is_called(one, unanswered) and identity.is_called(one, one)
+    assert not identity.is_called(one, "local:m-1") and not identity.is_called(one, none)
+    assert identity.without_unanswered([unanswered, one, none, "lexical"]) == [one, none, "lexical"]
+
+
+@pytest.mark.parametrize(
+    "verdicts", [None, 3, [{}, None], [[{"status": "judged"}, 4]], [[{"status": "exact", "model": "m"}]]]
+)
+def test_what_is_no_verdict_of_a_server_names_no_model(verdicts):
+    assert identity.answered_models({"verdicts": verdicts}) == []
+
+
 def test_summary(protocol, sample):
     found = identity.summary(judge("m"), [protocol, sample.PRIVATE])
-    assert (found["name"], found["host"], found["is_paper_judge"]) == ("openai:m", "h", False)
+    assert (found["name"], found["endpoint"], found["is_paper_judge"]) == ("openai:m", "http://h:1/v1", False)
     assert [each["protocol"] for each in found["protocols"]] == ["judge_sample:PROTOCOL", "judge_sample:PRIVATE"]

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.judges import cache
+from lmms_medtasks.judges import cache, settings
 from lmms_medtasks.judges.judging import NO_JUDGE, Judge
 from lmms_medtasks.judges.protocol import Verdict
 from lmms_medtasks.judges.table import key_of
@@ -51,8 +51,8 @@ def test_all_kinds(judge_all, judge_server, protocol, items):
     (line,) = said
     start, end = line.split(" (about ")
     assert start == (
-        "Judging judge_sample:PROTOCOL with openai:stub-judge at 127.0.0.1: 20 judgements, 10 settled by rule, 0 known "
-        "from before, 10 to ask"
+        f"Judging judge_sample:PROTOCOL with openai:stub-judge at {judge_server.url}: 20 judgements, 10 settled by "
+        "rule, 0 known from before, 10 to ask"
     )
     assert end.endswith(" tokens), 16 at a time.")
     assert abs(int(end.split()[0]) - counts.spent.input_tokens) <= 10  # the stub counts as we estimate
@@ -74,6 +74,73 @@ def test_another_judge_is_asked_anew(judge_all, judge_server, items):
     assert judge_all(items, judge="openai:other")[1].judged == 10
     assert judge_all(items, temperature=0.5)[1].judged == 10
     assert len(judge_server.requests) == 20
+
+
+@pytest.fixture
+def asked(sample):
+    """Ten items for a judge."""
+    return [(sample.item(each, "an effusion"), 0) for each in documents(10)]
+
+
+def models_of(found):
+    return {verdict.model for verdict in found.values() if verdict.status == "judged"}
+
+
+def test_two_ports_and_two_paths_share_no_verdict(protocol, asked, judge_server, other_server):
+    first = judge_server.url
+    for url in (first, other_server.url, first.replace("/v1", "/team/v1")):
+        with Judge(settings.read({"LLM_JUDGE_URL": url}, "local:m"), [protocol]) as judge:
+            assert judge.judge(protocol, asked, say=lambda text: None)[1].judged == 10
+    assert (len(judge_server.requests), len(other_server.requests)) == (20, 10)
+
+
+@pytest.mark.parametrize(("first", "second"), [("m-1", "m-2"), ("m-1", None), (None, "m-1")])
+def test_another_model_midway_ends_the_judging(judge_all, judge_server, asked, first, second):
+    """What is judged until then is kept, and the next run puts none of it beside the other model's verdicts."""
+    judge_server.answers_as = lambda request: first if len(judge_server.requests) <= 4 else second
+    found, counts, _ = judge_all(asked, concurrency=1)
+    assert (counts.judged, counts.missing, models_of(found)) == (4, 6, {first or ""})
+    assert len(judge_server.requests) == 5
+    (reason,) = counts.reasons
+    assert reason.startswith("another model: openai:stub-judge is answer")
+    judge_server.reset()
+    judge_server.answers_as = lambda request: second
+    found, counts, said = judge_all(asked, concurrency=1)
+    assert (counts.cached, counts.judged, counts.missing, models_of(found)) == (0, 10, 0, {second or ""})
+    assert len(judge_server.requests) == 10 and len(said) == 2
+    judge_server.reset()
+    assert judge_all(asked)[1].cached == 10 and judge_server.requests == []
+
+
+def test_a_model_that_goes_on_is_not_asked_twice(judge_all, judge_server, asked):
+    """The first question tells that the kept verdicts are of the model that answers today."""
+    judge_server.answers_as = lambda request: "m-1"
+    judge_all(asked[:4])
+    judge_server.reset()
+    found, counts, _ = judge_all(asked)
+    assert (counts.cached, counts.judged, len(judge_server.requests), models_of(found)) == (4, 6, 6, {"m-1"})
+
+
+def test_all_tasks_of_a_run_are_judged_by_one_model(judge_server, settings_for, protocol, asked):
+    with Judge(settings_for(judge_server), [protocol]) as judge:
+        judge.judge(protocol, asked[:5], say=lambda text: None)
+        judge_server.answers_as = lambda request: "moved"
+        found, counts = judge.judge(protocol, asked[5:], say=lambda text: None)
+        assert (counts.judged, counts.missing) == (0, 5)
+        assert "answered by moved" in judge.other_model and "answered by stub-judge" in judge.other_model
+
+
+@pytest.mark.parametrize("said", [None, "", 7, ["m"]])
+def test_a_server_that_names_no_model(judge_all, judge_server, asked, said):
+    """Not named is a value of its own, which is never the model asked for."""
+    judge_server.answers_as = lambda request: said
+    assert models_of(judge_all(asked)[0]) == {""}
+
+
+def test_a_models_name_is_short_and_without_our_key(judge_all, judge_server, asked, key):
+    judge_server.answers_as = lambda request: f"m {key}\n\x1b[31m" + "x" * 1000
+    (name,) = models_of(judge_all(asked)[0])
+    assert name.startswith("m [key] [31mxx") and len(name) == 200
 
 
 def test_the_same_item_is_asked_once(judge_all, judge_server, sample, items):

@@ -24,7 +24,7 @@ def judged(sample, replies, verdicts=(), protocol=None):
 
 
 def good(label):
-    return Verdict("judged", {"correctness": label}, reply="said")
+    return Verdict("judged", {"correctness": label}, reply="said", model="m-1")
 
 
 def test_a_record(sample):
@@ -38,7 +38,9 @@ def test_a_record(sample):
         "trials": ["ok"],
         "judge": {"name": "openai:m", "protocol": "judge_sample:PROTOCOL"},
         "items": [{"question": "What?", "reference": "effusion", "answer": "an effusion"}],
-        "verdicts": [[{"status": "judged", "labels": {"correctness": "4"}, "reason": "", "reply": "said"}]],
+        "verdicts": [
+            [{"status": "judged", "labels": {"correctness": "4"}, "reason": "", "reply": "said", "model": "m-1"}]
+        ],
     }
 
 
@@ -51,7 +53,9 @@ def test_what_came_of_each_reply(sample):
 
 def test_no_verdict_is_missing_and_no_request_is_made(sample):
     found = judged(sample, ["never judged"])
-    assert found["verdicts"] == [[{"status": "missing", "labels": {}, "reason": "not judged", "reply": ""}]]
+    assert found["verdicts"] == [
+        [{"status": "missing", "labels": {}, "reason": "not judged", "reply": "", "model": None}]
+    ]
     assert records.scores(found, "correctness") == [None]
 
 
@@ -126,7 +130,9 @@ def test_under_terms_a_record_holds_no_text(sample):
     found = judged(sample, ["an effusion", ""], {"an effusion": verdict}, sample.PRIVATE)
     assert set(found) == {"id", "image_id", "data", "modality", "trials", "judge", "items", "verdicts", "replies"}
     assert found["items"] == "withheld"
-    assert found["verdicts"][0] == [{"status": "missing", "labels": {}, "reason": "no verdict", "reply": ""}]
+    assert found["verdicts"][0] == [
+        {"status": "missing", "labels": {}, "reason": "no verdict", "reply": "", "model": None}
+    ]
     assert "effusion" not in str(found) and "What?" not in str(found)
     assert [withheld.recall(digest) for digest in found["replies"]] == ["an effusion", ""]
     assert withheld.recall("0" * 64) is None

@@ -207,6 +207,71 @@ def test_another_way_of_asking_does_not_mix(failing, again, monkeypatch, tmp_pat
     assert len(judge_server.requests) == 6
 
 
+@pytest.mark.parametrize("part", ["port", "path"])
+def test_another_endpoint_does_not_fill_gaps(part, failing, again, monkeypatch, tmp_path, judge_server, other_server):
+    """The same name at another port or path: refused in place; with -o all is judged anew, no verdict is kept."""
+    url = other_server.url if part == "port" else judge_server.url.replace("/v1", "/team/v1")
+    server = other_server if part == "port" else judge_server
+    monkeypatch.setenv("OPENAI_API_URL", url)
+    before = files(failing.path.parent)
+    with pytest.raises(UserError, match=r"in another way than now \(endpoint: .*judge everything anew: -o FOLDER"):
+        again(failing.path)
+    assert files(failing.path.parent) == before and server.requests == []
+    assert "0 verdicts kept" in again(failing.path, "-o", tmp_path / "new")
+    assert len(server.requests) == 6
+    new = only(tmp_path / "new")
+    assert new.content["configs"]["judge_open"]["metadata"]["judge"]["endpoint"] == url
+    assert new.content["judged_again"][0]["endpoint"] == url
+    monkeypatch.setenv("OPENAI_API_URL", "http://127.0.0.1:9/v1")
+    with pytest.raises(UserError, match="judged by openai:stub-judge at .*Name another folder with -o"):
+        again(failing.path, "-o", tmp_path / "new")
+
+
+@pytest.mark.parametrize("model", ["moved", None])
+def test_another_model_does_not_fill_gaps(model, failing, again, judge_server, monkeypatch, tmp_path):
+    """The server answers as another model than the log's verdicts: refused, the run stays; by its name all is anew."""
+    monkeypatch.setenv("MEDTASKS_HOME", str(tmp_path / "fresh"))  # so that only the log knows what answered
+    judge_server.answers_as = lambda request: model
+    before = files(failing.path.parent)
+    with pytest.raises(UserError, match=r"stays as it is.*answered by stub-judge.*lmms-medtasks judge RUN --judge "):
+        again(failing.path)
+    assert files(failing.path.parent) == before and len(judge_server.requests) <= 4
+    judge_server.reset()
+    if model:
+        again(failing.path, "--judge", f"openai:{model}", "-o", tmp_path / "new")
+        assert verdict_models(only(tmp_path / "new"), "judge_open") == {"moved"}
+
+
+def test_a_task_alone_is_not_filled_by_another_model_than_the_files_others(harness, again, judge_server):
+    """One task of the file judged, the other not yet: the group's mean would be of two models."""
+    run, _ = harness(REPLIES, ["judge_group"], judge="")
+    again(run.path, "--task", "judge_open", "--judge", "openai:stub-judge")
+    before = files(run.path.parent)
+    judge_server.answers_as = lambda request: "moved"
+    for path in (harness.folder.parent / "home").rglob("verdicts.sqlite*"):
+        path.unlink()
+    printed = again(run.path, "--task", "judge_more", status=1)
+    assert "another model" in printed and "judged now" in printed
+    run = only(run.path.parent)
+    assert verdict_models(run, "judge_open") | verdict_models(run, "judge_more") == {"stub-judge"}
+    assert files(run.path.parent).keys() == before.keys()
+
+
+def test_a_file_with_two_models_is_not_gone_on_with(failing, again, judge_server):
+    log = failing.samples_file("judge_open")
+    log.write_text(log.read_text("utf-8").replace('"model": "stub-judge"', '"model": "older"'), "utf-8")
+    judge_server.reset()
+    with pytest.raises(UserError, match="answered by older and answered by stub-judge"):
+        again(failing.path)
+    assert judge_server.requests == []
+
+
+def verdict_models(run, task):
+    rows = [json.loads(line)["correctness"] for line in run.samples_file(task).read_text("utf-8").splitlines()]
+    verdicts = [each for row in rows for trials in row["verdicts"] for each in trials]
+    return {each["model"] for each in verdicts if each["status"] == "judged"}
+
+
 def test_a_folder_of_another_judge_is_in_the_way(failing, again, tmp_path):
     again(failing.path, "--judge", "lexical", "-o", tmp_path / "new")
     with pytest.raises(UserError, match="judged by lexical. Name another folder"):

@@ -29,14 +29,19 @@ def test_a_run(harness, judge_server, stub_judge):
     assert "NaN" not in run.path.read_text()
 
 
-def test_who_judged_stands_in_the_results(harness, key):
+def test_who_judged_stands_in_the_results(harness, key, judge_server):
+    """The model as asked in the metadata, and the one that answered with each verdict that a server gave."""
+    judge_server.answers_as = lambda request: "stub-judge-2024"
     run, logs = harness(REPLIES, ["judge_open"])
     judge = run.content["configs"]["judge_open"]["metadata"]["judge"]
-    assert (judge["name"], judge["host"], judge["is_paper_judge"]) == ("openai:stub-judge", "127.0.0.1", False)
+    assert (judge["name"], judge["endpoint"], judge["is_paper_judge"]) == ("openai:stub-judge", judge_server.url, False)
     assert judge["settings"] == {"temperature": 0.0, "max_tokens": 1024}
     (protocol,) = judge["protocols"]
     assert (protocol["version"], protocol["paper_judge"]) == (1, "DeepSeek-V3.2-Exp")
     assert logs["judge_open"][0]["correctness"]["judge"] == protocol
+    given = [each for row in logs["judge_open"] for each in sum(row["correctness"]["verdicts"], [])]
+    models = {(each["status"], each["model"]) for each in given}
+    assert models == {("judged", "stub-judge-2024"), ("exact", None)}
     written = "".join(path.read_text("utf-8") for path in run.path.parent.iterdir())
     assert key not in written
 

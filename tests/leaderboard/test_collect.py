@@ -160,6 +160,46 @@ def test_two_judges_do_not_stand_in_one_ranking(tmp_path, runs):
     assert [entry.model.name for entry in board.of(ranked=True)] == ["a", "b"]
 
 
+APART = [
+    {"url": "http://h:2/v1"}, {"url": "http://h:1/team/v1"}, {"url": "https://h:1/v1"}, {"model_that_answers": "m-2"},
+    {"model_that_answers": ""},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("other", APART)
+def test_judges_of_one_name_do_not_stand_in_one_ranking(tmp_path, runs, other):
+    """Another port, path or answering model is another judge; what needed no verdict is of any of the endpoint."""
+    for name, judge in (("a", {}), ("b", {}), ("c", other)):
+        runs.write_judged(tmp_path / name, {"q1": 100.0, "q2": 60.0}, model=name, **judge)
+    runs.write_judged(tmp_path / "d", {"q1": 100.0, "q2": 60.0}, model="d", status="exact")
+    board = collect([tmp_path])
+    ((model, code, reason),) = [(each.model, each.code, each.reason) for each in board.problems if "judge" in each.code]
+    assert (model, code) == ("c", "other_judge")
+    assert board.references["med_cmr_open"].judge == "openai:judge at http://h:1/v1, answered by m-1"
+    entries = {entry.model.name: entry for entry in board.entries}
+    assert entries["c"].judge.name in reason and entries["a"].judge.name in reason
+    assert [entry.model.name for entry in board.of(ranked=True)] == ["a", "b", "d"]
+
+
+def test_a_run_of_two_answering_models_is_not_ranked(tmp_path, runs):
+    runs.write_judged(tmp_path / "a", {"q1": 100.0, "q2": 60.0})
+    (log,) = tmp_path.rglob("*samples*")
+    log.write_text(log.read_text("utf-8").replace('"m-1"', '"m-2"', 1), "utf-8")
+    (problem,) = [each for each in collect([tmp_path]).problems if "judge" in each.code]
+    assert problem.code == "several_judges" and "by m-1" in problem.reason and "by m-2" in problem.reason
+
+
+@pytest.mark.parametrize(
+    ("demanded", "ranked"),
+    [("openai:judge", ["a", "b"]), ("openai:judge at http://h:2/v1", ["c"]), ("openai:jud", []), ("openai:other", [])],
+)
+def test_a_board_may_demand_a_judge_by_name_or_in_full(tmp_path, runs, demanded, ranked):
+    for name, url in (("a", "http://h:1/v1"), ("b", "http://h:1/v1"), ("c", "http://h:2/v1")):
+        runs.write_judged(tmp_path / name, {"q1": 100.0}, model=name, url=url)
+    board = collect([tmp_path], rules=board_rules.with_own({"board": {"med_cmr_open": {"judge": demanded}}}, "here"))
+    assert [entry.model.name for entry in board.of(ranked=True)] == ranked
+
+
 def test_questions_that_others_have_are_missed(tmp_path, runs):
     for name in "ab":
         runs.write(tmp_path / name, {TASK: runs.choice_rows(GOOD)}, model=f"model-{name}")

@@ -8,6 +8,8 @@ import pytest
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.judges.protocol import Dimension, Protocol
 from lmms_medtasks.report import judged
+from lmms_medtasks.report.document import Part
+from lmms_medtasks.report.suites import Options
 
 NAME = "judged_report_protocol:PROTOCOL"
 
@@ -44,6 +46,13 @@ def record(number, verdict, name="openai:gpt-4o", paper=False, trial="ok", image
         "verdicts": [[verdict]] if verdict else [[]],
         **tags,
     }
+
+
+def by(record, url="http://h:1/v1", model="m-1"):
+    """The record as judged at ``url`` by what answered as ``model``."""
+    verdicts = [[{**each, "model": model if each["status"] == "judged" else None} for each in trials]
+                for trials in record["verdicts"]]  # fmt: skip
+    return {**record, "judge": {**record["judge"], "endpoint": url}, "verdicts": verdicts}
 
 
 MISSING = {"status": "missing", "labels": {}, "reason": "no verdict: it said \x1b[31m"}
@@ -127,6 +136,48 @@ def test_judge_that_is_no_llm_is_not_called_another_than_the_papers(protocol):
     found = judging(protocol, record(1, ("4", "3"), "lexical"))
     assert found.others == ()
     assert len(list(judged.flags({"task": found}))) == 1
+
+
+APART = [
+    {"url": "http://h:2/v1"}, {"url": "http://h:1/team/v1"}, {"url": "https://h:1/v1"}, {"model": "m-2"}, {"model": ""}
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("other", APART)
+def test_judges_of_one_name_are_told_apart(protocol, other):
+    """In one task: a flag names both; in two runs: no table has both."""
+    one, two = by(record(1, ("4", "3"))), by(record(2, ("4", "3")), **other)
+    both = judging(protocol, one, two, by(record(3, EXACT)))
+    assert len(both.names) == 2
+    (flag,) = [each.text for each in judged.flags({"task": both}) if "several judges in one task" in each.text]
+    assert all(name in flag for name in both.names)
+    assert both.said.count("openai:gpt-4o (at http") == 2
+    seen = []
+    runs = [[judging(protocol, each)] for each in (one, two, one)]
+    parts = judged.compared(
+        runs, lambda run: run, lambda group, options: seen.append(group) or Part("k", "Compared", (), (), ()), Options()
+    )
+    assert seen == [[runs[0], runs[2]]]
+    assert parts[0].title == "Compared, judged by openai:gpt-4o at http://h:1/v1, answered by m-1"
+    assert "different judges" in parts[0].flags[0].text
+
+
+def test_what_a_rule_settled_is_of_no_other_judge(protocol):
+    """A run in which no judge was needed names no model that answered: it stands with the others."""
+    one, two = (
+        judging(protocol, by(record(1, ("4", "3"))), by(record(2, EXACT))),
+        judging(protocol, by(record(1, EXACT))),
+    )
+    assert one.names == ("openai:gpt-4o at http://h:1/v1, answered by m-1",)
+    assert not any("several judges" in flag.text for flag in judged.flags({"task": one}))
+    seen = []
+    judged.compared(
+        [one, two],
+        lambda run: [run],
+        lambda group, options: seen.append(group) or Part("k", "x", (), (), ()),
+        Options(),
+    )
+    assert seen == [[one, two]]
 
 
 @pytest.mark.parametrize(

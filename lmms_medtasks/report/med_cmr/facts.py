@@ -18,9 +18,9 @@ def facts(analysis: Analysis) -> tuple[tuple[str, str], ...]:
 
 
 def judge_of(analysis: Analysis) -> str:
-    """Who judged the open answers to questions with their image, as the facts say it; "" without such answers."""
+    """Who judged the open answers to questions with their image, as the facts say it; "" where no judge judged any."""
     found = analysis.open.get(True)
-    return found.judging.said if found else ""
+    return found.judging.said if found and (found.judging.deciding or not found.judging.names) else ""
 
 
 def flags(analysis: Analysis) -> tuple[Flag, ...]:

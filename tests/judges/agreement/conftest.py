@@ -79,6 +79,7 @@ def _write(
     tags: Mapping[str, Mapping[str, Any]] | None = None,
     task: str = "open",
     withheld: bool = False,
+    answers_as: str | None = None,
 ) -> None:
     """``scores``: question to replies, each its judgings with spaces between: ``34`` (a digit a dimension), ``-``
     missing, ``=55`` by a rule; ``!`` a failed request."""
@@ -96,7 +97,9 @@ def _write(
             "trials": ["failed" if reply == "!" else "ok" for reply in replies],
             "judge": {"name": judge, "protocol": "agreement_sample:PROTOCOL", **(description or {})},
             "items": "withheld" if withheld else items,
-            "verdicts": [[] if reply == "!" else [verdict(each) for each in reply.split()] for reply in replies],
+            "verdicts": [
+                [] if reply == "!" else [verdict(each, answers_as) for each in reply.split()] for reply in replies
+            ],
         }
         if withheld:
             record["replies"] = [f"digest of {text}" for text in texts]
@@ -113,8 +116,9 @@ def _write(
     (folder / f"x_samples_{task}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
 
 
-def verdict(text: str) -> dict[str, Any]:
+def verdict(text: str, model: str | None = None) -> dict[str, Any]:
     status = "missing" if text == "-" else "exact" if text.startswith("=") else "judged"
     digits = text.lstrip("-=")
     labels = dict(zip(("coherence", "visual_accuracy"), digits, strict=False))
-    return {"status": status, "labels": labels, "reason": "", "reply": ""}
+    named = model if status == "judged" else None
+    return {"status": status, "labels": labels, "reason": "", "reply": "", "model": named}

@@ -70,6 +70,34 @@ def test_the_same_answers_twice(write_run):
         answers.read(runs)
 
 
+@pytest.mark.parametrize(
+    ("other", "names"),
+    [
+        ({"endpoint": "http://h:2/v1"}, ["openai:j (endpoint http://h:1/v1)", "openai:j (endpoint http://h:2/v1)"]),
+        ({"endpoint": "http://h:1/x/v1"}, ["openai:j (endpoint http://h:1/v1)", "openai:j (endpoint http://h:1/x/v1)"]),
+        ({"answers_as": "m-2"}, ["openai:j (model answered by m-1)", "openai:j (model answered by m-2)"]),
+        (
+            {"answers_as": ""},
+            ["openai:j (model answered by m-1)", "openai:j (model answering without a model's name)"],
+        ),
+    ],
+)
+def test_judges_of_one_name_are_two_judges(write_run, other, names):
+    """What a rule settled, or is missing, is of the judge of the other answers of its run."""
+    chosen = [
+        {"endpoint": "http://h:1/v1", "answers_as": "m-1"},
+        {"endpoint": "http://h:1/v1", "answers_as": "m-1"} | other,
+    ]
+    runs = [
+        write_run({"q1": ["34"], "q2": ["=55"], "q3": ["-"]}, name, answers_as=each["answers_as"],
+                  description={"endpoint": each["endpoint"]})
+        for name, each in zip("ab", chosen, strict=True)
+    ]  # fmt: skip
+    judged = answers.read(runs)
+    assert judged.judges == names
+    assert [len([each for each in judged.answers if each.judge == name]) for name in names] == [3, 3]
+
+
 def test_no_judged_task(write_run):
     run = write_run({"q1": ["34"]})
     with pytest.raises(UserError, match="No judged task is called 'med_\\*'. Judged ones: open"):

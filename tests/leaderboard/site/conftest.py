@@ -23,8 +23,8 @@ DATA = {
     "sure_mimic_age": "medtasks://sure_mimic/test",
 }
 JUDGE = {
-    "name": "openai:judge", "host": "api.example.org", "protocol": "med_cmr_open", "prompt": "med_cmr_open.txt",
-    "version": 1, "digest": "0123", "settings": {}, "is_paper_judge": False,
+    "name": "openai:judge", "endpoint": "https://api.example.org/v1", "protocol": "med_cmr_open",
+    "prompt": "med_cmr_open.txt", "version": 1, "digest": "0123", "settings": {}, "is_paper_judge": False,
 }  # fmt: skip
 
 

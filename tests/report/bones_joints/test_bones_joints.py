@@ -140,6 +140,24 @@ def test_the_paper_s_rows(write_bones):
     assert where["GPT-4o"] == "I, II, VIII: Results; VII: Discussion"
 
 
+@pytest.mark.parametrize(("url", "model"), [("http://h:2/v1", "m-1"), ("http://h:1/team/v1", "m-1"), ("", "m-2")])
+def test_judges_of_one_name_stand_in_no_table_together(write_bones, url, model):
+    """The same name at another port or path, or answered by another model, is another judge."""
+    folders = []
+    for name, own_url, own_model in (("a", "", "m-1"), ("b", "", "m-1"), ("c", url, model)):
+        judge = {"name": "local:j", "endpoint": own_url or "http://h:1/v1", "is_paper_judge": False}
+        folders.append(write_bones(name, model=name, judge=judge, **ALL))
+        for log in folders[-1].glob("*samples*"):
+            log.write_text(log.read_text().replace('"reply": ""', f'"reply": "", "model": "{own_model}"'))
+    compared, *own = assemble.parts(
+        [run for each in folders for run in runs.find([each])], Options(resamples=0, drawn=False)
+    )
+    assert compared.title == "Comparison, judged by local:j at http://h:1/v1, answered by m-1"
+    assert dict(compared.facts)["Models"] == "a, b"
+    assert "different judges" in compared.flags[0].text
+    assert dict(own[2].facts)["Judge"] == f"local:j at {url or 'http://h:1/v1'}, answered by {model}"
+
+
 def test_no_judged_number_hides_its_judge(write_bones):
     lexical = {**JUDGE_NONE, "name": "lexical"}
     folders = [write_bones(f"r{n}", model=f"m{n}", judge=lexical, **ALL) for n in range(2)]

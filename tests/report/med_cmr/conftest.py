@@ -14,7 +14,7 @@ TAGS = {"subtype": "nodule", "question_type": "Counting", "modality": "CT", "org
 QUESTIONS = {"q1": ("a", "SOD", "A"), "q2": ("b", "SOD", "B"), "q3": ("c", "FDD", "A"), "q4": ("a", "CR", "D")}
 JUDGE = {
     "name": "openai:gpt-4o",
-    "host": "api.example.org",
+    "endpoint": "https://api.example.org/v1",
     "protocol": "med_cmr_open",
     "prompt": "med_cmr_open.txt",
     "version": 1,

@@ -70,7 +70,10 @@ def test_row_of_the_run_above_the_published_ones(everything):
 def test_flags(everything):
     flags = [flag.text for flag in everything.parts[0].flags]
     assert any("1 of 18 requests failed" in text for text in flags)
-    judged = "med_cmr_open, med_cmr_open_noimage: judged by openai:gpt-4o; the paper's judge is DeepSeek"
+    judged = (
+        "med_cmr_open, med_cmr_open_noimage: judged by openai:gpt-4o at https://api.example.org/v1; the paper's judge "
+        "is DeepSeek"
+    )
     assert any(judged in text for text in flags)
     assert any("med_cmr_open: INCOMPLETE, 66.7% of the judgements were had" in text for text in flags)
 
@@ -185,11 +188,33 @@ def test_hostile_texts(write_cmr):
     assert not any(cell.startswith("=") for cell in cells)
 
 
+@pytest.mark.parametrize("part", ["port", "path", "model"])
+def test_judges_of_one_name_stand_in_no_table_together(write_cmr, part):
+    """The same name at another port or path, or answered by another model, is another judge."""
+    urls = {"port": "https://api.example.org:8443/v1", "path": "https://api.example.org/team/v1"}
+    judges = [
+        {"name": "openai:gpt-4o", "endpoint": url, "protocol": "med_cmr_open", "is_paper_judge": False}
+        for url in ("https://api.example.org/v1", urls.get(part, "https://api.example.org/v1"))
+    ]
+    runs = [write_cmr(name, model=name, judge=judge, open=OPEN) for name, judge in zip("ab", judges, strict=True)]
+    for run, model in zip(runs, ("gpt-4o-1", "gpt-4o-2" if part == "model" else "gpt-4o-1"), strict=True):
+        (log,) = run.glob("*samples*")
+        log.write_text(log.read_text().replace('"reply": "{}"', f'"reply": "{{}}", "model": "{model}"'))
+    document = build(runs, Options(resamples=0, drawn=False))
+    titles = [table.title for part, table in document.tables() if part is document.parts[0]]
+    heads = [title for title in titles if "total, judged by openai:gpt-4o (at https" in title]
+    assert len(heads) == len(set(heads)) == 2
+    assert any("different judges or prompts, and do not compare" in flag.text for flag in document.parts[0].flags)
+
+
 def test_one_run_judged_by_two_judges_is_told_apart_by_them(write_cmr):
     other = {"name": "openai:other", "protocol": "med_cmr_open", "is_paper_judge": False}
     runs = [write_cmr("a", mcq=MCQ, open=OPEN), write_cmr("b", judge=other, open=OPEN), write_cmr("c", mcq=MCQ)]
     names = [part.title for part in build(runs, Options(resamples=0, drawn=False)).parts[1:]]
-    assert names == ["some_model, judged by openai:gpt-4o", "some_model, judged by openai:other"]
+    assert names == [
+        "some_model, judged by openai:gpt-4o at https://api.example.org/v1",
+        "some_model, judged by openai:other",
+    ]
 
 
 def test_a_model_on_fewer_questions_is_marked_beside_the_others(write_cmr):
