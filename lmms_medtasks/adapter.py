@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -26,6 +27,8 @@ AnswerIs = Literal["letter", "text", "index", "number", ""]
 ANSWER_IS = ("letter", "text", "index", "number")
 TAGS = ("modality", "degradation", "severity", "question_id", "grid")
 """Columns that our hooks know: kept where the data has them."""
+_WHOLE = re.compile(r"-?[0-9]+")
+_COUNTS = 'Say whether they count options from 0 (answer_is="index") or from 1 (answer_is="number").'
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,12 @@ class Columns:
         """
         return _Table(self, dataset).documents()
 
+    def columns_used(self, names: Sequence[str]) -> list[str]:
+        """Those of the columns ``names`` that documents are made of."""
+        listed = [self.options] if isinstance(self.options, str) else list(self.options or ())
+        own = {self.image, self.question, self.answer, self.id or "id", self.image_id, *listed, *TAGS, *self.tags}
+        return [name for name in names if name in own]
+
     def in_folder(self, folder: Path, tags: Sequence[str] = ()) -> Columns:
         """The same for a task in ``folder``, with these columns kept as well."""
         return replace(self, folder=str(folder), tags=tuple(dict.fromkeys((*self.tags, *tags))))
@@ -79,11 +88,12 @@ def from_columns(
     Args:
         image: The picture: an image column, encoded bytes, base64 text, or a file's path from the YAML's folder on.
             None: the questions have none. An empty cell: this question has none.
-        question: The question's text.
+        question: The question's text. Texts are texts, or whole numbers: other values can be written in several ways.
         options: One column for each option, or one column with lists (or lists as JSON text); None: open questions.
             Options that are empty at the end of a row are left out.
         answer: The right answer. With options: a letter ("B"), the option's text, its index from 0, or its number
             from 1; ``answer_is`` ("letter", "text", "index", "number") says which, and must where it is not plain.
+            Without options: one reference, which the judge compares with.
         id: A name for each question; the row's number where there is none.
         image_id: What questions on one picture (or patient) share, for standard errors; a digest of the picture where
             there is none.
@@ -154,7 +164,32 @@ class _Table:
 
     def _tag(self, name: str) -> list[Any]:
         values = list(self._dataset[name])
-        return values if name == "severity" else ["" if value is None else str(value) for value in values]
+        if name == "severity":
+            return [self._level(value, row) for row, value in enumerate(values)]
+        return ["" if value is None else str(value) for value in values]
+
+    def _level(self, value: Any, row: int) -> Any:
+        """A severity; in a CSV table it is text."""
+        if not isinstance(value, str):
+            return value
+        text = value.strip()
+        if not text:
+            return None
+        if not _WHOLE.fullmatch(text):
+            raise UserError(f"{self._place('severity', row)}: {value!r}, wanted a whole number from 0 to 2.")
+        return int(text)
+
+    def _place(self, name: str, row: int) -> str:
+        """Where a value stands: column, row, and the row's id if it has one."""
+        column = self._columns.id or "id"
+        known = f" (id {self._dataset[column][row]!r})" if column in self._names and column != name else ""
+        return f"Column {name!r}, row {row + 1}{known}"
+
+    def _text(self, value: Any, name: str, row: int) -> str:
+        """A cell's text, blanks at its ends left out; "" for an empty one."""
+        if value is None or isinstance(value, str | int):
+            return "" if value is None else str(value).strip()
+        raise UserError(f"{self._place(name, row)}: {_no_text(value)}")
 
     def _ids(self) -> list[str]:
         name = self._columns.id or ("id" if "id" in self._names else None)
@@ -169,7 +204,7 @@ class _Table:
         return ids
 
     def _texts(self, name: str) -> list[str]:
-        texts = ["" if value is None else str(value).strip() for value in self._dataset[name]]
+        texts = [self._text(value, name, row) for row, value in enumerate(self._dataset[name])]
         for row, text in enumerate(texts):
             if not text:
                 raise UserError(f"Column {name!r}, row {row + 1}: empty. Every question needs one.")
@@ -183,12 +218,16 @@ class _Table:
             rows = [_list(value, names, row) for row, value in enumerate(self._dataset[names])]
         else:
             rows = [list(values) for values in zip(*(self._dataset[name] for name in names), strict=True)]
-        return [_trimmed(options, row) for row, options in enumerate(rows)]
+        named = names if isinstance(names, str) else ", ".join(names)
+        return [_trimmed([self._text(each, named, row) for each in options], row) for row, options in enumerate(rows)]
 
     def _answers(self, options: list[list[str]]) -> list[str]:
         values = list(self._dataset[self._columns.answer])
         if not any(options):
             return self._texts(self._columns.answer)
+        for row, value in enumerate(values):
+            if isinstance(value, list | Mapping):
+                raise UserError(f"{self._place(self._columns.answer, row)}: {_no_text(value)}")
         kind = self._columns.answer_is or self._kind(values, options)
         pairs = enumerate(zip(values, options, strict=True))
         return [_letter(value, offered, kind, self._columns.answer, row) for row, (value, offered) in pairs]
@@ -196,20 +235,26 @@ class _Table:
     def _kind(self, values: list[Any], options: list[list[str]]) -> str:
         """What the answers are, where only one reading fits all of them."""
         pairs = list(zip(values, options, strict=True))
+        name = self._columns.answer
         if not all(isinstance(value, str) for value in values):
+            raise UserError(f"Column {name!r} holds {type(values[0]).__name__} values such as {values[0]!r}. {_COUNTS}")
+        places = {kind: [_option_place(value, offered, kind) for value, offered in pairs] for kind in ANSWER_IS}
+        fitting = [kind for kind in ANSWER_IS if None not in places[kind]]
+        if "text" in fitting and "letter" in fitting:
             raise UserError(
-                f"Column {self._columns.answer!r} holds {type(values[0]).__name__} values such as {values[0]!r}. Say "
-                'whether they count options from 0 (answer_is="index") or from 1 (answer_is="number").'
+                f'Column {name!r} could be letters or options\' texts. Say answer_is="letter" or answer_is="text".'
             )
-        texts = all(value.strip() in offered for value, offered in pairs)
-        letters = all(_is_letter(value, offered) for value, offered in pairs)
-        if texts and letters:
+        whole = all(_WHOLE.fullmatch(value.strip()) for value in values)
+        if whole and "text" not in fitting:
+            raise UserError(f"Column {name!r} holds whole numbers such as {values[0]!r}. {_COUNTS}")
+        others = [kind for kind in ("index", "number") if kind in fitting and places[kind] != places.get("text")]
+        if whole and others:
             raise UserError(
-                f'Column {self._columns.answer!r} could be letters or options\' texts. Say answer_is="letter" or '
-                'answer_is="text".'
+                f"Column {name!r} holds whole numbers such as {values[0]!r}, which could be options' texts or count "
+                f'options. Say answer_is="text"{"".join(f" or answer_is={kind!r}" for kind in others)}.'
             )
-        fitting = sum(_is_letter(value, offered) for value, offered in pairs)
-        return "text" if texts or fitting < len(pairs) / 2 else "letter"
+        letters = sum(place is not None for place in places["letter"])
+        return "text" if "text" in fitting or letters < len(pairs) / 2 else "letter"
 
     def _image_column(self) -> Dataset:
         """The pictures as a column ``image`` of encoded images; relative paths start at the folder."""
@@ -273,7 +318,7 @@ def _base64(text: str) -> bytes | None:
 def _list(value: Any, name: str, row: int) -> list[Any]:
     if isinstance(value, str):
         try:
-            value = json.loads(value)
+            value = json.loads(value, parse_int=str, parse_float=str)  # 2.50 stays as it is written
         except json.JSONDecodeError as error:
             raise UserError(
                 f"Column {name!r}, row {row + 1}: wanted a list of options, as a list or as JSON, got {value[:80]!r}."
@@ -283,8 +328,7 @@ def _list(value: Any, name: str, row: int) -> list[Any]:
     return list(value)
 
 
-def _trimmed(options: list[Any], row: int) -> list[str]:
-    texts = ["" if each is None else str(each).strip() for each in options]
+def _trimmed(texts: list[str], row: int) -> list[str]:
     while texts and not texts[-1]:
         texts.pop()
     if len(texts) < 2 or "" in texts:
@@ -302,21 +346,54 @@ def _is_letter(value: str, options: Sequence[str]) -> bool:
     return len(text) == 1 and text in parsing.option_letters(len(options))
 
 
-def _letter(value: Any, options: Sequence[str], kind: str, column: str, row: int) -> str:
-    letters = parsing.option_letters(len(options))
+def _option_place(value: Any, options: Sequence[str], kind: str) -> int | None:
+    """The place of the option that an answer of this kind names, from 0; None if it names none."""
     place: int | None = None
     if kind == "letter" and isinstance(value, str) and _is_letter(value, options):
-        place = letters.index(value.strip().upper())
+        place = parsing.option_letters(len(options)).index(value.strip().upper())
     elif kind == "text" and str(value).strip() in options:
         place = list(options).index(str(value).strip())
-    elif kind in ("index", "number") and str(value).strip().lstrip("-").isdigit():
+    elif kind in ("index", "number") and _WHOLE.fullmatch(str(value).strip()):
         place = int(value) - (kind == "number")
-    if place is None or not 0 <= place < len(options):
+    return place if place is not None and 0 <= place < len(options) else None
+
+
+def _letter(value: Any, options: Sequence[str], kind: str, column: str, row: int) -> str:
+    letters = parsing.option_letters(len(options))
+    place = _option_place(value, options, kind)
+    if place is None:
         raise UserError(
             f"Column {column!r}, row {row + 1}: the answer {value!r} is not among the options, read as {kind}. "
             "Options: " + ", ".join(f"{letter}. {text}" for letter, text in zip(letters, options, strict=True))
         )
     return letters[place]
+
+
+def _no_text(value: Any) -> str:
+    """What is wrong with a value that is no text, and the way out."""
+    if isinstance(value, list | Mapping):
+        return (
+            f"{value!r} is a {type(value).__name__}, wanted one text. A question has one right answer and one "
+            'reference: write one row for each, or join several in words ("liver, also called hepar").'
+        )
+    return (
+        f"{value!r} is a {type(value).__name__}, wanted a text or a whole number: how it was written is lost. Store "
+        "the column as text (in JSON: in quotation marks)."
+    )
+
+
+def check_answers(documents: Dataset) -> None:
+    """Raise UserError for documents of any adapter whose answers are lists or mappings, with the first one."""
+    import datasets
+
+    feature = documents.features.get("answer")
+    if feature is None or isinstance(feature, datasets.Value):
+        return
+    for row in range(len(documents)):
+        answer = documents[row]["answer"]
+        if isinstance(answer, list | Mapping):
+            known = f" (id {documents[row]['id']!r})" if "id" in documents.column_names else ""
+            raise UserError(f"Column 'answer', row {row + 1}{known}: {_no_text(answer)}")
 
 
 documents = from_columns()

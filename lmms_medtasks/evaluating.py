@@ -39,6 +39,7 @@ def join_evaluator(module: Any) -> None:
             _check_write_out(tasks, bool(named.get("write_out")))
             _check_model(lm, tasks)
             _check_repeats(tasks)
+            _tell_tasks(lm, tasks)
             _note_encoding(lm, tasks)
             with _sampling_apart(lm, tasks), Stage(_tasks(tasks)) as judging:
                 return judging.cleaned(original(*args, **kwargs))
@@ -99,6 +100,13 @@ def _check_repeats(task_dict: dict[Any, Any]) -> None:
                 f"{config.task} has T = {taken[0]} trials, --repeats asks for {config.repeats}. Leave --repeats out; "
                 "medq_deg_calib has T = 10. For another T copy the YAML and set repeats and the filter's k alike."
             )
+
+
+def _tell_tasks(lm: Any, task_dict: dict[Any, Any]) -> None:
+    """Let a baseline of ours that learns see the tasks: requests do not tell what a task's training split is."""
+    learn = getattr(lm, "learn_from", None)
+    if type(lm).__module__ == "lmms_medtasks.baselines.models" and callable(learn):
+        learn(_tasks(task_dict))
 
 
 def _tasks(task_dict: dict[Any, Any]) -> Iterator[Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import abc
 import functools
 from collections import Counter, deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import groupby, islice
 from pathlib import Path
@@ -20,10 +20,12 @@ from tqdm import tqdm
 from lmms_medtasks import sources
 from lmms_medtasks.baselines import bone_observer, most_frequent, pixel_outlier, random_choice
 from lmms_medtasks.baselines.observer import Observer
+from lmms_medtasks.baselines.prompts import read_prompt
 from lmms_medtasks.errors import UserError, user_errors
 from lmms_medtasks.seeding import generator
 from lmms_medtasks.sources import sure_shifts
 from lmms_medtasks.sources.sure_reader import SEPARATOR
+from lmms_medtasks.templates import binding
 
 _TRAIN = "medtasks://medq_deg/train"
 _AHEAD = 4  # questions whose pictures are made before they are answered
@@ -139,13 +141,16 @@ class RandomModel(_Baseline):
 class MostFrequentModel(_Baseline):
     """``medtasks_most_frequent``: the most frequent training answer to the same question, see :mod:`.most_frequent`.
 
-    ``train``: where the training questions are, a ``medtasks://suite/split`` or a parquet file; by default those of a
-    SURE-VQA task's own data set, or else of MedQ-Deg.
+    ``train``: where the training questions are, a ``medtasks://suite/split`` or a parquet file. By default a task
+    learns from its own ``training_split``; a SURE-VQA task from what its shift trains on, and the other suites, which
+    have no such split, from that of MedQ-Deg. A contributed task without ``training_split`` is refused.
     """
 
     def __init__(self, train: str = "", **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self._train, self._task = str(train), ("", "")
+        self._own: dict[str, most_frequent.MostFrequentAnswer] = {}
+        self._suites: set[str] = set()  # tasks on data of ours
         self._coverage: dict[tuple[str, str], tuple[int, int]] = {}
         if self._train:
             _training_file(self._train)  # a mistake is told before the pictures are made
@@ -164,9 +169,34 @@ class MostFrequentModel(_Baseline):
         self._coverage.clear()
         return replies
 
+    def learn_from(self, tasks: Iterable[Any]) -> None:
+        """Learn from the training splits of the harness's ``tasks``.
+
+        Called by the evaluator before generation (:mod:`lmms_medtasks.evaluating`). With ``train`` nothing is learned
+        here.
+
+        Raises:
+            UserError: a task that is not ours has no training split, or one that can't be learned from.
+        """
+        for task in tasks:
+            name, split = str(task.config.task), task.config.training_split
+            if _reads_suite(task.config):
+                self._suites.add(name)
+            if self._train or (not split and name in self._suites):
+                continue
+            if not split:
+                raise _untaught(name)
+            self._own[name] = most_frequent.MostFrequentAnswer(_own_pairs(task, name, split))
+
     def _start(self, task: str, documents: Any) -> None:
-        """The training questions are those of the shift that the task's documents name, if they name one."""
-        names = documents.select_columns(["shift"])[0]["shift"] if "shift" in documents.column_names else ""
+        """The training questions are those of the shift that the documents of a task of ours name, if they name one."""
+        if not self._train and task in self._own:
+            self._task, self._model = (task, "its training split"), self._own[task]
+            return
+        ours = task in self._suites
+        if not self._train and not ours:
+            raise _untaught(task)
+        names = documents.select_columns(["shift"])[0]["shift"] if ours and "shift" in documents.column_names else ""
         shift = sure_shifts.get(names) if names else None
         train = self._train or (f"medtasks://{shift.suite}/train" if shift else _TRAIN)
         self._task = (task, train)
@@ -204,6 +234,37 @@ class PixelOutlierModel(_Baseline):
 
     def reply(self, prompt: str, pictures: list[Any], temperature: float, rng: np.random.Generator) -> str:
         return pixel_outlier.answer(pictures[0], prompt) if pictures else ""
+
+
+def _reads_suite(config: Any) -> bool:
+    """Whether a task is one of our suites': on their data, and not contributed on top of it."""
+    files = (config.dataset_kwargs or {}).get("data_files") or {}
+    return "medtasks://" in str(files) and not binding.is_on_template(config.process_results)
+
+
+def _untaught(task: str) -> UserError:
+    return UserError(
+        f"{task}: medtasks_most_frequent has nothing to learn from: the task has no training split, and answers to "
+        "other questions are no baseline. Name one in its YAML (`training_split: train`, with the table under "
+        "dataset_kwargs: data_files: train), or give --model_args train=FILE.parquet or medtasks://SUITE/SPLIT."
+    )
+
+
+def _own_pairs(task: Any, name: str, split: str) -> list[tuple[str, str]]:
+    """(question as the task's prompt has it, text of the right answer) of a task's training split."""
+    data = task.dataset_no_image
+    if split not in data:
+        raise UserError(f"{name}: training_split: {split!r}: the data has no such split, it has {', '.join(data)}.")
+    if split == task.config.test_split:
+        raise UserError(f"{name}: training_split: {split!r} is the test split: the answers asked for would be known.")
+    documents = data[split]
+    pairs = [
+        (read_prompt(task.doc_to_text(doc)).question, most_frequent.answer_text(doc["options"], str(doc["answer"])))
+        for doc in documents
+    ]
+    if not pairs:
+        raise UserError(f"{name}: training_split: {split!r} has no rows to learn from.")
+    return pairs
 
 
 def _training_file(train: str) -> Path:

@@ -74,10 +74,10 @@ def read_pairs(path: Path, shift: Shift | None = None) -> list[tuple[str, str]]:
     except (OSError, pa.ArrowInvalid) as error:
         raise UserError(f"Can't read the training questions from {path}: {error}") from error
     rows = [row for row in table.to_pylist() if shift is None or shift.trains(row)]
-    return [(row["question"], text) for row in rows if (text := _answer_text(row["options"], row["answer"]))]
+    return [(row["question"], text) for row in rows if (text := answer_text(row["options"], row["answer"]))]
 
 
-def _answer_text(options: list[str], answer: str) -> str:
+def answer_text(options: list[str], answer: str) -> str:
     """The text of the right answer: of the option that ``answer`` names, or ``answer`` itself; "" if it names none."""
     if not options:
         return answer

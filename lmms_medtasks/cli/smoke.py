@@ -21,11 +21,11 @@ def smoke(
     """Run a folder's tasks through the real harness with the built-in models on five questions.
 
     Executes the folder's code. Open answers are judged by MEDTASKS_JUDGE, by token overlap if that names none. The
-    values say nothing of the task: built-in models guess, and five questions are few.
+    values say nothing of the task: built-in models guess, and five questions are few. medtasks_most_frequent runs where
+    a task has a training_split.
     """
-    from lmms_medtasks.contributing.smoke import MODELS
     from lmms_medtasks.contributing.smoke import smoke as run
 
-    for row in run(path, limit, tuple(model or MODELS)):
+    for row in run(path, limit, tuple(model) if model else None):
         value = f"{row.value:.3f}" if isinstance(row.value, float) else row.value
         typer.echo(f"{row.task:32} {row.model:24} {row.metric:28} {value}")

@@ -10,6 +10,7 @@ import yaml
 
 from lmms_medtasks.contributing import nodes, places
 from lmms_medtasks.contributing.problems import Findings, nearest
+from lmms_medtasks.templates import including
 
 MOST_FILES = 20
 """YAMLs that a task may be made of; files that include others twice would be read without end."""
@@ -34,10 +35,15 @@ class Entry:
 
 @dataclass
 class Chain:
-    """``entries``: what a task says in the end, by key. ``files``: all YAMLs that it is made of, itself first."""
+    """``entries``: what a task says in the end, by key. ``files``: all YAMLs that it is made of, itself first.
+
+    ``joined``: those of its settings that are mappings, joined with what they stand above
+    (:mod:`lmms_medtasks.templates.including`): what counts for a task on a template.
+    """
 
     path: Path
     entries: dict[str, Entry] = field(default_factory=dict)
+    joined: dict[str, Entry] = field(default_factory=dict)
     files: list[Path] = field(default_factory=list)
 
     def value(self, key: str, default: Any = None) -> Any:
@@ -52,13 +58,22 @@ def inner(entry: Entry) -> dict[str, Entry]:
     """The entries of a mapping that is a key's value; {} where it is none."""
     if not isinstance(entry.node, yaml.MappingNode):
         return {}
-    return {name: Entry(entry.file, *pair) for name, pair in nodes.items(entry.node).items()}
+    return {name: Entry(Path(pair[0].start_mark.name), *pair) for name, pair in nodes.items(entry.node).items()}
 
 
 def follow(path: Path, folder: Path, found: Findings) -> Chain | None:
     """The chain of a YAML in ``folder``; None where a part of it can't be had (told in ``found``)."""
     chain = Chain(path)
-    return chain if _join(path, folder, chain, (), found) else None
+    if not _join(path, folder, chain, (), found):
+        return None
+    if on_template(chain.value("process_results")):
+        chain.entries.update(chain.joined)
+    return chain
+
+
+def on_template(hook: object) -> bool:
+    """Whether a scoring hook, as a YAML names it, is a template's."""
+    return str(hook).startswith(("lmms_medtasks.templates.choice.", "lmms_medtasks.templates.judged."))
 
 
 def _join(path: Path, folder: Path, chain: Chain, above: tuple[Path, ...], found: Findings) -> bool:
@@ -74,7 +89,11 @@ def _join(path: Path, folder: Path, chain: Chain, above: tuple[Path, ...], found
     merged = True
     if "include" in own:
         merged = _include(path, own.pop("include")[1], folder, chain, (*above, path), found)
-    chain.entries.update({key: Entry(path, *pair) for key, pair in own.items()})
+    for name, (key, node) in own.items():
+        chain.entries[name] = Entry(path, key, node)
+        if name in including.NESTED:
+            below = chain.joined.get(name)
+            chain.joined[name] = Entry(path, key, including.join(name, below.node if below else None, node))
     return merged
 
 

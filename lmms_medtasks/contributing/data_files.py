@@ -10,9 +10,8 @@ from lmms_medtasks.contributing.chain import Chain
 from lmms_medtasks.contributing.problems import Findings, nearest
 from lmms_medtasks.contributing.tables import BUILDERS
 from lmms_medtasks.sources import suites
+from lmms_medtasks.templates.including import LOCAL
 
-LOCAL = ("csv", "json", "parquet", "text", "pandas", "arrow")
-"""The loaders whose files the harness looks for beside the YAML."""
 PROTOCOL = "medtasks://"
 _MAGIC = "*?[$~{"
 
@@ -33,10 +32,11 @@ def check_data(chain: Chain, found: Findings) -> None:
             chain, found, "data_files", str(files), "wanted a mapping split -> file: the harness fails without a split"
         )
         return
-    if isinstance(chain.value("test_split"), str) and chain.value("test_split") not in files:
-        split, have = chain.value("test_split"), sorted(map(str, files))
-        message = f"has no split {split!r}, the task's test_split"
-        _add(chain, found, "data_files", str(have), message, near=nearest(split, have))
+    for key in ("test_split", "training_split"):
+        split, have = chain.value(key), sorted(map(str, files))
+        if isinstance(split, str) and split not in files:
+            message = f"has no split {split!r}, the task's {key}"
+            _add(chain, found, "data_files", str(have), message, near=nearest(split, have))
     for value in files.values():
         for name in value if isinstance(value, list) else [value]:
             _check_file(chain, name, found)

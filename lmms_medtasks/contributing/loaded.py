@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any
 from lmms_medtasks import templates
 from lmms_medtasks.contributing import nodes
 from lmms_medtasks.contributing.chain import Chain
-from lmms_medtasks.contributing.data_files import LOCAL
 from lmms_medtasks.contributing.problems import Findings
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.templates import binding
+from lmms_medtasks.templates import binding, including
 
 if TYPE_CHECKING:
     from datasets import Dataset
@@ -116,8 +115,8 @@ def config(chain: Chain) -> dict[str, Any]:
     """
     made = {key: _built(entry.value, entry.file.parent) for key, entry in chain.entries.items()}
     kwargs = made.get("dataset_kwargs")
-    if made.get("dataset_path") in LOCAL and isinstance(kwargs, dict) and "data_files" in kwargs:
-        made["dataset_kwargs"] = {**kwargs, "data_files": _located(kwargs["data_files"], chain.path.parent)}
+    if made.get("dataset_path") in including.LOCAL and isinstance(kwargs, dict) and "data_files" in kwargs:
+        made["dataset_kwargs"] = {**kwargs, "data_files": including.located(kwargs["data_files"], chain.path.parent)}
     return made
 
 
@@ -141,15 +140,6 @@ def _function(dotted: str, folder: Path) -> Any:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return getattr(module, name)
-
-
-def _located(value: Any, folder: Path) -> Any:
-    """Names of data files with the folder before them, where the files are there."""
-    if isinstance(value, dict):
-        return {key: _located(each, folder) for key, each in value.items()}
-    if isinstance(value, list):
-        return [_located(each, folder) for each in value]
-    return str(folder / value) if isinstance(value, str) and (folder / value).is_file() else value
 
 
 def _documents(config: Mapping[str, Any]) -> Dataset:

@@ -12,6 +12,7 @@ from typing import Any
 import yaml
 
 from lmms_medtasks.contributing.problems import Findings
+from lmms_medtasks.templates import including
 
 LARGEST = 256 * 1024
 """Bytes: no task needs more; a file that large is data, or an attack."""
@@ -30,7 +31,7 @@ def read(path: Path, found: Findings) -> yaml.MappingNode | None:
     if text is None:
         return None
     try:
-        root = yaml.compose(text, yaml.SafeLoader)
+        root = including.compose(text, path)
     except yaml.YAMLError as error:
         _add_yaml_error(path, text, error, found)
         return None

@@ -15,8 +15,14 @@ from lmms_medtasks.errors import UserError
 MODELS = ("medtasks_random", "medtasks_most_frequent", "medtasks_observer")
 
 
+_LEARNS = "medtasks_most_frequent"
+
+
 class Row(NamedTuple):
-    """A metric of a task with a model. ``value`` is None where nothing could be scored."""
+    """A metric of a task with a model. ``value`` is None where nothing could be scored.
+
+    For a task that a model was not asked, ``metric`` is "not run" and ``value`` the reason.
+    """
 
     model: str
     task: str
@@ -24,11 +30,11 @@ class Row(NamedTuple):
     value: Any
 
 
-def smoke(path: Path, limit: int = 5, models: Sequence[str] = MODELS) -> list[Row]:
-    """Run all tasks of a folder with each of ``models``.
+def smoke(path: Path, limit: int = 5, models: Sequence[str] | None = None) -> list[Row]:
+    """Run all tasks of a folder with each of ``models``; without them with :data:`MODELS`, where they can be.
 
-    The judge is the one that MEDTASKS_JUDGE names, "lexical" if it names none. The harness is called as a library:
-    what goes wrong is raised as it is.
+    ``medtasks_most_frequent`` can be where a task has a training split. The judge is the one that MEDTASKS_JUDGE
+    names, "lexical" if it names none. The harness is called as a library: what goes wrong is raised as it is.
 
     Raises:
         UserError: the folder holds no task, or a task gave no result.
@@ -38,10 +44,15 @@ def smoke(path: Path, limit: int = 5, models: Sequence[str] = MODELS) -> list[Ro
     unreadable = [each for each in found.errors if not each.file.endswith(".md")]
     if unreadable:
         raise UserError(f"{unreadable[0]} Run `lmms-medtasks validate` first.")
-    names = [str(chain.value("task")) for chain in chains]
+    every = [str(chain.value("task")) for chain in chains]
+    taught = [str(chain.value("task")) for chain in chains if chain.value("training_split")]
     rows: list[Row] = []
     with _environment(MEDTASKS_JUDGE="lexical", MEDTASKS_DATA="mini"):
-        for model in models:
+        for model in models or MODELS:
+            names = taught if models is None and model == _LEARNS else every
+            rows += [Row(model, name, "not run", "no training_split") for name in every if name not in names]
+            if not names:
+                continue
             results = _evaluate(model, names, static.folder_of(path), limit)
             for name in names:
                 rows += _rows(model, name, results.get(name))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from pathlib import Path
 
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.sources.tables import Table
 
 BUILDERS = {".csv": "csv", ".tsv": "csv", ".json": "json", ".jsonl": "json", ".parquet": "parquet"}
 """File ending -> the loader of ``datasets`` (and of the harness's ``dataset_path``)."""
@@ -22,14 +22,14 @@ def builder(path: Path) -> str:
 def columns(path: Path) -> list[str]:
     """The names of a table's columns; UserError where the file has none to read."""
     kind = builder(path)
+    if kind == "csv":
+        return list(Table(path, "\t" if path.suffix == ".tsv" else ",").columns)
     try:
         if kind == "parquet":
             import pyarrow.parquet as parquet
 
             return list(parquet.read_schema(path).names)
         with path.open(encoding="utf-8", newline="") as file:
-            if kind == "csv":
-                return next(csv.reader(file, delimiter="\t" if path.suffix == ".tsv" else ","), [])
             return list(_first(file.read(), path))
     except (OSError, ValueError, StopIteration) as error:  # pyarrow's errors are ValueErrors or OSErrors
         raise UserError(f"The table {str(path)!r} can't be read: {error}") from error

@@ -12,9 +12,10 @@ import yaml
 
 from lmms_medtasks import templates
 from lmms_medtasks.contributing import nodes, places
-from lmms_medtasks.contributing.chain import Chain
+from lmms_medtasks.contributing.chain import Chain, on_template
 from lmms_medtasks.contributing.problems import Findings
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.templates import including
 
 _NO_DATA = ("README.md", "prompts.json", templates.FILE)
 """Files that are compared otherwise, or decide nothing."""
@@ -107,22 +108,39 @@ def _content(path: Path) -> bytes:
 
 def _before(path: Path, base: str) -> dict[str, Any] | None:
     """What a task's YAML said at ``base`` with all that it included; None if it was not there."""
+    mappings = _mappings_before(path, base)
+    if mappings is None:
+        return None
+    entries: dict[str, yaml.Node] = {}
+    joined: dict[str, yaml.Node] = {}
+    for mapping in mappings:
+        own = {name: value for name, (_, value) in nodes.items(mapping).items() if name != "include"}
+        entries.update(own)
+        joined.update(
+            {name: including.join(name, joined.get(name), own[name]) for name in including.NESTED if name in own}
+        )
+    if "process_results" in entries and on_template(entries["process_results"].value):
+        entries.update(joined)
+    return {name: nodes.plain(node) for name, node in entries.items()}
+
+
+def _mappings_before(path: Path, base: str) -> list[yaml.MappingNode] | None:
+    """The mappings of what a YAML included at ``base``, then its own; None if it was not there."""
     content = _blob(path.resolve(), base)
     if content is None:
         return None
     try:
         root = yaml.compose(content.decode("utf-8"), yaml.SafeLoader)
     except (yaml.YAMLError, UnicodeDecodeError):
-        return {}
+        return []
     if not isinstance(root, yaml.MappingNode):
-        return {}
-    own = nodes.plain(root)
-    include = own.pop("include", [])
-    merged: dict[str, Any] = {}
+        return []
+    include = nodes.plain(nodes.items(root)["include"][1]) if "include" in nodes.items(root) else []
+    found: list[yaml.MappingNode] = []
     for name in reversed(include if isinstance(include, list) else [include]):
         if (path.parent / str(name)).resolve() != path.resolve():
-            merged.update(_before(path.parent / str(name), base) or {})
-    return {**merged, **own}
+            found += _mappings_before(path.parent / str(name), base) or []
+    return [*found, root]
 
 
 def _blob(path: Path, base: str) -> bytes | None:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from lmms_medtasks import adapter, templates
 from lmms_medtasks.errors import UserError, unknown
+from lmms_medtasks.templates import csv_text, including
 from lmms_medtasks.templates import settings as schema
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 ALWAYS = {"choice": ("parse_rate", "failed_requests"), "open": ("judged", "failed_requests")}
 """Metrics that every task has: a mean says nothing without knowing what it is over."""
+_KINDS = {"lmms_medtasks.templates.choice": "multiple_choice", "lmms_medtasks.templates.judged": "open"}
 ONLY_DEFAULT = "only `default` may stand there: a task on a template asks all models alike."
 
 
@@ -31,15 +33,19 @@ def template_of(config: Mapping[str, Any]) -> templates.Template | None:
     None where ``process_results`` is not a template's.
     """
     module = getattr(config.get("process_results"), "__module__", "")
-    kinds = {"lmms_medtasks.templates.choice": "multiple_choice", "lmms_medtasks.templates.judged": "open"}
-    if module not in kinds:
+    if module not in _KINDS:
         return None
-    plain = templates.get(kinds[module])
+    plain = templates.get(_KINDS[module])
     metadata = config.get("metadata")
     named = templates.get(str((metadata if isinstance(metadata, Mapping) else {}).get("template", plain.name)))
     if named.kind != plain.kind:
         raise UserError(f"{_name(config)}: the template {named.name!r} is not scored by {module}, its hook.")
     return named
+
+
+def is_on_template(hook: Any) -> bool:
+    """Whether a scoring hook is a template's, bound to settings or not."""
+    return getattr(getattr(hook, "func", hook), "__module__", "") in _KINDS
 
 
 def bound(config: dict[str, Any], yaml_path: str | Path | None) -> dict[str, Any]:
@@ -54,9 +60,12 @@ def bound(config: dict[str, Any], yaml_path: str | Path | None) -> dict[str, Any
             f"There is a {templates.FILE} in the working directory, which the harness includes in place of that in "
             f"{folder}. Start from another directory."
         )
+    if is_on_template(config.get("process_results")) and yaml_path and Path(yaml_path).is_file():
+        config = {**config, **including.read_joined(Path(yaml_path).resolve())}
     template = template_of(config)
     if template is None:
         return _with_folder(config, folder) if folder else config
+    config = csv_text.with_text_cells(config, _name(config))
     settings = settings_of(config, template, folder)
     names = tuple(settings["metrics"])
     hook = config["process_results"]
@@ -66,11 +75,29 @@ def bound(config: dict[str, Any], yaml_path: str | Path | None) -> dict[str, Any
     shown = {key: value for key, value in settings.items() if key != "metrics"}
     return {
         **config,
-        "process_docs": functools.partial(prepared, adapt=_adapter(config, settings, folder), settings=settings),
+        "process_docs": functools.partial(
+            prepared,
+            adapt=_adapter(config, settings, folder),
+            settings=settings,
+            training_split=str(config.get("training_split") or ""),
+        ),
+        "generation_kwargs": _generation(config, template),
         "process_results": process_results,
         "metric_list": [_metric(name) for name in names],
         "lmms_eval_specific_kwargs": {"default": shown},
     }
+
+
+def _generation(config: Mapping[str, Any], template: templates.Template) -> dict[str, Any]:
+    """The template's ``generation_kwargs`` with the task's own keys above them."""
+    own = config.get("generation_kwargs") or {}
+    for key, value in own.items():
+        if value is None:
+            raise UserError(
+                f"{_name(config)}: generation_kwargs: {key}: null: the harness or the model would put a value of its "
+                "own there. Say which one you want; `until: []` is no stop text, `top_k: 0` and `top_p: 1.0` no limit."
+            )
+    return {**including.template_generation(templates.yaml_text(template.name)), **own}
 
 
 def _with_folder(config: dict[str, Any], folder: Path) -> dict[str, Any]:
@@ -79,8 +106,10 @@ def _with_folder(config: dict[str, Any], folder: Path) -> dict[str, Any]:
     own = given.get("default") or {}
     changed: dict[str, Any] = {}
     if isinstance(config.get("process_docs"), adapter.Columns):
+        config = csv_text.with_text_cells(config, _name(config))
         adapt = config["process_docs"].in_folder(folder)
-        changed["process_docs"] = functools.partial(prepared, adapt=adapt, settings=own)
+        training = str(config.get("training_split") or "")
+        changed["process_docs"] = functools.partial(prepared, adapt=adapt, settings=own, training_split=training)
     if getattr(config.get("doc_to_text"), "__module__", "") == "lmms_medtasks.templates.asking" and own.get("prompt"):
         prompt = prompt_of(str(own["prompt"]), folder)
         changed["lmms_eval_specific_kwargs"] = {**given, "default": {**own, "prompt": prompt}}
@@ -133,15 +162,23 @@ def _prompt_of_ours(name: str, folder: Path | None, read: Any) -> str:
         ) from error
 
 
-def prepared(dataset: Dataset, *, adapt: Any, settings: Mapping[str, Any]) -> Dataset:
-    """The documents of a task: adapted, with the side of the shift and the degradation drawn where it asks for them."""
+def prepared(dataset: Dataset, *, adapt: Any, settings: Mapping[str, Any], training_split: str = "") -> Dataset:
+    """The documents of a task: adapted, with the side of the shift and the degradation drawn where it asks for them.
+
+    Those of the training split are only adapted; where there is a shift, what is out of distribution is left out.
+    """
     from lmms_medtasks.errors import user_errors
     from lmms_medtasks.hooks import RENDERED, TRIALS
 
     with user_errors():  # the harness would try again for seconds, and tell the cause in a traceback
+        used = adapt.columns_used(dataset.column_names) if isinstance(adapt, adapter.Columns) else dataset.column_names
+        csv_text.check_not_guessed(dataset, used)
         documents = adapt(dataset)
         if not hasattr(documents, "column_names"):
             raise UserError(f"process_docs gives a {type(documents).__name__}, wanted a datasets.Dataset.")
+        adapter.check_answers(documents)
+        if training_split and str(dataset.split) == training_split:
+            return _without_ood(documents, settings["shift"]) if settings.get("shift") else documents
         _check_degradation(documents.column_names, settings)
         if settings.get("shift"):
             documents = _with_sides(documents, settings["shift"])
@@ -183,6 +220,14 @@ def _with_sides(documents: Dataset, shift: Mapping[str, Any]) -> Dataset:
         logger.info(f"{len(values) - len(rows)} of {len(values)} questions are in neither test and left out.")
     chosen = documents.select(rows)
     return chosen.add_column("set", [side_of[values[row]] for row in rows])
+
+
+def _without_ood(documents: Dataset, shift: Mapping[str, Any]) -> Dataset:
+    """Training documents without those whose value of the shift's column is out of distribution, where it is told."""
+    if shift["column"] not in documents.column_names:
+        return documents
+    ood = schema.sides(shift)["ood"]
+    return documents.select([row for row, value in enumerate(documents[shift["column"]]) if str(value) not in ood])
 
 
 def _with_draws(documents: Dataset, settings: Mapping[str, Any]) -> Dataset:

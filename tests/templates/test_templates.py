@@ -117,3 +117,20 @@ def test_a_template_in_the_working_directory_is_not_taken_for_the_tasks(tmp_path
     binding.bound(config(), tmp_path / "here" / "t.yaml")
     with pytest.raises(UserError, match="Start from another directory"):
         binding.bound(config(), tmp_path / "there" / "t.yaml")
+
+
+def test_training_documents_need_no_test_of_a_shift_and_have_nothing_out_of_distribution():
+    import datasets
+
+    from lmms_medtasks.adapter import from_columns
+    from lmms_medtasks.templates import binding
+
+    columns = {"question": ["q"] * 3, "answer": ["x"] * 3, "id": ["1", "2", "3"], "hospital": ["a", "b", "c"]}
+    shift = {"shift": {"column": "hospital", "iid": "a", "ood": "b"}}
+    for split, ids in (("train", ["1", "3"]), ("test", ["1", "2"])):
+        data = datasets.Dataset.from_dict(columns, split=split)
+        made = binding.prepared(data, adapt=from_columns(tags=["hospital"]), settings=shift, training_split="train")
+        assert made["id"][:] == ids
+    only_iid = datasets.Dataset.from_dict({name: values[:1] for name, values in columns.items()}, split="train")
+    kept = binding.prepared(only_iid, adapt=from_columns(tags=["hospital"]), settings=shift, training_split="train")
+    assert kept["id"][:] == ["1"]
