@@ -74,9 +74,10 @@ def _check_pictures(task_dict: dict[Any, Any]) -> None:
         check_messages(config.task, visual, getattr(config, "doc_to_messages", None))
         settings = getattr(task, "lmms_eval_specific_kwargs", None) or {}
         if _is_our_hook(visual) and not settings.get("no_image"):
-            documents = task.dataset[config.test_split or config.validation_split]
             # Before the run: a runner that takes errors for replies would go on without pictures.
-            hooks.check_image_columns(documents.column_names, config.task)
+            columns = task.dataset[config.test_split or config.validation_split].column_names
+            if columns is not None:  # not known of a data set that is streamed: the hook finds out
+                hooks.check_image_columns(columns, config.task)
 
 
 def _is_our_hook(function: Any) -> bool:

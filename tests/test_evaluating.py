@@ -64,5 +64,6 @@ def test_a_task_that_would_show_other_pictures_than_ours_is_refused():
     with pytest.raises(UserError, match="own has no column image or images"):
         evaluating._check_pictures(pictures_task(["id", "picture"]))
     evaluating._check_pictures(pictures_task(["id", "picture"], {"no_image": True}))
+    evaluating._check_pictures(pictures_task(None))  # streamed
     # Not our hook: whatever it takes its pictures from.
     evaluating._check_pictures(pictures_task(["id"], doc_to_visual=lambda doc: [], doc_to_messages=lambda doc: []))
