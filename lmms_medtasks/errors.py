@@ -37,15 +37,21 @@ class user_errors:  # noqa: N801 (a context manager, used like a function)
 
     The harness would print a traceback, hide the cause behind seconds of retries, and exit with status 0. As a
     library (``simple_evaluate``) the error is raised as it is.
+
+    Of several processes the first one says it, since a check fails in all of them; with ``every_rank`` each says its
+    own: what goes wrong while a model answers may do so in one of them only.
     """
+
+    def __init__(self, every_rank: bool = False) -> None:
+        self._every_rank = every_rank
 
     def __enter__(self) -> None:
         return None
 
     def __exit__(self, kind: type | None, error: BaseException | None, trace: object) -> None:
         if isinstance(error, UserError) and _is_command_line():
-            first = os.environ.get("RANK", "0") == "0"
-            raise SystemExit(f"lmms-medtasks: {error}" if first else 1) from None
+            says = self._every_rank or os.environ.get("RANK", "0") == "0"
+            raise SystemExit(f"lmms-medtasks: {error}" if says else 1) from None
 
 
 def _is_command_line() -> bool:

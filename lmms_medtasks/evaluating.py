@@ -1,9 +1,10 @@
 """What we add to the harness's ``lmms_eval.evaluator.evaluate``, which has the model and the tasks in hand.
 
 Before it runs, --repeats is compared with the number of trials that a task's metrics get, a model behind the server of
-a third party is kept from data whose terms forbid that (:mod:`lmms_medtasks.model_guard`), and an adapter's runner
-that re-encodes pictures is named. While it runs, sampling settings that the checkpoint ships are set aside for the
-tasks that sample where they can be reached (:mod:`lmms_medtasks.sampling`), and open answers are judged between
+a third party is kept from data whose terms forbid that (:mod:`lmms_medtasks.model_guard`), a task that would not show
+our pictures is refused, and an adapter's runner that re-encodes pictures is named. While it runs, the model gets the
+requests of one task a call (:mod:`lmms_medtasks.calls`), sampling settings that the checkpoint ships are set aside for
+the tasks that sample where they can be reached (:mod:`lmms_medtasks.sampling`), and open answers are judged between
 generation and scoring (:mod:`lmms_medtasks.judges.stage`).
 """
 
@@ -15,7 +16,7 @@ import inspect
 from collections.abc import Iterator
 from typing import Any
 
-from lmms_medtasks import runners
+from lmms_medtasks import calls, runners
 from lmms_medtasks.errors import UserError, user_errors
 
 _MARK = "_lmms_medtasks_joined"
@@ -40,25 +41,72 @@ def join_evaluator(module: Any) -> None:
             _check_model(lm, tasks)
             _check_repeats(tasks)
             _tell_tasks(lm, tasks)
+            _check_pictures(tasks)
             _note_encoding(lm, tasks)
-            with _sampling_apart(lm, tasks), Stage(_tasks(tasks)) as judging:
+            with (
+                _one_task_a_call(lm, tasks),
+                Stage(_tasks(tasks)) as judging,
+                # Within the stage, so that no copy is judged.
+                calls.as_many_on_every_rank(_tasks(tasks)),
+                user_errors(every_rank=True),
+            ):
                 return judging.cleaned(original(*args, **kwargs))
 
     module.evaluate = evaluate
 
 
+def check_messages(task: str, doc_to_visual: Any, doc_to_messages: Any) -> None:
+    """Raise UserError for a task whose own ``doc_to_messages`` would keep our ``doc_to_visual`` from being called."""
+    if _is_our_hook(doc_to_visual) and doc_to_messages is not None:
+        raise UserError(
+            f"{task} has a doc_to_messages of its own beside doc_to_visual: {_named(doc_to_visual)}. Chat models would "
+            "be shown the pictures of the former, which are not degraded, under a name that says they are. Set "
+            "doc_to_messages: null, so that messages are made of doc_to_visual and doc_to_text."
+        )
+
+
+def _check_pictures(task_dict: dict[Any, Any]) -> None:
+    """Raises UserError for a task that names our hook for pictures and would show others, or none."""
+    from lmms_medtasks import hooks
+
+    for task in _tasks(task_dict):
+        config = task.config
+        visual = getattr(config, "doc_to_visual", None)
+        check_messages(config.task, visual, getattr(config, "doc_to_messages", None))
+        settings = getattr(task, "lmms_eval_specific_kwargs", None) or {}
+        if _is_our_hook(visual) and not settings.get("no_image"):
+            # Before the run: a runner that takes errors for replies would go on without pictures.
+            columns = task.dataset[config.test_split or config.validation_split].column_names
+            if columns is not None:  # not known of a data set that is streamed: the hook finds out
+                hooks.check_image_columns(columns, config.task)
+
+
+def _is_our_hook(function: Any) -> bool:
+    return (getattr(function, "__module__", None) or "").startswith("lmms_medtasks.")
+
+
+def _named(function: Any) -> str:
+    return f"{function.__module__}.{function.__name__}"
+
+
 @contextlib.contextmanager
-def _sampling_apart(lm: Any, task_dict: dict[Any, Any]) -> Iterator[None]:
+def _one_task_a_call(lm: Any, task_dict: dict[Any, Any]) -> Iterator[None]:
     from loguru import logger
 
     from lmms_medtasks import sampling
 
     ours = {config.task: config for config in _configs(task_dict) if _is_ours(config) and _samples(config)}
-    with sampling.apart(lm, {task: config.generation_kwargs or {} for task, config in ours.items()}) as changes:
-        for task, config in ours.items():
-            if changes[task]:
-                logger.info(f"{task}: sampling settings of the checkpoint set aside for its trials: {changes[task]}")
-            config.metadata = {**config.metadata, "checkpoint_sampling_set_aside": changes[task]}
+    wanted = {task: config.generation_kwargs or {} for task, config in ours.items()}
+    model = sampling.model_of(lm)
+    for task, changed in sampling.changes(model, wanted).items():
+        if changed:
+            logger.info(f"{task}: sampling settings of the checkpoint set aside for its trials: {changed}")
+        ours[task].metadata = {**ours[task].metadata, "checkpoint_sampling_set_aside": changed}
+
+    def during(task: str) -> contextlib.AbstractContextManager[object]:
+        return sampling.set_aside(model, wanted[task]) if task in wanted else contextlib.nullcontext()
+
+    with calls.one_task_a_call(lm, during):
         yield
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import importlib.resources
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -44,14 +44,28 @@ def doc_to_visual(doc: Document, settings: Settings | None = None) -> list[Image
     already, as in a release, and its columns only say how. ``no_image: true`` shows none: what language alone gets.
     With ``seed_trials: true`` torch is seeded for the trial that the harness is about to generate (see
     :class:`lmms_medtasks.trials.TrialSeeder`).
+
+    Raises UserError for a document with neither of the columns ``image`` and ``images``; empty ones are no pictures.
     """
     settings = settings or {}
     if settings.get("seed_trials"):
         TRIALS.seed_torch(str(doc["id"]), int(settings.get("seed", 0)))
     if settings.get("no_image"):
         return []
+    check_image_columns(doc, f"The document {doc.get('id')!r}")
     shown = images_of(doc)
     return [_picture(picture, number, doc, settings) for number, picture in enumerate(shown)]
+
+
+def check_image_columns(columns: Iterable[str], whose: str) -> None:
+    """Raise UserError where none of the columns of ``whose`` documents is one that pictures are taken from."""
+    found = sorted(columns)
+    if not {"image", "images"} & set(found):
+        raise UserError(
+            f"{whose} has no column image or images, and lmms_medtasks.hooks.doc_to_visual would show no picture. Its "
+            f"columns: {', '.join(found)}. Rename the one that holds the picture in process_docs, or name a "
+            "doc_to_visual of your own."
+        )
 
 
 def _picture(picture: Any, number: int, doc: Document, settings: Settings) -> Image:

@@ -185,10 +185,11 @@ def _get_config(original: Any, self: Any, name: str) -> dict[str, Any]:
 
 
 def _get_config_checked(manager: Any, name: str) -> dict[str, Any]:
-    from lmms_medtasks import provenance
+    from lmms_medtasks import evaluating, provenance
     from lmms_medtasks.templates import binding
 
     path = manager.task_index[name]["yaml_path"] if name in manager.task_index else None
     path = path if isinstance(path, str) else None  # -1 for a tag
     config = binding.bound(type(manager)._get_config.__wrapped__(manager, name), path)
+    evaluating.check_messages(name, config.get("doc_to_visual"), config.get("doc_to_messages"))
     return provenance.complete(config, manager.model_name, getattr(manager, "_lmms_medtasks_runner", None), path)

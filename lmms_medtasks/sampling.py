@@ -5,8 +5,8 @@ reach a language model inside that model which generates with a configuration of
 vLLM server fills what a request leaves out (the harness's ``openai`` and ``async_openai`` leave out top_k and the
 repetition penalty, ``async_openai`` top_p too) from the checkpoint. Nothing is recorded there.
 
-They are set aside only while the tasks that sample are answered: other tasks in the same run, whoever's they are, are
-answered with what the checkpoint ships, so that no score depends on what else was run.
+They are set aside only while the tasks that sample are answered (:mod:`lmms_medtasks.calls`): other tasks in the same
+run, whoever's they are, are answered with what the checkpoint ships, so that no score depends on what else was run.
 
 A checkpoint's ``generation_config.json`` (``top_k: 1``, ``top_p: 0.001``, a repetition penalty) stands above the
 task's settings wherever the harness's runner does not pass them on, and most runners pass temperature and top_p only:
@@ -61,41 +61,17 @@ def set_aside(model: Any, wanted: Settings) -> Iterator[None]:
             setattr(model.generation_config, name, shipped)
 
 
-@contextlib.contextmanager
-def apart(lm: Any, sampling: Mapping[str, Settings]) -> Iterator[dict[str, dict[str, str]]]:
-    """Let ``lm`` answer the requests of the tasks in ``sampling`` with the checkpoint's settings set aside.
+def changes(model: Any, sampling: Mapping[str, Settings]) -> dict[str, dict[str, str]]:
+    """What :func:`set_aside` replaces for each task that samples, as {"task": {"top_k": "1 -> 0"}}.
 
-    Args:
-        lm: the harness's model; its ``generate_until`` is replaced until the end.
-        sampling: the ``generation_kwargs`` of each task that samples, by the task's name.
-
-    Gives what is replaced for each of these tasks, as {"task": {"top_k": "1 -> 0"}}.
+    ``sampling``: the tasks' ``generation_kwargs`` by their names.
     """
-    model = getattr(lm, "model", None) or getattr(lm, "_model", None)
-    changes = {
+    return {
         task: {name: f"{shipped} -> {value}" for name, (shipped, value) in differing(model, wanted).items()}
         for task, wanted in sampling.items()
     }
-    if not any(changes.values()):
-        yield changes
-        return
-    original = lm.generate_until
 
-    def generate_until(requests: list[Any]) -> list[Any]:
-        groups: dict[str, list[int]] = {}
-        for place, request in enumerate(requests):
-            groups.setdefault(repr(changes.get(request.task_name)), []).append(place)
-        replies: list[Any] = [None] * len(requests)
-        for places in groups.values():
-            wanted = sampling.get(requests[places[0]].task_name)
-            with contextlib.nullcontext() if wanted is None else set_aside(model, wanted):
-                found = original([requests[place] for place in places])
-            for place, reply in zip(places, found, strict=True):
-                replies[place] = reply
-        return replies
 
-    lm.generate_until = generate_until
-    try:
-        yield changes
-    finally:
-        lm.generate_until = original
+def model_of(lm: Any) -> Any:
+    """The model that a runner of the harness holds, None if it holds none."""
+    return getattr(lm, "model", None) or getattr(lm, "_model", None)

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from lmms_medtasks import evaluating
+from lmms_medtasks import evaluating, hooks
 from lmms_medtasks.errors import UserError
 
 
@@ -47,3 +47,23 @@ def test_what_is_given_by_place_is_checked_too(by_place):
         module.evaluate(runner, tasks) if by_place else module.evaluate(lm=runner, task_dict=tasks)
     assert asked == []
     assert module.evaluate(runner, {}, 3) == {"results": {}} and asked == [runner]
+
+
+def pictures_task(columns, settings=None, **changes):
+    config = {"task": "own", "test_split": "test", "doc_to_visual": hooks.doc_to_visual, "doc_to_messages": None}
+    dataset = {"test": SimpleNamespace(column_names=columns)}
+    config = SimpleNamespace(**{**config, **changes})
+    return {"g": {"own": SimpleNamespace(config=config, dataset=dataset, lmms_eval_specific_kwargs=settings)}}
+
+
+def test_a_task_that_would_show_other_pictures_than_ours_is_refused():
+    evaluating._check_pictures(pictures_task(["id", "image"]))
+    evaluating._check_pictures(pictures_task(["id", "images"]))
+    with pytest.raises(UserError, match=r"own has a doc_to_messages of its own beside .*hooks\.doc_to_visual"):
+        evaluating._check_pictures(pictures_task(["id", "image"], doc_to_messages=lambda doc: []))
+    with pytest.raises(UserError, match="own has no column image or images"):
+        evaluating._check_pictures(pictures_task(["id", "picture"]))
+    evaluating._check_pictures(pictures_task(["id", "picture"], {"no_image": True}))
+    evaluating._check_pictures(pictures_task(None))  # streamed
+    # Not our hook: whatever it takes its pictures from.
+    evaluating._check_pictures(pictures_task(["id"], doc_to_visual=lambda doc: [], doc_to_messages=lambda doc: []))

@@ -151,6 +151,14 @@ def test_several_pictures():
     assert [image.mode for image in shown] == ["RGB", "RGB"]
 
 
+def test_a_document_without_our_image_columns_is_refused_not_shown_without_pictures():
+    doc = {key: value for key, value in document().items() if key != "image"}
+    with pytest.raises(UserError, match=r"'q1' has no column image or images.*columns: .*picture"):
+        hooks.doc_to_visual({**doc, "picture": document()["image"]})
+    assert hooks.doc_to_visual({**doc, "picture": None}, {"no_image": True}) == []
+    assert hooks.doc_to_visual({**doc, "image": None, "images": []}) == []  # a question without pictures
+
+
 def test_trials_are_seeded_only_when_asked():
     import torch
 

@@ -40,38 +40,10 @@ def test_models_without_such_settings():
     assert sampling.differing(None, TASK) == sampling.differing(object(), TASK) == {}
 
 
-class Model:
-    """Replies to each request with its text and the settings that it was answered with."""
-
-    def __init__(self, **shipped):
-        self.model = model(do_sample=True, **shipped)
-        self.calls = 0
-
-    def generate_until(self, requests):
-        self.calls += 1
-        config = self.model.generation_config
-        return [(request.text, config.top_k, config.repetition_penalty) for request in requests]
-
-
-def requests(*tasks):
-    return [SimpleNamespace(task_name=task, text=f"{place}") for place, task in enumerate(tasks)]
-
-
-def test_other_tasks_of_the_run_are_answered_as_shipped():
-    lm = Model(top_k=1, repetition_penalty=1.05)
-    with sampling.apart(lm, {"draws": TASK, "narrow": {**TASK, "top_k": 5}}) as changes:
-        replies = lm.generate_until(requests("greedy", "draws", "narrow", "greedy", "draws"))
-    assert replies == [("0", 1, 1.05), ("1", 0, 1.0), ("2", 5, 1.0), ("3", 1, 1.05), ("4", 0, 1.0)]
+def test_what_is_changed_for_each_task_is_told():
+    shipped = model(do_sample=True, top_k=1, repetition_penalty=1.05)
+    changes = sampling.changes(shipped, {"draws": TASK, "narrow": {**TASK, "top_k": 5}})
     assert changes["draws"] == {"top_k": "1 -> 0", "repetition_penalty": "1.05 -> 1.0"}
     assert changes["narrow"]["top_k"] == "1 -> 5"
-    assert lm.calls == 3
-    assert lm.generate_until(requests("draws")) == [("0", 1, 1.05)]  # the end
-
-
-def test_without_anything_to_set_aside_the_model_is_left_alone():
-    lm = Model(top_k=0)
-    with sampling.apart(lm, {"draws": TASK}) as changes:
-        lm.generate_until(requests("greedy", "draws"))
-    assert changes == {"draws": {}} and lm.calls == 1
-    with sampling.apart(None, {}) as changes:
-        assert changes == {}
+    assert sampling.changes(model(top_k=0), {"draws": TASK}) == {"draws": {}}
+    assert sampling.model_of(None) is None and sampling.changes(None, {}) == {}

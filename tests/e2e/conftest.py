@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -60,6 +61,19 @@ def harness(tmp_path, request):
         return Finished(done.returncode, done.stdout + done.stderr, folder)
 
     return call
+
+
+@pytest.fixture(scope="session")
+def batch_runner(tmp_path_factory) -> str:
+    """A folder for PYTHONPATH with which the harness knows ``batch_runner.py`` as a model."""
+    folder = tmp_path_factory.mktemp("batch_runner")
+    shutil.copy(Path(__file__).with_name("batch_runner.py"), folder)
+    metadata = folder / "batch_runner-0.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: batch-runner\nVersion: 0\n", "utf-8")
+    points = "[lmms_eval.models]\nbatch_runner = batch_runner:register\n"
+    (metadata / "entry_points.txt").write_text(points, "utf-8")
+    return str(folder)
 
 
 def _tokenizer(special: list[str], **options):

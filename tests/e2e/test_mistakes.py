@@ -1,5 +1,7 @@
 """A user's mistakes under the harness's own command line: one message, no traceback, a status that says so."""
 
+import json
+
 import pytest
 
 ASKED = ("--model", "medtasks_random", "--tasks", "medq_deg_l2", "--limit", "2")
@@ -26,4 +28,30 @@ def test_one_message(harness, arguments, env, message):
     assert message in done.printed
     assert done.printed.count("lmms-medtasks: ") == 1
     assert "Traceback" not in done.printed
+    assert not list(done.folder.rglob("*.json"))
+
+
+@pytest.mark.parametrize(
+    ("column", "more", "message"),
+    [
+        ("image", "doc_to_messages: !function utils.doc_to_messages\n", "has a doc_to_messages of its own beside"),
+        ("picture", "", "own_degraded has no column image or images"),
+    ],
+    ids=["messages of its own", "no image column"],
+)
+def test_a_task_that_would_show_clean_pictures_or_none_under_a_degraded_name(harness, tmp_path, column, more, message):
+    """Our hook beside a task's own messages, which a chat model gets, or beside documents whose image it can't see."""
+    (tmp_path / "rows.json").write_text(json.dumps({"id": "q1", "question": "Where?", column: "picture.png"}) + "\n")
+    (tmp_path / "utils.py").write_text("def doc_to_messages(doc):\n    return []\n")
+    (tmp_path / "own_degraded.yaml").write_text(
+        "task: own_degraded\ndataset_path: json\ndataset_kwargs: {data_files: {test: rows.json}}\ntest_split: test\n"
+        "output_type: generate_until\ndoc_to_visual: !function lmms_medtasks.hooks.doc_to_visual\n"
+        "lmms_eval_specific_kwargs: {default: {degradation: gaussian_noise, severity: 2}}\n"
+        "doc_to_text: '{{question}}'\ndoc_to_target: '{{question}}'\n"
+        f"metric_list: [{{metric: exact_match, aggregation: mean, higher_is_better: true}}]\n{more}"
+    )
+    done = harness("--model", "dummy", "--tasks", "own_degraded", "--include_path", str(tmp_path))
+    assert done.status == 1, done.printed[-3000:]
+    assert message in done.printed
+    assert done.printed.count("lmms-medtasks: ") == 1 and "Traceback" not in done.printed
     assert not list(done.folder.rglob("*.json"))
