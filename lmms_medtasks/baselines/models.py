@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import abc
 import functools
+import re
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -23,11 +24,10 @@ from lmms_medtasks.baselines.observer import Observer
 from lmms_medtasks.baselines.prompts import read_prompt
 from lmms_medtasks.errors import UserError, user_errors
 from lmms_medtasks.seeding import generator
-from lmms_medtasks.sources import sure_shifts
+from lmms_medtasks.sources import suites, sure_shifts
 from lmms_medtasks.sources.sure_reader import SEPARATOR
 from lmms_medtasks.templates import binding
 
-_TRAIN = "medtasks://medq_deg/train"
 _AHEAD = 4  # questions whose pictures are made before they are answered
 
 
@@ -142,15 +142,15 @@ class MostFrequentModel(_Baseline):
     """``medtasks_most_frequent``: the most frequent training answer to the same question, see :mod:`.most_frequent`.
 
     ``train``: where the training questions are, a ``medtasks://suite/split`` or a parquet file. By default a task
-    learns from its own ``training_split``; a SURE-VQA task from what its shift trains on, and the other suites, which
-    have no such split, from that of MedQ-Deg. A contributed task without ``training_split`` is refused.
+    learns from its own ``training_split`` or the training split of its suite's data (MedQ-Deg's; SURE-VQA's, what the
+    task's shift trains on). A task without either is refused: answers to other questions are no baseline.
     """
 
     def __init__(self, train: str = "", **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self._train, self._task = str(train), ("", "")
         self._own: dict[str, most_frequent.MostFrequentAnswer] = {}
-        self._suites: set[str] = set()  # tasks on data of ours
+        self._suites: dict[str, str] = {}  # task on data of ours -> the data's name
         self._coverage: dict[tuple[str, str], tuple[int, int]] = {}
         if self._train:
             _training_file(self._train)  # a mistake is told before the pictures are made
@@ -180,9 +180,10 @@ class MostFrequentModel(_Baseline):
         """
         for task in tasks:
             name, split = str(task.config.task), task.config.training_split
-            if _reads_suite(task.config):
-                self._suites.add(name)
-            if self._train or (not split and name in self._suites):
+            suite = _suite_of(task.config)
+            if suite:
+                self._suites[name] = suite
+            if self._train or (not split and suite and _has_training_split(suite)):
                 continue
             if not split:
                 raise _untaught(name)
@@ -198,7 +199,7 @@ class MostFrequentModel(_Baseline):
             raise _untaught(task)
         names = documents.select_columns(["shift"])[0]["shift"] if ours and "shift" in documents.column_names else ""
         shift = sure_shifts.get(names) if names else None
-        train = self._train or (f"medtasks://{shift.suite}/train" if shift else _TRAIN)
+        train = self._train or f"medtasks://{shift.suite if shift else self._suites[task]}/train"
         self._task = (task, train)
         self._model = _trained(train, shift.name if shift else "")
 
@@ -236,10 +237,15 @@ class PixelOutlierModel(_Baseline):
         return pixel_outlier.answer(pictures[0], prompt) if pictures else ""
 
 
-def _reads_suite(config: Any) -> bool:
-    """Whether a task is one of our suites': on their data, and not contributed on top of it."""
+def _suite_of(config: Any) -> str:
+    """The name under medtasks:// that a task of our suites reads; "" for another, and for one contributed on top."""
     files = (config.dataset_kwargs or {}).get("data_files") or {}
-    return "medtasks://" in str(files) and not binding.is_on_template(config.process_results)
+    found = re.search(r"medtasks://([^/]+)/", str(files))
+    return found[1] if found and not binding.is_on_template(config.process_results) else ""
+
+
+def _has_training_split(suite: str) -> bool:
+    return any(split.name == "train" for split in suites.get(suite).splits)
 
 
 def _untaught(task: str) -> UserError:

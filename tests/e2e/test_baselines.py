@@ -60,6 +60,13 @@ def test_most_frequent_answers_without_looking(harness):
     assert "All trials gave the same reply" in done.printed
 
 
+@pytest.mark.parametrize("task", ["med_cmr_mcq", "medobvious_t1", "bones_joints_t1_knowledge"])
+def test_most_frequent_is_refused_where_its_suite_trains_on_nothing(harness, task):
+    done = harness("--model", "medtasks_most_frequent", "--tasks", task, "--limit", "2")
+    assert done.status != 0
+    assert task in done.printed and "training split" in done.printed
+
+
 def test_two_processes_give_the_same_as_one(harness):
     """On all tasks that a wildcard names, and on those whose metrics need all levels."""
     tasks = "medq_deg_l*,medq_deg,medq_deg_calib"
