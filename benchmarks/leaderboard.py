@@ -3,7 +3,7 @@
 
 The logs are made up and written below a temporary folder (about 4 GiB): ``medq_deg_calib`` at three levels, T = 10, row
 for row in the form that the harness writes, each model with a skill of its own. They are read in a process of its own
-by ``lmms_medtasks.leaderboard.collect``; memory is the sum of the peaks of that process and of its workers.
+by ``lmms_medtasks.board.collect``; memory is the sum of the peaks of that process and of its workers.
 
 Usage: python benchmarks/leaderboard.py [--models 40] [--samples 75000] [--processes 2] [--folder FOLDER]
 """
@@ -52,7 +52,7 @@ def main() -> None:
 
 def read(folder: Path, processes: int) -> None:
     """Read all logs below ``folder`` and print what it took."""
-    from lmms_medtasks.leaderboard.collect import collect
+    from lmms_medtasks.board.collect import collect
 
     start = time.perf_counter()
     board = collect([folder], processes=processes)

@@ -31,12 +31,12 @@ def import_models_without_us():
 
 harness_models = clock(import_models_without_us)
 def register():
-    from lmms_medtasks.plugin import register
+    from lmms_medtasks.harness.plugin import register
     register()
 registering = clock(register)
 from lmms_eval.tasks import TaskManager
 original = TaskManager.initialize_tasks.__wrapped__
-from lmms_medtasks.plugin import task_index
+from lmms_medtasks.harness.plugin import task_index
 manager = TaskManager(include_defaults=False)
 harness_index = clock(lambda: original(manager, include_defaults=True))
 indexing = clock(task_index)

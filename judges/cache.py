@@ -28,7 +28,7 @@ _AT_ONCE = 500  # keys in one query
 
 def path() -> Path:
     """Where verdicts are kept: ``judge/verdicts.sqlite`` in the data folder."""
-    from lmms_medtasks.sources import store
+    from lmms_medtasks.data import store
 
     return store.home() / "judge" / "verdicts.sqlite"
 

@@ -122,7 +122,7 @@ def scores(record: Record, measure: Measure) -> list[float | None]:
 
 
 def value(record: Record, measure: Measure) -> dict[str, Any]:
-    """A metric's value, for the aggregations of :mod:`lmms_medtasks.metrics.coverage`.
+    """A metric's value, for the aggregations of :mod:`lmms_medtasks.statistics.coverage`.
 
     ``score`` is the mean over the judgements that were had, and is not there if there is none: so the harness's
     standard errors leave the answer out. ``low`` and ``high`` take the missing as worst and as best, ``judged`` of

@@ -13,13 +13,13 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
-from lmms_medtasks import results
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.judges import identity, records, rescoring, stage, withheld
 from lmms_medtasks.judges.judging import Counts, Judge, Say, Wanted
 from lmms_medtasks.judges.protocol import Item, Protocol, Verdict
 from lmms_medtasks.judges.settings import Settings
 from lmms_medtasks.judges.table import Key, key_of
+from lmms_medtasks.samples import result_files as results
 
 NOT_HERE = "reply not on this machine"
 

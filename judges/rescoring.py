@@ -19,7 +19,7 @@ class Definitions:
     def __init__(self, include_path: str | None = None) -> None:
         from lmms_eval.tasks import TaskManager
 
-        from lmms_medtasks.plugin import join
+        from lmms_medtasks.harness.plugin import join
 
         join(TaskManager)  # then it has our own tasks
         self.manager = TaskManager(include_path=include_path, include_defaults=False)
@@ -28,7 +28,7 @@ class Definitions:
         """The configuration of a task or group, its hooks resolved. Raises UserError where there is none."""
         if name not in self.manager.task_index:
             raise UserError(f"There is no task {name!r} here to score by. If it is not ours: --include-path FOLDER.")
-        from lmms_medtasks.templates import binding
+        from lmms_medtasks.contribute.templates import binding
 
         # The plugin's wrapper would look for the task's data, which are not needed here.
         config = type(self.manager)._get_config.__wrapped__(self.manager, name)

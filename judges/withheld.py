@@ -50,6 +50,6 @@ def recall(digest: str) -> str | None:
 
 def path() -> Path:
     """Where the replies are."""
-    from lmms_medtasks.sources import store
+    from lmms_medtasks.data import store
 
     return store.home() / "judge" / "withheld.sqlite"

@@ -21,9 +21,9 @@ _PICTURES = {".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".webp"}
 _ALWAYS = (
     "lmms_medtasks.parsing.choice",
     "lmms_medtasks.parsing.replies",
-    "lmms_medtasks.pictures",
+    "lmms_medtasks.data.pictures",
     "lmms_medtasks.seeding",
-    "lmms_medtasks.trials",
+    "lmms_medtasks.harness.trials",
 )
 
 
@@ -35,7 +35,7 @@ def of_task(config: Mapping[str, Any]) -> dict[str, str]:
     settings = (config.get("lmms_eval_specific_kwargs") or {}).get("default") or {}
     found = {"code": _code(config)}
     if settings.get("prompt"):
-        from lmms_medtasks.hooks import prompt_text
+        from lmms_medtasks.harness.hooks import prompt_text
 
         found["prompt"] = digest(prompt_text(str(settings["prompt"])).encode())
     if not settings.get("rendered") and settings.get("severity") != 0:

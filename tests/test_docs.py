@@ -8,9 +8,9 @@ import pytest
 from typer.testing import CliRunner
 
 from lmms_medtasks.cli.app import build
+from lmms_medtasks.data import suites
+from lmms_medtasks.harness.plugin import task_index
 from lmms_medtasks.judges import registry
-from lmms_medtasks.plugin import task_index
-from lmms_medtasks.sources import suites
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCUMENTS = [

@@ -114,8 +114,8 @@ def test_the_gate_of_the_action(tmp_path, runs, shell):
 
 def packed(runs, folder, path, right):
     """A pack at ``path`` of a run that is written to ``folder``."""
-    from lmms_medtasks.leaderboard import packing
-    from lmms_medtasks.leaderboard.collect import collect
+    from lmms_medtasks.board import packing
+    from lmms_medtasks.board.collect import collect
 
     write(runs, folder, right)
     packing.write(packing.pack(collect([folder]).entries, "A B <a@b.org>"), path)

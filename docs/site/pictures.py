@@ -6,7 +6,8 @@ from pathlib import Path
 
 from PIL import Image
 
-from lmms_medtasks import degradations, pictures
+from lmms_medtasks import degradations
+from lmms_medtasks.data import pictures
 
 MOST = 3
 """Modalities shown of each; those that MedQ-Deg draws it for."""
@@ -31,7 +32,7 @@ def _phantoms() -> dict[str, Image.Image]:
     """The first mini picture of each modality."""
     import pyarrow.parquet as parquet
 
-    from lmms_medtasks.sources import mini
+    from lmms_medtasks.data import mini
 
     rows = parquet.read_table(mini.path("medq_deg", "clean"), columns=["modality", "image"]).to_pylist()
     found: dict[str, Image.Image] = {}

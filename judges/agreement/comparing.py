@@ -24,7 +24,7 @@ from lmms_medtasks.judges.agreement.sides import (
     of_rater,
     with_totals,
 )
-from lmms_medtasks.metrics.agreement import (
+from lmms_medtasks.statistics.agreement import (
     COEFFICIENTS,
     Contest,
     Level,
@@ -36,7 +36,7 @@ from lmms_medtasks.metrics.agreement import (
     win_rates,
     without_value,
 )
-from lmms_medtasks.metrics.bootstrap import RESAMPLES, mean_interval
+from lmms_medtasks.statistics.bootstrap import RESAMPLES, mean_interval
 
 Kind = Literal["judge and people", "people", "judges", "repeated judgings"]
 NAMES = (*COEFFICIENTS, "alpha")

@@ -11,8 +11,8 @@ from lmms_medtasks.judges.agreement.answers import Judged
 from lmms_medtasks.judges.agreement.comparing import NAMES, Comparison, Kind, LeftOut, Result, Wins
 from lmms_medtasks.judges.agreement.sheet import alike
 from lmms_medtasks.judges.agreement.spreadsheet import guarded
-from lmms_medtasks.metrics.bootstrap import Interval
 from lmms_medtasks.report.document import Cell, Column, Document, Flag, Part, Row, Section, Table
+from lmms_medtasks.statistics.bootstrap import Interval
 
 _HEADS = {
     "spearman": "Spearman",

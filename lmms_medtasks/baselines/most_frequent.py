@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from lmms_medtasks.baselines.prompts import read_prompt
+from lmms_medtasks.data.sure_shifts import Shift
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.sources.sure_shifts import Shift
 
 
 class Guess(NamedTuple):

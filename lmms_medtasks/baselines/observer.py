@@ -26,8 +26,8 @@ from PIL import Image
 from lmms_medtasks.baselines import observer_colour, observer_grey
 from lmms_medtasks.baselines.observer_view import View
 from lmms_medtasks.baselines.prompts import open_reply, read_prompt, spoken_answers
-from lmms_medtasks.sources.mini import sure_vqa
-from lmms_medtasks.sources.mini.questions import Question, all_questions
+from lmms_medtasks.data.mini import sure_vqa
+from lmms_medtasks.data.mini.questions import Question, all_questions
 
 FEATURES = {**observer_grey.FEATURES, **observer_colour.FEATURES}
 

@@ -19,7 +19,7 @@ from lmms_medtasks.baselines.observer_view import (
     ranked,
     strongest,
 )
-from lmms_medtasks.sources.mini.phantoms import dermoscopy, endoscopy, histopathology
+from lmms_medtasks.data.mini.phantoms import dermoscopy, endoscopy, histopathology
 
 Features = NDArray[np.float64]
 

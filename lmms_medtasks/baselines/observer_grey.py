@@ -17,7 +17,7 @@ from lmms_medtasks.baselines.observer_view import (
     ranked,
     strongest,
 )
-from lmms_medtasks.sources.mini.phantoms import ct, mri, ultrasound, xray
+from lmms_medtasks.data.mini.phantoms import ct, mri, ultrasound, xray
 
 Features = NDArray[np.float64]
 

@@ -20,8 +20,8 @@ from PIL import Image
 
 from lmms_medtasks.baselines.observer import FEATURES
 from lmms_medtasks.baselines.observer_view import View
+from lmms_medtasks.data.mini import phantoms
 from lmms_medtasks.seeding import generator
-from lmms_medtasks.sources.mini import phantoms
 
 PICTURES = 240
 """Training phantoms of each modality."""

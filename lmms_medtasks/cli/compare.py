@@ -14,7 +14,7 @@ import typer
 from lmms_medtasks.errors import UserError
 
 if TYPE_CHECKING:
-    from lmms_medtasks.comparison.comparing import Compared
+    from lmms_medtasks.board.comparison.comparing import Compared
 
 
 class Format(str, Enum):
@@ -51,7 +51,7 @@ def compare(
     Differences are B less A over the same questions, with intervals and tests over images, Holm-corrected over all
     rows. For credentialed data questions are named by their ids only.
     """
-    from lmms_medtasks.comparison import comparing, sides
+    from lmms_medtasks.board.comparison import comparing, sides
 
     cores = os.cpu_count() or 1
     one, other = (sides.read(path, tasks=task or (), processes=cores) for path in (first, second))
@@ -76,7 +76,7 @@ def _print(compared: Compared, chosen: Format) -> None:
     if chosen is Format.terminal and sys.stdout.isatty():
         from rich.console import Console
 
-        from lmms_medtasks.comparison.document import document
+        from lmms_medtasks.board.comparison.document import document
         from lmms_medtasks.report.terminal import show
 
         show(document(compared), Console(), everything=True)
@@ -85,7 +85,7 @@ def _print(compared: Compared, chosen: Format) -> None:
 
 
 def _text(compared: Compared, chosen: Format) -> str:
-    from lmms_medtasks.comparison.document import document, to_json
+    from lmms_medtasks.board.comparison.document import document, to_json
 
     if chosen is Format.json:
         return json.dumps(to_json(compared), indent=1, allow_nan=False) + "\n"

@@ -9,12 +9,12 @@ from typing import Annotated, Any
 
 import typer
 
-from lmms_medtasks.documents import DATA, Data, images_of, is_reference
+from lmms_medtasks.data import doctor as doctors
+from lmms_medtasks.data import store, suites, sure_images
+from lmms_medtasks.data.documents import DATA, Data, images_of, is_reference
+from lmms_medtasks.data.locating import find, not_found
+from lmms_medtasks.data.prepare import prepare as prepare_suite
 from lmms_medtasks.errors import UserError, unknown
-from lmms_medtasks.sources import doctor as doctors
-from lmms_medtasks.sources import store, suites, sure_images
-from lmms_medtasks.sources.locating import find, not_found
-from lmms_medtasks.sources.prepare import prepare as prepare_suite
 
 app = typer.Typer(no_args_is_help=True, help="List, prepare and look at the data of the benchmarks.")
 

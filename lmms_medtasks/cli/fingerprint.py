@@ -42,8 +42,8 @@ def recorded_and_actual() -> list[tuple[Path, dict[str, str] | None, dict[str, s
     from lmms_eval.utils import load_yaml_config
 
     from lmms_medtasks import fingerprints
-    from lmms_medtasks.plugin import task_folder
-    from lmms_medtasks.templates import binding
+    from lmms_medtasks.contribute.templates import binding
+    from lmms_medtasks.harness.plugin import task_folder
 
     found = []
     for path in sorted(task_folder().rglob("*.yaml")):

@@ -26,8 +26,8 @@ def gate(
 
     Prints a Markdown summary. Exits with 0 if nothing fails, 1 if something does, 2 if the question can't be answered.
     """
-    from lmms_medtasks.comparison import gate_rules, gate_summary, sides
-    from lmms_medtasks.comparison.gate import gate as decided
+    from lmms_medtasks.board.comparison import gate_rules, gate_summary, sides
+    from lmms_medtasks.board.comparison.gate import gate as decided
     from lmms_medtasks.writing import write_text
 
     chosen = gate_rules.read(rules)

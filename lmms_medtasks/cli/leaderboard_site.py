@@ -39,9 +39,9 @@ def build(
     says that something was refused, or of another version of a task or of the harness. Images of the mini data are
     shown without being asked for, credentialed data never.
     """
-    from lmms_medtasks.leaderboard.collect import collect
-    from lmms_medtasks.leaderboard.site import build as site
-    from lmms_medtasks.leaderboard.site import folder, suites
+    from lmms_medtasks.board.collect import collect
+    from lmms_medtasks.board.site import build as site
+    from lmms_medtasks.board.site import folder, suites
 
     shown = suites.shown(texts or (), images or ())
     folder.check(output)

@@ -41,8 +41,8 @@ def pack(
 
 
 def _pack(run: Path, output: Path, signed_off_by: str, tasks: list[str]) -> None:
-    from lmms_medtasks.leaderboard import packing
-    from lmms_medtasks.leaderboard.collect import collect
+    from lmms_medtasks.board import packing
+    from lmms_medtasks.board.collect import collect
 
     board = collect([run], tasks=tasks, processes=os.cpu_count() or 1)
     for problem in board.problems:
@@ -57,8 +57,8 @@ def _pack(run: Path, output: Path, signed_off_by: str, tasks: list[str]) -> None
 
 
 def _check(path: Path, against: Path | None) -> None:
-    from lmms_medtasks.leaderboard import packs
-    from lmms_medtasks.leaderboard.matching import differences
+    from lmms_medtasks.board import packs
+    from lmms_medtasks.board.matching import differences
 
     found = sorted(packs.files(path)) if path.is_dir() else [path]
     if not found:

@@ -15,6 +15,6 @@ def path() -> None:
 
     For the harness's subcommands that never load plugins: lmms-eval tasks list --include-path "$(lmms-medtasks path)".
     """
-    from lmms_medtasks.plugin import task_folder
+    from lmms_medtasks.harness.plugin import task_folder
 
     typer.echo(task_folder())

@@ -8,10 +8,11 @@ from pathlib import Path
 
 from PIL import Image
 
-from lmms_medtasks import degradations, pictures
+from lmms_medtasks import degradations
+from lmms_medtasks.data import pictures
+from lmms_medtasks.data.progress import bar
 from lmms_medtasks.degradations.files import open_image
 from lmms_medtasks.degradations.gallery import Section, Tile, distance
-from lmms_medtasks.sources.progress import bar
 
 Subject = tuple[str, Image.Image, str | None]
 """What stands above an image, the image, and its modality if it is known."""
@@ -56,7 +57,7 @@ def _mini(modality: str | None) -> Iterator[Subject]:
     """The first mini image of each modality, or of one."""
     import pyarrow.parquet as parquet
 
-    from lmms_medtasks.sources import mini
+    from lmms_medtasks.data import mini
 
     table = parquet.read_table(mini.path("medq_deg", "clean"), columns=["modality", "image"])
     first: dict[str, int] = {}

@@ -12,8 +12,8 @@ from typing import Annotated
 
 import typer
 
-from lmms_medtasks import results
 from lmms_medtasks.errors import UserError, unknown
+from lmms_medtasks.samples import result_files as results
 
 _CONTEXT = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": ["--help"]}
 
@@ -102,7 +102,7 @@ def _checked_tasks(arguments: list[str]) -> list[str]:
 
 def _check_names(tasks: list[str], model: str) -> None:
     """Raises UserError for names that begin as ours do and are none of ours; the harness would show a traceback."""
-    from lmms_medtasks import plugin
+    from lmms_medtasks.harness import plugin
 
     ours = plugin.task_index()
     beginnings = tuple({"_".join(name.split("_")[:2]) for name in ours if "_" in name} | {"medobvious", "sure_"})

@@ -28,7 +28,7 @@ def validate(
     First what can be told without executing it: keys and settings, includes, hooks, names, data files, card. Then its
     hooks on its data: five questions as a model gets them, its own answers read back, random answers, threads.
     """
-    from lmms_medtasks.contributing.validate import validate as run
+    from lmms_medtasks.contribute.validate import validate as run
 
     found = run(path, static_only=static, base=base, show=show, write=write)
     for line in found.told:

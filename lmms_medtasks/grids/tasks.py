@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import Any
 
-from lmms_medtasks.documents import LETTERS
+from lmms_medtasks.data.documents import LETTERS
 from lmms_medtasks.grids.layout import NONE_OPTION, Size
 
 POSITIVE = ("det_mcq", "det_open", "ref_mcq", "ref_open", "vis_pos")

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from lmms_medtasks.report.document import Cell
-from lmms_medtasks.report.runs import model_name, printable
-from lmms_medtasks.results import Run
+from lmms_medtasks.samples.result_files import Run
+from lmms_medtasks.samples.runs import model_name, printable
 
 OWN = "this run"
 

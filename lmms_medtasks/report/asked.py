@@ -9,8 +9,8 @@ from lmms_medtasks.report import about
 from lmms_medtasks.report import flags as shared
 from lmms_medtasks.report.document import Flag
 from lmms_medtasks.report.judged import Judging
-from lmms_medtasks.report.runs import model_name
-from lmms_medtasks.results import Run
+from lmms_medtasks.samples.result_files import Run
+from lmms_medtasks.samples.runs import model_name
 
 
 class Asked(Protocol):

@@ -7,15 +7,15 @@ from dataclasses import replace
 from pathlib import Path
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.report import runs as _runs
 from lmms_medtasks.report.document import Document, Part
 from lmms_medtasks.report.suites import Options, Suite, holding
+from lmms_medtasks.samples import runs as _runs
 
 _OF_A_SUITE = {"pairs": "--pair", "parameters": "--parameters"}
 
 
 def build(paths: Sequence[Path], options: Options | None = None) -> Document:
-    """The report of the runs that ``paths`` hold (see :func:`lmms_medtasks.report.runs.find`).
+    """The report of the runs that ``paths`` hold (see :func:`lmms_medtasks.samples.runs.find`).
 
     The same files and options give the same document. Raises UserError when a run can't be read, holds no task of a
     suite of ours, or can't be told apart from another, and when an option is of no use to any of the suites.

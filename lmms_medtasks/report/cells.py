@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from lmms_medtasks.metrics.bootstrap import Interval
 from lmms_medtasks.report.document import Cell, Column
+from lmms_medtasks.statistics.bootstrap import Interval
 
 NONE = Cell(None)
 _NO_WIDTH = 1e-9

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from lmms_medtasks.report.about import counts, data_of, limit, metadata
 from lmms_medtasks.report.document import Flag
-from lmms_medtasks.report.runs import printable
-from lmms_medtasks.results import Run
+from lmms_medtasks.samples.result_files import Run
+from lmms_medtasks.samples.runs import printable
 
 
 def warnings_first(flags: Iterable[Flag]) -> tuple[Flag, ...]:

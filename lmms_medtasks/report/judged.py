@@ -14,13 +14,13 @@ from lmms_medtasks.errors import UserError
 from lmms_medtasks.judges import identity
 from lmms_medtasks.judges import records as _records
 from lmms_medtasks.judges.protocol import Protocol
-from lmms_medtasks.metrics import coverage as _coverage
-from lmms_medtasks.metrics import grouped
-from lmms_medtasks.metrics.bootstrap import RESAMPLES, Interval
 from lmms_medtasks.report.cells import NONE, count, label, number, percent_of, share
 from lmms_medtasks.report.document import Cell, Column, Flag, Part, Row, Table
-from lmms_medtasks.report.runs import printable
 from lmms_medtasks.report.suites import Options
+from lmms_medtasks.samples.runs import printable
+from lmms_medtasks.statistics import coverage as _coverage
+from lmms_medtasks.statistics import grouped
+from lmms_medtasks.statistics.bootstrap import RESAMPLES, Interval
 
 Record = Mapping[str, Any]
 Key = tuple[Any, ...]

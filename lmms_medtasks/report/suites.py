@@ -9,9 +9,9 @@ from types import MappingProxyType
 from typing import Protocol
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.metrics.bootstrap import RESAMPLES
 from lmms_medtasks.report.document import Part
-from lmms_medtasks.results import Run
+from lmms_medtasks.samples.result_files import Run
+from lmms_medtasks.statistics.bootstrap import RESAMPLES
 
 _MODULES = {
     "medq_deg": "lmms_medtasks.report.medq_deg.assemble",
@@ -50,7 +50,7 @@ class Suite(Protocol):
     """Which of ``pairs`` and ``parameters`` it makes use of."""
 
     def is_ours(self, run: Run, task: str) -> bool:
-        """Whether the task is one of the suite's; see :func:`lmms_medtasks.report.runs.is_of_suite`."""
+        """Whether the task is one of the suite's; see :func:`lmms_medtasks.samples.runs.is_of_suite`."""
 
     def parts(self, runs: Sequence[Run], options: Options) -> list[Part]:
         """The suite's parts of the document. Each of ``runs`` has a task of the suite; at least one is given.

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from lmms_medtasks import hooks
+from lmms_medtasks.data.bones_joints_forms import forms, sites
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.sources.bones_joints_forms import forms, sites
+from lmms_medtasks.harness import hooks
 from lmms_medtasks.task_configs.bones_joints import pairing
 
 if TYPE_CHECKING:
     from datasets import Dataset
 
 FINGERPRINT_ALSO = (
-    "lmms_medtasks.hooks",
-    "lmms_medtasks.sources.bones_joints_forms",
+    "lmms_medtasks.harness.hooks",
+    "lmms_medtasks.data.bones_joints_forms",
     "lmms_medtasks.task_configs.bones_joints.pairing",
 )
 

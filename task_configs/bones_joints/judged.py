@@ -13,16 +13,16 @@ from typing import Any
 from lmms_medtasks.judges import bones_joints as protocols
 from lmms_medtasks.judges import records
 from lmms_medtasks.judges.protocol import Protocol
-from lmms_medtasks.metrics import coverage
-from lmms_medtasks.metrics.shares import share
+from lmms_medtasks.statistics import coverage
+from lmms_medtasks.statistics.shares import share
 from lmms_medtasks.task_configs.bones_joints.choice import by_site, scored
 
 FINGERPRINT_ALSO = (
     "lmms_medtasks.judges.bones_joints",
     "lmms_medtasks.judges.checklists",
     "lmms_medtasks.judges.records",
-    "lmms_medtasks.metrics.coverage",
-    "lmms_medtasks.metrics.shares",
+    "lmms_medtasks.statistics.coverage",
+    "lmms_medtasks.statistics.shares",
     "lmms_medtasks.parsing.steps",
     "lmms_medtasks.task_configs.bones_joints.choice",
 )

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from lmms_medtasks import hooks
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.harness import hooks
 from lmms_medtasks.parsing import option_letters
 
 if TYPE_CHECKING:

@@ -12,11 +12,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from lmms_medtasks.grids.layout import parse_size
-from lmms_medtasks.metrics import triage
-from lmms_medtasks.metrics.shared import Shared
 from lmms_medtasks.parsing.answers import Answer
 from lmms_medtasks.parsing.positions import read_option_position, read_position
 from lmms_medtasks.parsing.yes_no import read_yes_no
+from lmms_medtasks.statistics import triage
+from lmms_medtasks.statistics.shared import Shared
 
 Record = Mapping[str, Any]
 
@@ -26,7 +26,7 @@ ACROSS_FORMATS = (
     "consistency", "consistency_positive", "consistency_negative",
 )  # fmt: skip
 FINGERPRINT_ALSO = (
-    "lmms_medtasks.grids.layout", "lmms_medtasks.metrics.triage", "lmms_medtasks.parsing.answers",
+    "lmms_medtasks.grids.layout", "lmms_medtasks.statistics.triage", "lmms_medtasks.parsing.answers",
     "lmms_medtasks.parsing.claims", "lmms_medtasks.parsing.mentions", "lmms_medtasks.parsing.positions",
     "lmms_medtasks.parsing.yes_no",
 )  # fmt: skip

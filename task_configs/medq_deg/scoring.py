@@ -10,13 +10,13 @@ import functools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from lmms_medtasks import hooks
-from lmms_medtasks.metrics import accuracy as _accuracy
-from lmms_medtasks.metrics import calibration as _calibration
-from lmms_medtasks.metrics import macro as _macro
-from lmms_medtasks.metrics import reliability as _reliability
-from lmms_medtasks.metrics.shared import Shared
-from lmms_medtasks.metrics.votes import VoteTable, votes
+from lmms_medtasks.harness import hooks
+from lmms_medtasks.statistics import accuracy as _accuracy
+from lmms_medtasks.statistics import calibration as _calibration
+from lmms_medtasks.statistics import macro as _macro
+from lmms_medtasks.statistics import reliability as _reliability
+from lmms_medtasks.statistics.shared import Shared
+from lmms_medtasks.statistics.votes import VoteTable, votes
 from lmms_medtasks.task_configs.medq_deg import taxonomy
 
 Record = Mapping[str, Any]

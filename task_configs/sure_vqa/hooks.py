@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from lmms_medtasks import hooks, pictures
-from lmms_medtasks.documents import images_of
-from lmms_medtasks.sources.sure_reader import SEPARATOR, YES_NO
+from lmms_medtasks.data import pictures
+from lmms_medtasks.data.documents import images_of
+from lmms_medtasks.data.sure_reader import SEPARATOR, YES_NO
+from lmms_medtasks.harness import hooks
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-FINGERPRINT_ALSO = ("lmms_medtasks.hooks", "lmms_medtasks.sources.sure_reader")
+FINGERPRINT_ALSO = ("lmms_medtasks.harness.hooks", "lmms_medtasks.data.sure_reader")
 
 Document = Mapping[str, Any]
 Settings = Mapping[str, Any]

@@ -15,17 +15,17 @@ from typing import Any
 from lmms_medtasks.judges import records as judged
 from lmms_medtasks.judges import sure_vqa
 from lmms_medtasks.judges.protocol import Protocol
-from lmms_medtasks.metrics import accuracy, coverage, robustness, text
-from lmms_medtasks.metrics.shared import Shared
+from lmms_medtasks.statistics import accuracy, coverage, robustness, text
+from lmms_medtasks.statistics.shared import Shared
 
 FINGERPRINT_ALSO = (
     "lmms_medtasks.judges.protocol",
     "lmms_medtasks.judges.records",
     "lmms_medtasks.judges.sure_vqa",
-    "lmms_medtasks.metrics.accuracy",
-    "lmms_medtasks.metrics.coverage",
-    "lmms_medtasks.metrics.robustness",
-    "lmms_medtasks.metrics.text",
+    "lmms_medtasks.statistics.accuracy",
+    "lmms_medtasks.statistics.coverage",
+    "lmms_medtasks.statistics.robustness",
+    "lmms_medtasks.statistics.text",
 )
 
 Record = Mapping[str, Any]
@@ -98,7 +98,7 @@ def protocol_of(doc: Mapping[str, Any]) -> Protocol:
 
 
 def traditional(answer: str, reference: str) -> dict[str, float]:
-    """The token-matching scores of an answer, each from 0 to 1 (:mod:`lmms_medtasks.metrics.text`)."""
+    """The token-matching scores of an answer, each from 0 to 1 (:mod:`lmms_medtasks.statistics.text`)."""
     tokens = text.token_scores(answer, reference)
     return {
         "exact_match": float(text.exact_match(answer, reference)),

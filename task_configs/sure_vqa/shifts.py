@@ -12,18 +12,18 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
+from lmms_medtasks.data import sure_images, sure_shifts
+from lmms_medtasks.data.sure_shifts import Shift
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.hooks import RENDERED
-from lmms_medtasks.sources import sure_images, sure_shifts
-from lmms_medtasks.sources.sure_shifts import Shift
+from lmms_medtasks.harness.hooks import RENDERED
 
 if TYPE_CHECKING:
     from datasets import Dataset
 
 FINGERPRINT_ALSO = (
     "lmms_medtasks.degradations.corruptions",
-    "lmms_medtasks.sources.sure_reader",
-    "lmms_medtasks.sources.sure_shifts",
+    "lmms_medtasks.data.sure_reader",
+    "lmms_medtasks.data.sure_shifts",
 )
 
 Wanted = Literal["both", "iid", "ood"]

@@ -6,9 +6,9 @@ import pytest
 from PIL import Image
 
 from lmms_medtasks.baselines import bone_observer
+from lmms_medtasks.data.mini import bones_joints
+from lmms_medtasks.data.mini.phantoms import bone
 from lmms_medtasks.seeding import generator
-from lmms_medtasks.sources.mini import bones_joints
-from lmms_medtasks.sources.mini.phantoms import bone
 
 DISEASES = list(bones_joints.form()["diseases"].values())
 OPTIONS = "\n".join(f"{letter}. {text}" for letter, text in zip("ABCDE", DISEASES, strict=True))

@@ -10,11 +10,11 @@ import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
-from lmms_medtasks import hooks
 from lmms_medtasks.baselines import observer
 from lmms_medtasks.baselines.observer import Knowledge, Observer, log_likelihoods
+from lmms_medtasks.data import mini
+from lmms_medtasks.harness import hooks
 from lmms_medtasks.seeding import generator
-from lmms_medtasks.sources import mini
 
 SETTINGS = {"prompt": "medq_deg/prompt.txt"}
 

@@ -10,8 +10,8 @@ from PIL import Image
 
 from lmms_medtasks.baselines import observer, observer_training
 from lmms_medtasks.baselines.observer_view import View
+from lmms_medtasks.data.mini import phantoms
 from lmms_medtasks.seeding import generator
-from lmms_medtasks.sources.mini import phantoms
 
 FRESH = 8
 
@@ -53,7 +53,7 @@ def test_training_repeats_and_has_the_form_that_the_observer_reads(tmp_path):
 
 
 def test_training_pictures_are_not_those_of_the_mini_data():
-    from lmms_medtasks.sources.mini import design
+    from lmms_medtasks.data.mini import design
 
     facts, pixels = next(observer_training.training_pictures("CT", 1))
     assert facts["modality"] == "CT"

@@ -7,8 +7,8 @@ import pytest
 from PIL import Image
 
 from lmms_medtasks.baselines.observer_view import SIDE, View, at_sites, best, centre_of, circle, marker, peaks, ranked
+from lmms_medtasks.data.mini import canvas
 from lmms_medtasks.seeding import generator
-from lmms_medtasks.sources.mini import canvas
 
 
 def _view(*discs: tuple[tuple[float, float], float, float], ground: float = 100.0, n: int = SIDE) -> View:

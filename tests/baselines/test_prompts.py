@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lmms_medtasks import hooks
 from lmms_medtasks.baselines.prompts import open_reply, read_prompt, spoken_answers, wants_reasoning
+from lmms_medtasks.harness import hooks
 
 PROMPT = {"prompt": "medq_deg/prompt.txt"}
 TEXT = st.text(st.characters(codec="ascii", categories=["L", "N"]), min_size=1).map(lambda text: f"x{text}")

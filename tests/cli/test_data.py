@@ -16,8 +16,8 @@ import typer
 from PIL import Image
 
 from lmms_medtasks.cli.data import app
+from lmms_medtasks.data import suites
 from lmms_medtasks.errors import DataNotFound, UserError
-from lmms_medtasks.sources import suites
 
 COLUMNS = "index image question A B answer modality degradation_type degradation_severity source".split()
 

@@ -6,8 +6,8 @@ import shutil
 import pytest
 from typer.testing import CliRunner
 
-from lmms_medtasks import plugin
 from lmms_medtasks.cli.app import build
+from lmms_medtasks.harness import plugin
 
 
 @pytest.fixture

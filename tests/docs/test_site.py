@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from lmms_medtasks import degradations, templates
-from lmms_medtasks.plugin import task_folder
+from lmms_medtasks import degradations
+from lmms_medtasks.contribute import templates
+from lmms_medtasks.harness.plugin import task_folder
 
 ROOT = Path(__file__).resolve().parents[2]
 SITE = ROOT / "docs" / "site"

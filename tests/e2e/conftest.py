@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from lmms_medtasks import results
+from lmms_medtasks.samples import result_files as results
 
 LETTERS = "ABCD"
 # What libraries read when they are imported: no network, one thread.

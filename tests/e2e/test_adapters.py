@@ -7,7 +7,7 @@ import shutil
 import pytest
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.plugin import register
+from lmms_medtasks.harness.plugin import register
 
 pytest.importorskip("peft")
 
@@ -48,7 +48,7 @@ def adapters(tiny_internvl, tmp_path_factory):
 
 
 def adapted(folder, more="", force_simple=False):
-    from lmms_medtasks.adapters import ChatAdapted, SimpleAdapted
+    from lmms_medtasks.harness.adapted_models import ChatAdapted, SimpleAdapted
 
     made = SimpleAdapted if force_simple else ChatAdapted
     return made.create_from_arg_string(f"pretrained={folder},runner=internvl_hf,device_map=cpu{more}", ARGUMENTS)
@@ -139,7 +139,7 @@ def test_through_the_harness(harness, adapters):
     rows = done.samples("medq_deg_l0")
     assert [len(row["filtered_resps"]) for row in rows] == [3, 3, 3]
     assert all(set(row["filtered_resps"]) <= set("ABCD") for row in rows)
-    from lmms_medtasks.report.runs import model_name
+    from lmms_medtasks.samples.runs import model_name
 
     assert model_name(done.run.content).endswith("prompt_seed3")
 
@@ -159,15 +159,15 @@ def test_it_is_registered_in_both_forms():
     ],
 )
 def test_mistakes_in_the_arguments(arguments, message, adapters):
-    from lmms_medtasks.adapters import ChatAdapted
+    from lmms_medtasks.harness.adapted_models import ChatAdapted
 
     with pytest.raises(UserError, match=message):
         ChatAdapted.create_from_arg_string(arguments.format(**adapters), ARGUMENTS)
 
 
 def test_a_runner_without_a_model_of_its_own_is_refused(adapters):
-    from lmms_medtasks.adapters import put_on
-    from lmms_medtasks.baselines.models import RandomModel
+    from lmms_medtasks.harness.adapted_models import put_on
+    from lmms_medtasks.harness.baseline_models import RandomModel
 
     with pytest.raises(UserError, match="RandomModel holds a NoneType, no plain transformers model"):
         put_on(RandomModel(), adapters["lora"])

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from lmms_medtasks.contributing.new import Wanted, write
-from lmms_medtasks.contributing.smoke import smoke
+from lmms_medtasks.contribute.new import Wanted, write
+from lmms_medtasks.contribute.smoke import smoke
 from lmms_medtasks.errors import UserError
 
 CARD = {"paper": "none", "licence": "CC0", "terms": "none", "about": "Made up.", "deviations": "none"}

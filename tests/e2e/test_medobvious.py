@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from lmms_medtasks.metrics import triage
+from lmms_medtasks.statistics import triage
 
 TASKS = ("medobvious", "medobvious_noimage", "medobvious_neutral", "medobvious_detection_open", "medobvious_t3")
 

@@ -45,7 +45,7 @@ def test_a_task_that_would_show_clean_pictures_or_none_under_a_degraded_name(har
     (tmp_path / "utils.py").write_text("def doc_to_messages(doc):\n    return []\n")
     (tmp_path / "own_degraded.yaml").write_text(
         "task: own_degraded\ndataset_path: json\ndataset_kwargs: {data_files: {test: rows.json}}\ntest_split: test\n"
-        "output_type: generate_until\ndoc_to_visual: !function lmms_medtasks.hooks.doc_to_visual\n"
+        "output_type: generate_until\ndoc_to_visual: !function lmms_medtasks.harness.hooks.doc_to_visual\n"
         "lmms_eval_specific_kwargs: {default: {degradation: gaussian_noise, severity: 2}}\n"
         "doc_to_text: '{{question}}'\ndoc_to_target: '{{question}}'\n"
         f"metric_list: [{{metric: exact_match, aggregation: mean, higher_is_better: true}}]\n{more}"

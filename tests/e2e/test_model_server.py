@@ -8,7 +8,7 @@ import numpy as np
 from lmms_eval.tasks import TaskManager
 from PIL import Image
 
-from lmms_medtasks import hooks
+from lmms_medtasks.harness import hooks
 
 TASK = "medq_deg_l1"
 

@@ -32,6 +32,6 @@ def test_served_again_only_while_nothing_changed(asked, tmp_path):
     (tmp_path / "sitecustomize.py").write_text(
         "import inspect\noriginal = inspect.getsource\n"
         "inspect.getsource = lambda thing: original(thing) + "
-        "('# edited' if getattr(thing, '__name__', '') == 'lmms_medtasks.hooks' else '')\n"
+        "('# edited' if getattr(thing, '__name__', '') == 'lmms_medtasks.harness.hooks' else '')\n"
     )
     assert asked(PYTHONPATH=str(tmp_path)) == first

@@ -7,10 +7,10 @@ import pytest
 from PIL import Image
 
 from lmms_medtasks import grids
+from lmms_medtasks.data import medobvious
+from lmms_medtasks.data.releases import LocalRelease
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.grids import checking, leaks, writing
-from lmms_medtasks.sources import medobvious
-from lmms_medtasks.sources.releases import LocalRelease
 
 LEAKY = {"items": 16, "kinds": ("category",), "match": False, "reuse": True, "panel": 40}
 

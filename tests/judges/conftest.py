@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from lmms_medtasks import results
 from lmms_medtasks.judges import defaults as _defaults
 from lmms_medtasks.judges import registry
 from lmms_medtasks.judges import settings as _settings
 from lmms_medtasks.judges.table import TABLE
+from lmms_medtasks.samples import result_files as results
 
 KEY = "sk-test-0123456789abcdef"
 

@@ -30,22 +30,22 @@ lmms_eval_specific_kwargs:
     judge: {protocol}
 metric_list:
   - metric: correctness
-    aggregation: !function lmms_medtasks.metrics.coverage.judged_mean
+    aggregation: !function lmms_medtasks.statistics.coverage.judged_mean
     higher_is_better: true
   - metric: coverage
-    aggregation: !function lmms_medtasks.metrics.coverage.coverage
+    aggregation: !function lmms_medtasks.statistics.coverage.coverage
     higher_is_better: true
   - metric: bound_worst
-    aggregation: !function lmms_medtasks.metrics.coverage.bound_worst
+    aggregation: !function lmms_medtasks.statistics.coverage.bound_worst
     higher_is_better: true
   - metric: bound_best
-    aggregation: !function lmms_medtasks.metrics.coverage.bound_best
+    aggregation: !function lmms_medtasks.statistics.coverage.bound_best
     higher_is_better: true
   - metric: complete
-    aggregation: !function lmms_medtasks.metrics.coverage.complete
+    aggregation: !function lmms_medtasks.statistics.coverage.complete
     higher_is_better: true
   - metric: missing_judgements
-    aggregation: !function lmms_medtasks.metrics.coverage.missing_judgements
+    aggregation: !function lmms_medtasks.statistics.coverage.missing_judgements
     higher_is_better: false
 metadata:
   version: 1.0
@@ -56,7 +56,7 @@ group: judge_group
 task: [judge_open, judge_more]
 aggregate_metric_list:
   - metric: correctness
-    aggregation: !function lmms_medtasks.metrics.coverage.group_mean
+    aggregation: !function lmms_medtasks.statistics.coverage.group_mean
     weight_by_size: true
     filter_list: trials
 metadata:
@@ -103,7 +103,7 @@ def run(folder, replies, names, output, cli_args=None):
     import lmms_eval.tasks
     from lmms_eval.loggers.evaluation_tracker import EvaluationTracker
 
-    from lmms_medtasks import evaluating, plugin
+    from lmms_medtasks.harness import evaluating, plugin
 
     plugin.join(lmms_eval.tasks.TaskManager)
     evaluating.join_evaluator(lmms_eval.evaluator)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from lmms_medtasks.judges import records
 from lmms_medtasks.judges.protocol import Dimension, Item, Protocol
-from lmms_medtasks.metrics import coverage
+from lmms_medtasks.statistics import coverage
 
 SCALE = {str(number): float(number) for number in range(1, 6)}
 

@@ -7,10 +7,10 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from lmms_medtasks import results
 from lmms_medtasks.cli import judge as judge_command
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.judges import database, withheld
+from lmms_medtasks.samples import result_files as results
 
 REPLIES = ["effusion", "", "an effusion", "cat", "left effusion", "dog", "cow", "effusions"]
 

@@ -9,9 +9,7 @@ from html.parser import HTMLParser
 import pytest
 from rich.console import Console
 
-from lmms_medtasks.metrics.bootstrap import Interval
 from lmms_medtasks.report import Options, build
-from lmms_medtasks.report import runs as report_runs
 from lmms_medtasks.report.cells import decimal, number, of_order, percent, points, share
 from lmms_medtasks.report.csv_text import all_csv, csv_text
 from lmms_medtasks.report.document import Cell, Column, Row, Table
@@ -21,6 +19,8 @@ from lmms_medtasks.report.medq_deg.analysis import analyse
 from lmms_medtasks.report.medq_deg.calibration_tables import dke
 from lmms_medtasks.report.page import page
 from lmms_medtasks.report.terminal import show
+from lmms_medtasks.samples import runs as report_runs
+from lmms_medtasks.statistics.bootstrap import Interval
 from lmms_medtasks.task_configs.medq_deg import reference
 
 HOSTILE = "</svg><script>alert(1)</script>[bold]|*$x$*\x1b[31m"

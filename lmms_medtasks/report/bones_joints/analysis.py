@@ -9,12 +9,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lmms_medtasks.metrics import coverage as _coverage
-from lmms_medtasks.metrics.bootstrap import Figure, Interval, bootstrap, mean, part
-from lmms_medtasks.metrics.shares import Share, share
-from lmms_medtasks.metrics.text_shortcut import Asked as Answer
-from lmms_medtasks.metrics.text_shortcut import TextShortcut, text_shortcut
 from lmms_medtasks.report.bones_joints.reading import MAIN, Asked, Condition, Record, Source
+from lmms_medtasks.statistics import coverage as _coverage
+from lmms_medtasks.statistics.bootstrap import Figure, Interval, bootstrap, mean, part
+from lmms_medtasks.statistics.shares import Share, share
+from lmms_medtasks.statistics.text_shortcut import Asked as Answer
+from lmms_medtasks.statistics.text_shortcut import TextShortcut, text_shortcut
 
 STRUCTURED, TEXT_ONLY, OPEN = ("t1", "t2", "t3"), ("t1", "t2"), ("t4", "t5", "t6", "t7")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from lmms_medtasks.data.progress import bar
 from lmms_medtasks.report import judged
 from lmms_medtasks.report.asked import origin
 from lmms_medtasks.report.bones_joints import comparison, figures, published, tables
@@ -11,10 +12,9 @@ from lmms_medtasks.report.bones_joints.analysis import Analysis, analyse
 from lmms_medtasks.report.bones_joints.facts import facts, flags
 from lmms_medtasks.report.bones_joints.reading import TITLE, is_ours, sources
 from lmms_medtasks.report.document import Part, Section, Table
-from lmms_medtasks.report.runs import distinct_names
 from lmms_medtasks.report.suites import Options
-from lmms_medtasks.results import Run
-from lmms_medtasks.sources.progress import bar
+from lmms_medtasks.samples.result_files import Run
+from lmms_medtasks.samples.runs import distinct_names
 
 __all__ = ["TITLE", "USES", "is_ours", "parts"]
 

@@ -6,12 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from lmms_medtasks.data.bones_joints_forms import Task, forms
 from lmms_medtasks.errors import UserError, unknown
 from lmms_medtasks.judges import bones_joints as protocols
 from lmms_medtasks.judges.records import protocol_of
 from lmms_medtasks.report import judged
 from lmms_medtasks.report.asked import model_of, together
-from lmms_medtasks.report.runs import (
+from lmms_medtasks.samples.result_files import Run
+from lmms_medtasks.samples.runs import (
     is_of_suite,
     model_name,
     printable,
@@ -22,8 +24,6 @@ from lmms_medtasks.report.runs import (
     tasks_of,
     trials_of,
 )
-from lmms_medtasks.results import Run
-from lmms_medtasks.sources.bones_joints_forms import Task, forms
 from lmms_medtasks.task_configs.bones_joints import judged as scoring
 
 Record = Mapping[str, Any]

@@ -1,7 +1,7 @@
 """What a Med-CMR report says of one model: every number, none of the looks.
 
-The statistics are those of :mod:`lmms_medtasks.metrics`; here it is decided of which questions they are taken. An open
-answer's scores are in the units of its judge's scale, the total from 0 to 100.
+The statistics are those of :mod:`lmms_medtasks.statistics`; here it is decided of which questions they are taken. An
+open answer's scores are in the units of its judge's scale, the total from 0 to 100.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from typing import Any
 import numpy as np
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.metrics import accuracy as _accuracy
-from lmms_medtasks.metrics.grouped import Change, Group, by_tags, changes
-from lmms_medtasks.metrics.macro import Macro, macro_mean
 from lmms_medtasks.report import judged
 from lmms_medtasks.report.judged import TOTAL, JudgedMean
 from lmms_medtasks.report.med_cmr import dimensions
 from lmms_medtasks.report.med_cmr.letters import Letters, letters
 from lmms_medtasks.report.med_cmr.reading import TAGS, Asked, Record, Source
+from lmms_medtasks.statistics import accuracy as _accuracy
+from lmms_medtasks.statistics.grouped import Change, Group, by_tags, changes
+from lmms_medtasks.statistics.macro import Macro, macro_mean
 
 Groups = Mapping[str, Group]
 Judged = Mapping[str, JudgedMean]

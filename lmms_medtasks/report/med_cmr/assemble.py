@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from lmms_medtasks.data.progress import bar
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.report import judged
 from lmms_medtasks.report.asked import origin
@@ -12,10 +13,9 @@ from lmms_medtasks.report.med_cmr import comparison, figures, published, tables
 from lmms_medtasks.report.med_cmr.analysis import Analysis, Choice, Circular, Open, analyse
 from lmms_medtasks.report.med_cmr.facts import facts, flags
 from lmms_medtasks.report.med_cmr.reading import TAGS, TITLE, is_ours, sources
-from lmms_medtasks.report.runs import distinct_names
 from lmms_medtasks.report.suites import Options
-from lmms_medtasks.results import Run
-from lmms_medtasks.sources.progress import bar
+from lmms_medtasks.samples.result_files import Run
+from lmms_medtasks.samples.runs import distinct_names
 
 __all__ = ["TITLE", "USES", "is_ours", "parts"]
 

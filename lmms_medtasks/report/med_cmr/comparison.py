@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from lmms_medtasks.metrics.paired_tests import PairedTest
 from lmms_medtasks.report.asked import extent
 from lmms_medtasks.report.cells import NONE, count, decimal, label, number, percent, share
 from lmms_medtasks.report.document import Cell, Column, Figure, Flag, Part, Row, Section, Table
@@ -16,6 +15,7 @@ from lmms_medtasks.report.med_cmr.pairs import Form, Pairs, Tuned, pairs
 from lmms_medtasks.report.med_cmr.scale import FEWEST, Scale, scale
 from lmms_medtasks.report.same_questions import with_marks
 from lmms_medtasks.report.suites import Options
+from lmms_medtasks.statistics.paired_tests import PairedTest
 from lmms_medtasks.task_configs.med_cmr import reference
 
 _ASKED = {"mcq": "multiple choice", "circular": "rotated options", "open": "open"}

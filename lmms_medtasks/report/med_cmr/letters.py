@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from lmms_medtasks.metrics.bootstrap import Interval
-from lmms_medtasks.metrics.grouped import by_tags
+from lmms_medtasks.statistics.bootstrap import Interval
+from lmms_medtasks.statistics.grouped import by_tags
 from lmms_medtasks.task_configs.med_cmr.choice import position_bias
 
 Record = Mapping[str, Any]

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 from lmms_medtasks.errors import UserError, unknown
-from lmms_medtasks.metrics.grouped import Change
-from lmms_medtasks.metrics.paired_tests import PairedTest, paired_tests
 from lmms_medtasks.report.judged import TOTAL
 from lmms_medtasks.report.med_cmr import dimensions
 from lmms_medtasks.report.med_cmr.analysis import Analysis, compared, values
 from lmms_medtasks.report.med_cmr.facts import judge_of
 from lmms_medtasks.report.med_cmr.reading import Record
+from lmms_medtasks.statistics.grouped import Change
+from lmms_medtasks.statistics.paired_tests import PairedTest, paired_tests
 
 Form = Literal["mcq", "open"]
 FORMS: tuple[Form, ...] = ("mcq", "open")

@@ -9,11 +9,11 @@ from typing import Any, Literal
 
 from lmms_medtasks.errors import UserError, unknown
 from lmms_medtasks.judges.records import protocol_of
-from lmms_medtasks.metrics.votes import FAILED
 from lmms_medtasks.report import judged
 from lmms_medtasks.report.asked import model_of, together
 from lmms_medtasks.report.med_cmr import dimensions
-from lmms_medtasks.report.runs import (
+from lmms_medtasks.samples.result_files import Run
+from lmms_medtasks.samples.runs import (
     is_of_suite,
     model_name,
     printable,
@@ -24,7 +24,7 @@ from lmms_medtasks.report.runs import (
     tasks_of,
     trials_of,
 )
-from lmms_medtasks.results import Run
+from lmms_medtasks.statistics.votes import FAILED
 
 Record = Mapping[str, Any]
 Form = Literal["mcq", "circular", "open"]

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from lmms_medtasks.judges.med_cmr import WEIGHTS
-from lmms_medtasks.metrics.grouped import Group
 from lmms_medtasks.report.cells import NONE, count, label, number, percent, percent_of, points, share
 from lmms_medtasks.report.document import Cell, Column, Row, Table
 from lmms_medtasks.report.judged import TOTAL, mean_cells, mean_columns
 from lmms_medtasks.report.med_cmr import dimensions
 from lmms_medtasks.report.med_cmr.analysis import Analysis, Choice, Circular, Open, Replies
 from lmms_medtasks.report.med_cmr.letters import Letters
+from lmms_medtasks.statistics.grouped import Group
 
 INTERVALS = "In brackets: 95 % interval by bootstrap over images."
 _SIDE = "Mean over the dimensions of a side, each weighing alike; the overall row is over all questions."

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from lmms_medtasks.metrics import triage
-from lmms_medtasks.metrics.bootstrap import Figure, Interval, Part, bootstrap, mean, mean_interval, part
-from lmms_medtasks.metrics.macro import mean_of_means
 from lmms_medtasks.report.medobvious.reading import Record, Source
+from lmms_medtasks.statistics import triage
+from lmms_medtasks.statistics.bootstrap import Figure, Interval, Part, bootstrap, mean, mean_interval, part
+from lmms_medtasks.statistics.macro import mean_of_means
 
 COLUMNS = (*triage.FORMATS, "positive", "negative")
 """Table 2's seven columns."""

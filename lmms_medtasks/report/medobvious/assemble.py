@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from lmms_medtasks.data.progress import bar
 from lmms_medtasks.report.document import Figure, Part, Section
 from lmms_medtasks.report.medobvious import comparison, figures, published, tables
 from lmms_medtasks.report.medobvious.analysis import Analysis, analyse
 from lmms_medtasks.report.medobvious.facts import facts, flags, origin
 from lmms_medtasks.report.medobvious.reading import TITLE, is_ours, sources
-from lmms_medtasks.report.runs import distinct_names
 from lmms_medtasks.report.suites import Options
-from lmms_medtasks.results import Run
-from lmms_medtasks.sources.progress import bar
+from lmms_medtasks.samples.result_files import Run
+from lmms_medtasks.samples.runs import distinct_names
 
 __all__ = ["TITLE", "USES", "is_ours", "parts"]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from lmms_medtasks.metrics.grouped import Change, changes
 from lmms_medtasks.report.cells import count, label, percent, points, share
 from lmms_medtasks.report.document import Cell, Flag, Part, Row, Section, Table
 from lmms_medtasks.report.medobvious import figures, published
@@ -13,6 +12,7 @@ from lmms_medtasks.report.medobvious.facts import extent
 from lmms_medtasks.report.medobvious.reading import AS_RELEASED
 from lmms_medtasks.report.same_questions import with_marks
 from lmms_medtasks.report.suites import Options
+from lmms_medtasks.statistics.grouped import Change, changes
 
 _SIGNS = (None, 0, 1)
 _NAMES = {None: "all", 0: "positives", 1: "negatives"}

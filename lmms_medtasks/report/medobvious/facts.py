@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lmms_medtasks.metrics import triage
 from lmms_medtasks.report import about
 from lmms_medtasks.report import flags as shared
 from lmms_medtasks.report.document import Flag
 from lmms_medtasks.report.medobvious.reading import AS_RELEASED, NEUTRAL, Source
+from lmms_medtasks.statistics import triage
 
 _ALWAYS = 0.97
 _FEW = 20

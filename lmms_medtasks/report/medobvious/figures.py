@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from lmms_medtasks.metrics import triage
-from lmms_medtasks.metrics.bootstrap import Interval
 from lmms_medtasks.report.document import Figure
 from lmms_medtasks.report.drawing import DASHES, FAINT, INK, MARKERS, SERIES, canvas, svg
 from lmms_medtasks.report.medobvious.analysis import Analysis
+from lmms_medtasks.statistics import triage
+from lmms_medtasks.statistics.bootstrap import Interval
 from lmms_medtasks.task_configs.medobvious import reference
 
 MOST = 6

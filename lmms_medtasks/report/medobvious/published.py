@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lmms_medtasks.metrics import triage
 from lmms_medtasks.report.about import own
 from lmms_medtasks.report.cells import label, percent, percent_of, share
 from lmms_medtasks.report.document import Cell, Row, Table
 from lmms_medtasks.report.medobvious.analysis import COLUMNS, Analysis
 from lmms_medtasks.report.medobvious.facts import extent
+from lmms_medtasks.statistics import triage
 from lmms_medtasks.task_configs.medobvious import reference
 
 SHORT = {

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from lmms_medtasks.errors import UserError, unknown
-from lmms_medtasks.metrics.triage import FORMATS
-from lmms_medtasks.report.runs import (
+from lmms_medtasks.samples.result_files import Run
+from lmms_medtasks.samples.runs import (
     is_of_suite,
     printable,
     required,
@@ -20,7 +20,7 @@ from lmms_medtasks.report.runs import (
     tasks_of,
     trials_of,
 )
-from lmms_medtasks.results import Run
+from lmms_medtasks.statistics.triage import FORMATS
 
 Record = Mapping[str, Any]
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from lmms_medtasks.metrics import triage
-from lmms_medtasks.metrics.bootstrap import Interval
 from lmms_medtasks.report.cells import NONE, count, label, percent, percent_of, points, share
 from lmms_medtasks.report.document import Cell, Row, Table
 from lmms_medtasks.report.medobvious.analysis import COLUMNS, OUTCOMES, Analysis
 from lmms_medtasks.report.medobvious.published import SHORT
+from lmms_medtasks.statistics import triage
+from lmms_medtasks.statistics.bootstrap import Interval
 
 INTERVALS = "In brackets: 95 % interval by bootstrap over items."
 _UNREAD = "A reply that could not be read counts as incorrect, a failed request as nothing."

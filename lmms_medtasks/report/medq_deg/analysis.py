@@ -1,6 +1,6 @@
 """What a MedQ-Deg report says of one model on one task set: every number, none of the looks.
 
-The statistics are those of :mod:`lmms_medtasks.metrics`; here it is decided of which questions they are taken.
+The statistics are those of :mod:`lmms_medtasks.statistics`; here it is decided of which questions they are taken.
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ from typing import Any, TypeVar
 import numpy as np
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.metrics import accuracy as _accuracy
-from lmms_medtasks.metrics.bootstrap import RESAMPLES
-from lmms_medtasks.metrics.calibration import (
+from lmms_medtasks.report.medq_deg.reading import TaskSet
+from lmms_medtasks.statistics import accuracy as _accuracy
+from lmms_medtasks.statistics.bootstrap import RESAMPLES
+from lmms_medtasks.statistics.calibration import (
     Calibration,
     CalibrationIntervals,
     IntraModelDKE,
@@ -25,12 +26,11 @@ from lmms_medtasks.metrics.calibration import (
     chance_confidence,
     intra_model_dke,
 )
-from lmms_medtasks.metrics.grouped import Change, Group, by_tags, changes
-from lmms_medtasks.metrics.macro import Macro, MacroChange, macro_change, macro_mean
-from lmms_medtasks.metrics.pairing import pairs
-from lmms_medtasks.metrics.reliability import Reliability, reliability
-from lmms_medtasks.metrics.votes import VoteTable, votes
-from lmms_medtasks.report.medq_deg.reading import TaskSet
+from lmms_medtasks.statistics.grouped import Change, Group, by_tags, changes
+from lmms_medtasks.statistics.macro import Macro, MacroChange, macro_change, macro_mean
+from lmms_medtasks.statistics.pairing import pairs
+from lmms_medtasks.statistics.reliability import Reliability, reliability
+from lmms_medtasks.statistics.votes import VoteTable, votes
 from lmms_medtasks.task_configs.medq_deg import taxonomy
 
 Record = Mapping[str, Any]

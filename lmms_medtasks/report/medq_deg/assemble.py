@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from lmms_medtasks.data.progress import bar
 from lmms_medtasks.report import about
 from lmms_medtasks.report.document import Figure, Part, Section, Table
 from lmms_medtasks.report.medq_deg import calibration_tables, comparison, figures, published, reading, tables
@@ -11,8 +12,7 @@ from lmms_medtasks.report.medq_deg.analysis import Analysis, analyse
 from lmms_medtasks.report.medq_deg.flags import flags
 from lmms_medtasks.report.medq_deg.reading import is_ours
 from lmms_medtasks.report.suites import Options
-from lmms_medtasks.results import Run
-from lmms_medtasks.sources.progress import bar
+from lmms_medtasks.samples.result_files import Run
 
 __all__ = ["TITLE", "USES", "is_ours", "parts"]
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from lmms_medtasks.metrics.calibration import Evidence
 from lmms_medtasks.report.cells import NONE, count, decimal, label, number, percent, percent_of, points, share
 from lmms_medtasks.report.document import Cell, Row, Table
 from lmms_medtasks.report.medq_deg.analysis import Analysis, LevelCalibration
+from lmms_medtasks.statistics.calibration import Evidence
 
 _SUPPORT = 0.95
 _KINDS = {"share": "majority share", "entropy": "C"}

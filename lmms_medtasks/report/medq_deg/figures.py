@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lmms_medtasks.metrics.bootstrap import Interval
-from lmms_medtasks.metrics.reliability import Reliability
 from lmms_medtasks.report.document import Figure
 from lmms_medtasks.report.drawing import DASHES, FAINT, INK, MARKERS, SERIES, canvas, svg
 from lmms_medtasks.report.medq_deg.analysis import Analysis, Grouped
+from lmms_medtasks.statistics.bootstrap import Interval
+from lmms_medtasks.statistics.reliability import Reliability
 from lmms_medtasks.task_configs.medq_deg import taxonomy
 
 if TYPE_CHECKING:

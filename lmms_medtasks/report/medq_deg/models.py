@@ -8,10 +8,12 @@ from itertools import combinations
 
 import numpy as np
 
-from lmms_medtasks.metrics import accuracy as _accuracy
-from lmms_medtasks.metrics.bootstrap import RESAMPLES, Part, part
-from lmms_medtasks.metrics.calibration import Calibration, calibration, calibration_part
-from lmms_medtasks.metrics.ranks import (
+from lmms_medtasks.report.medq_deg.analysis import Analysis
+from lmms_medtasks.samples.runs import distinct_names
+from lmms_medtasks.statistics import accuracy as _accuracy
+from lmms_medtasks.statistics.bootstrap import RESAMPLES, Part, part
+from lmms_medtasks.statistics.calibration import Calibration, calibration, calibration_part
+from lmms_medtasks.statistics.ranks import (
     InterModelDKE,
     InterModelDKEIntervals,
     RankConsistency,
@@ -21,9 +23,7 @@ from lmms_medtasks.metrics.ranks import (
     rank_consistency,
     rank_consistency_intervals,
 )
-from lmms_medtasks.metrics.votes import VoteTable, common
-from lmms_medtasks.report.medq_deg.analysis import Analysis
-from lmms_medtasks.report.runs import distinct_names
+from lmms_medtasks.statistics.votes import VoteTable, common
 
 _SEVERITY = {0: "clean", 1: "mild", 2: "severe"}
 

@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from lmms_medtasks import degradations, results
+from lmms_medtasks import degradations
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.metrics.votes import FAILED, NO_ANSWER
-from lmms_medtasks.report.runs import (
+from lmms_medtasks.samples import result_files as results
+from lmms_medtasks.samples.runs import (
     is_of_suite,
     model_name,
     printable,
@@ -23,6 +23,7 @@ from lmms_medtasks.report.runs import (
     tasks_of,
     trials_of,
 )
+from lmms_medtasks.statistics.votes import FAILED, NO_ANSWER
 from lmms_medtasks.task_configs.medq_deg import taxonomy
 
 Family = Literal["simulated", "release"]

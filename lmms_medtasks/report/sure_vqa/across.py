@@ -9,14 +9,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lmms_medtasks.metrics.bootstrap import Interval
-from lmms_medtasks.metrics.robustness import Sides, differences, draws
-from lmms_medtasks.metrics.significance import Comparison, WinLoss, welch, win_loss
-from lmms_medtasks.metrics.variability import Anova, Spread, anova, anova_of_methods, ranks, spread
-from lmms_medtasks.metrics.versus import Answer as Scored
-from lmms_medtasks.metrics.versus import Versus, versus
 from lmms_medtasks.report.sure_vqa.methods import Method
 from lmms_medtasks.report.sure_vqa.reading import KINDS, SIDES, Answer, Shift, Side, Source, of, tests
+from lmms_medtasks.statistics.bootstrap import Interval
+from lmms_medtasks.statistics.robustness import Sides, differences, draws
+from lmms_medtasks.statistics.significance import Comparison, WinLoss, welch, win_loss
+from lmms_medtasks.statistics.variability import Anova, Spread, anova, anova_of_methods, ranks, spread
+from lmms_medtasks.statistics.versus import Answer as Scored
+from lmms_medtasks.statistics.versus import Versus, versus
 
 RESAMPLES = 100
 """Resamples of RR that Welch's tests compare (SURE-VQA, appendix C.5.1)."""

@@ -6,9 +6,9 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from lmms_medtasks.metrics.bootstrap import RESAMPLES
-from lmms_medtasks.metrics.robustness import Robustness, relative_robustness, robustness
 from lmms_medtasks.report.sure_vqa.reading import KINDS, SIDES, TRADITIONAL, Answer, Shift, Side, Source, of, tests
+from lmms_medtasks.statistics.bootstrap import RESAMPLES
+from lmms_medtasks.statistics.robustness import Robustness, relative_robustness, robustness
 
 SMALL = 100
 """Questions of a kind in an OoD test below which it is called small: the standard error of a share of one half is then

@@ -16,7 +16,7 @@ from lmms_medtasks.report.sure_vqa.across import Across, Duel
 from lmms_medtasks.report.sure_vqa.methods import Method
 from lmms_medtasks.report.sure_vqa.reading import KINDS, SIDES, of
 from lmms_medtasks.report.sure_vqa.tables import SIDE_NAMES
-from lmms_medtasks.results import Run
+from lmms_medtasks.samples.result_files import Run
 
 _ALL_PAIRS = 4
 """With more methods than these only the pairs that the user names are set against each other question by question."""

@@ -11,12 +11,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lmms_medtasks.metrics.variability import join
 from lmms_medtasks.report.cells import NONE, number
 from lmms_medtasks.report.document import Cell
-from lmms_medtasks.report.runs import distinct_names
 from lmms_medtasks.report.sure_vqa.analysis import Analysis
 from lmms_medtasks.report.sure_vqa.reading import SIDES, Shift
+from lmms_medtasks.samples.runs import distinct_names
+from lmms_medtasks.statistics.variability import join
 
 _SEED = re.compile(r"[\s_.\-]*\(?seed[\s_.=\-]*(\d+)\)?", re.IGNORECASE)
 _STATISTIC = {"iid": "iid", "ood": "ood", "rr": "ratio"}

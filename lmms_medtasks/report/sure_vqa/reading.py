@@ -12,12 +12,12 @@ import numpy as np
 
 from lmms_medtasks.errors import UserError, unknown
 from lmms_medtasks.judges import records as _judged
-from lmms_medtasks.metrics import coverage
-from lmms_medtasks.metrics.bootstrap import part
-from lmms_medtasks.metrics.robustness import Sides
 from lmms_medtasks.report.judged import Judging
-from lmms_medtasks.report.runs import model_name, printable, required, samples, settings_of, tasks_of
-from lmms_medtasks.results import Run
+from lmms_medtasks.samples.result_files import Run
+from lmms_medtasks.samples.runs import model_name, printable, required, samples, settings_of, tasks_of
+from lmms_medtasks.statistics import coverage
+from lmms_medtasks.statistics.bootstrap import part
+from lmms_medtasks.statistics.robustness import Sides
 from lmms_medtasks.task_configs.sure_vqa import reference
 
 Record = Mapping[str, Any]

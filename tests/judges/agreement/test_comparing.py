@@ -5,7 +5,7 @@ import scipy.stats
 
 from lmms_medtasks.judges.agreement import answers, comparing
 from lmms_medtasks.judges.agreement.answers import AnswerKey
-from lmms_medtasks.metrics.agreement import krippendorff_alpha
+from lmms_medtasks.statistics.agreement import krippendorff_alpha
 
 JUDGED = {"q1": ["34"], "q2": ["45"], "q3": ["11"], "q4": ["-"], "q5": ["=55"], "q6": ["23"]}
 PEOPLE = {"q1": (3, 5), "q2": (4, 5), "q3": (2, 1), "q4": (4, 4), "q5": (5, 5), "q6": (2, 2)}

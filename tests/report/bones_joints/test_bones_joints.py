@@ -7,12 +7,12 @@ import json
 import pytest
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.report import runs
 from lmms_medtasks.report.bones_joints import assemble, tables
 from lmms_medtasks.report.bones_joints.analysis import analyse
 from lmms_medtasks.report.bones_joints.reading import sources
 from lmms_medtasks.report.same_questions import OTHER_QUESTIONS
 from lmms_medtasks.report.suites import Options
+from lmms_medtasks.samples import runs
 from lmms_medtasks.task_configs.bones_joints import judged as scoring
 
 ALL = {"t1": "AAAA", "t2": "AAAB", "t3": "AABB", "t4": "+++ +++ --- ---", "t5": "++- --- ??? ---",

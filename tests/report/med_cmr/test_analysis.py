@@ -2,9 +2,9 @@
 
 import pytest
 
-from lmms_medtasks.report import runs
 from lmms_medtasks.report.med_cmr.analysis import analyse
 from lmms_medtasks.report.med_cmr.reading import sources
+from lmms_medtasks.samples import runs
 
 # q1 and q3 right, q2 wrong, q4 unreadable.
 REPLIES = {"q1": "A", "q2": "A", "q3": "A", "q4": "unreadable"}

@@ -3,10 +3,10 @@
 import pytest
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.report import runs
 from lmms_medtasks.report.med_cmr.analysis import analyse
 from lmms_medtasks.report.med_cmr.pairs import pairs
 from lmms_medtasks.report.med_cmr.reading import sources
+from lmms_medtasks.samples import runs
 
 
 @pytest.fixture

@@ -5,9 +5,9 @@ import json
 import pytest
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.report import runs
 from lmms_medtasks.report.asked import by_run
 from lmms_medtasks.report.med_cmr.reading import sources
+from lmms_medtasks.samples import runs
 
 
 def read(*folders):

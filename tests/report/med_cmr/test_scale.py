@@ -3,10 +3,10 @@
 import pytest
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.report import runs
 from lmms_medtasks.report.med_cmr.analysis import analyse
 from lmms_medtasks.report.med_cmr.reading import sources
 from lmms_medtasks.report.med_cmr.scale import scale
+from lmms_medtasks.samples import runs
 
 # Right: none, one and two of two.
 MODELS = {"small": {"q1": "B", "q2": "A"}, "middle": {"q1": "A", "q2": "A"}, "large": {"q1": "A", "q2": "B"}}

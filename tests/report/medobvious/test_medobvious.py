@@ -7,9 +7,9 @@ from lmms_medtasks.report.assemble import build
 from lmms_medtasks.report.medobvious.analysis import analyse
 from lmms_medtasks.report.medobvious.reading import NEUTRAL, NO_IMAGE, sources
 from lmms_medtasks.report.page import page as html_page
-from lmms_medtasks.report.runs import find
 from lmms_medtasks.report.same_questions import OTHER_QUESTIONS
 from lmms_medtasks.report.suites import Options
+from lmms_medtasks.samples.runs import find
 
 QUICK = Options(resamples=20, drawn=False)
 

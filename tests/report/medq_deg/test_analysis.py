@@ -2,9 +2,9 @@
 
 import pytest
 
-from lmms_medtasks.report import runs as report_runs
 from lmms_medtasks.report.medq_deg import reading
 from lmms_medtasks.report.medq_deg.analysis import analyse
+from lmms_medtasks.samples import runs as report_runs
 
 
 @pytest.fixture

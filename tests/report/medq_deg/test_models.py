@@ -2,10 +2,10 @@
 
 import pytest
 
-from lmms_medtasks.report import runs as report_runs
 from lmms_medtasks.report.medq_deg import reading
 from lmms_medtasks.report.medq_deg.analysis import analyse
 from lmms_medtasks.report.medq_deg.models import compare, model_names
+from lmms_medtasks.samples import runs as report_runs
 
 QUESTIONS = {
     "q1": ("image a", "CT", "Counting", "gaussian_noise", 2, "A"),

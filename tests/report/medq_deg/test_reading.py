@@ -5,10 +5,10 @@ import re
 
 import pytest
 
-from lmms_medtasks import results
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.report import runs as report_runs
 from lmms_medtasks.report.medq_deg import reading
+from lmms_medtasks.samples import result_files as results
+from lmms_medtasks.samples import runs as report_runs
 
 
 def sets(*folders):

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from lmms_medtasks import results
 from lmms_medtasks.report.sure_vqa.across import Condition, across, duels, with_and_without
 from lmms_medtasks.report.sure_vqa.analysis import analyse
 from lmms_medtasks.report.sure_vqa.methods import methods
 from lmms_medtasks.report.sure_vqa.reading import Shift, sources
+from lmms_medtasks.samples import result_files as results
 from lmms_medtasks.seeding import generator
 
 MODALITY = Shift("slake", "modality")

@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from lmms_medtasks import results
-from lmms_medtasks.metrics import coverage
 from lmms_medtasks.report.sure_vqa.analysis import analyse
 from lmms_medtasks.report.sure_vqa.methods import methods, split_seed
 from lmms_medtasks.report.sure_vqa.reading import TRADITIONAL, Shift, sources
+from lmms_medtasks.samples import result_files as results
+from lmms_medtasks.statistics import coverage
 from lmms_medtasks.task_configs.sure_vqa import scoring
 
 MODALITY = Shift("slake", "modality")

@@ -4,10 +4,10 @@ import doctest
 
 import pytest
 
-from lmms_medtasks import results
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.report.sure_vqa import methods, reading
 from lmms_medtasks.report.sure_vqa.reading import Shift, of, shift_of, sources
+from lmms_medtasks.samples import result_files as results
 
 
 @pytest.fixture

@@ -5,10 +5,10 @@ from __future__ import annotations
 import datasets
 import pytest
 
-from lmms_medtasks import hooks as shared
-from lmms_medtasks.documents import images_of
+from lmms_medtasks.data import mini
+from lmms_medtasks.data.documents import images_of
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.sources import mini
+from lmms_medtasks.harness import hooks as shared
 from lmms_medtasks.task_configs.bones_joints import hooks
 
 

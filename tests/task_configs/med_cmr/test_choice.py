@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lmms_medtasks import choices
-from lmms_medtasks.metrics.accuracy import accuracy, parse_rate
+from lmms_medtasks.statistics.accuracy import accuracy, parse_rate
 from lmms_medtasks.task_configs.med_cmr import choice
 
 OPTIONS = ["a cyst", "a stone", "a scar", "a clip", "nothing"]

@@ -10,7 +10,7 @@ from lmms_medtasks.judges.med_cmr import PROTOCOL, WEIGHTS, total
 from lmms_medtasks.judges.protocol import Verdict
 from lmms_medtasks.judges.records import items_of
 from lmms_medtasks.judges.table import TABLE, key_of
-from lmms_medtasks.metrics import coverage
+from lmms_medtasks.statistics import coverage
 from lmms_medtasks.task_configs.med_cmr import judged
 
 GOOD = "Reasoning: a dark round area.\nAnswer: A cyst."

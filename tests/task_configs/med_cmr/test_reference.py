@@ -7,8 +7,8 @@ import itertools
 import numpy as np
 import pytest
 
-from lmms_medtasks.sources.med_cmr import PAPER
-from lmms_medtasks.sources.med_cmr_dimensions import dimensions
+from lmms_medtasks.data.med_cmr import PAPER
+from lmms_medtasks.data.med_cmr_dimensions import dimensions
 from lmms_medtasks.task_configs.med_cmr import reference
 
 NAMES = [each.short for each in dimensions()]

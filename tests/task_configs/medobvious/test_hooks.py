@@ -3,8 +3,8 @@
 import datasets
 import pytest
 
+from lmms_medtasks.data import mini
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.sources import mini
 from lmms_medtasks.task_configs.medobvious import hooks
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from lmms_medtasks.metrics import triage
-from lmms_medtasks.sources.medobvious_counts import paper
+from lmms_medtasks.data.medobvious_counts import paper
+from lmms_medtasks.statistics import triage
 from lmms_medtasks.task_configs.medobvious import reference
 
 # Half a unit of the last digit of the mean, and as much of the numbers that it is the mean of.

@@ -9,10 +9,10 @@ import pytest
 from lmms_eval.utils import handle_non_serializable, load_yaml_config
 
 from lmms_medtasks.baselines import random_choice
-from lmms_medtasks.metrics import triage
-from lmms_medtasks.plugin import task_folder
+from lmms_medtasks.data import mini
+from lmms_medtasks.harness.plugin import task_folder
 from lmms_medtasks.seeding import generator
-from lmms_medtasks.sources import mini
+from lmms_medtasks.statistics import triage
 from lmms_medtasks.task_configs.medobvious import hooks, scoring
 
 

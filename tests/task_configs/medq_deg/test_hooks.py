@@ -7,7 +7,7 @@ from PIL import Image
 
 from lmms_medtasks import degradations
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.hooks import TRIALS
+from lmms_medtasks.harness.hooks import TRIALS
 from lmms_medtasks.task_configs.medq_deg import hooks
 
 MODALITIES = ["CT", "MRI", "X-ray", "Ultrasound", "Dermoscopy", "Histopathology", "Endoscopy"]

@@ -6,7 +6,7 @@ import pickle
 import pytest
 from lmms_eval.utils import handle_non_serializable, load_yaml_config
 
-from lmms_medtasks.plugin import task_folder
+from lmms_medtasks.harness.plugin import task_folder
 from lmms_medtasks.task_configs.medq_deg import scoring
 
 

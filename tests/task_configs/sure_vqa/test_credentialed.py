@@ -5,8 +5,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from lmms_medtasks import evaluating
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.harness import evaluating
 from lmms_medtasks.judges import withheld
 
 

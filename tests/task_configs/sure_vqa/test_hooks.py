@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from lmms_medtasks.hooks import RENDERED
+from lmms_medtasks.harness.hooks import RENDERED
 from lmms_medtasks.task_configs.sure_vqa import hooks
 
 SETTINGS = {"prompt": "sure_vqa/prompt.txt", "rendered": True}

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from lmms_medtasks.metrics.variability import anova, anova_of_methods, spread
+from lmms_medtasks.statistics.variability import anova, anova_of_methods, spread
 from lmms_medtasks.task_configs.sure_vqa import reference
 from lmms_medtasks.task_configs.sure_vqa.reference import Printed
 

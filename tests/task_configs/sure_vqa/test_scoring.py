@@ -6,8 +6,8 @@ import pytest
 
 from lmms_medtasks.judges.protocol import Verdict
 from lmms_medtasks.judges.table import TABLE, key_of
-from lmms_medtasks.metrics import coverage
-from lmms_medtasks.metrics.shared import Shared
+from lmms_medtasks.statistics import coverage
+from lmms_medtasks.statistics.shared import Shared
 from lmms_medtasks.task_configs.sure_vqa import scoring
 
 FAILED = "[LMMS_EVAL_REQUEST_FAILED after 5 retries] Error"
@@ -146,7 +146,7 @@ def test_one_test_alone():
 def test_every_metric_of_the_yamls_has_values_and_an_aggregation():
     from lmms_eval.utils import load_yaml_config
 
-    from lmms_medtasks.plugin import task_folder
+    from lmms_medtasks.harness.plugin import task_folder
 
     for path in sorted((task_folder() / "sure_vqa").glob("*.yaml")):
         config = load_yaml_config(str(path))

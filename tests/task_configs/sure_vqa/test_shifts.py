@@ -4,8 +4,8 @@ import datasets
 import pyarrow.parquet as pq
 import pytest
 
+from lmms_medtasks.data import mini
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.sources import mini
 from lmms_medtasks.task_configs.sure_vqa import shifts
 
 

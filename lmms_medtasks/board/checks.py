@@ -1,0 +1,182 @@
+"""What is wrong with an entry, each with its reason; the levels are those of the board's rules."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from lmms_medtasks.board import installed, recount
+from lmms_medtasks.board.entries import Entry, Problem, Questions, Reference
+from lmms_medtasks.board.rules import Rules
+from lmms_medtasks.judges import identity
+
+Found = Iterator[tuple[str, str]]
+
+
+def problems_of(entry: Entry, reference: Reference, rules: Rules) -> list[Problem]:
+    """Everything that limits the entry on a board of this reference."""
+    found = [
+        *_task(entry),
+        *_adding_up(entry),
+        *_data(entry, reference),
+        *_extent(entry),
+        *_rates(entry, rules.thresholds),
+        *_judging(entry, reference),
+        *_versions(entry, reference),
+    ]
+    return [_problem(rules, entry, code, reason) for code, reason in found]
+
+
+def _problem(rules: Rules, entry: Entry, code: str, reason: str) -> Problem:
+    return rules.problem(code, reason, entry.source.results, entry.task, entry.model.name)
+
+
+def _task(entry: Entry) -> Found:
+    if installed.of_task(entry.task) is None:
+        if entry.suite == installed.CONTRIBUTED:
+            yield "contributed_task", "A contributed task, which is not installed here: only its runs say what it asks."
+        else:
+            yield "unknown_task", f"{entry.task} is none of the tasks that are installed here."
+
+
+def _adding_up(entry: Entry) -> Found:
+    for said in (*recount.reported(entry), *recount.of_trials(entry)):
+        yield "not_adding_up", said
+
+
+def _data(entry: Entry, reference: Reference) -> Found:
+    if entry.data not in ("full", "sample", "mini"):
+        yield "unknown_data", "The run does not say which data it read."
+    elif entry.data != reference.data:
+        yield "other_data", f"{entry.data.capitalize()} data; the ranking is of {reference.data} data."
+    elif entry.data_digest != reference.data_digest:
+        said = f"{entry.data_digest[:12] or 'not recorded'} against {reference.data_digest[:12] or 'not recorded'}"
+        yield "other_data", f"Other bytes of the {entry.data} data than the ranking's (digest {said})."
+    if entry.data == "mini":
+        yield "mini_data", "Mini data, not the benchmark: no number compares with the paper's."
+    if entry.data == "sample":
+        yield "sample_data", "Sample data, a part of the benchmark: no number compares with the paper's."
+
+
+def _extent(entry: Entry) -> Found:
+    counts = entry.counts
+    if entry.limited:
+        limit = f" ({entry.settings['limit']})" if entry.settings.get("limit") else ""
+        yield "limited", f"Only {counts.effective:,} of {counts.original:,} questions were asked{limit}."
+    if counts.effective is not None and counts.rows != counts.effective:
+        yield "missing_samples", f"{counts.rows:,} questions in the log, {counts.effective:,} were asked."
+    if not entry.measures:
+        yield "no_scores", "No answer has a score."
+
+
+def _rates(entry: Entry, thresholds: Mapping[str, float]) -> Found:
+    counts = entry.counts
+    parsed, covered, failed = counts.parse_rate, counts.coverage, counts.failure_rate
+    if parsed is not None and parsed < thresholds["parse_rate"]:
+        said = f"(wanted: {thresholds['parse_rate']:.0%}); the others count as incorrect."
+        yield "low_parse_rate", f"{parsed:.1%} of the replies could be read {said}"
+    if covered is not None and covered < thresholds["coverage"]:
+        missing = f"{counts.wanted - counts.judged:,} are missing"
+        said = f"{covered:.1%} of the judgements were had (wanted: {thresholds['coverage']:.0%}), {missing}."
+        yield "low_coverage", said
+    if failed is not None and failed > thresholds["failure_rate"]:
+        said = f"{counts.failed:,} of {counts.requests:,} requests failed (at most {thresholds['failure_rate']:.1%})."
+        yield "failed_requests", said
+
+
+def _judging(entry: Entry, reference: Reference) -> Found:
+    judge = entry.judge
+    if judge is None:
+        return
+    if judge.name == "none":
+        if entry.counts.wanted > entry.counts.judged:
+            yield "no_judge", "No judge was configured: only what a rule settles has a score."
+        return
+    if " + " in judge.name:
+        yield "several_judges", f"Judged by several ({judge.name}): its means mix them."
+    elif reference.judge is not None and not identity.same_judge(judge.name, reference.judge):
+        yield "other_judge", f"Judged by {judge.name}; the ranking's judge is {reference.judge}."
+    elif any(reference.prompts.get(name) not in (None, said) for name, said in judge.prompts.items()):
+        changed = ", ".join(name for name, said in judge.prompts.items() if reference.prompts.get(name) != said)
+        yield "other_judge_prompt", f"The judge was asked by another prompt than the ranking's: {changed}."
+    if judge.name.partition(":")[0] == "lexical":
+        yield "lexical_judge", f"Judged by {judge.name}, which compares words and is no language model."
+
+
+def _versions(entry: Entry, reference: Reference) -> Found:
+    if entry.version != reference.version:
+        yield "other_version", f"Task version {entry.version}; the ranking is of version {reference.version}."
+    elif entry.fingerprint and reference.fingerprint:
+        for part in sorted({*entry.fingerprint, *reference.fingerprint}):
+            own, wanted = (each.get(part, "none") for each in (entry.fingerprint, reference.fingerprint))
+            if own != wanted:
+                code = f"other_{part}" if part in ("prompt", "degradations") else "other_code"
+                yield code, f"Another {part} than the ranking's (fingerprint {own} against {wanted})."
+    if entry.fingerprint_recorded is False:
+        yield "unreleased_code", "Prompt, code or degradations are not those that the task version was released with."
+    if entry.settings.get("image_encoding"):
+        yield "reencoded_images", f"The runner re-encoded the pictures ({entry.settings['image_encoding']})."
+    if entry.harness != reference.harness:
+        yield "other_harness", f"Harness version {entry.harness}; the ranking's is {reference.harness}."
+
+
+def most_asked(entries: Sequence[Entry]) -> dict[tuple[str, str, str], Questions]:
+    """By task, version and data digest: the questions that most entries were asked, the larger set among equals."""
+    groups: dict[tuple[str, str, str], Counter[str]] = {}
+    questions: dict[str, Questions] = {}
+    for entry in entries:
+        questions[entry.questions.digest] = entry.questions
+        groups.setdefault(_same(entry), Counter())[entry.questions.digest] += 0 if entry.limited else 1
+    return {
+        key: questions[max(counts, key=lambda digest: (counts[digest], len(questions[digest]), digest))]
+        for key, counts in groups.items()
+    }
+
+
+def missing(entry: Entry, asked: Mapping[tuple[str, str, str], Questions], rules: Rules) -> list[Problem]:
+    """Questions that the other entries have and this one has not (where it doesn't say itself that it lacks some)."""
+    others = asked[_same(entry)]
+    known = {problem.code for problem in entry.problems}
+    if others.digest == entry.questions.digest or known & {"limited", "missing_samples"}:
+        return []
+    lacking = len(np.setdiff1d(others.ids, entry.questions.ids, assume_unique=True))
+    added = len(np.setdiff1d(entry.questions.ids, others.ids, assume_unique=True))
+    if not lacking and not added:
+        said = "Its questions have other images or tags than those of the other entries."
+    else:
+        said = f"{lacking:,} questions that other entries have are missing, {added:,} are of no other."
+    return [_problem(rules, entry, "missing_samples", said)]
+
+
+def _same(entry: Entry) -> tuple[str, str, str]:
+    return entry.task, entry.version, entry.data_digest
+
+
+def once(entries: Sequence[Entry], rules: Rules) -> tuple[list[Entry], list[Problem]]:
+    """Each model on a task once for each version, data, prompt and judge: the ranked, most complete, newest run."""
+    groups: dict[tuple[object, ...], list[Entry]] = {}
+    for entry in entries:
+        groups.setdefault(_kind(entry), []).append(entry)
+    kept, problems = [], []
+    for group in groups.values():
+        best = max(group, key=lambda each: (each.ranked, each.counts.rows, each.source.date, str(each.source.results)))
+        kept.append(best)
+        for other in (each for each in group if each is not best):
+            same = set(other.source.sha256.values()) & set(best.source.sha256.values())
+            what = "the same log" if same else "another run of the same model on the same task"
+            said = f"{entry_name(other)}: {what}; {best.source.results} is kept."
+            problems.append(_problem(rules, other, "duplicate", said))
+    return kept, problems
+
+
+def entry_name(entry: Entry) -> str:
+    """Model and task, for messages."""
+    return f"{entry.model.name} on {entry.task}"
+
+
+def _kind(entry: Entry) -> tuple[object, ...]:
+    judge = entry.judge and (entry.judge.name, tuple(sorted(entry.judge.prompts.items())))
+    prints = tuple(entry.fingerprint.get(part) for part in ("prompt", "degradations"))
+    return entry.model.key, entry.task, entry.version, entry.data_digest, judge, prints

@@ -1,0 +1,199 @@
+"""From folders of runs and packs to a board: everything is read, what can't be used is named, the rest is kept."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+from lmms_medtasks.board import checks, installed, packs, references, run_form
+from lmms_medtasks.board.build import entry_of
+from lmms_medtasks.board.entries import Board, Entry, Problem, Questions
+from lmms_medtasks.board.reading import read_log
+from lmms_medtasks.board.rules import Rules
+from lmms_medtasks.board.rules import read as read_rules
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.samples import result_files as results
+from lmms_medtasks.samples.result_files import Run
+
+_SMALL = 2**22
+"""Bytes of all logs below which starting processes costs more than it saves."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """One thing to read: a task of a run, or a pack."""
+
+    path: Path
+    run: Run | None = None
+    task: str = ""
+
+    @property
+    def cluster(self) -> str:
+        """The field that questions about the same thing share, by which the harness clusters standard errors."""
+        configs = self.run.content.get("configs", {}) if self.run else {}
+        return str(configs.get(self.task, {}).get("cluster_key") or "image_id")
+
+    @property
+    def size(self) -> int:
+        """Bytes to be read."""
+        return (self.path if self.run is None else self.run.samples_file(self.task)).stat().st_size
+
+
+def collect(
+    paths: Iterable[Path], *, rules: Rules | Path | None = None, processes: int = 1, tasks: Sequence[str] = ()
+) -> Board:
+    """Read all runs and packs that ``paths`` are or hold.
+
+    ``rules``: the board's (:mod:`lmms_medtasks.board.rules`). ``processes``: as many logs are read at once, each
+    in a process of its own (a script that wants more than 1 guards its main part by ``__name__``). ``tasks``: only
+    these. Nothing that is wrong with one file keeps the others from being read: see the board's ``problems``. Raises
+    UserError when a path is not there.
+    """
+    chosen = rules if isinstance(rules, Rules) else read_rules(rules)
+    jobs, problems = _jobs(paths, chosen, tasks)
+    entries: list[Entry] = []
+    pool = _Pool()
+    for found in _read(jobs, chosen, processes):
+        if isinstance(found, Problem):
+            problems.append(found)
+        else:
+            entries.extend(pool.shared(entry) for entry in found)
+    return assembled(entries, problems, chosen)
+
+
+def assembled(entries: Sequence[Entry], problems: Sequence[Problem], rules: Rules) -> Board:
+    """A board of these entries: what the ranking is of, what each entry lacks, and each model on a task once."""
+    entries = sorted(
+        map(_placed, entries),
+        key=lambda each: (each.suite, each.task, each.model.key, each.source.date, str(each.source.results)),
+    )
+    found = references.of(entries, rules)
+    checked = [each.with_problems(checks.problems_of(each, found[each.task], rules)) for each in entries]
+    asked = checks.most_asked(checked)
+    checked = [each.with_problems(checks.missing(each, asked, rules)) for each in checked]
+    kept, refused = [], list(problems)
+    for entry in checked:
+        hard = [each for each in entry.problems if each.level == "refused"]
+        refused += hard
+        kept += [] if hard else [entry]
+    kept, doubles = checks.once(kept, rules)
+    problems = (*refused, *doubles, *(problem for entry in kept for problem in entry.problems))
+    bad = tuple(each for each in problems if each.level == "refused" or each.code in rules.exit_status)
+    present = {entry.task for entry in kept}
+    return Board(tuple(kept), {task: each for task, each in found.items() if task in present}, problems, bad)
+
+
+def _placed(entry: Entry) -> Entry:
+    """The entry in the suite that its task is installed in, if it is."""
+    found = installed.of_task(entry.task)
+    return replace(entry, suite=found.suite) if found else entry
+
+
+def _jobs(paths: Iterable[Path], rules: Rules, tasks: Sequence[str]) -> tuple[list[Job], list[Problem]]:
+    jobs: dict[tuple[Path, str], Job] = {}
+    problems: list[Problem] = []
+    for path in paths:
+        if not path.exists():
+            raise UserError(f"{path} is not there. Give folders with runs or packs, or their files.")
+        for file in _files(path):
+            for each in _of_file(file, rules, tasks):
+                if isinstance(each, Problem):
+                    problems.append(each)
+                else:
+                    jobs.setdefault((file.resolve(), each.task), each)
+    return list(jobs.values()), problems
+
+
+def _files(path: Path) -> list[Path]:
+    if path.is_file():
+        return [path]
+    return sorted(results.files(path) | packs.files(path))
+
+
+def _of_file(file: Path, rules: Rules, tasks: Sequence[str]) -> Iterator[Job | Problem]:
+    if not file.name.endswith(results.SUFFIX):
+        yield Job(file)
+        return
+    try:
+        run = results.read(file)
+    except UserError as error:
+        yield rules.problem("unreadable", str(error), file)
+        return
+    wrong = run_form.of_run(run.content)
+    if wrong:
+        yield rules.problem("unreadable", f"{file}: {wrong}.", file)
+        return
+    configs = run.content.get("configs") or {}
+    named = [task for task in configs if not tasks or task in tasks]
+    if not named and not tasks:
+        yield rules.problem("unreadable", f"{file} has no task.", file)
+    for task in named:
+        yield _of_task(run, task, rules)
+
+
+def _of_task(run: Run, task: str, rules: Rules) -> Job | Problem:
+    from lmms_medtasks.samples.runs import model_name, printable
+
+    shown, model = printable(task), model_name(run.content)
+    if installed.of_task(task) is None and not installed.is_contributed(run.content["configs"][task]):
+        said = f"{shown} is none of the tasks that are installed here, and was not made from one of our templates."
+        return rules.problem("unknown_task", said, run.path, shown, model)
+    wrong = run_form.of_task(run.content, task)
+    if wrong:
+        return rules.problem("unreadable", f"{run.path}: {printable(wrong)}.", run.path, shown, model)
+    if task not in run.tasks:
+        return rules.problem("no_result", f"The run stopped before {task} had a result.", run.path, task, model)
+    if not run.samples_file(task).is_file():
+        said = f"No sample log of {task} ({run.samples_file(task).name}). Run with --log_samples."
+        return rules.problem("no_samples", said, run.path, task, model)
+    return Job(run.path, run, task)
+
+
+def _read(jobs: Sequence[Job], rules: Rules, processes: int) -> Iterator[Problem | list[Entry]]:
+    from lmms_medtasks.data.progress import bar
+
+    count = min(processes, len(jobs)) if sum(job.size for job in jobs) > _SMALL else 1
+    # Largest first, so that no process is left alone with a large one at the end.
+    ordered = sorted(jobs, key=lambda job: -job.size)
+    read = functools.partial(read_job, rules=rules)
+    with _executor(count) as executor, bar(len(jobs), "Reading logs", "log") as step:
+        for found in executor.map(read, ordered) if executor else map(read, ordered):
+            step(1)
+            yield found
+
+
+def _executor(count: int) -> Any:
+    # Not forked: a process of numpy, scipy and a progress bar has threads.
+    return ProcessPoolExecutor(count, get_context("spawn")) if count > 1 else nullcontext(None)
+
+
+def read_job(job: Job, rules: Rules) -> Problem | list[Entry]:
+    """Read a log or a pack; a problem if it gives no entry."""
+    from lmms_medtasks.samples.runs import model_name
+
+    if job.run is None:
+        try:
+            return packs.read(job.path)
+        except UserError as error:
+            return rules.problem("bad_pack", str(error), job.path)
+    try:
+        return [entry_of(job.run, job.task, read_log(job.run.samples_file(job.task), job.cluster))]
+    except UserError as error:
+        return rules.problem("broken_log", str(error), job.run.path, job.task, model_name(job.run.content))
+
+
+class _Pool:
+    """Lets entries share what is equal: their questions, and the tags and clusters of those."""
+
+    def __init__(self) -> None:
+        self._questions: dict[str, Questions] = {}
+
+    def shared(self, entry: Entry) -> Entry:
+        questions = self._questions.setdefault(entry.questions.digest, entry.questions)
+        return replace(entry, questions=questions)

@@ -1,0 +1,127 @@
+"""The rules of a gate; ``gate_rules.yml`` documents them and has the defaults."""
+
+from __future__ import annotations
+
+import fnmatch
+import importlib.resources
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+
+from lmms_medtasks.board import rules as board_rules
+from lmms_medtasks.errors import UserError, unknown
+from lmms_medtasks.statistics.significance import Correction
+
+Action = Literal["fail", "warn", "ignore"]
+_ACTIONS = ("fail", "warn", "ignore")
+_SECTIONS = ("correction", "rules", "old_problems", "problems", "thresholds")
+
+
+@dataclass(frozen=True)
+class Rule:
+    """When a measure of a task fails."""
+
+    max_drop: float
+    alpha: float
+    min_questions: int
+    on_few: Action
+    on_missing: Action
+    on_unasked: Action
+    on_incomparable: Action
+
+
+@dataclass(frozen=True)
+class GateRules:
+    """All rules. ``rules``: (task pattern, measure pattern, settings), the first that fits counts for each setting."""
+
+    correction: Correction
+    rules: tuple[tuple[str, str, Mapping[str, Any]], ...]
+    problems: Mapping[str, Action]
+    old_problems: Action
+    board: board_rules.Rules
+
+    def of(self, task: str, measure: str) -> Rule:
+        """The rule of a measure: each setting from the first rule that fits and has it."""
+        found: dict[str, Any] = {}
+        for tasks, measures, settings in self.rules:
+            if fnmatch.fnmatchcase(task, tasks) and fnmatch.fnmatchcase(measure, measures):
+                found = {**settings, **found}
+        return Rule(**found)
+
+    def action(self, code: str, old: bool) -> Action:
+        """What a problem of the candidate does; ``old``: the baseline has it as well."""
+        found = self.problems.get(code, self.problems["*"])
+        return self.old_problems if old and found == "fail" else found
+
+
+def read(path: Path | None = None) -> GateRules:
+    """The built-in rules, those of ``path`` before them. Raises UserError for what the rules don't know."""
+    built_in = yaml.safe_load(importlib.resources.files(__package__).joinpath("gate_rules.yml").read_text("utf-8"))
+    own = _own(path) if path else {}
+    where = str(path)
+    thresholds = {"thresholds": own.get("thresholds") or {}}
+    return GateRules(
+        correction=own.get("correction", built_in["correction"]),
+        rules=tuple(_rule(each, where) for each in [*(own.get("rules") or []), *built_in["rules"]]),
+        problems={**built_in["problems"], **_problems(own.get("problems") or {}, where)},
+        old_problems=own.get("old_problems", built_in["old_problems"]),
+        board=board_rules.with_own(thresholds, where),
+    )
+
+
+def _own(path: Path) -> dict[str, Any]:
+    try:
+        found = yaml.safe_load(path.read_text("utf-8")) or {}
+    except (OSError, yaml.YAMLError) as error:
+        raise UserError(f"Can't read the rules {path}: {error}") from error
+    if not isinstance(found, dict):
+        raise UserError(f"{path}: wanted a mapping with {', '.join(_SECTIONS)}.")
+    for name in found:
+        if name not in _SECTIONS:
+            raise unknown("section", name, _SECTIONS, str(path))
+    if found.get("correction", "holm") not in ("holm", "none"):
+        raise unknown("correction", found["correction"], ("holm", "none"), str(path))
+    _check_action(found.get("old_problems", "warn"), f"old_problems in {path}")
+    if not isinstance(found.get("rules") or [], list):
+        raise UserError(f"{path}: rules is {found['rules']!r}, wanted a list.")
+    return found
+
+
+def _rule(each: Any, where: str) -> tuple[str, str, dict[str, Any]]:
+    if not isinstance(each, dict):
+        raise UserError(f"{where}: a rule is {each!r}, wanted a mapping such as {{tasks: medq_deg*, max_drop: 0.02}}.")
+    settings = {name: value for name, value in each.items() if name not in ("tasks", "measures")}
+    allowed = [field.name for field in fields(Rule)]
+    for name, value in settings.items():
+        if name not in allowed:
+            raise unknown("setting", name, [*allowed, "tasks", "measures"], f"a rule in {where}")
+        if name.startswith("on_"):
+            _check_action(value, f"{name} in {where}")
+        elif not _is_number(name, value):
+            raise UserError(f"{where}: {name} is {value!r}; wanted max_drop >= 0, 0 < alpha < 1, min_questions >= 1.")
+    return str(each.get("tasks", "*")), str(each.get("measures", "*")), settings
+
+
+def _is_number(name: str, value: Any) -> bool:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    if name == "alpha":
+        return 0 < value < 1
+    return value >= 0 if name == "max_drop" else isinstance(value, int) and value >= 1
+
+
+def _problems(own: Mapping[str, Any], where: str) -> dict[str, Action]:
+    known = board_rules.read().levels
+    for code, action in own.items():
+        if code != "*" and code not in known:
+            raise unknown("problem", code, known, where)
+        _check_action(action, f"{code} in {where}")
+    return dict(own)
+
+
+def _check_action(value: Any, where: str) -> None:
+    if value not in _ACTIONS:
+        raise unknown("action", value, _ACTIONS, where)

@@ -1,0 +1,84 @@
+"""The two sides of a comparison: the entries of each, matched by task, and what keeps two of them from comparing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from lmms_medtasks.board.collect import collect
+from lmms_medtasks.board.entries import Board, Entry
+from lmms_medtasks.board.rules import Rules
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.judges import identity
+
+
+@dataclass(frozen=True)
+class Side:
+    """What was read of one side: its folder or file as it was given, and its board."""
+
+    path: Path
+    board: Board
+
+    @property
+    def name(self) -> str:
+        """The model's name, or the path where there are several."""
+        names = {entry.model.name for entry in self.board.entries}
+        return names.pop() if len(names) == 1 else str(self.path)
+
+
+def read(path: Path, *, tasks: Sequence[str] = (), rules: Rules | None = None, processes: int = 1) -> Side:
+    """Read one side. Raises UserError when nothing that can be compared is there, with what was wrong."""
+    board = collect([path], tasks=tasks, rules=rules, processes=processes)
+    if not board.entries:
+        reasons = " ".join(problem.reason for problem in board.problems[:3])
+        wanted = f" of {', '.join(tasks)}" if tasks else ""
+        raise UserError(f"No result{wanted} in {path} that can be compared. {reasons}".rstrip())
+    return Side(path, board)
+
+
+def one_model(side: Side) -> None:
+    """Raises UserError when a side has more than one entry on a task: it would not be known which one is meant."""
+    seen: dict[str, Entry] = {}
+    for entry in side.board.entries:
+        other = seen.setdefault(entry.task, entry)
+        if other is not entry:
+            raise UserError(
+                f"{side.path} has two entries on {entry.task}: {_named(other)} and {_named(entry)}. Name the folder or "
+                "file of one of them."
+            )
+
+
+def _named(entry: Entry) -> str:
+    judge = f", judged by {entry.judge.name}" if entry.judge else ""
+    return f"{entry.model.name} ({entry.source.results}, version {entry.version}, {entry.data} data{judge})"
+
+
+def differing(first: Entry, second: Entry) -> Iterator[str]:
+    """Why the scores of two entries on a task are not of the same thing; nothing if they are."""
+    if first.version != second.version:
+        yield f"task version {first.version} and {second.version}"
+    if (first.data, first.data_digest) != (second.data, second.data_digest):
+        yield f"other data ({first.data} {first.data_digest[:12]} and {second.data} {second.data_digest[:12]})"
+    judges = [entry.judge.name if entry.judge else "none" for entry in (first, second)]
+    if not identity.same_judge(*judges):
+        yield f"judged by {judges[0]} and {judges[1]}"
+    elif first.judge and second.judge and first.judge.prompts != second.judge.prompts:
+        yield "judged by other prompts"
+
+
+def changed(first: Entry, second: Entry) -> Iterator[str]:
+    """What else differs between two entries and may explain a difference of their scores."""
+    for part in sorted({*first.fingerprint, *second.fingerprint}):
+        if first.fingerprint.get(part) != second.fingerprint.get(part):
+            yield f"another {part}"
+    for name in ("generation", "gen_kwargs", "image_encoding"):
+        if first.settings.get(name) != second.settings.get(name):
+            yield f"other {name.replace('_', ' ')} settings" if name != "image_encoding" else "other image encoding"
+    if first.harness != second.harness:
+        yield f"harness {first.harness} and {second.harness}"
+
+
+def tasks_of(entries: Iterable[Entry]) -> list[str]:
+    """The tasks, each once, in the order of the entries."""
+    return list(dict.fromkeys(entry.task for entry in entries))

@@ -1,0 +1,60 @@
+"""What the installed package says of its own tasks: the suite, the version, the fingerprint."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+CONTRIBUTED = "contributed"
+"""The suite of tasks that were made from our templates and are not installed: they were run by ``--include_path``."""
+
+
+@dataclass(frozen=True)
+class Installed:
+    """A task of ours as it is installed. ``suite`` is the folder of its YAML."""
+
+    suite: str
+    version: str
+    fingerprint: Mapping[str, str]
+
+
+class _Loader(yaml.SafeLoader):
+    """Reads the harness's YAMLs without importing what their !function tags name."""
+
+
+_Loader.add_multi_constructor("!", lambda loader, suffix, node: None)
+
+
+@functools.cache
+def tasks() -> dict[str, Path]:
+    """Our tasks by name, and the YAML of each."""
+    from lmms_medtasks.harness.plugin import task_index
+
+    return {name: Path(entry["yaml_path"]) for name, entry in task_index().items() if entry["type"] == "task"}
+
+
+@functools.cache
+def of_task(task: str) -> Installed | None:
+    """What is installed of a task; None if it is none of ours."""
+    path = tasks().get(task)
+    if path is None:
+        return None
+    metadata = _config(path).get("metadata") or {}
+    return Installed(path.parent.name, str(metadata.get("version", "?")), metadata.get("fingerprint") or {})
+
+
+def is_contributed(config: Mapping[str, Any]) -> bool:
+    """Whether a run's configuration of a task says that it was made from one of our templates."""
+    metadata = config.get("metadata")  # a list in many of the harness's own tasks
+    return isinstance(metadata, Mapping) and isinstance(metadata.get("template"), str)
+
+
+def _config(path: Path) -> dict[str, Any]:
+    own = yaml.load(path.read_text("utf-8"), _Loader)  # noqa: S506 (a SafeLoader that knows one more tag)
+    base = _config(path.parent / own["include"]) if own.get("include") else {}
+    return {**base, **own}

@@ -1,0 +1,50 @@
+"""How each measure of our tasks is shown and which of them are compared; the table is ``measures.yml``."""
+
+from __future__ import annotations
+
+import fnmatch
+import functools
+import importlib.resources
+from typing import Any
+
+import yaml
+
+from lmms_medtasks.board.entries import Entry, Scale
+
+_SHARE = Scale(0.0, 1.0, "%", 1)
+
+
+@functools.cache
+def scale(task: str, measure: str) -> Scale:
+    """How ``measure`` of ``task`` is shown; a share in percent where the table says nothing."""
+    for block in _table():
+        if fnmatch.fnmatchcase(task, block["tasks"]):
+            for pattern, found in block["measures"].items():
+                if fnmatch.fnmatchcase(measure, pattern):
+                    return Scale(**{**found, "low": float(found["low"]), "high": float(found["high"])})
+            return _SHARE
+    return _SHARE
+
+
+def main_measures(entry: Entry) -> list[str]:
+    """The measures of an entry that its suite's table shows and that are compared, in the log's order.
+
+    Where the table names none that the entry has, its first one.
+    """
+    found = [name for name in entry.measures if scale(entry.task, name).main]
+    return found or list(entry.measures)[:1]
+
+
+@functools.cache
+def tag_names() -> tuple[str, ...]:
+    """The tags that entries keep (``tags.yml``)."""
+    return tuple(_load("tags.yml"))
+
+
+@functools.cache
+def _table() -> tuple[dict[str, Any], ...]:
+    return tuple(_load("measures.yml"))
+
+
+def _load(name: str) -> Any:
+    return yaml.safe_load(importlib.resources.files(__package__).joinpath(name).read_text("utf-8"))

@@ -1,0 +1,72 @@
+"""``lmms-medtasks pack``: a run as one small file, scores and no texts, signed off and with checksums."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import platform
+import re
+from collections.abc import Sequence
+from datetime import datetime, timezone
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from lmms_medtasks.board.entries import Entry
+from lmms_medtasks.board.pack_form import FORMAT, VERSION, checksum, entry_to_json, questions_to_json
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.writing import write_bytes
+
+_SIGNED = re.compile(r"[^<>@\s][^<>@\n]* <[^<>@\s]+@[^<>@\s]+\.[^<>@\s]+>")
+_PACKAGES = ("lmms-medtasks", "lmms_eval", "torch", "transformers", "numpy", "datasets")
+
+
+def pack(entries: Sequence[Entry], signed_off_by: str) -> dict[str, Any]:
+    """A pack of these entries. Raises UserError when nobody signs, or there is no entry.
+
+    It holds, for each question, its id, image and tags (:mod:`lmms_medtasks.board.measures`) and its scores; no
+    text of a question or an answer and no image. ``sha256`` is of all the rest, and each entry has one of its own.
+    """
+    if not _SIGNED.fullmatch(signed_off_by):
+        raise UserError(
+            f"--signed-off-by is {signed_off_by!r}, wanted 'Name <name@example.org>': who vouches that the run is real."
+        )
+    if not entries:
+        raise UserError("Nothing to pack.")
+    content = {
+        "format": FORMAT,
+        "version": VERSION,
+        "signed_off_by": signed_off_by,
+        "made": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        "environment": environment(),
+        "questions": {entry.questions.digest: questions_to_json(entry.questions) for entry in entries},
+        "entries": [_with_checksum(entry_to_json(entry)) for entry in entries],
+    }
+    return _with_checksum(content)
+
+
+def _with_checksum(content: dict[str, Any]) -> dict[str, Any]:
+    return {**content, "sha256": checksum(content)}
+
+
+def environment() -> dict[str, str]:
+    """Python and the packages that numbers may depend on, as they are where the pack is made."""
+    found = {"python": platform.python_version(), "machine": platform.machine(), "system": platform.system()}
+    for name in _PACKAGES:
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            found[name] = "not installed"
+    return found
+
+
+def write(content: dict[str, Any], path: Path) -> int:
+    """Write a pack, compressed if the name ends in .gz; returns its size in bytes. The same pack is the same bytes."""
+    if not path.name.endswith((".json", ".json.gz")):
+        raise UserError(f"--output {path}: wanted a name that ends in .json or .json.gz.")
+    if path.name.endswith("_results.json"):
+        raise UserError(f"--output {path}: a name that ends in _results.json is the harness's.")
+    data = (json.dumps(content, separators=(",", ":"), allow_nan=False) + "\n").encode()
+    data = gzip.compress(data, mtime=0) if path.name.endswith(".gz") else data
+    write_bytes(path, data)
+    return len(data)

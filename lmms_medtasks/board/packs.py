@@ -1,0 +1,131 @@
+"""Packs read again: every checksum and every number is computed anew, and what does not hold is refused."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from lmms_medtasks.board import recount
+from lmms_medtasks.board.entries import Entry, Questions
+from lmms_medtasks.board.pack_form import FORMAT, VERSION, checksum, coded_from_json, entry_from_json
+from lmms_medtasks.board.reading import questions_of
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.samples.result_files import SUFFIX
+
+_LARGEST = 2**30
+"""Bytes of a pack unpacked, at most: a small file must not fill the memory of those who check it."""
+
+
+def files(folder: Path) -> set[Path]:
+    """All packs below ``folder``: JSON files, compressed or not, that begin as ours do."""
+    if not folder.is_dir():
+        return set()
+    found = {*folder.rglob("*.json"), *folder.rglob("*.json.gz")}
+    return {path for path in found if not path.name.endswith(SUFFIX) and is_pack(path)}
+
+
+def is_pack(path: Path) -> bool:
+    """Whether a file begins as a pack does, whole or not."""
+    try:
+        with gzip.open(path) if path.name.endswith(".gz") else path.open("rb") as file:
+            return FORMAT.encode() in file.read(200)
+    except (OSError, EOFError, zlib.error):
+        return False
+
+
+def read(path: Path) -> list[Entry]:
+    """The entries of a pack.
+
+    Raises UserError, saying what differs, when the file is cut off, is of another version, nobody signed it, a mean or
+    a count is not what its scores give, a score is outside its scale or not what its trials give, or a checksum fails.
+    """
+    try:
+        return _read(path)
+    except UserError:
+        raise
+    except (ValueError, OverflowError) as error:  # numbers beyond all bounds, NaN, half of a surrogate pair
+        raise UserError(f"{path}: what it holds can't be computed with ({error}).") from error
+
+
+def _read(path: Path) -> list[Entry]:
+    content = _loaded(path)
+    if content.get("format") != FORMAT or content.get("version") != VERSION:
+        said = f"format {content.get('format')!r}, version {content.get('version')!r}"
+        raise UserError(f"{path}: {said}; wanted {FORMAT!r}, version {VERSION}.")
+    signed = content.get("signed_off_by")
+    if not isinstance(signed, str) or "@" not in signed:
+        raise UserError(f"{path}: nobody signed it off.")
+    entries, questions = content.get("entries"), content.get("questions")
+    if not isinstance(entries, list) or not entries or not isinstance(questions, dict):
+        raise UserError(f"{path}: it has no entries.")
+    known = {name: _questions(each, name, path) for name, each in questions.items()}
+    found = [_entry(each, known, path, signed) for each in entries]
+    _check_sum(content, str(path))
+    return found
+
+
+def _loaded(path: Path) -> dict[str, Any]:
+    try:
+        with gzip.open(path) if path.name.endswith(".gz") else path.open("rb") as file:
+            data = file.read(_LARGEST + 1)
+        if len(data) > _LARGEST:
+            raise UserError(f"{path}: more than {_LARGEST:,} bytes.")
+        content = json.loads(data)
+    except (OSError, EOFError, zlib.error, ValueError, RecursionError) as error:
+        if isinstance(error, UserError):
+            raise
+        raise UserError(f"{path}: cut off or damaged ({error}).") from error
+    if not isinstance(content, dict):
+        raise UserError(f"{path} is no pack.")
+    return content
+
+
+def _questions(found: Any, digest: str, path: Path) -> Questions:
+    where = f"{path}, questions {digest[:12]}"
+    ids = found.get("ids") if isinstance(found, Mapping) else None
+    if not isinstance(ids, list) or not ids or not all(isinstance(each, str) for each in ids):
+        raise UserError(f"{where}: wanted a list of ids.")
+    array = np.array(ids)
+    if len(array) > 1 and not (array[1:] > array[:-1]).all():
+        raise UserError(f"{where}: its ids are not sorted, or one is there twice.")
+    clusters = coded_from_json(found.get("clusters"), len(ids), f"{where}, clusters")
+    columns = found.get("tags") or {}
+    if not isinstance(columns, Mapping):
+        raise UserError(f"{where}: wanted a mapping of tags.")
+    tags = {name: coded_from_json(each, len(ids), f"{where}, {name}") for name, each in columns.items()}
+    questions = questions_of(array, clusters, tags)
+    if questions.digest != digest:
+        raise UserError(f"{where}: ids, images or tags were changed (they give {questions.digest[:12]}).")
+    return questions
+
+
+def _entry(found: Any, known: Mapping[str, Questions], path: Path, signed: str) -> Entry:
+    if not isinstance(found, dict):
+        raise UserError(f"{path}: an entry is no mapping.")
+    where = f"{path}, {found.get('task')!s:.60}"
+    if not isinstance(found.get("questions"), str) or found["questions"] not in known:
+        raise UserError(f"{where}: its questions are not in the pack.")
+    entry = entry_from_json(found, known[found["questions"]], path, signed, where)
+    said = {name: (each.get("mean"), each.get("n")) for name, each in found["measures"].items()}
+    wrong = [*recount.of_means(entry, said), *recount.of_entry(entry)]
+    if wrong:
+        more = f" And {len(wrong) - 3} more." if len(wrong) > 3 else ""
+        raise UserError(f"{where}: it does not add up. {' '.join(wrong[:3])}{more}")
+    _check_sum(found, where)
+    return entry
+
+
+def _check_sum(content: Mapping[str, Any], where: str) -> None:
+    rest = {name: value for name, value in content.items() if name != "sha256"}
+    actual = checksum(rest)
+    if content.get("sha256") != actual:
+        raise UserError(
+            f"{where}: its content was changed after it was packed (checksum {str(content.get('sha256'))[:12]} in it, "
+            f"{actual[:12]} of it)."
+        )

@@ -1,0 +1,94 @@
+"""A board's rules: thresholds, what each problem means, and what the ranking is of (``thresholds.yml``)."""
+
+from __future__ import annotations
+
+import fnmatch
+import importlib.resources
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from lmms_medtasks.board.entries import Level, Problem
+from lmms_medtasks.errors import UserError, unknown
+
+_LEVELS = ("refused", "unranked", "flag")
+# Problems that leave nothing to build an entry from.
+_ALWAYS_REFUSED = ("unreadable", "no_samples", "broken_log", "no_result", "not_adding_up", "bad_pack", "duplicate")
+_DEMANDS = ("version", "data", "judge", "harness")
+
+
+@dataclass(frozen=True)
+class Rules:
+    """See ``thresholds.yml``, which documents each value."""
+
+    thresholds: Mapping[str, float]
+    levels: Mapping[str, Level]
+    exit_status: frozenset[str]
+    board: Mapping[str, Mapping[str, str]]
+
+    def problem(self, code: str, reason: str, source: object, task: str = "", model: str = "") -> Problem:
+        """A problem at the level that the rules give it."""
+        return Problem(code, self.levels[code], reason, str(source), task, model)
+
+    def demanded(self, task: str, what: str) -> str | None:
+        """What the board demands of a task's entries (:data:`_DEMANDS`); None: nothing."""
+        for pattern, demands in self.board.items():
+            if fnmatch.fnmatchcase(task, pattern) and what in demands:
+                return str(demands[what])
+        return None
+
+
+def read(path: Path | None = None) -> Rules:
+    """The built-in rules, with those of the file ``path`` over them. Raises UserError for what they don't know."""
+    return with_own(_own(path) if path else {}, str(path))
+
+
+def with_own(own: Mapping[str, Any], where: str) -> Rules:
+    """The built-in rules with ``own`` over them, which were found at ``where``."""
+    text = importlib.resources.files(__package__).joinpath("thresholds.yml").read_text("utf-8")
+    rules = _joined(yaml.safe_load(text), own, where)
+    return Rules(rules["thresholds"], rules["levels"], frozenset(rules["exit_status"]), rules["board"])
+
+
+def _own(path: Path) -> dict[str, Any]:
+    try:
+        found = yaml.safe_load(path.read_text("utf-8")) or {}
+    except (OSError, yaml.YAMLError) as error:
+        raise UserError(f"Can't read the rules {path}: {error}") from error
+    kinds = {name: list if name == "exit_status" else dict for name in found} if isinstance(found, dict) else None
+    if kinds is None or not all(isinstance(found[name], kind) for name, kind in kinds.items()):
+        raise UserError(
+            f"{path}: wanted mappings thresholds, levels, board, and a list exit_status; see "
+            "leaderboard/thresholds.yml."
+        )
+    return found
+
+
+def _joined(rules: dict[str, Any], own: Mapping[str, Any], where: str) -> dict[str, Any]:
+    for name in own:
+        if name not in rules:
+            raise unknown("section", name, rules, where)
+    for name, value in own.get("thresholds", {}).items():
+        if name not in rules["thresholds"]:
+            raise unknown("threshold", name, rules["thresholds"], where)
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+            raise UserError(f"{where}: threshold {name} is {value!r}, wanted a number from 0 to 1.")
+    for name, level in own.get("levels", {}).items():
+        if name not in rules["levels"]:
+            raise unknown("problem", name, rules["levels"], where)
+        if level not in _LEVELS:
+            raise unknown("level", level, _LEVELS, where)
+        if name in _ALWAYS_REFUSED and level != "refused":
+            raise UserError(f"{where}: {name} can't be {level!r}: there is nothing that an entry could be made of.")
+    for name in own.get("exit_status", []):
+        if name not in rules["levels"]:
+            raise unknown("problem", name, rules["levels"], f"{where}, exit_status")
+    for pattern, demands in own.get("board", {}).items():
+        for name in demands:
+            if name not in _DEMANDS:
+                raise unknown("demand", name, _DEMANDS, f"{where}, board, {pattern}")
+    joined = {name: {**rules[name], **own.get(name, {})} for name in rules if name != "exit_status"}
+    return {**joined, "exit_status": own.get("exit_status", rules["exit_status"])}

@@ -1,0 +1,91 @@
+"""The folder that a site is written into: beside the old one until it is whole, then in its place."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from lmms_medtasks import __version__
+from lmms_medtasks.board.site.exports import json_text
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.report.csv_text import csv_text
+from lmms_medtasks.report.document import Table
+
+MARKER = "site.json"
+"""What tells a folder of ours from any other: only such a one is replaced."""
+
+
+class Folder:
+    """A site in the making. Paths are relative, with ``/``."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.files: dict[str, int] = {}
+
+    def text(self, path: str, text: str) -> None:
+        """Write a text file (UTF-8; what can't be encoded, a lone surrogate, becomes ``?``)."""
+        self.data(path, text.encode("utf-8", "replace"))
+
+    def data(self, path: str, content: bytes) -> None:
+        """Write a file. Raises ValueError when it is there already, or the path leads out of the folder."""
+        if path in self.files or ".." in path.split("/") or path.startswith("/") or "\\" in path:
+            raise ValueError(f"{path!r} is written a second time, or leads out of the site.")
+        place = self.root / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(content)
+        self.files[path] = len(content)
+
+    def csv(self, path: str, table: Table, origin: Sequence[tuple[str, str]] = ()) -> None:
+        """Write a table's CSV; ``path`` is without the ending."""
+        self.text(f"{path}.csv", csv_text(table, origin))
+
+    def table(self, path: str, table: Table, origin: Sequence[tuple[str, str]] = ()) -> None:
+        """Write a table's CSV and JSON; ``path`` is without the ending."""
+        self.csv(path, table, origin)
+        self.text(f"{path}.json", json_text(table, origin))
+
+
+@contextmanager
+def writing(output: Path) -> Iterator[Folder]:
+    """A folder that takes the place of ``output`` when the block ends well, and is gone when it does not.
+
+    Raises UserError when ``output`` is there and is no site of ours.
+    """
+    output = output.absolute()
+    check(output)
+    part = output.with_name(output.name + ".part")
+    if part.exists():
+        shutil.rmtree(part)
+    part.mkdir(parents=True)
+    try:
+        folder = Folder(part)
+        yield folder
+        folder.text(MARKER, json.dumps({"made by": f"lmms-medtasks {__version__}", "files": len(folder.files)}) + "\n")
+        _swap(part, output)
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+
+
+def check(output: Path) -> None:
+    """Raise UserError when ``output`` holds something that is not ours to replace."""
+    if output.exists() and not output.is_dir():
+        raise UserError(f"--output {output} is a file. Name a folder.")
+    if output.is_dir() and any(output.iterdir()) and not (output / MARKER).is_file():
+        raise UserError(
+            f"--output {output} holds something else than a site of ours (no {MARKER} in it), and would be replaced. "
+            "Name another folder, or empty it."
+        )
+
+
+def _swap(part: Path, output: Path) -> None:
+    old = output.with_name(output.name + ".old")
+    if old.exists():
+        shutil.rmtree(old)
+    if output.exists():
+        os.replace(output, old)
+    os.replace(part, output)
+    shutil.rmtree(old, ignore_errors=True)

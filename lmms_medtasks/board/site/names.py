@@ -1,0 +1,78 @@
+"""File names and ids from names that others chose."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from lmms_medtasks.board.entries import Model
+
+_LENGTH = 40
+_DIGEST = 8
+
+
+def slug(text: str) -> str:
+    """``text`` as a file name: lower-case letters, digits and single dashes; "x" if nothing is left."""
+    found = re.sub(r"[^a-z0-9_]+", "-", text.lower()).strip("-_")[:_LENGTH].strip("-_")
+    return found or "x"
+
+
+def slugs(texts: Iterable[str]) -> dict[str, str]:
+    """A file name for each text, no two alike; those that would be get a digest of the text behind."""
+    texts = list(dict.fromkeys(texts))
+    plain = [slug(text) for text in texts]
+    return {
+        text: name if plain.count(name) == 1 else f"{name}-{digest(text)}"
+        for text, name in zip(texts, plain, strict=True)
+    }
+
+
+def file_name(key: str) -> str:
+    """``key`` as a file name: as it is where that is harmless."""
+    found = re.sub(r"[^A-Za-z0-9_-]+", "-", key)
+    return key if found == key else f"{found[:_LENGTH]}-{digest(key)}"
+
+
+def model_slugs(models: Iterable[Model]) -> dict[str, str]:
+    """Model key -> file name, from the model's last path component and always a digest of the key.
+
+    A digest is always there, so that a model's address stays when another of its name joins the board.
+    """
+    return {model.key: f"{slug(model.name.rstrip('/').rpartition('/')[2])}-{digest(model.key)}" for model in models}
+
+
+def model_titles(models: Iterable[Model]) -> dict[str, str]:
+    """Model key -> name for people: the model's, with runner and arguments where two share it."""
+    models = list(models)
+    names = [shown_name(model.name) for model in models]
+    with_runner = [f"{name} ({model.harness_model})" for name, model in zip(names, models, strict=True)]
+    titles = {}
+    for model, name, longer in zip(models, names, with_runner, strict=True):
+        if names.count(name) == 1:
+            titles[model.key] = name
+        elif with_runner.count(longer) == 1:
+            titles[model.key] = longer
+        else:
+            titles[model.key] = f"{longer} [{digest(model.key)}]"
+    return titles
+
+
+def shown_name(name: str) -> str:
+    """A model's name; of a checkpoint in a folder of somebody's machine only the last two parts of its path."""
+    parts = [part for part in name.replace("\\", "/").split("/") if part]
+    local = name.startswith(("/", "~", "./", "../")) or name[1:3] in (":\\", ":/")
+    return "/".join(parts[-2:]) if local and parts else name
+
+
+def digest(text: str) -> str:
+    """Eight hexadecimal digits."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST]
+
+
+def without_roots(text: str, roots: Iterable[Path]) -> str:
+    """``text`` with paths below ``roots`` as seen from there: where a folder lies is nobody's business."""
+    for root in sorted((str(root) for root in roots), key=len, reverse=True):
+        text = text.replace(root.rstrip("/") + "/", "")
+    return text

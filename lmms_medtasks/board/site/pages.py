@@ -1,0 +1,94 @@
+"""The pages of a site, from templates that escape every text."""
+
+from __future__ import annotations
+
+import functools
+import importlib.resources
+from collections.abc import Sequence
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any
+
+from lmms_medtasks import __version__
+from lmms_medtasks.board.site.folder import Folder
+from lmms_medtasks.board.site.names import file_name
+from lmms_medtasks.board.site.ranking import MEANING
+from lmms_medtasks.report import page as report_page
+from lmms_medtasks.report.document import Part, Table
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+POLICY = (
+    # file: beside 'self': what 'self' is of a page that was opened as a file is left to the browser.
+    "default-src 'none'; script-src 'self' file:; style-src 'self' 'unsafe-inline' file:; img-src 'self' file: data:; "
+    "base-uri 'none'; form-action 'none'"
+)
+"""Scripts and pictures of the site itself only. Styles also inside a page: matplotlib's drawings have them."""
+
+_ASSETS = "lmms_medtasks.board.site"
+_OWN = Part("", "", (), (), ())
+"""The part that the site's own tables are of."""
+SCRIPTS = ("site.js", "questions.js")
+
+
+class Pages:
+    """Writes pages into a folder; all have the same head, with links to all suites."""
+
+    def __init__(self, folder: Folder, title: str, suites: Sequence[tuple[str, str]]) -> None:
+        """``suites``: name and title of each suite that has pages."""
+        self._folder = folder
+        self._title = title
+        self._suites = tuple(suites)
+
+    def assets(self) -> None:
+        """Write style sheet and scripts."""
+        own = _asset("site.css")
+        self._folder.text("assets/site.css", f"{report_page.styles()}{own}")
+        for name in SCRIPTS:
+            self._folder.text(f"assets/{name}", _asset(name))
+
+    def page(self, path: str, template: str, data: str, **values: Any) -> None:
+        """Write a page; its tables go to ``data/<data>/`` as CSV and JSON when their links are made."""
+        root = "../" * (len(PurePosixPath(path).parts) - 1)
+
+        def link_to(part: Part, table: Table, ending: str) -> str:
+            place = f"data/{data}/{file_name(_link(part, table))}"
+            if f"{place}.csv" not in self._folder.files:
+                self._folder.table(place, table, part.origin)
+            return f"{root}{place}.{ending}"
+
+        text = _environment().get_template(template).render(
+            **values,
+            part=_OWN,
+            root=root,
+            site_title=self._title,
+            suites=self._suites,
+            here=path,
+            policy=POLICY,
+            version=__version__,
+            csv_link=lambda part, table: link_to(part, table, "csv"),
+            json_link=lambda part, table: link_to(part, table, "json"),
+            drawing=report_page.drawing,
+            link=_link,
+            ranks=MEANING,
+        )  # fmt: skip
+        self._folder.text(path, text)
+
+
+def _link(part: Part, section: Any = None) -> str:
+    if section is None:
+        return part.key
+    return f"{part.key}-{section.key}" if part.key else section.key
+
+
+@functools.cache
+def _environment() -> Environment:
+    from jinja2 import ChoiceLoader, PackageLoader
+
+    environment = report_page.environment()
+    templates = PackageLoader("lmms_medtasks.board.site", "templates")
+    return environment.overlay(loader=ChoiceLoader([templates, environment.loader or templates]))
+
+
+def _asset(name: str) -> str:
+    return importlib.resources.files(_ASSETS).joinpath("assets").joinpath(name).read_text("utf-8")

@@ -1,0 +1,132 @@
+"""The suites' own reports of the runs behind a board: a model's parts, and the comparison of a suite's models."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from lmms_medtasks.board.entries import Entry
+from lmms_medtasks.board.site.names import shown_name
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.report.document import Flag, Part
+from lmms_medtasks.report.suites import Options, suites
+from lmms_medtasks.samples import result_files as results
+from lmms_medtasks.samples.result_files import Run
+from lmms_medtasks.samples.runs import model_name
+from lmms_medtasks.statistics.bootstrap import RESAMPLES
+
+_COMPARISON = "Comparison"
+
+
+@dataclass(frozen=True)
+class Report:
+    """Parts of a page, or why there are none."""
+
+    parts: tuple[Part, ...]
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Reports:
+    """What a suite's report says: of each model, by its key, and of all ranked entries together."""
+
+    models: Mapping[str, Report]
+    comparison: Report
+
+
+def of_suite(suite: str, entries: Sequence[Entry], resamples: int = RESAMPLES) -> Reports:
+    """The reports of all models with an entry of this suite; the comparison is of the ranked entries.
+
+    An entry that is shown apart takes no other one of its model with it: the comparison leaves out that entry alone,
+    and says so. Models that are ranked throughout are analysed in one go with the comparison, where the parts can be
+    told apart by the model's name; a report that can't be made is given with the reason, and keeps no other one from
+    being made.
+    """
+    by_model: dict[str, list[Entry]] = {}
+    for entry in entries:
+        by_model.setdefault(entry.model.key, []).append(entry)
+    ranked = {key: [entry for entry in own if entry.ranked] for key, own in by_model.items()}
+    compared = {key: own for key, own in ranked.items() if any(entry.source.samples for entry in own)}
+    together, comparison = _together(suite, compared, resamples)
+    models = {}
+    for key, own in by_model.items():
+        whole = together.get(key) if ranked[key] == own else None
+        models[key] = _titled(suite, whole or _parts(suite, runs_of(own), f"{suite}-", resamples))
+    return Reports(models, _without_apart(comparison, by_model))
+
+
+def _without_apart(comparison: Report, by_model: Mapping[str, Sequence[Entry]]) -> Report:
+    """The comparison with a note on the entries that are shown apart and so are not in it."""
+    apart = [
+        f"{shown_name(own[0].model.name)} ({', '.join(sorted({entry.task for entry in own if not entry.ranked}))})"
+        for own in by_model.values()
+        if not all(entry.ranked for entry in own)
+    ]
+    if not apart:
+        return comparison
+    flag = Flag("note", f"Not in this comparison, since shown apart from the ranking: {'; '.join(apart)}.")
+    return replace(comparison, parts=tuple(replace(part, flags=(*part.flags, flag)) for part in comparison.parts))
+
+
+def _together(suite: str, models: Mapping[str, Sequence[Entry]], resamples: int) -> tuple[dict[str, Report], Report]:
+    """Each model's own parts where they can be told apart, and the comparison."""
+    if len(models) < 2:
+        return {}, Report((), "Models are compared where the runs of two or more are there; packs have scores only.")
+    runs = runs_of(entry for own in models.values() for entry in own)
+    found = _parts(suite, runs, f"{suite}-", resamples)
+    own_parts: dict[str, list[Part]] = {}
+    for part in found.parts:
+        if part.title != _COMPARISON:
+            own_parts.setdefault(dict(part.origin).get("run model", ""), []).append(part)
+    comparison = replace(found, parts=tuple(part for part in found.parts if part.title == _COMPARISON))
+    names = {key: shown_name(own[0].model.name) for key, own in models.items()}
+    if sorted(names.values()) != sorted(own_parts):
+        return {}, comparison
+    return {key: Report(tuple(own_parts[name])) for key, name in names.items()}, comparison
+
+
+def _titled(suite: str, found: Report) -> Report:
+    """With the suite's name in each title; without a comparison of a model's own runs."""
+    kept = [part for part in found.parts if part.title != _COMPARISON]
+    module = suites().get(suite)
+    name = module.TITLE if module else suite
+    parts = [replace(part, title=name if len(kept) == 1 else f"{name}: {part.title}") for part in kept]
+    return Report(tuple(parts), "" if parts else f"{name}: {found.reason}")
+
+
+def runs_of(entries: Iterable[Entry]) -> list[Run]:
+    """The runs that entries are from, each once; packs are none. Only tasks that have an entry are left in them."""
+    tasks: dict[Path, list[str]] = {}
+    for entry in entries:
+        if entry.source.samples is not None:
+            tasks.setdefault(entry.source.results, []).append(entry.task)
+    return [_only(results.read(path), tasks[path]) for path in sorted(tasks)]
+
+
+def _only(run: Run, tasks: Sequence[str]) -> Run:
+    configs = {name: config for name, config in run.content.get("configs", {}).items() if name in tasks}
+    return Run(run.path, {**run.content, "configs": configs, "config": _without_path(run)})
+
+
+def _without_path(run: Run) -> Mapping[str, Any]:
+    """The run's configuration without the folder that a local checkpoint lies in."""
+    config = run.content.get("config") or {}
+    name, arguments = model_name(run.content), config.get("model_args")
+    if isinstance(arguments, Mapping):
+        return {**config, "model_args": {key: shown_name(name) if str(value) == name else value
+                                         for key, value in arguments.items()}}  # fmt: skip
+    return {**config, "model_args": str(arguments or "").replace(name, shown_name(name))}
+
+
+def _parts(suite: str, runs: Sequence[Run], prefix: str, resamples: int) -> Report:
+    module = suites().get(suite)
+    if module is None:
+        return Report((), "This suite has no report.")
+    if not runs:
+        return Report((), "Only packs: they have a score a question, not what a report is made from.")
+    try:
+        return Report(tuple(module.parts(runs, Options(resamples=resamples, prefix=prefix))))
+    except UserError as error:
+        return Report((), str(error))

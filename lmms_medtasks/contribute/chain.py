@@ -1,0 +1,133 @@
+"""A task's YAML with all that it includes: which file each key comes from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from lmms_medtasks.contribute import nodes, places
+from lmms_medtasks.contribute.problems import Findings, nearest
+from lmms_medtasks.contribute.templates import including
+
+MOST_FILES = 20
+"""YAMLs that a task may be made of; files that include others twice would be read without end."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A top-level key of a task: the file that it stands in, its nodes, and its value."""
+
+    file: Path
+    key: yaml.Node
+    node: yaml.Node
+
+    @property
+    def value(self) -> Any:
+        return nodes.plain(self.node)
+
+    @property
+    def line(self) -> int:
+        return nodes.line(self.key)
+
+
+@dataclass
+class Chain:
+    """``entries``: what a task says in the end, by key. ``files``: all YAMLs that it is made of, itself first.
+
+    ``joined``: those of its settings that are mappings, joined with what they stand above
+    (:mod:`lmms_medtasks.contribute.templates.including`): what counts for a task on a template.
+    """
+
+    path: Path
+    entries: dict[str, Entry] = field(default_factory=dict)
+    joined: dict[str, Entry] = field(default_factory=dict)
+    files: list[Path] = field(default_factory=list)
+
+    def value(self, key: str, default: Any = None) -> Any:
+        return self.entries[key].value if key in self.entries else default
+
+    @property
+    def plain(self) -> dict[str, Any]:
+        return {key: entry.value for key, entry in self.entries.items()}
+
+
+def inner(entry: Entry) -> dict[str, Entry]:
+    """The entries of a mapping that is a key's value; {} where it is none."""
+    if not isinstance(entry.node, yaml.MappingNode):
+        return {}
+    return {name: Entry(Path(pair[0].start_mark.name), *pair) for name, pair in nodes.items(entry.node).items()}
+
+
+def follow(path: Path, folder: Path, found: Findings) -> Chain | None:
+    """The chain of a YAML in ``folder``; None where a part of it can't be had (told in ``found``)."""
+    chain = Chain(path)
+    if not _join(path, folder, chain, (), found):
+        return None
+    if on_template(chain.value("process_results")):
+        chain.entries.update(chain.joined)
+    return chain
+
+
+def on_template(hook: object) -> bool:
+    """Whether a scoring hook, as a YAML names it, is a template's."""
+    return str(hook).startswith(
+        ("lmms_medtasks.contribute.templates.choice.", "lmms_medtasks.contribute.templates.judged.")
+    )
+
+
+def _join(path: Path, folder: Path, chain: Chain, above: tuple[Path, ...], found: Findings) -> bool:
+    if len(chain.files) == MOST_FILES:
+        found.add(path, f"{chain.path.name} is made of more than {MOST_FILES} files: a task needs two or three")
+    if len(chain.files) >= MOST_FILES:
+        return False
+    chain.files.append(path)
+    root = nodes.read(path, found)
+    if root is None:
+        return False
+    own = nodes.items(root)
+    merged = True
+    if "include" in own:
+        merged = _include(path, own.pop("include")[1], folder, chain, (*above, path), found)
+    for name, (key, node) in own.items():
+        chain.entries[name] = Entry(path, key, node)
+        if name in including.NESTED:
+            below = chain.joined.get(name)
+            chain.joined[name] = Entry(path, key, including.join(name, below.node if below else None, node))
+    return merged
+
+
+def _include(path: Path, node: yaml.Node, folder: Path, chain: Chain, above: tuple[Path, ...], found: Findings) -> bool:
+    value = nodes.plain(node)
+    names = value if isinstance(value, list) else [value]
+    if not names or not all(isinstance(name, str) for name in names):
+        found.add(path, "wanted a file's name or a list of them", line=nodes.line(node), key="include",
+                  value=str(value))  # fmt: skip
+        return False
+    done = True
+    for name in reversed(names):  # the first of several counts most, as in the harness
+        target = _target(path, name, nodes.line(node), folder, above, found)
+        done = target is not None and _join(target, folder, chain, above, found) and done
+        if len(chain.files) >= MOST_FILES:
+            return False
+    return done
+
+
+def _target(path: Path, name: str, row: int, folder: Path, above: tuple[Path, ...], found: Findings) -> Path | None:
+    where = {"line": row, "key": "include", "value": name}
+    target = path.parent / name
+    if Path(name).is_absolute() or not places.inside(target, folder):
+        found.add(path, "leads out of the task's folder, and to nothing on other machines", **where)
+        return None
+    if not places.is_file(target):
+        there = sorted(each.name for each in path.parent.iterdir() if each.is_file() and each != path)
+        found.add(path, "no such file beside the YAML", near=nearest(name, there), **where)
+        return None
+    target = target.resolve()
+    if target in (each.resolve() for each in above):
+        turn = " -> ".join(each.name for each in (*above, target))
+        found.add(path, f"includes itself: {turn}", **where)
+        return None
+    return target

@@ -1,0 +1,229 @@
+"""Checks that execute a contribution: its hooks on its data, as a run would."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any
+
+from lmms_medtasks.contribute import answers
+from lmms_medtasks.contribute.chain import Chain
+from lmms_medtasks.contribute.loaded import Loaded, attempt, load
+from lmms_medtasks.contribute.problems import Findings, nearest
+from lmms_medtasks.contribute.templates.settings import DRAWN
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.writing import write_text
+
+SHOWN = 5
+SCORED = 200
+"""Questions that are scored; the first ones."""
+SNAPSHOT = "prompts.json"
+HOOKS = ("process_docs", "doc_to_visual", "doc_to_text", "doc_to_target", "process_results")
+FROZEN: Mapping[str, Any] = {
+    "id": "frozen",
+    "question": "Which side of the image shows the nodule?",
+    "options": ["left", "right", "both", "neither"],
+    "answer": "B",
+    "image_id": "frozen",
+    "data": "full",
+    "grid": "2x2",
+}
+"""The question whose prompt a snapshot holds: the data's own may not be for everybody."""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A question as a model gets it. ``about``: its side of a shift, its degradation and level."""
+
+    id: str
+    prompt: str
+    pictures: tuple[Any, ...]
+    target: str
+    about: str
+
+
+def check(chain: Chain, found: Findings) -> tuple[Loaded | None, list[Shown]]:
+    """Check one task; what was loaded, and its first questions as a model gets them."""
+    task = load(chain, found)
+    if task is None:
+        return None, []
+    shown = _rendered(task, found)
+    before = len(found.errors)
+    _check_options(task, found)
+    if len(found.errors) == before and len(shown) == min(SHOWN, len(task.documents)):
+        task.attempt(answers.check, task, found, what="can't be scored", found=found, key="process_results")
+        task.attempt(_check_threads, task, found, what="can't be scored in threads", found=found, key="process_results")
+    _check_pickles(task, found)
+    found.told.append(f"{task.name}: {len(task.documents)} questions, {len(shown)} looked at")
+    return task, shown
+
+
+def _rendered(task: Loaded, found: Findings) -> list[Shown]:
+    """The first questions with prompt, pictures after degradation and target; each twice, to see that it stays."""
+    shown = []
+    for row in _rows(task):
+        doc = task.documents[row]
+        key = f"question {doc.get('id', row)!r}"
+        made = task.attempt(_once, task, doc, what="can't be shown", found=found, key=key)
+        if made is None:
+            continue
+        again = task.attempt(_once, task, doc, what="can't be shown a second time", found=found, key=key)
+        if again is not None and _pixels(made) != _pixels(again):
+            message = "its pictures differ from one call to the next: use no random numbers of your own"
+            found.add(task.path, message, key=key)
+        if not made.prompt.strip():
+            found.add(task.path, "the prompt is empty", key=key)
+        for mode in sorted({str(getattr(each, "mode", None)) for each in made.pictures} - {"RGB"}):
+            found.add(task.path, f"a picture has the mode {mode!r}, wanted 8-bit RGB", key=key)
+        if not made.pictures and not task.settings.get("no_image"):
+            message = "no picture is shown, and the settings do not say no_image: true"
+            found.add(task.path, message, level="warning", key=key)
+        shown.append(made)
+    return shown
+
+
+def _pixels(shown: Shown) -> list[bytes]:
+    return [each.tobytes() for each in shown.pictures]
+
+
+def _once(task: Loaded, doc: Mapping[str, Any]) -> Shown:
+    from PIL.Image import Image
+
+    pictures = task.pictures(doc)
+    for each in pictures:
+        if not isinstance(each, Image):
+            raise UserError(f"doc_to_visual gives a {type(each).__name__} among its pictures, wanted PIL images.")
+    return Shown(str(doc.get("id", "")), task.prompt(doc), tuple(pictures), task.target(doc), _about(task, doc))
+
+
+def _about(task: Loaded, doc: Mapping[str, Any]) -> str:
+    said = {"set": doc.get("set"), **{key: task.settings.get(key, doc.get(key)) for key in ("degradation", "severity")}}
+    if said["degradation"] == DRAWN:
+        said["degradation"] = doc.get("degradation")
+    return ", ".join(f"{key} {value}" for key, value in said.items() if value not in (None, ""))
+
+
+def _rows(task: Loaded) -> list[int]:
+    """The questions to be shown: the first ones, of both sides in turn where there is a shift."""
+    if "set" not in task.scored.column_names:
+        return list(range(min(SHOWN, len(task.documents))))
+    sides: dict[str, list[int]] = {}
+    for row, side in enumerate(task.scored["set"]):
+        sides.setdefault(side, []).append(row)
+    turns = [row for turn in zip_longest(*sides.values()) for row in turn if row is not None]
+    return sorted(turns[:SHOWN])
+
+
+def _check_options(task: Loaded, found: Findings) -> None:
+    """All questions: ids, options, answers. The adapter of ours has checked them; another may not have."""
+    if task.template is None:
+        return
+    missing = [name for name in ("id", "question", "options", "answer", "image_id") if name not in task.scored.features]
+    if missing:
+        found.add(task.path, f"its documents have no {', '.join(missing)}; they have "
+                  f"{', '.join(task.scored.column_names)}: give process_docs an adapter", key="process_docs",
+                  near=nearest(missing[0], task.scored.column_names))  # fmt: skip
+        return
+    if task.template.kind != "choice":
+        return
+    parser = answers.parser_of(task)
+    for doc in task.scored:
+        key = f"question {doc['id']!r}"
+        expected = task.attempt(parser.expected, doc, what="its answer can't be told", found=found, key=key)
+        possible = task.attempt(parser.answers, doc, what="its answers can't be told", found=found, key=key)
+        if expected is None or possible is None:
+            return
+        if expected not in possible:
+            message = "the answer is not among those that there are"
+            found.add(task.path, message, key=key, value=expected, allowed=possible)
+            return
+
+
+def _check_threads(task: Loaded, found: Findings) -> None:
+    """The scoring hook is called in several threads: the values must be those of one, and documents stay the same."""
+    docs = [task.scored[row] for row in range(min(SCORED, len(task.scored)))]
+    replies = [["A"] * task.repeats for _ in docs]
+    before = json.dumps(docs, default=str)
+    alone = [_values(task.score(doc, list(said))) for doc, said in zip(docs, replies, strict=True)]
+    again = [_values(task.score(doc, list(said))) for doc, said in zip(docs[::-1], replies[::-1], strict=True)]
+    with ThreadPoolExecutor(8) as pool:
+        twice = list(pool.map(lambda pair: _values(task.score(*pair)), zip(docs * 2, replies * 2, strict=True)))
+    if again != alone[::-1]:
+        found.add(task.path, "gives other values in another order: it keeps state between calls", key="process_results")
+    elif twice != alone * 2:
+        found.add(task.path, "gives other values in several threads than in one: it keeps state between calls",
+                  key="process_results")  # fmt: skip
+    if json.dumps(docs, default=str) != before:
+        found.add(task.path, "changes the document that it is given", key="process_results")
+
+
+def _values(scored: Any) -> str:
+    return json.dumps(scored, default=str, sort_keys=True)
+
+
+def _check_pickles(task: Loaded, found: Findings) -> None:
+    for key in HOOKS:
+        hook = task.config.get(key)
+        if not callable(hook):
+            continue
+        try:
+            pickle.loads(pickle.dumps(hook))
+        except Exception as error:  # noqa: BLE001 (pickle raises many kinds)
+            found.add(task.path, f"can't be sent to another process ({error}). A function of a file beside the YAML "
+                      "can't: the harness executes it outside of any package", key=key, level="warning")  # fmt: skip
+
+
+def prompts(tasks: list[Loaded]) -> tuple[dict[str, str], dict[str, str]]:
+    """The snapshot: each task's prompt for :data:`FROZEN`; and of tasks whose prompt wants more of a document, why."""
+    found, failed = {}, {}
+    for task in tasks:
+        doc = dict(FROZEN)
+        if task.template is not None and (task.template.kind == "open" or "options" not in task.template.columns):
+            doc["options"] = []
+        try:
+            found[task.name] = task.prompt(doc)
+        except Exception as error:  # noqa: BLE001 (a hook of others on a question that is not theirs)
+            failed[task.name] = f"{type(error).__name__}: {error}"
+    return dict(sorted(found.items())), failed
+
+
+def check_snapshot(folder: Path, tasks: list[Loaded], found: Findings) -> None:
+    """Compare the prompts with those that prompts.json records."""
+    path = folder / SNAPSHOT
+    if not path.is_file():
+        found.add(path, "is missing: write it with `lmms-medtasks validate FOLDER --write`")
+        return
+    recorded = attempt(_recorded, folder, path=path, what="is no record of prompts", found=found)
+    made, failed = prompts(tasks)
+    for name, error in failed.items():
+        found.add(path, f"no prompt could be made for a question without columns of its own ({error}): a change of it "
+                  "will not be noticed", key=name, level="warning")  # fmt: skip
+    for name, prompt in made.items() if recorded is not None else ():
+        if recorded.get(name) != prompt:
+            found.add(path, "the prompt is another than recorded. If that is wanted: raise metadata.version, say so in "
+                      "the card's changelog, and `lmms-medtasks validate FOLDER --write`", key=name,
+                      value=prompt)  # fmt: skip
+    for name in recorded or ():
+        if not (folder / f"{name}.yaml").is_file():
+            found.add(path, "there is no such task any more: `lmms-medtasks validate FOLDER --write`", key=name)
+
+
+def _recorded(folder: Path) -> dict[str, str]:
+    recorded = json.loads((folder / SNAPSHOT).read_bytes())
+    if not isinstance(recorded, dict):
+        raise UserError(f"wanted a mapping task -> prompt, got a {type(recorded).__name__}")
+    return recorded
+
+
+def write_snapshot(folder: Path, tasks: list[Loaded], *, whole: bool) -> Path:
+    """Record the prompts as they are. Unless ``tasks`` are all of the folder (``whole``), what it records stays."""
+    path = folder / SNAPSHOT
+    kept = {} if whole or not path.is_file() else _recorded(folder)
+    made = dict(sorted({**kept, **prompts(tasks)[0]}.items()))
+    write_text(path, json.dumps(made, indent=1, ensure_ascii=False) + "\n")
+    return path

@@ -1,0 +1,180 @@
+"""A contributed task as a run has it: hooks imported, settings handed to them, documents made. Executes its code."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lmms_medtasks.contribute import nodes, templates
+from lmms_medtasks.contribute.chain import Chain
+from lmms_medtasks.contribute.problems import Findings
+from lmms_medtasks.contribute.templates import binding, including
+from lmms_medtasks.errors import UserError
+
+if TYPE_CHECKING:
+    from datasets import Dataset
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """``documents`` are whole; ``scored`` are the same without picture columns, as the scoring hook gets them."""
+
+    path: Path
+    config: Mapping[str, Any]
+    documents: Dataset
+    scored: Dataset
+
+    @property
+    def name(self) -> str:
+        return str(self.config["task"])
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What the harness gives to the hooks for prompt and pictures."""
+        given = self.config.get("lmms_eval_specific_kwargs") or {}
+        return {**given, **given.get("default", {})}
+
+    @property
+    def template(self) -> templates.Template | None:
+        hook = self.config["process_results"]
+        return binding.template_of({**self.config, "process_results": getattr(hook, "func", hook)})
+
+    @property
+    def repeats(self) -> int:
+        return int(self.config.get("repeats") or 1)
+
+    def prompt(self, doc: Mapping[str, Any]) -> str:
+        return str(self._call("doc_to_text", doc))
+
+    def pictures(self, doc: Mapping[str, Any]) -> list[Any]:
+        return list(self._call("doc_to_visual", doc))
+
+    def target(self, doc: Mapping[str, Any]) -> str:
+        hook = self.config["doc_to_target"]
+        return str(hook(doc) if callable(hook) else hook)
+
+    def score(self, doc: Mapping[str, Any], replies: list[str]) -> dict[str, Any]:
+        found: dict[str, Any] = self.config["process_results"](doc, replies)
+        return found
+
+    def attempt(self, function: Callable[..., Any], *arguments: Any, what: str, found: Findings, key: str = "") -> Any:
+        """See :func:`attempt`."""
+        return attempt(function, *arguments, path=self.path, what=what, found=found, key=key)
+
+    def _call(self, key: str, doc: Mapping[str, Any]) -> Any:
+        from lmms_medtasks.contribute.functions import accepts
+
+        hook = self.config[key]
+        if not callable(hook):
+            return hook
+        most = accepts(hook)[1]
+        return hook(doc) if most == 1 else hook(doc, self.settings)
+
+
+def load(chain: Chain, found: Findings) -> Loaded | None:
+    """Load a task; None where its hooks or its data can't be had, told in ``found``."""
+    path = chain.path
+    bound = attempt(_bound, chain, path=path, what="its hooks can't be had", found=found)
+    if bound is None:
+        return None
+    documents = attempt(_documents, bound, path=path, what="its data can't be had", found=found)
+    if documents is None:
+        return None
+    return Loaded(path, bound, documents, _without_pictures(documents))
+
+
+def attempt(
+    function: Callable[..., Any], *arguments: Any, path: Path | str, what: str, found: Findings, key: str = ""
+) -> Any:
+    """What ``function(*arguments)`` gives, or None and a problem: a hook of others may raise anything."""
+    try:
+        return function(*arguments)
+    except UserError as error:
+        found.add(path, f"{what}: {error}", key=key)
+    except SystemExit as error:
+        found.add(path, f"{what}: it ends Python (SystemExit: {error})", key=key)
+    except Exception as error:  # noqa: BLE001 (told with its type; the hooks are anyone's)
+        cause = error.__cause__ or error
+        found.add(path, f"{what}: {type(cause).__name__}: {cause}", key=key)
+    return None
+
+
+def _bound(chain: Chain) -> dict[str, Any]:
+    return binding.bound(config(chain), chain.path)
+
+
+def config(chain: Chain) -> dict[str, Any]:
+    """A task's YAML with all that it includes, as the harness's ``load_yaml_config`` has it: functions are imported.
+
+    The harness's own would import torch and transformers first, which takes longer than all checks together.
+    """
+    made = {key: _built(entry.value, entry.file.parent) for key, entry in chain.entries.items()}
+    kwargs = made.get("dataset_kwargs")
+    if made.get("dataset_path") in including.LOCAL and isinstance(kwargs, dict) and "data_files" in kwargs:
+        made["dataset_kwargs"] = {**kwargs, "data_files": including.located(kwargs["data_files"], chain.path.parent)}
+    return made
+
+
+def _built(value: Any, folder: Path) -> Any:
+    """``value`` with functions in place of their names; ``folder`` is where the YAML lies that names them."""
+    if isinstance(value, nodes.Function):
+        return _function(value, folder)
+    if isinstance(value, dict):
+        return {key: _built(each, folder) for key, each in value.items()}
+    return [_built(each, folder) for each in value] if isinstance(value, list) else value
+
+
+def _function(dotted: str, folder: Path) -> Any:
+    module_name, _, name = dotted.rpartition(".")
+    local = folder / f"{module_name}.py"
+    if not local.is_file():
+        return getattr(importlib.import_module(module_name), name)
+    spec = importlib.util.spec_from_file_location(module_name, local)
+    if spec is None or spec.loader is None:
+        raise UserError(f"{local.name} can't be imported.")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return getattr(module, name)
+
+
+def _documents(config: Mapping[str, Any]) -> Dataset:
+    import datasets
+
+    datasets.disable_progress_bars()
+    kwargs = dict(config.get("dataset_kwargs") or {})
+    split = config["test_split"]
+    if kwargs.pop("load_from_disk", False):
+        rows = datasets.load_from_disk(config["dataset_path"])[split]
+    else:
+        for key in ("cache_dir", "video", "force_download", "force_unzip", "local_files_only", "create_link", "token"):
+            kwargs.pop(key, None)
+        try:
+            rows = datasets.load_dataset(config["dataset_path"], name=config.get("dataset_name"), split=split, **kwargs)
+        except ConnectionError as error:
+            raise UserError(
+                f"{error}. Try again where there is a network, without HF_HUB_OFFLINE, or once the data set is in the "
+                "cache; what can be told without it is right."
+            ) from error
+    adapt = config.get("process_docs")
+    documents = adapt(rows) if adapt else rows
+    if not len(documents):
+        raise UserError("there is no question in it")
+    return documents
+
+
+def _without_pictures(documents: Dataset) -> Dataset:
+    import datasets
+
+    lists = tuple(
+        getattr(datasets, name) for name in ("Sequence", "List") if isinstance(getattr(datasets, name, 0), type)
+    )
+
+    def pictured(feature: Any) -> bool:
+        inner = getattr(feature, "feature", None) if isinstance(feature, lists) else feature
+        return isinstance(inner, datasets.Image)
+
+    return documents.remove_columns([name for name, feature in documents.features.items() if pictured(feature)])

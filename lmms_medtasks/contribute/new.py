@@ -1,0 +1,203 @@
+"""``lmms-medtasks new``: the folder of a task, ready to be checked and run."""
+
+from __future__ import annotations
+
+import importlib.resources
+import json
+import keyword
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from string import Template as Text
+from typing import Any
+
+from lmms_medtasks.contribute import tables, templates
+from lmms_medtasks.contribute.adapter import from_columns
+from lmms_medtasks.contribute.templates import settings as schema
+from lmms_medtasks.errors import UserError, unknown
+
+UNFILLED = "(to be filled in)"
+"""Stands in a card where something is missing; ``validate`` reports it."""
+
+_NAME = re.compile(r"[a-z][a-z0-9_]{1,60}")
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a new task is to be.
+
+    ``dataset``: a table in the task's folder, a hub's ``owner/name``, or ``medtasks://suite/split``. ``columns``: our
+    name -> the table's, where they differ ("options" may have several, joined by commas). ``settings``: what goes into
+    the YAML. ``card``: paper, licence, terms, deviations.
+    """
+
+    name: str
+    template: str
+    dataset: str
+    folder: Path
+    split: str = "test"
+    columns: Mapping[str, str] = field(default_factory=dict)
+    answer_is: str = ""
+    tags: tuple[str, ...] = ()
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    card: Mapping[str, str] = field(default_factory=dict)
+
+
+def write(wanted: Wanted) -> list[Path]:
+    """Write the folder's files and return them; nothing is overwritten.
+
+    Raises:
+        UserError: a bad name, an unknown template, column or setting, a table that is elsewhere, files in the way.
+    """
+    _check_name(wanted.name)
+    template = templates.get(wanted.template)
+    schema.check(wanted.settings, "new")
+    have = _columns(wanted)
+    _check_columns(wanted, template, have)
+    files = _files(wanted, template)
+    taken = [name for name in files if (wanted.folder / name).exists()]
+    if taken:
+        raise UserError(f"{wanted.folder / taken[0]} is there already. Nothing was written; choose another name.")
+    wanted.folder.mkdir(parents=True, exist_ok=True)
+    for name, text in files.items():
+        (wanted.folder / name).write_text(text, "utf-8")
+    return [wanted.folder / name for name in files]
+
+
+def _check_name(name: str) -> None:
+    if not _NAME.fullmatch(name) or keyword.iskeyword(name):
+        raise UserError(f"The name {name!r}: wanted small letters, digits and underscores, a letter first, 2 to 61.")
+
+
+def _columns(wanted: Wanted) -> list[str] | None:
+    """The table's columns; None for data that lie elsewhere."""
+    path = _table(wanted)
+    return tables.columns(path) if path else None
+
+
+def _table(wanted: Wanted) -> Path | None:
+    if wanted.dataset.startswith("medtasks://"):
+        return None
+    path = Path(wanted.dataset)
+    if not path.suffix and re.fullmatch(r"[\w.-]+/[\w.-]+", wanted.dataset) and not path.exists():
+        return None  # on a hub
+    if not path.is_file():
+        raise UserError(
+            f"--dataset {wanted.dataset!r}: no such file. Allowed: a table in {wanted.folder}/ "
+            f"({', '.join(tables.BUILDERS)}), a hub's owner/name, or medtasks://suite/split."
+        )
+    tables.builder(path)
+    if not path.resolve().is_relative_to(wanted.folder.resolve()):
+        raise UserError(
+            f"--dataset {wanted.dataset!r} is not in {wanted.folder}/. Put the table and its pictures there first, so "
+            "that the task finds them wherever the folder goes."
+        )
+    return path
+
+
+def _check_columns(wanted: Wanted, template: templates.Template, have: Sequence[str] | None) -> None:
+    if wanted.columns.get("answer") and wanted.answer_is:
+        from_columns(answer_is=wanted.answer_is)  # type: ignore[arg-type]  # refuses what there is none of
+    if have is None:
+        return
+    for ours in (*template.columns, *wanted.columns):
+        optional = ours == "image" and wanted.settings.get("no_image") and "image" not in wanted.columns
+        for theirs in wanted.columns.get(ours, ours).split(","):
+            if theirs not in have and not optional:
+                raise unknown("column", theirs, have, f"{wanted.dataset}. Say which one is `{ours}`: --{ours} COLUMN")
+    shift = wanted.settings.get("shift")
+    for name in (*wanted.tags, *([shift["column"]] if shift else [])):
+        if name not in have:
+            raise unknown("column", name, have, wanted.dataset)
+
+
+def _files(wanted: Wanted, template: templates.Template) -> dict[str, str]:
+    main = {**template.settings, **wanted.settings}
+    variants: dict[str, Mapping[str, Any]] = {"": {}}
+    # Not what the task itself is already: severe, beside a task of severity 2.
+    variants |= {f"_{ending}": new for ending, new in template.variants.items() if {**main, **new} != main}
+    name = wanted.name
+    files = {f"{name}{ending}.yaml": _yaml(wanted, template, ending, changed) for ending, changed in variants.items()}
+    adapter = _adapter(wanted)
+    return {
+        **files,
+        templates.FILE: templates.yaml_text(template.name),
+        "prompt.txt": templates.prompt(str(template.settings["prompt"])) + "\n",
+        **({"adapter.py": adapter} if adapter else {}),
+        "README.md": _card(wanted, template, [f"{name}{ending}" for ending in variants]),
+    }
+
+
+def _yaml(wanted: Wanted, template: templates.Template, ending: str, changed: Mapping[str, Any]) -> str:
+    settings = {**_stated(template), **wanted.settings, **changed, "prompt": "prompt.txt"}
+    lines = [f"include: {wanted.name}.yaml" if ending else f"include: {templates.FILE}", f"task: {wanted.name}{ending}"]
+    if not ending:
+        lines += _data(wanted)
+        lines += ["process_docs: !function adapter.documents"] if _adapter(wanted) else []
+    lines += ["lmms_eval_specific_kwargs:", "  default:"]
+    lines += [f"    {key}: {_inline(value)}" for key, value in sorted(settings.items())]
+    lines += ["metadata:", f"  template: {template.name}", "  version: 1.0"]
+    return "\n".join(lines) + "\n"
+
+
+def _stated(template: templates.Template) -> dict[str, Any]:
+    """The template's settings that one should see in the YAML: what a contributor may want to change."""
+    return {
+        key: value
+        for key, value in template.settings.items()
+        if key in ("degradation", "severity", "judge", "parser", "no_image", "seed_trials")
+    }
+
+
+def _data(wanted: Wanted) -> list[str]:
+    path = _table(wanted)
+    if path:
+        kind, inside = tables.builder(path), path.resolve().relative_to(wanted.folder.resolve()).as_posix()
+        extra = ['  sep: "\\t"'] if path.suffix == ".tsv" else []
+        source = [f"dataset_path: {kind}", "dataset_kwargs:", *extra, "  data_files:", f"    test: {inside}"]
+        return [*source, "test_split: test"]
+    if wanted.dataset.startswith("medtasks://"):
+        files = ["dataset_kwargs:", "  data_files:", f"    test: {wanted.dataset}"]
+        return ["dataset_path: parquet", *files, "test_split: test"]
+    return [f"dataset_path: {wanted.dataset}", f"test_split: {wanted.split}"]
+
+
+def _adapter(wanted: Wanted) -> str:
+    """The one line of adapter.py; "" where all columns are called as ours."""
+    given: dict[str, Any] = {key: value for key, value in wanted.columns.items() if value != key}
+    if "options" in given and "," in given["options"]:
+        given["options"] = given["options"].split(",")
+    if wanted.answer_is:
+        given["answer_is"] = wanted.answer_is
+    if wanted.tags:
+        given["tags"] = list(wanted.tags)
+    if not given:
+        return ""
+    arguments = ", ".join(f"{key}={json.dumps(value, ensure_ascii=False)}" for key, value in given.items())
+    return f"from lmms_medtasks.contribute.adapter import from_columns\n\ndocuments = from_columns({arguments})\n"
+
+
+def _inline(value: Any) -> str:
+    """A setting's value in one line of YAML, which JSON is a part of."""
+    return value if isinstance(value, str) and re.fullmatch(r"[a-z][a-z0-9_.-]*", value) else json.dumps(value)
+
+
+def _card(wanted: Wanted, template: templates.Template, tasks: Sequence[str]) -> str:
+    text = importlib.resources.files(__package__).joinpath("card_template.md").read_text("utf-8")
+    missing = dict.fromkeys(("paper", "licence", "terms", "deviations", "about"), UNFILLED)
+    named = [f"`{theirs}` as `{ours}`" for ours, theirs in wanted.columns.items()]
+    own = [f"`{column}`" for column in template.columns if column not in wanted.columns]
+    kept = [f"`{tag}` (kept)" for tag in wanted.tags]
+    metrics = wanted.settings.get("metrics") or template.metrics
+    return Text(text).substitute(
+        {**missing, **{key: value for key, value in wanted.card.items() if value}},
+        name=wanted.name,
+        data=f"`{Path(wanted.dataset).name if _table(wanted) else wanted.dataset}`",
+        tasks="\n".join(f"- `{task}`" for task in tasks),
+        template=template.name,
+        template_about=template.about,
+        metrics="\n".join(f"- `{metric}`" for metric in ([metrics] if isinstance(metrics, str) else metrics)),
+        columns=", ".join([*own, *named, *kept]),
+        prepare="nothing, the table lies in this folder" if _table(wanted) else "the harness loads it",
+    )

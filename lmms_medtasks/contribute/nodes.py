@@ -1,0 +1,191 @@
+"""Reading a YAML of others as a tree with line numbers: nothing in it is built, imported or executed.
+
+What the harness's loader would choke on, take for something else, or unfold without end is a problem with a line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from lmms_medtasks.contribute.problems import Findings
+from lmms_medtasks.contribute.templates import including
+
+LARGEST = 256 * 1024
+"""Bytes: no task needs more; a file that large is data, or an attack."""
+MOST_NODES = 20_000
+"""Nodes once aliases are unfolded."""
+FUNCTION = "!function"
+
+_DEEPEST = 50
+_STANDARD = "tag:yaml.org,2002:"
+_KINDS = ("str", "int", "float", "bool", "null", "timestamp", "seq", "map")
+
+
+def read(path: Path, found: Findings) -> yaml.MappingNode | None:
+    """The tree of a YAML, None where it can't be had; what is wrong with it goes to ``found``."""
+    text = _text(path, found)
+    if text is None:
+        return None
+    try:
+        root = including.compose(text, path)
+    except yaml.YAMLError as error:
+        _add_yaml_error(path, text, error, found)
+        return None
+    except RecursionError:
+        found.add(path, "lists or mappings are nested too deeply to be read")
+        return None
+    if root is None:
+        found.add(path, "the file is empty: the harness can then read no task of any folder beside it")
+        return None
+    if not isinstance(root, yaml.MappingNode):
+        found.add(path, f"holds {_kind(root)}, wanted a mapping of keys", line=line(root))
+        return None
+    return root if _bounded(path, root, found) and _plain(path, root, found) else None
+
+
+def _text(path: Path, found: Findings) -> str | None:
+    try:
+        size = path.stat().st_size
+        if size > LARGEST:
+            found.add(path, f"{size:,} bytes, at most {LARGEST:,}: a task's data belong into a table beside it")
+            return None
+        content = path.read_bytes()
+    except OSError as error:
+        found.add(path, f"can't be read: {error.strerror}")
+        return None
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        row = content[: error.start].count(b"\n") + 1
+        found.add(path, f"byte {content[error.start]:#04x} is not UTF-8: save the file as UTF-8", line=row)
+        return None
+
+
+def _add_yaml_error(path: Path, text: str, error: yaml.YAMLError, found: Findings) -> None:
+    mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
+    row = mark.line + 1 if mark else None
+    said = str(getattr(error, "problem", None) or error).splitlines()[0]
+    lines = text.splitlines()
+    if row and row <= len(lines) and "\t" in lines[row - 1][: len(lines[row - 1]) - len(lines[row - 1].lstrip())]:
+        said += ": the line begins with a tab, YAML wants blanks"
+    found.add(path, f"is no YAML: {said}", line=row)
+
+
+def _bounded(path: Path, root: yaml.Node, found: Findings) -> bool:
+    """Whether the tree with all aliases unfolded is finite and small."""
+    sizes: dict[int, int] = {}
+    open_nodes: set[int] = set()
+
+    def size(node: yaml.Node, depth: int) -> int:
+        if id(node) in open_nodes:
+            raise _Endless("an anchor holds an alias of itself", line(node))
+        if id(node) in sizes:
+            return sizes[id(node)]
+        if depth > _DEEPEST:
+            raise _Endless(f"nested more than {_DEEPEST} deep", line(node))
+        open_nodes.add(id(node))
+        sizes[id(node)] = 1 + sum(size(each, depth + 1) for each in _children(node))
+        open_nodes.discard(id(node))
+        return sizes[id(node)]
+
+    try:
+        total = size(root, 0)
+    except _Endless as endless:
+        found.add(path, str(endless.args[0]), line=endless.args[1])
+        return False
+    if total > MOST_NODES:
+        found.add(path, f"its aliases unfold to {total:,} values, at most {MOST_NODES:,}")
+        return False
+    return True
+
+
+class _Endless(Exception):
+    pass
+
+
+def _plain(path: Path, root: yaml.Node, found: Findings) -> bool:
+    """Whether there are only plain values and !function, and no key twice."""
+    before = len(found.problems)
+    for node in walk(root):
+        kind, shown = node.tag.removeprefix(_STANDARD), node.tag.replace(_STANDARD, "!!")
+        if kind.startswith("python/"):
+            found.add(path, "a tag that makes Python objects", line=line(node), value=shown, allowed=(FUNCTION,))
+        elif kind == "merge":
+            found.add(path, "wanted the keys themselves: what is merged in would not be looked at", line=line(node),
+                      value="<<")  # fmt: skip
+        elif kind not in _KINDS and node.tag != FUNCTION:
+            found.add(path, "unknown tag", line=line(node), value=shown, allowed=(FUNCTION,))
+        elif node.tag == FUNCTION and not isinstance(node, yaml.ScalarNode):
+            found.add(path, "!function wants a dotted name", line=line(node))
+        if isinstance(node, yaml.MappingNode):
+            _check_keys(path, node, found)
+    return len(found.problems) == before
+
+
+def _check_keys(path: Path, node: yaml.MappingNode, found: Findings) -> None:
+    seen: dict[str, int] = {}
+    for key, _ in node.value:
+        if not isinstance(key, yaml.ScalarNode):
+            found.add(path, "a key must be a word", line=line(key))
+        elif key.value in seen:
+            found.add(path, f"the key stands on line {seen[key.value]} already; only the last would count",
+                      line=line(key), key=key.value)  # fmt: skip
+        else:
+            seen[key.value] = line(key)
+
+
+def walk(root: yaml.Node) -> Iterator[yaml.Node]:
+    """Every node of a bounded tree once."""
+    seen: set[int] = set()
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        if id(node) not in seen:
+            seen.add(id(node))
+            yield node
+            waiting += _children(node)
+
+
+def _children(node: yaml.Node) -> list[yaml.Node]:
+    if isinstance(node, yaml.MappingNode):
+        return [each for pair in node.value for each in pair]
+    return list(node.value) if isinstance(node, yaml.SequenceNode) else []
+
+
+def line(node: yaml.Node) -> int:
+    """The line of a node, from 1."""
+    return int(node.start_mark.line) + 1
+
+
+def items(node: yaml.MappingNode) -> dict[str, tuple[yaml.Node, yaml.Node]]:
+    """Key -> the key's and the value's nodes."""
+    return {str(key.value): (key, value) for key, value in node.value}
+
+
+class Function(str):
+    """What stands after ``!function``."""
+
+
+def plain(node: yaml.Node) -> Any:
+    """The value of a bounded tree as Python has it: texts, numbers, lists, mappings, and :class:`Function`."""
+    if node.tag == FUNCTION:
+        return Function(node.value)
+    if isinstance(node, yaml.MappingNode):
+        return {plain(key): plain(value) for key, value in node.value}
+    if isinstance(node, yaml.SequenceNode):
+        return [plain(each) for each in node.value]
+    loader = yaml.SafeLoader("")
+    try:
+        return loader.construct_object(node)
+    except (yaml.YAMLError, ValueError):
+        return node.value  # 2026-13-45 looks like a date and is none
+    finally:
+        loader.dispose()
+
+
+def _kind(node: yaml.Node) -> str:
+    return "a list" if isinstance(node, yaml.SequenceNode) else f"the word {str(node.value)[:40]!r}"

@@ -1,0 +1,57 @@
+"""``lmms-medtasks validate``: all checks of a task's folder, and what they found."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from lmms_medtasks.contribute import live, page, static, versions
+from lmms_medtasks.contribute.chain import Chain
+from lmms_medtasks.contribute.loaded import Loaded
+from lmms_medtasks.contribute.problems import Findings
+from lmms_medtasks.writing import write_text
+
+
+def validate(
+    path: Path, *, static_only: bool = False, base: str = "", show: Path | None = None, write: bool = False
+) -> Findings:
+    """Check a task's folder, or one YAML of it.
+
+    Args:
+        path: The folder, or the YAML.
+        static_only: Import and execute nothing of the contribution.
+        base: A git revision; versions must have gone up where prompt or data changed since.
+        show: Write a page there that shows the first questions as a model gets them.
+        write: Record the prompts in prompts.json, rather than compare them with it.
+
+    Hooks are executed only when all that can be told without has been found right.
+
+    Raises:
+        UserError: no such folder, no such revision.
+    """
+    found = Findings()
+    chains = static.check(path, found)
+    if base:
+        versions.check(chains, base, found)
+    # A card that is still to be filled in keeps nobody from seeing whether the rest is right.
+    if static_only or any(not each.file.endswith(".md") for each in found.errors):
+        return found
+    _execute(path, chains, show, write, found)
+    return found
+
+
+def _execute(path: Path, chains: list[Chain], show: Path | None, write: bool, found: Findings) -> None:
+    folder = static.folder_of(path)
+    tasks: list[Loaded] = []
+    pages = []
+    for chain in chains:
+        task, shown = live.check(chain, found)
+        pages.append((chain.path.stem, shown))
+        if task is not None:
+            tasks.append(task)
+    if write and not found.errors:
+        found.told.append(f"Written: {live.write_snapshot(folder, tasks, whole=path.is_dir())}")
+    elif not write and len(tasks) == len(chains):
+        live.check_snapshot(folder, tasks, found)
+    if show is not None:
+        write_text(show, page.html(folder.resolve().name, pages))
+        found.told.append(f"Written: {show}")

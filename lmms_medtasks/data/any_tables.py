@@ -1,0 +1,132 @@
+"""Tables whose form is not known beforehand: parquet, CSV, TSV, JSON and JSON lines, read record by record."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from lmms_medtasks.data import json_lists
+from lmms_medtasks.data.tables import Table
+from lmms_medtasks.errors import UserError
+
+SUFFIXES = (".parquet", ".csv", ".tsv", ".jsonl", ".ndjson", ".json")
+SECTION = "section"
+"""The column that the records of a JSON object of lists get: the list's key."""
+
+_NO_DATA = {"dataset_info.json", "dataset_infos.json", "state.json", "config.json", "package.json"}
+
+Row = dict[str, Any]
+
+
+def is_table(name: str) -> bool:
+    """Whether a file of this name may hold records.
+
+    >>> is_table("data/test.PARQUET"), is_table("dataset_infos.json"), is_table("cases.xlsx")
+    (True, False, False)
+    """
+    path = PurePosixPath(name.lower())
+    return path.suffix in SUFFIXES and path.name not in _NO_DATA
+
+
+def rows(path: Path) -> Iterator[Row | None]:
+    """The records of a table, in order; None for one that is no record (too many cells, no object).
+
+    Raises:
+        UserError: the file cannot be read, is damaged, or holds no records.
+    """
+    readers = {".parquet": _parquet, ".csv": _separated, ".tsv": _separated, ".json": _json}
+    return readers.get(path.suffix.lower(), _json_lines)(path)
+
+
+def columns(path: Path) -> tuple[str, ...]:
+    """The columns of a table, in the order in which they come; of JSON, of all its records together."""
+    if path.suffix.lower() == ".parquet":
+        return tuple(_open_parquet(path).schema_arrow.names)
+    if path.suffix.lower() in (".csv", ".tsv"):
+        return _table(path).columns
+    return tuple(dict.fromkeys(name for row in rows(path) if row is not None for name in row))
+
+
+def _open_parquet(path: Path) -> Any:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        return pq.ParquetFile(path)
+    except (OSError, pa.ArrowInvalid) as error:
+        raise UserError(f"{path.name} cannot be read as parquet: {error}. Fetch it again.") from error
+
+
+def _parquet(path: Path) -> Iterator[Row | None]:
+    import pyarrow as pa
+
+    with _open_parquet(path) as file:
+        try:
+            for batch in file.iter_batches(batch_size=16):
+                yield from batch.to_pylist()
+        except (OSError, pa.ArrowInvalid) as error:
+            raise UserError(f"{path.name} is damaged: {error}. Fetch it again.") from error
+
+
+def _table(path: Path) -> Table:
+    return Table(path, "," if path.suffix.lower() == ".csv" else "\t")
+
+
+def _separated(path: Path) -> Iterator[Row | None]:
+    for record in _table(path).records():
+        yield None if record.cells is None else dict(record.cells)
+
+
+def _json(path: Path) -> Iterator[Row | None]:
+    if _first_sign(path) == "[":
+        for record in json_lists.records(path):
+            yield record if isinstance(record, dict) else None
+        return
+    try:
+        content = json.loads(path.read_text("utf-8-sig"))
+    except (OSError, ValueError, RecursionError) as error:
+        # Some write JSON lines into a file called .json.
+        if isinstance(error, ValueError) and "Extra data" in str(error):
+            yield from _json_lines(path)
+            return
+        raise UserError(f"{path.name} is not JSON: {error}. It is cut short or damaged. Fetch it again.") from error
+    if not isinstance(content, Mapping):
+        raise UserError(f"{path.name} holds no records: it is {type(content).__name__}.")
+    lists = {key: value for key, value in content.items() if isinstance(value, list)}
+    if not lists:
+        raise UserError(f"{path.name} holds no list of records. Its keys: {', '.join(map(str, content))}.")
+    for key, value in lists.items():
+        for record in value:
+            yield {SECTION: key, **record} if isinstance(record, dict) else None
+
+
+def _first_sign(path: Path) -> str:
+    try:
+        with path.open(encoding="utf-8-sig") as file:
+            return next((text[0] for line in file if (text := line.strip())), "")
+    except UnicodeDecodeError as error:
+        raise UserError(f"{path.name} is not UTF-8 text: {error.reason}.") from error
+    except OSError as error:
+        raise UserError(f"{path} cannot be read: {error.strerror}.") from error
+
+
+def _json_lines(path: Path) -> Iterator[Row | None]:
+    try:
+        with path.open(encoding="utf-8-sig") as file:
+            for number, line in enumerate(file, start=1):
+                if line.strip():
+                    record = _line(line, path.name, number)
+                    yield record if isinstance(record, dict) else None
+    except UnicodeDecodeError as error:
+        raise UserError(f"{path.name} is not UTF-8 text: {error.reason}.") from error
+    except OSError as error:
+        raise UserError(f"{path} cannot be read: {error.strerror}.") from error
+
+
+def _line(line: str, name: str, number: int) -> Any:
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise UserError(f"{name}, line {number} is not JSON: {error}. It is cut short or damaged.") from error

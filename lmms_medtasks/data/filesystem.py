@@ -1,0 +1,62 @@
+"""``medtasks://suite/split`` as an fsspec filesystem, so that a task's YAML is plain data.
+
+A url stands for the parquet file that :func:`lmms_medtasks.data.locate` finds, under the path that it has on this
+machine. As the files are local, ``datasets`` opens them where they are: no copy in its download cache, and nothing is
+refused when ``HF_HUB_OFFLINE`` is set (it refuses downloads by any protocol then). ``info`` gives the digest of the
+rows as ``ETag``, which ``datasets`` makes part of the name of its own cached copy: other rows never come from an old
+one.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import fsspec
+
+from lmms_medtasks.errors import UserError
+
+
+class MedtasksFileSystem(fsspec.AbstractFileSystem):  # type: ignore[misc]
+    """Read-only. Paths are absolute paths of prepared or bundled parquet files."""
+
+    protocol = "medtasks"
+    local_file = True
+
+    @classmethod
+    def _strip_protocol(cls, path: str) -> str:
+        """The local path of the file that a url stands for; raises what ``locate`` raises. A local path stays."""
+        from lmms_medtasks.data import locate
+
+        path = str(path)
+        rest = path[len("medtasks://") :] if path.startswith("medtasks://") else path
+        if Path(rest).is_absolute():
+            return rest
+        parts = rest.strip("/").split("/")
+        if len(parts) > 2 and Path("/", rest).is_file():
+            return f"/{rest}"  # datasets, when it streams, makes two slashes of three
+        if len(parts) != 2:
+            raise UserError(f"{path!r} names no data: wanted medtasks://SUITE/SPLIT, as in medtasks://medq_deg/clean.")
+        return str(locate(*parts).path)
+
+    def info(self, path: str, **kwargs: Any) -> dict[str, Any]:
+        """Name, size, type and, as ``ETag``, the digest of the rows."""
+        from lmms_medtasks.data.locating import digest_of
+
+        local = Path(self._strip_protocol(path))
+        return {"name": str(local), "size": local.stat().st_size, "type": "file", "ETag": digest_of(local)}
+
+    def ls(self, path: str, detail: bool = True, **kwargs: Any) -> list[Any]:
+        """The file itself: there is nothing to look through here."""
+        info = self.info(path)
+        return [info] if detail else [info["name"]]
+
+    def glob(self, path: str, maxdepth: int | None = None, **kwargs: Any) -> Any:
+        """The file itself; nothing in its path is a pattern."""
+        info = self.info(path)
+        return {info["name"]: info} if kwargs.get("detail") else [info["name"]]
+
+    def _open(self, path: str, mode: str = "rb", **kwargs: Any) -> BinaryIO:
+        if mode != "rb":
+            raise UserError(f"medtasks:// can only be read, not opened with mode {mode!r}.")
+        return Path(self._strip_protocol(path)).open("rb")

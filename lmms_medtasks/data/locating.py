@@ -1,0 +1,142 @@
+"""From ``suite/split`` to the file that holds it, by what ``MEDTASKS_DATA`` asks for and what is prepared."""
+
+from __future__ import annotations
+
+import functools
+import os
+from pathlib import Path
+
+from lmms_medtasks.data import store, suites
+from lmms_medtasks.data.documents import Data, rows_digest
+from lmms_medtasks.data.prepare import prepare
+from lmms_medtasks.data.store import Located
+from lmms_medtasks.errors import DataNotFound, UserError
+
+
+def locate(suite: str, split: str) -> Located:
+    """The data of ``suite``/``split``.
+
+    ``MEDTASKS_DATA=mini`` gives the bundled mini data, ``sample`` or ``full`` what is prepared as such. Unset: the full
+    data if it is prepared, else a prepared sample, else the full data is prepared from the hub now, unless
+    ``HF_HUB_OFFLINE`` is set.
+
+    Raises:
+        DataNotFound: there is no such data and it cannot be had now; the message names the ways out.
+        UserError: an unknown suite or split, ``MEDTASKS_DATA`` misspelt, damaged data.
+    """
+    data = store.chosen_data()
+    found = find(suite, split, data)
+    tried = ""
+    if found is None and data in (None, "full"):
+        tried = _prepare_from_hub(suite, split)
+        found = find(suite, split, data)
+    if found is None:
+        raise not_found(suite, split, data, tried)
+    return found
+
+
+def find(suite: str, split: str, data: Data | None = None) -> Located | None:
+    """The split as ``data`` (None: full or else sample), or None if there is none; the hub is left alone.
+
+    Raises:
+        UserError: an unknown suite or split, damaged data.
+    """
+    suites.get(suite).split(split)
+    if data == "mini":
+        return _mini(suite, split)
+    for variant in _variants(data):
+        if (located := store.find(suite, variant, split)) is not None:
+            return located
+    return None
+
+
+def not_found(suite: str, split: str, data: Data | None, tried: str = "") -> DataNotFound:
+    """The error that says what was looked for, what was ``tried``, and the ways out."""
+    if data == "mini":
+        return DataNotFound(
+            f"There is no mini data for {suite}/{split}. Set MEDTASKS_DATA to full or sample, or unset it."
+        )
+    # A split that is not prepared unless asked for, and a sample that the hub cannot give, need their options.
+    options = "" if suites.get(suite).split(split).default else f" --split {split}"
+    ways = [
+        f"from a folder with the release's files: lmms-medtasks data prepare {suite} --source DIR{options}"
+        + (" --sample" if data == "sample" else ""),
+        "a trial run on the bundled mini data: set MEDTASKS_DATA=mini",
+    ]
+    if suites.get(suite).obtain:
+        ways[0] += f"\n     {suites.get(suite).obtain}"
+    if data != "sample" and suites.get(suite).hub_repository:
+        ways.insert(
+            0, f"from the hub ({suites.get(suite).hub_repository}): lmms-medtasks data prepare {suite}{options}"
+        )
+    places = " or ".join(str(store.folder(suite, variant)) for variant in _variants(data))
+    return DataNotFound(
+        f"The data of {suite}/{split} is not prepared (looked in {places}).{' ' if tried else ''}{tried}\n"
+        f"{['One way', 'Two ways', 'Three ways'][len(ways) - 1]} out:\n"
+        + "\n".join(f"  {number}. {way}" for number, way in enumerate(ways, start=1))
+    )
+
+
+def _variants(data: Data | None) -> tuple[Data, ...]:
+    return (data,) if data else ("full", "sample")
+
+
+def digest(suite: str, split: str) -> str:
+    """The digest of the rows that :func:`locate` finds; raises what it raises."""
+    return locate(suite, split).digest
+
+
+def offline() -> bool:
+    """Whether the user told the hub's library to stay off the network."""
+    values = (os.environ.get("HF_HUB_OFFLINE"), os.environ.get("TRANSFORMERS_OFFLINE"))
+    return any(value and value.upper() in ("1", "ON", "YES", "TRUE") for value in values)
+
+
+def _prepare_from_hub(suite: str, split: str) -> str:
+    """Try to prepare a split from the hub; the empty text if that worked, else why not."""
+    if not suites.get(suite).hub_repository:
+        return "It is on no hub."
+    if offline():
+        return "The hub was not tried: HF_HUB_OFFLINE is set."
+    try:
+        prepare(suite, splits=[split], keep=True)
+    except UserError as error:
+        return f"The hub was tried: {error}"
+    return ""
+
+
+def _mini(suite: str, split: str) -> Located | None:
+    """The bundled mini data of a split, or None if there is none."""
+    from lmms_medtasks.data import mini
+
+    try:
+        path = mini.path(suite, split)
+    except UserError:  # the suite and the split exist, the mini data has none of it
+        return None
+    status = path.stat()
+    rows, content = _content(path, status.st_mtime_ns, status.st_size)
+    return Located(path, "mini", content, rows)
+
+
+@functools.lru_cache(maxsize=64)
+def _content(path: Path, mtime_ns: int, size: int) -> tuple[int, str]:
+    """Number and digest of the rows of a parquet file, read once a process."""
+    import pyarrow.parquet as pq
+
+    with pq.ParquetFile(path) as file:
+        rows = (row for batch in file.iter_batches(batch_size=64) for row in batch.to_pylist())
+        return file.metadata.num_rows, rows_digest(rows)
+
+
+def digest_of(path: Path) -> str:
+    """The digest of the rows of a prepared or bundled file, found by its path."""
+    for entry in _manifest_beside(path).values():
+        if entry.file == path.name:
+            return entry.digest
+    status = path.stat()
+    return _content(path, status.st_mtime_ns, status.st_size)[1]
+
+
+def _manifest_beside(path: Path) -> dict[str, store.Entry]:
+    data, suite = path.parent.name, path.parent.parent.name
+    return store.entries(suite, data) if path.parent == store.folder(suite, data) else {}

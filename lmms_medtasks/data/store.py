@@ -1,0 +1,214 @@
+"""Prepared data on disk: ``HOME/<suite>/<data>/<split>.parquet`` beside ``manifest.json`` and ``rejected.jsonl``.
+
+The manifest is what makes a split exist: it is written last, and a file that it does not name, or that no longer fits
+what it says, is never served.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from lmms_medtasks.data.documents import DATA, SCHEMA_VERSION, Data
+from lmms_medtasks.data.releases import checksum
+from lmms_medtasks.errors import UserError, unknown
+
+MANIFEST = "manifest.json"
+REJECTED = "rejected.jsonl"
+
+
+class BadManifestError(UserError):
+    """A manifest that is broken, or of another schema version."""
+
+
+@dataclass(frozen=True)
+class Located:
+    """A split that can be read.
+
+    ``path`` is a parquet file of canonical documents, ``data`` says which variant it is, ``digest`` is the digest of
+    its rows (:func:`lmms_medtasks.data.documents.rows_digest`), ``rows`` how many there are.
+    """
+
+    path: Path
+    data: Data
+    digest: str
+    rows: int
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What a manifest says of one prepared split. ``mtime_ns`` only spares a checksum when nothing touched the file."""
+
+    file: str
+    rows: int
+    rejected: int
+    images: int
+    digest: str
+    sha256: str
+    bytes: int
+    mtime_ns: int
+    source: Mapping[str, Any]
+    notes: Mapping[str, Any]
+    created: str
+
+    @property
+    def records(self) -> int:
+        """How many records the source had for the split."""
+        return self.rows + self.rejected
+
+
+def home() -> Path:
+    """The data folder: ``MEDTASKS_HOME``, or ``lmms-medtasks`` in the user's cache folder."""
+    import platformdirs
+
+    chosen = os.environ.get("MEDTASKS_HOME", "")
+    return Path(chosen).expanduser().absolute() if chosen else Path(platformdirs.user_cache_dir("lmms-medtasks"))
+
+
+def folder(suite: str, data: str) -> Path:
+    """The folder of a suite's prepared data."""
+    return home() / suite / data
+
+
+def chosen_data() -> Data | None:
+    """The variant that ``MEDTASKS_DATA`` asks for, or None if it is not set; ``UserError`` if it is misspelt."""
+    value = os.environ.get("MEDTASKS_DATA", "")
+    if not value:
+        return None
+    for data in DATA:
+        if value == data:
+            return data
+    raise unknown("data", value, DATA, "the environment variable MEDTASKS_DATA")
+
+
+def entries(suite: str, data: str) -> dict[str, Entry]:
+    """The prepared splits of a variant by name, as the manifest has them; empty if there is no manifest.
+
+    Raises:
+        BadManifestError: the manifest is broken, or of another schema version.
+        UserError: it cannot be read.
+    """
+    return {name: Entry(**entry) for name, entry in read_manifest(suite, data).get("splits", {}).items()}
+
+
+def read_manifest(suite: str, data: str) -> dict[str, Any]:
+    """The manifest of a variant, empty if there is none; ``UserError`` as for :func:`entries`."""
+    path = folder(suite, data) / MANIFEST
+    try:
+        manifest = json.loads(path.read_text(encoding="utf-8"))
+        for entry in manifest["splits"].values():
+            Entry(**entry)
+        version = manifest["schema_version"]
+    except FileNotFoundError:
+        return {}
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise BadManifestError(
+            f"{path} is not a manifest of ours ({error!r}). Prepare anew: lmms-medtasks data prepare {suite}"
+        ) from error
+    except OSError as error:
+        raise UserError(f"{path} cannot be read: {error.strerror}.") from error
+    if version != SCHEMA_VERSION:
+        raise BadManifestError(
+            f"{path} has schema version {version!r}, this version of lmms-medtasks reads {SCHEMA_VERSION}. "
+            f"Prepare anew: lmms-medtasks data prepare {suite} (with --source DIR if it came from a folder)."
+        )
+    result: dict[str, Any] = manifest
+    return result
+
+
+def write_manifest(suite: str, data: str, header: Mapping[str, Any], splits: Mapping[str, Entry]) -> dict[str, Any]:
+    """Write the manifest, whole or not at all, and return it."""
+    manifest = {**header, "splits": {name: asdict(splits[name]) for name in sorted(splits)}}
+    write_text(folder(suite, data) / MANIFEST, json.dumps(manifest, indent=2, ensure_ascii=False) + "\n")
+    return manifest
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file whole or not at all."""
+    part = path.with_name(path.name + ".part")
+    try:
+        with part.open("w", encoding="utf-8") as handle:
+            handle.write(text)
+            handle.flush()
+            os.fsync(handle.fileno())
+        os.replace(part, path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def read_rejected(path: Path) -> list[dict[str, Any]]:
+    """The lines of a ``rejected.jsonl``: split, row, id and reason; empty if there is none."""
+    if not path.is_file():
+        return []
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def find(suite: str, data: Data, split: str) -> Located | None:
+    """The prepared split, or None if it is not prepared.
+
+    Raises:
+        UserError: it is prepared, but its file is missing or is not what the manifest says.
+    """
+    entry = entries(suite, data).get(split)
+    if entry is None:
+        return None
+    path = folder(suite, data) / entry.file
+    _check(path, entry, suite, split)
+    return Located(path, data, entry.digest, entry.rows)
+
+
+def _check(path: Path, entry: Entry, suite: str, split: str) -> None:
+    """``UserError`` if a prepared file is not the one that the manifest describes.
+
+    A file of the size and modification time that were recorded is trusted. Another time (a copied folder, an edit)
+    costs one checksum a process; ``lmms-medtasks data inspect`` always computes it.
+    """
+    try:
+        status = path.stat()
+    except OSError as error:
+        raise _corrupt(path, f"cannot be read ({error.strerror})", suite, split) from error
+    if status.st_size != entry.bytes:
+        raise _corrupt(path, f"has {status.st_size} bytes, the manifest says {entry.bytes}", suite, split)
+    if status.st_mtime_ns != entry.mtime_ns and _checksum_once(path, status.st_mtime_ns) != entry.sha256:
+        raise _corrupt(path, "has not the checksum in the manifest", suite, split)
+
+
+def verify(suite: str, data: Data, split: str) -> None:
+    """``UserError`` unless the prepared file has exactly the checksum in the manifest."""
+    located = find(suite, data, split)
+    entry = entries(suite, data).get(split)
+    if located is None or entry is None:
+        raise UserError(f"{suite}/{split} is not prepared as {data}.")
+    if checksum(located.path) != entry.sha256:
+        raise _corrupt(located.path, "has not the checksum in the manifest", suite, split)
+
+
+@functools.lru_cache(maxsize=64)
+def _checksum_once(path: Path, mtime_ns: int) -> str:
+    return checksum(path)
+
+
+def _corrupt(path: Path, what: str, suite: str, split: str) -> UserError:
+    return UserError(
+        f"The prepared data of {suite}/{split} is damaged: {path} {what}. Prepare it anew: "
+        f"lmms-medtasks data prepare {suite} --split {split} (with --source DIR if it came from a folder)."
+    )
+
+
+@contextmanager
+def writing(place: Path) -> Iterator[None]:
+    """Turn an ``OSError`` of writing below ``place`` (full, read-only, forbidden) into one ``UserError``."""
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise UserError(
+            f"Cannot write the prepared data to {place}: {reason}. "
+            "Set MEDTASKS_HOME to a folder with room that you may write to, or make room there."
+        ) from error

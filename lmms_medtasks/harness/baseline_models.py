@@ -1,0 +1,283 @@
+"""The baselines as lmms-eval models: ``--model medtasks_random`` and so on."""
+
+from __future__ import annotations
+
+import abc
+import functools
+import re
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import groupby, islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from lmms_eval.api.model import lmms
+from loguru import logger
+from tqdm import tqdm
+
+from lmms_medtasks import data as sources
+from lmms_medtasks.baselines import bone_observer, most_frequent, pixel_outlier, random_choice
+from lmms_medtasks.baselines.observer import Observer
+from lmms_medtasks.baselines.prompts import read_prompt
+from lmms_medtasks.contribute.templates import binding
+from lmms_medtasks.data import suites, sure_shifts
+from lmms_medtasks.data.sure_reader import SEPARATOR
+from lmms_medtasks.errors import UserError, user_errors
+from lmms_medtasks.seeding import generator
+
+_AHEAD = 4  # questions whose pictures are made before they are answered
+
+
+class _Baseline(lmms):
+    """A model that answers a request at a time on the CPU.
+
+    Its draws depend on ``seed`` (model argument), the task, the question and the number of the trial only, never on
+    the order of requests or the number of processes.
+    """
+
+    is_simple = True
+
+    def __init__(self, seed: int = 0, **kwargs: Any) -> None:
+        super().__init__()
+        ignored = {"batch_size", "max_batch_size", "device"}  # the harness gives these to every model
+        unknown = sorted(set(kwargs) - ignored)
+        if unknown:
+            raise UserError(f"Unknown model argument {unknown[0]!r}. Allowed: {', '.join(self.arguments())}.")
+        if isinstance(seed, bool) or not isinstance(seed, int):
+            raise UserError(f"The model argument seed must be a whole number, got {seed!r}.")
+        self.seed = seed
+
+    @classmethod
+    def arguments(cls) -> tuple[str, ...]:
+        return ("seed",)
+
+    @classmethod
+    def create_from_arg_string(cls, arg_string: str, additional_config: dict[str, Any] | None = None) -> lmms:
+        """As the harness does, but a mistake in the arguments ends its command line with one message."""
+        with user_errors():
+            return super().create_from_arg_string(arg_string, additional_config)
+
+    @property
+    def device(self) -> torch.device:
+        """Where the harness's collectives put their tensors."""
+        return torch.device("cpu")
+
+    @property
+    def rank(self) -> int:
+        return self._rank
+
+    @property
+    def world_size(self) -> int:
+        return self._world_size
+
+    def _start(self, task: str, documents: Any) -> None:
+        """Called when the requests of a task begin, with its documents."""
+
+    @abc.abstractmethod
+    def reply(self, prompt: str, pictures: list[Any], temperature: float, rng: np.random.Generator) -> str:
+        """The reply to one request."""
+
+    def generate_until(self, requests: list[Any]) -> list[str]:
+        trials: Counter[tuple[str, int]] = Counter()
+        replies, at = [], ("", "")
+        shown = tqdm(total=len(requests), desc="Answering", disable=None if self.rank == 0 else True)
+        for request, pictures in self._with_pictures(requests):
+            prompt, settings, _, doc_id, task, split = request.args
+            rng = generator(type(self).__name__, self.seed, task, doc_id, trials[task, doc_id])
+            trials[task, doc_id] += 1
+            if (task, split) != at:
+                at = (task, split)
+                self._start(task, self.task_dict[task][split])
+            # Without do_sample the harness means greedy decoding, whatever the temperature.
+            sampled = settings.get("do_sample", True) is not False
+            temperature = float(settings.get("temperature", 0.0)) if sampled else 0.0
+            replies.append(self.reply(prompt, pictures, temperature, rng))
+            shown.update()
+        shown.close()
+        return replies
+
+    def _with_pictures(self, requests: list[Any]) -> Iterator[tuple[Any, list[Any]]]:
+        """Each request with its pictures: made once for a question's trials, which come one after the other, and for
+        the next few questions in a second thread while one is answered."""
+        questions = (list(group) for _, group in groupby(requests, key=lambda request: request.args[3:6]))
+        with ThreadPoolExecutor(1) as pool:
+            ahead: deque[tuple[list[Any], Future[list[Any]]]] = deque()
+            while True:
+                for question in islice(questions, _AHEAD - len(ahead)):
+                    ahead.append((question, pool.submit(self._pictures, question[0])))
+                if not ahead:
+                    return
+                question, pictures = ahead.popleft()
+                for request in question:
+                    yield request, pictures.result()
+
+    def _pictures(self, request: Any) -> list[Any]:
+        _, _, doc_to_visual, doc_id, task, split = request.args
+        return doc_to_visual(self.task_dict[task][split][doc_id])
+
+    def generate_until_multi_round(self, requests: list[Any]) -> list[str]:
+        raise UserError(f"{type(self).__name__} answers single questions only, not several rounds.")
+
+    def loglikelihood(self, requests: list[Any]) -> list[tuple[float, bool]]:
+        raise UserError(f"{type(self).__name__} generates answers only, it has no likelihoods.")
+
+
+class RandomModel(_Baseline):
+    """``medtasks_random``: uniform over the options, at any temperature."""
+
+    def _start(self, task: str, documents: Any) -> None:
+        """Closed questions of SURE-VQA name their options in words; their documents list them."""
+        listed = documents.select_columns(["question", "choices"]) if "choices" in documents.column_names else ()
+        self._choices = {row["question"]: row["choices"].split(SEPARATOR) for row in listed if row["choices"]}
+
+    def reply(self, prompt: str, pictures: list[Any], temperature: float, rng: np.random.Generator) -> str:
+        choices = self._choices.get(prompt)
+        return str(rng.choice(choices)) if choices else random_choice.answer(prompt, rng)
+
+
+class MostFrequentModel(_Baseline):
+    """``medtasks_most_frequent``: the most frequent training answer to the same question, see :mod:`.most_frequent`.
+
+    ``train``: where the training questions are, a ``medtasks://suite/split`` or a parquet file. By default a task
+    learns from its own ``training_split`` or the training split of its suite's data (MedQ-Deg's; SURE-VQA's, what the
+    task's shift trains on). A task without either is refused: answers to other questions are no baseline.
+    """
+
+    def __init__(self, train: str = "", **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self._train, self._task = str(train), ("", "")
+        self._own: dict[str, most_frequent.MostFrequentAnswer] = {}
+        self._suites: dict[str, str] = {}  # task on data of ours -> the data's name
+        self._coverage: dict[tuple[str, str], tuple[int, int]] = {}
+        if self._train:
+            _training_file(self._train)  # a mistake is told before the pictures are made
+
+    @classmethod
+    def arguments(cls) -> tuple[str, ...]:
+        return ("seed", "train")
+
+    def generate_until(self, requests: list[Any]) -> list[str]:
+        replies = super().generate_until(requests)
+        for (task, train), (known, asked) in self._coverage.items():
+            logger.info(
+                f"medtasks_most_frequent: {known:,} of {asked:,} requests of {task} ask what a training question of "
+                f"{train} asks. The others get the option that is right most often overall, without options no answer."
+            )
+        self._coverage.clear()
+        return replies
+
+    def learn_from(self, tasks: Iterable[Any]) -> None:
+        """Learn from the training splits of the harness's ``tasks``.
+
+        Called by the evaluator before generation (:mod:`lmms_medtasks.harness.evaluating`). With ``train`` nothing is
+        learned here.
+
+        Raises:
+            UserError: a task that is not ours has no training split, or one that can't be learned from.
+        """
+        for task in tasks:
+            name, split = str(task.config.task), task.config.training_split
+            suite = _suite_of(task.config)
+            if suite:
+                self._suites[name] = suite
+            if self._train or (not split and suite and _has_training_split(suite)):
+                continue
+            if not split:
+                raise _untaught(name)
+            self._own[name] = most_frequent.MostFrequentAnswer(_own_pairs(task, name, split))
+
+    def _start(self, task: str, documents: Any) -> None:
+        """The training questions are those of the shift that the documents of a task of ours name, if they name one."""
+        if not self._train and task in self._own:
+            self._task, self._model = (task, "its training split"), self._own[task]
+            return
+        ours = task in self._suites
+        if not self._train and not ours:
+            raise _untaught(task)
+        names = documents.select_columns(["shift"])[0]["shift"] if ours and "shift" in documents.column_names else ""
+        shift = sure_shifts.get(names) if names else None
+        train = self._train or f"medtasks://{shift.suite if shift else self._suites[task]}/train"
+        self._task = (task, train)
+        self._model = _trained(train, shift.name if shift else "")
+
+    def reply(self, prompt: str, pictures: list[Any], temperature: float, rng: np.random.Generator) -> str:
+        guess = self._model.answer(prompt)
+        known, asked = self._coverage.get(self._task, (0, 0))
+        self._coverage[self._task] = (known + guess.known, asked + 1)
+        return guess.answer
+
+
+class ObserverModel(_Baseline):
+    """``medtasks_observer``: matched filters over the mini phantoms' signals, see :mod:`.observer`."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self._observer = Observer()
+
+    def reply(self, prompt: str, pictures: list[Any], temperature: float, rng: np.random.Generator) -> str:
+        if not pictures:  # shown nothing, it guesses
+            return random_choice.answer(prompt, rng)
+        found = bone_observer.reply(pictures, prompt)
+        return found if found is not None else self._observer.answer(pictures[0], prompt, temperature, rng)
+
+
+@functools.lru_cache(maxsize=8)
+def _trained(train: str, shift: str) -> most_frequent.MostFrequentAnswer:
+    pairs = most_frequent.read_pairs(_training_file(train), sure_shifts.get(shift) if shift else None)
+    return most_frequent.MostFrequentAnswer(pairs)
+
+
+class PixelOutlierModel(_Baseline):
+    """``medtasks_pixel_outlier``: the panel whose pixel statistics are furthest, see :mod:`.pixel_outlier`."""
+
+    def reply(self, prompt: str, pictures: list[Any], temperature: float, rng: np.random.Generator) -> str:
+        return pixel_outlier.answer(pictures[0], prompt) if pictures else ""
+
+
+def _suite_of(config: Any) -> str:
+    """The name under medtasks:// that a task of our suites reads; "" for another, and for one contributed on top."""
+    files = (config.dataset_kwargs or {}).get("data_files") or {}
+    found = re.search(r"medtasks://([^/]+)/", str(files))
+    return found[1] if found and not binding.is_on_template(config.process_results) else ""
+
+
+def _has_training_split(suite: str) -> bool:
+    return any(split.name == "train" for split in suites.get(suite).splits)
+
+
+def _untaught(task: str) -> UserError:
+    return UserError(
+        f"{task}: medtasks_most_frequent has nothing to learn from: the task has no training split, and answers to "
+        "other questions are no baseline. Name one in its YAML (`training_split: train`, with the table under "
+        "dataset_kwargs: data_files: train), or give --model_args train=FILE.parquet or medtasks://SUITE/SPLIT."
+    )
+
+
+def _own_pairs(task: Any, name: str, split: str) -> list[tuple[str, str]]:
+    """(question as the task's prompt has it, text of the right answer) of a task's training split."""
+    data = task.dataset_no_image
+    if split not in data:
+        raise UserError(f"{name}: training_split: {split!r}: the data has no such split, it has {', '.join(data)}.")
+    if split == task.config.test_split:
+        raise UserError(f"{name}: training_split: {split!r} is the test split: the answers asked for would be known.")
+    documents = data[split]
+    pairs = [
+        (read_prompt(task.doc_to_text(doc)).question, most_frequent.answer_text(doc["options"], str(doc["answer"])))
+        for doc in documents
+    ]
+    if not pairs:
+        raise UserError(f"{name}: training_split: {split!r} has no rows to learn from.")
+    return pairs
+
+
+def _training_file(train: str) -> Path:
+    if train.startswith("medtasks://"):
+        suite, _, split = train.removeprefix("medtasks://").partition("/")
+        return sources.locate(suite, split).path
+    path = Path(train).expanduser()
+    if not path.is_file():
+        raise UserError(f"No training questions at {train!r} (model argument train): no such file.")
+    return path

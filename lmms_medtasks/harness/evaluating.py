@@ -1,0 +1,178 @@
+"""What we add to the harness's ``lmms_eval.evaluator.evaluate``, which has the model and the tasks in hand.
+
+Before it runs, --repeats is compared with the number of trials that a task's metrics get, a model behind the server
+of a third party is kept from data whose terms forbid that (:mod:`lmms_medtasks.harness.model_guard`), a task that
+would not show our pictures is refused, and an adapter's runner that re-encodes pictures is named. While it runs, the
+model gets the requests of one task a call (:mod:`lmms_medtasks.harness.calls`), sampling settings that the checkpoint
+ships are set aside for the tasks that sample where they can be reached (:mod:`lmms_medtasks.harness.sampling`), and
+open answers are judged between generation and scoring (:mod:`lmms_medtasks.judges.stage`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import inspect
+from collections.abc import Iterator
+from typing import Any
+
+from lmms_medtasks.errors import UserError, user_errors
+from lmms_medtasks.harness import calls, runners
+
+_MARK = "_lmms_medtasks_joined"
+
+
+def join_evaluator(module: Any) -> None:
+    """Wrap ``evaluate`` of ``module``, which is ``lmms_eval.evaluator``. Doing it twice changes nothing."""
+    if getattr(module, _MARK, False):
+        return
+    setattr(module, _MARK, True)
+    from lmms_medtasks.judges.stage import Stage
+
+    original = module.evaluate
+
+    @functools.wraps(original)
+    def evaluate(*args: Any, **kwargs: Any) -> Any:
+        # By name, however they were given: a library's user may hand them over by place.
+        named = inspect.signature(original).bind(*args, **kwargs).arguments
+        lm, tasks = named["lm"], named["task_dict"]
+        with user_errors():
+            _check_write_out(tasks, bool(named.get("write_out")))
+            _check_model(lm, tasks)
+            _check_repeats(tasks)
+            _tell_tasks(lm, tasks)
+            _check_pictures(tasks)
+            _note_encoding(lm, tasks)
+            with (
+                _one_task_a_call(lm, tasks),
+                Stage(_tasks(tasks)) as judging,
+                # Within the stage, so that no copy is judged.
+                calls.as_many_on_every_rank(_tasks(tasks)),
+                user_errors(every_rank=True),
+            ):
+                return judging.cleaned(original(*args, **kwargs))
+
+    module.evaluate = evaluate
+
+
+def check_messages(task: str, doc_to_visual: Any, doc_to_messages: Any) -> None:
+    """Raise UserError for a task whose own ``doc_to_messages`` would keep our ``doc_to_visual`` from being called."""
+    if _is_our_hook(doc_to_visual) and doc_to_messages is not None:
+        raise UserError(
+            f"{task} has a doc_to_messages of its own beside doc_to_visual: {_named(doc_to_visual)}. Chat models would "
+            "be shown the pictures of the former, which are not degraded, under a name that says they are. Set "
+            "doc_to_messages: null, so that messages are made of doc_to_visual and doc_to_text."
+        )
+
+
+def _check_pictures(task_dict: dict[Any, Any]) -> None:
+    """Raises UserError for a task that names our hook for pictures and would show others, or none."""
+    from lmms_medtasks.harness import hooks
+
+    for task in _tasks(task_dict):
+        config = task.config
+        visual = getattr(config, "doc_to_visual", None)
+        check_messages(config.task, visual, getattr(config, "doc_to_messages", None))
+        settings = getattr(task, "lmms_eval_specific_kwargs", None) or {}
+        if _is_our_hook(visual) and not settings.get("no_image"):
+            # Before the run: a runner that takes errors for replies would go on without pictures.
+            columns = task.dataset[config.test_split or config.validation_split].column_names
+            if columns is not None:  # not known of a data set that is streamed: the hook finds out
+                hooks.check_image_columns(columns, config.task)
+
+
+def _is_our_hook(function: Any) -> bool:
+    return (getattr(function, "__module__", None) or "").startswith("lmms_medtasks.")
+
+
+def _named(function: Any) -> str:
+    return f"{function.__module__}.{function.__name__}"
+
+
+@contextlib.contextmanager
+def _one_task_a_call(lm: Any, task_dict: dict[Any, Any]) -> Iterator[None]:
+    from loguru import logger
+
+    from lmms_medtasks.harness import sampling
+
+    ours = {config.task: config for config in _configs(task_dict) if _is_ours(config) and _samples(config)}
+    wanted = {task: config.generation_kwargs or {} for task, config in ours.items()}
+    model = sampling.model_of(lm)
+    for task, changed in sampling.changes(model, wanted).items():
+        if changed:
+            logger.info(f"{task}: sampling settings of the checkpoint set aside for its trials: {changed}")
+        ours[task].metadata = {**ours[task].metadata, "checkpoint_sampling_set_aside": changed}
+
+    def during(task: str) -> contextlib.AbstractContextManager[object]:
+        return sampling.set_aside(model, wanted[task]) if task in wanted else contextlib.nullcontext()
+
+    with calls.one_task_a_call(lm, during):
+        yield
+
+
+def _note_encoding(lm: Any, task_dict: dict[Any, Any]) -> None:
+    """For a runner that was not chosen by its name (an adapter's): what its module does to pictures."""
+    encoding = runners.module_encoding(type(lm).__module__)
+    for config in filter(_is_ours, _configs(task_dict)):
+        if encoding and "image_encoding" not in config.metadata:
+            runners.warn(type(lm).__name__, encoding)
+            config.metadata = {**config.metadata, "image_encoding": encoding}
+
+
+def _check_write_out(task_dict: dict[Any, Any], asked: bool) -> None:
+    """Raises UserError where the harness is to print prompts that the terms of their data keep out of its log."""
+    from lmms_medtasks.judges import stage
+
+    # Whoever's the task is: its data is of those terms if it names a protocol that has them.
+    for config in _configs(task_dict) if asked else ():
+        if any(protocol.terms for protocol in stage.protocols_of(config)):
+            raise UserError(f"--write_out prints prompts of {config.task}, which its data's terms keep out of logs.")
+
+
+def _check_model(lm: Any, task_dict: dict[Any, Any]) -> None:
+    """Raises UserError where a model behind a third party's server would be asked data whose terms forbid that."""
+    from lmms_medtasks.harness import model_guard
+    from lmms_medtasks.judges import stage
+
+    configs = _configs(task_dict)
+    terms = [(str(config.task), protocol.terms) for config in configs for protocol in stage.protocols_of(config)]
+    model_guard.check(lm, terms)
+
+
+def _check_repeats(task_dict: dict[Any, Any]) -> None:
+    """Raises UserError when --repeats asks for another number of trials than the task's filter hands to its metrics."""
+    for config in filter(_is_ours, _configs(task_dict)):
+        taken = [step.get("k") for each in config.filter_list or [] for step in each.get("filter", [])]
+        if taken and config.repeats not in taken:
+            raise UserError(
+                f"{config.task} has T = {taken[0]} trials, --repeats asks for {config.repeats}. Leave --repeats out; "
+                "medq_deg_calib has T = 10. For another T copy the YAML and set repeats and the filter's k alike."
+            )
+
+
+def _tell_tasks(lm: Any, task_dict: dict[Any, Any]) -> None:
+    """Let a baseline of ours that learns see the tasks: requests do not tell what a task's training split is."""
+    learn = getattr(lm, "learn_from", None)
+    if type(lm).__module__ == "lmms_medtasks.harness.baseline_models" and callable(learn):
+        learn(_tasks(task_dict))
+
+
+def _tasks(task_dict: dict[Any, Any]) -> Iterator[Any]:
+    for value in task_dict.values():
+        if isinstance(value, dict):
+            yield from _tasks(value)
+        elif hasattr(value, "config"):
+            yield value
+
+
+def _configs(task_dict: dict[Any, Any]) -> Iterator[Any]:
+    return (task.config for task in _tasks(task_dict))
+
+
+def _is_ours(config: Any) -> bool:
+    return isinstance(config.metadata, dict) and "data_digest" in config.metadata
+
+
+def _samples(config: Any) -> bool:
+    settings = config.generation_kwargs or {}
+    return bool(settings.get("do_sample", True)) and float(settings.get("temperature") or 0) > 0

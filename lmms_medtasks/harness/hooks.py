@@ -1,0 +1,186 @@
+"""The functions that task YAMLs name by dotted path: pictures, prompt, target, and scoring of multiple choice.
+
+They are called by the harness in several threads and processes; apart from the counter of trials they share nothing.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.resources
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lmms_medtasks import parsing
+from lmms_medtasks.data import pictures
+from lmms_medtasks.data.documents import images_of
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.harness.trials import RenderedParameters, TrialSeeder
+from lmms_medtasks.statistics import accuracy as _accuracy
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+Document = Mapping[str, Any]
+Settings = Mapping[str, Any]
+
+TRIALS = TrialSeeder()
+"""One a process: the harness tells a hook the question, not the number of the trial."""
+
+RENDERED = RenderedParameters()
+"""One a process: the harness gives the scoring hook no picture."""
+
+# Fields that don't go into a record: the question's text stands in the log's input, the picture nowhere.
+_NOT_TAGS = {"question", "options", "image", "images"}
+_SUSPICIOUS_SHARE = 0.95
+_SUSPICIOUS_COUNT = 20
+
+
+def doc_to_visual(doc: Document, settings: Settings | None = None) -> list[Image]:
+    """The question's pictures as 8-bit RGB, degraded if the document or the task says so.
+
+    ``degradation`` and ``severity`` are taken from the task's ``lmms_eval_specific_kwargs`` if given there, else from
+    the document's columns. The seed is made of the question's id and the task's ``seed`` (0 unless given), so that the
+    same question has the same pixels in every run. ``rendered: true`` says that the document's picture is degraded
+    already, as in a release, and its columns only say how. ``no_image: true`` shows none: what language alone gets.
+    With ``seed_trials: true`` torch is seeded for the trial that the harness is about to generate (see
+    :class:`lmms_medtasks.harness.trials.TrialSeeder`).
+
+    Raises UserError for a document with neither of the columns ``image`` and ``images``; empty ones are no pictures.
+    """
+    settings = settings or {}
+    if settings.get("seed_trials"):
+        TRIALS.seed_torch(str(doc["id"]), int(settings.get("seed", 0)))
+    if settings.get("no_image"):
+        return []
+    check_image_columns(doc, f"The document {doc.get('id')!r}")
+    shown = images_of(doc)
+    return [_picture(picture, number, doc, settings) for number, picture in enumerate(shown)]
+
+
+def check_image_columns(columns: Iterable[str], whose: str) -> None:
+    """Raise UserError where none of the columns of ``whose`` documents is one that pictures are taken from."""
+    found = sorted(columns)
+    if not {"image", "images"} & set(found):
+        raise UserError(
+            f"{whose} has no column image or images, and lmms_medtasks.harness.hooks.doc_to_visual would show no "
+            f"picture. Its columns: {', '.join(found)}. Rename the one that holds the picture in process_docs, or name a "
+            "doc_to_visual of your own."
+        )
+
+
+def _picture(picture: Any, number: int, doc: Document, settings: Settings) -> Image:
+    from lmms_medtasks import degradations
+    from lmms_medtasks.degradations import cache, images
+
+    name = settings.get("degradation", doc.get("degradation")) or ""
+    severity = degradations.check_severity(settings.get("severity", doc.get("severity") or 0))
+    image = pictures.opened(picture)
+    if settings.get("rendered") or not name or severity == 0:
+        return pictures.rgb8(image)
+    # The same for every trial, level and kind of run: only the question and the task's seed count.
+    seed = f"{doc.get('question_id') or doc['id']}/{number}/{settings.get('seed', 0)}"
+    modality = doc.get("modality") or None
+    size = images.size_of(image)
+    drawn = degradations.sample(name, severity=severity, seed=seed, size=size, modality=modality)
+    RENDERED.put(str(doc["id"]), number, drawn.to_json())
+    return pictures.rgb8(cache.apply(image, name, severity=severity, seed=seed, modality=modality))
+
+
+def doc_to_text(doc: Document, settings: Settings | None = None) -> str:
+    """The prompt: the task's prompt file with {question} and {options} filled in, options as lines "A. text".
+
+    The file is named by ``prompt`` in the task's ``lmms_eval_specific_kwargs``: an absolute path, or one relative to
+    the ``task_configs`` folder. ``option_mark`` there stands in place of the full stop after an option's letter.
+    """
+    name = (settings or {}).get("prompt")
+    if not name:
+        raise UserError("The task names no prompt. Set lmms_eval_specific_kwargs: default: prompt: FILE in its YAML.")
+    letters = parsing.option_letters(len(doc["options"])) if doc["options"] else ""
+    mark = str((settings or {}).get("option_mark", "."))
+    options = "\n".join(f"{letter}{mark} {text}" for letter, text in zip(letters, doc["options"], strict=True))
+    # One pass, so that braces in a question's own text stay what they are.
+    parts = prompt_text(str(name)).split("{question}")
+    return doc["question"].join(part.replace("{options}", options) for part in parts)
+
+
+@functools.cache
+def prompt_text(name: str) -> str:
+    """A prompt file's text, without the line break at its end. Raises UserError when there is no such file.
+
+    A name that holds ``{question}`` is the text itself.
+    """
+    if "{question}" in name:
+        return name
+    path = Path(name)
+    resource = path if path.is_absolute() else importlib.resources.files("lmms_medtasks.task_configs").joinpath(name)
+    if not resource.is_file():
+        raise UserError(
+            f"No prompt file {name!r}, looked for {resource}. Give an absolute path or one in task_configs."
+        )
+    return resource.read_text("utf-8").removesuffix("\n")
+
+
+def doc_to_target(doc: Document) -> str:
+    """The right answer: an option's letter."""
+    return doc["answer"]
+
+
+def process_results_choice(doc: Document, results: Sequence[str]) -> dict[str, Any]:
+    """Score the T replies to a multiple-choice question.
+
+    Returns the record under "accuracy" (with the id, the tags, and what was read from each trial, since the harness
+    keeps no document in its sample log) and what the other metrics need under their names. An unreadable reply is
+    incorrect, as in the paper; a failed request has no score.
+    """
+    readings = [parsing.read_choice(reply, len(doc["options"])) for reply in results]
+    replies = [reply for reply, reading in zip(results, readings, strict=True) if reading.status != "failed"]
+    correct = [reading.value == doc["answer"] for reading in readings if reading.status != "failed"]
+    record = {
+        **{key: value for key, value in doc.items() if key not in _NOT_TAGS},
+        "option_count": len(doc["options"]),
+        "trials": [reading.value or reading.status for reading in readings],
+        "rules": [reading.rule for reading in readings],
+        "degradation_parameters": RENDERED.get(str(doc["id"])),
+    }
+    if correct:
+        record["score"] = sum(correct) / len(correct)
+    return {
+        "accuracy": record,
+        "parse_rate": {"parsed": sum(reading.status == "ok" for reading in readings), "replies": len(replies)},
+        "failed_requests": {"failed": len(readings) - len(replies), "trials": len(readings)},
+        "identical_trials": {"identical": len(set(replies)) == 1 if len(replies) > 1 else None},
+    }
+
+
+def failed_requests(records: Sequence[Document]) -> int:
+    """Aggregation: :func:`lmms_medtasks.statistics.accuracy.failed_requests`; says so in the log if there are any."""
+    failed = _accuracy.failed_requests(records)
+    if failed:
+        total = sum(record["trials"] for record in records)
+        _log_warning(
+            f"{failed} of {total} requests failed: they are no wrong answers, accuracy is over the other "
+            f"{total - failed}. What came instead of a reply stands in the sample log. Don't reuse a response cache of "
+            "this run: the harness may have stored the failures as replies."
+        )
+    return failed
+
+
+def identical_trials(records: Sequence[Document]) -> float | None:
+    """Aggregation: see :func:`lmms_medtasks.statistics.accuracy.identical_trials`; says so in the log if suspicious."""
+    share = _accuracy.identical_trials(records)
+    repeated = sum(record["identical"] is not None for record in records)
+    if share is not None and share >= _SUSPICIOUS_SHARE and repeated >= _SUSPICIOUS_COUNT:
+        _log_warning(
+            f"All trials gave the same reply on {share:.0%} of {repeated} questions. Either the model has no doubt, or "
+            "its trials are no independent draws: the runner ignores the task's temperature, top_p and top_k, or the "
+            "checkpoint's generation_config.json (top_k, top_p, repetition_penalty) stands above them, as it can "
+            "behind a server and in a language model inside the model."
+        )
+    return share
+
+
+def _log_warning(text: str) -> None:
+    from loguru import logger  # the harness's log
+
+    logger.warning(text)

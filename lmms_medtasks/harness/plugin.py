@@ -1,0 +1,196 @@
+"""How the lmms-eval harness finds us. This module touches the harness's internals, and :mod:`.evaluating`.
+
+The harness loads the entry point group ``lmms_eval.models`` when its model registry is built, in every process of a
+multi-process launch too. :func:`register` is ours: it returns the models of :mod:`lmms_medtasks.baselines` and, once
+the harness's task manager exists, makes it see our tasks (harness 0.7.3 has no entry points for tasks).
+
+Five methods of ``lmms_eval.tasks.TaskManager`` are wrapped; ``tests/harness/test_plugin.py`` fails when one moves:
+
+- ``initialize_tasks`` also indexes :func:`task_folder`;
+- ``match_tasks`` checks that the data of the tasks asked for can be had, names a runner that re-encodes pictures, and
+  checks that the judge of open answers is configured and may judge them, before a model is loaded for minutes;
+- ``load_task_or_group`` notes whether the runner is a "chat" or a "simple" one, and lets a :class:`UserError` of a
+  task's ``process_docs`` through, which the harness would wrap in one of its retries;
+- ``load_config`` gets a YAML that the harness has read past the task manager, as it does where the name after --tasks
+  is also a folder's in the working directory: a contributed task is then loaded by its name;
+- ``_get_config`` hands contributed tasks' settings to their hooks
+  (:mod:`lmms_medtasks.contribute.templates.binding`), and completes a task's metadata with what only a run knows
+  (:mod:`lmms_medtasks.harness.provenance`), so that it stands in the result file and in the key of the harness's
+  response cache.
+
+And one function, ``lmms_eval.evaluator.evaluate``: :mod:`lmms_medtasks.harness.evaluating`.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import wrapt
+
+from lmms_medtasks.errors import UserError, user_errors
+from lmms_medtasks.harness import runners
+
+if TYPE_CHECKING:
+    from lmms_eval.models.registry_v2 import ModelManifest
+
+_MARK = "_lmms_medtasks_joined"
+_BASELINES = {
+    "medtasks_random": "RandomModel",
+    "medtasks_most_frequent": "MostFrequentModel",
+    "medtasks_observer": "ObserverModel",
+    "medtasks_pixel_outlier": "PixelOutlierModel",
+}
+_ADAPTED = "medtasks_peft"
+MODELS = (*_BASELINES, _ADAPTED)
+"""The names of our models."""
+
+
+def task_folder() -> Path:
+    """The folder with our task YAMLs, for ``lmms-eval --include_path``."""
+    import lmms_medtasks.task_configs
+
+    return Path(lmms_medtasks.task_configs.__path__[0])
+
+
+def register() -> list[ModelManifest]:
+    """Entry point of the group ``lmms_eval.models``: our models, and our tasks as soon as there is a task manager."""
+    from lmms_eval.models.registry_v2 import ModelManifest
+
+    wrapt.register_post_import_hook(lambda module: join(module.TaskManager), "lmms_eval.tasks")
+    baselines = [
+        ModelManifest(model_id=name, simple_class_path=f"lmms_medtasks.harness.baseline_models.{cls}")
+        for name, cls in _BASELINES.items()
+    ]
+    adapters = "lmms_medtasks.harness.adapted_models"
+    return [
+        *baselines,
+        ModelManifest(_ADAPTED, f"{adapters}.SimpleAdapted", f"{adapters}.ChatAdapted"),
+    ]
+
+
+def join(task_manager: type) -> None:
+    """Make ``task_manager`` (the harness's ``TaskManager`` class) know our tasks. Doing it twice changes nothing."""
+    if getattr(task_manager, _MARK, False):
+        return
+    setattr(task_manager, _MARK, True)
+    _wrap(task_manager, "initialize_tasks", _initialize_tasks)
+    _wrap(task_manager, "match_tasks", _match_tasks)
+    _wrap(task_manager, "load_task_or_group", _load_task_or_group)
+    _wrap(task_manager, "load_config", _load_config)
+    _wrap(task_manager, "_get_config", _get_config)
+
+
+def _wrap(cls: type, name: str, wrapper: Any) -> None:
+    original = getattr(cls, name)
+
+    @functools.wraps(original)
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return wrapper(original, self, *args, **kwargs)
+
+    setattr(cls, name, method)
+
+
+def _initialize_tasks(original: Any, self: Any, *args: Any, **kwargs: Any) -> dict[str, Any]:
+    index = original(self, *args, **kwargs)
+    # Built-in names and those of --include_path stay: ours never take a name from anyone.
+    return {**task_index(), **index}
+
+
+def task_index() -> dict[str, dict[str, Any]]:
+    """Our tasks and groups in the form of the harness's index.
+
+    The harness parses every YAML for it, 1 to 3 ms a file at every start of every command of every user. All it wants
+    to know is the name, which ours have as the file's name too, and whether it is a group.
+    """
+    found: dict[str, dict[str, Any]] = {}
+    for root, _, files in os.walk(task_folder()):
+        for file in (file for file in files if file.endswith(".yaml")):
+            path = os.path.join(root, file)
+            with open(path, encoding="utf-8") as text:
+                is_group = any(line.startswith("group:") for line in text)
+            kind: dict[str, Any] = {"type": "group", "task": -1} if is_group else {"type": "task"}
+            found[file.removesuffix(".yaml")] = {**kind, "yaml_path": path}
+    return found
+
+
+def _match_tasks(original: Any, self: Any, task_list: list[str]) -> list[str]:
+    names = original(self, task_list)
+    if getattr(self, "_lmms_medtasks_runner", None) is None:
+        # So that a lossy runner is named before its model is loaded; the evaluator tells the kind only afterwards.
+        self._lmms_medtasks_runner = runners.kind(self.model_name, "--force_simple" in sys.argv)
+    with user_errors():
+        _check_judge([_get_config_checked(self, name) for name in _leaves(self, names)])
+    return names
+
+
+def _check_judge(configs: list[dict[str, Any]]) -> None:
+    from lmms_medtasks.judges import stage
+
+    stage.check(configs)
+
+
+def _leaves(manager: Any, names: list[str]) -> list[str]:
+    """The tasks of ours and the contributed ones among ``names``, those inside groups and tags included."""
+    # Tasks that were contributed lie in a folder of --include_path.
+    given = manager.include_path or []
+    folders = [Path(each).resolve() for each in (task_folder(), *([given] if isinstance(given, str | Path) else given))]
+    found = []
+    for name in names:
+        entry = manager.task_index[name]
+        if entry["type"] == "tag":
+            found += _leaves(manager, entry["task"])
+        elif any(Path(entry["yaml_path"]).resolve().is_relative_to(folder) for folder in folders):
+            config = type(manager)._get_config.__wrapped__(manager, name)
+            children = config["task"] if entry["type"] == "group" else []
+            known = [child for child in children if isinstance(child, str) and child in manager.task_index]
+            found += _leaves(manager, known) if entry["type"] == "group" else [name]
+    return found
+
+
+def _load_task_or_group(original: Any, self: Any, task_list: Any = None, task_type: str = "simple") -> dict[str, Any]:
+    self._lmms_medtasks_runner = task_type
+    # Not before: the evaluator imports the models, and so us, before it has defined `evaluate`.
+    if "lmms_eval.evaluator" in sys.modules:
+        from lmms_medtasks.harness.evaluating import join_evaluator
+
+        join_evaluator(sys.modules["lmms_eval.evaluator"])
+    from tenacity import RetryError
+
+    with user_errors():
+        try:
+            return original(self, task_list, task_type)  # type: ignore[no-any-return]
+        except RetryError as error:
+            if isinstance(error.__cause__, UserError):
+                raise error.__cause__ from None
+            raise
+
+
+def _load_config(original: Any, self: Any, config: dict[str, Any]) -> Any:
+    from lmms_medtasks.contribute.templates import binding
+
+    if not isinstance(config.get("task"), str) or binding.template_of(config) is None:
+        return original(self, config)
+    with user_errors():
+        if config["task"] not in self.task_index:
+            raise UserError(f"The task {config['task']!r} was given as a folder or file. Name it, with --include_path.")
+        return self.load_task_or_group([config["task"]], getattr(self, "_lmms_medtasks_runner", None) or "simple")
+
+
+def _get_config(original: Any, self: Any, name: str) -> dict[str, Any]:
+    with user_errors():
+        return _get_config_checked(self, name)
+
+
+def _get_config_checked(manager: Any, name: str) -> dict[str, Any]:
+    from lmms_medtasks.contribute.templates import binding
+    from lmms_medtasks.harness import evaluating, provenance
+
+    path = manager.task_index[name]["yaml_path"] if name in manager.task_index else None
+    path = path if isinstance(path, str) else None  # -1 for a tag
+    config = binding.bound(type(manager)._get_config.__wrapped__(manager, name), path)
+    evaluating.check_messages(name, config.get("doc_to_visual"), config.get("doc_to_messages"))
+    return provenance.complete(config, manager.model_name, getattr(manager, "_lmms_medtasks_runner", None), path)

@@ -1,0 +1,116 @@
+"""What only a run knows about a task: which data it reads, and what the runner does to its pictures."""
+
+from __future__ import annotations
+
+import copy
+import importlib.metadata
+from pathlib import Path
+from typing import Any
+
+from lmms_medtasks import data as sources
+from lmms_medtasks import fingerprints
+from lmms_medtasks.data import suites
+from lmms_medtasks.harness import runners
+
+PROTOCOL = "medtasks://"
+
+
+def complete(
+    config: dict[str, Any], model_name: str | None, runner: str | None, yaml_path: str | None = None
+) -> dict[str, Any]:
+    """A copy of a task's configuration with its metadata completed, if it reads ``medtasks://`` data.
+
+    Added to ``metadata``: ``data`` ("full", "sample" or "mini"), ``data_digest`` (changes with every byte of the
+    data), ``harness`` (the version of lmms-eval; a result file has only the commit of a git checkout), ``fingerprint``
+    (of prompt, code and degradations as they are now, see :mod:`lmms_medtasks.fingerprints`),
+    ``fingerprint_recorded`` (false when the YAML records another one: changed code), ``agreement`` where one had to be
+    signed for the data, and, where the runner re-encodes pictures, ``image_encoding``. Data other than the full
+    benchmark is named in ``task_alias``, which the harness prints in its table, so that nobody takes its numbers for
+    the benchmark's. A task on a template (in ``yaml_path``) that reads other data gets ``template``, ``fingerprint``
+    and the digest of its files; data on a hub have the digest "".
+
+    ``model_name`` is the harness's name of the model, ``runner`` its kind ("chat" or "simple"); both may be unknown.
+    Raises :class:`lmms_medtasks.errors.UserError` when the data is not there and can't be prepared.
+    """
+    locations = _locations(config)
+    if not locations:
+        return _contributed(config, model_name, runner, yaml_path)
+    _check_settings(config, locations[0][0])
+    config = copy.copy(config)
+    located = [sources.locate(suite, split) for suite, split in locations]
+    recorded = (config.get("metadata") or {}).get("fingerprint")
+    actual = fingerprints.of_task(config)
+    metadata = {
+        **(config.get("metadata") or {}),
+        "fingerprint": actual,
+        **({} if recorded is None else {"fingerprint_recorded": recorded == actual}),
+        "data": located[0].data,
+        "data_digest": " ".join(each.digest for each in located),
+        "harness": importlib.metadata.version("lmms_eval"),
+    }
+    agreement = suites.get(locations[0][0]).agreement
+    if agreement:
+        metadata["agreement"] = agreement
+    if metadata["data"] != "full":
+        config["task_alias"] = f"{config.get('task_alias') or config['task']} ({metadata['data']} data)"
+    _add_encoding(metadata, model_name, runner)
+    config["metadata"] = metadata
+    return config
+
+
+def _contributed(
+    config: dict[str, Any], model_name: str | None, runner: str | None, yaml_path: str | None
+) -> dict[str, Any]:
+    """The same for a task that is not ours: its files' digests in the metadata, if it is built on a template."""
+    from lmms_medtasks.contribute.templates import binding
+
+    template = binding.template_of({**config, "process_results": _plain(config.get("process_results"))})
+    if template is None or yaml_path is None:
+        return config
+    metadata = {
+        **(config.get("metadata") or {}),
+        "template": template.name,
+        "fingerprint": {**fingerprints.of_task(config), **fingerprints.of_folder(Path(yaml_path).parent)},
+        "data_digest": fingerprints.of_files(_files(config)),
+    }
+    _add_encoding(metadata, model_name, runner)
+    return {**config, "metadata": metadata}
+
+
+def _plain(hook: Any) -> Any:
+    return getattr(hook, "func", hook)
+
+
+def _add_encoding(metadata: dict[str, Any], model_name: str | None, runner: str | None) -> None:
+    encoding = runners.image_encoding(model_name, runner) if model_name and runner else None
+    if encoding:
+        metadata["image_encoding"] = encoding
+        runners.warn(str(model_name), encoding)
+
+
+def _check_settings(config: dict[str, Any], suite: str) -> None:
+    """Raises UserError for a setting in the YAML that there is none of, before anything is rendered."""
+    from lmms_medtasks.contribute.templates import settings
+
+    settings.check((config.get("lmms_eval_specific_kwargs") or {}).get("default") or {}, config["task"], suite)
+
+
+def _files(config: dict[str, Any]) -> list[Path]:
+    """The local files that a task's data is read from."""
+    return sorted({Path(url) for url in _urls(config) if Path(url).is_file()})
+
+
+def _urls(config: dict[str, Any]) -> list[str]:
+    files = (config.get("dataset_kwargs") or {}).get("data_files") or {}
+    values = files.values() if isinstance(files, dict) else [files]
+    urls = [url for value in values for url in (value if isinstance(value, list) else [value])]
+    return [url for url in urls if isinstance(url, str)]
+
+
+def _locations(config: dict[str, Any]) -> list[tuple[str, str]]:
+    found = []
+    for url in _urls(config):
+        if url.startswith(PROTOCOL):
+            suite, _, split = url[len(PROTOCOL) :].partition("/")
+            found.append((suite, split))
+    return found

@@ -1,0 +1,148 @@
+"""Win rates: whether a judge orders the answers of models as people do.
+
+Med-CMR (section 4.3) reports a "win ratio difference" between people and its judge, at most 0.0449 over its four
+dimensions; its formula is not in what we have seen of the paper. Ours:
+
+- A pair is two models' answers to one question (and trial), both rated by one person and both judged.
+- In a pair, a model's win is 1 if its answer got the higher rating, 0 if the lower, 1/2 if both got the same; once by
+  the person's ratings, once by the judge's.
+- A model's win rate is the mean of its wins over all its pairs, whoever the other model is.
+- The difference is the win rate by people less that by the judge. Over several models the largest absolute difference
+  is told; with two models it is the absolute difference of either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from lmms_medtasks.statistics.agreement.measure import DECIMALS
+from lmms_medtasks.statistics.bootstrap import RESAMPLES, Figure, Interval, Part, bootstrap, mean, part
+
+
+@dataclass(frozen=True)
+class Contest:
+    """The pairs of two models: their clusters, and the wins (0, 1/2, 1) of ``first`` by people and by the judge."""
+
+    first: str
+    second: str
+    clusters: tuple[str, ...]
+    people: np.ndarray
+    judge: np.ndarray
+
+
+@dataclass(frozen=True)
+class ModelWins:
+    """Win rates by people and by the judge, and the first less the second. ``n`` of each: pairs."""
+
+    people: Interval
+    judge: Interval
+    difference: Interval
+
+
+@dataclass(frozen=True)
+class WinRates:
+    """Win rates of several models.
+
+    Attributes:
+        models: each model over all its pairs. contests: the first of each two models against the second.
+        largest: the largest absolute difference of any model (its ``n``: pairs of all contests). An absolute value
+            has no sign to average out: chance alone makes it greater than 0, and its interval cannot reach 0 unless
+            in most resamples all rates agree.
+    """
+
+    models: Mapping[str, ModelWins]
+    contests: Mapping[tuple[str, str], ModelWins]
+    largest: Interval
+
+
+def contest(
+    first: str,
+    second: str,
+    clusters: Sequence[str],
+    people: tuple[Sequence[float] | np.ndarray, Sequence[float] | np.ndarray],
+    judge: tuple[Sequence[float] | np.ndarray, Sequence[float] | np.ndarray],
+) -> Contest:
+    """The wins in n pairs, from the ratings of ``first``'s answers and of ``second``'s, by people and by the judge.
+
+    Pairs that lack one of the four ratings (NaN) are left out. Raises ValueError when lengths differ.
+    """
+    lengths = [len(ratings) for ratings in (*people, *judge)]
+    if lengths != [len(clusters)] * 4:
+        raise ValueError(f"Wanted {len(clusters)} ratings four times, got {lengths}.")
+    four = np.array([*people, *judge], dtype=float)
+    kept = np.flatnonzero(~np.isnan(four).any(0))
+    return Contest(
+        first,
+        second,
+        tuple(clusters[place] for place in kept.tolist()),
+        _wins(four[0, kept], four[1, kept]),
+        _wins(four[2, kept], four[3, kept]),
+    )
+
+
+def win_rates(
+    contests: Sequence[Contest], *, seed: int | str = 0, resamples: int = RESAMPLES, level: float = 0.95
+) -> WinRates:
+    """Win rates of all models in ``contests``, with intervals over clusters; all see the same resamples."""
+    models = sorted({name for each in contests for name in (each.first, each.second)})
+    parts = {f"model {name}": _model_part(name, contests) for name in models}
+    for number, each in enumerate(contests):
+        parts[f"contest {number}"] = part(each.clusters, each.people, each.judge)
+    figures: dict[str, Figure] = {}
+    for name in parts:
+        figures[f"people {name}"] = Figure(_by_people, (name,))
+        figures[f"judge {name}"] = Figure(_by_judge, (name,))
+        figures[f"difference {name}"] = Figure(_difference, (name,))
+    own = tuple(f"model {name}" for name in models)
+    figures["largest"] = Figure(_largest, own)
+    found = {
+        name: each.interval(level) for name, each in bootstrap(parts, figures, seed=seed, resamples=resamples).items()
+    }
+
+    def of(name: str) -> ModelWins:
+        return ModelWins(found[f"people {name}"], found[f"judge {name}"], found[f"difference {name}"])
+
+    return WinRates(
+        models={name: of(f"model {name}") for name in models},
+        contests={(each.first, each.second): of(f"contest {number}") for number, each in enumerate(contests)},
+        largest=replace(found["largest"], n=sum(len(each.clusters) for each in contests)),
+    )
+
+
+def _wins(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    return (np.sign(np.round(one - other, DECIMALS)) + 1) / 2
+
+
+def _model_part(name: str, contests: Sequence[Contest]) -> Part:
+    clusters: list[str] = []
+    columns: list[tuple[np.ndarray, np.ndarray]] = []
+    for each in contests:
+        if name in (each.first, each.second):
+            clusters += each.clusters
+            columns.append((each.people, each.judge) if name == each.first else (1 - each.people, 1 - each.judge))
+    people, judge = (np.concatenate([pair[side] for pair in columns]) for side in (0, 1))
+    return part(clusters, people, judge)
+
+
+def _by_people(sums: np.ndarray) -> np.ndarray:
+    return mean(sums)
+
+
+def _by_judge(sums: np.ndarray) -> np.ndarray:
+    return mean(sums, 1)
+
+
+def _difference(sums: np.ndarray) -> np.ndarray:
+    return mean(sums) - mean(sums, 1)
+
+
+def _largest(*models: np.ndarray) -> np.ndarray:
+    """NaN only where no model has a pair."""
+    if not models:
+        return np.array([np.nan])
+    differences = np.abs(np.stack([_difference(sums) for sums in models]))
+    known = ~np.isnan(differences)
+    return np.where(known.any(0), np.where(known, differences, 0).max(0), np.nan)

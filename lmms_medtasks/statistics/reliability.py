@@ -1,0 +1,256 @@
+"""How well confidence tells right from wrong votes: calibration error, Brier score, bins, risk against coverage.
+
+All of it is beyond the paper. Two numbers can stand for a question's confidence, and both are offered (:data:`Kind`):
+
+* ``"entropy"``: C = 1 - H / log K of equation 3, as the calibration shift uses it. It is no probability: of votes that
+  stand 3 to 1 it is 0.59 for four options, 0.19 for two. Its calibration error says how far C is from being one.
+* ``"share"``: the majority's share of the replies, which is the model's own frequency of the answer it is judged by.
+
+What they are held against is whether the majority vote is right. Outcomes with equally many votes share the majority:
+the vote is then right with the probability that a fair draw among them is (0.5 for A and B with five votes each, if
+one of them is right). "No answer" is an outcome like any other, and never right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from lmms_medtasks.statistics.bootstrap import RESAMPLES, Figure, Interval, Part, bootstrap, mean, part
+from lmms_medtasks.statistics.calibration import confidences
+from lmms_medtasks.statistics.votes import VoteTable
+
+Kind = Literal["entropy", "share"]
+
+
+@dataclass(frozen=True)
+class Binning:
+    """How confidences are put into bins.
+
+    ``"width"``: bins of equal width over [0, 1], closed on the right, (0.1, 0.2], the first on both sides.
+    ``"mass"``: bins that end at the quantiles i / bins of the confidences (a value that occurs), closed on the right.
+    Equal confidences stay together, so that there can be fewer bins than asked for, and of unequal mass: of votes,
+    half of which are unanimous, half lie in the last. Neither depends on the order of the questions.
+    """
+
+    kind: Literal["width", "mass"] = "width"
+    bins: int = 10
+
+    def __post_init__(self) -> None:
+        if self.kind not in ("width", "mass") or self.bins < 1:
+            raise ValueError(f"Wanted kind 'width' or 'mass' and at least 1 bin, got {self.kind!r} and {self.bins!r}.")
+
+    def __str__(self) -> str:
+        return f"equal-{self.kind} bins, {self.bins}"
+
+    def edges(self, confidence: np.ndarray) -> np.ndarray:
+        """(b + 1,) ascending edges from 0 to 1."""
+        if self.kind == "width" or not len(confidence):
+            # Not linspace: 3/10 must be the very number that three votes of ten are.
+            return np.arange(self.bins + 1) / self.bins
+        inner = np.quantile(confidence, np.arange(1, self.bins) / self.bins, method="inverted_cdf")
+        inner = inner[(inner < confidence.max())]
+        return np.concatenate([[0.0], np.unique(inner), [1.0]])
+
+
+@dataclass(frozen=True)
+class ReliabilityBin:
+    """One bin, (low, high]: number of questions, their mean confidence and the share of right votes (None if n = 0)."""
+
+    low: float
+    high: float
+    n: int
+    confidence: float | None
+    correctness: float | None
+
+
+@dataclass(frozen=True)
+class CoveragePoint:
+    """If only the ``n`` most confident questions are answered: their share of all, and the error rate among them."""
+
+    confidence: float
+    n: int
+    coverage: float
+    risk: float
+
+
+@dataclass(frozen=True)
+class Reliability:
+    """See :func:`reliability`. ``None`` estimates and n = 0 without questions.
+
+    Attributes:
+        correctness: share of right majority votes; confidence: mean confidence.
+        ece: expected calibration error in [0, 1], over ``binning``. brier: in [0, 1]. multiclass_brier: in [0, 2].
+        aurc: area under the risk-coverage curve in [0, 1]; a confidence that says nothing has 1 - correctness.
+        no_reply, single_option: questions left out (the second for "entropy" only). tied: questions whose majority
+            is shared by outcomes with equally many votes.
+    """
+
+    kind: Kind
+    binning: Binning
+    bins: tuple[ReliabilityBin, ...]
+    curve: tuple[CoveragePoint, ...]
+    correctness: Interval
+    confidence: Interval
+    ece: Interval
+    brier: Interval
+    multiclass_brier: Interval
+    aurc: Interval
+    no_reply: int
+    single_option: int
+    tied: int
+
+
+def majority_share(table: VoteTable) -> np.ndarray:
+    """(n,) floats in (0, 1]: share of the replies that the most common outcome has, NaN without a reply."""
+    with np.errstate(invalid="ignore"):
+        return table.counts.max(axis=1) / table.replies if len(table) else np.empty(0)
+
+
+def majority_correct(table: VoteTable) -> np.ndarray:
+    """(n,) floats in [0, 1]: probability that the majority vote is right, a draw among ties; NaN without a reply.
+
+    With one option (K = 1) it is 1 unless unreadable replies are more, with one reply it is that reply's score.
+    """
+    if not len(table):
+        return np.empty(0)
+    most = table.counts.max(axis=1)
+    tied = (table.counts == most[:, None]).sum(axis=1)
+    return np.where(table.replies > 0, (table.right == most) / tied, np.nan)
+
+
+def multiclass_brier(table: VoteTable) -> np.ndarray:
+    """(n,) floats in [0, 2]: each question's sum over outcomes of (share of votes - 1 if right else 0) squared.
+
+    Outcomes are the options and "no answer" (never right): a question without any readable reply has 2, as one that
+    is answered unanimously wrong. NaN without a reply. Brier (1950), not halved.
+    """
+    target = np.zeros(table.counts.shape)
+    target[np.arange(len(table)), table.answers] = 1
+    with np.errstate(invalid="ignore"):
+        return ((table.counts / table.replies[:, None] - target) ** 2).sum(axis=1)
+
+
+def ece(sums: np.ndarray) -> np.ndarray:
+    """Statistic: expected calibration error of sums by bin, columns confidence and correctness.
+
+    Sum over bins of n_b / n times |mean confidence - mean correctness| (Naeini et al. 2015; Guo et al. 2017, equation
+    3). Biased upwards in small samples, the more so the more bins.
+    """
+    return np.abs(sums[..., 1] - sums[..., 2]).sum(-1) / sums[..., 0].sum(-1)
+
+
+def aurc(sums: np.ndarray) -> np.ndarray:
+    """Statistic: area under the risk-coverage curve of sums by distinct confidence, highest first, column error.
+
+    The mean over k = 1 … n of the error rate among the k most confident questions (Geifman et al. 2019), expected over
+    the orders of equally confident questions: after N questions with E errors, m equal ones with e errors add
+    sum_j (E + e j/m) / (N + j), j = 1 … m. With S = psi(N + m + 1) - psi(N + 1) that is E S + e/m (m - N S).
+    """
+    from scipy.special import digamma
+
+    count, errors = sums[..., 0], sums[..., 1]
+    count_before = np.cumsum(count, axis=-1) - count
+    errors_before = np.cumsum(errors, axis=-1) - errors
+    harmonic = digamma(count_before + count + 1) - digamma(count_before + 1)
+    rate = errors / np.maximum(count, 1)
+    added = errors_before * harmonic + rate * (count - count_before * harmonic)
+    return added.sum(-1) / count.sum(-1)
+
+
+def reliability(
+    table: VoteTable,
+    kind: Kind,
+    binning: Binning | None = None,
+    *,
+    seed: int | str = 0,
+    resamples: int = RESAMPLES,
+    level: float = 0.95,
+) -> Reliability:
+    """Calibration error, Brier scores, bins and risk-coverage curve of one confidence, with intervals over images.
+
+    ``kind`` names the confidence (module docstring). The binary Brier score is the mean of (confidence - whether the
+    majority vote is right) squared, in expectation over ties; the multi-class one is of the votes and the same for
+    both kinds. Bins are those of the data in every resample, also where they end at quantiles. Without ``binning``:
+    ten bins of equal width, (0.9, 1] and so on, so that each share of T = 10 votes has its own bin.
+
+    Questions without a reply, and for "entropy" those with one option, are left out and counted.
+    """
+    binning = binning or Binning()
+    certain = confidences(table) if kind == "entropy" else majority_share(table)
+    used = ~np.isnan(certain)
+    kept, certain = table.take(used), certain[used]
+    correct = majority_correct(kept)
+    edges = binning.edges(certain)
+    places = _bin_of(certain, edges)
+    parts = _parts(kept, certain, correct, places, len(edges) - 1)
+    found = bootstrap(parts, _FIGURES, seed=seed, resamples=resamples)
+    intervals = {name: distribution.interval(level) for name, distribution in found.items()}
+    most = kept.counts.max(axis=1) if len(kept) else np.empty(0)
+    return Reliability(
+        kind=kind,
+        binning=binning,
+        bins=_bins(certain, correct, places, edges),
+        curve=_curve(certain, correct),
+        no_reply=int((table.replies == 0).sum()),
+        single_option=int(((table.replies > 0) & ~used).sum()),
+        tied=int(((kept.counts == most[:, None]).sum(axis=1) > 1).sum()),
+        **intervals,
+    )
+
+
+_FIGURES: Mapping[str, Figure] = {
+    "correctness": Figure(lambda sums: mean(sums, 1), ("bins",)),
+    "confidence": Figure(lambda sums: mean(sums, 0), ("bins",)),
+    "ece": Figure(ece, ("bins",)),
+    "brier": Figure(lambda sums: mean(sums, 0), ("scores",)),
+    "multiclass_brier": Figure(lambda sums: mean(sums, 1), ("scores",)),
+    "aurc": Figure(aurc, ("order",)),
+}
+
+
+def _parts(
+    kept: VoteTable, certain: np.ndarray, correct: np.ndarray, places: np.ndarray, bin_count: int
+) -> dict[str, Part]:
+    levels, rank = np.unique(-certain, return_inverse=True)
+    binary = correct * (certain - 1) ** 2 + (1 - correct) * certain**2
+    images = kept.image_ids
+    return {
+        "bins": part(images, certain, correct, cells=places, cell_count=bin_count),
+        "scores": part(images, binary, multiclass_brier(kept)),
+        "order": part(images, 1 - correct, cells=rank, cell_count=max(1, len(levels))),
+    }
+
+
+def _bin_of(certain: np.ndarray, edges: np.ndarray) -> np.ndarray:
+    return np.searchsorted(edges[1:-1], certain, side="left")
+
+
+def _bins(
+    certain: np.ndarray, correct: np.ndarray, places: np.ndarray, edges: np.ndarray
+) -> tuple[ReliabilityBin, ...]:
+    count = len(edges) - 1
+    sizes, sums, right = (np.bincount(places, weights, count) for weights in (None, certain, correct))
+    return tuple(
+        ReliabilityBin(
+            low=float(edges[each]),
+            high=float(edges[each + 1]),
+            n=int(sizes[each]),
+            confidence=float(sums[each] / sizes[each]) if sizes[each] else None,
+            correctness=float(right[each] / sizes[each]) if sizes[each] else None,
+        )
+        for each in range(count)
+    )
+
+
+def _curve(certain: np.ndarray, correct: np.ndarray) -> tuple[CoveragePoint, ...]:
+    """The points after each distinct confidence; between two of them the order of the questions is not known."""
+    levels, rank = np.unique(-certain, return_inverse=True)
+    sizes, errors = np.bincount(rank, minlength=len(levels)), np.bincount(rank, 1 - correct, len(levels))
+    return tuple(
+        CoveragePoint(confidence=float(-level) + 0.0, n=int(n), coverage=float(n / len(certain)), risk=float(wrong / n))
+        for level, n, wrong in zip(levels, np.cumsum(sizes), np.cumsum(errors), strict=True)
+    )

@@ -1,0 +1,85 @@
+"""Wins, ties and losses of two runs that answered the same questions (SURE-VQA, Figures 5 and 6)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from lmms_medtasks.statistics.bootstrap import RESAMPLES, Figure, Interval, bootstrap, mean, part
+
+_SAME = 1e-9
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A question's score in one run, None where it has none, and its image (the bootstrap's cluster)."""
+
+    image_id: str
+    score: float | None
+
+
+@dataclass(frozen=True)
+class Versus:
+    """How the first run fared against the second.
+
+    ``win``, ``tie`` and ``loss`` are shares of the ``n`` questions that both have a score for, with intervals over
+    images; ``net`` is win less loss. ``unscored``: questions of both runs without a score in one of them (a failed
+    request, a missing judgement). ``only_first``, ``only_second``: questions of one run alone.
+    """
+
+    win: Interval
+    tie: Interval
+    loss: Interval
+    net: Interval
+    n: int
+    unscored: int
+    only_first: int
+    only_second: int
+
+
+def versus(
+    first: Mapping[str, Answer],
+    second: Mapping[str, Answer],
+    *,
+    seed: int | str = 0,
+    resamples: int = RESAMPLES,
+    level: float = 0.95,
+) -> Versus:
+    """Compare two runs by question id; the cluster is the first run's image.
+
+    Scores are compared as they are: one star more is a win, as is 0.5 against 0.
+    """
+    shared = sorted(set(first) & set(second))
+    images, signs = [], []
+    for question in shared:
+        one, other = first[question].score, second[question].score
+        if one is not None and other is not None:
+            images.append(first[question].image_id)
+            signs.append(0 if abs(one - other) < _SAME else (1 if one > other else -1))
+    win, tie, loss, net = _intervals(images, signs, seed, resamples, level)
+    return Versus(
+        win=win,
+        tie=tie,
+        loss=loss,
+        net=net,
+        n=len(signs),
+        unscored=len(shared) - len(signs),
+        only_first=len(first) - len(shared),
+        only_second=len(second) - len(shared),
+    )
+
+
+def _intervals(
+    images: Sequence[str], signs: Sequence[int], seed: int | str, resamples: int, level: float
+) -> list[Interval]:
+    sign = np.array(signs, dtype=float)
+    rows = part(images, sign > 0, sign == 0, sign < 0, sign)
+    figures = {str(column): Figure(_column(column), ("",)) for column in range(4)}
+    found = bootstrap({"": rows}, figures, seed=seed, resamples=resamples)
+    return [found[str(column)].interval(level) for column in range(4)]
+
+
+def _column(column: int):
+    return lambda sums: mean(sums, column)

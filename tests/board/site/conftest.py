@@ -1,0 +1,284 @@
+"""Made-up runs of every suite with a report, two models each; one of them says what no page may run."""
+
+import json
+import os
+import select
+import shutil
+import subprocess
+
+import pytest
+
+from lmms_medtasks.board.collect import collect
+from lmms_medtasks.board.site.build import Options, build
+
+HOSTILE = '<script>alert(1)</script></script>"\' onmouseover="alert(2)" {{7*191}} ]]> \u202eevil =cmd|x!A0'
+LETTERS = {"good": "AAAAAB", "bad": "ABBABB"}
+DATA = {
+    "medq_deg": "medtasks://medq_deg/clean",
+    "medq_deg_calib": "medtasks://medq_deg/clean",
+    "med_cmr_mcq": "medtasks://med_cmr/mcq",
+    "med_cmr_open": "medtasks://med_cmr/open",
+    "medobvious": "medtasks://medobvious/test",
+    "sure_slake_modality": "medtasks://sure_slake/test",
+    "sure_mimic_age": "medtasks://sure_mimic/test",
+}
+JUDGE = {
+    "name": "openai:judge", "endpoint": "https://api.example.org/v1", "protocol": "med_cmr_open",
+    "prompt": "med_cmr_open.txt", "version": 1, "digest": "0123", "settings": {}, "is_paper_judge": False,
+}  # fmt: skip
+
+
+def medq_deg(letters, said):
+    """Three levels of each question; at L2 every model is wrong on every other."""
+    rows = []
+    for number, letter in enumerate(letters):
+        for level in range(3):
+            read = ["C" if level == 2 and number % 2 else letter] * 2
+            record = {
+                "id": f"q{number}" + (f"/blur/L{level}" if level else ""), "question_id": f"q{number}", "answer": "A",
+                "image_id": f"image {number}", "data": "full", "modality": "CT", "capability": HOSTILE,
+                "degradation": "gaussian_noise" if level else "", "severity": level, "option_count": 4,
+                "trials": read, "score": read.count("A") / 2,
+            }  # fmt: skip
+            levels = {f"accuracy_l{each}": record if each == level else {} for each in range(3)}
+            rows.append({**levels, **counted(2), "filtered_resps": [said, letter], "target": "A", "input": f"{said}?"})
+    return rows
+
+
+def med_cmr_mcq(letters, said):
+    rows = []
+    for number, letter in enumerate(letters):
+        record = {
+            "id": f"m{number}", "image_id": f"image {number}", "data": "full", "answer": "A", "option_count": 4,
+            "dimension": ("SOD", "CR")[number % 2], "modality": HOSTILE, "subtype": "x", "question_type": "Counting",
+            "organ_system": "Chest", "trials": [letter], "score": float(letter == "A"),
+        }  # fmt: skip
+        rows.append({"accuracy": record, **counted(1), "filtered_resps": [said], "target": "A", "input": said})
+    return rows
+
+
+def judged(record, metric, score, labels, low, high):
+    """A row of a judged task; a value of None is a judgement that is missing."""
+    status = "missing" if score is None else "judged"
+    verdict = {"status": status, "labels": labels if score is not None else {}, "reason": "", "reply": "{}"}
+    value = {"id": record["id"], "image_id": record["image_id"], "status": status, "judged": int(score is not None)}
+    value |= {"wanted": 1, "low": low if score is None else score, "high": high if score is None else score}
+    if score is not None:
+        value["score"] = score
+    record = {**record, "data": "full", "trials": ["ok"], "verdicts": [[verdict]]}
+    return record, {metric: value, "failed_requests": {"failed": 0, "trials": 1}}
+
+
+def med_cmr_open(letters, said):
+    rows = []
+    for number, letter in enumerate(letters):
+        star = "5" if letter == "A" else "1"
+        names = ("consistency", "coherence", "visual_accuracy", "ground_truth_correctness")
+        record = {
+            "id": f"o{number}", "image_id": f"image {number}", "answer": "a cyst", "dimension": "SOD",
+            "modality": HOSTILE, "subtype": "x", "question_type": "Counting", "organ_system": "Chest",
+            "parts": ["both"], "judge": JUDGE,
+            "items": [{"question": "?", "visual_description": "", "reference": "r", "reasoning": said, "answer": said}],
+        }  # fmt: skip
+        record, row = judged(record, "total", 20.0 * int(star), dict.fromkeys(names, star), 0.0, 100.0)
+        rows.append(
+            {**row, "total": {**record, **row["total"]}, "filtered_resps": [said], "target": "a cyst", "input": said}
+        )
+    return rows
+
+
+def medobvious(letters, said):
+    rows = []
+    for number, letter in enumerate(letters):
+        negative = number % 2
+        right = "none" if negative else "top-left"
+        read = right if letter == "A" else "top-right"
+        record = {
+            "id": f"v{number}", "item": f"i{number}", "image_id": f"image {number}", "data": "full",
+            "tier": 1 + number % 5, "kind": HOSTILE, "task_type": "detection_mcq", "negative": negative, "grid": "2x2",
+            "answer_position": right, "option_count": 5, "trials": [read], "score": float(read == right),
+        }  # fmt: skip
+        sign = {"score": record["score"], "item": record["item"]}
+        both = {"accuracy_positive": {} if negative else sign, "accuracy_negative": sign if negative else {}}
+        rows.append({"accuracy": record, **both, **counted(1), "filtered_resps": [said], "target": "A", "input": said})
+    return rows
+
+
+def sure(letters, said):
+    rows = []
+    for number, letter in enumerate(letters):
+        side, kind = ("iid", "ood")[number % 2], ("closed", "open")[number // 2 % 2]
+        label = ("1" if letter == "A" else "0") if kind == "closed" else ("5" if letter == "A" else "1")
+        dimension = "correct" if kind == "closed" else "stars"
+        record = {
+            "id": f"s{number}", "image_id": f"image {number}", "set": side, "answer_type": kind, "modality": "CT",
+            "judge": {**JUDGE, "protocol": f"sure_{kind}"},
+            "items": [{"question": said, "reference": "r", "answer": said}],
+        }  # fmt: skip
+        low, high = (0.0, 1.0) if kind == "closed" else (1.0, 5.0)
+        record, row = judged(record, f"{kind}_{side}", float(label), {dimension: label}, low, high)
+        texts = dict.fromkeys(("exact_match", "f1", "precision", "recall", "bleu"), 0.5)
+        rows.append(
+            {
+                "questions": {**record, "traditional": [texts]},
+                **row,
+                "filtered_resps": [said],
+                "target": "r",
+                "input": said,
+            }
+        )
+    return rows
+
+
+def counted(trials):
+    return {
+        "parse_rate": {"parsed": trials, "replies": trials},
+        "failed_requests": {"failed": 0, "trials": trials},
+    }
+
+
+TASKS = {
+    "medq_deg": medq_deg, "med_cmr_mcq": med_cmr_mcq, "med_cmr_open": med_cmr_open, "medobvious": medobvious,
+    "sure_slake_modality": sure,
+}  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def rows_of():
+    """By task what makes its rows, of letters (right is A) and what the model answers."""
+    return TASKS
+
+
+@pytest.fixture(scope="session")
+def write(runs):
+    """Writes a run: folder, model, letters (right is A), what it answers, tasks."""
+
+    def one(folder, model, letters, said="A", tasks=TASKS, **more):
+        rows = {task: make(letters, said) for task, make in tasks.items()}
+        metadata = {"judge": {**JUDGE, "protocols": [JUDGE]}, **more.pop("metadata", {})}
+        path = runs.write(folder, rows, model=model, metadata=metadata, **more)
+        content = json.loads(path.read_text("utf-8"))
+        for task, config in content["configs"].items():
+            config["dataset_kwargs"] = {"data_files": {"test": DATA[task]}}
+        path.write_text(json.dumps(content), "utf-8")
+        return path
+
+    return one
+
+
+@pytest.fixture(scope="session")
+def board_folder(tmp_path_factory, write):
+    """Two models on every suite, one hostile; a third limited, a fourth broken."""
+    folder = tmp_path_factory.mktemp("runs")
+    write(folder / "good", "good", LETTERS["good"])
+    write(folder / "bad", HOSTILE, LETTERS["bad"], HOSTILE)
+    write(folder / "part", "part", "AAA", tasks={"medobvious": medobvious}, limit=3.0, original=6)
+    broken = write(folder / "broken", "broken", "AB", tasks={"medobvious": medobvious})
+    log = next(broken.parent.glob("*.jsonl"))
+    log.write_text(log.read_text("utf-8")[:-20], "utf-8")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def board(board_folder):
+    return collect([board_folder])
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory, board, board_folder):
+    """The whole site of :func:`board_folder`."""
+    output = tmp_path_factory.mktemp("out") / "site"
+    build(board, output, Options(resamples=40, roots=(board_folder,)))
+    return output
+
+
+class Browser:
+    """A page in headless Chromium, driven over a pipe (DevTools protocol); what it logs and asks for is kept."""
+
+    def __init__(self, profile):
+        program = next(
+            filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), None
+        )
+        if program is None:
+            pytest.skip("no Chromium on this machine")
+        (theirs, self._out), (self._in, back) = os.pipe(), os.pipe()
+        quiet = ("background-networking", "gpu", "quic", "component-update", "sync", "extensions")
+        self._process = subprocess.Popen(
+            [program, "--headless", "--no-sandbox", "--no-first-run", "--remote-debugging-pipe",
+             f"--user-data-dir={profile}", *(f"--disable-{each}" for each in quiet), "about:blank"],
+            preexec_fn=lambda: (os.dup2(theirs, 3), os.dup2(back, 4)), pass_fds=(3, 4), stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+        os.close(theirs)
+        os.close(back)
+        self._buffer, self._number, self.session = b"", 0, None
+        self.errors, self.requests, self._events = [], [], []
+        target = self.call("Target.createTarget", url="about:blank")["targetId"]
+        self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        for domain in ("Page", "Runtime", "Log", "Network"):
+            self.call(f"{domain}.enable")
+
+    def call(self, method, **parameters):
+        self._number += 1
+        message = {"id": self._number, "method": method, "params": parameters}
+        if self.session:
+            message["sessionId"] = self.session
+        os.write(self._out, json.dumps(message).encode() + b"\0")
+        while True:
+            found = self._message()
+            if found.get("id") == self._number:
+                assert "error" not in found, found
+                return found["result"]
+
+    def _message(self):
+        while b"\0" not in self._buffer:
+            assert select.select([self._in], [], [], 60)[0], "Chromium says nothing"
+            self._buffer += os.read(self._in, 1 << 16)
+        text, _, self._buffer = self._buffer.partition(b"\0")
+        found = json.loads(text)
+        method, parameters = found.get("method"), found.get("params", {})
+        if method == "Network.requestWillBeSent":
+            self.requests.append(parameters["request"]["url"])
+        elif method == "Runtime.exceptionThrown" or (
+            method == "Log.entryAdded" and parameters["entry"]["level"] == "error"
+        ):
+            self.errors.append(str(parameters))
+        elif method == "Runtime.consoleAPICalled" and parameters["type"] in ("error", "assert"):
+            self.errors.append(str(parameters))
+        elif method == "Page.javascriptDialogOpening":
+            self.errors.append("a dialog: " + parameters["message"])
+            self._number += 1
+            answer = {"id": self._number, "method": "Page.handleJavaScriptDialog", "params": {"accept": True}}
+            os.write(self._out, json.dumps({**answer, "sessionId": self.session}).encode() + b"\0")
+        self._events.append(method)
+        return found
+
+    def open(self, path, fragment=""):
+        self._events = []
+        self.call("Page.navigate", url=path.as_uri() + fragment)
+        while "Page.loadEventFired" not in self._events:
+            self._message()
+
+    def run(self, script):
+        """The value of an expression, a promise's when it is kept."""
+        found = self.call("Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True)
+        assert "exceptionDetails" not in found, found
+        return found["result"].get("value")
+
+    def close(self):
+        self.session = None
+        self.call("Browser.close")
+        self._process.wait(30)
+        os.close(self._out)
+        os.close(self._in)
+
+
+@pytest.fixture(scope="session")
+def browser(tmp_path_factory):
+    found = Browser(tmp_path_factory.mktemp("chromium"))
+    yield found
+    found.close()
+
+
+@pytest.fixture(scope="session")
+def hostile():
+    return HOSTILE

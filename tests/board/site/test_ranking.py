@@ -1,0 +1,113 @@
+"""Means, ranks and their intervals: hand-worked, against the bootstrap itself, and how often they hold."""
+
+import numpy as np
+import pytest
+
+from lmms_medtasks.board.collect import collect
+from lmms_medtasks.board.site.ranking import mean_of, standings
+from lmms_medtasks.statistics.bootstrap import Interval, mean_interval
+from lmms_medtasks.statistics.shares import wilson
+
+TASK = "medq_deg_l1"
+
+
+@pytest.fixture
+def entries(tmp_path, runs):
+    """Entries of a task from letters by model (right is A), and the images that questions are spread over."""
+
+    def make(images=None, **letters):
+        for model, said in letters.items():
+            rows = runs.choice_rows({f"q{n:03}": each for n, each in enumerate(said)}, images=images)
+            runs.write(tmp_path / model, {TASK: rows}, model=model)
+        return collect([tmp_path]).of(task=TASK)
+
+    return make
+
+
+def found(entries, resamples=400, **more):
+    more = {"higher_is_better": True, **more}
+    return {
+        entry.model.name: each
+        for entry, each in zip(entries, standings(entries, "accuracy", resamples=resamples, **more), strict=True)
+    }
+
+
+def test_ranks_are_of_the_means_and_tied_models_share_one(entries):
+    # 20 of 40, 20 of 40 (others), 10 of 40, 0 of 40
+    ranked = found(entries(a="AB" * 20, b="BA" * 20, c="ABBB" * 10, d="B" * 40))
+    assert {name: each.rank for name, each in ranked.items()} == {"a": 1, "b": 1, "c": 3, "d": 4}
+    assert [ranked[name].mean.estimate for name in "abcd"] == [0.5, 0.5, 0.25, 0.0]
+    assert all(each.low <= each.rank <= each.high for each in ranked.values())
+    assert {name: each.rank for name, each in found(entries(), higher_is_better=False).items()} == {
+        "a": 3, "b": 3, "c": 2, "d": 1,
+    }  # fmt: skip
+
+
+def test_what_is_beyond_chance_has_ranks_of_its_own_and_what_is_not_shares_them(entries):
+    # a and b differ on 2 of 60 questions, one each way; c is wrong on 50 more than either.
+    ranked = found(entries(a="A" * 59 + "B", b="B" + "A" * 59, c="A" * 9 + "B" * 51))
+    assert [(each.rank, each.low, each.high) for each in ranked.values()] == [(1, 1, 2), (1, 1, 2), (3, 3, 3)]
+
+
+def test_a_difference_that_is_the_same_on_every_image_needs_enough_images(entries):
+    # 4 images: a sign test gives 2 * (1/2)^4 = 0.125 at best; 10 images: 0.002.
+    few = found(entries(images=4, a="A" * 40, b="B" * 40))
+    assert (few["a"].low, few["a"].high) == (1, 2)
+
+
+def test_and_with_enough_it_counts(entries):
+    many = found(entries(images=10, a="A" * 40, b="B" * 40))
+    assert (many["a"].low, many["a"].high, many["b"].low) == (1, 1, 2)
+
+
+def test_intervals_are_the_bootstraps_over_images(entries):
+    (entry,) = entries(images=7, a="ABBAAAB" * 5)
+    clusters, values = entry.questions.cluster_labels(), entry.measures["accuracy"].score.floats()
+    assert mean_of(entry, "accuracy", 300) == mean_interval(clusters, values, resamples=300)
+    assert found([entry])["a"].low is None
+
+
+def test_intervals_of_bones_and_joints_are_those_of_its_report(tmp_path, runs):
+    task, letters = "bones_joints_t3_image", "AAAAAAAABA"
+    runs.write(tmp_path, {task: runs.choice_rows({f"q{n}": each for n, each in enumerate(letters)})}, model="m")
+    (entry,) = collect([tmp_path]).of(task=task)
+    low, high = wilson(9, 10)
+    assert mean_of(entry, "accuracy") == Interval(0.9, low, high, 10, 10)
+
+
+def test_ranks_are_on_the_questions_that_all_have_a_score_for(entries):
+    # b's requests for the first 10 failed; on the other 30 it has 20, a has 10 (its other 10 are among the first).
+    ranked = found(entries(a="A" * 20 + "B" * 20, b="!" * 10 + "A" * 20 + "B" * 10))
+    assert (ranked["a"].rank, ranked["b"].rank, ranked["a"].common, ranked["a"].mean.n) == (2, 1, 30, 40)
+
+
+def test_without_a_common_question_there_is_no_rank(entries):
+    ranked = found(entries(a="A" * 5 + "!" * 5, b="!" * 5 + "A" * 5))
+    assert [(each.rank, each.low, each.common) for each in ranked.values()] == [(None, None, 0)] * 2
+
+
+def test_ranks_do_not_depend_on_the_order_of_models(entries):
+    models = entries(a="AABB" * 10, b="ABBB" * 10, c="AAAB" * 10)
+    assert found(models) == found(models[::-1])
+
+
+def test_all_intervals_of_a_column_hold_together_about_as_often_as_said(entries):
+    """Four models that are equally good: all four intervals should be [1, 4] in about 95 % of samples."""
+    (entry,) = entries(a="A" * 50)
+    from dataclasses import replace
+
+    from lmms_medtasks.board.columns import coded
+    from lmms_medtasks.board.entries import Measure
+
+    rng = np.random.default_rng(5)
+    held = 0
+    for _ in range(60):
+        skill = rng.normal(size=50)
+        drawn = [
+            replace(entry, measures={"accuracy": Measure(coded([float(x) for x in skill + rng.normal(size=50) > 0]))})
+            for _ in range(4)
+        ]
+        places = standings(drawn, "accuracy", higher_is_better=True, resamples=200)
+        held += all((each.low, each.high) == (1, 4) for each in places)
+    # 95 % of 60 is 57; fewer than 51 would be a chance of 1 in 100 at that level.
+    assert held >= 51

@@ -1,0 +1,54 @@
+"""The suites' reports on a board: the comparison of a suite's models is of every ranked entry and of no other one."""
+
+import pytest
+
+from lmms_medtasks.board.collect import collect
+from lmms_medtasks.board.site import reports
+from lmms_medtasks.board.site.build import Options, build
+from lmms_medtasks.board.site.ranking import standings
+
+
+@pytest.fixture
+def folder(tmp_path, write, rows_of):
+    """Models a and b on the whole of MedQ-Deg, a the better one; and a limited run of a on another of its tasks."""
+    whole = {"medq_deg": rows_of["medq_deg"]}
+    write(tmp_path / "runs" / "a", "a", "AAAAAB", tasks=whole)
+    write(tmp_path / "runs" / "b", "b", "ABBABB", tasks=whole)
+    part = {"medq_deg_calib": whole["medq_deg"]}
+    write(tmp_path / "runs" / "limited", "a", "AB", tasks=part, limit=2.0, original=18)
+    return tmp_path / "runs"
+
+
+def shown(part):
+    return {table.key: [[cell.value for cell in row.cells] for row in table.rows]
+            for section in part.sections for table in section.tables}  # fmt: skip
+
+
+def test_a_limited_run_of_another_task_takes_nothing_of_its_model_with_it(folder):
+    board = collect([folder])
+    assert {(entry.model.name, entry.task, entry.ranked) for entry in board.entries} == {
+        ("a", "medq_deg", True), ("b", "medq_deg", True), ("a", "medq_deg_calib", False),
+    }  # fmt: skip
+    ranked = board.of(task="medq_deg", ranked=True)
+    ranks = standings(ranked, "accuracy_l0", higher_is_better=True, resamples=20)
+    assert {entry.model.name: standing.rank for entry, standing in zip(ranked, ranks, strict=True)} == {"a": 1, "b": 2}
+    found = reports.of_suite("medq_deg", board.of(suite="medq_deg"), 20)
+    (comparison,) = found.comparison.parts
+    # Five of six right, and two of six: the limited run's two questions are in no row.
+    assert [row[:2] for row in shown(comparison)["models"]] == [
+        ["a (simulated, T = 2)", pytest.approx(500 / 6)], ["b (simulated, T = 2)", pytest.approx(200 / 6)],
+    ]  # fmt: skip
+    said = [flag.text for flag in comparison.flags if flag.kind == "note" and "a (medq_deg_calib)" in flag.text]
+    assert len(said) == 1
+
+
+def test_its_own_report_still_has_every_run_of_it(folder):
+    found = reports.of_suite("medq_deg", collect([folder]).of(suite="medq_deg"), 20)
+    assert {key.partition("|")[0]: len(each.parts) for key, each in found.models.items()} == {"a": 2, "b": 1}
+
+
+def test_the_page_of_the_suite_has_the_comparison(folder, tmp_path):
+    build(collect([folder]), tmp_path / "site", Options(resamples=20))
+    page = (tmp_path / "site" / "suites" / "medq_deg.html").read_text("utf-8")
+    assert "a (simulated, T = 2)" in page and "b (simulated, T = 2)" in page
+    assert "Models are compared where the runs of two or more are there" not in page

@@ -1,0 +1,123 @@
+"""Cards, names, published rows, JSON: the small parts of a site."""
+
+import json
+
+import pytest
+
+from lmms_medtasks.board.entries import Model, Problem
+from lmms_medtasks.board.site import names, published, rows, suites, tables
+from lmms_medtasks.board.site.cards import card, markdown
+from lmms_medtasks.board.site.exports import harmless, json_text
+from lmms_medtasks.board.site.figures import axis
+from lmms_medtasks.report.document import Cell, Column, Row, Table
+
+
+def test_a_card_has_no_html_of_its_own_no_pictures_and_only_links_to_the_web():
+    text = "# T\n\n<b onclick=x>b</b> ![p](x.png) [a](javascript:alert(1)) [b](../x.md) [c](https://c.org/?a=1&b=2)"
+    found = markdown(text, skip_title=True)
+    assert "<b" not in found and "&lt;b onclick=x&gt;" in found
+    assert "<img" not in found and "javascript:alert" not in found.replace("[a](javascript:alert(1))", "")
+    assert found.count("<a ") == 1 and 'href="https://c.org/?a=1&amp;b=2"' in found and "T" not in found
+
+
+def test_every_suite_with_a_page_has_its_card():
+    for name in ("medq_deg", "med_cmr", "medobvious", "sure_vqa", "bones_joints"):
+        assert "<table>" in card(name)
+        assert suites.about(name).about and suites.about(name).read
+    assert card("no_such_suite") is None
+
+
+def test_file_names_are_harmless_and_distinct():
+    found = names.model_slugs([Model("../../etc/passwd", "a", ""), Model("<b>", "a", ""), Model("x/<b>", "a", "")])
+    assert len(set(found.values())) == 3
+    assert all(not set(each) - set("abcdefghijklmnopqrstuvwxyz0123456789-_") for each in found.values())
+    assert names.slugs(["a b", "a-b", "c"])["c"] == "c"
+    assert len(set(names.slugs(["a b", "a-b"]).values())) == 2
+    assert names.file_name("a-b_c") == "a-b_c" and "/" not in names.file_name("../x")
+
+
+def test_models_of_one_name_are_told_apart():
+    same = [Model("m", "hf", "1"), Model("m", "hf", "2"), Model("m", "vllm", ""), Model("other", "hf", "")]
+    titles = names.model_titles(same)
+    assert len(set(titles.values())) == 4
+    assert titles[same[3].key] == "other" and titles[same[2].key] == "m (vllm)"
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [("/home/ada/models/tiny", "models/tiny"), ("org/model", "org/model"), ("C:\\models\\x", "models/x"),
+     ("gpt", "gpt"), ("~/x", "~/x"), ("/", "/")],
+)  # fmt: skip
+def test_of_a_local_checkpoint_two_parts_are_shown(name, shown):
+    assert names.shown_name(name) == shown
+
+
+def test_nobody_published_numbers_of_a_task_that_is_not_installed():
+    assert rows.published("bones_joints_t1_knowledge")
+    assert rows.published("bones_joints_t1_knowledge_of_mine") == []
+
+
+def test_published_tables_hold_no_row_of_ours():
+    for suite in ("medq_deg", "med_cmr", "medobvious", "sure_vqa"):
+        tables = published.tables(suite)
+        assert tables and all(row.kind in ("reference", "average") for table in tables for row in table.rows)
+    assert published.tables("no_such_suite") == []
+
+
+def test_published_rows_are_in_the_unit_that_is_shown():
+    # Table 6: Gemini-2.5-Pro 71.39, 69.93, 65.20.
+    first = rows.published("medq_deg")[0]
+    assert {name: cell.value for name, cell in first.cells.items()} == {
+        "accuracy_l0": 71.39, "accuracy_l1": 69.93, "accuracy_l2": 65.2,
+    }  # fmt: skip
+    # Table 14: LLaVA-Med without fine-tuning, closed i.i.d. 0.60, open 2.57 stars.
+    sure = rows.published("sure_slake_modality")[0]
+    assert (sure.cells["closed_iid"].value, sure.cells["open_iid"].value) == (60.0, 2.57)
+    assert len(rows.published("sure_slake_modality_noimage")) == 8
+    assert rows.published("medq_deg_l1") == []
+
+
+def test_json_is_harmless_and_exact():
+    text = harmless({"a": "</script><!--&\u2028"})
+    assert not set("<>&\u2028") & set(text) and json.loads(text) == {"a": "</script><!--&\u2028"}
+    table = Table(
+        "k", "t", (Column("m", "text"), Column("s", digits=1)), (Row((Cell("<"), Cell(0.1 + 0.2, 0.1, 0.5))),)
+    )
+    cells = json.loads(json_text(table))["rows"][0]["cells"]
+    assert cells == [{"value": "<"}, {"value": 0.3, "low": 0.1, "high": 0.5}]
+
+
+@pytest.mark.parametrize(
+    ("drawn", "shown"),
+    [
+        ((-0.05, 0.05), (-2, 18)),  # all models at 0 %
+        ((99.9, 100.1), (82, 102)),
+        ((70, 71), (60.5, 80.5)),
+        ((10, 60), (10, 60)),
+        ((-30, 140), (-2, 102)),
+    ],
+)
+def test_an_axis_is_no_sliver_of_the_scale_and_not_beyond_it(drawn, shown):
+    assert axis(drawn, (0.0, 100.0)) == pytest.approx(shown)
+
+
+def test_the_same_limit_of_several_tasks_stands_once():
+    found = [Problem("mini_data", "flag", "Mini data.", "r.json", task, "m") for task in ("t2", "t1")]
+    found += [Problem("limited", "unranked", "Few.", "r.json", "t1", "m")]
+    cells = [[cell.value for cell in row.cells] for row in tables.problems(found, ()).rows]
+    assert cells == [["shown apart", "m", "t1", "r.json", "Few."], ["flagged", "m", "t1, t2", "r.json", "Mini data."]]
+
+
+def test_published_rows_of_bones_and_joints_stand_below_their_tasks():
+    tasks = (
+        "t1_knowledge",
+        "t4_diagnosis",
+        "t4_diagnosis_report",
+        "t3_image_noimage",
+        "t8_inconsistency",
+        "t8_released",
+    )
+    models = {task: [each.model for each in rows.published(f"bones_joints_{task}")] for task in tasks}
+    assert models["t1_knowledge"] == ["GPT-4o"] and len(models["t4_diagnosis_report"]) == 2
+    assert models["t4_diagnosis"] == models["t3_image_noimage"] == models["t8_released"] == []
+    assert len(models["t8_inconsistency"]) == 4

@@ -1,0 +1,378 @@
+"""From folders to a board: what is read, and everything that can be wrong with it."""
+
+import json
+
+import numpy as np
+import pytest
+
+from lmms_medtasks.board import rules as board_rules
+from lmms_medtasks.board.collect import collect
+from lmms_medtasks.board.measures import main_measures, scale
+from lmms_medtasks.board.site import ranking
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.judges import med_cmr, sure_vqa
+
+TASK = "medq_deg_l1"
+ANSWERS = {"q2": "AAB", "q1": "AAA", "q3": "B-!", "q4": "!!!"}
+GOOD = {"q1": "AAA", "q2": "AAB", "q3": "BBA", "q4": "BBB"}
+
+
+def codes(board):
+    return [(problem.code, problem.level) for problem in board.problems]
+
+
+def test_an_entry_has_scores_by_question_whatever_the_order_of_the_log(tmp_path, runs):
+    rows = runs.choice_rows(ANSWERS)
+    one = runs.write(tmp_path / "a", {TASK: rows})
+    # The same questions in another order, as several processes write them.
+    runs.write(tmp_path / "b", {TASK: rows[::-1]}, model="model-b")
+    board = collect([one, tmp_path / "b"])
+    first, second = board.entries
+    assert first.questions is second.questions
+    assert first.questions.ids.tolist() == ["q1", "q2", "q3", "q4"]
+    # q2: 2 of 3; q3: 0 of the 2 that came; q4: no reply, so no score.
+    np.testing.assert_allclose(first.measures["accuracy"].score.floats(), [1, 2 / 3, 0, np.nan])
+    assert first.measures["accuracy"].mean == pytest.approx((1 + 2 / 3) / 3)
+    assert (first.measures["accuracy"].n, first.counts.rows) == (3, 4)
+    # 12 requests, 4 failed, 8 replies of which one could not be read.
+    assert (first.counts.requests, first.counts.failed, first.counts.replies, first.counts.parsed) == (12, 4, 8, 7)
+    assert first.questions.tags["severity"].labels() == [1, 1, 1, 1]
+    assert first.extra["trials"].labels()[0] == "A;A;A"
+    assert (first.model.name, first.suite, first.version, first.data) == ("model-a", "medq_deg", "1.0", "full")
+
+
+def test_questions_are_clustered_as_the_task_says(tmp_path, runs):
+    rows = [
+        {**row, "accuracy": {**row["accuracy"], "item": item}}
+        for row, item in zip(runs.choice_rows(GOOD), "xxyx", strict=True)
+    ]
+    path = runs.write(tmp_path, {"medobvious": rows})
+    content = json.loads(path.read_text("utf-8"))
+    for wanted, key in (([1, 2, 3, 4], None), (["x", "x", "y", "x"], "item")):
+        content["configs"]["medobvious"]["cluster_key"] = key
+        path.write_text(json.dumps(content), "utf-8")
+        (entry,) = collect([path]).entries
+        labels = entry.questions.cluster_labels()
+        assert len(set(labels)) == len(set(wanted))
+        assert key is None or labels == wanted
+
+
+def test_no_text_is_kept(tmp_path, runs):
+    path = runs.write(tmp_path, {"med_cmr_open": runs.judged_rows({"q1": 100.0, "q2": 20.0})})
+    (entry,) = collect([path]).entries
+    assert "answer" not in entry.questions.tags and "trials" not in entry.extra
+    assert entry.measures["total"].mean == 60
+
+
+def test_a_missing_judgement_is_no_score_and_has_bounds(tmp_path, runs):
+    path = runs.write(
+        tmp_path, {"med_cmr_open": runs.judged_rows({"q1": 100.0, "q2": None})}, metadata={"judge": runs.JUDGE}
+    )
+    board = collect([path])
+    (entry,) = board.entries
+    assert entry.measures["total"].mean == 100
+    assert entry.measures["total"].bounds == (50, 100)  # (100 + 0) / 2 and (100 + 100) / 2
+    assert entry.counts.coverage == 0.5
+    assert ("low_coverage", "unranked") in codes(board)
+    assert not entry.ranked
+
+
+def test_a_log_that_nobody_judged_is_still_an_entry(tmp_path, runs):
+    rows = runs.judged_rows({"q1": None, "q2": None}, judge="none")
+    board = collect([runs.write(tmp_path, {"med_cmr_open": rows}, metadata={"judge": {"name": "none"}})])
+    assert board.entries[0].measures["total"].mean is None
+    assert {"no_judge", "low_coverage"} <= {code for code, _ in codes(board)}
+
+
+def test_what_rules_settle_is_no_mean_where_no_judge_judged(tmp_path, runs):
+    """Not even where the board's rules rank such an entry."""
+    totals = {"q1": 0.0, "q2": None, "q3": None}
+    none = {"metadata": {"judge": {"name": "none"}}, "reported": {"total,trials": None}}
+    for name, settled in (("none", {"q1"}), ("judged", ())):
+        rows = runs.judged_rows(totals, judge="none", settled=settled)
+        runs.write(tmp_path / name, {"med_cmr_open": rows}, model=name, **none)
+    levels = {"levels": {"no_judge": "flag", "low_coverage": "flag"}}
+    board = collect([tmp_path], rules=board_rules.with_own(levels, "here"))
+    found = {entry.model.name: entry for entry in board.entries}
+    nobody = found["none"].measures["total"]
+    assert (nobody.mean, nobody.n, nobody.bounds) == (None, 0, (0, pytest.approx(200 / 3)))
+    assert (found["none"].counts.judged, found["none"].counts.wanted) == (1, 3)
+    assert found["judged"].measures["total"].mean == 0
+    assert [standing.mean.estimate for standing in ranking.standings(
+        [found["none"]], "total", higher_is_better=True, resamples=20)] == [None]  # fmt: skip
+    assert found["none"].ranked
+
+
+@pytest.mark.parametrize(
+    ("chosen", "code", "said"),
+    [
+        ({"metadata": {"data": "mini"}}, "mini_data", "Mini data"),
+        ({"metadata": {"data": "sample"}}, "sample_data", "Sample data"),
+        ({"limit": 4.0, "original": 400}, "limited", "Only 4 of 400 questions were asked (--limit 4)."),
+        ({"metadata": {"fingerprint_recorded": False}}, "unreleased_code", "released"),
+        ({"metadata": {"image_encoding": "JPEG"}}, "reencoded_images", "JPEG"),
+        ({"metadata": {"data": "odd"}}, "unknown_data", "does not say"),
+    ],
+)
+def test_what_one_run_says_of_itself(tmp_path, runs, chosen, code, said):
+    board = collect([runs.write(tmp_path, {TASK: runs.choice_rows(GOOD)}, **chosen)])
+    found = {problem.code: problem.reason for problem in board.problems}
+    assert said in found[code]
+
+
+@pytest.mark.parametrize(
+    ("chosen", "code"),
+    [
+        ({"metadata": {"data": "mini"}}, "other_data"),
+        ({"metadata": {"data_digest": "0ther"}}, "other_data"),
+        ({"versions": {TASK: 2.0}}, "other_version"),
+        ({"metadata": {"fingerprint": {"code": "c0de", "prompt": "0ther"}}}, "other_prompt"),
+        ({"metadata": {"fingerprint": {"code": "0ther", "prompt": "9409"}}}, "other_code"),
+        ({"harness": "0.8.0"}, "other_harness"),
+    ],
+)
+def test_what_sets_a_run_apart_from_the_others(tmp_path, runs, chosen, code):
+    for name in "ab":
+        runs.write(tmp_path / name, {TASK: runs.choice_rows(GOOD)}, model=f"model-{name}")
+    runs.write(tmp_path / "c", {TASK: runs.choice_rows(GOOD)}, model="model-c", **chosen)
+    board = collect([tmp_path])
+    apart = {problem.model for problem in board.problems if problem.code == code}
+    assert apart == {"model-c"}
+    level = board_rules.read().levels[code]
+    assert [entry.ranked for entry in board.entries] == [True, True, level == "flag"]
+
+
+def test_two_judges_do_not_stand_in_one_ranking(tmp_path, runs):
+    rows = {"q1": 100.0, "q2": 60.0}
+    for name in "ab":
+        runs.write(
+            tmp_path / name, {"med_cmr_open": runs.judged_rows(rows)}, model=name, metadata={"judge": runs.JUDGE}
+        )
+    other = {**runs.JUDGE, "name": "local:other"}
+    runs.write(
+        tmp_path / "c", {"med_cmr_open": runs.judged_rows(rows, "local:other")}, model="c", metadata={"judge": other}
+    )
+    prompt = {**runs.JUDGE, "protocols": [{"protocol": "med_cmr_open", "version": 2, "digest": "0ther"}]}
+    runs.write(tmp_path / "d", {"med_cmr_open": runs.judged_rows(rows)}, model="d", metadata={"judge": prompt})
+    board = collect([tmp_path])
+    found = {problem.model: problem.code for problem in board.problems if "judge" in problem.code}
+    assert found == {"c": "other_judge", "d": "other_judge_prompt"}
+    assert [entry.model.name for entry in board.of(ranked=True)] == ["a", "b"]
+
+
+APART = [
+    {"url": "http://h:2/v1"}, {"url": "http://h:1/team/v1"}, {"url": "https://h:1/v1"}, {"model_that_answers": "m-2"},
+    {"model_that_answers": ""},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("other", APART)
+def test_judges_of_one_name_do_not_stand_in_one_ranking(tmp_path, runs, other):
+    """Another port, path or answering model is another judge; what needed no verdict is of any of the endpoint."""
+    for name, judge in (("a", {}), ("b", {}), ("c", other)):
+        runs.write_judged(tmp_path / name, {"q1": 100.0, "q2": 60.0}, model=name, **judge)
+    runs.write_judged(tmp_path / "d", {"q1": 100.0, "q2": 60.0}, model="d", status="exact")
+    board = collect([tmp_path])
+    ((model, code, reason),) = [(each.model, each.code, each.reason) for each in board.problems if "judge" in each.code]
+    assert (model, code) == ("c", "other_judge")
+    assert board.references["med_cmr_open"].judge == "openai:judge at http://h:1/v1, answered by m-1"
+    entries = {entry.model.name: entry for entry in board.entries}
+    assert entries["c"].judge.name in reason and entries["a"].judge.name in reason
+    assert [entry.model.name for entry in board.of(ranked=True)] == ["a", "b", "d"]
+
+
+def test_a_run_of_two_answering_models_is_not_ranked(tmp_path, runs):
+    runs.write_judged(tmp_path / "a", {"q1": 100.0, "q2": 60.0})
+    (log,) = tmp_path.rglob("*samples*")
+    log.write_text(log.read_text("utf-8").replace('"m-1"', '"m-2"', 1), "utf-8")
+    (problem,) = [each for each in collect([tmp_path]).problems if "judge" in each.code]
+    assert problem.code == "several_judges" and "by m-1" in problem.reason and "by m-2" in problem.reason
+
+
+@pytest.mark.parametrize(
+    ("demanded", "ranked"),
+    [("openai:judge", ["a", "b"]), ("openai:judge at http://h:2/v1", ["c"]), ("openai:jud", []), ("openai:other", [])],
+)
+def test_a_board_may_demand_a_judge_by_name_or_in_full(tmp_path, runs, demanded, ranked):
+    for name, url in (("a", "http://h:1/v1"), ("b", "http://h:1/v1"), ("c", "http://h:2/v1")):
+        runs.write_judged(tmp_path / name, {"q1": 100.0}, model=name, url=url)
+    board = collect([tmp_path], rules=board_rules.with_own({"board": {"med_cmr_open": {"judge": demanded}}}, "here"))
+    assert [entry.model.name for entry in board.of(ranked=True)] == ranked
+
+
+def test_questions_that_others_have_are_missed(tmp_path, runs):
+    for name in "ab":
+        runs.write(tmp_path / name, {TASK: runs.choice_rows(GOOD)}, model=f"model-{name}")
+    less = {name: letters for name, letters in GOOD.items() if name != "q2"}
+    runs.write(tmp_path / "c", {TASK: runs.choice_rows(less)}, model="model-c")
+    (problem,) = [each for each in collect([tmp_path]).problems if each.code == "missing_samples"]
+    assert (problem.model, problem.level) == ("model-c", "unranked")
+    assert problem.reason == "1 questions that other entries have are missing, 0 are of no other."
+
+
+def test_rates_under_the_thresholds(tmp_path, runs):
+    path = runs.write(tmp_path, {TASK: runs.choice_rows({"q1": "A---------", "q2": "A!" * 5})})
+    found = {problem.code: problem.reason for problem in collect([path]).problems}
+    # 15 replies, 9 unreadable; 20 requests, 5 failed.
+    assert found["low_parse_rate"].startswith("40.0% of the replies could be read (wanted: 90%)")
+    assert found["failed_requests"].startswith("5 of 20 requests failed")
+
+
+def bad_runs(tmp_path, runs):
+    """A good run and each kind of bad one; what is expected of the bad ones, by folder."""
+    rows = runs.choice_rows(GOOD)
+    runs.write(tmp_path / "good", {TASK: rows})
+    cut = runs.write(tmp_path / "cut", {TASK: rows}, model="cut")
+    log = cut.with_name(f"20260101_000000_samples_{TASK}.jsonl")
+    log.write_bytes(log.read_bytes()[:-40])
+    runs.write(tmp_path / "twice", {TASK: [*rows, rows[0]]}, model="twice")
+    runs.write(tmp_path / "empty", {TASK: []}, model="empty")
+    runs.write(tmp_path / "unknown", {"nobodys_task": rows}, model="unknown")
+    runs.write(tmp_path / "without", {TASK: rows}, model="without", samples=False)
+    runs.write(tmp_path / "lying", {TASK: rows}, model="lying", reported={"accuracy,trials": 0.99})
+    edited = [{**row, "accuracy": {**row["accuracy"], "score": 1.0}} for row in rows[:3]]
+    runs.write(tmp_path / "edited", {TASK: edited}, model="edited")
+    runs.write(tmp_path / "stopped", {TASK: rows}, model="stopped")
+    path = tmp_path / "stopped" / "20260101_000000_results.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "results": {}}))
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken" / "x_results.json").write_text('{"results": ')
+    runs.write(tmp_path / "again", {TASK: rows})
+    return {
+        "cut": ("broken_log", "line 4: broken or cut off"),
+        "twice": ("broken_log", "line 5: question 'q1' is there a second time"),
+        "empty": ("broken_log", "holds no sample"),
+        "unknown": ("unknown_task", "nobodys_task is none of the tasks"),
+        "without": ("no_samples", "--log_samples"),
+        "lying": ("not_adding_up", "accuracy is 0.99 in the result file; its samples give 0.5."),
+        "edited": ("not_adding_up", "accuracy of question 'q2' is 1, its trials give 0.666667"),
+        "stopped": ("no_result", "stopped before"),
+        "broken": ("unreadable", "Can't read"),
+        "again": ("duplicate", "model-a on medq_deg_l1: the same log;"),
+    }
+
+
+def test_each_bad_run_is_named_with_its_reason_and_the_rest_is_built(tmp_path, runs):
+    expected = bad_runs(tmp_path, runs)
+    board = collect([tmp_path])
+    assert [(entry.model.name, entry.ranked) for entry in board.entries] == [("model-a", True)]
+    refused = {problem.source.removeprefix(f"{tmp_path}/").partition("/")[0]: problem for problem in board.refused}
+    if "good" in refused:  # of two that are the same one is kept
+        refused["again"] = refused.pop("good")
+    assert set(refused) == set(expected)
+    for name, (code, said) in expected.items():
+        assert refused[name].code == code
+        assert said in refused[name].reason
+
+
+def test_logs_are_read_in_several_processes_as_in_one(tmp_path, runs, monkeypatch):
+    from lmms_medtasks.board import collect as module
+
+    for name in "abc":
+        runs.write(tmp_path / name, {TASK: runs.choice_rows(GOOD)}, model=f"model-{name}")
+    alone = collect([tmp_path])
+    monkeypatch.setattr(module, "_SMALL", 0)
+    several = collect([tmp_path], processes=2)
+    assert [entry.reported for entry in several.entries] == [entry.reported for entry in alone.entries]
+    assert several.entries[0].questions.digest == alone.entries[0].questions.digest
+    assert several.entries[0].questions is several.entries[1].questions
+
+
+def test_of_two_runs_of_a_model_the_more_complete_then_the_newer_is_kept(tmp_path, runs):
+    rows = runs.choice_rows(GOOD)
+    runs.write(tmp_path / "old", {TASK: rows}, date="20260101_000000")
+    runs.write(tmp_path / "new", {TASK: runs.choice_rows({**GOOD, "q1": "BBB"})}, date="20260202_000000")
+    runs.write(tmp_path / "less", {TASK: rows[:2]}, date="20260303_000000", original=4)
+    board = collect([tmp_path])
+    (entry,) = board.of(task=TASK)
+    assert entry.source.date == "20260202_000000"
+    assert sorted(problem.source.split("/")[-2] for problem in board.refused) == ["less", "old"]
+
+
+def test_models_are_told_apart_by_their_arguments_which_are_not_kept(tmp_path, runs):
+    runs.write(tmp_path / "a", {TASK: runs.choice_rows(GOOD)}, arguments=",api_key=sk-secret")
+    runs.write(tmp_path / "b", {TASK: runs.choice_rows(GOOD)}, arguments=",api_key=sk-other")
+    board = collect([tmp_path])
+    assert len(board.models) == 2
+    assert "sk-" not in repr(board)
+
+
+def test_names_of_others_are_made_printable(tmp_path, runs):
+    board = collect([runs.write(tmp_path, {TASK: runs.choice_rows({"\x1b[31mq": "A"})}, model="evil\x1b[2J")])
+    assert board.entries[0].model.name == "evil\ufffd[2J"
+    assert board.entries[0].questions.ids.tolist() == ["\ufffd[31mq"]
+
+
+def test_a_path_that_is_not_there(tmp_path):
+    with pytest.raises(UserError, match="is not there"):
+        collect([tmp_path / "nowhere"])
+
+
+def test_own_rules_stand_over_the_built_in_ones(tmp_path, runs):
+    own = tmp_path / "rules.yml"
+    own.write_text(
+        "thresholds: {parse_rate: 0.2}\nlevels: {failed_requests: flag}\nboard: {'medq_deg*': {version: 9}}\n"
+    )
+    path = runs.write(tmp_path / "a", {TASK: runs.choice_rows({"q1": "A---------", "q2": "A!" * 5})})
+    found = dict(codes(collect([path], rules=own)))
+    assert "low_parse_rate" not in found
+    assert (found["failed_requests"], found["other_version"]) == ("flag", "unranked")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("thresholds: {parse_rat: 1}", "Unknown threshold 'parse_rat'"),
+        ("thresholds: {parse_rate: 90}", "wanted a number from 0 to 1"),
+        ("levels: {mini_data: hidden}", "Unknown level 'hidden'"),
+        ("levels: {broken_log: flag}", "nothing that an entry could be made of"),
+        ("board: {'*': {colour: red}}", "Unknown demand 'colour'"),
+        ("exit_status: [no_such]", "Unknown problem 'no_such'"),
+        ("exit_status: {}", "a list exit_status"),
+        ("limits: {}", "Unknown section 'limits'"),
+        ("[", "Can't read"),
+    ],
+)
+def test_rules_that_mean_nothing(tmp_path, text, said):
+    path = tmp_path / "rules.yml"
+    path.write_text(text)
+    with pytest.raises(UserError, match=said):
+        board_rules.read(path)
+
+
+def test_scales_know_every_suite():
+    assert scale("sure_slake_modality", "open_ood").unit == "stars"
+    ends = [med_cmr.total(dict.fromkeys(med_cmr.WEIGHTS, score)) for score in (0, med_cmr.HIGHEST)]
+    assert [scale("med_cmr_open", "total").low, scale("med_cmr_open", "total_SOD").high] == ends
+    assert (scale("med_cmr_open", "consistency").low, scale("med_cmr_open", "coherence").high) == (0, med_cmr.HIGHEST)
+    stars = scale("sure_slake_modality", "open_iid")
+    assert (stars.low, stars.high) == (sure_vqa.STARS.worst, sure_vqa.STARS.best)
+    assert not scale("medobvious", "false_alarm_rate").higher_is_better
+    assert scale("medq_deg_l2", "accuracy").factor == 100
+
+
+def test_parts_of_a_measure_are_not_compared_themselves(tmp_path, runs):
+    rows = runs.choice_rows(GOOD)
+    rows = [{**row, "accuracy_sod": {"score": 1.0}} for row in rows]
+    (entry,) = collect([runs.write(tmp_path, {"med_cmr_mcq": rows})]).entries
+    assert main_measures(entry) == ["accuracy"]
+    assert set(entry.measures) == {"accuracy", "accuracy_sod"}
+
+
+@pytest.mark.parametrize(
+    ("chosen", "rules", "bad"),
+    [
+        ({"versions": {TASK: 2.0}}, "", ["other_version"]),
+        ({"harness": "0.8.0"}, "", ["other_harness"]),
+        ({"harness": "0.8.0"}, "exit_status: []", []),
+        ({"metadata": {"data": "mini"}}, "", []),
+        ({"samples": False}, "exit_status: []", ["no_samples"]),
+    ],
+)
+def test_what_the_exit_status_tells_of(tmp_path, runs, chosen, rules, bad):
+    for name in "ab":
+        runs.write(tmp_path / name, {TASK: runs.choice_rows(GOOD)}, model=name)
+    runs.write(tmp_path / "c", {TASK: runs.choice_rows(GOOD)}, model="c", **chosen)
+    own = tmp_path / "rules.yml"
+    own.write_text(rules)
+    assert [problem.code for problem in collect([tmp_path], rules=own).bad] == bad

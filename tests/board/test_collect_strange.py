@@ -1,0 +1,98 @@
+"""Tasks that are not installed, and configurations that are none, on a board."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from lmms_medtasks.board import packing
+from lmms_medtasks.board.collect import collect
+
+TASK = "medq_deg_l1"
+GOOD = {"q1": "AAA", "q2": "AAB", "q3": "BBA", "q4": "BBB"}
+
+
+def test_a_contributed_task_has_a_board_of_its_own(tmp_path, runs):
+    rows = runs.choice_rows({"q1": "A", "q2": "B"})
+    own = {"template": "multiple_choice", "data": "full"}
+    for model in ("a", "b"):
+        runs.write(tmp_path / model, {"chest_side": rows}, model=model, metadata=own)
+    board = collect([tmp_path])
+    assert board.suites == ["contributed"] and all(entry.ranked for entry in board.entries)
+    assert {problem.code for problem in board.problems} == {"contributed_task"} and not board.bad
+    # Its pack stands beside it; one that names a suite of ours does not get into that.
+    packed = packing.pack(board.entries[:1], "A <a@b.org>")
+    packing.write(packed, tmp_path / "b" / "a.json")
+    assert len(collect([tmp_path / "b"]).entries) == 2
+    stranger = replace(board.entries[0], suite="medq_deg")
+    packing.write(packing.pack([stranger], "A <a@b.org>"), tmp_path / "b" / "a.json")
+    assert [problem.code for problem in collect([tmp_path / "b"]).refused] == ["unknown_task"]
+
+
+def test_a_contributed_task_says_in_its_records_which_data_it_read(tmp_path, runs):
+    path = runs.write(tmp_path, {"chest_side": runs.choice_rows({"q1": "A"})}, metadata={"template": "multiple_choice"})
+    content = json.loads(path.read_text())
+    del content["configs"]["chest_side"]["metadata"]["data"]
+    path.write_text(json.dumps(content))
+    assert collect([tmp_path]).entries[0].data == "full"
+
+
+def test_a_task_of_the_harness_beside_ours_is_named_and_the_rest_is_built(tmp_path, runs):
+    # Many of the harness's own tasks say "metadata: - version: 0.0".
+    path = runs.write(tmp_path, {"mmmu_val": runs.choice_rows(GOOD), TASK: runs.choice_rows(GOOD)})
+    content = json.loads(path.read_text())
+    content["configs"]["mmmu_val"]["metadata"] = [{"version": 0.0}]
+    path.write_text(json.dumps(content))
+    board = collect([tmp_path])
+    assert [entry.task for entry in board.entries] == [TASK]
+    assert [problem.code for problem in board.refused] == ["unknown_task"]
+
+
+@pytest.mark.parametrize("configs", [[TASK], {TASK: None}, {TASK: [1]}])
+def test_configurations_of_another_form_are_refused(configs, tmp_path, runs):
+    path = runs.write(tmp_path, {TASK: runs.choice_rows(GOOD)})
+    path.write_text(json.dumps({**json.loads(path.read_text()), "configs": configs}))
+    assert [problem.code for problem in collect([path]).refused] == ["unreadable"]
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        (["versions"], [1.0]),
+        (["n-samples"], "x"),
+        (["n-samples", TASK], "x"),
+        (["n-samples", TASK], {"original": "4", "effective": 4}),
+        (["config"], "x"),
+        (["config", "model_args"], [1]),
+        (["results", TASK], "x"),
+        (["configs", TASK, "metadata"], [1]),
+        (["configs", TASK, "metadata", "fingerprint"], [1]),
+        (["configs", TASK, "metadata", "judge"], {"name": "j", "protocols": [None]}),
+    ],
+)
+def test_what_was_damaged_by_hand_is_refused_and_the_rest_read(place, value, tmp_path, runs):
+    runs.write(tmp_path / "good", {TASK: runs.choice_rows(GOOD)})
+    path = runs.write(tmp_path / "bad", {TASK: runs.choice_rows(GOOD)}, model="other")
+    content = json.loads(path.read_text("utf-8"))
+    part = content
+    for name in place[:-1]:
+        part = part[name]
+    part[place[-1]] = value
+    path.write_text(json.dumps(content), "utf-8")
+    board = collect([tmp_path])
+    assert len(board.entries) == 1
+    (problem,) = board.refused
+    assert problem.code == "unreadable" and place[-1] in problem.reason
+
+
+def test_without_any_score_there_is_nothing_to_rank_by(tmp_path, runs):
+    rows = [{key: value for key, value in row.items() if key != "accuracy"} for row in runs.choice_rows(GOOD)]
+    records = [row["accuracy"] for row in runs.choice_rows(GOOD)]
+    for row, record in zip(rows, records, strict=True):
+        row["parse_rate"] = {**{key: value for key, value in record.items() if key != "score"}, **row["parse_rate"]}
+    runs.write(tmp_path, {"chest_side": rows}, metadata={"template": "multiple_choice"})
+    board = collect([tmp_path])
+    assert [(problem.code, problem.level) for problem in board.problems] == [
+        ("contributed_task", "flag"),
+        ("no_scores", "unranked"),
+    ]

@@ -1,0 +1,245 @@
+"""Packs: nothing but scores in them, and what was tampered with is refused with what differs."""
+
+import copy
+import gzip
+import json
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from lmms_medtasks.board import packing, packs
+from lmms_medtasks.board.collect import collect
+from lmms_medtasks.board.pack_form import checksum, entry_to_json
+from lmms_medtasks.cli import pack as command
+from lmms_medtasks.errors import UserError
+
+TASK = "medq_deg_l1"
+SIGNED = "Ada Lovelace <ada@example.org>"
+ANSWERS = {"q1": "AAA", "q2": "AAB", "q3": "B-!", "q4": "AAA"}
+
+
+@pytest.fixture
+def packed(tmp_path, runs):
+    """A pack's content, and what writes one after a change of it."""
+    tasks = {TASK: runs.choice_rows(ANSWERS), "med_cmr_open": runs.judged_rows({"o1": 60.0, "o2": None})}
+    runs.write(tmp_path / "run", tasks, metadata={"judge": runs.JUDGE}, harness="0.7.3")
+    board = collect([tmp_path / "run"])
+    return packing.pack(board.entries, SIGNED)
+
+
+def written(content, tmp_path, name="entry.json"):
+    path = tmp_path / "packs" / name
+    packing.write(content, path)
+    return path
+
+
+def signed_again(content):
+    """Checksums made anew, as someone would who knows how."""
+    for entry in content["entries"]:
+        entry["sha256"] = checksum({name: value for name, value in entry.items() if name != "sha256"})
+    content["sha256"] = checksum({name: value for name, value in content.items() if name != "sha256"})
+    return content
+
+
+@pytest.mark.parametrize("name", ["entry.json", "entry.json.gz"])
+def test_a_pack_gives_the_same_entries_as_its_run(packed, tmp_path, name):
+    path = written(packed, tmp_path, name)
+    board = collect([tmp_path / "packs"])
+    assert not board.refused
+    for one, other in zip(collect([tmp_path / "run"]).entries, board.entries, strict=True):
+        assert entry_to_json(one) == entry_to_json(other)
+        assert [problem.code for problem in one.problems] == [problem.code for problem in other.problems]
+        assert (other.source.kind, other.source.results, other.source.signed_off_by) == ("pack", path, SIGNED)
+
+
+def test_no_text_and_no_path_is_in_a_pack(packed, tmp_path):
+    text = json.dumps(packed)
+    for part in ("prompt of", "reply ", "answer to", "reference text", "long text", "secret", str(tmp_path)):
+        assert part not in text
+    assert "image 1" in text and "q1" in text
+    assert set(packed["entries"][0]["sources"]) == {
+        "20260101_000000_results.json", "20260101_000000_samples_med_cmr_open.jsonl",
+    }  # fmt: skip
+    assert packed["environment"]["numpy"]
+
+
+def change(content, task, *keys, to):
+    (entry,) = [each for each in content["entries"] if each["task"] == task]
+    for key in keys[:-1]:
+        entry = entry[key]
+    entry[keys[-1]] = to(entry[keys[-1]]) if callable(to) else to
+
+
+@pytest.mark.parametrize(
+    ("keys", "to", "said"),
+    [
+        (("measures", "accuracy", "mean"), 0.9, "accuracy says 0.9 over 4 questions, its scores give 0.66"),
+        (("measures", "accuracy", "n"), 5, "over 5 questions"),
+        (("measures", "accuracy", "score", "values"), lambda old: [1.0, 1.0, 1.0], "its scores give 1.0 over 4"),
+        (("measures", "accuracy", "score", "codes"), lambda old: [1, 1, 1, 1], "its scores give 1.0"),
+        (("measures", "accuracy", "score", "codes"), lambda old: [9, 1, 1, 1], "codes from 0 to 3 wanted"),
+        (("measures", "accuracy", "score", "codes"), lambda old: old[:-1], "3 codes"),
+        (("reported", "accuracy"), 0.9, "accuracy is 0.9 in the result file"),
+        (("counts", "failed"), 0, "failed is 0, its columns give 1"),
+        (("counts", "rows"), 400, "rows is 400, its columns give 4"),
+        (("model", "name"), "a better one", "its content was changed after it was packed"),
+        (("harness",), "0.9", "its content was changed after it was packed"),
+        (("model",), {"title": "x"}, "not in the form of a pack"),
+        (("questions",), "0" * 64, "its questions are not in the pack"),
+    ],
+)
+def test_a_tampered_pack_is_refused_with_what_differs(packed, tmp_path, keys, to, said):
+    content = copy.deepcopy(packed)
+    change(content, TASK, *keys, to=to)
+    path = written(content, tmp_path)
+    with pytest.raises(UserError, match=TASK) as error:
+        packs.read(path)
+    assert said in str(error.value)
+    board = collect([path])
+    assert not board.entries
+    assert [problem.code for problem in board.refused] == ["bad_pack"]
+
+
+def test_new_checksums_do_not_hide_scores_that_the_trials_do_not_give(packed, tmp_path):
+    content = copy.deepcopy(packed)
+    change(content, TASK, "measures", "accuracy", "score", to={"values": [1.0], "codes": [1, 1, 1, 1]})
+    change(content, TASK, "measures", "accuracy", "mean", to=1.0)
+    change(content, TASK, "reported", "accuracy", to=1.0)
+    with pytest.raises(UserError, match="accuracy of question 'q2' is 1, its trials give 0.666667"):
+        packs.read(written(signed_again(content), tmp_path))
+
+
+def test_scores_outside_their_scale_are_refused(packed, tmp_path):
+    content = copy.deepcopy(packed)
+    task = "med_cmr_open"
+    change(content, task, "measures", "total", "score", "values", to=[160.0])
+    change(content, task, "measures", "total", "mean", to=160.0)
+    change(content, task, "reported", "total", to=160.0)
+    with pytest.raises(UserError, match="total of question 'o1' is 160, outside its scale from 0 to 100"):
+        packs.read(written(signed_again(content), tmp_path))
+
+
+def test_questions_that_were_changed_are_refused(packed, tmp_path):
+    content = copy.deepcopy(packed)
+    next(iter(content["questions"].values()))["ids"][0] = "a0"
+    with pytest.raises(UserError, match="ids, images or tags were changed"):
+        packs.read(written(signed_again(content), tmp_path))
+
+
+@pytest.mark.parametrize("kept", [0.5, 0.99])
+@pytest.mark.parametrize("name", ["entry.json", "entry.json.gz"])
+def test_a_pack_that_is_cut_off(packed, tmp_path, name, kept):
+    path = written(packed, tmp_path, name)
+    data = path.read_bytes()
+    path.write_bytes(data[: int(len(data) * kept)])
+    with pytest.raises(UserError, match="cut off or damaged"):
+        packs.read(path)
+    assert [problem.code for problem in collect([tmp_path / "packs"]).refused] == ["bad_pack"]
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"version": 2}, "version 2; wanted"),
+        ({"signed_off_by": ""}, "nobody signed"),
+        ({"signed_off_by": "Eve <eve@example.org>"}, "changed after it was packed"),
+        ({"entries": []}, "has no entries"),
+    ],
+)
+def test_the_head_of_a_pack(packed, tmp_path, change, said):
+    with pytest.raises(UserError, match=said):
+        packs.read(written({**packed, **change}, tmp_path))
+
+
+def test_a_small_file_does_not_fill_the_memory(tmp_path, monkeypatch):
+    monkeypatch.setattr(packs, "_LARGEST", 1000)
+    path = tmp_path / "bomb.json.gz"
+    path.write_bytes(gzip.compress(b'{"format": "lmms-medtasks pack"' + b" " * 5000))
+    with pytest.raises(UserError, match="more than 1,000 bytes"):
+        packs.read(path)
+
+
+def test_other_json_files_are_no_packs(tmp_path, packed):
+    written(packed, tmp_path)
+    (tmp_path / "packs" / "package.json").write_text("{}")
+    (tmp_path / "packs" / "other.json.gz").write_bytes(b"no gzip")
+    assert [path.name for path in packs.files(tmp_path / "packs")] == ["entry.json"]
+
+
+@pytest.mark.parametrize("signed", ["", "Ada", "ada@example.org", "Ada <ada>", "Ada <a@b.org> and more"])
+def test_somebody_must_sign(tmp_path, runs, signed):
+    board = collect([runs.write(tmp_path, {TASK: runs.choice_rows(ANSWERS)})])
+    with pytest.raises(UserError, match="--signed-off-by"):
+        packing.pack(board.entries, signed)
+
+
+def invoke(*arguments):
+    app = typer.Typer()
+    command.register(app)
+    return CliRunner().invoke(app, [str(each) for each in arguments])
+
+
+def test_the_command_packs_and_checks(tmp_path, runs):
+    runs.write(tmp_path / "run", {TASK: runs.choice_rows(ANSWERS)})
+    runs.write(tmp_path / "other", {TASK: runs.choice_rows({**ANSWERS, "q1": "BBB"})})
+    target = tmp_path / "packs" / "entry.json.gz"
+    result = invoke(tmp_path / "run", "-o", target, "--signed-off-by", SIGNED)
+    assert result.exit_code == 0, result.output
+    assert invoke(target, "--check").exit_code == 0
+    assert invoke(tmp_path / "packs", "--check", "--against", tmp_path / "run").exit_code == 0
+    result = invoke(target, "--check", "--against", tmp_path / "other")
+    assert result.exit_code == 1
+    assert "not those of" in result.stdout and "measures" in result.stdout
+    content = json.loads(gzip.decompress(target.read_bytes()))
+    content["entries"][0]["measures"]["accuracy"]["mean"] = 0.99
+    packing.write(content, target)
+    result = invoke(tmp_path / "packs", "--check")
+    assert (result.exit_code, "refused: " in result.stdout) == (1, True)
+
+
+def test_what_could_not_be_packed_is_told_by_the_status(tmp_path, runs):
+    rows = runs.choice_rows(ANSWERS)
+    runs.write(tmp_path / "run", {TASK: rows, "nobodys_task": rows})
+    result = invoke(tmp_path / "run", "-o", tmp_path / "e.json", "--signed-off-by", SIGNED)
+    assert result.exit_code == 1
+    assert "nobodys_task is none of the tasks" in result.output
+    assert packs.read(tmp_path / "e.json")[0].task == TASK
+
+
+@pytest.mark.parametrize("name", ["x.txt", "x_results.json"])
+def test_names_that_would_not_be_found_again(tmp_path, runs, name):
+    runs.write(tmp_path / "run", {TASK: runs.choice_rows(ANSWERS)})
+    result = invoke(tmp_path / "run", "-o", tmp_path / name, "--signed-off-by", SIGNED)
+    assert isinstance(result.exception, UserError)
+
+
+@pytest.mark.parametrize(
+    ("keys", "to"),
+    [
+        (("suite",), 5), (("task",), ["a"]), (("task",), "\x1b[31m"), (("version",), 1.0), (("data_digest",), None),
+        (("fingerprint",), ["x"]), (("fingerprint",), {"code": {}}), (("settings",), [1]), (("reported",), [1]),
+        (("reported",), {"accuracy": "x"}), (("reported",), {"accuracy": 10**400}), (("counts", "original"), "x"),
+        (("model", "name"), "\ud800"), (("judge",), {"name": 5}), (("questions",), ["x"]), (("measures",), [1]),
+        (("measures", "accuracy", "score", "codes"), [10**30] * 4),
+        (("measures", "accuracy", "score", "values"), [10**400] * 2),
+    ],
+)  # fmt: skip
+def test_values_of_another_kind_are_refused_and_the_rest_is_built(packed, tmp_path, keys, to):
+    change(packed, TASK, *keys, to=to)
+    path = written(signed_again(packed), tmp_path)
+    board = collect([path, tmp_path / "run"])
+    assert [problem.code for problem in board.refused] == ["bad_pack"] and board.entries
+
+
+@pytest.mark.parametrize("number", ["NaN", "1e999"])
+def test_numbers_that_are_none_are_refused(packed, tmp_path, number):
+    path = written(packed, tmp_path)
+    path.write_text(path.read_text().replace('"reported":{', f'"reported":{{"x":{number},', 1))
+    assert [problem.code for problem in collect([path]).refused] == ["bad_pack"]
+
+
+def test_tags_of_questions_are_a_mapping(packed, tmp_path):
+    for questions in packed["questions"].values():
+        questions["tags"] = [1]
+    assert [problem.code for problem in collect([written(signed_again(packed), tmp_path)]).refused] == ["bad_pack"]

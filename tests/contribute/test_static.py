@@ -1,0 +1,179 @@
+"""The static check: what a contribution would do is reported, and not done."""
+
+import importlib
+import os
+import sys
+
+import pytest
+
+from lmms_medtasks.contribute.validate import validate
+
+WRITES = """\
+from pathlib import Path
+
+{top}
+
+def documents(dataset):
+    Path({target!r}).write_text("executed")
+    open({target!r}, "w").write("executed")
+    return dataset
+"""
+
+
+def lines(found):
+    return [str(each) for each in found.problems]
+
+
+@pytest.mark.parametrize("name", ["x" * 5000, '"a\\0b"'])
+@pytest.mark.parametrize("key", ["prompt: prompt.txt", "test: questions.csv", "include: _template_yaml"])
+def test_a_name_that_no_file_can_have_is_an_error_with_a_line(key, name, chest_side):
+    path = chest_side / "chest_side.yaml"
+    text = path.read_text("utf-8")
+    assert key in text
+    path.write_text(text.replace(key, f"{key.partition(':')[0]}: {name}"), "utf-8")
+    [problem] = [each for each in validate(chest_side, static_only=True).errors if each.file.endswith(path.name)]
+    assert problem.line and problem.value
+
+
+@pytest.mark.parametrize("module", ["x" * 5000, "__main__"])
+def test_a_module_that_no_file_can_be_is_an_error(module, chest_side):
+    path = chest_side / "chest_side.yaml"
+    path.write_text(path.read_text("utf-8").replace("adapter.documents", f"{module}.documents"), "utf-8")
+    assert "process_docs" in [each.key for each in validate(chest_side, static_only=True).errors]
+
+
+def test_a_hook_that_writes_a_file_is_reported_and_not_executed(chest_side, tmp_path):
+    target = tmp_path / "written"
+    top = f"Path({str(target)!r}).write_text('executed')"
+    (chest_side / "adapter.py").write_text(WRITES.format(top=top, target=str(target)), "utf-8")
+    before = set(sys.modules)
+    found = validate(chest_side, static_only=True)
+    assert not target.exists()
+    assert "adapter" not in set(sys.modules) - before
+    said = [line for line in lines(found) if line.startswith("adapter.py")]
+    assert len(said) == 3
+    assert said[0].startswith('adapter.py:3: warning: "Path(') and "as soon as a YAML names it" in said[0]
+    assert all("writes a file; would be executed" in line and "Nothing was executed here" in line for line in said)
+    assert [line.split(":")[1] for line in said] == ["3", "6", "7"]
+    # The same folder, executed: the file is there, so the test above could have failed.
+    validate(chest_side, write=True)
+    assert target.read_text("utf-8") == "executed"
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("import subprocess", "starts programs"),
+        ("from os import system", "reaches the operating system"),
+        ("import requests as r", "uses the network"),
+        ("x = eval('1')", "executes text"),
+        ("x = __import__('os')", "imports by name"),
+        ("x = ().__class__.__bases__", "reaches __bases__"),
+        ("x = open('a', mode='ab')", "writes a file"),
+        ("x = open('a', chr(119))", "a mode that can't be told"),
+        ("from . import other", "a relative import, which fails"),
+    ],
+)
+def test_reports(line, said, chest_side):
+    text = (chest_side / "adapter.py").read_text("utf-8")
+    (chest_side / "adapter.py").write_text(f"{line}\n{text}", "utf-8")
+    found = validate(chest_side, static_only=True)
+    assert any(said in each and each.startswith("adapter.py:1: warning") for each in lines(found)), lines(found)
+
+
+def test_an_adapter_as_new_writes_it_is_not_reported(chest_side):
+    assert lines(validate(chest_side, static_only=True)) == []
+
+
+def test_a_module_of_another_package_is_not_looked_into(chest_side):
+    path = chest_side / "chest_side.yaml"
+    path.write_text(path.read_text("utf-8").replace("adapter.documents", "this.that.documents"), "utf-8")
+    before = "this" in sys.modules  # importing it would print the Zen
+    found = validate(chest_side, static_only=True)
+    assert ("this" in sys.modules) == before
+    assert any("which was not looked into" in line for line in lines(found))
+
+
+def test_a_link_out_of_the_folder_is_not_followed(chest_side, tmp_path):
+    secret = tmp_path / "secret.csv"
+    secret.write_text("img,q,a,b,label,unit\n", "utf-8")
+    (chest_side / "questions.csv").unlink()
+    (chest_side / "questions.csv").symlink_to(secret)
+    assert any("leads out of the task's folder" in line for line in lines(validate(chest_side, static_only=True)))
+
+
+EXECUTED = "import pathlib\npathlib.Path({target!r}).write_text('executed')\ndocuments = print\n"
+
+
+def test_a_contribution_that_lies_in_task_configs_is_not_imported(chest_side, tmp_path, monkeypatch):
+    import lmms_medtasks.task_configs as configs
+
+    monkeypatch.setattr(configs, "__path__", [*configs.__path__, str(tmp_path)])
+    monkeypatch.setattr("lmms_medtasks.contribute.functions.task_folder", lambda: tmp_path)
+    target = tmp_path / "written"
+    (chest_side / "adapter.py").write_text(EXECUTED.format(target=str(target)), "utf-8")
+    path = chest_side / "chest_side.yaml"
+    dotted = "lmms_medtasks.task_configs.chest_side.adapter"
+    path.write_text(path.read_text("utf-8").replace("adapter.documents", f"{dotted}.documents"), "utf-8")
+    found = validate(chest_side, static_only=True)
+    assert not target.exists() and dotted not in sys.modules
+    assert any(line.startswith("adapter.py:2: warning") for line in lines(found))
+    # What is not in the file is told as for an adapter beside the YAML.
+    path.write_text(path.read_text("utf-8").replace(".documents", ".document"), "utf-8")
+    assert (
+        "adapter.py does not define 'document'. Did you mean 'documents'?"
+        in lines(validate(chest_side, static_only=True))[0]
+    )
+    importlib.import_module(dotted)
+    assert target.read_text("utf-8") == "executed"
+    del sys.modules[dotted]
+
+
+@pytest.mark.parametrize("name", ["more.yaml", "adapter.py", "prompt.txt", "README.md", "_template_yaml"])
+@pytest.mark.parametrize("kind", ["pipe", "device", "ring"])
+def test_what_cannot_be_read_to_its_end_is_not_opened(kind, name, chest_side):
+    path = chest_side / name
+    path.unlink(missing_ok=True)
+    if kind == "pipe":
+        os.mkfifo(path)
+    else:
+        path.symlink_to("/dev/zero" if kind == "device" else path)
+    said = {"pipe": "is no file, but a pipe", "device": "a link that leads out", "ring": "is no file, but a pipe"}
+    assert any(
+        each.startswith(f"{name}: error: {said[kind]}") for each in lines(validate(chest_side, static_only=True))
+    )
+
+
+def test_files_that_include_each_other_twice_are_read_a_few_times_only(chest_side):
+    for number in range(30):
+        text = f"include: [i{number + 1}_yaml, i{number + 1}_yaml]\n" if number < 29 else "repeats: 1\n"
+        (chest_side / f"i{number}_yaml").write_text(text, "utf-8")
+    (chest_side / "chest_side.yaml").write_text("include: i0_yaml\n", "utf-8")
+    assert "chest_side.yaml is made of more than 20 files" in lines(validate(chest_side, static_only=True))[0]
+
+
+@pytest.mark.parametrize(
+    "text", ["documents = f" + "()" * 2000 + "\nopen(f" + "()" * 2000 + ", 'w')", "x = " + "-" * 60000 + "1"]
+)
+def test_an_adapter_that_is_nested_too_deeply_is_told(text, chest_side):
+    (chest_side / "adapter.py").write_text(text, "utf-8")
+    assert lines(validate(chest_side, static_only=True))[0].startswith("adapter.py:")
+
+
+def test_a_file_name_is_printed_as_text(chest_side):
+    (chest_side / "a\n\x1b[31m.yaml").write_text("task: [", "utf-8")
+    assert lines(validate(chest_side, static_only=True))[0].startswith("'a\\n\\x1b[31m.yaml':1: error")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("{question} Answer with a letter.", "the prompt has no {options} in it"),
+        ("{question}\n{options}\n{hint}", "'{hint}': nothing is filled in for this"),
+        ("{question}\n{options}\n{option}", "Did you mean '{options}'?"),
+    ],
+)
+def test_a_prompt_that_asks_too_little_is_to_be_looked_at(text, said, chest_side):
+    (chest_side / "prompt.txt").write_text(text, "utf-8")
+    found = [line for line in lines(validate(chest_side, static_only=True)) if line.startswith("prompt.txt: warning")]
+    assert any(said in line for line in found), found

@@ -1,0 +1,80 @@
+"""Tables of any form: the same records from each, and clear errors."""
+
+from __future__ import annotations
+
+import json
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from lmms_medtasks.data import any_tables
+from lmms_medtasks.errors import UserError
+
+ROWS = [{"a": "1", "b": "x, y"}, {"a": "2", "b": "膝"}]
+
+
+def write(path, rows=ROWS):
+    if path.suffix == ".parquet":
+        pq.write_table(pa.Table.from_pylist(rows), path)
+    elif path.suffix == ".json":
+        path.write_text(json.dumps(rows), "utf-8")
+    elif path.suffix == ".jsonl":
+        path.write_text("".join(json.dumps(row) + "\n\n" for row in rows), "utf-8")
+    else:
+        mark = "," if path.suffix == ".csv" else "\t"
+        lines = [mark.join(rows[0])] + [mark.join(f'"{cell}"' for cell in row.values()) for row in rows]
+        path.write_text("\n".join(lines) + "\n", "utf-8")
+    return path
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".csv", ".tsv", ".json", ".jsonl"])
+def test_the_same_records_from_every_form(tmp_path, suffix):
+    path = write(tmp_path / f"cases{suffix}")
+    assert list(any_tables.rows(path)) == ROWS
+    assert any_tables.columns(path) == ("a", "b")
+    assert any_tables.is_table(f"data/{path.name}")
+
+
+def test_an_object_of_lists_says_which_list(tmp_path):
+    path = tmp_path / "all.json"
+    path.write_text(json.dumps({"Task I": [{"a": 1}], "note": "text", "Task II": [{"a": 2}, 3]}))
+    assert list(any_tables.rows(path)) == [{"section": "Task I", "a": 1}, {"section": "Task II", "a": 2}, None]
+
+
+def test_json_lines_in_a_file_called_json(tmp_path):
+    path = tmp_path / "lines.json"
+    path.write_text('{"a": 1}\n{"a": 2}\n')
+    assert list(any_tables.rows(path)) == [{"a": 1}, {"a": 2}]
+
+
+def test_a_record_that_is_none_is_told_apart(tmp_path):
+    table = tmp_path / "t.csv"
+    table.write_text("a,b\n1,2\n1,2,3\n")
+    assert list(any_tables.rows(table)) == [{"a": "1", "b": "2"}, None]
+    listed = tmp_path / "t.json"
+    listed.write_text('[{"a": 1}, "x"]')
+    assert list(any_tables.rows(listed)) == [{"a": 1}, None]
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "said"),
+    [
+        ("a.parquet", b"PAR1 no", "cannot be read as parquet"),
+        ("a.json", b'{"a": ', "is not JSON"),
+        ("a.json", b'"text"', "holds no records: it is str"),
+        ("a.json", b'{"a": 1}', "holds no list of records. Its keys: a"),
+        ("a.jsonl", b'{"a": 1}\n{"a"\n', "line 2 is not JSON"),
+        ("a.jsonl", b"\xff\xfe", "is not UTF-8"),
+        ("a.csv", b'a,b\n"open', "Is a quotation mark never closed"),
+    ],
+)
+def test_damage_is_named(tmp_path, name, data, said):
+    path = tmp_path / name
+    path.write_bytes(data)
+    with pytest.raises(UserError, match=said):
+        list(any_tables.rows(path))
+
+
+def test_what_is_no_table():
+    assert not any(map(any_tables.is_table, ("dataset_infos.json", "a.xlsx", "README.md", "img/1.png")))

@@ -1,0 +1,137 @@
+"""The hub, with a stand-in for the download function: no hub can be reached from tests."""
+
+from __future__ import annotations
+
+import socket
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from huggingface_hub import constants, errors
+
+from lmms_medtasks.data import prepare
+from lmms_medtasks.data.hub import HubRelease, unreachable
+from lmms_medtasks.data.releases import MissingFileError
+from lmms_medtasks.errors import UserError
+
+
+class FakeHub:
+    """Serves a folder as commit after commit of a dataset; counts downloads."""
+
+    def __init__(self, cache: Path, commits: dict[str, Path]) -> None:
+        self.cache, self.commits, self.head, self.asked = cache, commits, next(iter(commits)), list[tuple[str, str]]()
+
+    def __call__(self, repository: str, name: str, *, repo_type: str, revision: str) -> str:
+        assert (repository, repo_type) == ("jiyaoliufd/MedQ-DEG-Bench", "dataset")
+        self.asked.append((name, revision))
+        commit = self.head if revision == "main" else revision
+        path = self.cache / "snapshots" / commit / name
+        if not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes((self.commits[commit] / name).read_bytes())
+        return str(path)
+
+
+def failing(error: Exception) -> Callable[..., str]:
+    def download(*_: Any, **__: Any) -> str:
+        raise error
+
+    return download
+
+
+def http_error(kind: type[Exception], status: int) -> Exception:
+    # The hub's library changed its HTTP library twice; its errors only look at these.
+    response = SimpleNamespace(status_code=status, headers={}, request=None)
+    return kind("told by the hub", response=response)  # type: ignore[call-arg]
+
+
+def test_what_comes_from_the_hub_is_full_and_its_commit_is_kept(release: Path, tmp_path: Path) -> None:
+    hub = FakeHub(tmp_path / "hub", {"c0ffee": release})
+    manifest = prepare("medq_deg", download=hub)
+    assert manifest["data"] == "full" and manifest["data_because"] == "it is the hub's release"
+    for split in ("clean", "release"):
+        source = manifest["splits"][split]["source"]
+        assert (source["kind"], source["repository"]) == ("hub", "jiyaoliufd/MedQ-DEG-Bench")
+        assert (source["revision"], source["commit"]) == ("main", "c0ffee")
+    # the branch is asked for once, everything else comes from the commit that it stood for
+    assert [revision for _, revision in hub.asked] == ["main", "c0ffee"]
+
+
+def test_a_sample_of_the_hubs_release(release: Path, tmp_path: Path) -> None:
+    hub = FakeHub(tmp_path / "hub", {"c0ffee": release})
+    assert prepare("medq_deg", download=hub, sample=True)["data"] == "sample"
+
+
+def test_what_is_prepared_needs_no_hub(release: Path, tmp_path: Path) -> None:
+    hub = FakeHub(tmp_path / "hub", {"c0ffee": release})
+    first = prepare("medq_deg", download=hub)
+    assert prepare("medq_deg", download=failing(AssertionError("the hub was asked"))) == first
+
+
+def test_a_resumed_preparation_stays_with_its_commit(release: Path, tmp_path: Path, capsys: Any) -> None:
+    hub = FakeHub(tmp_path / "hub", {"old": release, "new": release})
+    prepare("medq_deg", splits=["clean"], download=hub)
+    hub.head = "new"
+    manifest = prepare("medq_deg", download=hub)
+    assert {split["source"]["commit"] for split in manifest["splits"].values()} == {"old"}
+    assert "medq_deg/clean (full): already prepared" in capsys.readouterr().err
+    manifest = prepare("medq_deg", download=hub, force=True)
+    assert {split["source"]["commit"] for split in manifest["splits"].values()} == {"new"}
+
+
+def test_another_revision_is_prepared_anew(release: Path, tmp_path: Path) -> None:
+    hub = FakeHub(tmp_path / "hub", {"old": release, "new": release})
+    prepare("medq_deg", download=hub)
+    manifest = prepare("medq_deg", revision="new", download=hub)
+    assert {split["source"]["commit"] for split in manifest["splits"].values()} == {"new"}
+
+
+@pytest.mark.parametrize(
+    ("error", "says"),
+    [
+        (http_error(errors.GatedRepoError, 403), "is gated. Ask for access at https://huggingface.co/datasets/a/b"),
+        (http_error(errors.RepositoryNotFoundError, 404), "the hub knows no such dataset"),
+        (http_error(errors.RevisionNotFoundError, 404), "there is no such revision. Choose one with --revision"),
+        (errors.LocalEntryNotFoundError("x"), "no network, or HF_HUB_OFFLINE is set.*--source DIR"),
+        (errors.EntryNotFoundError("x"), "is not there: the release has changed"),
+        (http_error(errors.HfHubHTTPError, 500), "cannot be downloaded: told by the hub"),
+        (ConnectionError("no route"), "cannot be downloaded: no route. Run the same command again"),
+    ],
+)
+def test_every_failure_says_what_to_do(error: Exception, says: str) -> None:
+    release = HubRelease("a/b", "main", failing(error))
+    with pytest.raises(UserError, match=f"'f.tsv' of the hub dataset 'a/b' .revision 'main'.*{says}"):
+        release.file("f.tsv")
+
+
+def test_only_a_missing_file_is_a_missing_file() -> None:
+    with pytest.raises(MissingFileError):
+        HubRelease("a/b", "main", failing(errors.EntryNotFoundError("x"))).file("f.tsv")
+    with pytest.raises(UserError) as error:
+        HubRelease("a/b", "main", failing(errors.LocalEntryNotFoundError("x"))).file("f.tsv")
+    assert not isinstance(error.value, MissingFileError)
+    with pytest.raises(MissingFileError):
+        HubRelease("a/b", "main", failing(AssertionError("asked"))).file("../f.tsv")
+
+
+def test_a_host_that_takes_no_connections_is_not_asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        monkeypatch.setattr(constants, "ENDPOINT", f"http://127.0.0.1:{server.getsockname()[1]}")
+        assert unreachable()
+        with pytest.raises(UserError, match="cannot be downloaded and is not in the hub's cache"):
+            HubRelease("a/b", "main").file("f.tsv")
+        server.listen()
+        assert not unreachable()
+        monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+        assert unreachable()
+        monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+    monkeypatch.setattr(urllib.request, "getproxies", lambda: {"https": "http://proxy:1", "no": "localhost"})
+    assert not unreachable()

@@ -1,0 +1,81 @@
+"""Image cells: bytes, base64, paths, several of them; what is not there or ambiguous is refused with the reason."""
+
+from __future__ import annotations
+
+import base64
+import json
+import zipfile
+
+import pytest
+
+from lmms_medtasks.data.image_cells import ImageCells
+from lmms_medtasks.data.releases import LocalRelease
+from lmms_medtasks.data.suites import RejectedRow
+
+
+@pytest.fixture
+def cells(tmp_path, png):
+    folder = tmp_path / "release"
+    (folder / "data" / "imgs").mkdir(parents=True)
+    for number in range(3):
+        (folder / "data" / "imgs" / f"{number}.png").write_bytes(png(number))
+    (folder / "other").mkdir()
+    (folder / "other" / "7.png").write_bytes(png(7))
+    with zipfile.ZipFile(folder / "more.zip", "w") as zipped:
+        zipped.writestr("pictures/9.png", png(9))
+    return ImageCells(LocalRelease(folder))
+
+
+TABLE = "data/cases.csv"
+
+
+def test_nothing_is_no_image(cells):
+    assert cells.images([None, "", " ", []], TABLE) == []
+
+
+def test_bytes_and_base64(cells, png):
+    code = base64.b64encode(png(1, 40)).decode()
+    given = [png(0), {"bytes": png(0), "path": "x.png"}, code, f"data:image/png;base64,{code}"]
+    assert cells.images(given, TABLE) == [png(0), png(0), png(1, 40), png(1, 40)]
+
+
+@pytest.mark.parametrize(
+    ("cell", "numbers"),
+    [
+        ("imgs/1.png", [1]),  # beside the table
+        ("data/imgs/1.png", [1]),  # from the top
+        ("./imgs\\1.png", [1]),
+        ("7.png", [7]),  # the only one that ends so
+        ("9.png", [9]),  # in a zip
+        ({"bytes": None, "path": "imgs/2.png"}, [2]),
+        ("imgs/0.png; imgs/1.png", [0, 1]),
+        ("imgs/0.png,imgs/1.png\nimgs/2.png", [0, 1, 2]),
+        (json.dumps(["imgs/2.png", "imgs/0.png"]), [2, 0]),
+        ("['imgs/2.png', 'imgs/0.png']", [2, 0]),
+        (["imgs/2.png", {"bytes": None, "path": "7.png"}], [2, 7]),
+    ],
+)
+def test_paths(cells, png, cell, numbers):
+    assert cells.images([cell], TABLE) == [png(number) for number in numbers]
+
+
+@pytest.mark.parametrize(
+    ("cell", "said"),
+    [
+        ("imgs/5.png", "is not in the source folder"),
+        ("../secret.png", "not inside the release"),
+        ("/etc/passwd.png", "not inside the release"),
+        (5, "neither bytes, base64 nor a path"),
+        ("%" * 100, "no base64"),
+    ],
+)
+def test_what_is_refused(cells, cell, said):
+    with pytest.raises(RejectedRow, match=said):
+        cells.images([cell], TABLE)
+
+
+def test_two_files_of_one_name_are_ambiguous(cells, tmp_path, png):
+    (tmp_path / "release" / "data" / "7.png").write_bytes(png(8))
+    (tmp_path / "release" / "third").mkdir()
+    with pytest.raises(RejectedRow, match="in 2 places: data/7.png, other/7.png"):
+        cells.images(["7.png"], "third/cases.csv")

@@ -1,0 +1,101 @@
+"""What is served from the data folder, and what is refused."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lmms_medtasks.data import prepare, store
+from lmms_medtasks.errors import UserError
+
+
+def test_home_is_where_the_variable_says(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setenv("MEDTASKS_HOME", str(tmp_path / "here"))
+    assert store.home() == tmp_path / "here"
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("MEDTASKS_HOME", "~/there")
+    assert store.home() == tmp_path / "there"
+    monkeypatch.delenv("MEDTASKS_HOME")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    assert store.home().name == "lmms-medtasks"
+
+
+def test_chosen_data(monkeypatch: Any) -> None:
+    assert store.chosen_data() is None
+    monkeypatch.setenv("MEDTASKS_DATA", "")
+    assert store.chosen_data() is None
+    for data in ("full", "sample", "mini"):
+        monkeypatch.setenv("MEDTASKS_DATA", data)
+        assert store.chosen_data() == data
+    monkeypatch.setenv("MEDTASKS_DATA", "minni")
+    with pytest.raises(UserError, match="'minni' in the environment variable MEDTASKS_DATA. Did you mean 'mini'"):
+        store.chosen_data()
+
+
+def test_what_is_not_in_a_manifest_does_not_exist(release: Path, home: Path) -> None:
+    prepare("medq_deg", source=release)
+    assert store.find("medq_deg", "full", "clean") is None
+    (home / "medq_deg/sample/manifest.json").unlink()
+    assert (home / "medq_deg/sample/clean.parquet").exists()
+    assert store.find("medq_deg", "sample", "clean") is None
+
+
+@pytest.mark.parametrize("damage", ["cut", "flipped", "gone"])
+def test_damaged_files_are_refused_with_the_way_out(release: Path, home: Path, damage: str) -> None:
+    prepare("medq_deg", source=release)
+    path = home / "medq_deg/sample/clean.parquet"
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 0xFF
+    if damage == "gone":
+        path.unlink()
+    else:
+        path.write_bytes(data[:-1] if damage == "cut" else data)
+    with pytest.raises(UserError) as error:
+        store.find("medq_deg", "sample", "clean")
+    assert "medq_deg/clean is damaged" in str(error.value) and str(path) in str(error.value)
+    assert "lmms-medtasks data prepare medq_deg --split clean" in str(error.value)
+    assert store.find("medq_deg", "sample", "release") is not None
+
+
+def test_damage_that_keeps_size_and_time_is_found_by_verify(release: Path, home: Path) -> None:
+    prepare("medq_deg", source=release)
+    store.verify("medq_deg", "sample", "clean")
+    path = home / "medq_deg/sample/clean.parquet"
+    status, data = path.stat(), bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 0xFF
+    path.write_bytes(data)
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+    with pytest.raises(UserError, match="has not the checksum"):
+        store.verify("medq_deg", "sample", "clean")
+
+
+def test_a_copied_folder_is_served(release: Path, home: Path, tmp_path: Path, monkeypatch: Any) -> None:
+    prepare("medq_deg", source=release)
+    copied = tmp_path / "copied"
+    shutil.copytree(home, copied, copy_function=shutil.copyfile)  # with other modification times
+    monkeypatch.setenv("MEDTASKS_HOME", str(copied))
+    found = store.find("medq_deg", "sample", "clean")
+    assert found is not None and found.path == copied / "medq_deg/sample/clean.parquet"
+
+
+def test_writing_names_place_and_cause(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="Cannot write .* No space left on device. Set MEDTASKS_HOME"):
+        with store.writing(tmp_path):
+            raise OSError(28, "No space left on device")
+
+
+def test_text_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: Any) -> None:
+    path = tmp_path / "a.json"
+    store.write_text(path, "old")
+
+    def refuse(*_: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "replace", refuse)
+    with pytest.raises(OSError):
+        store.write_text(path, "new")
+    assert path.read_text() == "old" and list(tmp_path.iterdir()) == [path]

@@ -1,0 +1,147 @@
+"""A model is asked one task at a time, gives one reply to each request, and is left as it was."""
+
+import contextlib
+from types import SimpleNamespace
+
+import lmms_eval.api.task
+import pytest
+from lmms_eval.api.instance import Instance
+
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.harness import calls, sampling
+
+
+class Model:
+    """Replies with the request's text; ``more`` replies than asked."""
+
+    def __init__(self, more=0):
+        self.asked, self.more = [], more
+
+    def generate_until(self, requests):
+        self.asked.append([request.task_name for request in requests])
+        return ([request.text for request in requests] + ["x"] * max(self.more, 0))[: len(requests) + self.more]
+
+    def loglikelihood(self, requests):
+        self.asked.append([request.task_name for request in requests])
+        return tuple((float(request.text), True) for request in requests)
+
+
+def requests(*tasks):
+    return [SimpleNamespace(task_name=task, text=f"{place}") for place, task in enumerate(tasks)]
+
+
+def test_a_call_has_one_task_and_replies_come_in_the_order_of_the_requests():
+    lm = Model()
+    with calls.one_task_a_call(lm):
+        assert lm.generate_until(requests("b", "a", "b", "c", "a")) == ["0", "1", "2", "3", "4"]
+        assert lm.asked == [["b", "b"], ["a", "a"], ["c"]]
+        assert lm.loglikelihood(requests("a", "b", "a")) == [(0.0, True), (1.0, True), (2.0, True)]
+        assert lm.asked[3:] == [["a", "a"], ["b"]]
+        assert lm.generate_until([]) == []
+
+
+def test_what_holds_for_a_task_holds_while_it_is_answered():
+    held = []
+
+    @contextlib.contextmanager
+    def during(task):
+        held.append(task)
+        yield
+        held.append(f"end of {task}")
+
+    lm = Model()
+    with calls.one_task_a_call(lm, during):
+        lm.generate_until(requests("a", "b", "a"))
+    assert held == ["a", "end of a", "b", "end of b"]
+
+
+@pytest.mark.parametrize(("more", "returned"), [(-1, 2), (1, 4)])
+def test_another_number_of_replies_than_requests_ends_the_run(more, returned):
+    lm = Model(more)
+    with calls.one_task_a_call(lm), pytest.raises(UserError) as raised:
+        lm.generate_until(requests("a", "a", "a"))
+    assert f"Model returned {returned} replies to 3 requests of a." in str(raised.value)
+
+
+def test_no_list_of_replies_is_none():
+    lm = SimpleNamespace(loglikelihood=lambda requests: None)
+    with calls.one_task_a_call(lm), pytest.raises(UserError, match="returned 0 replies to 2 requests of a"):
+        lm.loglikelihood(requests("a", "a"))
+
+
+def test_the_model_is_afterwards_as_it_was():
+    lm = Model()
+    lm.loglikelihood = own = lambda requests: []
+    with pytest.raises(KeyError), calls.one_task_a_call(lm):
+        assert "generate_until" in vars(lm) and lm.loglikelihood is not own
+        raise KeyError
+    assert "generate_until" not in vars(lm) and lm.loglikelihood is own
+
+
+def test_every_way_in_which_the_harness_asks_is_known():
+    kinds = set(lmms_eval.api.task.ALL_OUTPUT_TYPES)
+    # multiple_choice asks by loglikelihood, generate_until_agentic by generate_until.
+    assert kinds - {"multiple_choice", "generate_until_agentic"} == set(calls.METHODS)
+
+
+TASK = {"temperature": 1.0, "top_p": 1.0, "top_k": 0, "do_sample": True}
+
+
+def test_other_tasks_of_the_run_are_answered_as_the_checkpoint_is_shipped():
+    transformers = pytest.importorskip("transformers")
+    config = transformers.GenerationConfig(do_sample=True, top_k=1, repetition_penalty=1.05)
+    model = SimpleNamespace(generation_config=config)
+    lm = SimpleNamespace(generate_until=lambda asked: [(each.text, config.top_k) for each in asked], model=model)
+    wanted = {"draws": TASK, "narrow": {**TASK, "top_k": 5}}
+    with calls.one_task_a_call(
+        lm, lambda task: sampling.set_aside(model, wanted[task]) if task in wanted else contextlib.nullcontext()
+    ):
+        replies = lm.generate_until(requests("greedy", "draws", "narrow", "greedy", "draws"))
+    assert replies == [("0", 1), ("1", 0), ("2", 5), ("3", 1), ("4", 0)]
+    assert config.top_k == 1
+
+
+class Task:
+    """A task of the harness as far as its requests go; ``filtered`` is what its filters saw."""
+
+    def __init__(self, count, repeats=3):
+        self.count, self.repeats, self._instances = count, repeats, None
+
+    @property
+    def instances(self):
+        return self._instances
+
+    def build_all_requests(self, *, rank):
+        arguments = ("prompt", {}, None, 0, "t", "test")
+        self._instances = [
+            Instance("generate_until", arguments, 0, {"task": "t", "doc_id": number, "repeats": self.repeats})
+            for number in range(self.count)
+        ]
+
+    def apply_filters(self):
+        self.filtered = list(self.instances)
+
+
+def test_a_task_has_as_many_requests_on_every_rank_until_it_is_filtered(monkeypatch):
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    monkeypatch.setattr(calls, "_most", lambda own: max(own, 4))
+    short, full, empty = Task(3), Task(4), Task(0)
+    with calls.as_many_on_every_rank([short, full, empty, short]):
+        for task in (short, full, empty):
+            task.build_all_requests(rank=1)
+        own, copies = short.instances[:3], short.instances[3:]
+        assert [len(task.instances) for task in (short, full, empty)] == [4, 4, 0]
+        assert [copy.metadata.get("__padding_only__") for copy in copies] == [True]
+        assert copies[0].doc_id == own[-1].doc_id and copies[0].arguments is own[-1].arguments
+        copies[0].resps.append("a reply")
+        assert own[-1].resps == [] and "__padding_only__" not in own[-1].metadata
+        short.apply_filters()
+        assert short.filtered == own and all(a is b for a, b in zip(short.filtered, own, strict=True))
+    assert not {"build_all_requests", "apply_filters"} & set(vars(short))
+
+
+def test_a_single_process_builds_what_it_did(monkeypatch):
+    monkeypatch.delenv("WORLD_SIZE", raising=False)
+    task = Task(3)
+    with calls.as_many_on_every_rank([task]):
+        assert "build_all_requests" not in vars(task)

@@ -1,0 +1,127 @@
+"""What we rely on in the harness, and that our tasks are there under names of their own."""
+
+import inspect
+import subprocess
+import sys
+from importlib.metadata import entry_points
+from pathlib import Path
+from types import SimpleNamespace
+
+import lmms_eval.tasks
+import pytest
+import tenacity
+
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.harness import plugin
+
+WRAPPED = ("initialize_tasks", "match_tasks", "load_task_or_group", "load_config", "_get_config")
+
+
+@pytest.fixture(scope="module")
+def ours():
+    manager = lmms_eval.tasks.TaskManager(include_path=str(plugin.task_folder()), include_defaults=False)
+    return set(manager.all_tasks)
+
+
+def parameters(function):
+    return list(inspect.signature(inspect.unwrap(function)).parameters)
+
+
+def test_the_harness_is_as_we_know_it():
+    manager = lmms_eval.tasks.TaskManager
+    assert parameters(manager.initialize_tasks) == ["self", "include_path", "include_defaults"]
+    assert parameters(manager.match_tasks) == ["self", "task_list"]
+    assert parameters(manager.load_task_or_group) == ["self", "task_list", "task_type"]
+    assert parameters(manager.load_config) == ["self", "config"]
+    assert parameters(manager._get_config) == ["self", "name"]
+    assert parameters(manager._get_task_and_group) == ["self", "task_dir"]
+    instance = manager(include_defaults=False, model_name="some_model")
+    assert instance.model_name == "some_model"
+
+
+def test_the_harness_calls_what_we_wrap():
+    source = inspect.getsource(lmms_eval.tasks)
+    assert "self.initialize_tasks(" in source
+    assert source.count("self._get_config(") >= 3
+    assert "task_manager.load_task_or_group(" in inspect.getsource(lmms_eval.tasks.get_task_dict)
+    folder = Path(lmms_eval.__path__[0])  # importing __main__ would make this process look like the command line
+    assert "task_manager.match_tasks(" in (folder / "__main__.py").read_text("utf-8")
+    evaluator = (folder / "evaluator.py").read_text("utf-8")
+    assert "get_task_dict(tasks, task_manager, task_type)" in evaluator
+    assert "results = evaluate(\n            lm=lm,\n            task_dict=task_dict,\n" in evaluator
+
+
+def test_our_index_is_the_one_that_the_harness_would_make():
+    manager = lmms_eval.tasks.TaskManager(include_defaults=False)
+    assert plugin.task_index() == dict(manager._get_task_and_group(str(plugin.task_folder())))
+
+
+def test_entry_points_are_installed():
+    assert "medtasks" in {each.name for each in entry_points(group="lmms_eval.models")}
+    assert "medtasks" in {each.name for each in entry_points(group="fsspec.specs")}
+
+
+def test_joining_twice_changes_nothing():
+    class Manager:
+        def initialize_tasks(self): ...
+        def match_tasks(self, task_list): ...
+        def load_task_or_group(self, task_list=None, task_type="simple"): ...
+        def load_config(self, config): ...
+        def _get_config(self, name): ...
+
+    plugin.join(Manager)
+    first = {name: getattr(Manager, name) for name in WRAPPED}
+    plugin.join(Manager)
+    assert {name: getattr(Manager, name) for name in WRAPPED} == first
+
+
+def test_names_are_not_taken_by_the_harness(ours):
+    code = (
+        "import sys; sys.modules['lmms_medtasks.harness.plugin'] = None\n"  # a harness that never met us
+        "from lmms_eval.tasks import TaskManager; print('\\n'.join(TaskManager().all_tasks))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    builtin = set(done.stdout.split())
+    assert len(builtin) > 500
+    assert not builtin & ours
+
+
+def test_the_task_manager_knows_our_tasks(ours):
+    code = (
+        "import lmms_eval.models\nfrom lmms_eval.tasks import TaskManager\n"
+        "print('\\n'.join(TaskManager(include_defaults=False).all_tasks))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert set(done.stdout.split()) == ours
+    assert {"medq_deg_l0", "medq_deg_l1", "medq_deg_l2", "medq_deg_levels", "medq_deg_release_l1"} <= ours
+
+
+def test_the_models_are_registered():
+    from lmms_eval.models import MODEL_REGISTRY_V2
+
+    for name in ("medtasks_random", "medtasks_most_frequent", "medtasks_observer"):
+        assert MODEL_REGISTRY_V2.get_model_class(name).__module__ == "lmms_medtasks.harness.baseline_models"
+
+
+@pytest.mark.parametrize("cause", [UserError("matches nothing"), OSError("no disk")])
+def test_what_a_user_did_is_not_hidden_by_the_harness_that_tries_five_times(cause):
+    @tenacity.retry(stop=tenacity.stop_after_attempt(2))
+    def original(*_):
+        raise cause
+
+    with pytest.raises(UserError if isinstance(cause, UserError) else tenacity.RetryError) as raised:
+        plugin._load_task_or_group(original, SimpleNamespace(), "a_task")
+    assert raised.value is cause or raised.value.__cause__ is cause
+
+
+def test_a_folder_whose_name_begins_like_that_of_include_path_is_not_taken_for_it(tmp_path):
+    index = {}
+    for folder in ("a", "ab"):
+        (tmp_path / folder).mkdir()
+        path = tmp_path / folder / f"{folder}.yaml"
+        path.write_text(f"task: {folder}\n", "utf-8")
+        index[folder] = {"type": "task", "yaml_path": str(path)}
+    plugin.join(lmms_eval.tasks.TaskManager)
+    manager = lmms_eval.tasks.TaskManager(include_defaults=False)
+    manager.include_path, manager._task_index = str(tmp_path / "a"), index
+    assert plugin._leaves(manager, ["a", "ab"]) == ["a"]

@@ -1,0 +1,114 @@
+"""What is missing from a run's result files."""
+
+import json
+import math
+
+import pytest
+
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.samples import result_files as results
+
+
+def write(folder, tasks, groups=None, samples=None, effective=2):
+    content = {
+        "results": tasks,
+        "group_subtasks": groups or {},
+        "n-samples": {task: {"original": 9, "effective": effective} for task in tasks},
+    }
+    path = folder / "20260101_000000_results.json"
+    path.write_text(json.dumps(content))
+    for task, count in (samples or {}).items():
+        (folder / f"20260101_000000_samples_{task}.jsonl").write_text('{"doc_id": 0}\n' * count)
+    return results.read(path)
+
+
+def test_complete_run_has_no_problems(tmp_path):
+    run = write(tmp_path, {"a_1": {"alias": "a", "accuracy,none": 0.5}}, samples={"a_1": 2})
+    assert results.problems([run], ["a_1"]) == []
+    assert results.problems([run], ["a_*"]) == []
+
+
+def test_missing_task_is_named(tmp_path):
+    run = write(tmp_path, {"a_1": {"accuracy,none": 0.5}})
+    assert results.problems([run], ["a_1", "b"]) == ["No result of task 'b'."]
+    assert results.problems([], ["a_1"]) == ["No result of task 'a_1'."]
+
+
+def test_group_needs_each_of_its_tasks(tmp_path):
+    tasks = {"group": {"alias": "group"}, "a_1": {"accuracy,none": 0.5}}
+    run = write(tmp_path, tasks, groups={"group": ["a_1", "a_2"]})
+    assert results.problems([run], ["group"]) == ["No result of task 'a_2' in 20260101_000000_results.json."]
+
+
+def test_task_without_any_value(tmp_path):
+    run = write(tmp_path, {"a_1": {"alias": "a", "accuracy,none": None, "accuracy_stderr,none": 0.1}})
+    assert "no metric with a value" in results.problems([run], ["a_1"])[0]
+
+
+@pytest.mark.parametrize(
+    ("judge", "failed", "complete"), [("none", 0, True), ("none", 2, False), ("openai:x", 0, False)]
+)
+def test_a_task_that_waits_for_a_judge_is_complete(tmp_path, judge, failed, complete):
+    run = write(tmp_path, {"a_1": {"accuracy,none": None, "coverage,none": 0.0, "failed_requests,none": failed}})
+    run.content["configs"] = {"a_1": {"metadata": {"judge": {"name": judge}}}}
+    found = results.problems([run], ["a_1"])
+    assert found == [] if complete else "Task 'a_1' has no accuracy" in found[0]
+
+
+def test_a_row_is_read_as_json_reads_it(tmp_path):
+    path = tmp_path / "x.jsonl"
+    assert results.row_of(b'{"a": 0.1, "b": "\\ud800"}', 1, path) == {"a": 0.1, "b": "\ud800"}
+    assert math.isnan(results.row_of(b'{"a": NaN}', 1, path)["a"])
+    for broken in (b'{"a": 1', b"[" * 100_000, b"3"):
+        with pytest.raises(UserError, match=r"x\.jsonl, line 7"):
+            results.row_of(broken, 7, path)
+
+
+def test_missing_samples(tmp_path):
+    run = write(tmp_path, {"a_1": {"accuracy,none": 0.5}}, samples={"a_1": 1})
+    assert results.problems([run], ["a_1"]) == ["Task 'a_1' has 1 samples in its log, 2 were asked for."]
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"results": 3}'])
+def test_no_result_file(tmp_path, text):
+    path = tmp_path / "x_results.json"
+    path.write_text(text)
+    with pytest.raises(UserError, match="x_results.json"):
+        results.read(path)
+
+
+def test_files_of_a_folder_that_is_not_there(tmp_path):
+    assert results.files(tmp_path / "none") == set()
+
+
+def test_a_task_whose_requests_all_failed(tmp_path):
+    run = write(tmp_path, {"a_1": {"accuracy,none": None, "failed_requests,none": 12}})
+    assert "no question got a reply that counts (failed requests: 12)" in results.problems([run], ["a_1"])[0]
+
+
+def test_one_level_without_questions_is_no_failure(tmp_path):
+    run = write(tmp_path, {"a_1": {"accuracy_l0,none": 0.5, "accuracy_l1,none": None}})
+    assert results.problems([run], ["a_1"]) == []
+
+
+@pytest.mark.parametrize(
+    ("failed", "repeats", "complete"), [(12, 1, False), (11, 1, True), (12, 3, True), (36, 3, False)]
+)
+def test_a_task_without_accuracy_whose_requests_all_failed(tmp_path, failed, repeats, complete):
+    run = write(tmp_path, {"a_1": {"open_iid,none": None, "questions,none": 12, "failed_requests,none": failed}})
+    run.content["configs"] = {"a_1": {"repeats": repeats}}
+    run.content["n-samples"] = {"a_1": {"original": 50, "effective": 12}}
+    found = results.problems([run], ["a_1"])
+    assert found == [] if complete else "none of its 12 questions got a reply" in found[0]
+
+
+def test_a_run_that_is_not_there(tmp_path):
+    with pytest.raises(UserError, match=r"RUN is not there\. Give a result folder of a run"):
+        results.read(tmp_path / "RUN")
+
+
+def test_a_result_file_that_is_nested_too_deeply_is_named(tmp_path):
+    path = tmp_path / "x_results.json"
+    path.write_text('{"results": ' + "[" * 200_000 + "]" * 200_000 + "}", "utf-8")
+    with pytest.raises(UserError, match="Can't read .*x_results.json"):
+        results.read(path)

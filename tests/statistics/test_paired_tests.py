@@ -1,0 +1,92 @@
+"""Sign test and Wilcoxon's signed-rank test against scipy, against enumeration, and by hand."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from lmms_medtasks.seeding import generator
+from lmms_medtasks.statistics.paired_tests import EXACT_UP_TO, paired_tests
+
+VALUES = st.lists(st.integers(-9, 9).map(lambda number: number / 7), max_size=30)
+
+
+def test_by_hand():
+    # Sizes 1 to 5, of which 1 is up: ranks up 1, down 14. Sign: 2 (1 + 5) / 2**5 = 0.375. Sums of ranks of at most 1:
+    # none, {1}: 2 of 32, two-sided 4 / 32 = 0.125. Effect (1 - 14) / 15.
+    found = paired_tests([1.0, -2.0, -3.0, -4.0, -5.0, 0.0])
+    assert (found.n, found.up, found.down, found.mean) == (6, 1, 4, pytest.approx(-13 / 6))
+    assert (found.sign_p, found.rank_sum, found.exact) == (pytest.approx(0.375), 1.0, True)
+    assert found.wilcoxon_p == pytest.approx(0.125)
+    assert found.effect == pytest.approx(-13 / 15)
+
+
+def enumerated(values):
+    """Two-sided p of the smaller rank sum over all 2**n signs."""
+    ranks = stats.rankdata(np.abs(values))
+    lowest = min(ranks[values > 0].sum(), ranks[values < 0].sum())
+    sums = [sum(chosen) for chosen in itertools.product(*((0, rank) for rank in ranks))]
+    return min(1.0, 2 * sum(each <= lowest for each in sums) / len(sums))
+
+
+def test_exact_p_is_that_of_all_signs():
+    for number in range(20):
+        rng = generator("paired", number)
+        values = rng.normal(0.4, 1, int(rng.integers(1, 11)))
+        assert paired_tests(values).wilcoxon_p == pytest.approx(enumerated(values))
+
+
+@given(VALUES)
+def test_equals_scipy(values):
+    found = paired_tests(values)
+    differing = [value for value in values if value]
+    assert (found.n, found.up + found.down) == (len(values), len(differing))
+    if not differing:
+        assert found.sign_p is found.wilcoxon_p is found.rank_sum is found.effect is None
+        return
+    up = sum(value > 0 for value in values)
+    assert found.sign_p == pytest.approx(stats.binomtest(up, len(differing)).pvalue)
+    sizes = {round(abs(value), 9) for value in differing}
+    method = "exact" if len(sizes) == len(differing) else "approx"
+    expected = stats.wilcoxon(np.round(differing, 12), method=method)
+    assert (found.rank_sum, found.wilcoxon_p) == (pytest.approx(expected.statistic), pytest.approx(expected.pvalue))
+
+
+@given(VALUES)
+def test_swapping_the_two_turns_the_effect_only(values):
+    one, other = paired_tests(values), paired_tests([-value for value in values])
+    assert (one.sign_p, one.wilcoxon_p, one.up) == (other.sign_p, other.wilcoxon_p, other.down)
+    assert one.effect is None or one.effect == pytest.approx(-other.effect)
+
+
+def test_wins_and_losses_of_questions():
+    # 60 questions lost, 20 won, 920 the same. All sizes are alike, so both tests ask the same; the normal approximation
+    # without continuity correction: z = (60 - 20) / sqrt(80) = 4.4721.
+    found = paired_tests([-1.0] * 60 + [1.0] * 20 + [0.0] * 920)
+    assert (found.n, found.up, found.down, found.exact) == (1000, 20, 60, False)
+    assert found.sign_p == pytest.approx(stats.binomtest(20, 80).pvalue)
+    assert found.wilcoxon_p == pytest.approx(math.erfc(40 / math.sqrt(80) / math.sqrt(2)))
+    assert found.effect == -0.5
+
+
+def test_differences_of_scores_that_differ_in_the_last_bit_are_ties():
+    found = paired_tests([0.3 - 0.2, 0.2 - 0.1, 0.7 - 0.7 + 1e-16])
+    assert (found.up, found.exact) == (2, False)
+
+
+def test_many_pairs_are_approximated():
+    values = generator("many").normal(0, 1, EXACT_UP_TO + 1)
+    assert not paired_tests(values).exact and paired_tests(values[1:]).exact
+
+
+def test_no_pairs_and_no_numbers():
+    assert paired_tests([]).n == 0 and paired_tests([]).mean is None
+    for bad in (math.nan, math.inf):
+        with pytest.raises(ValueError, match="NaN or infinite"):
+            paired_tests([1.0, bad])

@@ -1,0 +1,244 @@
+"""Calibration error, Brier scores and risk against coverage: by hand, against scikit-learn, against naive loops."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.calibration import calibration_curve
+from sklearn.metrics import brier_score_loss
+
+from lmms_medtasks.seeding import generator
+from lmms_medtasks.statistics import reliability as under_test
+from lmms_medtasks.statistics.reliability import Binning, reliability
+from lmms_medtasks.statistics.votes import votes
+
+TRIALS = st.lists(st.text(alphabet="ABCD?!", min_size=1, max_size=6), max_size=12)
+
+
+def table_of(question, trials, **others):
+    return votes([question(each, id=f"{number:03d}", **others) for number, each in enumerate(trials)])
+
+
+def random_trials(count, seed, length=9):
+    """Votes that lean to A by different amounts; nine of them, so that two options never tie."""
+    rng = generator("test", seed)
+    lean = rng.random((count, 1))
+    return ["".join("AB"[int(other)] for other in row) for row in rng.random((count, length)) > lean]
+
+
+def test_by_hand(question):
+    # Votes, answer A, K = 4:      AAAA   AABB   ABCD   BBBA
+    # majority share                1      0.5    0.25   0.75
+    # C = 1 - H / 2 bits            1      0.5    0      0.594361
+    # majority right                1      0.5    0.25   0         (a draw of 2, and of 4)
+    table = table_of(question, ["AAAA", "AABB", "ABCD", "BBBA"])
+    share, entropy = reliability(table, "share"), reliability(table, "entropy")
+    # All in bins of their own: (0 + 0 + 0 + 0.75) / 4, and (0 + 0 + 0.25 + 0.594361) / 4.
+    assert share.ece.estimate == pytest.approx(0.1875)
+    assert entropy.ece.estimate == pytest.approx(0.211090, abs=1e-6)
+    # 0; 0.5 (0.5 - 1)^2 + 0.5 (0.5)^2 = 0.25; 0.25 (0.75)^2 + 0.75 (0.25)^2 = 0.1875; 0.75^2 = 0.5625: 1 / 4.
+    assert share.brier.estimate == pytest.approx(0.25)
+    # 0; 0.25 + 0.25; 0.75^2 + 3 * 0.25^2 = 0.75; 0.75^2 + 0.75^2 = 1.125: 2.375 / 4.
+    assert share.multiclass_brier.estimate == pytest.approx(0.59375)
+    assert entropy.multiclass_brier.estimate == pytest.approx(0.59375)
+    # Most confident first, errors 0, 1, 0.5, 0.75: risks 0, 1/2, 1.5/3, 2.25/4; mean 0.390625.
+    assert share.aurc.estimate == pytest.approx(0.390625)
+    assert [(point.n, point.coverage, point.risk) for point in share.curve] == [
+        (1, 0.25, 0),
+        (2, 0.5, 0.5),
+        (3, 0.75, 0.5),
+        (4, 1, 0.5625),
+    ]
+    assert share.correctness.estimate == pytest.approx(0.4375)
+    assert share.confidence.estimate == pytest.approx(0.625)
+    assert share.tied == entropy.tied == 2
+
+
+def test_no_answer_is_an_outcome_that_is_never_right(question):
+    table = table_of(question, ["??A", "?A", "???", "??AA"])
+    # 2 of 3 for "no answer": wrong. One each: half. Unanimous: wrong, with the Brier score of a unanimous wrong option.
+    assert under_test.majority_correct(table).tolist() == [0, 0.5, 0, 0.5]
+    assert under_test.majority_share(table).tolist() == [2 / 3, 0.5, 1, 0.5]
+    assert under_test.multiclass_brier(table)[2] == 2 == under_test.multiclass_brier(table_of(question, ["BB"]))[0]
+
+
+def test_left_out_questions_are_counted(question):
+    table = votes(
+        [
+            question("AAB", id="a"),
+            question("!!!", id="b"),
+            question("AAA", id="c", option_count=1),
+            question("B!!", id="d"),
+        ]
+    )
+    entropy, share = reliability(table, "entropy"), reliability(table, "share")
+    assert (entropy.correctness.n, entropy.no_reply, entropy.single_option) == (2, 1, 1)
+    assert (share.correctness.n, share.no_reply, share.single_option) == (3, 1, 0)
+    assert sum(each.n for each in entropy.bins) == 2 and entropy.curve[-1].n == 2
+
+
+@pytest.mark.parametrize("kind", ["entropy", "share"])
+@pytest.mark.parametrize("trials", [[], ["!!!"]])
+def test_nothing_is_none_not_zero(question, kind, trials):
+    found = reliability(table_of(question, trials), kind)
+    for interval in (found.ece, found.brier, found.multiclass_brier, found.aurc, found.correctness, found.confidence):
+        assert (interval.estimate, interval.low, interval.high, interval.n) == (None, None, None, 0)
+    assert found.curve == ()
+    assert all((each.n, each.confidence, each.correctness) == (0, None, None) for each in found.bins)
+    assert found.no_reply == len(trials)
+
+
+def naive_ece(confidence, correct, bins):
+    total = 0.0
+    for number in range(bins):
+        inside = [
+            row
+            for row, value in enumerate(confidence)
+            if number / bins < value <= (number + 1) / bins or (number == 0 and value == 0)
+        ]
+        if inside:
+            gap = np.mean([confidence[row] for row in inside]) - np.mean([correct[row] for row in inside])
+            total += len(inside) / len(confidence) * abs(gap)
+    return total
+
+
+@settings(max_examples=60, deadline=None)
+@given(TRIALS, st.sampled_from(["entropy", "share"]), st.integers(1, 12))
+def test_ece_is_the_naive_one(question, trials, kind, bins):
+    table = table_of(question, trials)
+    certain = under_test.confidences(table) if kind == "entropy" else under_test.majority_share(table)
+    used = ~np.isnan(certain)
+    found = reliability(table, kind, Binning("width", bins), resamples=0)
+    if not used.any():
+        assert found.ece.estimate is None
+        return
+    expected = naive_ece(certain[used], under_test.majority_correct(table)[used], bins)
+    assert found.ece.estimate == pytest.approx(expected, abs=1e-12)
+    assert 0 <= found.ece.estimate <= 1
+
+
+def test_three_of_ten_votes_are_in_the_bin_that_ends_at_three_tenths(question):
+    table = table_of(question, ["AAABBBCCCD", "AAAABBBCCD"])
+    found = reliability(table, "share", Binning("width", 10), resamples=0)
+    assert [(each.high, each.n) for each in found.bins if each.n] == [(0.3, 1), (0.4, 1)]
+
+
+@pytest.mark.parametrize(("kind", "strategy"), [("width", "uniform"), ("mass", "quantile")])
+def test_bins_are_those_of_scikit_learn(question, kind, strategy):
+    table = table_of(question, random_trials(200, "bins"))
+    right = under_test.majority_correct(table)
+    certain = under_test.majority_share(table)
+    found = reliability(table, "share", Binning(kind, 5), resamples=0)
+    frequency, predicted = calibration_curve(right, certain, n_bins=5, strategy=strategy)
+    filled = [each for each in found.bins if each.n]
+    assert [each.correctness for each in filled] == pytest.approx(frequency)
+    assert [each.confidence for each in filled] == pytest.approx(predicted)
+    assert sum(each.n for each in found.bins) == 200
+
+
+def test_equal_mass_bins_of_different_confidences_are_equal():
+    certain = generator("test", "mass").random(120)
+    edges = Binning("mass", 8).edges(certain)
+    counts = [int(((low < certain) & (certain <= high)).sum()) for low, high in itertools.pairwise(edges)]
+    assert counts == [15] * 8
+
+
+def test_equal_mass_bins_keep_equal_confidences_together(question):
+    # Half are unanimous: of 4 bins two end at a share of 1 and become one.
+    found = reliability(table_of(question, ["AAAA"] * 4 + ["AABB"] * 2 + ["AAAB"] * 2), "share", Binning("mass", 4))
+    assert [(each.high, each.n) for each in found.bins] == [(0.5, 2), (0.75, 2), (1.0, 4)]
+    assert str(found.binning) == "equal-mass bins, 4"
+
+
+def test_brier_scores_are_those_of_scikit_learn(question):
+    trials = [*random_trials(60, "brier"), "AB", "ABCD", "A?", "???", "CCDB"]
+    table = table_of(question, trials)
+    certain, right = under_test.majority_share(table), under_test.majority_correct(table)
+    # A vote that is right with probability r is a right one of weight r and a wrong one of weight 1 - r.
+    binary = brier_score_loss(
+        np.repeat([1, 0], len(trials)),
+        np.tile(certain, 2),
+        sample_weight=np.concatenate([right, 1 - right]),
+        pos_label=1,
+    )
+    found = reliability(table, "share", resamples=0)
+    assert found.brier.estimate == pytest.approx(binary, abs=1e-12)
+    naive = [sum((trial.count(option) / len(trial) - (option == "A")) ** 2 for option in "ABCD?") for trial in trials]
+    assert found.multiclass_brier.estimate == pytest.approx(np.mean(naive), abs=1e-12)
+
+
+def naive_aurc(confidence, error):
+    """The mean over all orders that sort by confidence, of the mean risk at each coverage."""
+    areas = []
+    for order in itertools.permutations(range(len(error))):
+        if all(confidence[first] >= confidence[second] for first, second in itertools.pairwise(order)):
+            sorted_errors = [error[row] for row in order]
+            areas.append(np.mean([np.mean(sorted_errors[: count + 1]) for count in range(len(error))]))
+    return np.mean(areas)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.sampled_from(["AAAA", "BBBB", "AABB", "AAAB", "BBBA", "ABCD", "???A"]), min_size=1, max_size=6))
+def test_aurc_is_the_mean_over_the_orders_of_ties(question, trials):
+    table = table_of(question, trials)
+    error = 1 - under_test.majority_correct(table)
+    found = reliability(table, "share", resamples=0)
+    assert found.aurc.estimate == pytest.approx(naive_aurc(under_test.majority_share(table), error), abs=1e-12)
+
+
+def test_aurc_of_confidence_that_says_nothing_is_the_error(question):
+    found = reliability(table_of(question, ["AAA", "BBB", "CCC", "AAA"]), "entropy", resamples=0)
+    assert found.aurc.estimate == pytest.approx(0.5)
+    assert found.aurc.estimate == pytest.approx(1 - found.correctness.estimate)
+
+
+def test_aurc_rewards_doubt_where_it_is_wrong(question):
+    good = reliability(table_of(question, ["AAAA", "AAAA", "BBBC", "BBBC"]), "share", resamples=0)
+    bad = reliability(table_of(question, ["AAAB", "AAAB", "BBBB", "BBBB"]), "share", resamples=0)
+    # Errors 0 0 1 1, the last two tied: risks 0, 0, 1/3, 1/2. Errors 1 1 0 0: 1, 1, 2/3, 1/2.
+    assert good.aurc.estimate == pytest.approx((1 / 3 + 1 / 2) / 4)
+    assert bad.aurc.estimate == pytest.approx((2 + 2 / 3 + 1 / 2) / 4)
+
+
+@settings(max_examples=30, deadline=None)
+@given(TRIALS, st.sampled_from(["entropy", "share"]), st.sampled_from(["width", "mass"]), st.randoms())
+def test_the_order_of_records_does_not_matter(question, trials, kind, binning, random):
+    records = [question(each, id=f"{number}", image_id=f"{number // 2}") for number, each in enumerate(trials)]
+    expected = reliability(votes(records), kind, Binning(binning, 4), resamples=20)
+    random.shuffle(records)
+    found = reliability(votes(records), kind, Binning(binning, 4), resamples=20)
+    for name in ("ece", "brier", "multiclass_brier", "aurc", "correctness", "confidence"):
+        assert getattr(found, name) == getattr(expected, name)
+    assert [(each.low, each.high, each.n) for each in found.bins] == [
+        (each.low, each.high, each.n) for each in expected.bins
+    ]
+
+
+@settings(max_examples=30, deadline=None)
+@given(TRIALS, st.permutations("ABCD"))
+def test_options_can_change_places(question, trials, order):
+    renamed = [each.translate(str.maketrans("ABCD", "".join(order))) for each in trials]
+    first = reliability(table_of(question, trials), "entropy", resamples=0)
+    second = reliability(table_of(question, renamed, answer=order[0]), "entropy", resamples=0)
+    for name in ("ece", "brier", "multiclass_brier", "aurc"):
+        one, other = getattr(first, name).estimate, getattr(second, name).estimate
+        assert one == other or one == pytest.approx(other, abs=1e-12)
+
+
+def test_intervals_hold_their_estimates_and_are_over_images(question):
+    records = [
+        question(each, id=f"{number}", image_id=f"{number % 25}")
+        for number, each in enumerate(random_trials(100, "intervals"))
+    ]
+    found = reliability(votes(records), "entropy")
+    for interval in (found.brier, found.multiclass_brier, found.aurc, found.correctness, found.confidence):
+        assert interval.low < interval.estimate < interval.high
+        assert (interval.n, interval.clusters, interval.undefined) == (100, 25, 0)
+
+
+@pytest.mark.parametrize("refused", [("height", 10), ("width", 0)])
+def test_odd_binnings_are_refused(refused):
+    with pytest.raises(ValueError, match=repr(refused[0])):
+        Binning(*refused)

@@ -1,0 +1,127 @@
+"""Relative robustness by hand, its bootstrap against draws written out, and what joint drawing of images does."""
+
+import doctest
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lmms_medtasks.seeding import generator
+from lmms_medtasks.statistics import robustness as under_test
+from lmms_medtasks.statistics.bootstrap import part
+from lmms_medtasks.statistics.robustness import Sides, differences, draws, relative_robustness, robustness
+
+
+def test_examples_in_docstrings():
+    assert doctest.testmod(under_test).failed == 0
+
+
+@pytest.mark.parametrize(
+    ("iid", "ood", "expected"),
+    [
+        (0.8, 0.6, 0.75),
+        (2.0, 2.5, 1.25),
+        (0.5, 0.0, 0.0),
+        (0.0, 0.5, None),
+        (0.0, 0.0, None),
+        (None, 0.5, None),
+        (0.5, None, None),
+    ],
+)
+def test_relative_robustness_has_a_defined_answer(iid, ood, expected):
+    assert relative_robustness(iid, ood) == (expected if expected is None else pytest.approx(expected))
+
+
+@given(st.floats(0.01, 5), st.floats(0, 5))
+def test_it_is_the_papers_formula(iid, ood):
+    assert relative_robustness(iid, ood) == pytest.approx(1 - (iid - ood) / iid, abs=1e-9)
+
+
+def sides(iid_images, iid, ood_images, ood):
+    return Sides(part(iid_images, iid), part(ood_images, ood))
+
+
+def test_worked_by_hand():
+    # i.i.d.: images a (1, 1), b (1, 0), c (1): 4/5. OoD: images c (0), d (1, 0): 1/3. RR = (1/3) / (4/5) = 5/12.
+    found = robustness(sides(["a", "a", "b", "b", "c"], [1, 1, 1, 0, 1], ["c", "d", "d"], [0, 1, 0]))
+    assert found.iid.estimate == pytest.approx(0.8)
+    assert found.ood.estimate == pytest.approx(1 / 3)
+    assert found.ratio.estimate == pytest.approx(5 / 12)
+    assert found.change.estimate == pytest.approx(1 / 3 - 0.8)
+    assert found.shared == 1
+    assert (found.iid.n, found.ood.n, found.ratio.n) == (5, 3, 8)
+    assert (found.iid.clusters, found.ood.clusters, found.ratio.clusters) == (3, 2, 4)
+
+
+def test_interval_is_that_of_draws_written_out():
+    images = {"a": ([1, 1], []), "b": ([1, 0], []), "c": ([1], [0]), "d": ([], [1, 0])}
+    expected = []
+    rng = generator("bootstrap", 3)
+    for _ in range(400):
+        drawn = [sorted(images)[place] for place in rng.integers(0, 4, 4)]
+        one, other = ([value for image in drawn for value in images[image][side]] for side in (0, 1))
+        expected.append(np.mean(other) / np.mean(one) if one and other and np.mean(one) else np.nan)
+    defined = np.array(expected)[~np.isnan(expected)]
+    found = robustness(
+        sides(["a", "a", "b", "b", "c"], [1, 1, 1, 0, 1], ["c", "d", "d"], [0, 1, 0]), seed=3, resamples=400
+    ).ratio
+    assert found.undefined == 400 - len(defined) > 0
+    assert (found.low, found.high) == pytest.approx(tuple(np.quantile(defined, [0.025, 0.975])))
+
+
+def test_shared_images_pair_the_two_tests():
+    # The OoD test is the i.i.d. one, each score halved: RR is 0.5 in every draw, whatever images it holds.
+    scores = generator("test", "shared").random(60)
+    names = [f"{number % 20}" for number in range(60)]
+    joint = robustness(sides(names, scores, names, scores / 2))
+    assert (joint.ratio.low, joint.ratio.high) == pytest.approx((0.5, 0.5))
+    assert joint.shared == 20
+    apart = robustness(sides(names, scores, [f"other {name}" for name in names], scores / 2))
+    assert apart.shared == 0
+    assert apart.ratio.high - apart.ratio.low > 0.05
+
+
+@pytest.mark.parametrize(
+    ("iid", "ood"),
+    [(([], []), (["a"], [1])), ((["a"], [1]), ([], [])), ((["a", "b"], [0, 0]), (["c"], [1]))],
+)
+def test_without_a_value_there_is_none(iid, ood):
+    found = robustness(sides(*iid, *ood)).ratio
+    assert (found.estimate, found.low, found.high) == (None, None, None)
+
+
+def test_resamples_with_nothing_right_are_counted():
+    # One of four i.i.d. images is right: drawn not at all in (3/4)^4 of the draws, were there no OoD images; with four
+    # of those, 8 are drawn of 8: (7/8)^8 = 0.344.
+    found = robustness(sides(list("abcd"), [1, 0, 0, 0], list("efgh"), [1, 1, 1, 1]), resamples=2000).ratio
+    assert found.estimate == 4.0
+    assert found.undefined / 2000 == pytest.approx(0.344 + (1 / 2) ** 8, abs=0.045)
+
+
+def test_draws_of_all_models_are_of_the_same_images():
+    scores = generator("test", "models").random(40)
+    names = [f"{number}" for number in range(40)]
+    same = sides(names[:20], scores[:20], names[20:], scores[20:])
+    found = draws({"x": same, "y": same}, resamples=100)
+    assert len(found["x"].values) == 100
+    assert (found["x"].values == found["y"].values).all()
+    assert found["x"].estimate == pytest.approx(scores[20:].mean() / scores[:20].mean())
+
+
+def test_differences_between_models_are_paired():
+    scores = generator("test", "pairs").random(40) + 0.5
+    names = [f"{number}" for number in range(40)]
+    robust = sides(names[:20], scores[:20], names[20:], scores[20:])
+    fragile = sides(names[:20], scores[:20], names[20:], scores[20:] / 2)
+    found = differences({"robust": robust, "fragile": fragile, "again": robust})
+    assert [(each.first, each.second) for each in found] == [
+        ("robust", "fragile"),
+        ("robust", "again"),
+        ("fragile", "again"),
+    ]
+    first, same, _ = (each.difference for each in found)
+    # Half of the same ratio is missing in every draw: the difference is half of it, and never 0.
+    assert first.estimate == pytest.approx(scores[20:].mean() / scores[:20].mean() / 2)
+    assert first.low > 0.3
+    assert (same.estimate, same.low, same.high) == (0, 0, 0)

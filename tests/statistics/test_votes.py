@@ -1,0 +1,88 @@
+"""Every record is counted, whatever became of its trials, and what is no vote is refused by name."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.harness.hooks import process_results_choice
+from lmms_medtasks.statistics.votes import common, votes
+
+FAILURE = "[LMMS_EVAL_REQUEST_FAILED after 5 retries] boom"
+
+
+def test_counts_by_hand(question):
+    table = votes([question("AAB?~!", "B"), question("CC", "C", id="r", option_count=3)])
+    # Two A, one B, and "unreadable" and "truncated" are one outcome; the failed request is no vote.
+    assert table.counts.tolist() == [[2, 1, 0, 0, 2], [0, 0, 2, 0, 0]]
+    assert table.replies.tolist() == [5, 2]
+    assert table.failed.tolist() == [1, 0]
+    assert table.right.tolist() == [1, 2]
+    assert table.option_counts.tolist() == [4, 3]
+
+
+def test_records_without_a_reply_keep_their_row(question):
+    table = votes([question("!!"), question("AB", id="r")])
+    assert len(table) == 2
+    assert table.replies.tolist() == [0, 2]
+    assert table.failed.tolist() == [2, 0]
+    assert np.isnan(table.scores[0]) and table.scores[1] == 0.5
+
+
+def test_no_records_give_an_empty_table():
+    table = votes([])
+    assert len(table) == 0
+    assert table.scores.shape == table.replies.shape == (0,)
+
+
+def test_question_id_falls_back_to_id(question):
+    record = question("A", id="x/blur/L1", question_id="x")
+    assert votes([record]).question_ids == ("x",)
+    del record["question_id"]
+    assert votes([record]).question_ids == ("x/blur/L1",)
+
+
+@given(st.lists(st.sampled_from(["A", "B", "(C)", "none of them", "<think>so", FAILURE]), min_size=1, max_size=6))
+def test_scores_are_those_of_the_hook(replies):
+    doc = {"id": "q", "image_id": "i", "options": ["x", "y", "z"], "answer": "B", "question": "?"}
+    record = process_results_choice(doc, replies)["accuracy"]
+    table = votes([record])
+    assert table.replies[0] + table.failed[0] == len(replies)
+    assert ("score" not in record and np.isnan(table.scores[0])) or table.scores[0] == record["score"]
+
+
+def test_take_by_rows_and_by_mask(question):
+    table = votes([question("A", id="a"), question("B", id="b"), question("C", id="c")])
+    assert table.take([2, 0]).ids == ("c", "a")
+    by_mask = table.take(np.array([False, True, True]))
+    assert by_mask.ids == ("b", "c") and by_mask.counts[:, 1:3].tolist() == [[1, 0], [0, 1]]
+
+
+def test_common_keeps_what_all_have(question):
+    first = votes([question("A", id=name) for name in "cab"])
+    second = votes([question("B", id=name) for name in "bd c".replace(" ", "")])
+    shared = common({"x": first, "y": second})
+    assert shared["x"].ids == shared["y"].ids == ("b", "c")
+    assert shared["y"].counts[:, 1].tolist() == [1, 1]
+    assert common({}) == {}
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"trials": ["A", "E"]}, "'E'"),  # a fifth letter where there are four options
+        ({"trials": ["no idea"]}, "'no idea'"),
+        ({"answer": "F"}, "answer 'F'"),
+        ({"answer": "AB"}, "answer 'AB'"),
+        ({"option_count": 27}, "27"),
+        ({"option_count": 0}, "0"),
+        ({"image_id": ""}, "image_id"),
+        ({"trials": None}, "trials"),
+    ],
+)
+def test_what_is_no_vote_is_refused(question, change, said):
+    others = question("AAAA", id="five", option_count=5)
+    with pytest.raises(UserError) as error:
+        votes([others, {**question("AB", id="odd"), **change}])
+    assert said in str(error.value) and "'odd'" in str(error.value)
