@@ -6,17 +6,18 @@ import importlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Protocol
+from typing import Any, Protocol
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.report.document import Part
 from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.statistics.bootstrap import RESAMPLES
+from lmms_medtasks.suites import registry
+from lmms_medtasks.suites import suite as _declaration
 
 _MODULES = {
     "medq_deg": "lmms_medtasks.report.medq_deg.assemble",
     "med_cmr": "lmms_medtasks.report.med_cmr.assemble",
-    "medobvious": "lmms_medtasks.report.medobvious.assemble",
     "sure_vqa": "lmms_medtasks.report.sure_vqa.assemble",
     "bones_joints": "lmms_medtasks.report.bones_joints.assemble",
 }
@@ -61,7 +62,40 @@ class Suite(Protocol):
 
 def suites() -> dict[str, Suite]:
     """Every suite with a report, by its name."""
-    return {name: importlib.import_module(module) for name, module in _MODULES.items()}  # type: ignore[misc]
+    declared = {name: Declared(registry.get(name)) for name in registry.names()}
+    found = {name: importlib.import_module(module) for name, module in _MODULES.items()}
+    return {**found, **declared}  # type: ignore[dict-item]
+
+
+@dataclass(frozen=True)
+class Declared:
+    """The report of a benchmark that declares it in its folder."""
+
+    suite: _declaration.Suite
+
+    @property
+    def TITLE(self) -> str:
+        """The suite's name for people."""
+        return self.suite.title
+
+    @property
+    def USES(self) -> frozenset[str]:
+        """Which of ``pairs`` and ``parameters`` it makes use of."""
+        return self._report.uses
+
+    @property
+    def _report(self) -> Any:
+        return registry.companion(self.suite, "report").REPORT  # type: ignore[union-attr]
+
+    def is_ours(self, run: Run, task: str) -> bool:
+        """Whether the task is one of the suite's."""
+        return registry.find(task, run.content["configs"][task]) is self.suite
+
+    def parts(self, runs: Sequence[Run], options: Options) -> list[Part]:
+        """The suite's parts of the document."""
+        from lmms_medtasks.report import suite_report
+
+        return suite_report.parts(self.suite, self._report, runs, options)
 
 
 def holding(runs: Iterable[Run]) -> dict[str, tuple[Suite, list[Run]]]:

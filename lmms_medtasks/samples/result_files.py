@@ -55,12 +55,21 @@ class Run:
         no record of ours.
         """
         path = self.samples_file(task)
+        for number, row in self.rows(task):
+            yield _sample(row, number, path)
+
+    def rows(self, task: str) -> Iterator[tuple[int, dict[str, Any]]]:
+        """The rows of the task's sample log with their lines, from 1; one row at a time is in memory.
+
+        Raises UserError, with the file and the line, when there is no log, or a line is broken or cut off.
+        """
+        path = self.samples_file(task)
         if not path.is_file():
             raise UserError(f"No sample log of task {task!r}: {path} is not there. Run with --log_samples.")
         with path.open("rb") as file:
             for number, line in enumerate(file, start=1):
                 if line.strip():
-                    yield _sample(line, number, path)
+                    yield number, row_of(line, number, path)
 
     def records(self, task: str) -> Iterator[dict[str, Any]]:
         """The records in the task's sample log, in its order; as :meth:`samples`."""
@@ -101,8 +110,7 @@ def _decoded(line: bytes) -> Any:
         return json.loads(line)
 
 
-def _sample(line: bytes, number: int, path: Path) -> Sample:
-    row = row_of(line, number, path)
+def _sample(row: dict[str, Any], number: int, path: Path) -> Sample:
     record = record_of(row)
     if record is None:
         raise UserError(f"{path}, line {number}: no record of ours (no value with 'id' and 'trials') in this row.")

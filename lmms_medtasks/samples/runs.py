@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.samples import record as records_form
 from lmms_medtasks.samples import result_files as results
 from lmms_medtasks.samples.result_files import Run, Sample
 
@@ -72,6 +73,29 @@ def samples(run: Run, task: str, key: Callable[[Record], Hashable] = lambda reco
             )
         seen.add(name)
         yield Located(sample, where)
+    if not seen:
+        raise UserError(f"{path} holds no sample.")
+
+
+def records(run: Run, task: str) -> Iterator[tuple[records_form.Record, int]]:
+    """The records of the task's sample log and the lines that they stand on.
+
+    Raises UserError, with the file and the line, where a record can't be read, is of another version, or has the id of
+    another, and when there is none at all.
+    """
+    path, seen = run.samples_file(task), set()
+    for line, row in run.rows(task):
+        where = f"{path}, line {line}"
+        if records_form.KEY not in row:
+            raise UserError(f"{where}: no record of ours (no {records_form.KEY!r}) in this row.")
+        record = records_form.from_json(row[records_form.KEY], where)
+        if record.id in seen:
+            raise UserError(
+                f"{where}: question {record.id!r} is there a second time. The harness appends to a log that is there "
+                "already; give each run its own --output_path."
+            )
+        seen.add(record.id)
+        yield record, line
     if not seen:
         raise UserError(f"{path} holds no sample.")
 

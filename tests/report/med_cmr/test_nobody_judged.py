@@ -4,11 +4,12 @@ import json
 
 import pytest
 
-from lmms_medtasks.report import Options, build, runs
+from lmms_medtasks.report import Options, build
 from lmms_medtasks.report.med_cmr.analysis import analyse
 from lmms_medtasks.report.med_cmr.pairs import pairs
 from lmms_medtasks.report.med_cmr.reading import sources
 from lmms_medtasks.report.med_cmr.scale import scale
+from lmms_medtasks.samples import runs
 from lmms_medtasks.statistics import coverage
 from lmms_medtasks.task_configs.med_cmr.judged import metrics_of
 

@@ -1,0 +1,74 @@
+"""What the harness gets of a scored question, and how it gets a number of all of them.
+
+A scoring hook makes a :class:`~lmms_medtasks.samples.record.Record` and returns :func:`metric_values` of it. Every metric
+of every benchmark names :func:`aggregate` as its aggregation: the value itself knows whose it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from lmms_medtasks.samples.record import KEY, Record
+from lmms_medtasks.samples.table import Samples, row_of
+from lmms_medtasks.suites import registry
+from lmms_medtasks.suites.estimates import Mean
+from lmms_medtasks.suites.suite import Metric, Suite
+
+CLUSTER = "cluster"
+"""The ``cluster_key`` of all tasks: the harness clusters its standard errors by it."""
+
+
+class MetricValue(dict[str, Any]):
+    """A question's value of a metric. What the log shows is a mapping; in memory it carries the whole record.
+
+    The mapping has ``score`` and ``cluster`` where the harness is to print a standard error, is the record itself under
+    :data:`~lmms_medtasks.samples.record.KEY`, and is empty elsewhere.
+    """
+
+    __slots__ = ("metric", "record", "suite")
+
+    def __init__(self, shown: dict[str, Any], suite: str, metric: str, record: Record) -> None:
+        super().__init__(shown)
+        self.suite, self.metric, self.record = suite, metric, record
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return MetricValue, (dict(self), self.suite, self.metric, self.record)
+
+
+def metric_values(suite: Suite, kind: str, record: Record) -> dict[str, MetricValue]:
+    """The values of all metrics of a task of this kind (a key of ``suite.tasks``), the record first."""
+    row = row_of(record)
+    found = {KEY: MetricValue(record.to_json(), suite.name, KEY, record)}
+    for name in suite.tasks[kind]:
+        if name != KEY:
+            found[name] = MetricValue(_shown(suite.metric(name), record, row), suite.name, name, record)
+    return found
+
+
+def _shown(metric: Metric, record: Record, row: dict[str, Any]) -> dict[str, Any]:
+    estimate = metric.estimate
+    if not isinstance(estimate, Mean) or not metric.standard_error:
+        return {}
+    score = row.get(f"{estimate.measure}.score")
+    if score is None or not all(_fulfils(row.get(name), value) for name, value in estimate.where.items()):
+        return {}
+    return {"score": score, CLUSTER: record.cluster}
+
+
+def _fulfils(value: object, wanted: object) -> bool:
+    return value in wanted if isinstance(wanted, tuple) else value == wanted
+
+
+def aggregate(values: Sequence[MetricValue]) -> float | int | None:
+    """The metric's number over all questions, however they were spread over processes; None where it has none."""
+    first = values[0]
+    metric = registry.get(first.suite).metric(first.metric)
+    rows = Samples.of_records([value.record for value in values])
+    found = metric.estimate.value(rows)
+    notice = metric.notice(rows, found)
+    if notice:
+        from loguru import logger  # the harness's log
+
+        logger.warning(notice)
+    return found

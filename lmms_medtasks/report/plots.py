@@ -1,0 +1,193 @@
+"""Figures that a benchmark declares, drawn from the cells of its tables: a plane, points by category, lines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from lmms_medtasks.report.document import Cell, Figure
+from lmms_medtasks.report.drawing import DASHES, FAINT, INK, MARKERS, SERIES, canvas, svg
+from lmms_medtasks.report.views import Column, Row, Source, Table
+
+MOST = 6
+"""Sources in one figure: more could not be told apart, the tables have them all."""
+
+_GROUP_MARKERS = ("o", "s", "^", "*")
+_NAME = 42
+
+
+@dataclass(frozen=True)
+class Plot:
+    """What all figures have in common.
+
+    Attributes:
+        columns: names of columns of ``table``. chance: the row of it that says what guessing gets, or None.
+        axis: labels of the axes. size: width and height in inches.
+        shown: whether these sources have the figure.
+    """
+
+    key: str
+    title: str
+    about: str
+    table: Table
+    columns: tuple[str, ...]
+    chance: Row | None = None
+    axis: tuple[str, ...] = ("accuracy, percent",)
+    size: tuple[float, float] = (6.8, 3.5)
+    shown: Callable[[Sequence[Source]], bool] = lambda sources: True
+
+    def figure(self, sources: Sequence[Source], prefix: str) -> Figure | None:
+        """The drawing; None where these sources have none."""
+        if not self.shown(sources):
+            return None
+        first = list(sources)[:MOST]
+        named = {each.name: each for each in self.table.columns_of(sources)}
+        with canvas(*self.size) as figure:
+            self.draw(figure, [named[name] for name in self.columns], first)
+            return Figure(
+                self.key, self.title, self.about, svg(figure, f"{prefix}-{self.key}", self.title), self.table.key
+            )
+
+    def draw(self, figure: Any, columns: Sequence[Column], sources: Sequence[Source]) -> None:
+        """Draw into a Matplotlib figure."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Plane(Plot):
+    """Two columns against each other: a cross a source, published rows by their column ``group``.
+
+    ``groups``: group -> its title. labelled: published models that are named, with the place of the name in points.
+    """
+
+    groups: Mapping[str, str] = field(default_factory=dict)
+    labelled: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+
+    def draw(self, figure: Any, columns: Sequence[Column], sources: Sequence[Source]) -> None:
+        """Draw into a Matplotlib figure."""
+        axes = figure.subplots()
+        axes.plot([0, 100], [0, 100], color=FAINT, linewidth=0.8, linestyle=":")
+        published = self.table.published
+        for (group, title), marker in zip(self.groups.items(), _GROUP_MARKERS, strict=False):
+            if published is None:
+                break
+            rows = [row for row in published.rows() if row["group"] == group]
+            points = [[published.value(row, each.name) or 0.0 for each in columns] for row in rows]
+            axes.scatter(
+                *zip(*points, strict=True), s=70 if marker == "*" else 26, marker=marker, facecolors="none",
+                edgecolors=INK, linewidths=0.9, label=f"published, {title}",
+            )  # fmt: skip
+            for row, point in zip(rows, points, strict=True):
+                if row["model"] in self.labelled:
+                    place = self.labelled[row["model"]]
+                    axes.annotate(row["model"], point, xytext=place, textcoords="offset points", fontsize=7.5)
+        for number, source in enumerate(sources):
+            x, y = ([each.cell(source, Row(()), with_interval=True)] for each in columns)
+            style = {**_style(number), "linestyle": "none", "markersize": 8}
+            axes.errorbar(
+                _middle(x), _middle(y), xerr=_bars(x), yerr=_bars(y), capsize=3, label=_short(source), **style
+            )
+        if self.chance:
+            guess = [each.cell(sources[0], self.chance).value for each in columns]
+            axes.scatter(*guess, marker="x", color=INK, s=45, linewidths=1.6, label="uniform guessing")
+        axes.set(xlim=(0, 102), ylim=(0, 102), xlabel=self.axis[0], ylabel=self.axis[1])
+        axes.grid()
+        figure.legend(loc="outside lower center", ncols=2, fontsize=8)
+
+
+@dataclass(frozen=True)
+class Points(Plot):
+    """A place for each column: a point a source, thin lines for published models. ``heads``: labels of the places."""
+
+    heads: tuple[str, ...] = ()
+
+    def draw(self, figure: Any, columns: Sequence[Column], sources: Sequence[Source]) -> None:
+        """Draw into a Matplotlib figure."""
+        axes, places = figure.subplots(), np.arange(len(columns))
+        published = self.table.published
+        for row in published.rows() if published else ():
+            numbers = [published.value(row, each.name) for each in columns]  # type: ignore[union-attr]
+            axes.plot(places, _numbers(numbers), color=FAINT, linewidth=0.6, alpha=0.6, zorder=1)
+        if published:
+            axes.plot([], [], color=FAINT, linewidth=0.9, label="published models")
+        if self.chance:
+            guess = [each.cell(sources[0], self.chance) for each in columns]
+            style = {"linestyle": "none", "marker": "_", "markersize": 22}
+            axes.plot(places, _middle(guess), color=INK, label="uniform guessing", **style)
+        step = 0.5 / max(1, len(sources))
+        for number, source in enumerate(sources):
+            cells = [each.cell(source, Row(()), with_interval=True) for each in columns]
+            beside = places + step * (number - (len(sources) - 1) / 2)
+            style = {**_style(number), "linestyle": "none", "markersize": 5}
+            axes.errorbar(beside, _middle(cells), yerr=_bars(cells), capsize=3, label=_short(source), **style)
+        axes.set_xticks(places, self.heads)
+        axes.set(ylim=(0, 103), ylabel=self.axis[0])
+        axes.grid(axis="y")
+        figure.legend(loc="outside lower center", ncols=2, fontsize=8)
+
+
+@dataclass(frozen=True)
+class Lines(Plot):
+    """A panel for each column, over the number in the column ``x``: a line a source, dotted what guessing gets.
+
+    The table's rows of kind "run" are the sources' points, those of kind "counts" guessing's. heads: titles of panels.
+    """
+
+    x: str = ""
+    heads: tuple[str, ...] = ()
+
+    def draw(self, figure: Any, columns: Sequence[Column], sources: Sequence[Source]) -> None:
+        """Draw into a Matplotlib figure."""
+        place = next(each for each in self.table.columns_of(sources) if each.name == self.x)
+        panels = figure.subplots(1, len(columns), sharey=True, squeeze=False)[0]
+        rows = {id(source): self.table.rows_of([source]) for source in sources}
+        ticks = sorted({place.cell(source, row).value for source in sources for row in rows[id(source)]})
+        for axes, column, head in zip(panels, columns, self.heads, strict=True):
+            for number, source in enumerate(sources):
+                own = [row for row in rows[id(source)] if row.kind == "run"]
+                cells = [column.cell(source, row, with_interval=True) for row in own]
+                xs = [place.cell(source, row).value for row in own]
+                axes.errorbar(xs, _middle(cells), yerr=_bars(cells), capsize=3, markersize=5, label=_short(source),
+                              **_style(number))  # fmt: skip
+            guesses = [row for row in rows[id(sources[0])] if row.kind == "counts"]
+            xs = [place.cell(sources[0], row).value for row in guesses]
+            known = _middle([column.cell(sources[0], row) for row in guesses])
+            axes.plot(xs, known, color=INK, linestyle=":", linewidth=1.2, label="uniform guessing")
+            axes.set(title=head, xlabel=place.head, xlim=(0, max(ticks) + min(ticks)))
+            axes.set_xticks(ticks, [f"{each}" for each in ticks])
+            axes.grid()
+        panels[0].set(ylim=(0, 103), ylabel=self.axis[0])
+        handles, names = panels[0].get_legend_handles_labels()
+        figure.legend(handles, names, loc="outside lower center", ncols=2, fontsize=8)
+
+
+def _style(number: int) -> dict[str, Any]:
+    """Three colours, and the next three in another dash and marker."""
+    group = number + number // len(SERIES)
+    return {
+        "color": SERIES[number % len(SERIES)],
+        "linestyle": DASHES[group % len(DASHES)],
+        "marker": MARKERS[group % len(MARKERS)],
+    }
+
+
+def _numbers(values: Sequence[Any]) -> np.ndarray:
+    return np.array([np.nan if each is None else each for each in values], dtype=float)
+
+
+def _middle(cells: Sequence[Cell]) -> np.ndarray:
+    return _numbers([each.value for each in cells])
+
+
+def _bars(cells: Sequence[Cell]) -> np.ndarray:
+    """(2, n) lengths of the bars below and above; 0 without an interval."""
+    middle, low, high = _middle(cells), _numbers([each.low for each in cells]), _numbers([each.high for each in cells])
+    # A percentile interval need not hold its estimate; a bar can't have a negative length.
+    return np.nan_to_num(np.clip([middle - low, high - middle], 0, None))
+
+
+def _short(source: Source) -> str:
+    return source.name if len(source.name) <= _NAME else f"{source.name[: _NAME - 1]}…"

@@ -1,0 +1,298 @@
+"""Tables that a benchmark declares: a cell is the column's estimate over what row and column restrict to."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.report import document
+from lmms_medtasks.report.cells import NONE, number, percent
+from lmms_medtasks.report.document import Cell
+from lmms_medtasks.samples.result_files import Run
+from lmms_medtasks.samples.table import Samples, Where
+from lmms_medtasks.statistics.bootstrap import Interval
+from lmms_medtasks.suites.estimates import EMPTY, Count, Estimate
+
+
+@dataclass(frozen=True)
+class Source:
+    """What one model was asked under one condition: the rows of a report's own part.
+
+    Attributes:
+        name: for people, unique within the report. rows: its questions, each once.
+        every: the rows of all sources. resamples: of the bootstrap, 0 for no intervals.
+        asked: the runs that the rows are from, each with its tasks. condition: "" as released.
+    """
+
+    name: str
+    rows: Samples
+    every: Samples
+    resamples: int
+    asked: tuple[tuple[Run, tuple[str, ...]], ...] = ()
+    condition: str = ""
+    _known: dict[Any, Mapping[str, Interval]] = field(default_factory=dict, compare=False, repr=False)
+
+    @property
+    def run(self) -> Run:
+        """The first of its runs."""
+        return self.asked[0][0]
+
+    @property
+    def tasks(self) -> tuple[str, ...]:
+        """The tasks of all its runs."""
+        return tuple(task for _, tasks in self.asked for task in tasks)
+
+    def intervals(self, estimate: Estimate, where: Where | None = None) -> Mapping[str, Interval]:
+        """All statistics of an estimate over the rows that ``where`` restricts to; computed once."""
+        # By identity: an estimate may hold functions and mappings, which have no hash of their own.
+        key = id(estimate), tuple(sorted((where or {}).items(), key=str))
+        if key not in self._known:
+            self._known[key] = estimate.of(self.rows.where(where or {}), self.resamples)
+        return self._known[key]
+
+    def interval(self, estimate: Estimate, where: Where | None = None, statistic: str = "") -> Interval:
+        """One statistic of an estimate, the main one by default."""
+        return self.intervals(estimate, where).get(statistic or estimate.main, EMPTY)
+
+
+CellFunction = Callable[[Source, "Row", Samples], Cell]
+"""From the source, the row, and the rows of the table that row and column restrict to, to a cell."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row: its labels, and the questions that it is about.
+
+    ``estimates``: by a column's key, what stands in place of the column's own estimate; None leaves the cell empty.
+    ``source``: whose row it is, where a table has rows of several sources.
+    """
+
+    labels: tuple[str, ...]
+    where: Where = field(default_factory=dict)
+    kind: document.Kind = "run"
+    estimates: Mapping[str, Estimate | CellFunction | None] = field(default_factory=dict)
+    source: Source | None = None
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of numbers.
+
+    Attributes:
+        head: what stands above it. key: names it where two columns have one head; the head by default.
+        of: the estimate of its cells, or a function that makes them; None: each row says it, or leaves it empty.
+        unit: "%" and "points" are shares times 100, "n" is how many questions the estimate is over, "count" a number
+            that is counted, "" a number as it is, "text" a text.
+        within: a further restriction. statistic: which of the estimate's; its main one by default.
+        bare: without the interval. mark: a mark for a source's cells.
+    """
+
+    head: str
+    of: Estimate | CellFunction | None = None
+    unit: str = "%"
+    digits: int = 1
+    within: Where = field(default_factory=dict)
+    statistic: str = ""
+    bare: bool = False
+    key: str = ""
+    mark: Callable[[Source], str] = lambda source: ""
+
+    @property
+    def name(self) -> str:
+        """Its key, or its head."""
+        return self.key or self.head
+
+    def column(self) -> document.Column:
+        """How its cells are written."""
+        if self.unit == "text":
+            return document.Column(self.head, "text")
+        if self.unit in ("n", "count"):
+            return document.Column(self.head)
+        return document.Column(self.head, digits=self.digits, signed=self.unit == "points", unit=self.unit)
+
+    def cell(self, source: Source, row: Row, *, with_interval: bool = False) -> Cell:
+        """The cell of a row; ``with_interval`` also where the table leaves it out."""
+        of = row.estimates.get(self.name, self.of)
+        if of is None:
+            return NONE
+        where = _both(row.where, self.within)
+        if where is None:
+            return NONE
+        if not isinstance(of, Estimate):
+            return of(source, row, source.rows.where(where))
+        found = source.interval(of, where, self.statistic if of is self.of or self.statistic else "")
+        if self.unit == "n":
+            return Cell(found.n)
+        if isinstance(of, Count):
+            return Cell(
+                found.estimate
+                if self.unit in ("", "count")
+                else None
+                if found.estimate is None
+                else 100 * found.estimate
+            )
+        if self.unit in ("%", "points"):
+            cell = percent(found, bare=self.bare and not with_interval)
+        else:
+            cell = number(found)
+        mark = self.mark(source) if row.kind == "run" and cell.value is not None else ""
+        return replace(cell, mark=mark) if mark else cell
+
+
+def _both(one: Where, other: Where) -> Where | None:
+    """Both restrictions together; None where no row can fulfil both."""
+    merged = dict(one)
+    for name, value in other.items():
+        if name in merged and merged[name] != value:
+            allowed = [each if isinstance(each, tuple) else (each,) for each in (merged[name], value)]
+            common = tuple(each for each in allowed[0] if each in allowed[1])
+            if not common:
+                return None
+            value = common if len(common) > 1 else common[0]
+        merged[name] = value
+    return merged
+
+
+@dataclass(frozen=True)
+class Published:
+    """Rows as a paper prints them.
+
+    Attributes:
+        file: a CSV. columns: its columns, each with the name of the declared column that it stands under.
+        label: from a row of the CSV to the row's labels. notes: stand below a table with such rows.
+    """
+
+    file: Path
+    columns: Mapping[str, str]
+    label: Callable[[Mapping[str, str]], tuple[str, ...]]
+    notes: tuple[str, ...] = ()
+
+    def rows(self) -> list[dict[str, str]]:
+        """The rows of the CSV. Raises UserError where one of ``columns`` is not there."""
+        with self.file.open(encoding="utf-8", newline="") as file:
+            reader = csv.DictReader(file)
+            missing = [name for name in self.columns if name not in (reader.fieldnames or ())]
+            if missing:
+                raise UserError(f"{self.file}: no column {missing[0]!r}; it has {', '.join(reader.fieldnames or ())}.")
+            return list(reader)
+
+    def value(self, row: Mapping[str, str], column: str) -> float | None:
+        """The number of a row under a declared column, as printed; None where there is none."""
+        names = {declared: name for name, declared in self.columns.items()}
+        text = row[names[column]] if column in names else ""
+        return float(text) if text else None
+
+
+Rows = Sequence[Row] | Callable[[Sequence[Source]], Sequence[Row] | Iterator[Row]]
+Notes = tuple[str, ...] | Callable[[Sequence[Source]], tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table.
+
+    Attributes:
+        key: names its CSV file. labels: the heads of the columns of texts before the declared ones.
+        rows, columns, notes: given, or made from the sources. marks: what marks of its own mean.
+        long: a terminal leaves it to the files. folded: a page shows its title only until it is opened.
+    """
+
+    key: str
+    title: str
+    labels: tuple[str, ...]
+    rows: Rows
+    columns: tuple[Column, ...] | Callable[[Sequence[Source]], tuple[Column, ...]]
+    notes: Notes = ()
+    published: Published | None = None
+    marks: Mapping[str, str] = field(default_factory=dict)
+    long: bool = False
+    folded: bool = False
+
+    def columns_of(self, sources: Sequence[Source]) -> tuple[Column, ...]:
+        """Its columns for these sources."""
+        return self.columns(sources) if callable(self.columns) else self.columns
+
+    def rows_of(self, sources: Sequence[Source]) -> list[Row]:
+        """Its rows for these sources."""
+        return list(self.rows(sources) if callable(self.rows) else self.rows)
+
+    def document(self, sources: Sequence[Source]) -> document.Table | None:
+        """The table with its numbers; None without rows."""
+        rows, columns = self.rows_of(sources), self.columns_of(sources)
+        if not rows:
+            return None
+        made = [
+            document.Row(
+                (*map(Cell, row.labels), *(each.cell(row.source or sources[0], row) for each in columns)), row.kind
+            )
+            for row in rows
+        ]
+        if self.published:
+            for found in self.published.rows():
+                cells = (Cell(self.published.value(found, each.name)) for each in columns)
+                made.append(document.Row((*map(Cell, self.published.label(found)), *cells), "reference"))
+        return document.Table(
+            self.key,
+            self.title,
+            (*(document.Column(name, "text") for name in self.labels), *(each.column() for each in columns)),
+            tuple(made),
+            self.notes(sources) if callable(self.notes) else self.notes,
+            self.published.notes if self.published else (),
+            self.marks,
+            self.long,
+            self.folded,
+        )
+
+
+def rows_by(
+    *tags: str,
+    labels: Callable[..., tuple[str, ...]] = lambda *values: tuple(map(str, values)),
+    key: Callable[[tuple[Any, ...]], Any] | None = None,
+) -> Callable[[Sequence[Source]], list[Row]]:
+    """A row for each group of the first source that agrees in ``tags``."""
+    return lambda sources: [
+        Row(labels(*values), dict(zip(tags, values, strict=True))) for values in sources[0].rows.by(tags, key)
+    ]
+
+
+def rows_of_sources(labels: Callable[[Source], tuple[str, ...]], *more: Row) -> Callable[[Sequence[Source]], list[Row]]:
+    """A row for each source, and after those ``more``, of the first source."""
+    return lambda sources: [*(Row(labels(each), source=each) for each in sources), *more]
+
+
+def row_count(source: Source, row: Row, rows: Samples) -> Cell:
+    """How many questions a row is about, with and without a score."""
+    return Cell(len(rows))
+
+
+@dataclass(frozen=True)
+class View:
+    """A section of a report: tables, and figures drawn from them.
+
+    ``shown``: whether these sources have it. A table may also be a function that makes a document's table, for analyses
+    across models that are no estimates of a row.
+    """
+
+    key: str
+    title: str
+    tables: tuple[Table | Callable[[Sequence[Source]], document.Table | None], ...]
+    figures: tuple[Any, ...] = ()
+    shown: Callable[[Sequence[Source]], bool] = lambda sources: True
+    paragraphs: tuple[str, ...] = ()
+
+    def section(self, sources: Sequence[Source], prefix: str, drawn: bool) -> document.Section | None:
+        """The section; None where it has no table, or is not shown."""
+        if not self.shown(sources):
+            return None
+        made = (each.document(sources) if isinstance(each, Table) else each(sources) for each in self.tables)
+        tables = tuple(each for each in made if each is not None)
+        if not tables:
+            return None
+        figures = (each.figure(sources, prefix) for each in self.figures) if drawn else ()
+        return document.Section(
+            self.key, self.title, self.paragraphs, tables, tuple(each for each in figures if each is not None)
+        )

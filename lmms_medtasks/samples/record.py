@@ -1,0 +1,201 @@
+"""The record of a question: what a scoring hook leaves of it, what the sample log holds, what all else reads."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from lmms_medtasks.errors import UserError
+
+VERSION = 2
+"""Raised when the form of a record changes. A log of another version is refused, never guessed at."""
+
+KEY = "questions"
+"""The metric under which the sample log holds the record; its value in the harness's table is their number."""
+
+FAILED = "failed"
+"""What is read of a request that got no reply."""
+
+UNREAD = ("ambiguous", "refused", "unreadable", "truncated")
+"""What is read of a reply without an answer."""
+
+Tag = str | int | float | bool | None
+JudgementStatus = Literal["exact", "judged", "partial", "missing", "failed"]
+"""exact: a rule settled all judgements. judged: all were obtained, not all of them by a rule. partial, missing: some,
+or all, are missing. failed: no reply came that could be judged."""
+
+_NUMBERS = ("score", "low", "high")
+_COUNTS = ("judged", "requested")
+
+
+@dataclass(frozen=True)
+class MeasureValue:
+    """What one question gives to one measure.
+
+    Attributes:
+        score: a finite number; None where the question belongs to the measure and has no score (a failed request, a
+            missing judgement).
+        low, high: the score had every missing judgement been the worst, or the best; None where nothing is judged.
+        judged, requested: judgements obtained and requested; None where nothing is judged.
+    """
+
+    score: float | None = None
+    low: float | None = None
+    high: float | None = None
+    judged: int | None = None
+    requested: int | None = None
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """Who judged a question's replies, what was shown, and what came back.
+
+    Attributes:
+        judge: name, protocol, prompt digest, settings and so on; ``{"name": "none", ...}`` without a judge.
+        items: for each reply the fields that the judge is shown, None where there is nothing to judge; the word
+            "withheld" where the data's terms forbid to keep them.
+        verdicts: for each reply its verdicts, mappings of ``status`` ("exact", "judged", "missing"), ``labels``,
+            ``reason`` and ``reply``.
+        replies: where texts are withheld, for each reply the digest under which this machine keeps it.
+    """
+
+    judge: Mapping[str, Any]
+    items: tuple[Mapping[str, Any] | None, ...] | str
+    verdicts: tuple[tuple[Mapping[str, Any], ...], ...]
+    replies: tuple[Any, ...] | None = None
+
+    @property
+    def status(self) -> JudgementStatus:
+        """What became of the question's judgements together."""
+        statuses = [verdict["status"] for verdicts in self.verdicts for verdict in verdicts]
+        if not statuses:
+            return "failed"
+        missing = statuses.count("missing")
+        if missing:
+            return "missing" if missing == len(statuses) else "partial"
+        return "exact" if set(statuses) == {"exact"} else "judged"
+
+
+@dataclass(frozen=True)
+class Record:
+    """One question as a scoring hook leaves it.
+
+    Attributes:
+        id: unique within a task. cluster: what questions share that are not independent (an image, an item, a case).
+        trials: for each reply what was read from it: an answer, or one of :data:`UNREAD`, or :data:`FAILED`.
+        expected: the right answer in the terms of ``trials``; None where answers are judged.
+        measures: by the name that the suite declares; a measure that the question is no part of is left out.
+        tags: what results are broken down by.
+        pair: names the question whose other forms (levels, wordings) are paired with this one; the id by default.
+        details: JSON of the suite's own that the log keeps and no table holds.
+    """
+
+    id: str
+    cluster: str
+    trials: tuple[str, ...]
+    expected: str | None
+    measures: Mapping[str, MeasureValue]
+    tags: Mapping[str, Tag] = field(default_factory=dict)
+    pair: str = ""
+    judgement: Judgement | None = None
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """The record as the sample log holds it; what is empty is left out."""
+        found: dict[str, Any] = {
+            "version": VERSION,
+            "id": self.id,
+            "cluster": self.cluster,
+            "trials": list(self.trials),
+            "expected": self.expected,
+            "measures": {name: _filled(value) for name, value in self.measures.items()},
+            "tags": dict(self.tags),
+        }
+        if self.pair:
+            found["pair"] = self.pair
+        if self.judgement:
+            judgement = self.judgement
+            items = judgement.items if isinstance(judgement.items, str) else list(judgement.items)
+            found["judgement"] = {"judge": dict(judgement.judge), "items": items,
+                                  "verdicts": [list(verdicts) for verdicts in judgement.verdicts]}  # fmt: skip
+            if judgement.replies is not None:
+                found["judgement"]["replies"] = list(judgement.replies)
+        if self.details:
+            found["details"] = dict(self.details)
+        return found
+
+
+def from_json(content: object, where: str) -> Record:
+    """The record that ``to_json`` wrote. ``where``: its file and line, for messages.
+
+    Raises UserError when it is of another version, lacks a field, or a field is not what it must be.
+    """
+    if not isinstance(content, dict):
+        raise UserError(f"{where}: {content!r:.40} is no record of ours.")
+    version = content.get("version")
+    if version != VERSION:
+        raise UserError(
+            f"{where}: the record is of version {version!r}, this release of lmms-medtasks reads version {VERSION}. "
+            "Run the task again, or read the log with the release that wrote it."
+        )
+    trials = content.get("trials")
+    if not isinstance(trials, list) or not trials or not all(isinstance(each, str) for each in trials):
+        raise UserError(f"{where}: trials is {trials!r:.60}, wanted a list with what was read from each reply.")
+    for name in ("id", "cluster"):
+        if not isinstance(content.get(name), str):
+            raise UserError(f"{where}: {name} is {content.get(name)!r:.60}, wanted a text.")
+    measures, tags = content.get("measures"), content.get("tags", {})
+    if not isinstance(measures, dict) or not isinstance(tags, dict):
+        raise UserError(f"{where}: measures is {measures!r:.60} and tags {tags!r:.60}, wanted mappings.")
+    for name, tag in tags.items():
+        if not isinstance(tag, str | int | float | bool | None):
+            raise UserError(f"{where}: the tag {name!r} is {tag!r:.60}, wanted a text or a number.")
+    expected = content.get("expected")
+    return Record(
+        id=content["id"],
+        cluster=content["cluster"],
+        trials=tuple(trials),
+        expected=None if expected is None else str(expected),
+        measures={name: _value(name, value, where) for name, value in measures.items()},
+        tags=tags,
+        pair=str(content.get("pair") or ""),
+        judgement=_judgement(content["judgement"], where) if content.get("judgement") else None,
+        details=content.get("details") or {},
+    )
+
+
+def _filled(value: MeasureValue) -> dict[str, float]:
+    return {name: each for name in (*_NUMBERS, *_COUNTS) if (each := getattr(value, name)) is not None}
+
+
+def _value(name: str, content: object, where: str) -> MeasureValue:
+    if not isinstance(content, dict) or not content.keys() <= {*_NUMBERS, *_COUNTS}:
+        raise UserError(f"{where}: the measure {name!r} is {content!r:.80}, wanted {', '.join((*_NUMBERS, *_COUNTS))}.")
+    for field_name, each in content.items():
+        # bool is an int to Python; NaN and infinity are floats.
+        if isinstance(each, bool) or not isinstance(each, int | float) or not math.isfinite(each):
+            raise UserError(f"{where}: {field_name} of the measure {name!r} is {each!r:.40}, wanted a number.")
+    return MeasureValue(**content)
+
+
+def _judgement(content: object, where: str) -> Judgement:
+    try:
+        verdicts = tuple(tuple(verdicts) for verdicts in content["verdicts"])  # type: ignore[index]
+        statuses = {verdict["status"] for each in verdicts for verdict in each}
+        items = content["items"]  # type: ignore[index]
+        judge = content["judge"]  # type: ignore[index]
+        replies = content.get("replies")  # type: ignore[attr-defined]
+        if not isinstance(judge, dict) or not isinstance(judge.get("name"), str):
+            raise TypeError("it names no judge")
+        if not statuses <= {"exact", "judged", "missing"}:
+            raise ValueError(f"a verdict has the status {sorted(statuses)!r}")
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise UserError(f"{where}: its judgement can't be read ({error!r:.80}). Was the log edited?") from None
+    return Judgement(
+        judge=judge,
+        items=items if isinstance(items, str) else tuple(items),
+        verdicts=verdicts,
+        replies=None if replies is None else tuple(replies),
+    )

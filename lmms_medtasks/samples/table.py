@@ -1,0 +1,198 @@
+"""The questions of runs as one table: a row for each run, task and question."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from lmms_medtasks.samples.record import Record
+
+FIELDS = ("score", "low", "high", "judged", "requested")
+"""The columns of a measure: ``accuracy.score`` and so on."""
+
+Where = Mapping[str, Any]
+"""A restriction: column -> the value that a row must have, a tuple of allowed values, or None for no value."""
+
+
+class Pairs(NamedTuple):
+    """Two tables of the same length whose rows belong together."""
+
+    first: Samples
+    second: Samples
+
+
+def row_of(record: Record) -> dict[str, Any]:
+    """A record as a row: its own fields, a column a tag, and those of :data:`FIELDS` a measure."""
+    row: dict[str, Any] = {
+        **record.tags,
+        "id": record.id,
+        "cluster": record.cluster,
+        "pair": record.pair or record.id,
+        "expected": record.expected,
+        "trials": list(record.trials),
+    }
+    for name, value in record.measures.items():
+        for field in FIELDS:
+            number = getattr(value, field)
+            if number is not None:
+                row[f"{name}.{field}"] = number
+        row[f"{name}.asked"] = True
+    if record.judgement:
+        verdicts = [verdict for verdicts in record.judgement.verdicts for verdict in verdicts]
+        row["judge"] = json.dumps(record.judgement.judge, sort_keys=True, default=str)
+        row["judgement"] = record.judgement.status
+        row["verdict_statuses"] = [str(verdict["status"]) for verdict in verdicts]
+        row["verdict_reasons"] = [str(verdict.get("reason") or "") for verdict in verdicts]
+    return row
+
+
+class Samples:
+    """Rows of a table, chosen by their numbers. Choosing copies nothing; a column is decoded once for all choices.
+
+    A column that no row has is empty: None everywhere, NaN for the numbers of a measure.
+    """
+
+    def __init__(
+        self, table: pa.Table, rows: np.ndarray | None = None, _decoded: dict[str, np.ndarray] | None = None
+    ) -> None:
+        self._table = table
+        self._decoded: dict[str, np.ndarray] = {} if _decoded is None else _decoded
+        self.rows = np.arange(table.num_rows) if rows is None else rows
+
+    @classmethod
+    def of_rows(cls, rows: Iterable[Mapping[str, Any]]) -> Samples:
+        """A table of rows such as :func:`row_of` gives."""
+        listed = list(rows)
+        names = dict.fromkeys(name for row in listed for name in row)
+        columns = {name: _column(name, [row.get(name) for row in listed]) for name in names}
+        return cls(pa.table(columns))
+
+    @classmethod
+    def of_records(cls, records: Iterable[Record]) -> Samples:
+        """A table of records of one run, in the order of their ids."""
+        return cls.of_rows(row_of(record) for record in sorted(records, key=lambda record: record.id))
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of all columns that a row of the whole table has a value in."""
+        return list(self._table.column_names)
+
+    @property
+    def measures(self) -> list[str]:
+        """The measures that a row of the whole table belongs to, in the order of their first row."""
+        return [name.removesuffix(".asked") for name in self._table.column_names if name.endswith(".asked")]
+
+    def column(self, name: str) -> np.ndarray:
+        """(n,) values of a column: float64 for the numbers of a measure, else objects."""
+        return self._whole(name)[self.rows]
+
+    def _whole(self, name: str) -> np.ndarray:
+        if name not in self._decoded:
+            self._decoded[name] = self._read(name)
+        return self._decoded[name]
+
+    def _read(self, name: str) -> np.ndarray:
+        numeric = name.rpartition(".")[2] in FIELDS
+        count = self._table.num_rows
+        if name not in self._table.column_names:
+            return np.full(count, np.nan) if numeric else np.full(count, None, object)
+        column = self._table.column(name)
+        if numeric:
+            return np.array(column.cast(pa.float64()).to_numpy(zero_copy_only=False), dtype=float)
+        found = np.empty(count, object)
+        found[:] = column.to_pylist()
+        return found
+
+    def take(self, chosen: np.ndarray) -> Samples:
+        """The rows that ``chosen`` (a mask, or numbers into these rows) names."""
+        return Samples(self._table, self.rows[chosen], self._decoded)
+
+    def where(self, restriction: Where) -> Samples:
+        """The rows that fulfil all of ``restriction``."""
+        mask = np.ones(len(self), dtype=bool)
+        for name, value in restriction.items():
+            column = self.column(name)
+            if isinstance(value, tuple):
+                mask &= np.fromiter((each in value for each in column), dtype=bool, count=len(column))
+            else:
+                mask &= np.fromiter((each == value for each in column), dtype=bool, count=len(column))
+        return self.take(mask)
+
+    def of_measure(self, measure: str) -> Samples:
+        """The rows that belong to a measure, with or without a score."""
+        return self.take(self.column(f"{measure}.asked").astype(bool))
+
+    def scored(self, measure: str) -> Samples:
+        """The rows with a score.
+
+        None of them where judgements are missing and no judge gave any: a rule settled those that there are, and rules
+        settle the extremes only (an exact match, an empty answer). Their mean would be the rule's, not the model's.
+        """
+        found = self.take(~np.isnan(self.column(f"{measure}.score")))
+        return found if len(found) and not self._only_rules(measure) else self.take(np.zeros(len(self), dtype=bool))
+
+    def _only_rules(self, measure: str) -> bool:
+        own = self.of_measure(measure)
+        statuses = set(own.column("judgement"))
+        if not statuses - {None}:
+            return False
+        requested, judged = own.column(f"{measure}.requested"), own.column(f"{measure}.judged")
+        return bool(np.nansum(requested - judged) > 0) and not statuses & {"judged", "partial"}
+
+    def by(self, names: Sequence[str], key: Callable[[tuple[Any, ...]], Any] | None = None) -> dict[tuple, Samples]:
+        """The rows that agree in these columns, sorted by their values (no value last) or by ``key``."""
+        groups: dict[tuple[Any, ...], list[int]] = {}
+        for row, values in enumerate(zip(*(self.column(name) for name in names), strict=True)):
+            groups.setdefault(values, []).append(row)
+        order = sorted(groups, key=key or (lambda values: [(each is None, each) for each in values]))
+        return {values: self.take(np.array(groups[values])) for values in order}
+
+    def values(self, name: str) -> list[Any]:
+        """The distinct values of a column, in the order of their first row."""
+        return list(dict.fromkeys(self.column(name)))
+
+    def paired(self, other: Samples, on: Sequence[str]) -> Pairs:
+        """The rows of ``other`` that have a partner here, and these partners: they agree in the columns ``on``.
+
+        A row here may have several partners. Where two rows here agree in ``on``, the last one counts.
+        """
+        places = {key: row for row, key in enumerate(zip(*(self.column(name) for name in on), strict=True))}
+        keys = enumerate(zip(*(other.column(name) for name in on), strict=True))
+        both = [(places[key], row) for row, key in keys if key in places]
+        first, second = np.array(both, dtype=np.intp).reshape(-1, 2).T
+        return Pairs(self.take(first), other.take(second))
+
+    def changes(self, other: Samples, measure: str, on: Sequence[str]) -> Samples:
+        """A table of pairs: each row of ``other`` with a score and a partner with a score here.
+
+        Its rows are those of ``other`` (tags, ids), with the cluster of the partner and three measures: ``before``,
+        ``after``, and ``change``, which is after less before.
+        """
+        first, second = self.scored(measure).paired(other.scored(measure), on)
+        table = second._table.take(pa.array(second.rows))
+        kept = [name for name in table.column_names if name.rpartition(".")[2] not in (*FIELDS, "asked")]
+        table = table.select(kept).set_column(
+            kept.index("cluster"), "cluster", _column("cluster", first.column("cluster").tolist())
+        )
+        before, after = first.column(f"{measure}.score"), second.column(f"{measure}.score")
+        for name, numbers in (("before", before), ("after", after), ("change", after - before)):
+            table = table.append_column(f"{name}.score", pa.array(numbers))
+            table = table.append_column(f"{name}.asked", pa.array(np.ones(len(numbers), dtype=bool)))
+        return Samples(table)
+
+
+def _column(name: str, values: list[Any]) -> pa.Array:
+    """A column of ``values``; texts are stored once each. A tag of several types becomes texts."""
+    try:
+        array = pa.array(values)
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        array = pa.array([None if value is None else str(value) for value in values])
+    return pc.dictionary_encode(array) if pa.types.is_string(array.type) else array

@@ -1,0 +1,142 @@
+"""The declaration of a benchmark: what is measured of a question, and which numbers its tasks print.
+
+It stands in the ``measures.py`` of the benchmark's folder and is part of the fingerprint of its tasks: what it says can
+move a number. Tables and figures stand in ``report.py`` beside it, which can not.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from lmms_medtasks.errors import UserError, unknown
+from lmms_medtasks.samples.table import Samples
+from lmms_medtasks.suites.estimates import Count, Estimate, Mean
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A number that a question gets.
+
+    Attributes:
+        low, high: its range. unit: "%" for a share from 0 to 1 that is shown in percent, else a word ("stars").
+        digits: decimals that are shown. about: a sentence for the documentation.
+    """
+
+    name: str
+    about: str = ""
+    low: float = 0.0
+    high: float = 1.0
+    unit: str = "%"
+    digits: int = 1
+    higher_is_better: bool = True
+
+    @property
+    def factor(self) -> float:
+        """What a value is multiplied by to be shown in ``unit``."""
+        return 100.0 if self.unit == "%" else 1.0
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A row of the harness's table.
+
+    Attributes:
+        estimate: what it is. higher_is_better: None where neither is. about: a sentence for the documentation.
+        main: the leaderboard ranks by it; comparison and gate test it.
+        standard_error: whether the harness prints one; only means of a measure can have one.
+        notice: what a user must be told of its value, "" for nothing.
+    """
+
+    name: str
+    estimate: Estimate
+    higher_is_better: bool | None = True
+    about: str = ""
+    main: bool = False
+    standard_error: bool = True
+    notice: Callable[[Samples, float | int | None], str] = lambda rows, value: ""
+
+
+@dataclass(frozen=True)
+class Suite:
+    """A benchmark.
+
+    Attributes:
+        name: its folder's. title: for people. cluster: what a cluster is ("image", "item", "case").
+        data: the names under ``medtasks://`` that its tasks read. tags: what records are broken down by.
+        measures: every measure that a record may hold.
+        metrics: every metric of its tasks, in the order of their tables.
+        tasks: kind of task -> the names of its metrics. Each kind is a template file of the folder, ``_KIND_yaml``,
+            in which the metric list is written.
+        condition: (task, its settings) -> "" as released, or what sets the way of asking apart ("no image").
+        task_tags: (task, its settings) -> tags of every question of the task.
+        identity: columns that make a question one of a condition. What several tasks of a run ask under one condition
+            counts once, with the first task's reply.
+    """
+
+    name: str
+    title: str
+    cluster: str
+    measures: tuple[Measure, ...]
+    metrics: tuple[Metric, ...]
+    tasks: Mapping[str, tuple[str, ...]]
+    data: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    condition: Callable[[str, Mapping[str, Any]], str] = lambda task, settings: ""
+    task_tags: Callable[[str, Mapping[str, Any]], Mapping[str, Any]] = lambda task, settings: {}
+    identity: tuple[str, ...] = ("id",)
+    estimates: Mapping[str, Estimate] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Raises UserError for a name that stands twice, or a task's metric that there is none of."""
+        for kind, names in (("measure", (each.name for each in self.measures)), ("metric", (m.name for m in self.metrics)),
+                            ("tag", self.tags)):  # fmt: skip
+            _check_distinct(kind, names, self.name)
+        object.__setattr__(self, "estimates", {each.name: each.estimate for each in self.metrics})
+        for kind, names in self.tasks.items():
+            _check_distinct("metric", names, f"{self.name}, {kind}")
+            for name in names:
+                if name not in self.estimates:
+                    raise unknown("metric", name, self.estimates, f"the tasks {kind!r} of {self.name}")
+        declared = {each.name for each in self.measures}
+        for metric in self.metrics:
+            measure = getattr(metric.estimate, "measure", None)
+            if measure is not None and measure not in declared:
+                raise unknown("measure", measure, declared, f"the metric {metric.name!r} of {self.name}")
+
+    def measure(self, name: str) -> Measure:
+        """The measure of this name. Raises UserError where there is none."""
+        for each in self.measures:
+            if each.name == name:
+                return each
+        raise unknown("measure", name, (each.name for each in self.measures), f"the suite {self.name}")
+
+    def metric(self, name: str) -> Metric:
+        """The metric of this name. Raises UserError where there is none."""
+        for each in self.metrics:
+            if each.name == name:
+                return each
+        raise unknown("metric", name, self.estimates, f"the suite {self.name}")
+
+    @property
+    def main_metrics(self) -> tuple[Metric, ...]:
+        """What the leaderboard ranks by, and what comparison and gate test."""
+        return tuple(each for each in self.metrics if each.main)
+
+
+def _check_distinct(kind: str, names: Iterable[str], where: str) -> None:
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        raise UserError(f"The {kind} {twice[0]!r} stands twice in the declaration of {where}. Each name stands once.")
+
+
+def means(measure: str, parts: Mapping[str, Mapping[str, Any]], **options: Any) -> tuple[Metric, ...]:
+    """A metric a part: the mean of ``measure`` over the questions that the part restricts to."""
+    return tuple(Metric(name, Mean(where, measure=measure), **options) for name, where in parts.items())
+
+
+def number_of_questions() -> Metric:
+    """How many questions were asked."""
+    return Metric("questions", Count(), higher_is_better=None, about="Number of questions.")

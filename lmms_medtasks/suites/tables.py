@@ -1,0 +1,53 @@
+"""The questions of runs as one table of a benchmark: the record's columns, and those that say where a row is from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from lmms_medtasks.errors import unknown
+from lmms_medtasks.samples.record import Record
+from lmms_medtasks.samples.result_files import Run
+from lmms_medtasks.samples.runs import records, settings_of
+from lmms_medtasks.samples.table import Samples, row_of
+from lmms_medtasks.suites import registry
+from lmms_medtasks.suites.suite import Suite
+
+ORIGIN = ("run", "task", "condition", "line", "repeated")
+"""Columns beside the record's: the run's number, its task, how it was asked, the line of the log, and whether another
+task of the run asked the same under the same condition before."""
+
+
+def tasks_of(suite: Suite, run: Run) -> list[str]:
+    """The run's tasks that are of this benchmark, in the run's order."""
+    configs: Mapping[str, Mapping[str, Any]] = run.content.get("configs") or {}
+    return [task for task, config in configs.items() if registry.find(task, config) is suite]
+
+
+def suite_table(suite: Suite, runs: Sequence[Run]) -> Samples:
+    """One table of all questions of the benchmark's tasks in ``runs``.
+
+    Raises UserError, with file and line, for a record that can't be read or has a measure that the benchmark does not
+    declare.
+    """
+    return Samples.of_rows(row for number, run in enumerate(runs) for row in _rows(suite, number, run))
+
+
+def _rows(suite: Suite, number: int, run: Run) -> Iterator[dict[str, Any]]:
+    seen: set[tuple[Any, ...]] = set()
+    for task in tasks_of(suite, run):
+        settings = settings_of(run, task)
+        condition, tags = suite.condition(task, settings), suite.task_tags(task, settings)
+        for record, line in _declared(suite, records(run, task), str(run.samples_file(task))):
+            row = {**row_of(record), **tags}
+            key = (condition, *(row.get(name) for name in suite.identity))
+            yield {**row, "run": number, "task": task, "condition": condition, "line": line, "repeated": key in seen}
+            seen.add(key)
+
+
+def _declared(suite: Suite, found: Iterable[tuple[Record, int]], file: str) -> Iterator[tuple[Record, int]]:
+    known = {measure.name for measure in suite.measures}
+    for record, line in found:
+        for name in record.measures.keys() - known:
+            raise unknown("measure", name, known, f"{file}, line {line}; declared by {suite.name}")
+        yield record, line

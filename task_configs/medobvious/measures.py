@@ -1,0 +1,232 @@
+"""MedObvious: what is read from a reply, what is measured of a question, and the metrics of its tasks.
+
+Clusters are items: an item's eight questions are about the same few grids.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from lmms_medtasks.grids import triage
+from lmms_medtasks.grids.layout import parse_size
+from lmms_medtasks.harness.scoring import MetricValue, metric_values
+from lmms_medtasks.parsing.answers import Answer
+from lmms_medtasks.parsing.positions import read_option_position, read_position
+from lmms_medtasks.parsing.yes_no import read_yes_no
+from lmms_medtasks.samples.record import KEY, MeasureValue, Record
+from lmms_medtasks.samples.table import Samples
+from lmms_medtasks.suites.estimates import Contrast, Macro, Mean, Unit, Units
+from lmms_medtasks.suites.replies import FAILED_REQUESTS, PARSE_RATE
+from lmms_medtasks.suites.suite import Measure, Metric, Suite, means, number_of_questions
+
+FORMATS = ("detection_mcq", "detection_open", "referring_mcq", "referring_open", "visual_referring")
+"""The paper's tasks A to E (Table 2)."""
+
+FAMILIES = ("detection", "referring")
+"""What is asked both as multiple choice and openly."""
+
+TIERS = (1, 2, 3, 4, 5)
+SIGNS = {"positive": 0, "negative": 1}
+VISUAL = "visual_referring"
+TABLE_2: Mapping[str, Mapping[str, Any]] = {
+    **{name: {"task_type": name} for name in FORMATS},
+    **{name: {"negative": sign} for name, sign in SIGNS.items()},
+}
+"""The seven columns of Table 2: the formats over both signs, then each sign over all formats."""
+
+MEASURES = (
+    Measure("accuracy", "1 where the reply names the right place, or rightly none; else 0."),
+    Measure("false_alarm", "Share of a negative question's replies that claim an outlier.", higher_is_better=False),
+    Measure("abstention", "Share of a positive question's replies that name no outlier.", higher_is_better=False),
+    Measure("chance", "Probability that a uniform guess is right."),
+)
+
+
+# --- A question -------------------------------------------------------------------------------------------------------
+
+
+def read(doc: Mapping[str, Any], reply: str | None) -> Answer:
+    """What a reply to the question says: a position or "none", or "yes" or "no" for a highlighted panel."""
+    if doc["task_type"] == VISUAL:
+        return read_yes_no(reply)
+    size = parse_size(doc["grid"])
+    return read_option_position(reply, doc["options"], size) if doc["options"] else read_position(reply, size)
+
+
+def expected(doc: Mapping[str, Any]) -> str:
+    """The right answer in the terms of :func:`read`."""
+    return str(doc["answer"] if doc["task_type"] == VISUAL else doc["answer_position"])
+
+
+def guess_probability(task_type: str, grid: str) -> float:
+    """Probability that a uniform guess is right: 1/2 for a highlighted panel, else one of all positions and "none"."""
+    if task_type == VISUAL:
+        return 1 / 2
+    rows, _, columns = grid.partition("x")
+    return 1 / (int(rows) * int(columns) + 1)
+
+
+def record(doc: Mapping[str, Any], results: Sequence[str | None]) -> Record:
+    """The record of a question. A reply that could not be read is incorrect; a failed request has no score."""
+    readings = [read(doc, reply) for reply in results]
+    correct = [each.value == expected(doc) for each in readings if each.status != triage.FAILED]
+    trials = tuple(each.value or each.status for each in readings)
+    scores = {
+        "accuracy": sum(correct) / len(correct) if correct else None,
+        "false_alarm": triage.false_alarm(trials, bool(doc["negative"])),
+        "abstention": triage.abstention(trials, bool(doc["negative"])),
+    }
+    measures = {name: MeasureValue(score) for name, score in scores.items() if score is not None or name == "accuracy"}
+    tags = {name: doc[name] for name in ("tier", "task_type", "kind", "negative", "grid")}
+    return Record(
+        id=str(doc["id"]),
+        cluster=str(doc["item"]),
+        trials=trials,
+        expected=expected(doc),
+        measures={**measures, "chance": MeasureValue(guess_probability(doc["task_type"], doc["grid"]))},
+        tags={**tags, "answer_position": doc["answer_position"] or None},
+    )
+
+
+# --- Metrics ----------------------------------------------------------------------------------------------------------
+
+
+def agreement(rows: Samples, sign: int | None = None) -> list[Unit]:
+    """Whether the answers about an item agree with each other, right or wrong: 1, 0, or None where it can't be said.
+
+    Positive side (``sign`` 0; up to five questions about one grid): the detection and referring questions name the same
+    place ("none" is one), and the highlighted panel, which is the outlier's, is called the outlier exactly if that place
+    is named.
+
+    Negative side (1; up to three questions): the two detection questions name the same place, and the highlighted panel
+    is called an outlier exactly if they claim one. In the release the highlighted grid is another consistent grid than
+    that of detection: what must agree is the verdict that there is none.
+
+    None: an item agrees if each of its sides does. A reply that could not be read agrees with nothing. A side with fewer
+    than two questions, with a failed request, or with a highlighted panel of unknown place has no value.
+    """
+    items: dict[str, list[bool | None]] = {}
+    for (item, negative), side in rows.by(["cluster", "negative"]).items():
+        if sign in (None, negative):
+            items.setdefault(item, []).append(_agree(side, bool(negative)))
+    return [(item, None if None in sides else float(all(sides))) for item, sides in items.items()]
+
+
+def _agree(side: Samples, negative: bool) -> bool | None:
+    # Of several trials the first counts: a consistency of trials would be another question.
+    columns = (side.column(name) for name in ("task_type", "trials", "answer_position"))
+    answers = [(task_type, trials[0], place) for task_type, trials, place in zip(*columns, strict=True)]
+    if len(answers) < 2 or any(trial == triage.FAILED for _, trial, _ in answers):
+        return None
+    if any(trial in triage.UNREAD for _, trial, _ in answers):
+        return False
+    places = {trial for task_type, trial, _ in answers if task_type != VISUAL}
+    shown = [(trial, place) for task_type, trial, place in answers if task_type == VISUAL]
+    if len(places) > 1 or len({trial for trial, _ in shown}) > 1:
+        return False
+    if not places or not shown:
+        return True
+    (named,), (said, place) = places, shown[0]
+    if negative:
+        return (named != triage.NONE) == (said == "yes")
+    return None if not place else (named == place) == (said == "yes")
+
+
+ACCURACY, FALSE_ALARMS, ABSTENTIONS = Mean(), Mean(measure="false_alarm"), Mean(measure="abstention")
+PAPER_AVERAGE = Macro(groups=tuple(TABLE_2.values()))
+FORMAT_GAPS = {
+    family: Contrast(
+        first={"task_type": f"{family}_open"}, second={"task_type": f"{family}_mcq"}, pair=("cluster", "negative")
+    )
+    for family in FAMILIES
+}
+AGREEMENTS = {
+    "both": Units(units=agreement),
+    **{name: Units(units=functools.partial(agreement, sign=sign)) for name, sign in SIGNS.items()},
+}
+
+METRICS = (
+    number_of_questions(),
+    Metric("accuracy", ACCURACY, main=True),
+    *means("accuracy", {f"accuracy_{name}": {"negative": sign} for name, sign in SIGNS.items()}, main=True),
+    *means("accuracy", {f"accuracy_{name}": TABLE_2[name] for name in FORMATS}),
+    Metric(
+        "paper_average",
+        PAPER_AVERAGE,
+        about="The paper's \"Avg\": the plain mean of Table 2's seven columns. It is no accuracy: each question counts in "
+        "two columns, and the columns differ in size.",
+    ),
+    *means("accuracy", {f"accuracy_t{tier}": {"tier": tier} for tier in TIERS}),
+    Metric("false_alarm_rate", FALSE_ALARMS, higher_is_better=False),
+    Metric("abstention_rate", ABSTENTIONS, higher_is_better=False),
+    *(
+        Metric(
+            f"format_gap_{family}",
+            gap,
+            higher_is_better=False,
+            about="Accuracy as multiple choice less that asked openly, over the same grids. Positive: options help.",
+        )
+        for family, gap in FORMAT_GAPS.items()
+    ),
+    Metric("consistency", AGREEMENTS["both"], about="Share of the items whose answers in all formats agree."),
+    *(
+        Metric(f"consistency_{name}", AGREEMENTS[name], about=f"The same of the {name} side of each item.")
+        for name in SIGNS
+    ),
+    PARSE_RATE,
+    FAILED_REQUESTS,
+)
+
+_ALARMS = ("false_alarm_rate", "abstention_rate")
+_FORMAT = (KEY, "accuracy", "accuracy_positive", "accuracy_negative")
+_TIER = (*_FORMAT, *(f"accuracy_{name}" for name in FORMATS), "paper_average")
+_ACROSS = (
+    "format_gap_detection", "format_gap_referring", "consistency", "consistency_positive", "consistency_negative",
+)  # fmt: skip
+_REPLIES = ("parse_rate", "failed_requests")
+
+
+def condition(task: str, settings: Mapping[str, Any]) -> str:
+    """How a task asks, "" as released: without the image, in another wording, or by a prompt of somebody's own."""
+    said = ["no image"] if settings.get("no_image") else []
+    wording = settings.get("wording")
+    said += ["neutral wording" if wording == "neutral" else str(wording)] if wording else []
+    own_prompt = str(settings.get("prompt", "")).startswith("medobvious/")
+    return ", ".join([*said, *([] if own_prompt else [task])])
+
+
+SUITE = Suite(
+    name="medobvious",
+    title="MedObvious",
+    cluster="item",
+    data=("medobvious",),
+    tags=("tier", "task_type", "kind", "negative", "grid", "answer_position"),
+    measures=MEASURES,
+    metrics=METRICS,
+    tasks={
+        "format": (*_FORMAT, *_ALARMS, *_REPLIES),
+        "tier": (*_TIER, *_ALARMS, *_ACROSS, *_REPLIES),
+        "all": (*_TIER, *(f"accuracy_t{tier}" for tier in TIERS), *_ALARMS, *_ACROSS, *_REPLIES),
+    },
+    condition=condition,
+)
+
+
+# --- What the YAMLs name ----------------------------------------------------------------------------------------------
+
+
+def process_results(doc: Mapping[str, Any], results: Sequence[str]) -> dict[str, MetricValue]:
+    """Score the replies to a question of a task of all tiers and formats."""
+    return metric_values(SUITE, "all", record(doc, results))
+
+
+def process_results_tier(doc: Mapping[str, Any], results: Sequence[str]) -> dict[str, MetricValue]:
+    """Score the replies to a question of a task of one tier."""
+    return metric_values(SUITE, "tier", record(doc, results))
+
+
+def process_results_format(doc: Mapping[str, Any], results: Sequence[str]) -> dict[str, MetricValue]:
+    """Score the replies to a question of a task of one format."""
+    return metric_values(SUITE, "format", record(doc, results))
