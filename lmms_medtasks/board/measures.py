@@ -10,6 +10,8 @@ from typing import Any
 import yaml
 
 from lmms_medtasks.board.entries import Entry, Scale
+from lmms_medtasks.suites import registry
+from lmms_medtasks.suites.estimates import Mean
 
 _SHARE = Scale(0.0, 1.0, "%", 1)
 
@@ -17,6 +19,9 @@ _SHARE = Scale(0.0, 1.0, "%", 1)
 @functools.cache
 def scale(task: str, measure: str) -> Scale:
     """How ``measure`` of ``task`` is shown; a share in percent where the table says nothing."""
+    declared = _declared(task, measure)
+    if declared is not None:
+        return declared
     for block in _table():
         if fnmatch.fnmatchcase(task, block["tasks"]):
             for pattern, found in block["measures"].items():
@@ -24,6 +29,24 @@ def scale(task: str, measure: str) -> Scale:
                     return Scale(**{**found, "low": float(found["low"]), "high": float(found["high"])})
             return _SHARE
     return _SHARE
+
+
+def _declared(task: str, name: str) -> Scale | None:
+    """As the task's benchmark declares it; None where it declares none, or not this metric."""
+    suite = registry.find(task, {})
+    metric = next((each for each in suite.metrics if each.name == name), None) if suite else None
+    if suite is None or metric is None or not isinstance(metric.estimate, Mean):
+        return None
+    measure = suite.measure(metric.estimate.measure)
+    return Scale(
+        measure.low,
+        measure.high,
+        measure.unit,
+        measure.digits,
+        metric.higher_is_better is not False,
+        metric.main,
+        metric.estimate.interval,
+    )
 
 
 def main_measures(entry: Entry) -> list[str]:

@@ -17,6 +17,7 @@ from lmms_medtasks.board.measures import tag_names
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.judges import identity
 from lmms_medtasks.samples import result_files as results
+from lmms_medtasks.samples.record import FAILED, KEY, UNREAD
 from lmms_medtasks.samples.runs import printable
 from lmms_medtasks.statistics import coverage
 
@@ -135,9 +136,18 @@ class _Reader:
         shared = str(record.get(self._cluster, record.get("image_id", name)))
         self._cluster_codes.append(self._clusters.setdefault(shared, len(self._clusters)))
         for metric, value in row.items():
-            if type(value) is dict:
+            if type(value) is dict and metric != KEY:
                 self._value(metric, value, place, number)
+        if "version" in record:
+            self._replies(record["trials"], place)
         self._record(record, place)
+
+    def _replies(self, trials: list[str], place: int) -> None:
+        failed = trials.count(FAILED)
+        parsed = sum(trial not in (*UNREAD, FAILED) for trial in trials)
+        for name, value in (("parse_rate.parsed", parsed), ("parse_rate.replies", len(trials) - failed),
+                            ("failed_requests.failed", failed), ("failed_requests.trials", len(trials))):  # fmt: skip
+            self._extra.add(name, place, value)
 
     def _value(self, metric: str, value: dict[str, Any], place: int, number: int) -> None:
         if not place:

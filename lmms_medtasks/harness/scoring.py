@@ -1,7 +1,7 @@
 """What the harness gets of a scored question, and how it gets a number of all of them.
 
-A scoring hook makes a :class:`~lmms_medtasks.samples.record.Record` and returns :func:`metric_values` of it. Every metric
-of every benchmark names :func:`aggregate` as its aggregation: the value itself knows whose it is.
+A scoring hook makes a :class:`~lmms_medtasks.samples.record.Record` and returns :func:`metric_values` of it. Every
+metric of every benchmark names :func:`aggregate` as its aggregation: the value itself knows whose it is.
 """
 
 from __future__ import annotations

@@ -100,15 +100,20 @@ class Plane(Plot):
 
 @dataclass(frozen=True)
 class Points(Plot):
-    """A place for each column: a point a source, thin lines for published models. ``heads``: labels of the places."""
+    """A place for each column: a point a source, a thin line a published model.
+
+    ``heads``: labels of the places. ``left_out``: groups of published rows that get no line.
+    """
 
     heads: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
 
     def draw(self, figure: Any, columns: Sequence[Column], sources: Sequence[Source]) -> None:
         """Draw into a Matplotlib figure."""
         axes, places = figure.subplots(), np.arange(len(columns))
         published = self.table.published
-        for row in published.rows() if published else ():
+        rows = [row for row in published.rows() if row.get("group") not in self.left_out] if published else []
+        for row in rows:
             numbers = [published.value(row, each.name) for each in columns]  # type: ignore[union-attr]
             axes.plot(places, _numbers(numbers), color=FAINT, linewidth=0.6, alpha=0.6, zorder=1)
         if published:

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from lmms_medtasks.data.progress import bar
-from lmms_medtasks.report import about
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.report import about, views
 from lmms_medtasks.report import flags as shared
-from lmms_medtasks.report.document import Flag, Part, Section
+from lmms_medtasks.report.document import Cell, Flag, Part, Section, Table
+from lmms_medtasks.report.same_questions import with_marks
 from lmms_medtasks.report.suites import Options
 from lmms_medtasks.report.views import Source, View
 from lmms_medtasks.samples.record import FAILED
 from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.samples.runs import distinct_names, printable
 from lmms_medtasks.samples.table import Samples
+from lmms_medtasks.suites import registry
 from lmms_medtasks.suites.suite import Suite
 from lmms_medtasks.suites.tables import suite_table
 
@@ -31,7 +34,10 @@ class Report:
         caveats: flags of a source that only this benchmark has.
         sources: from the runs and their table to the sources.
         more: sections that need the options, after ``compared``.
+        tests: from a source to the tests that its row in the comparison is of, each with the ids of its questions. A
+            row over other questions than most is marked.
         uses: which of the options ``pairs`` and ``parameters`` it makes use of.
+        published_scores: from a task to the published rows that stand below its ranking.
     """
 
     views: tuple[View, ...]
@@ -39,7 +45,39 @@ class Report:
     caveats: Caveats = lambda source: ()
     sources: Callable[[Suite, Sequence[Run], Samples, Options], list[Source]] | None = None
     more: Callable[[Sequence[Source], Options], Iterable[Section]] = lambda sources, options: ()
+    tests: Callable[[Source], Mapping[str, frozenset[str]]] = lambda source: {"all": question_ids(source.rows)}
     uses: frozenset[str] = frozenset()
+    published_scores: Callable[[str], Iterable[PublishedScores]] = lambda task: ()
+
+
+@dataclass(frozen=True)
+class PublishedScores:
+    """A published model on a task's board: the paper, its name, where the numbers stand, a cell a metric as shown."""
+
+    paper: str
+    model: str
+    source: str
+    cells: Mapping[str, Cell]
+
+
+def question_ids(rows: Samples) -> frozenset[str]:
+    """The ids of these questions."""
+    return frozenset(rows.column("id"))
+
+
+def report_of(suite: Suite) -> Report:
+    """The report that a benchmark declares. Raises UserError where its folder declares none."""
+    module = registry.companion(suite, "report")
+    report = getattr(module, "REPORT", None)
+    if not isinstance(report, Report):
+        raise UserError(f"The folder of {suite.name} declares no report: wanted REPORT = Report(...) in report.py.")
+    return report
+
+
+def printed_tables(name: str) -> list[Table]:
+    """The published rows of a benchmark's tables, without a row of ours."""
+    tables = (table for view in report_of(registry.get(name)).compared for table in view.tables)
+    return [each.printed() for each in tables if isinstance(each, views.Table) and each.published]
 
 
 def parts(suite: Suite, report: Report, runs: Sequence[Run], options: Options) -> list[Part]:
@@ -104,7 +142,8 @@ def _comparison(report: Report, sources: Sequence[Source], key: str, options: Op
     text = f"Data of these runs: {'; '.join(data)}. Only full data compares with the paper's."
     flags = () if data == ["full"] else (Flag("warning", text),)
     sections = (*_sections(report.compared, sources, key, options), *report.more(sources, options))
-    return Part(key, "Comparison", facts, flags, sections, origin)
+    whole = Part(key, "Comparison", facts, flags, sections, origin)
+    return with_marks(whole, {each.name: report.tests(each) for each in sources})
 
 
 def _sections(views: Iterable[View], sources: Sequence[Source], key: str, options: Options) -> tuple[Section, ...]:

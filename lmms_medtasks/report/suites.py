@@ -6,7 +6,7 @@ import importlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import Protocol
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.report.document import Part
@@ -81,11 +81,9 @@ class Declared:
     @property
     def USES(self) -> frozenset[str]:
         """Which of ``pairs`` and ``parameters`` it makes use of."""
-        return self._report.uses
+        from lmms_medtasks.report import suite_report
 
-    @property
-    def _report(self) -> Any:
-        return registry.companion(self.suite, "report").REPORT  # type: ignore[union-attr]
+        return suite_report.report_of(self.suite).uses
 
     def is_ours(self, run: Run, task: str) -> bool:
         """Whether the task is one of the suite's."""
@@ -95,7 +93,7 @@ class Declared:
         """The suite's parts of the document."""
         from lmms_medtasks.report import suite_report
 
-        return suite_report.parts(self.suite, self._report, runs, options)
+        return suite_report.parts(self.suite, suite_report.report_of(self.suite), runs, options)
 
 
 def holding(runs: Iterable[Run]) -> dict[str, tuple[Suite, list[Run]]]:

@@ -231,15 +231,30 @@ class Table:
             )
             for row in rows
         ]
-        if self.published:
-            for found in self.published.rows():
-                cells = (Cell(self.published.value(found, each.name)) for each in columns)
-                made.append(document.Row((*map(Cell, self.published.label(found)), *cells), "reference"))
+        return self._table((*made, *self._printed_rows(columns)), columns, sources)
+
+    def printed(self) -> document.Table:
+        """The table with its published rows alone."""
+        columns = self.columns_of(())
+        return self._table(self._printed_rows(columns), columns, ())
+
+    def _printed_rows(self, columns: Sequence[Column]) -> tuple[document.Row, ...]:
+        if self.published is None:
+            return ()
+        rows = []
+        for found in self.published.rows():
+            cells = (Cell(self.published.value(found, each.name)) for each in columns)
+            rows.append(document.Row((*map(Cell, self.published.label(found)), *cells), "reference"))
+        return tuple(rows)
+
+    def _table(
+        self, rows: tuple[document.Row, ...], columns: Sequence[Column], sources: Sequence[Source]
+    ) -> document.Table:
         return document.Table(
             self.key,
             self.title,
             (*(document.Column(name, "text") for name in self.labels), *(each.column() for each in columns)),
-            tuple(made),
+            rows,
             self.notes(sources) if callable(self.notes) else self.notes,
             self.published.notes if self.published else (),
             self.marks,

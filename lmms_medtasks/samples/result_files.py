@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.samples.record import KEY
 
 SUFFIX = "_results.json"
 
@@ -119,7 +120,15 @@ def _sample(row: dict[str, Any], number: int, path: Path) -> Sample:
 
 
 def record_of(row: dict[str, Any]) -> dict[str, Any] | None:
-    """The record in a row of a sample log: the value with ``id`` and ``trials``, whatever metric it stands under."""
+    """The record in a row of a sample log: the value with ``id`` and ``trials``, whatever metric it stands under.
+
+    A record of :mod:`lmms_medtasks.samples.record` is given flat, for the readers that are not of a table yet.
+    """
+    own = row.get(KEY)
+    if isinstance(own, dict) and "version" in own:
+        judged = own.get("judgement") or {}
+        named = {"image_id": own.get("cluster"), "answer": own.get("expected")}
+        return {**named, **(own.get("details") or {}), **(own.get("tags") or {}), **own, **judged}
     for value in row.values():
         if isinstance(value, dict) and "id" in value and "trials" in value:
             return value
@@ -128,6 +137,8 @@ def record_of(row: dict[str, Any]) -> dict[str, Any] | None:
 
 def expected(record: dict[str, Any]) -> Any:
     """The right answer to a question in the terms in which its trials are read, None if the record does not say."""
+    if "version" in record:
+        return record.get("expected")
     # MedObvious: positions in a grid, but "yes" and "no" where a panel is highlighted.
     named = "answer" if record.get("task_type") == "visual_referring" else "answer_position"
     return record.get(named, record.get("answer"))

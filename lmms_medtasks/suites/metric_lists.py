@@ -1,7 +1,7 @@
 """The metric lists of a benchmark's task templates, written from its declaration.
 
-The harness and its users look for them in the YAML. ``lmms-medtasks metrics --write`` puts them there, a test holds them
-equal to the declaration.
+The harness and its users look for them in the YAML. ``lmms-medtasks metrics --write`` puts them there, a test holds
+them equal to the declaration.
 """
 
 from __future__ import annotations

@@ -91,13 +91,17 @@ class Suite:
 
     def __post_init__(self) -> None:
         """Raises UserError for a name that stands twice, or a task's metric that there is none of."""
-        for kind, names in (("measure", (each.name for each in self.measures)), ("metric", (m.name for m in self.metrics)),
-                            ("tag", self.tags)):  # fmt: skip
+        declared_names = {
+            "measure": [each.name for each in self.measures],
+            "metric": [each.name for each in self.metrics],
+            "tag": list(self.tags),
+        }
+        for kind, names in declared_names.items():
             _check_distinct(kind, names, self.name)
         object.__setattr__(self, "estimates", {each.name: each.estimate for each in self.metrics})
-        for kind, names in self.tasks.items():
-            _check_distinct("metric", names, f"{self.name}, {kind}")
-            for name in names:
+        for kind, named in self.tasks.items():
+            _check_distinct("metric", named, f"{self.name}, {kind}")
+            for name in named:
                 if name not in self.estimates:
                     raise unknown("metric", name, self.estimates, f"the tasks {kind!r} of {self.name}")
         declared = {each.name for each in self.measures}

@@ -79,7 +79,7 @@ def record(doc: Mapping[str, Any], results: Sequence[str | None]) -> Record:
         "abstention": triage.abstention(trials, bool(doc["negative"])),
     }
     measures = {name: MeasureValue(score) for name, score in scores.items() if score is not None or name == "accuracy"}
-    tags = {name: doc[name] for name in ("tier", "task_type", "kind", "negative", "grid")}
+    tags = {name: doc.get(name) for name in ("data", "tier", "task_type", "kind", "negative", "grid")}
     return Record(
         id=str(doc["id"]),
         cluster=str(doc["item"]),
@@ -97,15 +97,15 @@ def agreement(rows: Samples, sign: int | None = None) -> list[Unit]:
     """Whether the answers about an item agree with each other, right or wrong: 1, 0, or None where it can't be said.
 
     Positive side (``sign`` 0; up to five questions about one grid): the detection and referring questions name the same
-    place ("none" is one), and the highlighted panel, which is the outlier's, is called the outlier exactly if that place
-    is named.
+    place ("none" is one), and the highlighted panel, which is the outlier's, is called the outlier exactly if that
+    place is named.
 
     Negative side (1; up to three questions): the two detection questions name the same place, and the highlighted panel
     is called an outlier exactly if they claim one. In the release the highlighted grid is another consistent grid than
     that of detection: what must agree is the verdict that there is none.
 
-    None: an item agrees if each of its sides does. A reply that could not be read agrees with nothing. A side with fewer
-    than two questions, with a failed request, or with a highlighted panel of unknown place has no value.
+    None: an item agrees if each of its sides does. A reply that could not be read agrees with nothing. A side with
+    fewer than two questions, with a failed request, or with a highlighted panel of unknown place has no value.
     """
     items: dict[str, list[bool | None]] = {}
     for (item, negative), side in rows.by(["cluster", "negative"]).items():
@@ -155,7 +155,7 @@ METRICS = (
     Metric(
         "paper_average",
         PAPER_AVERAGE,
-        about="The paper's \"Avg\": the plain mean of Table 2's seven columns. It is no accuracy: each question counts in "
+        about="The paper's Avg: the plain mean of Table 2's seven columns. It is no accuracy: each question counts in "
         "two columns, and the columns differ in size.",
     ),
     *means("accuracy", {f"accuracy_t{tier}": {"tier": tier} for tier in TIERS}),
@@ -202,7 +202,7 @@ SUITE = Suite(
     title="MedObvious",
     cluster="item",
     data=("medobvious",),
-    tags=("tier", "task_type", "kind", "negative", "grid", "answer_position"),
+    tags=("data", "tier", "task_type", "kind", "negative", "grid", "answer_position"),
     measures=MEASURES,
     metrics=METRICS,
     tasks={

@@ -12,7 +12,7 @@ from lmms_medtasks.grids import triage
 from lmms_medtasks.report.about import data_of, own
 from lmms_medtasks.report.document import Cell, Flag
 from lmms_medtasks.report.plots import Lines, Plane, Points
-from lmms_medtasks.report.suite_report import Report, extent
+from lmms_medtasks.report.suite_report import PublishedScores, Report, extent, question_ids
 from lmms_medtasks.report.views import Column, Published, Row, Source, Table, View, rows_by, rows_of_sources
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.suites.estimates import Contrast, Macro, Mean
@@ -58,8 +58,11 @@ _PRINTED = "Rows marked published: MedObvious, arXiv 2603.23501v1, {table}, as p
 
 def _discrepancies() -> str:
     listed = yaml.safe_load((REFERENCE / "discrepancies.yml").read_text("utf-8"))["discrepancies"]
-    said = [f"{each['row']}, all: {each['printed']:.1f} printed, {each['recomputed']:.1f} by its tiers; {each['comment']}"
-            for each in listed if each["column"] == "all"]  # fmt: skip
+    said = [
+        f"{each['row']}, all: {each['printed']:.1f} printed, {each['recomputed']:.1f} by its tiers; {each['comment']}"
+        for each in listed
+        if each["column"] == "all"
+    ]
     return f"Printed otherwise: {'. '.join(said)}."
 
 
@@ -73,13 +76,13 @@ def _own(source: Source) -> tuple[str, ...]:
 
 def _format_notes(sources: Sequence[Source]) -> tuple[str, ...]:
     whose = "the first row" if len(sources) > 1 else "this run"
+    guessing = f"one of all positions and none, or of yes and no; by arithmetic, for the questions of {whose}."
     return (
         "How the paper scored Task D is not said, and its numbers look as if something else was asked for: ours is the "
         "position's.",
         "Avg is the paper's: the plain mean of the seven columns before it. It is no share of right answers: each "
         "question counts in two columns.",
-        "Uniform guessing: one of all positions and none, or of yes and no; by arithmetic, for the questions of "
-        f"{whose}.",
+        *([f"Uniform guessing: {guessing}"] if sources else []),
     )
 
 
@@ -89,6 +92,12 @@ def _tier_mark(source: Source) -> str:
 
 GUESSING = ("uniform guessing", "arithmetic")
 CHANCE_ROW = Row(GUESSING, kind="counts", estimates={**dict.fromkeys(TABLE_2, CHANCE), "Avg": CHANCE_AVERAGE})
+PRINTED_FORMATS = Published(
+    REFERENCE / "table2.csv",
+    {**{name: name for name in TABLE_2}, "average": "Avg"},
+    _label,
+    (_PRINTED.format(table="Table 2"), "The human expert answered another mix of questions than the models."),
+)
 FORMATS_TABLE = Table(
     "formats",
     "Accuracy by format and sign (Table 2)",
@@ -99,12 +108,7 @@ FORMATS_TABLE = Table(
         Column("Avg", PAPER_AVERAGE, bare=True),
     ),
     _format_notes,
-    Published(
-        REFERENCE / "table2.csv",
-        {**{name: name for name in TABLE_2}, "average": "Avg"},
-        _label,
-        (_PRINTED.format(table="Table 2"), "The human expert answered another mix of questions than the models."),
-    ),
+    PRINTED_FORMATS,
 )
 TIERS_TABLE = Table(
     "tiers",
@@ -129,8 +133,8 @@ TIERS_TABLE = Table(
 PLANE = Plane(
     "plane",
     "Positives and negatives",
-    "Up: fewer false alarms. Right: more outliers found. Always saying none is the upper left corner, always finding one "
-    "lies on the bottom. Bars are 95 % intervals over items.",
+    "Up: fewer false alarms. Right: more outliers found. Always saying none is the upper left corner, always finding "
+    "one lies on the bottom. Bars are 95 % intervals over items.",
     FORMATS_TABLE,
     ("positive", "negative"),
     CHANCE_ROW,
@@ -156,6 +160,7 @@ FORMAT_POINTS = Points(
     FORMATS,
     CHANCE_ROW,
     heads=tuple(title.replace(" ", "\n") for title in SHORT.values()),
+    left_out=("human",),
 )
 
 
@@ -436,6 +441,13 @@ def caveats(source: Source) -> Iterator[Flag]:
         yield Flag("warning", f"{1 - claims:.0%} of the answers that were read claim none: it finds one nowhere.")
 
 
+def published_scores(task: str) -> Iterator[PublishedScores]:
+    """Table 2's positives and negatives, for the task of all tiers and formats."""
+    for row in PRINTED_FORMATS.rows() if task == "medobvious" else ():
+        cells = {f"accuracy_{sign}": Cell(PRINTED_FORMATS.value(row, sign)) for sign in SIGNS}
+        yield PublishedScores("MedObvious, arXiv 2603.23501v1,", row["model"], "published, Table 2", cells)
+
+
 REPORT = Report(
     views=(
         View("published", "Beside the published models", (FORMATS_TABLE, TIERS_TABLE), (PLANE, FORMAT_POINTS)),
@@ -452,4 +464,6 @@ REPORT = Report(
         View("ways", "What the picture and the wording are worth", (WAYS,)),
     ),
     caveats=caveats,
+    published_scores=published_scores,
+    tests=lambda source: {"all formats": question_ids(source.rows)},
 )

@@ -6,10 +6,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from lmms_medtasks.report.document import Table
+from lmms_medtasks.report.suite_report import printed_tables
+from lmms_medtasks.suites import registry
 
 
 def tables(suite: str) -> list[Table]:
     """The published tables of a suite, folded; [] where it has none."""
+    if suite in registry.names():
+        return [replace(each, key=f"published-{each.key}", folded=True) for each in printed_tables(suite)]
     found = _SUITES.get(suite)
     return [replace(each, key=f"published-{each.key}", folded=True) for each in (found() if found else [])]
 
@@ -24,12 +28,6 @@ def _med_cmr() -> list[Table]:
     from lmms_medtasks.report.med_cmr import published
 
     return [published.table((), ())]
-
-
-def _medobvious() -> list[Table]:
-    from lmms_medtasks.report.medobvious import published
-
-    return [published.formats((), ()), published.tiers((), ())]
 
 
 def _sure_vqa() -> list[Table]:
@@ -47,7 +45,6 @@ def _bones_joints() -> list[Table]:
 _SUITES: Mapping[str, Callable[[], list[Table]]] = {
     "medq_deg": _medq_deg,
     "med_cmr": _med_cmr,
-    "medobvious": _medobvious,
     "sure_vqa": _sure_vqa,
     "bones_joints": _bones_joints,
 }

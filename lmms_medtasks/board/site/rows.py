@@ -3,24 +3,15 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
 
 from lmms_medtasks.board import installed
 from lmms_medtasks.report.document import Cell
+from lmms_medtasks.report.suite_report import PublishedScores, report_of
+from lmms_medtasks.suites import registry
 
 
-@dataclass(frozen=True)
-class Published:
-    """A published model: the paper, its name, where its numbers are from, and a cell a measure in the unit shown."""
-
-    paper: str
-    model: str
-    source: str
-    cells: Mapping[str, Cell]
-
-
-def published(task: str) -> list[Published]:
+def published(task: str) -> list[PublishedScores]:
     """The published rows that have numbers of the task's measures, in the paper's order.
 
     None for a task that is not installed, whatever its name: nobody published numbers of it.
@@ -31,38 +22,31 @@ def published(task: str) -> list[Published]:
         return list(_medq_deg())
     if task in ("med_cmr_mcq", "med_cmr_open"):
         return list(_med_cmr(task))
-    if task == "medobvious":
-        return list(_medobvious())
+    suite = registry.find(task, {})
+    if suite is not None:
+        return list(report_of(suite).published_scores(task))
     if task.startswith("bones_joints_"):
         return list(_bones_joints(task))
     return list(_sure_vqa(task)) if task.startswith("sure_") else []
 
 
-def _medq_deg() -> Iterator[Published]:
+def _medq_deg() -> Iterator[PublishedScores]:
     from lmms_medtasks.task_configs.medq_deg import reference
 
     for row in reference.level_results():
         cells = {f"accuracy_l{level}": Cell(value) for level, value in enumerate((row.l0, row.l1, row.l2))}
-        yield Published("Liu et al., arXiv:2603.07769v1,", row.model, "published, Table 6", cells)
+        yield PublishedScores("Liu et al., arXiv:2603.07769v1,", row.model, "published, Table 6", cells)
 
 
-def _med_cmr(task: str) -> Iterator[Published]:
+def _med_cmr(task: str) -> Iterator[PublishedScores]:
     from lmms_medtasks.task_configs.med_cmr import reference
 
     for row in reference.results():
         cells = {"accuracy": Cell(row.mcq_all)} if task == "med_cmr_mcq" else {"total": Cell(row.open_all)}
-        yield Published("Med-CMR, CVPR 2026,", row.model, "published, main table", cells)
+        yield PublishedScores("Med-CMR, CVPR 2026,", row.model, "published, main table", cells)
 
 
-def _medobvious() -> Iterator[Published]:
-    from lmms_medtasks.task_configs.medobvious import reference
-
-    for row in reference.format_results():
-        cells = {f"accuracy_{sign}": Cell(row.columns[sign]) for sign in ("positive", "negative")}
-        yield Published("MedObvious, arXiv 2603.23501v1,", row.model, "published, Table 2", cells)
-
-
-def _bones_joints(task: str) -> Iterator[Published]:
+def _bones_joints(task: str) -> Iterator[PublishedScores]:
     from lmms_medtasks.task_configs.bones_joints import reference
 
     number, _, rest = task.removeprefix("bones_joints_").partition("_")
@@ -73,10 +57,10 @@ def _bones_joints(task: str) -> Iterator[Published]:
         # Tasks I to III are the same for a model that was given reports in the others.
         if row.task == number and (row.imaging == imaging or number in ("t1", "t2", "t3")):
             paper = "Wang et al., The Illusion of Clinical Reasoning,"
-            yield Published(paper, row.model, "published, text", {"accuracy": Cell(row.accuracy)})
+            yield PublishedScores(paper, row.model, "published, text", {"accuracy": Cell(row.accuracy)})
 
 
-def _sure_vqa(task: str) -> Iterator[Published]:
+def _sure_vqa(task: str) -> Iterator[PublishedScores]:
     from lmms_medtasks.task_configs.sure_vqa import reference
 
     tables = {
@@ -98,7 +82,7 @@ def _sure_vqa(task: str) -> Iterator[Published]:
         if cells and (method != "most_frequent" or base == "medical"):
             name = reference.METHODS[method]
             title = name if method == "most_frequent" else f"{reference.BASE_MODELS[base]}: {name}"
-            yield Published("SURE-VQA", title, f"published, Table {number}", cells)
+            yield PublishedScores("SURE-VQA", title, f"published, Table {number}", cells)
 
 
 def _scaled(printed: tuple[float, float | None] | None, factor: float) -> Cell:
