@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import importlib
 from collections.abc import Mapping
+from pathlib import Path
 
 from lmms_medtasks.errors import UserError, unknown
 from lmms_medtasks.judges.protocol import Protocol
@@ -29,8 +30,23 @@ _PROTOCOLS: Mapping[str, str] = {
 
 
 def names() -> list[str]:
-    """The built-in protocols' names, sorted."""
-    return sorted(_PROTOCOLS)
+    """The built-in protocols' names, sorted: the general ones, and those in the folders of the benchmarks."""
+    return sorted({**_PROTOCOLS, **_of_folders()})
+
+
+@functools.cache
+def _of_folders() -> Mapping[str, str]:
+    """The protocols that a benchmark's ``judging.py`` lists in PROTOCOLS, by name, and the module of each."""
+    package = "lmms_medtasks.task_configs"
+    found: dict[str, str] = {}
+    for path in sorted(Path(importlib.import_module(package).__path__[0]).glob("*/judging.py")):
+        module = f"{package}.{path.parent.name}.judging"
+        for attribute, each in vars(importlib.import_module(module)).items():
+            if isinstance(each, Protocol) and each in importlib.import_module(module).PROTOCOLS:
+                if each.name in {**_PROTOCOLS, **found}:
+                    raise UserError(f"Two judge protocols are called {each.name!r}: one of them in {path}.")
+                found[each.name] = f"{module}:{attribute}"
+    return found
 
 
 @functools.cache
@@ -42,9 +58,10 @@ def get(name: str) -> Protocol:
     Raises:
         UserError: there is none of that name, or it is not well-formed (see :func:`check`).
     """
-    if name not in _PROTOCOLS and ":" not in name:
+    known = {**_PROTOCOLS, **_of_folders()}
+    if name not in known and ":" not in name:
         raise unknown("judge protocol", name, names(), "a task's YAML, or give package.module:ATTRIBUTE")
-    module, _, attribute = _PROTOCOLS.get(name, name).partition(":")
+    module, _, attribute = known.get(name, name).partition(":")
     try:
         protocol = getattr(importlib.import_module(module), attribute)
     except (ImportError, AttributeError) as error:

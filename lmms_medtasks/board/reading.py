@@ -160,10 +160,11 @@ class _Reader:
             self._scores.add(metric + ".score", place, score)
         if type(value.get("status")) is str:
             self._statuses.setdefault(metric, set()).add(value["status"])
-        if "wanted" in value:
+        if "wanted" in value or "requested" in value:
+            judged = {**value, "wanted": value.get("requested", value.get("wanted"))}
             for name in _JUDGED:
-                if isinstance(value.get(name), int | float):
-                    self._scores.add(f"{metric}.{name}", place, value[name])
+                if isinstance(judged.get(name), int | float):
+                    self._scores.add(f"{metric}.{name}", place, judged[name])
         elif "score" not in value:
             for name in _COUNTED:
                 if type(value.get(name)) is int:

@@ -14,6 +14,7 @@ from lmms_medtasks.cli import (
     grids,
     judge,
     leaderboard,
+    metrics,
     new,
     pack,
     path,
@@ -42,6 +43,7 @@ def build() -> typer.Typer:
     pack.register(app)
     path.register(app)
     fingerprint.register(app)
+    metrics.register(app)
     degrade.register(app)
     new.register(app)
     validate.register(app)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from lmms_medtasks.samples.record import KEY, Record
-from lmms_medtasks.samples.table import Samples, row_of
+from lmms_medtasks.samples.table import FIELDS, Samples, row_of
 from lmms_medtasks.suites import registry
 from lmms_medtasks.suites.estimates import Mean
 from lmms_medtasks.suites.suite import Metric, Suite
@@ -22,8 +22,8 @@ CLUSTER = "cluster"
 class MetricValue(dict[str, Any]):
     """A question's value of a metric. What the log shows is a mapping; in memory it carries the whole record.
 
-    The mapping has ``score`` and ``cluster`` where the harness is to print a standard error, is the record itself under
-    :data:`~lmms_medtasks.samples.record.KEY`, and is empty elsewhere.
+    The mapping has ``score`` and ``cluster`` where the harness is to print a standard error (with bounds and counts of
+    a judged measure), is the record itself under :data:`~lmms_medtasks.samples.record.KEY`, and is empty elsewhere.
     """
 
     __slots__ = ("metric", "record", "suite")
@@ -50,10 +50,13 @@ def _shown(metric: Metric, record: Record, row: dict[str, Any]) -> dict[str, Any
     estimate = metric.estimate
     if not isinstance(estimate, Mean) or not metric.standard_error:
         return {}
-    score = row.get(f"{estimate.measure}.score")
-    if score is None or not all(_fulfils(row.get(name), value) for name, value in estimate.where.items()):
+    value = record.measures.get(estimate.measure)
+    if value is None or not all(_fulfils(row.get(name), wanted) for name, wanted in estimate.where.items()):
         return {}
-    return {"score": score, CLUSTER: record.cluster}
+    known = {name: each for name in FIELDS if (each := getattr(value, name)) is not None}
+    if record.judgement:
+        known["status"] = record.judgement.status
+    return {**known, CLUSTER: record.cluster} if known else {}
 
 
 def _fulfils(value: object, wanted: object) -> bool:

@@ -1,0 +1,37 @@
+"""``lmms-medtasks metrics``: for maintainers, after a change of a benchmark's declaration."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to ``app``."""
+    app.command()(metrics)
+
+
+def metrics(
+    write: Annotated[bool, typer.Option("--write", help="Write the lists into the templates.")] = False,
+) -> None:
+    """Compare the metric lists in the task templates with the declarations in measures.py; exit with 1 if any differs."""
+    from lmms_medtasks.suites import metric_lists, registry
+    from lmms_medtasks.writing import write_text
+
+    stale = 0
+    for name in registry.names():
+        suite = registry.get(name)
+        for kind in suite.tasks:
+            path = metric_lists.template(registry.folder() / name, kind)
+            content = path.read_text("utf-8")
+            wanted = metric_lists.written(content, metric_lists.text(suite, kind))
+            if wanted != content:
+                stale += 1
+                typer.echo(f"{path}: {'written' if write else 'differs from measures.py'}")
+                if write:
+                    write_text(path, wanted)
+    if not stale:
+        typer.echo("All metric lists are those of the declarations.")
+    elif not write:
+        raise typer.Exit(1)

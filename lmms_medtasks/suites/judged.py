@@ -1,0 +1,150 @@
+"""Judged answers in records: from verdicts to the values of measures, and the counts beside every mean of them.
+
+A missing judgement is no zero and is not left out in silence: a mean never stands without its coverage and its two
+bounds, which take every missing judgement as the worst and as the best that the scale has.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import numpy as np
+
+from lmms_medtasks.judges import records
+from lmms_medtasks.judges.protocol import Protocol
+from lmms_medtasks.samples.record import Judgement, MeasureValue, Record, Tag, from_json
+from lmms_medtasks.samples.table import Samples, Where
+from lmms_medtasks.suites.estimates import Count
+from lmms_medtasks.suites.suite import Metric
+
+Hook = TypeVar("Hook", bound=Callable[..., Any])
+COMPLETE = 0.95
+"""A run in which a smaller share of the judgements was obtained is incomplete. Our choice."""
+
+_RECORD_FIELDS = ("version", "id", "cluster", "trials", "expected", "measures", "tags", "pair", "details")
+
+
+# --- A question -------------------------------------------------------------------------------------------------------
+
+
+def judgement_of(
+    doc: Mapping[str, Any], results: Sequence[str | None], protocol: Protocol
+) -> tuple[tuple[str, ...], Judgement]:
+    """For each reply "ok", "empty", "truncated" or "failed", and the verdicts that the judging stage has got.
+
+    No request is made here. Where the data's terms forbid texts in a log, items and the judge's words are withheld.
+    """
+    found = records.judged_record(doc, results, protocol)
+    items = found["items"]
+    judgement = Judgement(
+        judge=found["judge"],
+        items=items if isinstance(items, str) else tuple(items),
+        verdicts=tuple(tuple(verdicts) for verdicts in found["verdicts"]),
+        replies=tuple(found["replies"]) if "replies" in found else None,
+    )
+    return tuple(found["trials"]), judgement
+
+
+def tags_of(doc: Mapping[str, Any], names: Sequence[str], protocol: Protocol) -> dict[str, Tag]:
+    """The document's tags of these names; where its data have terms only those that may stand in a log."""
+    allowed = [name for name in names if not protocol.terms or name in ("data", *protocol.open_tags)]
+    return {name: doc[name] for name in allowed if doc.get(name) is not None}
+
+
+def measure_value(judgement: Judgement, measure: records.Measure) -> MeasureValue:
+    """What a question's verdicts give to a measure: a dimension's name, or a function of all dimensions' numbers.
+
+    ``score`` is the mean over the judgements that were obtained; a question whose requests all failed has none
+    requested.
+    """
+    flat = {"judge": judgement.judge, "verdicts": judgement.verdicts}
+    numbers = records.scores(flat, measure)
+    known = [number for number in numbers if number is not None]
+    if not numbers:
+        return MeasureValue(judged=0, requested=0)
+    worst, best = records.bounds(records.protocol_of(flat), measure)
+    return MeasureValue(
+        score=math.fsum(known) / len(known) if known else None,
+        low=math.fsum(worst if number is None else number for number in numbers) / len(numbers),
+        high=math.fsum(best if number is None else number for number in numbers) / len(numbers),
+        judged=len(known),
+        requested=len(numbers),
+    )
+
+
+def rescorable(
+    values_of: Callable[[Record], dict[str, Any]], remeasured: Callable[[Record], Record]
+) -> Callable[[Hook], Hook]:
+    """Mark a scoring hook whose questions can be judged again from their log alone.
+
+    ``remeasured`` makes the measures of a record anew from its judgement; ``values_of`` are the hook's metric values.
+    """
+
+    def metrics_of(flat: dict[str, Any]) -> dict[str, Any]:
+        content = {name: flat[name] for name in _RECORD_FIELDS if name in flat}
+        content["judgement"] = {name: flat[name] for name in ("judge", "items", "verdicts", "replies") if name in flat}
+        return values_of(remeasured(from_json(content, f"question {flat.get('id')!r}")))
+
+    def mark(hook: Hook) -> Hook:
+        return records.scored_by(metrics_of)(hook)
+
+    return mark
+
+
+def with_measures(record: Record, measures: Mapping[str, MeasureValue]) -> Record:
+    """The record with these measures in place of its own of the same names."""
+    return replace(record, measures={**record.measures, **measures})
+
+
+# --- Metrics ----------------------------------------------------------------------------------------------------------
+
+
+def coverage(measure: str, where: Where | None = None) -> Count:
+    """Share of the judgements requested that were obtained, by a rule or by a judge; None where none was requested."""
+    return Count(where=where or {}, function=lambda rows: _coverage(rows, measure))
+
+
+def bound(measure: str, which: str, where: Where | None = None) -> Count:
+    """Mean had every missing judgement been the worst (``which`` is "low") or the best ("high") of the scale."""
+    return Count(where=where or {}, function=lambda rows: bound_of(rows, measure, which))
+
+
+def complete(measure: str, where: Where | None = None) -> Count:
+    """1 where :func:`coverage` reaches :data:`COMPLETE`, 0 where not, None where nothing was requested."""
+    return Count(where=where or {}, function=lambda rows: _complete(rows, measure))
+
+
+def bound_of(rows: Samples, measure: str, which: str) -> float | None:
+    """The mean of ``low`` or ``high`` over the questions of which a judgement was requested; None without any."""
+    values = rows.column(f"{measure}.{which}")
+    known = values[~np.isnan(values)]
+    return math.fsum(known) / len(known) if len(known) else None
+
+
+def judgement_counts(rows: Samples, measure: str) -> tuple[int, int]:
+    """Judgements obtained and requested."""
+    obtained, requested = (np.nansum(rows.column(f"{measure}.{name}")) for name in ("judged", "requested"))
+    return int(obtained), int(requested)
+
+
+def judged_metrics(measure: str, prefix: str = "", where: Where | None = None) -> tuple[Metric, ...]:
+    """Coverage, both bounds and completeness of a judged measure; ``prefix`` stands before each name."""
+    return (
+        Metric(f"{prefix}coverage", coverage(measure, where), about="Share of the judgements that were obtained."),
+        Metric(f"{prefix}bound_worst", bound(measure, "low", where), about="Mean, missing judgements at worst."),
+        Metric(f"{prefix}bound_best", bound(measure, "high", where), about="Mean, missing judgements at best."),
+        Metric(f"{prefix}complete", complete(measure, where), about=f"1 if coverage is {COMPLETE:.0%} or more."),
+    )
+
+
+def _coverage(rows: Samples, measure: str) -> float | None:
+    obtained, requested = judgement_counts(rows, measure)
+    return obtained / requested if requested else None
+
+
+def _complete(rows: Samples, measure: str) -> float | None:
+    share = _coverage(rows, measure)
+    return None if share is None else float(share >= COMPLETE)
