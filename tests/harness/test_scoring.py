@@ -10,6 +10,7 @@ from lmms_medtasks.suites import registry
 from lmms_medtasks.suites.estimates import Contrast, Mean
 from lmms_medtasks.suites.suite import Measure, Metric, Suite, number_of_questions
 
+CHANGE = Contrast(first={"modality": "CT"}, second={"modality": "MRI"})
 SUITE = Suite(
     name="made_up", title="Made up", cluster="image", measures=(Measure("accuracy"), Measure("identical")),
     metrics=(
@@ -17,7 +18,7 @@ SUITE = Suite(
         Metric("accuracy", Mean()),
         Metric("accuracy_ct", Mean({"modality": ("CT", "MRI")})),
         Metric("identical", Mean(measure="identical"), standard_error=False),
-        Metric("change", Contrast(first={"modality": "CT"}, second={"modality": "MRI"}), notice=lambda rows, value: "!"),
+        Metric("change", CHANGE, notice=lambda rows, value: "!"),
     ),
     tasks={"all": (KEY, "accuracy", "accuracy_ct", "identical", "change")},
 )  # fmt: skip
