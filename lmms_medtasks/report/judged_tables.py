@@ -128,14 +128,7 @@ def judgings(rows: Samples, names: Sequence[str], label_of: Callable[..., str]) 
 
 def protocols(rows: Samples) -> dict[str, Judging]:
     """The judgements of each protocol, by its name, in the order of their first rows."""
-    own: dict[str, list[int]] = {}
-    judges = rows.column("judge")
-    names = {judge: str(json.loads(judge)["protocol"]) for judge in set(judges) if judge is not None}
-    for place, judge in enumerate(judges):
-        if judge is not None:
-            own.setdefault(names[judge], []).append(place)
-    found = ((name, Judging.of(rows.take(places))) for name, places in own.items())  # type: ignore[arg-type]
-    return {name: each for name, each in found if each is not None}
+    return judgings(rows, ["protocol"], str)
 
 
 def said(rows: Samples) -> str:

@@ -198,10 +198,14 @@ def named(sources: Sequence[Source]) -> list[Source]:
     return [replace(each, name=name) for name, each in zip(names, sources, strict=True)]
 
 
+def data_extent(source: Source) -> str:
+    """Which data a source read and how much of it: ``mini, --limit 8``; of several runs, each if they differ."""
+    return "; ".join(dict.fromkeys(about.extent(run, tasks) for run, tasks in source.asked))
+
+
 def extent(source: Source) -> str:
-    """Which data a source read and how much of it, and its condition: ``mini, --limit 8; no image``."""
-    data = "; ".join(dict.fromkeys(about.extent(run, tasks) for run, tasks in source.asked))
-    return f"{data}; {printable(source.condition)}" if source.condition else data
+    """The same with its condition: ``mini, --limit 8; no image``."""
+    return f"{data_extent(source)}; {printable(source.condition)}" if source.condition else data_extent(source)
 
 
 def _part(suite: Suite, report: Report, source: Source, key: str, options: Options) -> Part:
@@ -226,9 +230,8 @@ def _part(suite: Suite, report: Report, source: Source, key: str, options: Optio
 
 def origin(source: Source) -> tuple[tuple[str, str], ...]:
     """What each row of the CSV files of a source's part says of its runs."""
-    data = "; ".join(dict.fromkeys(about.extent(run, tasks) for run, tasks in source.asked))
-    judges = judged_tables.shown(source.rows)
-    own = (("run model", model_name(source.run.content)), ("run task set", ", ".join(source.tasks)), ("run data", data))
+    judges, tasks = judged_tables.shown(source.rows), ", ".join(source.tasks)
+    own = (("run model", model_name(source.run.content)), ("run task set", tasks), ("run data", data_extent(source)))
     return (*own, ("run judge", judges)) if judges else own
 
 
