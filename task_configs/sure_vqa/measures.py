@@ -223,6 +223,7 @@ SUITE = Suite(
     tasks={"pair": _PAIR, "one": _ONE},
     condition=condition,
     task_tags=task_tags,
+    tag_values={"set": tuple(SIDES), "answer_type": tuple(judging.BY_KIND)},
     identity=("shift", "set", "id"),
 )
 

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from lmms_medtasks.errors import UserError, unknown
+from lmms_medtasks.errors import UserError
 from lmms_medtasks.report import document, judged_tables
 from lmms_medtasks.report.cells import NONE, number, percent_of
 from lmms_medtasks.report.document import Cell, Figure, Flag
@@ -60,20 +60,8 @@ def sources(suite: Suite, runs: Sequence[Run], table: Samples, options: Options)
     """A source for each model, with and without images apart; no source has verdicts of two judges out of two runs.
 
     A shift's two tests may be one task or two (``*_iid``, ``*_ood``), of one run or of two. Raises UserError when a
-    question of a shift is in two tasks of a run, or a question is of no test or kind that there is.
+    question of a shift is in two tasks of a run.
     """
-    _check(runs, table)
-    found = sources_by_model(
-        suite, runs, table, options, apart=("condition",), once=("shift", "set"), one_judge=True
-    )  # fmt: skip
-    return [each if each.condition else replace(each, name=f"{each.name} (with images)") for each in found]
-
-
-def _check(runs: Sequence[Run], table: Samples) -> None:
-    for name, allowed in (("set", tuple(SIDES)), ("answer_type", ("closed", "multilabel", "open"))):
-        for value, rows in table.by([name], key=str).items():
-            if value[0] not in allowed:
-                raise unknown(name, value[0], allowed, _place(runs, rows))
     again = table.where({"repeated": True})
     if len(again):
         question, shift = again.column("id")[0], Shift.of(again.column("shift")[0])
@@ -81,6 +69,8 @@ def _check(runs: Sequence[Run], table: Samples) -> None:
             f"{_place(runs, again)}: question {question!r} of {shift.label} was asked by another task of this run too. "
             "Run a shift's task, or its *_iid and *_ood ones, not both."
         )
+    found = sources_by_model(suite, runs, table, options, apart=("condition",), once=("shift", "set"), one_judge=True)
+    return [each if each.condition else replace(each, name=f"{each.name} (with images)") for each in found]
 
 
 def _place(runs: Sequence[Run], rows: Samples) -> str:
