@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from lmms_medtasks.judges.folding import folded
 from lmms_medtasks.judges.protocol import Dimension, Item, Protocol
-from lmms_medtasks.judges.sure_vqa import folded
 from lmms_medtasks.parsing.replies import after_reasoning
 
 CORRECTNESS = Dimension("correctness", {"0": 0.0, "0.5": 0.5, "1": 1.0})

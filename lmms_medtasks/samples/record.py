@@ -187,8 +187,8 @@ def _judgement(content: object, where: str) -> Judgement:
         items = content["items"]  # type: ignore[index]
         judge = content["judge"]  # type: ignore[index]
         replies = content.get("replies")  # type: ignore[attr-defined]
-        if not isinstance(judge, dict) or not isinstance(judge.get("name"), str):
-            raise TypeError("it names no judge")
+        if not isinstance(judge, dict) or not all(isinstance(judge.get(name), str) for name in ("name", "protocol")):
+            raise TypeError("it names no judge with a protocol")
         if not statuses <= {"exact", "judged", "missing"}:
             raise ValueError(f"a verdict has the status {sorted(statuses)!r}")
     except (KeyError, TypeError, ValueError, AttributeError) as error:

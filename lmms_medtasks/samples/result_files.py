@@ -138,10 +138,16 @@ def record_of(row: dict[str, Any]) -> dict[str, Any] | None:
 def expected(record: dict[str, Any]) -> Any:
     """The right answer to a question in the terms in which its trials are read, None if the record does not say."""
     if "version" in record:
-        return record.get("expected")
+        return record["expected"] if record.get("expected") is not None else _reference(record.get("items"))
     # MedObvious: positions in a grid, but "yes" and "no" where a panel is highlighted.
     named = "answer" if record.get("task_type") == "visual_referring" else "answer_position"
     return record.get(named, record.get("answer"))
+
+
+def _reference(items: Any) -> Any:
+    """What a judge compares replies with; None where there is no judge, or the data's terms withhold it."""
+    shown = [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
+    return shown[0].get("reference") if shown else None
 
 
 def files(folder: Path) -> set[Path]:

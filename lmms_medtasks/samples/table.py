@@ -45,9 +45,14 @@ def row_of(record: Record) -> dict[str, Any]:
     if record.judgement:
         verdicts = [verdict for verdicts in record.judgement.verdicts for verdict in verdicts]
         row["judge"] = json.dumps(record.judgement.judge, sort_keys=True, default=str)
+        row["protocol"] = str(record.judgement.judge["protocol"])
         row["judgement"] = record.judgement.status
         row["verdict_statuses"] = [str(verdict["status"]) for verdict in verdicts]
         row["verdict_reasons"] = [str(verdict.get("reason") or "") for verdict in verdicts]
+        row["verdict_models"] = [
+            None if verdict.get("model") is None or verdict["status"] != "judged" else str(verdict["model"])
+            for verdict in verdicts
+        ]
     return row
 
 
@@ -120,10 +125,8 @@ class Samples:
         mask = np.ones(len(self), dtype=bool)
         for name, value in restriction.items():
             column = self.column(name)
-            if isinstance(value, tuple):
-                mask &= np.fromiter((each in value for each in column), dtype=bool, count=len(column))
-            else:
-                mask &= np.fromiter((each == value for each in column), dtype=bool, count=len(column))
+            allowed = value if isinstance(value, tuple) else (value,)
+            mask &= np.logical_or.reduce([np.asarray(column == each, dtype=bool) for each in allowed])
         return self.take(mask)
 
     def of_measure(self, measure: str) -> Samples:

@@ -8,20 +8,17 @@ five stars, RR cannot reach 0 (1/5 at worst) and moves less than the score does:
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from lmms_medtasks.statistics.bootstrap import (
     RESAMPLES,
-    Distribution,
     Figure,
     Interval,
     Part,
     bootstrap,
     mean,
-    mean_change,
 )
 
 
@@ -30,26 +27,6 @@ class Sides(NamedTuple):
 
     iid: Part
     ood: Part
-
-    @property
-    def shared(self) -> int:
-        """Images that are in both tests. A resample draws each with its questions of both."""
-        return len(set(self.iid.clusters) & set(self.ood.clusters))
-
-
-@dataclass(frozen=True)
-class Robustness:
-    """Both means, their ratio (RR) and their difference (OoD less i.i.d.), with intervals from the same resamples.
-
-    ``ratio.estimate`` is None where a test has no score or the i.i.d. mean is 0: what is lost of nothing is not
-    defined. ``ratio.undefined`` counts the resamples of which that holds. ``shared``: images in both tests.
-    """
-
-    iid: Interval
-    ood: Interval
-    ratio: Interval
-    change: Interval
-    shared: int
 
 
 class Difference(NamedTuple):
@@ -75,30 +52,6 @@ def ratio(iid: np.ndarray, ood: np.ndarray) -> np.ndarray:
     """Statistic: the mean of the first column in the second part over that in the first; NaN where that is 0."""
     below = mean(iid)
     return mean(ood) / np.where(below == 0, np.nan, below)
-
-
-def robustness(sides: Sides, *, seed: int | str = 0, resamples: int = RESAMPLES, level: float = 0.95) -> Robustness:
-    """RR of one model with its interval: images of both tests are drawn together, so that a shared one stays paired.
-
-    Rows without a score must have been left out of the parts.
-    """
-    figures = {
-        "iid": Figure(mean, ("iid",)),
-        "ood": Figure(mean, ("ood",)),
-        "ratio": Figure(ratio, ("iid", "ood")),
-        "change": Figure(mean_change, ("iid", "ood")),
-    }
-    found = bootstrap(sides._asdict(), figures, seed=seed, resamples=resamples)
-    return Robustness(**{name: each.interval(level) for name, each in found.items()}, shared=sides.shared)
-
-
-def draws(models: Mapping[str, Sides], *, seed: int | str = 0, resamples: int = RESAMPLES) -> dict[str, Distribution]:
-    """RR of each model on the data and on each resample, (resamples,) floats, the same images drawn for all models.
-
-    SURE-VQA's Figure 19 compares ``resamples=100`` such values (:mod:`lmms_medtasks.statistics.significance`).
-    """
-    figures = {name: Figure(ratio, (f"{name} iid", f"{name} ood")) for name in models}
-    return bootstrap(_parts(models), figures, seed=seed, resamples=resamples)
 
 
 def differences(

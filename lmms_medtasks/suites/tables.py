@@ -13,6 +13,7 @@ from lmms_medtasks.samples.table import Samples, row_of
 from lmms_medtasks.suites import registry
 from lmms_medtasks.suites.suite import Suite
 
+_ROUNDING = 1e-9
 ORIGIN = ("run", "task", "condition", "line", "repeated")
 """Columns beside the record's: the run's number, its task, how it was asked, the line of the log, and whether another
 task of the run asked the same under the same condition before."""
@@ -30,8 +31,8 @@ def tasks_of(suite: Suite, run: Run) -> list[str]:
 def suite_table(suite: Suite, runs: Sequence[Run]) -> Samples:
     """One table of all questions of the benchmark's tasks in ``runs``.
 
-    Raises UserError, with file and line, for a record that can't be read or has a measure that the benchmark does not
-    declare.
+    Raises UserError, with file and line, for a record that can't be read, has a measure that the benchmark does not
+    declare, a score outside its measure's range, or a tag's value that the tag can't have.
     """
     return Samples.of_rows(row for number, run in enumerate(runs) for row in _rows(suite, number, run))
 
@@ -42,10 +43,11 @@ def _rows(suite: Suite, number: int, run: Run) -> Iterator[dict[str, Any]]:
         settings = settings_of(run, task)
         condition, tags = suite.condition(task, settings), suite.task_tags(task, settings)
         for record, line in _declared(suite, records(run, task), str(run.samples_file(task))):
+            origin = {"run": number, "task": task, "condition": condition, "line": line}
             # Texts of others: what can't be printed has no place in a table, a page or a terminal.
-            row = {name: _printable(value) for name, value in {**row_of(record), **tags}.items()}
+            row = {name: _printable(value) for name, value in {**row_of(record), **tags, **origin}.items()}
             key = (condition, *(row.get(name) for name in suite.identity))
-            yield {**row, "run": number, "task": task, "condition": condition, "line": line, "repeated": key in seen}
+            yield {**row, "repeated": key in seen}
             seen.add(key)
 
 
@@ -65,6 +67,10 @@ def _declared(suite: Suite, found: Iterable[tuple[Record, int]], file: str) -> I
             low, high = known[name].low, known[name].high
             if value.score is not None and not low - _ROUNDING <= value.score <= high + _ROUNDING:
                 raise UserError(f"{where}: {name} is {value.score!r}, wanted a number from {low:g} to {high:g}.")
+        for name, allowed in suite.tag_values.items():
+            if record.tags.get(name) not in allowed:
+                shown = printable(str(record.tags.get(name, "not there")))
+                raise unknown(name, shown, map(str, allowed), f"{where}; declared by {suite.name}")
         wrong = suite.check(record)
         if wrong:
             raise UserError(f"{where}: {wrong} Was the log edited?")

@@ -10,7 +10,8 @@ from lmms_medtasks.board.collect import collect
 from lmms_medtasks.board.measures import main_measures, scale
 from lmms_medtasks.board.site import ranking
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.judges import med_cmr, sure_vqa
+from lmms_medtasks.judges import med_cmr
+from lmms_medtasks.task_configs.sure_vqa import judging
 
 TASK = "medq_deg_l1"
 ANSWERS = {"q2": "AAB", "q1": "AAA", "q3": "B-!", "q4": "!!!"}
@@ -346,7 +347,7 @@ def test_scales_know_every_suite():
     assert [scale("med_cmr_open", "total").low, scale("med_cmr_open", "total_SOD").high] == ends
     assert (scale("med_cmr_open", "consistency").low, scale("med_cmr_open", "coherence").high) == (0, med_cmr.HIGHEST)
     stars = scale("sure_slake_modality", "open_iid")
-    assert (stars.low, stars.high) == (sure_vqa.STARS.worst, sure_vqa.STARS.best)
+    assert (stars.low, stars.high) == (judging.STARS.worst, judging.STARS.best)
     assert not scale("medobvious", "false_alarm_rate").higher_is_better
     assert scale("medq_deg_l2", "accuracy").factor == 100
 

@@ -7,10 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.seeding import generator
 from lmms_medtasks.statistics import robustness as under_test
-from lmms_medtasks.statistics.bootstrap import part
-from lmms_medtasks.statistics.robustness import Sides, differences, draws, relative_robustness, robustness
+from lmms_medtasks.statistics.bootstrap import RESAMPLES, part
+from lmms_medtasks.statistics.robustness import Sides, differences, relative_robustness
+from lmms_medtasks.suites.estimates import Contrast
+
+RR = Contrast(main="ratio", first={"set": "iid"}, second={"set": "ood"}, ratio=True)
 
 
 def test_examples_in_docstrings():
@@ -42,16 +46,31 @@ def sides(iid_images, iid, ood_images, ood):
     return Sides(part(iid_images, iid), part(ood_images, ood))
 
 
+def table(iid_images, iid, ood_images, ood):
+    """The questions of both tests, an image and a score each."""
+    tests = {"iid": zip(iid_images, iid, strict=True), "ood": zip(ood_images, ood, strict=True)}
+    return Samples.of_rows(
+        {"set": side, "cluster": image, "accuracy.score": float(score), "accuracy.asked": True}
+        for side, questions in tests.items()
+        for image, score in questions
+    )
+
+
+def robustness(*tests, seed=0, resamples=RESAMPLES):
+    """Both means ("first", "second"), their "ratio" and "change", with intervals from the same resamples."""
+    return RR.of(table(*tests), resamples, seed)
+
+
 def test_worked_by_hand():
     # i.i.d.: images a (1, 1), b (1, 0), c (1): 4/5. OoD: images c (0), d (1, 0): 1/3. RR = (1/3) / (4/5) = 5/12.
-    found = robustness(sides(["a", "a", "b", "b", "c"], [1, 1, 1, 0, 1], ["c", "d", "d"], [0, 1, 0]))
-    assert found.iid.estimate == pytest.approx(0.8)
-    assert found.ood.estimate == pytest.approx(1 / 3)
-    assert found.ratio.estimate == pytest.approx(5 / 12)
-    assert found.change.estimate == pytest.approx(1 / 3 - 0.8)
-    assert found.shared == 1
-    assert (found.iid.n, found.ood.n, found.ratio.n) == (5, 3, 8)
-    assert (found.iid.clusters, found.ood.clusters, found.ratio.clusters) == (3, 2, 4)
+    found = robustness(["a", "a", "b", "b", "c"], [1, 1, 1, 0, 1], ["c", "d", "d"], [0, 1, 0])
+    iid, ood, ratio = (found[name] for name in ("first", "second", "ratio"))
+    assert iid.estimate == pytest.approx(0.8)
+    assert ood.estimate == pytest.approx(1 / 3)
+    assert ratio.estimate == pytest.approx(5 / 12)
+    assert found["change"].estimate == pytest.approx(1 / 3 - 0.8)
+    assert (iid.n, ood.n, ratio.n) == (5, 3, 8)
+    assert (iid.clusters, ood.clusters, ratio.clusters) == (3, 2, 4)  # image c is in both tests
 
 
 def test_interval_is_that_of_draws_written_out():
@@ -63,9 +82,8 @@ def test_interval_is_that_of_draws_written_out():
         one, other = ([value for image in drawn for value in images[image][side]] for side in (0, 1))
         expected.append(np.mean(other) / np.mean(one) if one and other and np.mean(one) else np.nan)
     defined = np.array(expected)[~np.isnan(expected)]
-    found = robustness(
-        sides(["a", "a", "b", "b", "c"], [1, 1, 1, 0, 1], ["c", "d", "d"], [0, 1, 0]), seed=3, resamples=400
-    ).ratio
+    found = robustness(["a", "a", "b", "b", "c"], [1, 1, 1, 0, 1], ["c", "d", "d"], [0, 1, 0], seed=3, resamples=400)
+    found = found["ratio"]
     assert found.undefined == 400 - len(defined) > 0
     assert (found.low, found.high) == pytest.approx(tuple(np.quantile(defined, [0.025, 0.975])))
 
@@ -74,12 +92,12 @@ def test_shared_images_pair_the_two_tests():
     # The OoD test is the i.i.d. one, each score halved: RR is 0.5 in every draw, whatever images it holds.
     scores = generator("test", "shared").random(60)
     names = [f"{number % 20}" for number in range(60)]
-    joint = robustness(sides(names, scores, names, scores / 2))
-    assert (joint.ratio.low, joint.ratio.high) == pytest.approx((0.5, 0.5))
-    assert joint.shared == 20
-    apart = robustness(sides(names, scores, [f"other {name}" for name in names], scores / 2))
-    assert apart.shared == 0
-    assert apart.ratio.high - apart.ratio.low > 0.05
+    joint = robustness(names, scores, names, scores / 2)["ratio"]
+    assert (joint.low, joint.high) == pytest.approx((0.5, 0.5))
+    assert joint.clusters == 20
+    apart = robustness(names, scores, [f"other {name}" for name in names], scores / 2)["ratio"]
+    assert apart.clusters == 40
+    assert apart.high - apart.low > 0.05
 
 
 @pytest.mark.parametrize(
@@ -87,26 +105,30 @@ def test_shared_images_pair_the_two_tests():
     [(([], []), (["a"], [1])), ((["a"], [1]), ([], [])), ((["a", "b"], [0, 0]), (["c"], [1]))],
 )
 def test_without_a_value_there_is_none(iid, ood):
-    found = robustness(sides(*iid, *ood)).ratio
+    found = robustness(*iid, *ood)["ratio"]
     assert (found.estimate, found.low, found.high) == (None, None, None)
 
 
 def test_resamples_with_nothing_right_are_counted():
     # One of four i.i.d. images is right: drawn not at all in (3/4)^4 of the draws, were there no OoD images; with four
     # of those, 8 are drawn of 8: (7/8)^8 = 0.344.
-    found = robustness(sides(list("abcd"), [1, 0, 0, 0], list("efgh"), [1, 1, 1, 1]), resamples=2000).ratio
+    found = robustness(list("abcd"), [1, 0, 0, 0], list("efgh"), [1, 1, 1, 1], resamples=2000)["ratio"]
     assert found.estimate == 4.0
     assert found.undefined / 2000 == pytest.approx(0.344 + (1 / 2) ** 8, abs=0.045)
 
 
 def test_draws_of_all_models_are_of_the_same_images():
+    """Models over the same images: each one's own draw of one seed has the same of them as any other's."""
     scores = generator("test", "models").random(40)
     names = [f"{number}" for number in range(40)]
-    same = sides(names[:20], scores[:20], names[20:], scores[20:])
-    found = draws({"x": same, "y": same}, resamples=100)
-    assert len(found["x"].values) == 100
-    assert (found["x"].values == found["y"].values).all()
-    assert found["x"].estimate == pytest.approx(scores[20:].mean() / scores[:20].mean())
+    twice = (
+        table(names[:20], scores[:20], names[20:], scores[20:]),
+        table(names[:20], scores[:20] * 2, names[20:], scores[20:]),
+    )
+    one, other = (RR.distributions(each, 100)["ratio"] for each in twice)
+    assert len(one.values) == 100
+    assert one.values / 2 == pytest.approx(other.values)
+    assert one.estimate == pytest.approx(scores[20:].mean() / scores[:20].mean())
 
 
 def test_differences_between_models_are_paired():

@@ -30,12 +30,6 @@ def _med_cmr() -> list[Table]:
     return [published.table((), ())]
 
 
-def _sure_vqa() -> list[Table]:
-    from lmms_medtasks.report.sure_vqa import published
-
-    return published.paper()
-
-
 def _bones_joints() -> list[Table]:
     from lmms_medtasks.report.bones_joints import published
 
@@ -45,6 +39,5 @@ def _bones_joints() -> list[Table]:
 _SUITES: Mapping[str, Callable[[], list[Table]]] = {
     "medq_deg": _medq_deg,
     "med_cmr": _med_cmr,
-    "sure_vqa": _sure_vqa,
     "bones_joints": _bones_joints,
 }

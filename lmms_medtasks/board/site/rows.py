@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
 
 from lmms_medtasks.board import installed
@@ -25,9 +24,7 @@ def published(task: str) -> list[PublishedScores]:
     suite = registry.find(task, {})
     if suite is not None:
         return list(report_of(suite).published_scores(task))
-    if task.startswith("bones_joints_"):
-        return list(_bones_joints(task))
-    return list(_sure_vqa(task)) if task.startswith("sure_") else []
+    return list(_bones_joints(task)) if task.startswith("bones_joints_") else []
 
 
 def _medq_deg() -> Iterator[PublishedScores]:
@@ -58,35 +55,3 @@ def _bones_joints(task: str) -> Iterator[PublishedScores]:
         if row.task == number and (row.imaging == imaging or number in ("t1", "t2", "t3")):
             paper = "Wang et al., The Illusion of Clinical Reasoning,"
             yield PublishedScores(paper, row.model, "published, text", {"accuracy": Cell(row.accuracy)})
-
-
-def _sure_vqa(task: str) -> Iterator[PublishedScores]:
-    from lmms_medtasks.task_configs.sure_vqa import reference
-
-    tables = {
-        f"sure_{dataset}_{shift}": (dataset, shift) for dataset, shifts in reference.SHIFTS.items() for shift in shifts
-    }
-    shown = not task.endswith("_noimage")
-    found = tables.get(task.removesuffix("_noimage"))
-    if found is None:
-        return
-    dataset, shift = found
-    number = next(number for number, table in reference.TABLES.items() if table == (dataset, shown))
-    for base, method in itertools.product(reference.BASE_MODELS, reference.METHODS):
-        cells: dict[str, Cell] = {}
-        for kind, factor in (("closed", 100.0), ("open", 1.0)):
-            for row in reference.robustness_results(dataset, base, shift, kind, image_shown=shown):
-                if row.method == method:
-                    cells[f"{kind}_iid"] = _scaled(row.iid, factor)
-                    cells[f"{kind}_ood"] = _scaled(row.ood, factor)
-        if cells and (method != "most_frequent" or base == "medical"):
-            name = reference.METHODS[method]
-            title = name if method == "most_frequent" else f"{reference.BASE_MODELS[base]}: {name}"
-            yield PublishedScores("SURE-VQA", title, f"published, Table {number}", cells)
-
-
-def _scaled(printed: tuple[float, float | None] | None, factor: float) -> Cell:
-    if printed is None:
-        return Cell(None)
-    mean, sd = printed
-    return Cell(factor * mean, sd=None if sd is None else factor * sd)

@@ -14,6 +14,7 @@ from lmms_medtasks.statistics.shared import Shared
 from lmms_medtasks.statistics.text import exact_match, token_scores
 
 FINGERPRINT_ALSO = (
+    "lmms_medtasks.judges.folding",
     "lmms_medtasks.judges.open_answer",
     "lmms_medtasks.judges.records",
     "lmms_medtasks.statistics.coverage",

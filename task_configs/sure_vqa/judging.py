@@ -3,8 +3,8 @@
 Scales and rule are the paper's (section 2, R2; Appendix A.2), the prompts say the same in our words. What is ours:
 
 * The hybrid rule. The paper gives an exact match the highest score without asking the judge; its public code compares
-  the texts as they are. Here they are compared folded (:func:`folded`): case, white space, and punctuation around the
-  answer do not count.
+  the texts as they are. Here they are compared folded (:func:`~lmms_medtasks.judges.folding.folded`): case, white
+  space, and punctuation around the answer do not count.
 * Where the options of a closed question are known and the answer is one of them and nothing else, the scale says the
   score, and no judge is asked either. An answer without a word gets the lowest score.
 
@@ -15,9 +15,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from lmms_medtasks.data.sure_reader import SEPARATOR
+from lmms_medtasks.judges.folding import folded
 from lmms_medtasks.judges.protocol import Dimension, Item, Protocol
 from lmms_medtasks.parsing.replies import after_reasoning
 
@@ -31,21 +33,12 @@ MIMIC_TERMS = (
 OPEN_TAGS = ("suite", "shift", "set", "answer_type")
 """What a log may say of a question of MIMIC-CXR-VQA besides its ids: which test it is in, and how it is scored."""
 
-_AROUND = " .,;:!\"'`*"
 _BOTH_NONE = {"both", "none"}
+_PROMPTS = Path(__file__).parent / "prompts"
 
 STARS = Dimension("stars", {str(stars): float(stars) for stars in range(1, 6)})
 CLOSED = Dimension("correct", {"0": 0.0, "1": 1.0})
 MULTILABEL = Dimension("correct", {"0": 0.0, "0.5": 0.5, "1": 1.0})
-
-
-def folded(text: str) -> str:
-    """What of an answer counts when two are compared: no case, single spaces, no punctuation or marks around it.
-
-    >>> folded(" **Yes.** "), folded("Left  lung"), folded("2.5 cm.")
-    ('yes', 'left lung', '2.5 cm')
-    """
-    return " ".join(text.casefold().split()).strip(_AROUND)
 
 
 def _item(kind: str, with_options: bool, doc: Mapping[str, Any], reply: str) -> Item | None:
@@ -82,7 +75,7 @@ def _protocol(name: str, kind: str, dimension: Dimension, terms: str = "") -> Pr
     with_options = kind != "open"
     return Protocol(
         name=name,
-        prompt=f"sure_{kind}.txt",
+        prompt=str(_PROMPTS / f"sure_{kind}.txt"),
         version=1,
         dimensions=(dimension,),
         fields=("question", *(("options",) if with_options else ()), "reference", "answer"),
@@ -104,3 +97,5 @@ MIMIC_MULTILABEL = _protocol("sure_mimic_multilabel", "multilabel", MULTILABEL, 
 
 BY_KIND = {"open": OPEN, "closed": CLOSED_PROTOCOL, "multilabel": MULTILABEL_PROTOCOL}
 MIMIC_BY_KIND = {"open": MIMIC_OPEN, "closed": MIMIC_CLOSED, "multilabel": MIMIC_MULTILABEL}
+
+PROTOCOLS = (*BY_KIND.values(), *MIMIC_BY_KIND.values())

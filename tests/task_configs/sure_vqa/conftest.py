@@ -9,6 +9,14 @@ from typing import Any
 
 import pytest
 
+from lmms_medtasks.report.suites import Options
+from lmms_medtasks.report.views import Source
+from lmms_medtasks.samples import runs
+from lmms_medtasks.samples.record import Judgement, MeasureValue, Record
+from lmms_medtasks.suites.tables import suite_table
+from lmms_medtasks.task_configs.sure_vqa.measures import SUITE, TEXT, remeasured
+from lmms_medtasks.task_configs.sure_vqa.report import sources
+
 # id: image, set, answer type. Image b is in both tests.
 QUESTIONS = {
     "c1": ("a", "iid", "closed"),
@@ -22,7 +30,6 @@ QUESTIONS = {
 }
 # Labels; "?" is a missing judgement, "!" a failed request, "_" an empty reply (the worst label, by rule).
 LABELS = {"c1": "1", "c2": "1", "c3": "0.5", "o1": "5", "o2": "4", "c4": "1", "c5": "0", "o3": "3"}
-_TEXT = ("exact_match", "f1", "precision", "recall", "bleu")
 _WORST = {"closed": "0", "multilabel": "0", "open": "1"}
 
 
@@ -36,19 +43,30 @@ def record(
         verdict = {"status": "missing", "labels": {}, "reason": "no verdict: SECRET", "reply": "SECRET"}
     elif label == "_":
         verdict.update(status="exact", labels={dimension: _WORST[kind]}, reason="no answer")
-    found = {
-        "id": question,
-        "image_id": image,
-        "data": "full",
-        "set": side,
-        "answer_type": kind,
-        "trials": [{"!": "failed", "_": "empty"}.get(label, "ok")],
-        "judge": {"name": judge, "protocol": f"sure_{kind}", "version": 1, "is_paper_judge": "gemma" in judge},
-        "items": [{"question": "SECRET", "reference": "SECRET", "answer": "SECRET"}],
-        "verdicts": [[] if label == "!" else [verdict]],
-    }
-    scored = None if label == "!" else dict.fromkeys(_TEXT, text)
-    return found if text is None else {**found, "traditional": [scored]}
+    described = {"name": judge, "protocol": f"sure_{kind}", "version": 1, "is_paper_judge": "gemma" in judge}
+    items = ({"question": "SECRET", "reference": "SECRET", "answer": "SECRET"},)
+    scored = text is not None and label != "!"
+    made = Record(
+        id=question,
+        cluster=image,
+        trials=({"!": "failed", "_": "empty"}.get(label, "ok"),),
+        expected=None,
+        measures=dict.fromkeys(TEXT, MeasureValue(text)) if scored else {},
+        tags={"data": "full", "set": side, "answer_type": kind},
+        judgement=Judgement(described, items, (() if label == "!" else (verdict,),)),
+    )
+    return remeasured(made).to_json()
+
+
+@pytest.fixture
+def sources_of() -> Callable[..., list[Source]]:
+    """The sources of the runs in these folders."""
+
+    def of_folders(*folders: Path, resamples: int = 0) -> list[Source]:
+        found = runs.find(folders)
+        return sources(SUITE, found, suite_table(SUITE, found), Options(resamples=resamples))
+
+    return of_folders
 
 
 @pytest.fixture
@@ -62,6 +80,13 @@ def write_sure_run(tmp_path: Path) -> Callable[..., Path]:
         return folder
 
     return write
+
+
+def joined(own: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
+    found = dict(own)
+    for name, value in more.items():
+        found[name] = {**found[name], **value} if isinstance(value, dict) else value
+    return found
 
 
 def _write(
@@ -78,11 +103,11 @@ def _write(
     text: float | None = 0.25,
     date: str = "20260101_000000",
 ) -> None:
-    """``more``: fields to add to the records, by question."""
+    """``more``: fields of the records, by question; what is a mapping is joined to the record's own."""
     rows = {
         task: [
             {
-                "metric": {**record(question, label, questions, judge, text), **(more or {}).get(question, {})},
+                "questions": joined(record(question, label, questions, judge, text), (more or {}).get(question, {})),
                 "filtered_resps": ["SECRET"],
             }
             for question, label in labels.items()
@@ -93,6 +118,7 @@ def _write(
         "results": {task: {"closed,none": 0.5} for task in rows},
         "configs": {
             task: {
+                "dataset_kwargs": {"data_files": {"test": f"medtasks://sure_{task.split('_')[1]}/test"}},
                 "metadata": {"data": data},
                 "lmms_eval_specific_kwargs": {"default": {"no_image": True} if "_noimage" in task else {}},
             }

@@ -4,12 +4,10 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from lmms_medtasks.report.sure_vqa.across import Condition, across, duels, with_and_without
-from lmms_medtasks.report.sure_vqa.analysis import analyse
-from lmms_medtasks.report.sure_vqa.methods import methods
-from lmms_medtasks.report.sure_vqa.reading import Shift, sources
-from lmms_medtasks.samples import result_files as results
 from lmms_medtasks.seeding import generator
+from lmms_medtasks.task_configs.sure_vqa.report_across import Condition, across, duels, with_and_without
+from lmms_medtasks.task_configs.sure_vqa.report_methods import methods
+from lmms_medtasks.task_configs.sure_vqa.report_shifts import Shift, statistic
 
 MODALITY = Shift("slake", "modality")
 CLOSED = Condition(MODALITY, "closed")
@@ -19,15 +17,12 @@ MANY = {
 
 
 @pytest.fixture
-def method(write_sure_run):
+def method(write_sure_run, sources_of):
     """Writes runs and gives their methods."""
 
     def of_runs(**runs):
-        found = []
-        for name, chosen in runs.items():
-            (file,) = results.files(write_sure_run(name=name, checkpoint=name, **chosen))
-            found += [analyse(source, resamples=0) for source in sources(results.read(file))]
-        return methods(found)
+        folders = [write_sure_run(name=name, checkpoint=name, **chosen) for name, chosen in runs.items()]
+        return methods([source for folder in folders for source in sources_of(folder)])
 
     return of_runs
 
@@ -75,7 +70,7 @@ def test_seeds_of_a_method_are_one_row_and_all_its_resamples(method):
     )
     found = across(two, resamples=100).compared[CLOSED]
     assert {name: len(each) for name, each in found.values.items()} == {"x": 200, "y": 100}
-    single = [two[0].analyses[n].get(MODALITY, "closed").robustness.ratio.estimate for n in (0, 1)]
+    single = [statistic(two[0].sources[n], MODALITY, "closed", "rr").estimate for n in (0, 1)]
     assert found.rr["x"] == pytest.approx(np.mean(single))
 
 
@@ -118,11 +113,11 @@ def test_duels_pair_runs_by_seed(method):
 
 
 def test_duels_pair_corrupted_forms_of_a_question_by_its_id(method):
-    more = {"c1": {"question_id": "q"}}
+    more = {"c1": {"pair": "q"}}
     questions = {"c1": ("a", "iid", "closed"), "c9": ("a", "iid", "closed")}
     x, y = method(
         x={"questions": questions, "labels": {"c1": "1"}, "more": more},
-        y={"questions": questions, "labels": {"c9": "0"}, "more": {"c9": {"question_id": "q"}}},
+        y={"questions": questions, "labels": {"c9": "0"}, "more": {"c9": {"pair": "q"}}},
     )
     (found,) = duels([(x, y)], resamples=0)
     assert found.versus.win.estimate == 1

@@ -1,22 +1,26 @@
-"""The numbers of several methods: RR on common questions, tests of it, what it depends on, wins and losses."""
+"""SURE-VQA, several methods: RR on common questions, tests of it, what it depends on, wins and losses."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from lmms_medtasks.report.sure_vqa.methods import Method
-from lmms_medtasks.report.sure_vqa.reading import KINDS, SIDES, Answer, Shift, Side, Source, of, tests
+from lmms_medtasks.report.views import Source
+from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.statistics.bootstrap import Interval
-from lmms_medtasks.statistics.robustness import Sides, differences, draws
+from lmms_medtasks.statistics.robustness import Sides, differences
 from lmms_medtasks.statistics.significance import Comparison, WinLoss, welch, win_loss
 from lmms_medtasks.statistics.variability import Anova, Spread, anova, anova_of_methods, ranks, spread
 from lmms_medtasks.statistics.versus import Answer as Scored
 from lmms_medtasks.statistics.versus import Versus, versus
+from lmms_medtasks.suites.estimates import measured
+from lmms_medtasks.task_configs.sure_vqa.measures import KINDS, ROBUSTNESS, SIDES
+from lmms_medtasks.task_configs.sure_vqa.report_methods import Method, model_of
+from lmms_medtasks.task_configs.sure_vqa.report_shifts import Shift, groups, scores
 
 RESAMPLES = 100
 """Resamples of RR that Welch's tests compare (SURE-VQA, appendix C.5.1)."""
@@ -81,18 +85,19 @@ class Duel(NamedTuple):
     first: str
     second: str
     condition: Condition
-    side: Side
+    side: str
     versus: Versus
 
 
 def across(methods: Sequence[Method], *, resamples: int) -> Across:
     """Compare methods under each condition that all of them were run on, corrupted tests apart: no real shifts."""
     shared = set.intersection(*(set(each.shifts) for each in methods)) if methods else set()
+    asked = [set(groups(source)) for method in methods for source in method.sources]
     conditions = [
         Condition(shift, kind)
         for shift in sorted(shared, key=lambda each: each.place)
         for kind in KINDS
-        if not shift.strength and all(each.get(shift, kind) for method in methods for each in method.analyses)
+        if not shift.strength and all((shift, kind) in each for each in asked)
     ]
     compared = {each: _compared(each, methods, resamples) for each in conditions}
     table = {
@@ -112,35 +117,44 @@ def across(methods: Sequence[Method], *, resamples: int) -> Across:
 
 
 def _compared(condition: Condition, methods: Sequence[Method], resamples: int) -> Compared:
-    runs = {
-        (method.name, number): analysis.source for method in methods for number, analysis in enumerate(method.analyses)
+    kind = condition.kind
+    asked = {
+        (method.name, number): source.rows.where(condition.shift.where(kind))
+        for method in methods
+        for number, source in enumerate(method.sources)
     }
-    answers = {key: of(source.shifts[condition.shift], kind=condition.kind) for key, source in runs.items()}
-    scored = [{_key(each) for each in own if each.score is not None} for own in answers.values()]
-    common = set.intersection(*scored)
-    asked = {_key(each) for own in answers.values() for each in own}
-    rows = {key: tests([each for each in own if _key(each) in common], condition.kind) for key, own in answers.items()}
-    found = draws({f"{name}\n{number}": own for (name, number), own in rows.items()}, resamples=resamples)
-    by_method = {
-        method.name: [found[f"{method.name}\n{number}"] for number in range(len(method.analyses))] for method in methods
-    }
+    scored = {key: _scored_keys(rows, kind) for key, rows in asked.items()}
+    common = set.intersection(*scored.values())
+    every = {key for rows in asked.values() for key in _keys(rows)}
+    rows = {key: own.take(np.array([each in common for each in _keys(own)], dtype=bool)) for key, own in asked.items()}
+    # All are over the same questions: resamples of one seed draw the same images of each.
+    found = {key: ROBUSTNESS[kind].distributions(own, resamples)["ratio"] for key, own in rows.items()}
+    by_method = {method.name: [found[method.name, number] for number in range(len(method.sources))]
+                 for method in methods}  # fmt: skip
     estimates = {name: [each.estimate for each in own] for name, own in by_method.items()}
+    sides = {method.name: _sides(rows[method.name, 0], kind) for method in methods}
     return Compared(
         condition=condition,
         rr={name: None if np.isnan(own).any() else float(np.mean(own)) for name, own in estimates.items()},
         values={name: np.concatenate([each.values[:RESAMPLES] for each in own]) for name, own in by_method.items()},
-        differences=_differences({method.name: rows[method.name, 0] for method in methods}, resamples),
+        differences={(each.first, each.second): each.difference for each in differences(sides, resamples=resamples)},
         questions=len(common),
-        left_out=len(asked) - len(common),
+        left_out=len(every) - len(common),
     )
 
 
-def _differences(rows: Mapping[str, Sides], resamples: int) -> dict[tuple[str, str], Interval]:
-    return {(each.first, each.second): each.difference for each in differences(rows, resamples=resamples)}
+def _keys(rows: Samples) -> list[tuple[str, str]]:
+    """Test and id of each question."""
+    return list(zip(rows.column("set"), rows.column("id"), strict=True))
 
 
-def _key(answer: Answer) -> tuple[str, str]:
-    return answer.side, answer.id
+def _scored_keys(rows: Samples, kind: str) -> set[tuple[str, str]]:
+    """Those with a score. Whether a test has any mean at all is for each test to say."""
+    return {key for side in SIDES.values() for key in _keys(rows.where(side).scored(kind))}
+
+
+def _sides(rows: Samples, kind: str) -> Sides:
+    return Sides(*(measured(rows.where(side), kind) for side in SIDES.values()))
 
 
 def _depends(table: Mapping[Condition, Mapping[str, float]]) -> list[Depends]:
@@ -155,11 +169,11 @@ def _depends(table: Mapping[Condition, Mapping[str, float]]) -> list[Depends]:
 
 def with_and_without(methods: Sequence[Method]) -> list[tuple[Method, Method]]:
     """The methods that were run both with images and without, as pairs."""
-    without = {method.analyses[0].source.model: method for method in methods if not method.image_shown}
+    without = {model_of(method.sources[0]): method for method in methods if not method.image_shown}
     return [
         (method, without[model])
         for method in methods
-        if method.image_shown and (model := method.analyses[0].source.model) in without
+        if method.image_shown and (model := model_of(method.sources[0])) in without
     ]
 
 
@@ -184,14 +198,13 @@ def duels(pairs: Sequence[tuple[Method, Method]], *, resamples: int) -> list[Due
 
 def _paired_runs(first: Method, second: Method) -> list[tuple[Source, Source]]:
     """Runs with the same seed; without any in common the first run of each."""
-    other = dict(zip(second.seeds, second.analyses, strict=True))
-    pairs = [(each, other[seed]) for seed, each in zip(first.seeds, first.analyses, strict=True) if seed in other]
-    return [(one.source, two.source) for one, two in pairs or [(first.analyses[0], second.analyses[0])]]
+    other = dict(zip(second.seeds, second.sources, strict=True))
+    pairs = [(each, other[seed]) for seed, each in zip(first.seeds, first.sources, strict=True) if seed in other]
+    return pairs or [(first.sources[0], second.sources[0])]
 
 
-def _scored(source: Source, shift: Shift, side: Side, kind: str, number: int) -> list[tuple[str, Scored]]:
+def _scored(source: Source, shift: Shift, side: str, kind: str, number: int) -> Iterator[tuple[str, Scored]]:
     """Keyed by question, not by answer: the ids of a task without images may differ."""
-    return [
-        (f"{number}\n{each.question_id}", Scored(each.image_id, each.score))
-        for each in of(source.shifts[shift], side, kind)
-    ]
+    rows = source.rows.where(shift.where(kind, side))
+    for question, image, score in zip(rows.column("pair"), rows.column("cluster"), scores(rows, kind), strict=True):
+        yield f"{number}\n{question}", Scored(image, score)

@@ -1,4 +1,4 @@
-"""The part of a report that compares several methods: seeds joined, robustness tested, answers against answers."""
+"""SURE-VQA: the comparison of several methods. Seeds are joined, robustness tested, answers set against answers."""
 
 from __future__ import annotations
 
@@ -7,50 +7,53 @@ import itertools
 from collections.abc import Hashable, Mapping, Sequence
 
 from lmms_medtasks.errors import unknown
-from lmms_medtasks.report.about import extent
 from lmms_medtasks.report.document import Figure, Flag, Part, Row, Section, Table
 from lmms_medtasks.report.same_questions import with_marks
+from lmms_medtasks.report.suite_report import data_extent
 from lmms_medtasks.report.suites import Options
-from lmms_medtasks.report.sure_vqa import across, comparison_tables, figures, published
-from lmms_medtasks.report.sure_vqa.across import Across, Duel
-from lmms_medtasks.report.sure_vqa.methods import Method
-from lmms_medtasks.report.sure_vqa.reading import KINDS, SIDES, of
-from lmms_medtasks.report.sure_vqa.tables import SIDE_NAMES
-from lmms_medtasks.samples.result_files import Run
+from lmms_medtasks.report.views import Source
+from lmms_medtasks.task_configs.sure_vqa import report_across as across
+from lmms_medtasks.task_configs.sure_vqa import report_across_figures as figures
+from lmms_medtasks.task_configs.sure_vqa import report_across_tables as tables
+from lmms_medtasks.task_configs.sure_vqa import report_published as published
+from lmms_medtasks.task_configs.sure_vqa.measures import KINDS, SIDES
+from lmms_medtasks.task_configs.sure_vqa.report_across import Across, Duel
+from lmms_medtasks.task_configs.sure_vqa.report_methods import Method, methods
+from lmms_medtasks.task_configs.sure_vqa.report_shifts import SIDE_NAMES
 
 _ALL_PAIRS = 4
 """With more methods than these only the pairs that the user names are set against each other question by question."""
 _BARS = 40
 
 
-def part(methods: Sequence[Method], runs: Sequence[Run], options: Options) -> Part:
-    """The comparison of at least two methods."""
-    key = f"{options.prefix}all"
-    competing = [method for method in methods if method.image_shown and not method.baseline]
+def compare(sources: Sequence[Source], key: str, options: Options) -> Part:
+    """The comparison of at least two sources."""
+    found_methods = methods(sources)
+    competing = [method for method in found_methods if method.image_shown and not method.baseline]
     found = across.across(competing, resamples=options.resamples) if len(competing) > 1 else None
     sections = [
         Section(
             "joined",
             "Beside the published methods",
-            _said_of_seeds(methods),
-            tuple(published.shifts(methods)) or (comparison_tables.joined(methods),),
+            _said_of_seeds(found_methods),
+            tuple(published.tables(found_methods)) or (tables.joined(found_methods),),
         ),
         *_tested(found, key, options),
-        *_duels(methods, key, options),
+        *_duels(found_methods, key, options),
     ]
-    corrupted = published.corruptions(methods)
+    corrupted = published.corruptions(found_methods)
     if corrupted:
         sections.append(Section("corruptions", "Corruptions beside real shifts", tables=(corrupted,)))
-    analyses = [each for method in methods for each in method.analyses]
+    runs = {id(run) for source in sources for run, _ in source.asked}
     facts = (
-        ("Runs", str(len({run.path for run in runs}))),
-        ("Methods", "; ".join(str(method.cell.value) for method in methods)),
+        ("Runs", str(len(runs))),
+        ("Methods", "; ".join(str(method.cell.value) for method in found_methods)),
     )
-    said = "; ".join(dict.fromkeys(extent(each.source.run, each.source.tasks) for each in analyses))
+    said = "; ".join(dict.fromkeys(data_extent(source) for method in found_methods for source in method.sources))
     origin = (("data of the runs", said),)
     whole = Part(key, "Comparison", facts, tuple(_flags(found, said)), tuple(sections), origin)
-    shifts = {shift for method in methods for shift in method.shifts}
-    return with_marks(whole, _asked(methods), functools.partial(_row_of, published.labels(shifts)))
+    shifts = {shift for method in found_methods for shift in method.shifts}
+    return with_marks(whole, _asked(found_methods), functools.partial(_row_of, published.labels(shifts)))
 
 
 def _asked(methods: Sequence[Method]) -> dict[Hashable, dict[str, frozenset[str]]]:
@@ -59,9 +62,9 @@ def _asked(methods: Sequence[Method]) -> dict[Hashable, dict[str, frozenset[str]
     for method in methods:
         for shift in method.shifts:
             own = found[method.cell.value, shift.label] = {}
-            answers = [each.source.shifts[shift] for each in method.analyses]
             for kind, side in itertools.product(KINDS, SIDES):
-                asked = [frozenset(answer.question_id for answer in of(each, side, kind)) for each in answers]
+                rows = [source.rows.where(shift.where(kind, side)) for source in method.sources]
+                asked = [frozenset(each.column("pair")) for each in rows]
                 if all(asked):
                     own[f"{kind} {SIDE_NAMES[side]}"] = frozenset.intersection(*asked)
     return found
@@ -73,7 +76,7 @@ def _row_of(labels: Mapping[str, str], table: Table, row: Row) -> Hashable:
 
 
 def _said_of_seeds(methods: Sequence[Method]) -> tuple[str, ...]:
-    joined = [method for method in methods if len(method.analyses) > 1]
+    joined = [method for method in methods if len(method.sources) > 1]
     return tuple(f"{method.name}: joined from the runs with the seeds {', '.join(method.seeds)}." for method in joined)
 
 
@@ -96,12 +99,12 @@ def _tested(found: Across | None, key: str, options: Options) -> list[Section]:
         return [Section("tested", "Which method is more robust", (said,))]
     if not found.compared:
         return [Section("tested", "Which method is more robust", ("No shift was run with all methods.",))]
-    shown = [comparison_tables.ranks(found), comparison_tables.differences(found), comparison_tables.win_loss(found)]
+    shown = [tables.ranks(found), tables.differences(found), tables.win_loss(found)]
     drawn: list[Figure] = []
     if options.drawn:
         drawn = [figures.ranks(found, key)] if found.ranks else []
         drawn += [figures.win_loss(found, key)] if found.tests else []
-    depends = comparison_tables.depends(found)
+    depends = tables.depends(found)
     return [
         Section("tested", "Which method is more robust", tables=tuple(shown), figures=tuple(drawn)),
         Section("depends", "What robustness depends on", tables=(depends,)),
@@ -121,7 +124,7 @@ def _duels(methods: Sequence[Method], key: str, options: Options) -> list[Sectio
 
 
 def _section(name: str, title: str, found: Sequence[Duel], key: str, options: Options) -> Section:
-    table = comparison_tables.duels(found, f"versus_{name}", title)
+    table = tables.duels(found, f"versus_{name}", title)
     drawn = options.drawn and len(found) <= _BARS
     pictures = (figures.duels(found, key, table.key, title),) if drawn else ()
     return Section(f"versus-{name}", title, tables=(table,), figures=pictures)

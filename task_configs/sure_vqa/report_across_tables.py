@@ -1,4 +1,4 @@
-"""The tables of several methods: ranks, differences, the win/loss matrix, what RR depends on, wins, ties and losses."""
+"""SURE-VQA, tables of several methods: ranks, differences, win/loss matrix, what RR depends on, wins and losses."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 from lmms_medtasks.report.cells import NONE, count, decimal, label, number, percent, points, share
 from lmms_medtasks.report.document import Cell, Column, Row, Table
-from lmms_medtasks.report.sure_vqa.across import RESAMPLES, Across, Duel
-from lmms_medtasks.report.sure_vqa.methods import Method
-from lmms_medtasks.report.sure_vqa.reading import KINDS
-from lmms_medtasks.report.sure_vqa.tables import SIDE_NAMES, score
 from lmms_medtasks.task_configs.sure_vqa import reference
+from lmms_medtasks.task_configs.sure_vqa.measures import KINDS
+from lmms_medtasks.task_configs.sure_vqa.report_across import RESAMPLES, Across, Duel
+from lmms_medtasks.task_configs.sure_vqa.report_methods import Method
+from lmms_medtasks.task_configs.sure_vqa.report_published import score
+from lmms_medtasks.task_configs.sure_vqa.report_shifts import SIDE_NAMES
 
 _METHODS = {"all": "all fine-tuning methods", "without_full": "without full fine-tuning"}
 

@@ -1,4 +1,4 @@
-"""Figures: RR by shift, ranks of methods, the win/loss matrix, and wins, ties and losses as bars."""
+"""SURE-VQA: ranks of methods, the win/loss matrix, and wins, ties and losses as bars."""
 
 from __future__ import annotations
 
@@ -6,42 +6,10 @@ from collections.abc import Sequence
 
 from lmms_medtasks.report.document import Figure
 from lmms_medtasks.report.drawing import DASHES, FAINT, INK, MARKERS, SERIES, canvas, svg
-from lmms_medtasks.report.sure_vqa.across import Across, Duel
-from lmms_medtasks.report.sure_vqa.analysis import Analysis
-from lmms_medtasks.report.sure_vqa.reading import KINDS
-from lmms_medtasks.report.sure_vqa.tables import SIDE_NAMES
+from lmms_medtasks.task_configs.sure_vqa.report_across import Across, Duel
+from lmms_medtasks.task_configs.sure_vqa.report_shifts import SIDE_NAMES
 
 _LONGEST = 30
-
-
-def robustness(analysis: Analysis, key: str) -> Figure | None:
-    """RR with its interval by shift, closed and open questions apart; None without any value."""
-    found = [each for each in analysis.results.values() if each.robustness.ratio.estimate is not None]
-    if not found:
-        return None
-    title = "Relative robustness by shift"
-    labels = list(dict.fromkeys(each.shift.label for each in found))
-    with canvas(6.4, 1.1 + 0.42 * len(labels)) as figure:
-        axes = figure.subplots()
-        for number, kind in enumerate(KINDS):
-            own = [each for each in found if each.kind == kind]
-            if not own:
-                continue
-            places = [labels.index(each.shift.label) + (number - 0.5) * 0.28 for each in own]
-            ratios = [each.robustness.ratio for each in own]
-            estimates = [ratio.estimate for ratio in ratios if ratio.estimate is not None]
-            for place, ratio in zip(places, ratios, strict=True):
-                if ratio.low is not None and ratio.high is not None:
-                    axes.plot([ratio.low, ratio.high], [place, place], color=SERIES[number], linewidth=1.4)
-            axes.plot(estimates, places, MARKERS[number], color=SERIES[number], label=kind)
-        axes.axvline(1, color=FAINT, linewidth=0.9, linestyle=DASHES[1])
-        axes.set_yticks(range(len(labels)), labels)
-        axes.set_ylim(len(labels) - 0.5, -0.5)
-        axes.set_xlabel("RR (OoD / i.i.d.)")
-        axes.legend(loc="upper left", bbox_to_anchor=(1, 1))
-        axes.grid(axis="x")
-        about = "Points with 95 % intervals over images. Left of the dashed line the OoD test was answered worse."
-        return Figure("robustness", title, about, svg(figure, f"{key}-robustness", title), "robustness")
 
 
 def ranks(found: Across, key: str) -> Figure:

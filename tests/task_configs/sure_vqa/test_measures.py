@@ -1,14 +1,17 @@
 """SURE-VQA's metrics on answers with known verdicts, worked by hand."""
 
+import doctest
 import json
 
 import pytest
 
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.harness.scoring import aggregate
 from lmms_medtasks.judges.protocol import Verdict
 from lmms_medtasks.judges.table import TABLE, key_of
-from lmms_medtasks.statistics import coverage
-from lmms_medtasks.statistics.shared import Shared
-from lmms_medtasks.task_configs.sure_vqa import scoring
+from lmms_medtasks.samples import result_files as results
+from lmms_medtasks.samples.table import Samples
+from lmms_medtasks.task_configs.sure_vqa import measures
 
 FAILED = "[LMMS_EVAL_REQUEST_FAILED after 5 retries] Error"
 
@@ -23,21 +26,21 @@ def doc(number, kind="closed", side="iid", answer="yes", choices="yes | no", sui
 
 def judged(document, reply, label):
     """Have a judge say ``label`` of this reply."""
-    protocol = scoring.protocol_of(document)
+    protocol = measures.protocol_of(document)
     item = protocol.item(document, reply)
     TABLE.put({key_of(protocol, item, 0): Verdict("judged", {protocol.dimensions[0].name: label}, reply="as it said")})
 
 
 def settled(document, reply):
     """As the stage does before it asks a judge."""
-    protocol = scoring.protocol_of(document)
+    protocol = measures.protocol_of(document)
     item = protocol.item(document, reply)
     found = item and protocol.settle(item)
     if found:
         TABLE.put({key_of(protocol, item, 0): Verdict("exact", found[0], reason=found[1])})
 
 
-def run(asked, hook=scoring.process_results):
+def run(asked, hook=measures.process_results):
     """Metric -> value, over (document, reply) pairs."""
     values: dict[str, list] = {}
     for document, reply in asked:
@@ -45,12 +48,7 @@ def run(asked, hook=scoring.process_results):
             settled(document, reply)
         for name, value in hook(document, [reply]).items():
             values.setdefault(name, []).append(value)
-    aggregated = {"questions": scoring.questions, "failed_requests": scoring.failed_requests}
-    kinds = (*scoring.KINDS, *(f"{kind}_{side}" for kind in scoring.KINDS for side in scoring.SIDES))
-    return {
-        name: aggregated.get(name, coverage.judged_mean if name in kinds else getattr(scoring, name, None))(each)
-        for name, each in values.items()
-    }
+    return {name: aggregate(each) for name, each in values.items()}
 
 
 def test_closed_answers_of_yes_and_no_need_no_judge():
@@ -137,7 +135,7 @@ def test_images_in_both_tests_are_counted():
 
 
 def test_one_test_alone():
-    found = run([(doc(61), "yes"), (doc(62), "no")], scoring.process_results_one)
+    found = run([(doc(61), "yes"), (doc(62), "no")], measures.process_results_one)
     assert found["closed"] == 0.5
     assert found["closed_exact_match"] == 0.5
     assert "closed_rr" not in found
@@ -159,25 +157,72 @@ def test_every_metric_of_the_yamls_has_values_and_an_aggregation():
 def test_a_record_can_be_scored_again_from_the_log():
     document = doc(81, "open", answer="left")
     judged(document, "to the left", "4")
-    made = scoring.process_results(document, ["to the left"])
-    logged = json.loads(json.dumps(made["questions"]))
-    again = scoring.process_results.metrics_of(logged)
-    assert again["open_iid"] == made["open_iid"]
-    assert scoring._values([Shared(logged, "questions")], "open", "iid")[0]["score"] == 4.0
+    made = measures.process_results(document, ["to the left"])
+    logged = results.record_of(json.loads(json.dumps(made)))
+    again = measures.process_results.metrics_of(logged)
+    assert again == made
+    assert again["open_iid"]["score"] == 4.0
+    assert aggregate([again["open_iid"]]) == 4.0
+
+
+def test_measures_are_made_anew_from_the_verdicts():
+    document = doc(82, "open", answer="left")
+    judged(document, "to the left", "4")
+    logged = results.record_of(json.loads(json.dumps(measures.process_results_one(document, ["to the left"]))))
+    logged["verdicts"][0][0]["labels"] = {"stars": "2"}
+    again = measures.process_results_one.metrics_of(logged)
+    assert again["open"]["score"] == 2.0
+    assert again["questions"]["measures"]["open"]["score"] == 2.0
+    assert again["questions"]["measures"]["recall"] == logged["measures"]["recall"]
 
 
 def test_a_record_of_credentialed_data_holds_ids_and_scores_only(tmp_path, monkeypatch):
     monkeypatch.setenv("MEDTASKS_HOME", str(tmp_path))
     document = doc(91, "open", suite="sure_mimic", answer="SECRET reference", gender="F", age=33, ethnicity="ASIAN")
     judged(document, "SECRET answer", "2")
-    made = scoring.process_results(document, ["SECRET answer"])
-    text = json.dumps({name: value for name, value in made.items() if not isinstance(value, Shared)})
+    made = measures.process_results(document, ["SECRET answer"])
+    text = json.dumps(made)
     assert "SECRET" not in text
     assert "ASIAN" not in text
-    assert not {"gender", "age", "ethnicity", "answer", "question", "modality"} & set(made["questions"])
+    assert set(made["questions"]["tags"]) == {"data", "suite", "shift", "set", "answer_type"}
+    assert made["questions"]["judgement"]["items"] == "withheld"
     assert made["open_iid"]["score"] == 2.0
 
 
-def test_an_empty_list_has_no_score():
-    for name in (*scoring.PAIRED, *scoring.ALONE):
-        assert getattr(scoring, name)([]) in (None, 0), name
+def test_without_questions_there_is_no_score():
+    for metric in measures.METRICS:
+        assert metric.estimate.value(Samples.of_rows([])) in (None, 0), metric.name
+
+
+def test_standard_errors_are_of_judged_scores_only():
+    """The harness prints one where a value has a score and a cluster; token-matching metrics had none."""
+    document = doc(101, image="a")
+    settled(document, "yes")
+    made = measures.process_results(document, ["yes"])
+    assert {name for name, value in made.items() if "score" in value} == {"closed_iid"}
+    assert made["closed_iid"]["cluster"] == "a"
+
+
+@pytest.mark.parametrize(
+    ("task", "expected"),
+    [
+        ("sure_slake_modality", "slake_modality"),
+        ("sure_mimic_age_ood", "mimic_age"),
+        ("sure_ovqa_body_part_iid_noimage", "ovqa_body_part"),
+        ("sure_ovqa_body_part_noimage_iid", "ovqa_body_part"),
+        ("sure_slake_corrupted_low", "slake_corrupted_low"),
+        ("sure_slake_modality_corrupted_high", "slake_modality_corrupted_high"),
+        ("sure_ovqa_multimodal", "ovqa_multimodal"),
+    ],
+)
+def test_the_shift_is_in_the_tasks_name(task, expected):
+    assert measures.shift_of(task) == expected
+
+
+def test_a_task_whose_name_does_not_say_its_shift_is_refused():
+    with pytest.raises(UserError, match="'my_task' does not say its shift. Call it sure_DATASET_SHIFT"):
+        measures.task_tags("my_task", {})
+
+
+def test_examples_in_docstrings():
+    assert doctest.testmod(measures).failed == 0

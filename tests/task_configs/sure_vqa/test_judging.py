@@ -2,7 +2,8 @@
 
 import pytest
 
-from lmms_medtasks.judges import prompts, registry, sure_vqa
+from lmms_medtasks.judges import prompts, registry
+from lmms_medtasks.task_configs.sure_vqa import judging
 
 NAMES = ("sure_open", "sure_closed", "sure_multilabel", "sure_mimic_open", "sure_mimic_closed", "sure_mimic_multilabel")
 
@@ -12,7 +13,7 @@ def doc(kind, answer, choices=""):
 
 
 def settled(kind, reference, reply, choices=""):
-    protocol = sure_vqa.BY_KIND[kind]
+    protocol = judging.BY_KIND[kind]
     found = protocol.settle(protocol.item(doc(kind, reference, choices), reply))
     return None if found is None else (*found[0].values(), found[1])
 
@@ -80,15 +81,15 @@ def test_multilabel_answers(reference, reply):
 
 
 def test_a_protocol_has_nothing_to_judge_in_anothers_documents():
-    for kind, protocol in sure_vqa.BY_KIND.items():
-        for other in sure_vqa.BY_KIND:
+    for kind, protocol in judging.BY_KIND.items():
+        for other in judging.BY_KIND:
             item = protocol.item(doc(other, "a", "a | b | both | none"), "b")
             assert (item is None) == (kind != other)
 
 
 @pytest.mark.parametrize("kind", ["open", "closed", "multilabel"])
 def test_the_judge_is_shown_everything_and_the_scale(kind):
-    protocol = sure_vqa.BY_KIND[kind]
+    protocol = judging.BY_KIND[kind]
     shown = prompts.render(protocol, protocol.item(doc(kind, "the reference", "first | second"), "the answer")).text
     assert "Left or right?" in shown
     assert "the reference" in shown

@@ -1,1 +1,0 @@
-"""The report of SURE-VQA: robustness to each shift beside the paper's, baselines, and several models side by side."""

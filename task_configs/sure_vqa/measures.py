@@ -1,0 +1,243 @@
+"""SURE-VQA: what is measured of a question, and the metrics of its tasks.
+
+A shift has two tests, the i.i.d. and the OoD one. A task asks the questions of both ("pair") or of one of them ("one").
+Closed questions, those with two options that may both be right among them, score from 0 to 1 (two options: 0, 0.5 or
+1); open ones 1 to 5 stars, as in the paper. Beside that stand the token-matching scores that the paper shows to fail.
+
+Clusters are images: questions about one image are not independent.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.harness.scoring import MetricValue, metric_values
+from lmms_medtasks.judges import records
+from lmms_medtasks.judges.protocol import Protocol
+from lmms_medtasks.samples.record import KEY, Judgement, MeasureValue, Record
+from lmms_medtasks.samples.runs import printable
+from lmms_medtasks.samples.table import Samples
+from lmms_medtasks.statistics import text
+from lmms_medtasks.suites import judged
+from lmms_medtasks.suites.estimates import Contrast, Count, Mean
+from lmms_medtasks.suites.replies import FAILED_REQUESTS
+from lmms_medtasks.suites.suite import Measure, Metric, Suite, number_of_questions
+from lmms_medtasks.task_configs.sure_vqa import judging
+
+FINGERPRINT_ALSO = (
+    "lmms_medtasks.judges.folding",
+    "lmms_medtasks.judges.protocol",
+    "lmms_medtasks.judges.records",
+    "lmms_medtasks.statistics.robustness",
+    "lmms_medtasks.statistics.text",
+    "lmms_medtasks.suites.judged",
+    "lmms_medtasks.task_configs.sure_vqa.judging",
+)
+
+SIDES: Mapping[str, Mapping[str, str]] = {"iid": {"set": "iid"}, "ood": {"set": "ood"}}
+KINDS: Mapping[str, Mapping[str, Any]] = {
+    "closed": {"answer_type": ("closed", "multilabel")},
+    "open": {"answer_type": "open"},
+}
+DIMENSIONS = {"closed": "correct", "open": "stars"}
+TEXT = ("exact_match", "f1", "precision", "recall", "bleu")
+"""The token-matching scores."""
+
+TAGS = (
+    "data", "suite", "shift", "set", "answer_type", "choices", "question_id", "corruption", "split", "modality",
+    "content_type", "location", "image_organ", "question_type",
+)  # fmt: skip
+"""What a record keeps of a document. Of credentialed data only what the protocol says may stand in a log."""
+
+MEASURES = (
+    Measure("closed", "Share right, by exact match, by the options or by the judge; 0, 0.5 or 1 of two options."),
+    Measure("open", "Stars by exact match or by the judge.", 1.0, 5.0, "stars", 2),
+    Measure("exact_match", "1 where the answer is the reference, as the VQA challenge normalises both."),
+    Measure("f1", "F1 of the answer's tokens against the reference's."),
+    Measure("precision", "Share of the answer's tokens that the reference has."),
+    Measure("recall", "Share of the reference's tokens that the answer has."),
+    Measure("bleu", "BLEU-1 of the answer against the reference."),
+)
+
+
+# --- A question -------------------------------------------------------------------------------------------------------
+
+
+def kind_of(tags: Mapping[str, Any]) -> str:
+    """ "open", or "closed" also for a question with two options that may both be right."""
+    return "open" if tags["answer_type"] == "open" else "closed"
+
+
+def protocol_of(doc: Mapping[str, Any]) -> Protocol:
+    """The protocol that judges a question: by its kind, and that of MIMIC-CXR-VQA by its terms too."""
+    by_kind = judging.MIMIC_BY_KIND if doc["suite"] == "sure_mimic" else judging.BY_KIND
+    return by_kind[doc["answer_type"]]
+
+
+def record(doc: Mapping[str, Any], results: Sequence[str | None]) -> Record:
+    """The record of a question: what the judge said of the replies, and their token-matching scores.
+
+    A failed request has neither. Questions of the same ``question_id`` are forms of one: with the picture, without it,
+    with a corrupted one.
+    """
+    protocol = protocol_of(doc)
+    trials, judgement = judged.judgement_of(doc, results, protocol)
+    tags = judged.tags_of(doc, TAGS, protocol)
+    items = [item for item in records.items_of(doc, results, protocol) if item]
+    scores = [token_scores(item.fields["answer"], item.fields["reference"]) for item in items]
+    means = {name: MeasureValue(math.fsum(each[name] for each in scores) / len(scores)) for name in TEXT if scores}
+    return Record(
+        id=str(doc["id"]),
+        cluster=str(doc["image_id"]),
+        trials=trials,
+        expected=None,
+        measures={**_judged(tags, judgement), **means},
+        tags=tags,
+        pair=str(tags.get("question_id") or ""),
+        judgement=judgement,
+    )
+
+
+def remeasured(made: Record) -> Record:
+    """The record with its judged measure anew from its verdicts."""
+    if made.judgement is None:
+        raise UserError(f"Question {made.id!r}: its record holds no verdicts.")
+    return judged.with_measures(made, _judged(made.tags, made.judgement))
+
+
+def _judged(tags: Mapping[str, Any], judgement: Judgement) -> dict[str, MeasureValue]:
+    kind = kind_of(tags)
+    return {kind: judged.measure_value(judgement, DIMENSIONS[kind])}
+
+
+def token_scores(answer: str, reference: str) -> dict[str, float]:
+    """The token-matching scores of an answer, each from 0 to 1 (:mod:`lmms_medtasks.statistics.text`)."""
+    tokens = text.token_scores(answer, reference)
+    return {
+        "exact_match": float(text.exact_match(answer, reference)),
+        "f1": tokens.f1,
+        "precision": tokens.precision,
+        "recall": tokens.recall,
+        "bleu": text.bleu(answer, reference),
+    }
+
+
+# --- Metrics ----------------------------------------------------------------------------------------------------------
+
+ROBUSTNESS = {
+    kind: Contrast(main="ratio", measure=kind, first=SIDES["iid"], second=SIDES["ood"], ratio=True) for kind in KINDS
+}
+"""RR = 1 - (i.i.d. - OoD) / i.i.d. of the means (section 3.2); None where one is missing, or i.i.d. is 0."""
+
+
+def shared_images(rows: Samples) -> int:
+    """Number of images that both tests have questions about."""
+    iid, ood = (set(rows.where(side).column("cluster")) for side in SIDES.values())
+    return len(iid & ood)
+
+
+def _metrics() -> Iterator[Metric]:
+    """Of each kind of question robustness and coverage, and of each test ("" for a task's only one) the rest."""
+    for kind in KINDS:
+        yield Metric(f"{kind}_rr", ROBUSTNESS[kind], about="Relative robustness: mean of the OoD over the i.i.d. test.")
+        yield Metric(f"{kind}_judged", judged.coverage(kind), about="Share of the judgements that were obtained.")
+        for side in ("", *SIDES):
+            where, name = SIDES.get(side, {}), f"{kind}_{side}" if side else kind
+            yield Metric(name, Mean(where, measure=kind), main=True)
+            yield Metric(f"{name}_worst", judged.bound(kind, "low", where), about="Mean, missing judgements at worst.")
+            yield Metric(f"{name}_best", judged.bound(kind, "high", where), about="Mean, missing judgements at best.")
+            for score in TEXT if kind == "open" else TEXT[:1]:
+                mean = Mean({**KINDS[kind], **where}, measure=score)
+                yield Metric(f"{name}_{score}", mean, about="Over all replies.", standard_error=False)
+
+
+METRICS = (
+    *_metrics(),
+    Metric(
+        "shared_images",
+        Count(function=shared_images),
+        higher_is_better=None,
+        about="Number of images that both tests have questions about.",
+    ),
+    FAILED_REQUESTS,
+    number_of_questions(),
+)
+
+_PAIR = (
+    *(f"{kind}_{name}" for kind in KINDS for name in ("iid", "ood", "rr")),
+    *(name for kind in KINDS
+      for name in (f"{kind}_judged", *(f"{kind}_{side}_{end}" for side in SIDES for end in ("worst", "best")))),
+    *(f"closed_{side}_exact_match" for side in SIDES),
+    *(f"open_{side}_{name}" for name in TEXT for side in SIDES),
+    "failed_requests", KEY, "shared_images",
+)  # fmt: skip
+_ONE = (
+    *KINDS,
+    *(f"{kind}_{end}" for kind in KINDS for end in ("judged", "worst", "best")),
+    "closed_exact_match",
+    *(f"open_{name}" for name in TEXT),
+    "failed_requests", KEY,
+)  # fmt: skip
+
+
+# --- Tasks ------------------------------------------------------------------------------------------------------------
+
+_TASK = re.compile(r"sure_([^_]+_.+?)(?:_(?:iid|ood))?(?:_noimage)?(?:_(?:iid|ood))?")
+
+
+def shift_of(task: str) -> str:
+    """The dataset and the shift that a task tests; raises UserError when its name does not say.
+
+    >>> shift_of("sure_slake_question_type_swapped_noimage")
+    'slake_question_type_swapped'
+    """
+    found = _TASK.fullmatch(task)
+    if not found:
+        raise UserError(f"The task's name {task!r} does not say its shift. Call it sure_DATASET_SHIFT.")
+    return printable(found.group(1))
+
+
+def condition(task: str, settings: Mapping[str, Any]) -> str:
+    """ "no image" for the tasks without pictures, else ""."""
+    return "no image" if settings.get("no_image") else ""
+
+
+def task_tags(task: str, settings: Mapping[str, Any]) -> dict[str, str]:
+    """The shift of a task. A document has that of the split that its question is from: of a corrupted test another."""
+    return {"shift": shift_of(task)}
+
+
+SUITE = Suite(
+    name="sure_vqa",
+    title="SURE-VQA",
+    cluster="image",
+    data=("sure_slake", "sure_ovqa", "sure_mimic"),
+    tags=TAGS,
+    measures=MEASURES,
+    metrics=METRICS,
+    tasks={"pair": _PAIR, "one": _ONE},
+    condition=condition,
+    task_tags=task_tags,
+    tag_values={"set": tuple(SIDES), "answer_type": tuple(judging.BY_KIND)},
+    identity=("shift", "set", "id"),
+)
+
+
+# --- What the YAMLs name ----------------------------------------------------------------------------------------------
+
+
+@judged.rescorable(functools.partial(metric_values, SUITE, "pair"), remeasured)
+def process_results(doc: Mapping[str, Any], results: Sequence[str]) -> dict[str, MetricValue]:
+    """Score the reply to a question of a task with both tests."""
+    return metric_values(SUITE, "pair", record(doc, results))
+
+
+@judged.rescorable(functools.partial(metric_values, SUITE, "one"), remeasured)
+def process_results_one(doc: Mapping[str, Any], results: Sequence[str]) -> dict[str, MetricValue]:
+    """Score the reply to a question of a task with one of the tests."""
+    return metric_values(SUITE, "one", record(doc, results))

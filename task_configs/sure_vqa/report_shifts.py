@@ -1,0 +1,136 @@
+"""The shifts of a report of SURE-VQA: how they are called and ordered, and their questions in a source."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Hashable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from lmms_medtasks.report.views import Source
+from lmms_medtasks.samples.table import Samples
+from lmms_medtasks.statistics.bootstrap import Interval
+from lmms_medtasks.task_configs.sure_vqa import reference
+from lmms_medtasks.task_configs.sure_vqa.measures import KINDS, ROBUSTNESS, SIDES
+
+SIDE_NAMES = {"iid": "i.i.d.", "ood": "OoD"}
+STATISTICS = {"iid": "first", "ood": "second", "rr": "ratio"}
+"""What the contrast of a shift's tests calls the mean of each, and RR."""
+
+SCALE = "closed: 0 to 1 (a question with two options may get 0.5); open: 1 to 5 stars"
+_CORRUPTED = re.compile(r"(?:.+_)?corrupted_(low|medium|high)")
+_STRENGTHS = ("low", "medium", "high")
+_BASELINES, _ADAPTER = "medtasks_", "medtasks_peft"
+
+
+@dataclass(frozen=True, order=True)
+class Shift:
+    """A shift of a dataset, as its task is named: ``slake`` and ``modality`` of ``sure_slake_modality``."""
+
+    dataset: str
+    name: str
+
+    @classmethod
+    def of(cls, tag: str) -> Shift:
+        """The shift of a question, from the tag ``shift``.
+
+        >>> Shift.of("slake_question_type_swapped")
+        Shift(dataset='slake', name='question_type_swapped')
+        """
+        dataset, _, name = tag.partition("_")
+        return cls(dataset, name)
+
+    @property
+    def label(self) -> str:
+        """``SLAKE, question type``."""
+        return f"{reference.DATASETS.get(self.dataset, self.dataset)}, {self.name.replace('_', ' ')}"
+
+    @property
+    def published(self) -> bool:
+        """Whether Tables 14 to 19 have it."""
+        return self.name in reference.SHIFTS.get(self.dataset, ())
+
+    @property
+    def strength(self) -> str:
+        """Of a corrupted test how strongly: "low", "medium" or "high"; "" for a real shift."""
+        found = _CORRUPTED.fullmatch(self.name)
+        return found.group(1) if found else ""
+
+    @property
+    def place(self) -> tuple[Hashable, ...]:
+        """Sorts shifts: datasets and shifts as in the paper, others behind, corrupted tests last."""
+        datasets, own = list(reference.DATASETS), reference.SHIFTS.get(self.dataset, ())
+        behind = datasets.index(self.dataset) if self.dataset in datasets else len(datasets)
+        order = own.index(self.name) if self.name in own else len(own)
+        if self.strength:
+            order += 1 + _STRENGTHS.index(self.strength)
+        return behind, self.dataset, order, self.name
+
+    def where(self, kind: str = "", side: str = "") -> dict[str, Any]:
+        """The restriction to its questions, those of a kind and of a test."""
+        return {"shift": f"{self.dataset}_{self.name}", **KINDS.get(kind, {}), **SIDES.get(side, {})}
+
+
+def shifts(source: Source) -> list[Shift]:
+    """The shifts that a source was asked, in the paper's order."""
+    return sorted(map(Shift.of, source.rows.values("shift")), key=lambda shift: shift.place)
+
+
+def groups(source: Source) -> Iterator[tuple[Shift, str]]:
+    """Each shift and kind of question that a source was asked."""
+    for shift in shifts(source):
+        for kind in KINDS:
+            if len(source.rows.where(shift.where(kind))):
+                yield shift, kind
+
+
+def statistic(source: Source, shift: Shift, kind: str, name: str) -> Interval:
+    """The mean of a test ("iid", "ood"), or RR ("rr"): all of one draw, in which a shared image stays paired."""
+    return source.interval(ROBUSTNESS[kind], shift.where(kind), STATISTICS[name])
+
+
+def replies(rows: Samples) -> Samples:
+    """The questions whose request did not fail."""
+    return rows.take(_first_trials(rows, without="failed"))
+
+
+def answered(rows: Samples) -> Samples:
+    """The questions with a reply that is not empty."""
+    found = replies(rows)
+    return found.take(_first_trials(found, without="empty"))
+
+
+def _first_trials(rows: Samples, without: str) -> list[int]:
+    return [place for place, trials in enumerate(rows.column("trials")) if trials[0] != without]
+
+
+def answered_share(rows: Samples) -> float | None:
+    """Share of the replies that are not empty; None without replies."""
+    count = len(replies(rows))
+    return len(answered(rows)) / count if count else None
+
+
+def scores(rows: Samples, kind: str) -> list[float | None]:
+    """The score of each question of a test; None where it has none, and where no judge gave any: see Samples.scored."""
+    scored = set(rows.scored(kind).rows.tolist())
+    numbers = rows.column(f"{kind}.score").tolist()
+    return [number if row in scored else None for row, number in zip(rows.rows.tolist(), numbers, strict=True)]
+
+
+def mean(values: list[float | None]) -> float | None:
+    """Mean of those that are there; None without any."""
+    known = [value for value in values if value is not None]
+    return math.fsum(known) / len(known) if known else None
+
+
+def is_baseline(source: Source) -> bool:
+    """Whether a source is of one of our models without weights."""
+    config: Mapping[str, Any] = source.run.content.get("config") or {}
+    name = str(config.get("model", ""))
+    return name.startswith(_BASELINES) and name != _ADAPTER
+
+
+def image_shown(source: Source) -> bool:
+    """Whether the model saw the pictures."""
+    return not source.condition
