@@ -52,6 +52,7 @@ SIDES: Mapping[str, tuple[str, ...]] = {
 BREAKDOWNS = ("organ_system", "modality", "subtype", "question_type")
 """Tags that are texts of the release's own."""
 
+_TAGS = ("data", "dimension", *BREAKDOWNS, "index")
 NO_IMAGE = "_noimage"
 LETTERS = "ABCDE"
 BOTH = "both"
@@ -90,7 +91,7 @@ def choice_record(doc: Document, results: Sequence[str | None]) -> Record:
     """
     readings = [read_option(reply, doc["options"]) for reply in results]
     correct = [each.value == doc["answer"] for each in readings if each.status != FAILED]
-    tags = {name: doc.get(name) for name in ("data", "dimension", *BREAKDOWNS, "index")}
+    tags = {name: doc[name] for name in _TAGS if doc.get(name) is not None}
     turned = {"rotation": doc["rotation"]} if "rotation" in doc else {}
     return Record(
         id=str(doc["id"]),
@@ -229,7 +230,7 @@ def open_record(doc: Document, results: Sequence[str | None]) -> Record:
     """
     trials, judgement = judged.judgement_of(doc, results, PROTOCOL)
     exact = [exact_match(item["answer"], item["reference"]) for item in judgement.items if isinstance(item, Mapping)]
-    tags = judged.tags_of(doc, ("data", "dimension", *BREAKDOWNS, "index"), PROTOCOL)
+    tags = judged.tags_of(doc, _TAGS, PROTOCOL)
     record = Record(
         id=str(doc["id"]),
         cluster=str(doc["image_id"]),
@@ -355,8 +356,8 @@ def variant(task: str) -> str:
 
 
 def task_tags(task: str, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Whether the model saw the image."""
-    return {"image_shown": not settings.get("no_image")}
+    """Whether the model saw the image, and the task's name where it is none of the suite's own."""
+    return {"image_shown": not settings.get("no_image"), "variant": variant(task)}
 
 
 SUITE = Suite(
@@ -364,7 +365,7 @@ SUITE = Suite(
     title="Med-CMR",
     cluster="image",
     data=("med_cmr",),
-    tags=("data", "dimension", *BREAKDOWNS, "index", "form", "option_count", "rotation", "parts"),
+    tags=(*_TAGS, "form", "option_count", "rotation", "parts"),
     measures=MEASURES,
     metrics=METRICS,
     tasks={
@@ -383,6 +384,7 @@ SUITE = Suite(
     },
     condition=condition,
     task_tags=task_tags,
+    tag_values={"dimension": DIMENSIONS, "form": FORMS},
     identity=("form", "id"),
 )  # fmt: skip
 
