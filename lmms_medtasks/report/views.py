@@ -236,9 +236,7 @@ class Table:
         if not rows:
             return None
         made = [
-            document.Row(
-                (*row.label_cells, *(each.cell(row.source or sources[0], row) for each in columns)), row.kind
-            )
+            document.Row((*row.label_cells, *(each.cell(row.source or sources[0], row) for each in columns)), row.kind)
             for row in rows
         ]
         return self._table((*made, *self._printed_rows(columns)), columns, sources)

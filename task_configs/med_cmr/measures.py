@@ -282,7 +282,7 @@ def side_mean(side: str, measure: str) -> Macro:
 
 SIDE_ACCURACY = {side: side_mean(side, "accuracy") for side in SIDES}
 SIDE_TOTAL = {side: side_mean(side, "total") for side in SIDES}
-INCOMPLETE = Count(function=EVERY_ROTATION.without_value)
+INCOMPLETE_QUESTIONS = Count(function=EVERY_ROTATION.without_value)
 BIAS = Count(function=position_bias)
 
 METRICS = (
@@ -311,7 +311,7 @@ METRICS = (
     ),
     Metric(
         "incomplete_questions",
-        INCOMPLETE,
+        INCOMPLETE_QUESTIONS,
         higher_is_better=False,
         about="Number of questions that lack a reply to a rotation.",
     ),

@@ -24,12 +24,6 @@ def _medq_deg() -> list[Table]:
     return [published.levels((), ()), published.capabilities((), ()), published.categories((), ())]
 
 
-def _med_cmr() -> list[Table]:
-    from lmms_medtasks.report.med_cmr import published
-
-    return [published.table((), ())]
-
-
 def _sure_vqa() -> list[Table]:
     from lmms_medtasks.report.sure_vqa import published
 
@@ -44,7 +38,6 @@ def _bones_joints() -> list[Table]:
 
 _SUITES: Mapping[str, Callable[[], list[Table]]] = {
     "medq_deg": _medq_deg,
-    "med_cmr": _med_cmr,
     "sure_vqa": _sure_vqa,
     "bones_joints": _bones_joints,
 }
