@@ -57,7 +57,7 @@ def _check(runs: Sequence[Run], table: Samples) -> None:
         file = runs[number].samples_file(task)
         first = dict(zip(reversed(rows.column("form")), reversed(rows.column("line")), strict=True))
         if len(first) > 1:
-            forms = ", ".join(f"{form} (line {line})" for form, line in first.items())
+            forms = ", ".join(f"{form} (line {first[form]})" for form in sorted(first, key=first.__getitem__))
             raise UserError(f"{file}: records of several forms in one log: {forms}.")
         lacking = rows.where({"form": ("mcq", "circular"), "expected": None}).column("line")
         if len(lacking):
