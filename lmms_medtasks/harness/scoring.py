@@ -55,7 +55,7 @@ def _shown(metric: Metric, record: Record, row: dict[str, Any]) -> dict[str, Any
     if value is None or not all(_fulfils(row.get(name), wanted) for name, wanted in estimate.where.items()):
         return {}
     known = {name: each for name in FIELDS if (each := getattr(value, name)) is not None}
-    if record.judgement:
+    if record.judgement and value.requested is not None:
         known["status"] = record.judgement.status
     return {**known, CLUSTER: record.cluster} if known else {}
 

@@ -38,6 +38,8 @@ class Report:
         more: sections that need the options, after ``compared``.
         compare: makes the whole comparison of several sources where it is more than sections: from the sources and the
             part's key. It stands in place of ``compared``, ``more`` and ``tests``.
+        one_comparison: whether sources of different judges stand in one comparison, whose tables then must not mix the
+            judges; else each judge has a comparison of its own.
         tests: from a source to the tests that its row in the comparison is of, each with the ids of its questions. A
             row over other questions than most is marked.
         uses: which of the options ``pairs`` and ``parameters`` it makes use of.
@@ -51,6 +53,7 @@ class Report:
     sources: Callable[[Suite, Sequence[Run], Samples, Options], list[Source]] | None = None
     more: Callable[[Sequence[Source], Options], Iterable[Section]] = lambda sources, options: ()
     compare: Callable[[Sequence[Source], str, Options], Part] | None = None
+    one_comparison: bool = False
     tests: Callable[[Source], Mapping[str, frozenset[str]]] = lambda source: {"all": question_ids(source.rows)}
     uses: frozenset[str] = frozenset()
     published_scores: Callable[[str], Iterable[PublishedScores]] = lambda task: ()
@@ -211,7 +214,7 @@ def extent(source: Source) -> str:
 def _part(suite: Suite, report: Report, source: Source, key: str, options: Options) -> Part:
     clusters = len(set(source.rows.column("cluster")))
     questions = f"{len(source.rows):,} about {clusters:,} {suite.cluster}s"
-    asked = printable(source.condition) or "as released"
+    asked = "; ".join(printable(each) or "as released" for each in source.rows.values("condition"))
     judges = judged_tables.said(source.rows)
     judge = [("Judge", judges)] if judges else []
     facts: dict[str, dict[str, None]] = {}
@@ -241,7 +244,7 @@ def _comparisons(report: Report, sources: Sequence[Source], options: Options) ->
     A source alone has nothing to be compared with.
     """
     compare = report.compare or (lambda group, key, chosen: _comparison(report, group, key, chosen))
-    groups = judged_tables.by_judge(sources)
+    groups = {(): list(sources)} if report.one_comparison else judged_tables.by_judge(sources)
     if len(groups) == 1 and len(sources) > 1:
         yield compare(sources, f"{options.prefix}all", options)
     if len(groups) < 2:

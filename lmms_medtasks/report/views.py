@@ -69,7 +69,7 @@ class Row:
     """A row: its labels, and the questions that it is about.
 
     ``estimates``: by a column's key, what stands in place of the column's own estimate; None leaves the cell empty.
-    ``source``: whose row it is, where a table has rows of several sources.
+    ``source``: whose row it is, where a table has rows of several sources. ``mark``: stands at its first label.
     """
 
     labels: tuple[str, ...]
@@ -77,6 +77,12 @@ class Row:
     kind: document.Kind = "run"
     estimates: Mapping[str, Estimate | CellFunction | None] = field(default_factory=dict)
     source: Source | None = None
+    mark: str = ""
+
+    @property
+    def label_cells(self) -> tuple[Cell, ...]:
+        """Its labels as cells, the first one with the mark."""
+        return tuple(Cell(label, mark="" if place else self.mark) for place, label in enumerate(self.labels))
 
 
 @dataclass(frozen=True)
@@ -230,9 +236,7 @@ class Table:
         if not rows:
             return None
         made = [
-            document.Row(
-                (*map(Cell, row.labels), *(each.cell(row.source or sources[0], row) for each in columns)), row.kind
-            )
+            document.Row((*row.label_cells, *(each.cell(row.source or sources[0], row) for each in columns)), row.kind)
             for row in rows
         ]
         return self._table((*made, *self._printed_rows(columns)), columns, sources)

@@ -132,11 +132,31 @@ def judgement_counts(rows: Samples, measure: str) -> tuple[int, int]:
 
 def judged_metrics(measure: str, prefix: str = "", where: Where | None = None) -> tuple[Metric, ...]:
     """Coverage, both bounds and completeness of a judged measure; ``prefix`` stands before each name."""
+
+    def notice(rows: Samples, value: float | int | None) -> str:
+        return _incomplete(rows.where(where or {}), measure) if value == 0 else ""
+
     return (
         Metric(f"{prefix}coverage", coverage(measure, where), about="Share of the judgements that were obtained."),
         Metric(f"{prefix}bound_worst", bound(measure, "low", where), about="Mean, missing judgements at worst."),
         Metric(f"{prefix}bound_best", bound(measure, "high", where), about="Mean, missing judgements at best."),
-        Metric(f"{prefix}complete", complete(measure, where), about=f"1 if coverage is {COMPLETE:.0%} or more."),
+        Metric(
+            f"{prefix}complete",
+            complete(measure, where),
+            about=f"1 if coverage is {COMPLETE:.0%} or more.",
+            notice=notice,
+        ),
+    )
+
+
+def _incomplete(rows: Samples, measure: str) -> str:
+    obtained, requested = judgement_counts(rows, measure)
+    low, high = (bound_of(rows, measure, which) for which in ("low", "high"))
+    mean = "The mean is over those" if len(rows.scored(measure)) else "There is no mean"
+    return (
+        f"Incomplete: {requested - obtained} judgements are missing, {obtained / requested:.1%} were obtained (wanted: "
+        f"{COMPLETE:.0%}). {mean}; over all it may lie anywhere from {low:.4g} to {high:.4g}. Fill the gaps without "
+        "the model: lmms-medtasks judge RUN"
     )
 
 

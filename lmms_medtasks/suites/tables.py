@@ -13,7 +13,6 @@ from lmms_medtasks.samples.table import Samples, row_of
 from lmms_medtasks.suites import registry
 from lmms_medtasks.suites.suite import Suite
 
-_ROUNDING = 1e-9
 ORIGIN = ("run", "task", "condition", "line", "repeated")
 """Columns beside the record's: the run's number, its task, how it was asked, the line of the log, and whether another
 task of the run asked the same under the same condition before."""

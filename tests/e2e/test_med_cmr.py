@@ -2,7 +2,7 @@
 
 import pytest
 
-from lmms_medtasks.judges.med_cmr import WEIGHTS
+from lmms_medtasks.task_configs.med_cmr.judging import WEIGHTS
 
 
 def test_multiple_choice(harness):

@@ -24,12 +24,6 @@ def _medq_deg() -> list[Table]:
     return [published.levels((), ()), published.capabilities((), ()), published.categories((), ())]
 
 
-def _med_cmr() -> list[Table]:
-    from lmms_medtasks.report.med_cmr import published
-
-    return [published.table((), ())]
-
-
 def _bones_joints() -> list[Table]:
     from lmms_medtasks.report.bones_joints import published
 
@@ -38,6 +32,5 @@ def _bones_joints() -> list[Table]:
 
 _SUITES: Mapping[str, Callable[[], list[Table]]] = {
     "medq_deg": _medq_deg,
-    "med_cmr": _med_cmr,
     "bones_joints": _bones_joints,
 }

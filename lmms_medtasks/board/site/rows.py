@@ -19,8 +19,6 @@ def published(task: str) -> list[PublishedScores]:
         return []
     if task == "medq_deg":
         return list(_medq_deg())
-    if task in ("med_cmr_mcq", "med_cmr_open"):
-        return list(_med_cmr(task))
     suite = registry.find(task, {})
     if suite is not None:
         return list(report_of(suite).published_scores(task))
@@ -33,14 +31,6 @@ def _medq_deg() -> Iterator[PublishedScores]:
     for row in reference.level_results():
         cells = {f"accuracy_l{level}": Cell(value) for level, value in enumerate((row.l0, row.l1, row.l2))}
         yield PublishedScores("Liu et al., arXiv:2603.07769v1,", row.model, "published, Table 6", cells)
-
-
-def _med_cmr(task: str) -> Iterator[PublishedScores]:
-    from lmms_medtasks.task_configs.med_cmr import reference
-
-    for row in reference.results():
-        cells = {"accuracy": Cell(row.mcq_all)} if task == "med_cmr_mcq" else {"total": Cell(row.open_all)}
-        yield PublishedScores("Med-CMR, CVPR 2026,", row.model, "published, main table", cells)
 
 
 def _bones_joints(task: str) -> Iterator[PublishedScores]:

@@ -8,25 +8,25 @@ import numpy as np
 import pytest
 
 from lmms_medtasks.data.med_cmr import PAPER
-from lmms_medtasks.data.med_cmr_dimensions import dimensions
-from lmms_medtasks.task_configs.med_cmr import reference
+from lmms_medtasks.task_configs.med_cmr import report
+from lmms_medtasks.task_configs.med_cmr.measures import DIMENSIONS
 
-NAMES = [each.short for each in dimensions()]
-TABLE = np.array([[row.dimensions[name] for name in NAMES] for row in reference.results()])
-ALL = np.array([row.mcq_all for row in reference.results()])
+NAMES = list(DIMENSIONS)
+ROWS = {row["model"]: row for row in report.published_rows()}
+TABLE = np.array([[float(row[name]) for name in NAMES] for row in ROWS.values()])
+ALL = np.array([float(row["mcq_all"]) for row in ROWS.values()])
 HALF_DIGIT = 0.005 + 1e-7
 
 
 def test_seven_models():
-    rows = {row.model: row for row in reference.results()}
-    assert list(rows) == [
+    assert list(ROWS) == [
         "GPT-5", "Gemini-2.5-Pro", "Qwen3-VL-235B-A22B", "InternVL3.5-241B-A28B", "Qwen2.5-VL-72B", "Lingshu-7B",
         "Medgemma-4B",
     ]  # fmt: skip
-    assert rows["GPT-5"].parameters is None and rows["Qwen2.5-VL-72B"].parameters == 72
-    assert [row.medical for row in rows.values()] == [False] * 5 + [True] * 2
-    assert rows["Medgemma-4B"].open_all == 32.10
-    assert dict(rows["Lingshu-7B"].dimensions) == {
+    assert ROWS["GPT-5"]["parameters_b"] == "" and float(ROWS["Qwen2.5-VL-72B"]["parameters_b"]) == 72
+    assert [row["medical"] for row in ROWS.values()] == ["no"] * 5 + ["yes"] * 2
+    assert float(ROWS["Medgemma-4B"]["open_all"]) == 32.10
+    assert {name: float(ROWS["Lingshu-7B"][name]) for name in NAMES} == {
         "SOD": 32.84, "FDD": 47.12, "SU": 31.17, "TP": 38.99, "CR": 31.53, "LTG": 23.86, "MSI": 39.62,
     }  # fmt: skip
 
@@ -49,45 +49,46 @@ def test_the_counts_are_the_only_ones_that_give_all_rows():
         weights = np.insert(np.array(counts, dtype=float), NAMES.index("LTG"), left)
         if (np.abs(TABLE @ weights / PAPER["mcq"] - ALL) <= 0.0101).all() and fits(NAMES.index("LTG"), left):
             found.append(dict(zip(NAMES, map(int, weights), strict=True)))
-    assert found == [dict(reference.question_counts())]
+    assert found == [dict(report.question_counts())]
 
 
 def test_overall_accuracy_is_over_questions():
-    assert sum(reference.question_counts().values()) == PAPER["mcq"]
-    counts = np.array([reference.question_counts()[name] for name in NAMES])
+    assert sum(report.question_counts().values()) == PAPER["mcq"]
+    counts = np.array([report.question_counts()[name] for name in NAMES])
     right = np.rint(TABLE * counts / 100)
     recomputed = 100 * right.sum(axis=1) / PAPER["mcq"]
     wrong = {
-        row.model: round(float(value), 4)
-        for row, value in zip(reference.results(), recomputed, strict=True)
-        if abs(value - row.mcq_all) > HALF_DIGIT
+        model: round(float(value), 4)
+        for model, value, printed in zip(ROWS, recomputed, ALL, strict=True)
+        if abs(value - printed) > HALF_DIGIT
     }
-    named = {each.row: each.recomputed for each in reference.discrepancies() if each.column == "mcq_all"}
+    named = {each["row"]: each["recomputed"] for each in report.discrepancies() if each["column"] == "mcq_all"}
     assert wrong == named == {"Gemini-2.5-Pro": 49.8769}
     # Not a mean of the seven dimensions: that is far off for every model.
     assert (TABLE.mean(axis=1) - ALL).min() > 1.7
 
 
 def test_every_overall_accuracy_lies_within_its_dimensions():
-    for row in reference.results():
-        assert min(row.dimensions.values()) <= row.mcq_all <= max(row.dimensions.values())
+    assert ((TABLE.min(axis=1) <= ALL) & (ALL <= TABLE.max(axis=1))).all()
 
 
 def test_what_the_text_says_of_the_table():
-    rows = {row.model: row for row in reference.results()}
-    open_models = [row for row in rows.values() if row.type != "closed"]
+    numbers = {
+        model: {name: float(row[name]) for name in (*NAMES, "mcq_all", "open_all")} for model, row in ROWS.items()
+    }
+    open_models = [numbers[model] for model, row in ROWS.items() if row["type"] != "closed"]
     assert (TABLE.argmax(axis=0) == 0).all() and ALL.argmax() == 0
-    assert rows["GPT-5"].mcq_all - max(row.mcq_all for row in open_models) == pytest.approx(8.47)
-    assert rows["GPT-5"].open_all - max(row.open_all for row in open_models) == pytest.approx(0.82)
-    assert max(row.dimensions["LTG"] for row in open_models) < 46
-    hardest = {row.model: min(row.dimensions, key=row.dimensions.__getitem__) for row in rows.values()}
-    named = {each.row for each in reference.discrepancies() if each.column == "LTG"}
+    for column, lead in (("mcq_all", 8.47), ("open_all", 0.82)):
+        assert numbers["GPT-5"][column] - max(row[column] for row in open_models) == pytest.approx(lead)
+    assert max(row["LTG"] for row in open_models) < 46
+    hardest = {model: min(NAMES, key=row.__getitem__) for model, row in numbers.items()}
+    named = {each["row"] for each in report.discrepancies() if each["column"] == "LTG"}
     assert {model for model, name in hardest.items() if name != "LTG"} == named
 
 
 def test_findings_that_the_text_gives():
-    alignment = reference.findings()["alignment"]
+    alignment = report.findings()["alignment"]
     assert alignment["answers"] == 200 and alignment["win_rate_difference_at_most"] == 0.0449
     assert set(alignment["spearman_at_least"].values()) == {0.78, 0.8}
-    assert reference.findings()["medical_fine_tuning"]["mcq"]["p_below"] == 0.001
-    assert reference.findings()["scale"]["mcq_r"] == {"from": 0.77, "to": 0.85, "of": "most dimensions"}
+    assert report.findings()["medical_fine_tuning"]["mcq"]["p_below"] == 0.001
+    assert report.findings()["scale"]["mcq_r"] == {"from": 0.77, "to": 0.85, "of": "most dimensions"}

@@ -9,8 +9,18 @@ from typing import Any
 
 import pytest
 
+from lmms_medtasks.harness.scoring import metric_values
+from lmms_medtasks.report.suites import Options
+from lmms_medtasks.report.views import Source
+from lmms_medtasks.samples import runs
+from lmms_medtasks.samples.record import Judgement, MeasureValue, Record
+from lmms_medtasks.suites.tables import suite_table
+from lmms_medtasks.task_configs.med_cmr import measures
+from lmms_medtasks.task_configs.med_cmr.report_models import models
+
 TAGS = {"subtype": "nodule", "question_type": "Counting", "modality": "CT", "organ_system": "Chest"}
 # question: image, dimension, right letter of four
+OPTIONS = ["a cyst", "a stone", "a scar", "nothing"]
 QUESTIONS = {"q1": ("a", "SOD", "A"), "q2": ("b", "SOD", "B"), "q3": ("c", "FDD", "A"), "q4": ("a", "CR", "D")}
 JUDGE = {
     "name": "openai:gpt-4o",
@@ -25,52 +35,56 @@ JUDGE = {
 SCORES = ("consistency", "coherence", "visual_accuracy", "ground_truth_correctness")
 
 
-def choice(question: str, letter: str, tags: Mapping[str, Any]) -> dict[str, Any]:
+FAILED = "[LMMS_EVAL_REQUEST_FAILED after 5 retries]"
+REPLIES = {"failed": FAILED, "unreadable": "no idea"}
+
+
+def choice(question: str, letter: str, tags: Mapping[str, Any]) -> Record:
     """A record; ``letter`` is what the model chose, or a status."""
     image, dimension, answer = QUESTIONS[question]
-    found = {"id": question, "image_id": image, "dimension": dimension, "answer": answer, "option_count": 4}
-    found |= {**TAGS, **tags, "data": "full", "trials": [letter]}
-    return found if letter == "failed" else {**found, "score": float(letter == answer)}
+    doc = {"id": question, "image_id": image, "dimension": dimension, "answer": answer, "data": "full"}
+    return measures.choice_record({**doc, "options": OPTIONS, **TAGS, **tags}, [REPLIES.get(letter, letter)])
 
 
-def turned(question: str, letters: str) -> list[dict[str, Any]]:
+def turned(question: str, letters: str) -> list[Record]:
     """The records of a question's four rotations; a letter each, "-" is a failed request."""
+    image, dimension, answer = QUESTIONS[question]
     found = []
     for rotation, letter in enumerate(letters):
-        record = choice(question, "A", {})
-        right = chr(ord("A") + (ord(record["answer"]) - ord("A") - rotation) % 4)
-        record |= {"id": f"{question}/r{rotation}", "question_id": question, "rotation": rotation, "answer": right}
-        record |= {"trials": ["failed" if letter == "-" else letter], "score": float(letter == right)}
-        if letter == "-":
-            del record["score"]
-        found.append(record)
+        options, right = measures.rotated(OPTIONS, answer, rotation)
+        doc = {"id": f"{question}/r{rotation}", "question_id": question, "rotation": rotation, "answer": right}
+        doc |= {"image_id": image, "dimension": dimension, "data": "full", "options": options, **TAGS}
+        found.append(measures.choice_record(doc, [FAILED if letter == "-" else letter]))
     return found
 
 
-def answered(question: str, scores: str, judge: Mapping[str, Any], tags: Mapping[str, Any]) -> dict[str, Any]:
-    """An open record; ``scores`` are its four, "?" is a missing verdict, "" a failed request, "empty" a rule's."""
+def answered(question: str, scores: str, judge: Mapping[str, Any], tags: Mapping[str, Any]) -> Record:
+    """An open record; ``scores`` are its four, "?" is a missing verdict, "" a failed request, "empty" a rule's.
+
+    The final answer to q1 has the reference's words.
+    """
     image, dimension, _ = QUESTIONS[question]
     verdict = {"status": "judged", "labels": dict(zip(SCORES, scores, strict=False)), "reason": "", "reply": "{}"}
     if scores == "?":
         verdict = {"status": "missing", "labels": {}, "reason": "no verdict: <script>", "reply": "prose"}
     if scores == "empty":
         verdict = {"status": "exact", "labels": dict.fromkeys(SCORES, "0"), "reason": "empty", "reply": ""}
-    parts = {"": "failed", "empty": "empty"}.get(scores, "both")
-    item = {"question": "?", "visual_description": "", "reference": "a cyst", "reasoning": "r", "answer": "A cyst."}
-    return {
-        "id": question,
-        "image_id": image,
-        "dimension": dimension,
-        "answer": "a cyst",
-        **TAGS,
-        **tags,
-        "data": "full",
-        "trials": ["failed" if not scores else "empty" if scores == "empty" else "ok"],
-        "judge": dict(judge),
-        "items": [item if scores else None],
-        "verdicts": [[verdict] if scores else []],
-        "parts": [parts],
-    }
+    item = {"question": "?", "visual_description": "", "reference": "a cyst", "reasoning": "r", "answer": "A scar."}
+    record = Record(
+        id=question,
+        cluster=image,
+        trials=("failed" if not scores else "empty" if scores == "empty" else "ok",),
+        expected=None,
+        measures={"exact_match": MeasureValue(float(question == "q1") if scores else None)},
+        tags={
+            **{"dimension": dimension, "data": "full", "form": "open"},
+            **TAGS,
+            **tags,
+            "parts": {"": "failed", "empty": "empty"}.get(scores, "both"),
+        },
+        judgement=Judgement(dict(judge), (item if scores else None,), ((verdict,) if scores else (),)),
+    )
+    return measures.remeasured(record)
 
 
 @pytest.fixture
@@ -88,7 +102,7 @@ def write_cmr(tmp_path: Path) -> Callable[..., Path]:
         rename: Mapping[str, str] = {},  # noqa: B006
         **given: Mapping[str, str],
     ) -> Path:
-        tasks: dict[str, list[dict[str, Any]]] = {}
+        tasks: dict[str, list[Record]] = {}
         for form, replies in given.items():
             if form == "circular":
                 records = [record for question, letters in replies.items() for record in turned(question, letters)]
@@ -105,9 +119,7 @@ def write_cmr(tmp_path: Path) -> Callable[..., Path]:
     return write
 
 
-def _write(
-    folder: Path, tasks: Mapping[str, Sequence[Mapping[str, Any]]], model: str, metadata: Mapping[str, Any]
-) -> None:
+def _write(folder: Path, tasks: Mapping[str, Sequence[Record]], model: str, metadata: Mapping[str, Any]) -> None:
     config = {
         "metadata": {"data": "full", **metadata},
         "dataset_kwargs": {"data_files": {"test": "medtasks://med_cmr/x"}},
@@ -126,6 +138,19 @@ def _write(
     (folder / "20260101_000000_results.json").write_text(json.dumps(content))
     for task, rows in tasks.items():
         lines = [
-            json.dumps({"accuracy" if "verdicts" not in row else "total": row, "filtered_resps": ["x"]}) for row in rows
+            json.dumps({**metric_values(measures.SUITE, row.tags["form"], row), "filtered_resps": ["x"]})
+            for row in rows
         ]
         (folder / f"20260101_000000_samples_{task}.jsonl").write_text("\n".join(lines) + "\n")
+
+
+@pytest.fixture
+def read_models() -> Callable[..., dict[str, Source]]:
+    """Reads run folders as the report does, without intervals: the models by name."""
+
+    def read(*folders: Path) -> dict[str, Source]:
+        found = runs.find(folders)
+        table = suite_table(measures.SUITE, found)
+        return {each.name: each for each in models(measures.SUITE, found, table, Options(resamples=0))}
+
+    return read

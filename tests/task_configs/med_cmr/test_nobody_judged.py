@@ -1,17 +1,12 @@
 """Open answers of a run without a judge, some of them empty: rules settle those, and their 0 is nobody's mean."""
 
-import json
-
 import pytest
 
 from lmms_medtasks.report import Options, build
-from lmms_medtasks.report.med_cmr.analysis import analyse
-from lmms_medtasks.report.med_cmr.pairs import pairs
-from lmms_medtasks.report.med_cmr.reading import sources
-from lmms_medtasks.report.med_cmr.scale import scale
 from lmms_medtasks.samples import runs
-from lmms_medtasks.statistics import coverage
-from lmms_medtasks.task_configs.med_cmr.judged import metrics_of
+from lmms_medtasks.suites.tables import suite_table
+from lmms_medtasks.task_configs.med_cmr.measures import SUITE
+from lmms_medtasks.task_configs.med_cmr.report_models import pairs, scale
 
 NOBODY = {"name": "none", "protocol": "med_cmr_open"}
 OPEN = {"q1": "empty", "q2": "?", "q3": "?"}  # q1 and q2 are SOD, q3 is FDD
@@ -32,10 +27,9 @@ def unjudged(write_cmr):
 
 
 def test_the_harness_and_the_report_print_no_mean_but_bounds(unjudged):
-    log = next(unjudged.glob("*_samples_med_cmr_open.jsonl")).read_text("utf-8")
-    metrics = [metrics_of(json.loads(line)["total"]) for line in log.splitlines()]
+    rows = suite_table(SUITE, runs.find([unjudged])).where({"image_shown": True})
     for name in ("total", "consistency", "total_sod"):
-        assert coverage.judged_mean([each[name] for each in metrics]) is None
+        assert SUITE.estimates[name].value(rows) is None
     (part,) = build([unjudged], QUICK).parts
     assert values(table(part, "main").rows[0])[-1] is None
     # One of three was settled, by a rule: the worst. The others may be the worst or the best.
@@ -68,9 +62,9 @@ def test_beside_judged_models_its_cells_are_empty(unjudged, write_cmr):
     assert [values(row)[-1] for row in table(whole, "main").rows if row.kind == "run"] == [None, None]
 
 
-def test_pairs_and_sizes_take_nothing_of_it(write_cmr):
+def test_pairs_and_sizes_take_nothing_of_it(write_cmr, read_models):
     folders = [write_cmr(name, model=name, judge=NOBODY, open=OPEN) for name in ("base", "tuned")]
-    found = {each.model: analyse(each, resamples=0) for each in sources(runs.find(folders))}
-    (pair,) = pairs([("base", "tuned")], found, resamples=0).tuned
-    assert (pair.questions.n, pair.changes[""].change.estimate) == (0, None)
-    assert scale({"base": 1e9, "tuned": 2e9}, found).figures == {}
+    found = read_models(*folders)
+    (pair,) = pairs([("base", "tuned")], found).tuned
+    assert (pair.questions.n, pair.changes[""]["change"].estimate) == (0, None)
+    assert scale({"base": 1e9, "tuned": 2e9}, found).scores == {}

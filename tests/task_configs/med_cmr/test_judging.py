@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lmms_medtasks.judges import prompts, registry
-from lmms_medtasks.judges.med_cmr import PROTOCOL, WEIGHTS, item, settle
+from lmms_medtasks.task_configs.med_cmr.judging import PROTOCOL, WEIGHTS, item, settle
 
 DOC = {
     "id": "open-1", "question": "What is it?", "answer": "a cyst", "visual_description": "A dark round area.",

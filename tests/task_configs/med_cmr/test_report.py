@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 from dataclasses import replace
 
 import pytest
@@ -14,6 +15,7 @@ from lmms_medtasks.report.markdown import markdown
 from lmms_medtasks.report.page import page
 from lmms_medtasks.report.same_questions import OTHER_QUESTIONS
 from lmms_medtasks.report.terminal import show
+from lmms_medtasks.task_configs.medobvious import measures as medobvious
 
 HOSTILE = "</svg><script>alert(1)</script>[bold]|*$x$*\x1b[31m"
 MCQ = {"q1": "A", "q2": "A", "q3": "A", "q4": "unreadable"}
@@ -146,12 +148,24 @@ def test_models_judged_by_different_judges_stand_in_no_table_together(write_cmr)
     assert ("run judge", "lexical (no LLM)") in document.parts[2].origin
 
 
-def test_suites_of_one_document_stand_one_after_the_other(write_run, write_cmr):
-    document = build([write_cmr("cmr", mcq=MCQ), write_run("deg")], Options(resamples=0, drawn=False))
-    assert document.title == "MedQ-Deg, Med-CMR: some_model"
-    assert [part.key for part in document.parts] == ["medq_deg-part0", "med_cmr-part0"]
+def test_suites_of_one_document_stand_one_after_the_other(write_cmr, tmp_path):
+    other = tmp_path / "other"
+    other.mkdir()
+    doc = {"id": "v1_a_0", "item": "v1_a", "image_id": "i", "tier": 1, "task_type": "detection_open", "kind": "a",
+           "negative": 0, "grid": "2x2", "answer_position": "top-left", "options": [], "data": "full"}  # fmt: skip
+    config = {"metadata": {"data": "full"}, "dataset_kwargs": {"data_files": {"test": "medtasks://medobvious/test"}}}
+    content = {
+        "results": {"medobvious": {}},
+        "configs": {"medobvious": config},
+        "config": {"model_args": "pretrained=m"},
+    }
+    (other / "x_results.json").write_text(json.dumps(content))
+    row = json.dumps(medobvious.process_results(doc, ["top-left"]))
+    (other / "x_samples_medobvious.jsonl").write_text(row + "\n")
+    document = build([write_cmr("cmr", mcq=MCQ), other], Options(resamples=0, drawn=False))
+    assert {part.key for part in document.parts} == {"medobvious-part0", "med_cmr-part0"}
     text = page(document)
-    assert text.count('id="med_cmr-part0-main"') == text.count('id="medq_deg-part0-table6"') == 1
+    assert text.count('id="med_cmr-part0-main"') == text.count('id="medobvious-part0-formats"') == 1
 
 
 def test_pair_of_one_model_only(write_cmr):

@@ -14,6 +14,7 @@ whose reasoning was cut off inside its tag, is settled: worst in everything.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from lmms_medtasks.judges.protocol import Dimension, Item, Protocol
@@ -66,7 +67,7 @@ def settle(judged: Item) -> tuple[Mapping[str, str], str] | None:
 
 PROTOCOL = Protocol(
     name="med_cmr_open",
-    prompt="med_cmr_open.txt",
+    prompt=str(Path(__file__).parent / "prompts" / "med_cmr_open.txt"),
     version=1,
     dimensions=tuple(Dimension(name, _LABELS) for name in WEIGHTS),
     fields=("question", "visual_description", "reference", "reasoning", "answer"),
@@ -76,3 +77,6 @@ PROTOCOL = Protocol(
     total=total,
     source="Dimensions, weights and normalisation: the paper. Prompt, anchors and the scale 0 to 5: ours.",
 )
+
+PROTOCOLS = (PROTOCOL,)
+"""What :mod:`lmms_medtasks.judges.registry` finds in this folder."""

@@ -1,0 +1,408 @@
+"""Med-CMR: what is read from a reply, what is measured of a question, and the metrics of its tasks.
+
+Clusters are images. A record says by its tag ``form`` how its question was asked: ``mcq``, ``circular`` (a copy for
+each rotation of the options), or ``open`` (judged).
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from lmms_medtasks.data.med_cmr_dimensions import dimensions
+from lmms_medtasks.harness.scoring import MetricValue, metric_values
+from lmms_medtasks.parsing.option import read_option
+from lmms_medtasks.parsing.reasoned import read_reasoned
+from lmms_medtasks.samples.record import FAILED, KEY, Judgement, MeasureValue, Record
+from lmms_medtasks.samples.table import Samples
+from lmms_medtasks.statistics.text import exact_match
+from lmms_medtasks.suites import judged
+from lmms_medtasks.suites.estimates import Count, Macro, Mean, Unit, Units
+from lmms_medtasks.suites.replies import FAILED_REQUESTS, PARSE_RATE, outcome_count
+from lmms_medtasks.suites.suite import Measure, Metric, Suite, means, number_of_questions
+from lmms_medtasks.task_configs.med_cmr.judging import HIGHEST, PROTOCOL, WEIGHTS, total
+
+if TYPE_CHECKING:
+    from datasets import Dataset
+
+FINGERPRINT_ALSO = (
+    "lmms_medtasks.parsing.option",
+    "lmms_medtasks.data.med_cmr_dimensions",
+    "lmms_medtasks.task_configs.med_cmr.judging",
+    "lmms_medtasks.judges.records",
+    "lmms_medtasks.suites.judged",
+    "lmms_medtasks.statistics.text",
+    "lmms_medtasks.parsing.reasoned",
+)
+
+Document = Mapping[str, Any]
+
+FORMS = ("mcq", "circular", "open")
+TASKS = ("med_cmr_mcq", "med_cmr_mcq_circular", "med_cmr_open")
+DIMENSIONS = tuple(each.short for each in dimensions())
+"""``SOD`` ... ``MSI``, in the paper's order."""
+
+SIDES: Mapping[str, tuple[str, ...]] = {
+    side: tuple(each.short for each in dimensions() if each.side == side) for side in ("visual", "reasoning")
+}
+BREAKDOWNS = ("organ_system", "modality", "subtype", "question_type")
+"""Tags that are texts of the release's own."""
+
+_TAGS = ("data", "dimension", *BREAKDOWNS, "index")
+NO_IMAGE = "_noimage"
+LETTERS = "ABCDE"
+BOTH = "both"
+"""What an open answer's parts are called where both were found."""
+
+PARTS: Mapping[str, tuple[str, ...]] = {
+    "without_reasoning": ("no_reasoning",),
+    "without_answer": ("no_answer",),
+    "without_labels": ("neither",),
+    "empty_replies": ("empty", "truncated"),
+}
+"""Metric -> the outcomes of :func:`lmms_medtasks.parsing.reasoned.read_reasoned` that it counts."""
+
+JUDGED: Mapping[str, Any] = {"total": total, **{name: name for name in WEIGHTS}}
+"""Measures of a judged answer, and what each is of the verdict's four scores."""
+
+MEASURES = (
+    Measure("accuracy", "1 where the reply names the right option, else 0."),
+    Measure("total", "The four scores of an open answer, weighted (paper).", high=100, unit="points"),
+    *(
+        Measure(name, f"The judge's score for {name.replace('_', ' ')}.", high=HIGHEST, unit="of 5", digits=2)
+        for name in WEIGHTS
+    ),
+    Measure("exact_match", "1 where the final answer has the reference's words, else 0."),
+)
+
+
+# --- A multiple-choice question ---------------------------------------------------------------------------------------
+
+
+def choice_record(doc: Document, results: Sequence[str | None]) -> Record:
+    """The record of a multiple-choice question, or of one rotation of it.
+
+    An unreadable, ambiguous or refusing reply is incorrect; a failed request counts for nothing, and without another
+    reply there is no score. The rotations of a question are forms of it: they are paired by its id.
+    """
+    readings = [read_option(reply, doc["options"]) for reply in results]
+    correct = [each.value == doc["answer"] for each in readings if each.status != FAILED]
+    tags = {name: doc[name] for name in _TAGS if doc.get(name) is not None}
+    turned = {"rotation": doc["rotation"]} if "rotation" in doc else {}
+    return Record(
+        id=str(doc["id"]),
+        cluster=str(doc["image_id"]),
+        trials=tuple(each.value or each.status for each in readings),
+        expected=str(doc["answer"]),
+        measures={"accuracy": MeasureValue(sum(correct) / len(correct) if correct else None)},
+        tags={**tags, "form": "circular" if turned else "mcq", "option_count": len(doc["options"]), **turned},
+        pair=str(doc.get("question_id") or ""),
+        details={"rules": [each.rule for each in readings]},
+    )
+
+
+# --- The same with rotated options ------------------------------------------------------------------------------------
+
+
+def rotations(dataset: Dataset) -> Dataset:
+    """Each question with K options K times: rotation r begins with option r. A question's K forms follow each other,
+    so that a prefix of the rows (``--limit``) has whole questions, the last one apart.
+
+    New columns: ``question_id`` and ``rotation`` (0 to K - 1; 0 is the question as it is). The tables are concatenated
+    and selected from, not copied: images stay once on disk and in memory.
+    """
+    import datasets
+
+    ids, options, answers = list(dataset["id"]), list(dataset["options"]), list(dataset["answer"])
+    counts = [len(each) for each in options]
+    bare = dataset.remove_columns(["id", "options", "answer"])
+    parts = []
+    for rotation in range(max(counts, default=0)):
+        turned = [rotated(each, answer, rotation) for each, answer in zip(options, answers, strict=True)]
+        parts.append(
+            bare.add_column("id", [f"{name}/r{rotation}" for name in ids])
+            .add_column("question_id", ids)
+            .add_column("rotation", [rotation] * len(ids))
+            .add_column("options", [each for each, _ in turned])
+            .add_column("answer", [answer for _, answer in turned])
+        )
+    rows = [rotation * len(ids) + row for row, number in enumerate(counts) for rotation in range(number)]
+    return datasets.concatenate_datasets(parts).select(rows) if parts else dataset
+
+
+def rotated(options: Sequence[str], answer: str, rotation: int) -> tuple[list[str], str]:
+    """The options beginning with number ``rotation`` (from 0, around the end), and the right one's letter there.
+
+    >>> rotated(["cyst", "stone", "scar"], "A", 1)
+    (['stone', 'scar', 'cyst'], 'C')
+    """
+    start = rotation % len(options)
+    place = (ord(answer) - ord("A") - start) % len(options)
+    return [*options[start:], *options[:start]], chr(ord("A") + place)
+
+
+def _survived(scores: Sequence[float]) -> float:
+    return float(all(score == 1 for score in scores))
+
+
+def _mean(scores: Sequence[float]) -> float:
+    return math.fsum(scores) / len(scores)
+
+
+@dataclass(frozen=True)
+class WholeQuestions:
+    """Units of a circular task: each question with the value of its copies' scores, which are in rotation order.
+
+    A question that lacks a reply to a rotation (a failed request, ``--limit``) has no value.
+    """
+
+    value: Callable[[Sequence[float]], float]
+
+    def __call__(self, rows: Samples) -> list[Unit]:
+        """Image and value of each question, in the order of their first rows."""
+        copies: dict[str, list[tuple[int, float, str, int]]] = {}
+        columns = (rows.column(name) for name in ("pair", "rotation", "accuracy.score", "cluster", "option_count"))
+        for question, *copy in zip(*columns, strict=True):
+            copies.setdefault(question, []).append(tuple(copy))
+        found: list[Unit] = []
+        for each in copies.values():
+            scores = [score for _, score, *_ in sorted(each)]
+            _, _, cluster, wanted = each[0]
+            whole = len(scores) == wanted and not any(map(math.isnan, scores))
+            found.append((cluster, self.value(scores) if whole else None))
+        return found
+
+
+EVERY_ROTATION = Units(units=WholeQuestions(_survived))
+"""Share of the questions that are right under every rotation; None if no question is whole."""
+
+UNROTATED = Units(units=WholeQuestions(lambda scores: scores[0]))
+"""Accuracy of the copy that is not rotated, over the whole questions."""
+
+OVER_ROTATIONS = Units(units=WholeQuestions(_mean))
+"""Accuracy over all copies of the whole questions."""
+
+
+# --- Letters ----------------------------------------------------------------------------------------------------------
+
+
+def position_bias(rows: Samples) -> float | None:
+    """How far the letters picked are from the right ones, as total variation distance.
+
+    Half the sum over letters of the difference between a letter's share among the readable picks and its share as the
+    right answer: 0 for a model that picks each letter as often as it is right, 1 - 1/K for one that always picks the
+    same of K. None without a readable pick. Where every option stands at every place once, preferring a letter is no
+    knowledge.
+    """
+    picked, right = _letter_shares(rows)
+    return sum(abs(picked[letter] - right[letter]) for letter in picked.keys() | right.keys()) / 2 if picked else None
+
+
+def _letter_shares(rows: Samples) -> tuple[Counter[str], Counter[str]]:
+    pairs = [
+        (trial, expected)
+        for trials, expected in zip(rows.column("trials"), rows.column("expected"), strict=True)
+        for trial in trials
+        if len(trial) == 1
+    ]
+    # The right letters only of questions with a pick, so that an unreadable reply moves neither side.
+    counted = (Counter(pick for pick, _ in pairs), Counter(right for _, right in pairs))
+    picked, right = (Counter({key: n / len(pairs) for key, n in each.items()}) for each in counted)
+    return picked, right
+
+
+def _excess(rows: Samples, letter: str) -> float | None:
+    picked, right = _letter_shares(rows)
+    return picked[letter] - right[letter] if picked else None
+
+
+# --- An open question -------------------------------------------------------------------------------------------------
+
+
+def open_record(doc: Document, results: Sequence[str | None]) -> Record:
+    """The record of an open question, with the verdicts that the judging stage has got.
+
+    ``parts``: which of its two labelled parts each reply had, joined by ";".
+    """
+    trials, judgement = judged.judgement_of(doc, results, PROTOCOL)
+    exact = [exact_match(item["answer"], item["reference"]) for item in judgement.items if isinstance(item, Mapping)]
+    tags = judged.tags_of(doc, _TAGS, PROTOCOL)
+    record = Record(
+        id=str(doc["id"]),
+        cluster=str(doc["image_id"]),
+        trials=trials,
+        expected=None,
+        measures={"exact_match": MeasureValue(sum(exact) / len(exact) if exact else None)},
+        tags={**tags, "form": "open", "parts": ";".join(read_reasoned(reply).status for reply in results)},
+        judgement=judgement,
+    )
+    return remeasured(record)
+
+
+def remeasured(record: Record) -> Record:
+    """The record of an open question with the measures that its verdicts give."""
+    judgement = record.judgement
+    return judged.with_measures(record, _judged_measures(judgement)) if judgement else record
+
+
+def _judged_measures(judgement: Judgement) -> dict[str, MeasureValue]:
+    return {name: judged.measure_value(judgement, of) for name, of in JUDGED.items()}
+
+
+def parts(rows: Samples) -> Counter[str]:
+    """How many replies had which of their two labelled parts."""
+    return Counter(part for each in rows.column("parts") if each for part in each.split(";"))
+
+
+def _both_parts(rows: Samples) -> float | None:
+    found = parts(rows)
+    replies = found.total() - found[FAILED]
+    return found[BOTH] / replies if replies else None
+
+
+def _part_count(rows: Samples, outcomes: tuple[str, ...]) -> int:
+    found = parts(rows)
+    return sum(found[outcome] for outcome in outcomes)
+
+
+# --- Metrics ----------------------------------------------------------------------------------------------------------
+
+BY_DIMENSION: Mapping[str, Mapping[str, Any]] = {name: {"dimension": name} for name in DIMENSIONS}
+ACCURACY, TOTAL, EXACT = Mean(), Mean(measure="total"), Mean(measure="exact_match")
+
+
+def side_mean(side: str, measure: str) -> Macro:
+    """The mean over the dimensions of a side, each weighing alike; those without a scored question are left out."""
+    return Macro(measure=measure, groups=tuple(BY_DIMENSION[name] for name in SIDES[side]), skip_empty=True)
+
+
+SIDE_ACCURACY = {side: side_mean(side, "accuracy") for side in SIDES}
+SIDE_TOTAL = {side: side_mean(side, "total") for side in SIDES}
+INCOMPLETE_QUESTIONS = Count(function=EVERY_ROTATION.without_value)
+BIAS = Count(function=position_bias)
+
+METRICS = (
+    number_of_questions(),
+    Metric("circular_accuracy", EVERY_ROTATION, about="Share of the questions that are right under every rotation."),
+    Metric("accuracy", ACCURACY, main=True),
+    *means("accuracy", {f"accuracy_{name.lower()}": where for name, where in BY_DIMENSION.items()}),
+    *(
+        Metric(f"{side}_mean", each, about="Mean over the side's dimensions of their accuracies, each weighing alike.")
+        for side, each in SIDE_ACCURACY.items()
+    ),
+    Metric(
+        "position_bias",
+        BIAS,
+        higher_is_better=False,
+        about="Total variation distance of the letters picked from the right ones.",
+    ),
+    *(
+        Metric(
+            f"excess_{letter.lower()}",
+            Count(function=functools.partial(_excess, letter=letter)),
+            higher_is_better=None,
+            about="The letter's share among the readable picks less its share as the right answer.",
+        )
+        for letter in LETTERS
+    ),
+    Metric(
+        "incomplete_questions",
+        INCOMPLETE_QUESTIONS,
+        higher_is_better=False,
+        about="Number of questions that lack a reply to a rotation.",
+    ),
+    PARSE_RATE,
+    Metric("refused", outcome_count("refused"), higher_is_better=False, about="Number of replies that refuse."),
+    Metric(
+        "ambiguous",
+        outcome_count("ambiguous"),
+        higher_is_better=False,
+        about="Number of replies that name several options.",
+    ),
+    Metric("total", TOTAL, main=True),
+    *(Metric(name, Mean(measure=name)) for name in WEIGHTS),
+    *means("total", {f"total_{name.lower()}": where for name, where in BY_DIMENSION.items()}),
+    *judged.judged_metrics("total"),
+    Metric("exact_match", EXACT),
+    Metric("both_parts", Count(function=_both_parts), about="Share of the replies with both labelled parts."),
+    *(
+        Metric(
+            name,
+            Count(function=functools.partial(_part_count, outcomes=outcomes)),
+            higher_is_better=False,
+            about="Number of replies that lack a part.",
+        )
+        for name, outcomes in PARTS.items()
+    ),
+    FAILED_REQUESTS,
+)
+
+_CHOICE_REPLIES = ("parse_rate", "refused", "ambiguous", "failed_requests")
+_JUDGEMENTS = ("coverage", "bound_worst", "bound_best", "complete")
+
+
+def condition(task: str, settings: Mapping[str, Any]) -> str:
+    """How a task asks, "" as released: without the image, or by a prompt of somebody's own."""
+    return ", ".join([*(["no image"] if settings.get("no_image") else []), *([own] if (own := variant(task)) else [])])
+
+
+def variant(task: str) -> str:
+    """The task's name where it is none of the suite's own, else ""."""
+    return "" if task.removesuffix(NO_IMAGE) in TASKS else task
+
+
+def task_tags(task: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Whether the model saw the image, and the task's name where it is none of the suite's own."""
+    return {"image_shown": not settings.get("no_image"), "variant": variant(task)}
+
+
+SUITE = Suite(
+    name="med_cmr",
+    title="Med-CMR",
+    cluster="image",
+    data=("med_cmr",),
+    tags=(*_TAGS, "form", "option_count", "rotation", "parts"),
+    measures=MEASURES,
+    metrics=METRICS,
+    tasks={
+        "mcq": (
+            KEY, "accuracy", *(f"accuracy_{name.lower()}" for name in DIMENSIONS), *(f"{side}_mean" for side in SIDES),
+            *_CHOICE_REPLIES,
+        ),
+        "circular": (
+            KEY, "circular_accuracy", "accuracy", "position_bias", *(f"excess_{letter.lower()}" for letter in LETTERS),
+            "incomplete_questions", *_CHOICE_REPLIES,
+        ),
+        "open": (
+            KEY, *JUDGED, *(f"total_{name.lower()}" for name in DIMENSIONS), *_JUDGEMENTS, "exact_match", "both_parts",
+            *PARTS, "failed_requests",
+        ),
+    },
+    condition=condition,
+    task_tags=task_tags,
+    tag_values={"dimension": DIMENSIONS, "form": FORMS},
+    identity=("form", "id"),
+)  # fmt: skip
+
+
+# --- What the YAMLs name ----------------------------------------------------------------------------------------------
+
+
+def process_results(doc: Document, results: Sequence[str | None]) -> dict[str, MetricValue]:
+    """Score the replies to a multiple-choice question."""
+    return metric_values(SUITE, "mcq", choice_record(doc, results))
+
+
+def process_results_circular(doc: Document, results: Sequence[str | None]) -> dict[str, MetricValue]:
+    """Score the replies to one rotation of a question."""
+    return metric_values(SUITE, "circular", choice_record(doc, results))
+
+
+@judged.rescorable(lambda record: metric_values(SUITE, "open", record), remeasured)
+def process_results_open(doc: Document, results: Sequence[str | None]) -> dict[str, MetricValue]:
+    """Score the replies to an open question by the verdicts that the judging stage has got."""
+    return metric_values(SUITE, "open", open_record(doc, results))

@@ -1,0 +1,156 @@
+"""The numbers of a run small enough to work out by hand (conftest.py has its questions)."""
+
+import pytest
+
+from lmms_medtasks.report import Options, build
+from lmms_medtasks.report.judged_tables import Judging
+from lmms_medtasks.task_configs.med_cmr.measures import parts
+from lmms_medtasks.task_configs.med_cmr.report_letters import letters
+from lmms_medtasks.task_configs.med_cmr.report_models import asked
+
+# q1 and q3 right, q2 wrong, q4 unreadable.
+REPLIES = {"q1": "A", "q2": "A", "q3": "A", "q4": "unreadable"}
+TITLES = {
+    "SOD": "Subtle Object Detection (SOD)",
+    "FDD": "Fine-grained Detail Discrimination (FDD)",
+    "SU": "Spatial Understanding (SU)",
+    "CR": "Causal Reasoning (CR)",
+}
+
+
+@pytest.fixture
+def tables(write_cmr):
+    """The tables of a run's report by key, each by the first cell of its rows: the values of the others."""
+
+    def of(**given):
+        (part,) = build([write_cmr(**given)], Options(resamples=20, drawn=False)).parts
+        return {
+            each.key: {row.cells[0].value: [cell.value for cell in row.cells[1:]] for row in each.rows}
+            for section in part.sections
+            for each in section.tables
+        }
+
+    return of
+
+
+@pytest.fixture
+def source(write_cmr, read_models):
+    def of(**given):
+        (found,) = read_models(write_cmr(**given)).values()
+        return found
+
+    return of
+
+
+def test_accuracy_overall_by_dimension_and_by_side(tables):
+    found = tables(mcq=REPLIES)
+    # All: 2 of 4. SOD 1 of 2, FDD 1 of 1, CR 0 of 1. Visual: (0.5 + 1) / 2, reasoning: 0, the rest has no question.
+    accuracies = found["mcq"]
+    assert accuracies["All questions"] == [4, 50]
+    assert {name: accuracies[TITLES[name]] for name in TITLES} == {
+        "SOD": [2, 50], "FDD": [1, 100], "SU": [0, None], "CR": [1, 0],
+    }  # fmt: skip
+    assert accuracies["Mean of the visual dimensions"] == [3, 75]
+    assert accuracies["Mean of the reasoning dimensions"] == [1, 0]
+    # Requests, failed, without a reply, unreadable, parse rate.
+    assert found["replies"]["med_cmr_mcq"] == [4, 0, 0, 1, 75]
+    assert found["mcq_organ_system"]["Chest"] == [4, 50]
+
+
+def test_mean_over_fewer_dimensions_is_marked(write_cmr):
+    (part,) = build([write_cmr(mcq=REPLIES)], Options(resamples=0, drawn=False)).parts
+    (table,) = (each for section in part.sections for each in section.tables if each.key == "mcq")
+    marks = {row.cells[0].value: row.cells[0].mark for row in table.rows}
+    assert [name for name, mark in marks.items() if mark == "†"] == [
+        "Mean of the visual dimensions", "Mean of the reasoning dimensions",
+    ]  # fmt: skip
+    assert any(note.startswith("† ") for note in table.all_notes)
+
+
+def test_failed_request_counts_as_nothing(tables):
+    found = tables(mcq={"q1": "A", "q2": "failed"})
+    assert found["mcq"]["All questions"] == [1, 100]
+    assert found["replies"]["med_cmr_mcq"] == [2, 1, 1, 0, 100]
+
+
+def test_letters(source):
+    found = letters(source(mcq=REPLIES), asked("mcq"))
+    # Right: A, B, A, D. Chosen: A three times. Accuracy where A is right 1, where B or D is 0, C is never.
+    assert {name: (each.right, each.chosen) for name, each in found.each.items()} == {
+        "A": (2, 3),
+        "B": (1, 0),
+        "C": (0, 0),
+        "D": (1, 0),
+    }
+    assert [each.accuracy.estimate for each in found.each.values()] == [1, 0, None, 0]
+    assert found.unreadable == 1
+    # Readable: q1 to q3, right A, B, A; chosen A, A, A: |1 - 2/3| / 2 + |0 - 1/3| / 2.
+    assert found.distance == pytest.approx(1 / 3)
+    assert found.spread is None
+
+
+def test_spread_of_the_accuracy_over_letters(source):
+    found = source(circular={"q1": "AAAA", "q2": "AAAA"})
+    # Each letter is right twice; A always found, the others never: 1, 0, 0, 0, whose deviation is sqrt(3) / 4.
+    assert letters(found, asked("circular")).spread == pytest.approx(3**0.5 / 4)
+
+
+def test_circular(tables):
+    # Right letters: q1 A D C B, q2 B A D C, q4 D C B A. q1 is right everywhere, q2 twice, q4 once; q3 lacks a reply.
+    found = tables(circular={"q1": "ADCB", "q2": "BAAA", "q3": "AD-B", "q4": "AAAA"})["circular"]
+    assert found["right under every rotation"] == [3, pytest.approx(100 / 3)]
+    # Not rotated: q1 A and q2 B right, q4 A for D wrong. All copies: (4 + 2 + 1) / 12.
+    assert found["as asked, not rotated"] == [3, pytest.approx(200 / 3)]
+    assert found["mean over all rotations"] == [3, pytest.approx(700 / 12)]
+    assert found[f"every rotation, {TITLES['SOD']}"] == [2, 50]
+    assert found[f"every rotation, {TITLES['FDD']}"] == [0, None]
+    assert found[f"every rotation, {TITLES['CR']}"] == [1, 0]
+
+
+def test_questions_that_lack_a_rotation_are_said_to_be_left_out(write_cmr):
+    folder = write_cmr(circular={"q1": "ADCB", "q3": "AD-B"})
+    (part,) = build([folder], Options(resamples=0, drawn=False)).parts
+    (table,) = (each for section in part.sections for each in section.tables if each.key == "circular")
+    assert any("1 of 2 questions lack a reply to a rotation" in note for note in table.notes)
+
+
+def test_open_scores_and_totals(tables):
+    # Totals: 5555 is 100; 5500 is 100 (5 + 5) / 50 = 20; a missing one lies between 0 and 100.
+    found = tables(open={"q1": "5555", "q2": "5500", "q3": "?", "q4": ""})
+    assert found["open"]["Total (0 to 100)"] == [60, 2, 3, 40, pytest.approx(220 / 3)]
+    assert found["open"]["Consistency (0 to 5)"][0] == 5
+    assert found["open"]["Visual accuracy (0 to 5)"][0] == 2.5
+    by_dimension = found["open_dimensions"]
+    assert by_dimension[TITLES["SOD"]][0] == 60
+    assert by_dimension[TITLES["FDD"]] == [None, 0, 1, 0, 100]
+    assert by_dimension["Mean of the visual dimensions"][0] == 60
+    assert found["open_scores"]["SOD"] == [5, 5, 2.5, 2.5, 2, 2]
+    assert found["replies"]["med_cmr_open"][:2] == [4, 1]
+    # Answers with both parts: three, one failed. One of the three has the reference's words.
+    assert found["parts"]["both"] == [3, 75]
+    assert found["parts"]["final answer is the reference's words"] == [None, pytest.approx(100 / 3)]
+    # Requested, exact, judged, missing, coverage.
+    assert found["judgements"]["med_cmr_open"][4:9] == [3, 0, 2, 1, pytest.approx(200 / 3)]
+
+
+def test_empty_answer_is_worst_by_a_rule(tables, source):
+    given = {"q1": "empty", "q2": "5555"}
+    assert tables(open=given)["open"]["Total (0 to 100)"][0] == 50
+    rows = source(name="again", open=given).rows
+    assert Judging.of(rows).statuses == {"exact": 1, "judged": 1}
+    assert parts(rows) == {"empty": 1, "both": 1}
+
+
+def test_without_the_image(tables):
+    # On q1 to q3, which both have a value for: 2/3 with, 1/3 without the image.
+    blind = {"q1": "A", "q2": "A", "q3": "B", "q4": "failed"}
+    found = tables(mcq=REPLIES, mcq_noimage=blind)["without_image_mcq"]
+    assert found["All questions"] == [3, *map(pytest.approx, (200 / 3, 100 / 3, 100 / 3))]
+    assert found[TITLES["SOD"]][-1] == 0
+    assert found[TITLES["FDD"]][-1] == 100
+
+
+def test_open_without_the_image(tables):
+    given = {"open": {"q1": "5555", "q2": "?"}, "open_noimage": {"q1": "5500", "q2": "5555"}}
+    found = tables(**given)["without_image_open"]
+    assert found["All questions"] == [1, 100, 20, 80]
