@@ -15,9 +15,6 @@ from lmms_medtasks.judges.protocol import Protocol
 
 # Name -> "module:ATTRIBUTE", imported when asked for.
 _PROTOCOLS: Mapping[str, str] = {
-    "bones_joints_answer": "lmms_medtasks.judges.bones_joints:ANSWER",
-    "bones_joints_inconsistency": "lmms_medtasks.judges.bones_joints:INCONSISTENCY",
-    "bones_joints_reasoning": "lmms_medtasks.judges.bones_joints:REASONING",
     "med_cmr_open": "lmms_medtasks.judges.med_cmr:PROTOCOL",
     "open_answer": "lmms_medtasks.judges.open_answer:PROTOCOL",
     "sure_closed": "lmms_medtasks.judges.sure_vqa:CLOSED_PROTOCOL",

@@ -136,7 +136,26 @@ def judged_metrics(measure: str, prefix: str = "", where: Where | None = None) -
         Metric(f"{prefix}coverage", coverage(measure, where), about="Share of the judgements that were obtained."),
         Metric(f"{prefix}bound_worst", bound(measure, "low", where), about="Mean, missing judgements at worst."),
         Metric(f"{prefix}bound_best", bound(measure, "high", where), about="Mean, missing judgements at best."),
-        Metric(f"{prefix}complete", complete(measure, where), about=f"1 if coverage is {COMPLETE:.0%} or more."),
+        Metric(
+            f"{prefix}complete",
+            complete(measure, where),
+            about=f"1 if coverage is {COMPLETE:.0%} or more.",
+            notice=lambda rows, value: incomplete_notice(rows.where(where or {}), measure, value),
+        ),
+    )
+
+
+def incomplete_notice(rows: Samples, measure: str, value: float | int | None) -> str:
+    """What a user must be told of ``rows`` where ``value``, of :func:`complete`, is 0; else ""."""
+    if value is None or value:
+        return ""
+    obtained, requested = judgement_counts(rows, measure)
+    mean = "The mean is over those" if len(rows.scored(measure)) else "There is no mean"
+    worst, best = (bound_of(rows, measure, which) for which in ("low", "high"))
+    return (
+        f"Incomplete: {requested - obtained} judgements are missing, {obtained / requested:.1%} were obtained (wanted: "
+        f"{COMPLETE:.0%}). {mean}; over all it may lie anywhere from {worst:.4g} to {best:.4g}. Fill the gaps without "
+        "the model: lmms-medtasks judge RUN"
     )
 
 
