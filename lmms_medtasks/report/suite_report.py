@@ -6,9 +6,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from lmms_medtasks.data.progress import bar
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.report import about, views
+from lmms_medtasks.report import about, judged_tables, views
 from lmms_medtasks.report import flags as shared
 from lmms_medtasks.report.document import Cell, Flag, Part, Section, Table
 from lmms_medtasks.report.same_questions import with_marks
@@ -16,7 +18,7 @@ from lmms_medtasks.report.suites import Options
 from lmms_medtasks.report.views import Source, View
 from lmms_medtasks.samples.record import FAILED
 from lmms_medtasks.samples.result_files import Run
-from lmms_medtasks.samples.runs import distinct_names, printable
+from lmms_medtasks.samples.runs import distinct_names, model_name, printable
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.suites import registry
 from lmms_medtasks.suites.suite import Suite
@@ -34,10 +36,13 @@ class Report:
         caveats: flags of a source that only this benchmark has.
         sources: from the runs and their table to the sources.
         more: sections that need the options, after ``compared``.
+        compare: makes the whole comparison of several sources where it is more than sections: from the sources and the
+            part's key. It stands in place of ``compared``, ``more`` and ``tests``.
         tests: from a source to the tests that its row in the comparison is of, each with the ids of its questions. A
             row over other questions than most is marked.
         uses: which of the options ``pairs`` and ``parameters`` it makes use of.
         published_scores: from a task to the published rows that stand below its ranking.
+        printed: the paper's tables without a row of ours; by default the published rows of the tables in ``compared``.
     """
 
     views: tuple[View, ...]
@@ -45,9 +50,11 @@ class Report:
     caveats: Caveats = lambda source: ()
     sources: Callable[[Suite, Sequence[Run], Samples, Options], list[Source]] | None = None
     more: Callable[[Sequence[Source], Options], Iterable[Section]] = lambda sources, options: ()
+    compare: Callable[[Sequence[Source], str, Options], Part] | None = None
     tests: Callable[[Source], Mapping[str, frozenset[str]]] = lambda source: {"all": question_ids(source.rows)}
     uses: frozenset[str] = frozenset()
     published_scores: Callable[[str], Iterable[PublishedScores]] = lambda task: ()
+    printed: Callable[[], Sequence[Table]] | None = None
 
 
 @dataclass(frozen=True)
@@ -76,7 +83,10 @@ def report_of(suite: Suite) -> Report:
 
 def printed_tables(name: str) -> list[Table]:
     """The published rows of a benchmark's tables, without a row of ours."""
-    tables = (table for view in report_of(registry.get(name)).compared for table in view.tables)
+    report = report_of(registry.get(name))
+    if report.printed:
+        return list(report.printed())
+    tables = (table for view in report.compared for table in view.tables)
     return [each.printed() for each in tables if isinstance(each, views.Table) and each.published]
 
 
@@ -89,7 +99,7 @@ def parts(suite: Suite, report: Report, runs: Sequence[Run], options: Options) -
         for number, source in enumerate(sources):
             own.append(_part(suite, report, source, f"{options.prefix}part{number}", options))
             step(1)
-    return [_comparison(report, sources, f"{options.prefix}all", options), *own] if len(own) > 1 else own
+    return [*_comparisons(report, sources, options), *own]
 
 
 def sources_by_run(suite: Suite, runs: Sequence[Run], table: Samples, options: Options) -> list[Source]:
@@ -100,6 +110,84 @@ def sources_by_run(suite: Suite, runs: Sequence[Run], table: Samples, options: O
         found.append(Source("", rows.where({"repeated": False}), table, options.resamples,
                             ((runs[number], tasks),), condition))  # fmt: skip
     return named(found)
+
+
+def sources_by_model(
+    suite: Suite,
+    runs: Sequence[Run],
+    table: Samples,
+    options: Options,
+    *,
+    apart: Sequence[str] = (),
+    once: Sequence[str] = ("task",),
+    one_judge: bool = False,
+) -> list[Source]:
+    """A source for each model: what it was asked by several runs, as long as none of them asked the same again.
+
+    Tasks are of one model where the harness's model, its arguments and the kind of data (full, mini) are the same. The
+    tasks of a run stay together; a run that asks again what a source has begins another source.
+
+    Args:
+        apart: columns of which tasks of one source must have the same value.
+        once: columns that say what a task asks; no task of a source has values in common with another one.
+        one_judge: whether verdicts of several judges keep runs apart.
+    """
+    of_runs: dict[tuple[Any, ...], list[_Asked]] = {}
+    for (number, task, *own), rows in table.by(["run", "task", *apart], key=lambda values: 0).items():
+        asked = _Asked([(number, task)], rows.rows.tolist(), _values(rows, once), set())
+        _join(of_runs.setdefault((*_model_of(runs[number], task), *own, number), []), asked)
+    groups: dict[tuple[Any, ...], list[_Asked]] = {}
+    for (*key, _), found in of_runs.items():
+        for each in found:
+            if one_judge:
+                rows = table.take(np.array(each.rows))
+                each.judges |= {name for own in judged_tables.protocols(rows).values() for name in own.deciding}
+            _join(groups.setdefault(tuple(key), []), each)
+    sources = [_source(table, runs, each, options) for found in groups.values() for each in found]
+    return named(sorted(sources, key=lambda each: (each.rows.column("run")[0], each.condition)))
+
+
+@dataclass
+class _Asked:
+    """Tasks (the run's number and the name) that may become a source. ``values``: what they ask."""
+
+    tasks: list[tuple[int, str]]
+    rows: list[int]
+    values: set[tuple[Any, ...]]
+    judges: set[str]
+
+
+def _values(rows: Samples, names: Sequence[str]) -> set[tuple[Any, ...]]:
+    return set(zip(*(rows.column(name) for name in names), strict=True))
+
+
+def _model_of(run: Run, task: str) -> tuple[str, ...]:
+    """What tasks of one model have in common: the harness's model, its arguments, and the kind of data."""
+    config = run.content.get("config") or {}
+    return str(config.get("model")), str(config.get("model_args")), *about.data_of(run, [task])
+
+
+def _join(groups: list[_Asked], asked: _Asked) -> None:
+    """Put tasks to the first group that has none of their values and no other judge, or into one of their own."""
+    for group in groups:
+        judges = group.judges | asked.judges
+        if group.values.isdisjoint(asked.values) and (len(judges) < 2 or group.judges == asked.judges):
+            group.tasks += asked.tasks
+            group.rows += asked.rows
+            group.values |= asked.values
+            group.judges = judges
+            return
+    groups.append(asked)
+
+
+def _source(table: Samples, runs: Sequence[Run], asked: _Asked, options: Options) -> Source:
+    tasks: dict[int, list[str]] = {}
+    for number, task in asked.tasks:
+        tasks.setdefault(number, []).append(task)
+    rows = table.take(np.array(sorted(asked.rows))).where({"repeated": False})
+    of_runs = tuple((runs[number], tuple(own)) for number, own in tasks.items())
+    conditions = rows.values("condition")
+    return Source("", rows, table, options.resamples, of_runs, conditions[0] if len(conditions) == 1 else "")
 
 
 def named(sources: Sequence[Source]) -> list[Source]:
@@ -120,9 +208,11 @@ def _part(suite: Suite, report: Report, source: Source, key: str, options: Optio
     clusters = len(set(source.rows.column("cluster")))
     questions = f"{len(source.rows):,} about {clusters:,} {suite.cluster}s"
     asked = printable(source.condition) or "as released"
+    judges = judged_tables.said(source.rows)
+    judge = [("Judge", judges)] if judges else []
     facts: dict[str, dict[str, None]] = {}
     for run, tasks in source.asked:
-        for name, text in about.facts(run, tasks, ("Asked", asked), ("Questions", questions)):
+        for name, text in about.facts(run, tasks, ("Asked", asked), ("Questions", questions), *judge):
             facts.setdefault(name, {})[text] = None
     return Part(
         key,
@@ -130,8 +220,36 @@ def _part(suite: Suite, report: Report, source: Source, key: str, options: Optio
         tuple((name, "; ".join(texts)) for name, texts in facts.items()),
         shared.warnings_first(dict.fromkeys(_flags(suite, report, source))),
         _sections(report.views, [source], key, options),
-        about.origin(source.run, source.tasks, ", ".join(source.tasks)),
+        origin(source),
     )
+
+
+def origin(source: Source) -> tuple[tuple[str, str], ...]:
+    """What each row of the CSV files of a source's part says of its runs."""
+    data = "; ".join(dict.fromkeys(about.extent(run, tasks) for run, tasks in source.asked))
+    judges = judged_tables.shown(source.rows)
+    own = (("run model", model_name(source.run.content)), ("run task set", ", ".join(source.tasks)), ("run data", data))
+    return (*own, ("run judge", judges)) if judges else own
+
+
+def _comparisons(report: Report, sources: Sequence[Source], options: Options) -> Iterator[Part]:
+    """The comparison, or one for each judge where the sources have different ones: no table has two.
+
+    A source alone has nothing to be compared with.
+    """
+    compare = report.compare or (lambda group, key, chosen: _comparison(report, group, key, chosen))
+    groups = judged_tables.by_judge(sources)
+    if len(groups) == 1 and len(sources) > 1:
+        yield compare(sources, f"{options.prefix}all", options)
+    if len(groups) < 2:
+        return
+    text = "Runs here were judged by different judges: their open answers stand in no table together."
+    for number, (names, group) in enumerate(groups.items(), start=1):
+        if len(group) > 1:
+            chosen = replace(options, prefix=f"{options.prefix}judge{number}-")
+            part = compare(group, f"{chosen.prefix}all", chosen)
+            title = f"{part.title}, judged by {', '.join(map(judged_tables.labelled, names))}"
+            yield replace(part, title=title, flags=(Flag("warning", text), *part.flags))
 
 
 def _comparison(report: Report, sources: Sequence[Source], key: str, options: Options) -> Part:

@@ -34,7 +34,7 @@ class Source:
     resamples: int
     asked: tuple[tuple[Run, tuple[str, ...]], ...] = ()
     condition: str = ""
-    _known: dict[Any, Mapping[str, Interval]] = field(default_factory=dict, compare=False, repr=False)
+    _known: dict[Any, tuple[Estimate, Mapping[str, Interval]]] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def run(self) -> Run:
@@ -48,11 +48,12 @@ class Source:
 
     def intervals(self, estimate: Estimate, where: Where | None = None) -> Mapping[str, Interval]:
         """All statistics of an estimate over the rows that ``where`` restricts to; computed once."""
-        # By identity: an estimate may hold functions and mappings, which have no hash of their own.
+        # By identity: an estimate may hold functions and mappings, which have no hash of their own. The estimate is
+        # kept beside its numbers, so that no other one can get its identity.
         key = id(estimate), tuple(sorted((where or {}).items(), key=str))
         if key not in self._known:
-            self._known[key] = estimate.of(self.rows.where(where or {}), self.resamples)
-        return self._known[key]
+            self._known[key] = estimate, estimate.of(self.rows.where(where or {}), self.resamples)
+        return self._known[key][1]
 
     def interval(self, estimate: Estimate, where: Where | None = None, statistic: str = "") -> Interval:
         """One statistic of an estimate, the main one by default."""
@@ -88,7 +89,7 @@ class Column:
         unit: "%" and "points" are shares times 100, "n" is how many questions the estimate is over, "count" a number
             that is counted, "" a number as it is, "text" a text.
         within: a further restriction. statistic: which of the estimate's; its main one by default.
-        bare: without the interval. mark: a mark for a source's cells.
+        bare: without the interval. mark: a mark for a source's cells. signed: with a plus sign; points always are.
     """
 
     head: str
@@ -100,6 +101,7 @@ class Column:
     bare: bool = False
     key: str = ""
     mark: Callable[[Source], str] = lambda source: ""
+    signed: bool = False
 
     @property
     def name(self) -> str:
@@ -112,7 +114,9 @@ class Column:
             return document.Column(self.head, "text")
         if self.unit in ("n", "count"):
             return document.Column(self.head)
-        return document.Column(self.head, digits=self.digits, signed=self.unit == "points", unit=self.unit)
+        return document.Column(
+            self.head, digits=self.digits, signed=self.signed or self.unit == "points", unit=self.unit
+        )
 
     def cell(self, source: Source, row: Row, *, with_interval: bool = False) -> Cell:
         """The cell of a row; ``with_interval`` also where the table leaves it out."""

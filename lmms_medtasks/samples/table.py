@@ -48,6 +48,10 @@ def row_of(record: Record) -> dict[str, Any]:
         row["judgement"] = record.judgement.status
         row["verdict_statuses"] = [str(verdict["status"]) for verdict in verdicts]
         row["verdict_reasons"] = [str(verdict.get("reason") or "") for verdict in verdicts]
+        row["verdict_models"] = [
+            None if verdict.get("model") is None or verdict["status"] != "judged" else str(verdict["model"])
+            for verdict in verdicts
+        ]
     return row
 
 

@@ -1,0 +1,272 @@
+"""Judged answers in a report: who judged, what is missing, and which sources may stand in one table."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from types import ModuleType, SimpleNamespace
+
+import pytest
+
+from lmms_medtasks.judges.protocol import Dimension, Protocol
+from lmms_medtasks.report import document, judged_tables, suite_report
+from lmms_medtasks.report.document import Cell, Part
+from lmms_medtasks.report.suites import Options
+from lmms_medtasks.report.views import Row, Source
+from lmms_medtasks.samples.record import Judgement, Record
+from lmms_medtasks.samples.table import Samples
+from lmms_medtasks.suites.estimates import Mean
+from lmms_medtasks.suites.judged import measure_value
+
+NAME = "judged_report_protocol:PROTOCOL"
+MISSING = {"status": "missing", "labels": {}, "reason": "no verdict: it said \x1b[31m"}
+EXACT = {"status": "exact", "labels": {"clear": "5", "right": "5"}, "reason": "exact match"}
+
+
+@pytest.fixture(autouse=True)
+def protocol(monkeypatch):
+    scale = {"1": 1.0, "2": 2.0, "3": 3.0, "4": 4.0, "5": 5.0}
+    found = Protocol(
+        name=NAME,
+        prompt="again.txt",
+        version=2,
+        dimensions=(Dimension("clear", scale), Dimension("right", scale)),
+        fields=("problem", "format"),
+        paper_judge="DeepSeek-V3.2-Exp",
+        item=lambda doc, reply: None,
+        total=lambda numbers: 25 * (numbers["right"] - 1),
+    )
+    module = ModuleType("judged_report_protocol")
+    module.PROTOCOL = found
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    monkeypatch.setattr("lmms_medtasks.judges.registry.check", lambda protocol: None)
+    return found
+
+
+def record(number, verdict, name="openai:gpt-4o", paper=False, trial="ok", image="a", **tags):
+    described = {"name": name, "protocol": NAME, "prompt": "open.txt", "version": 2, "is_paper_judge": paper}
+    if isinstance(verdict, tuple):
+        verdict = {"status": "judged", "labels": dict(zip(("clear", "right"), verdict, strict=True)), "reason": ""}
+    judgement = Judgement(described, ({},), ((verdict,) if verdict else (),))
+    measures = {"right": measure_value(judgement, "right")}
+    return Record(f"q{number}", image, (trial,), None, measures, tags, judgement=judgement)
+
+
+def by(made, url="http://h:1/v1", model="m-1"):
+    """The record as judged at ``url`` by what answered as ``model``."""
+    (verdicts,) = made.judgement.verdicts
+    verdicts = tuple({**each, "model": model if each["status"] == "judged" else None} for each in verdicts)
+    judge = {**made.judgement.judge, "endpoint": url}
+    return replace(made, judgement=replace(made.judgement, judge=judge, verdicts=(verdicts,)))
+
+
+def judging(*records):
+    return judged_tables.Judging.of(Samples.of_records(records))
+
+
+def source(name, *records):
+    rows = Samples.of_records(records)
+    return Source(name, rows, rows, 0)
+
+
+def compared(sources):
+    """The comparisons that a report makes of these sources, and the names of those in each."""
+    seen = []
+
+    def compare(group, key, options):
+        seen.append((key, [each.name for each in group]))
+        return Part(key, "Compared", (), (), ())
+
+    report = suite_report.Report((), (), compare=compare)
+    return list(suite_report._comparisons(report, sources, Options())), seen
+
+
+def test_what_is_counted():
+    found = judging(record(1, ("4", "3")), record(2, MISSING), record(3, EXACT), record(4, None, trial="failed"))
+    counted = (found.requested, found.statuses["exact"], found.statuses["judged"], found.statuses["missing"])
+    assert counted == (3, 1, 1, 1)
+    assert found.coverage == pytest.approx(2 / 3)
+    assert found.replies == {"ok": 3, "failed": 1}
+    assert found.reasons == {"no verdict": 1}
+    assert found.rules == {"exact match": 1}
+    row = judged_tables.judgements({"task": found}).rows[0]
+    assert [cell.value for cell in row.cells[:9]] == ["task", 4, 1, 0, 0, 3, 1, 1, 1]
+    assert [[cell.value for cell in row.cells] for row in judged_tables.causes({"task": found}).rows] == [
+        ["task", "exact", "exact match", 1],
+        ["task", "missing", "no verdict", 1],
+    ]
+
+
+def test_questions_that_nobody_judges_have_no_judgements():
+    rows = Samples.of_records([Record("q1", "a", ("A",), "A", {})])
+    assert judged_tables.Judging.of(rows) is None
+    assert (judged_tables.said(rows), judged_tables.shown(rows)) == ("", "")
+    assert judged_tables.judgements({}) is None
+    assert judged_tables.causes({}) is None
+
+
+def test_groups_stand_in_the_order_of_their_first_questions():
+    rows = Samples.of_records([record(1, ("4", "3"), kind="open"), record(2, EXACT, kind="closed"),
+                               record(3, MISSING, kind="open")])  # fmt: skip
+    found = judged_tables.judgings(rows, ["kind"], lambda kind: f"{kind} questions")
+    assert {name: each.requested for name, each in found.items()} == {"open questions": 2, "closed questions": 1}
+    assert list(found) == ["open questions", "closed questions"]
+
+
+def test_means_stand_beside_their_counts_and_bounds():
+    # right: 3, missing, 5. Mean (3 + 5) / 2 = 4; worst (3 + 1 + 5) / 3 = 3, best (3 + 5 + 5) / 3.
+    own = source("s", record(1, ("4", "3")), record(2, MISSING, image="b"), record(3, EXACT, image="c"))
+    columns = judged_tables.judged_columns("right", Mean(measure="right"), "right")
+    cells = [each.cell(own, Row(())).value for each in columns]
+    assert cells == [4, 2, 3, 3, pytest.approx(13 / 3)]
+    empty = [each.cell(own, Row((), {"id": "none"})).value for each in columns]
+    assert empty == [None, 0, 0, None, None]
+
+
+def test_group_without_any_verdict_has_no_mean_and_the_widest_bounds():
+    own = source("s", record(1, MISSING, kind="x"), record(2, ("4", "3"), kind="y"))
+    columns = judged_tables.judged_columns("right", Mean(measure="right"), "right")
+    assert [each.cell(own, Row((), {"kind": "x"})).value for each in columns] == [None, 0, 1, 1, 5]
+
+
+@pytest.mark.parametrize(
+    ("records", "kind", "text"),
+    [
+        ([(1, ("4", "3"))], "warning", "judged by openai:gpt-4o; the paper's judge is DeepSeek-V3.2-Exp"),
+        ([(1, ("4", "3"), "lexical")], "warning", "which compares words and is NO LLM"),
+        ([(1, MISSING, "none")], "warning", "no judge was configured; 1 judgements are missing"),
+        ([(1, ("4", "3")), (2, ("4", "3"), "openai:b")], "warning", "several judges in one task"),
+        ([(1, ("4", "3")), (2, MISSING)], "warning", "INCOMPLETE, 50.0% of the judgements were had"),
+        ([*((n, ("4", "3")) for n in range(19)), (20, MISSING)], "note", "1 of 20 judgements are missing"),
+    ],
+)
+def test_flags(records, kind, text):
+    found = list(judged_tables.flags({"task": judging(*(record(*each) for each in records))}))
+    assert any(flag.kind == kind and text in flag.text for flag in found), found
+
+
+def test_what_is_the_same_of_several_groups_is_said_once():
+    found = {name: judging(record(1, ("4", "3"), "lexical")) for name in ("one", "two")}
+    found["three"] = judging(record(1, MISSING, "none"))
+    texts = [flag.text for flag in judged_tables.flags(found)]
+    assert [text.split(":")[0] for text in texts] == ["one, two", "three"]
+
+
+def test_papers_judge_and_all_obtained_is_no_flag():
+    found = judging(record(1, ("4", "3"), "openai:deepseek-v3.2-exp", paper=True))
+    assert list(judged_tables.flags({"task": found})) == []
+    assert found.said == "openai:deepseek-v3.2-exp (prompt open.txt version 2)"
+    assert judged_tables.marks(found, None) == ""
+
+
+def test_judge_that_is_no_llm_is_not_called_another_than_the_papers():
+    found = judging(record(1, ("4", "3"), "lexical"))
+    assert found.others == ()
+    assert len(list(judged_tables.flags({"task": found}))) == 1
+    assert found.shown == "lexical (no LLM)"
+
+
+def test_marks_say_who_judged_and_what_is_missing():
+    lexical = judging(record(1, ("4", "3"), "lexical"))
+    other = judging(record(1, ("4", "3")), record(2, MISSING))
+    assert judged_tables.marks(lexical) == judged_tables.LEXICAL
+    assert judged_tables.marks(other) == judged_tables.OTHER + judged_tables.INCOMPLETE
+    own = {judged_tables.OTHER: "Another judge.", judged_tables.INCOMPLETE: "Missing."}
+    rows = [document.Row((Cell(1.0, mark="‡#"), Cell(2.0, mark="#"), Cell(3.0, mark="°")))]
+    assert judged_tables.meanings(rows, own) == {"#": "Missing.", "‡#": "Another judge. Missing."}
+
+
+APART = [
+    {"url": "http://h:2/v1"}, {"url": "http://h:1/team/v1"}, {"url": "https://h:1/v1"}, {"model": "m-2"}, {"model": ""}
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("other", APART)
+def test_judges_of_one_name_are_told_apart(other):
+    """In one task: a flag names both; in two runs: no table has both."""
+    one, two = by(record(1, ("4", "3"))), by(record(2, ("4", "3")), **other)
+    both = judging(one, two, by(record(3, EXACT)))
+    assert len(both.names) == 2
+    (flag,) = [each.text for each in judged_tables.flags({"task": both}) if "several judges in one task" in each.text]
+    assert all(name in flag for name in both.names)
+    assert both.said.count("openai:gpt-4o (at http") == 2
+    parts, seen = compared([source("a", one), source("b", two), source("c", one)])
+    assert seen == [("judge1-all", ["a", "c"])]
+    assert parts[0].title == "Compared, judged by openai:gpt-4o at http://h:1/v1, answered by m-1"
+    assert "different judges" in parts[0].flags[0].text
+
+
+def test_what_a_rule_settled_is_of_no_other_judge():
+    """A run in which no judge was needed names no model that answered: it stands with the others."""
+    one, two = by(record(1, ("4", "3"))), by(record(2, EXACT))
+    assert judging(one, two).names == ("openai:gpt-4o at http://h:1/v1, answered by m-1",)
+    assert not any("several judges" in flag.text for flag in judged_tables.flags({"task": judging(one, two)}))
+    assert compared([source("a", one, two), source("b", two)])[1] == [("all", ["a", "b"])]
+
+
+def test_a_source_alone_is_compared_with_nothing():
+    assert compared([source("a", record(1, ("4", "3")))]) == ([], [])
+
+
+# --- Sources by model -------------------------------------------------------------------------------------------------
+
+
+def run(model, date="20260101_000000"):
+    content = {
+        "config": {"model": "hf", "model_args": f"pretrained={model}"},
+        "configs": {name: {"metadata": {"data": "full"}} for name in ("one", "two")},
+        "versions": {"one": 1.0, "two": 1.0},
+        "date": date,
+    }
+    return SimpleNamespace(content=content, path=SimpleNamespace(name=date))
+
+
+def grouped(*asked, **options):
+    """The tasks of each source, as (task, the run's number); ``asked``: (run, task) with a row each, or with tags."""
+    runs = list({id(own): own for own, *_ in asked}.values())
+    rows = [
+        {"id": f"{number}", "cluster": "i", "trials": ["ok"], "run": runs.index(own), "task": task, "condition": "",
+         "repeated": False, "line": 1, **(more[0] if more else {})}
+        for number, (own, task, *more) in enumerate(asked)
+    ]  # fmt: skip
+    found = suite_report.sources_by_model(None, runs, Samples.of_rows(rows), Options(), **options)
+    return [[(task, runs.index(own)) for own, tasks in each.asked for task in tasks] for each in found]
+
+
+def test_a_run_that_asks_again_begins_another_source():
+    first, again, other = run("m"), run("m", "20260102_000000"), run("other")
+    asked = [(first, "one"), (again, "one"), (again, "two"), (other, "one")]
+    assert grouped(*asked) == [[("one", 0)], [("one", 1), ("two", 1)], [("one", 2)]]
+    third = run("m", "20260103_000000")
+    assert grouped((first, "one"), (again, "two"), (third, "two")) == [[("one", 0), ("two", 1)], [("two", 2)]]
+
+
+def test_what_a_task_asks_may_be_said_by_a_tag():
+    own = run("m")
+    asked = [(own, "one", {"form": "open"}), (own, "two", {"form": "open"})]
+    assert grouped(*asked, once=["form"]) == [[("one", 0)], [("two", 0)]]
+    assert grouped(*asked) == [[("one", 0), ("two", 0)]]
+    assert grouped(*asked, apart=["task"]) == [[("one", 0)], [("two", 0)]]
+
+
+def test_runs_of_two_judges_stay_apart_where_a_source_has_one_judge():
+    described = '{{"name": "{0}", "protocol": "' + NAME + '"}}'
+    judged = {"verdict_statuses": ["judged"], "verdict_reasons": [""], "verdict_models": [None]}
+    asked = [
+        (run("m", "20260101_000000"), "one", {"judge": described.format("openai:a"), **judged}),
+        (run("m", "20260102_000000"), "two", {"judge": described.format("openai:b"), **judged}),
+        (run("m", "20260103_000000"), "three"),
+    ]
+    for own, task, *_ in asked:
+        own.content["configs"][task] = {"metadata": {"data": "full"}}
+    assert grouped(*asked) == [[("one", 0), ("two", 1), ("three", 2)]]
+    assert grouped(*asked, one_judge=True) == [[("one", 0), ("three", 2)], [("two", 1)]]
+
+
+def test_what_is_said_of_several_runs():
+    first, again = run("m"), run("m", "20260102_000000")
+    own = replace(source("s", record(1, ("4", "3"))), asked=((first, ("one",)), (again, ("two",))))
+    said = dict(suite_report.origin(own))
+    assert said == {
+        "run model": "m", "run task set": "one, two", "run data": "full", "run judge": "openai:gpt-4o"
+    }  # fmt: skip
