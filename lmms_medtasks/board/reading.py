@@ -139,14 +139,17 @@ class _Reader:
             if type(value) is dict and metric != KEY:
                 self._value(metric, value, place, number)
         if "version" in record:
-            self._replies(record["trials"], place)
+            self._replies(record["trials"], place, judged="judge" in record)
         self._record(record, place)
 
-    def _replies(self, trials: list[str], place: int) -> None:
+    def _replies(self, trials: list[str], place: int, *, judged: bool) -> None:
         failed = trials.count(FAILED)
         parsed = sum(trial not in (*UNREAD, FAILED) for trial in trials)
-        for name, value in (("parse_rate.parsed", parsed), ("parse_rate.replies", len(trials) - failed),
-                            ("failed_requests.failed", failed), ("failed_requests.trials", len(trials))):  # fmt: skip
+        counts = {"failed_requests.failed": failed, "failed_requests.trials": len(trials)}
+        # Of judged replies nothing is read; _record counts those that say anything.
+        if not judged:
+            counts |= {"parse_rate.parsed": parsed, "parse_rate.replies": len(trials) - failed}
+        for name, value in counts.items():
             self._extra.add(name, place, value)
 
     def _value(self, metric: str, value: dict[str, Any], place: int, number: int) -> None:

@@ -132,6 +132,10 @@ def judgement_counts(rows: Samples, measure: str) -> tuple[int, int]:
 
 def judged_metrics(measure: str, prefix: str = "", where: Where | None = None) -> tuple[Metric, ...]:
     """Coverage, both bounds and completeness of a judged measure; ``prefix`` stands before each name."""
+
+    def notice(rows: Samples, value: float | int | None) -> str:
+        return _incomplete(rows.where(where or {}), measure) if value == 0 else ""
+
     return (
         Metric(f"{prefix}coverage", coverage(measure, where), about="Share of the judgements that were obtained."),
         Metric(f"{prefix}bound_worst", bound(measure, "low", where), about="Mean, missing judgements at worst."),
@@ -140,21 +144,18 @@ def judged_metrics(measure: str, prefix: str = "", where: Where | None = None) -
             f"{prefix}complete",
             complete(measure, where),
             about=f"1 if coverage is {COMPLETE:.0%} or more.",
-            notice=lambda rows, value: incomplete_notice(rows.where(where or {}), measure, value),
+            notice=notice,
         ),
     )
 
 
-def incomplete_notice(rows: Samples, measure: str, value: float | int | None) -> str:
-    """What a user must be told of ``rows`` where ``value``, of :func:`complete`, is 0; else ""."""
-    if value is None or value:
-        return ""
+def _incomplete(rows: Samples, measure: str) -> str:
     obtained, requested = judgement_counts(rows, measure)
+    low, high = (bound_of(rows, measure, which) for which in ("low", "high"))
     mean = "The mean is over those" if len(rows.scored(measure)) else "There is no mean"
-    worst, best = (bound_of(rows, measure, which) for which in ("low", "high"))
     return (
         f"Incomplete: {requested - obtained} judgements are missing, {obtained / requested:.1%} were obtained (wanted: "
-        f"{COMPLETE:.0%}). {mean}; over all it may lie anywhere from {worst:.4g} to {best:.4g}. Fill the gaps without "
+        f"{COMPLETE:.0%}). {mean}; over all it may lie anywhere from {low:.4g} to {high:.4g}. Fill the gaps without "
         "the model: lmms-medtasks judge RUN"
     )
 

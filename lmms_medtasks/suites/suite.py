@@ -72,6 +72,7 @@ class Suite:
             in which the metric list is written.
         condition: (task, its settings) -> "" as released, or what sets the way of asking apart ("no image").
         task_tags: (task, its settings) -> tags of every question of the task.
+        tag_values: tags that have only some values, and these; a log with another is refused.
         identity: columns that make a question one of a condition. What several tasks of a run ask under one condition
             counts once, with the first task's reply.
     """
@@ -86,6 +87,7 @@ class Suite:
     tags: tuple[str, ...] = ()
     condition: Callable[[str, Mapping[str, Any]], str] = lambda task, settings: ""
     task_tags: Callable[[str, Mapping[str, Any]], Mapping[str, Any]] = lambda task, settings: {}
+    tag_values: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     identity: tuple[str, ...] = ("id",)
     estimates: Mapping[str, Estimate] = field(init=False)
 

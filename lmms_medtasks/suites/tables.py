@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from lmms_medtasks.errors import unknown
+from lmms_medtasks.errors import UserError, unknown
 from lmms_medtasks.samples.record import Record
 from lmms_medtasks.samples.result_files import Run
-from lmms_medtasks.samples.runs import records, settings_of
+from lmms_medtasks.samples.runs import printable, records, settings_of
 from lmms_medtasks.samples.table import Samples, row_of
 from lmms_medtasks.suites import registry
 from lmms_medtasks.suites.suite import Suite
 
+_ROUNDING = 1e-9
 ORIGIN = ("run", "task", "condition", "line", "repeated")
 """Columns beside the record's: the run's number, its task, how it was asked, the line of the log, and whether another
 task of the run asked the same under the same condition before."""
@@ -27,8 +28,8 @@ def tasks_of(suite: Suite, run: Run) -> list[str]:
 def suite_table(suite: Suite, runs: Sequence[Run]) -> Samples:
     """One table of all questions of the benchmark's tasks in ``runs``.
 
-    Raises UserError, with file and line, for a record that can't be read or has a measure that the benchmark does not
-    declare.
+    Raises UserError, with file and line, for a record that can't be read, has a measure that the benchmark does not
+    declare, a score outside its measure's range, or a tag's value that the tag can't have.
     """
     return Samples.of_rows(row for number, run in enumerate(runs) for row in _rows(suite, number, run))
 
@@ -39,15 +40,28 @@ def _rows(suite: Suite, number: int, run: Run) -> Iterator[dict[str, Any]]:
         settings = settings_of(run, task)
         condition, tags = suite.condition(task, settings), suite.task_tags(task, settings)
         for record, line in _declared(suite, records(run, task), str(run.samples_file(task))):
-            row = {**row_of(record), **tags}
+            origin = {"run": number, "task": task, "condition": condition, "line": line}
+            row = {**row_of(record), **tags, **origin}
             key = (condition, *(row.get(name) for name in suite.identity))
-            yield {**row, "run": number, "task": task, "condition": condition, "line": line, "repeated": key in seen}
+            yield {**row, "repeated": key in seen}
             seen.add(key)
 
 
 def _declared(suite: Suite, found: Iterable[tuple[Record, int]], file: str) -> Iterator[tuple[Record, int]]:
-    known = {measure.name for measure in suite.measures}
+    known = {measure.name: measure for measure in suite.measures}
     for record, line in found:
-        for name in record.measures.keys() - known:
-            raise unknown("measure", name, known, f"{file}, line {line}; declared by {suite.name}")
+        where = f"{file}, line {line}"
+        for name in record.measures.keys() - known.keys():
+            raise unknown("measure", name, known, f"{where}; declared by {suite.name}")
+        for name, value in record.measures.items():
+            measure = known[name]
+            if value.score is not None and not measure.low - _ROUNDING <= value.score <= measure.high + _ROUNDING:
+                raise UserError(
+                    f"{where}: the score of {name} is {value.score!r}, wanted a number from {measure.low:g} to "
+                    f"{measure.high:g}."
+                )
+        for name, allowed in suite.tag_values.items():
+            if record.tags.get(name) not in allowed:
+                value_shown = printable(str(record.tags.get(name, "not there")))
+                raise unknown(name, value_shown, map(str, allowed), f"{where}; declared by {suite.name}")
         yield record, line

@@ -14,13 +14,13 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from lmms_medtasks.data.bones_joints_forms import sites
+from lmms_medtasks.data.bones_joints_forms import forms, sites
 from lmms_medtasks.harness.scoring import MetricValue, metric_values
 from lmms_medtasks.judges.protocol import Protocol
 from lmms_medtasks.parsing.option import read_option
 from lmms_medtasks.samples.record import FAILED, KEY, Judgement, MeasureValue, Record
 from lmms_medtasks.samples.table import Samples
-from lmms_medtasks.suites.estimates import Count, MacroContrast, Mean
+from lmms_medtasks.suites.estimates import Count, Mean
 from lmms_medtasks.suites.judged import (
     judged_metrics,
     judgement_of,
@@ -32,9 +32,6 @@ from lmms_medtasks.suites.judged import (
 from lmms_medtasks.suites.replies import FAILED_REQUESTS, PARSE_RATE, outcome_count
 from lmms_medtasks.suites.suite import Measure, Metric, Suite, number_of_questions
 from lmms_medtasks.task_configs.bones_joints import judging
-
-STRUCTURED, TEXT_ONLY, OPEN = ("t1", "t2", "t3"), ("t1", "t2"), ("t4", "t5", "t6", "t7")
-"""Tasks I to III, multiple choice; those of them without images; Tasks IV to VII, open questions."""
 
 AS_PUBLISHED, REPORTS, NO_IMAGE, SWAPPED, RELEASED = "", "reports", "no image", "swapped", "released"
 CONDITIONS = (AS_PUBLISHED, REPORTS, NO_IMAGE, SWAPPED, RELEASED)
@@ -101,7 +98,7 @@ def judged_record(doc: Mapping[str, Any], results: Sequence[str | None], protoco
 
 def judged_measures(judgement: Judgement) -> dict[str, MeasureValue]:
     """The measures of a judged answer: those of its task only."""
-    labels = _labels(judgement)
+    labels = labels_of(judgement)
     requested = sum(map(len, judgement.verdicts))
     protocol = judgement.judge["protocol"]
     shares = ("unclear_rate", *(_CONTRADICTION if protocol == judging.INCONSISTENCY.name else ()))
@@ -114,7 +111,7 @@ def judged_measures(judgement: Judgement) -> dict[str, MeasureValue]:
     return {"accuracy": measure_value(judgement, judging.VERDICT.name), **counted}
 
 
-def _labels(judgement: Judgement) -> list[str]:
+def labels_of(judgement: Judgement) -> list[str]:
     """The labels of the judgements that were obtained, in order."""
     return [
         verdict["labels"][judging.VERDICT.name]
@@ -145,13 +142,6 @@ def _tags(doc: Mapping[str, Any], protocol: Protocol | None = None) -> dict[str,
 # --- Metrics ----------------------------------------------------------------------------------------------------------
 
 ACCURACY = Mean(interval="share")
-GAPS: Mapping[str, MacroContrast] = {
-    name: MacroContrast(
-        first=tuple({"paper_task": task} for task in OPEN), second=tuple({"paper_task": task} for task in tasks)
-    )
-    for name, tasks in (("I to III less IV to VII", STRUCTURED), ("I and II less IV to VII", TEXT_ONLY))
-}
-"""Multiple choice less open answers: each side is the mean over its tasks' accuracies, all tasks weighing alike."""
 
 
 def _end(which: Literal["low", "high"]) -> Count:
@@ -203,6 +193,7 @@ SUITE = Suite(
     cluster="image",
     data=("bones_joints",),
     tags=(*TAGS, "paper_task", "option_count"),
+    tag_values={"paper_task": tuple(forms())},
     measures=MEASURES,
     metrics=METRICS,
     tasks={
@@ -212,8 +203,8 @@ SUITE = Suite(
         "contradiction": (*_JUDGED, *_CONTRADICTION, *_COVERAGE),
     },
     condition=condition,
-    # The same question with other images is another one, whatever its task is called.
-    identity=("id", "image_case"),
+    # Two tasks of a run that ask the same are two sources of a report.
+    identity=("task", "id"),
 )
 
 

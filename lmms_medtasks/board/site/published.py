@@ -36,15 +36,8 @@ def _sure_vqa() -> list[Table]:
     return published.paper()
 
 
-def _bones_joints() -> list[Table]:
-    from lmms_medtasks.report.bones_joints import published
-
-    return [published.table({})]
-
-
 _SUITES: Mapping[str, Callable[[], list[Table]]] = {
     "medq_deg": _medq_deg,
     "med_cmr": _med_cmr,
     "sure_vqa": _sure_vqa,
-    "bones_joints": _bones_joints,
 }

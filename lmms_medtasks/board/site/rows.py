@@ -25,8 +25,6 @@ def published(task: str) -> list[PublishedScores]:
     suite = registry.find(task, {})
     if suite is not None:
         return list(report_of(suite).published_scores(task))
-    if task.startswith("bones_joints_"):
-        return list(_bones_joints(task))
     return list(_sure_vqa(task)) if task.startswith("sure_") else []
 
 
@@ -44,20 +42,6 @@ def _med_cmr(task: str) -> Iterator[PublishedScores]:
     for row in reference.results():
         cells = {"accuracy": Cell(row.mcq_all)} if task == "med_cmr_mcq" else {"total": Cell(row.open_all)}
         yield PublishedScores("Med-CMR, CVPR 2026,", row.model, "published, main table", cells)
-
-
-def _bones_joints(task: str) -> Iterator[PublishedScores]:
-    from lmms_medtasks.task_configs.bones_joints import reference
-
-    number, _, rest = task.removeprefix("bones_joints_").partition("_")
-    if rest.endswith(("_noimage", "_swapped")) or rest == "released":
-        return
-    imaging = "reports" if rest.endswith("_report") else "images"
-    for row in reference.results():
-        # Tasks I to III are the same for a model that was given reports in the others.
-        if row.task == number and (row.imaging == imaging or number in ("t1", "t2", "t3")):
-            paper = "Wang et al., The Illusion of Clinical Reasoning,"
-            yield PublishedScores(paper, row.model, "published, text", {"accuracy": Cell(row.accuracy)})
 
 
 def _sure_vqa(task: str) -> Iterator[PublishedScores]:
