@@ -15,9 +15,6 @@ from lmms_medtasks.judges.protocol import Protocol
 
 # Name -> "module:ATTRIBUTE", imported when asked for.
 _PROTOCOLS: Mapping[str, str] = {
-    "bones_joints_answer": "lmms_medtasks.judges.bones_joints:ANSWER",
-    "bones_joints_inconsistency": "lmms_medtasks.judges.bones_joints:INCONSISTENCY",
-    "bones_joints_reasoning": "lmms_medtasks.judges.bones_joints:REASONING",
     "open_answer": "lmms_medtasks.judges.open_answer:PROTOCOL",
 }
 

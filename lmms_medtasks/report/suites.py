@@ -17,7 +17,6 @@ from lmms_medtasks.suites import suite as _declaration
 
 _MODULES = {
     "medq_deg": "lmms_medtasks.report.medq_deg.assemble",
-    "bones_joints": "lmms_medtasks.report.bones_joints.assemble",
 }
 
 

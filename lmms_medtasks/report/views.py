@@ -66,23 +66,17 @@ CellFunction = Callable[[Source, "Row", Samples], Cell]
 
 @dataclass(frozen=True)
 class Row:
-    """A row: its labels, and the questions that it is about.
+    """A row: its labels, texts or cells with a mark, and the questions that it is about.
 
     ``estimates``: by a column's key, what stands in place of the column's own estimate; None leaves the cell empty.
-    ``source``: whose row it is, where a table has rows of several sources. ``mark``: stands at its first label.
+    ``source``: whose row it is, where a table has rows of several sources.
     """
 
-    labels: tuple[str, ...]
+    labels: tuple[str | Cell, ...]
     where: Where = field(default_factory=dict)
     kind: document.Kind = "run"
     estimates: Mapping[str, Estimate | CellFunction | None] = field(default_factory=dict)
     source: Source | None = None
-    mark: str = ""
-
-    @property
-    def label_cells(self) -> tuple[Cell, ...]:
-        """Its labels as cells, the first one with the mark."""
-        return tuple(Cell(label, mark="" if place else self.mark) for place, label in enumerate(self.labels))
 
 
 @dataclass(frozen=True)
@@ -190,7 +184,7 @@ class Published:
                 raise UserError(f"{self.file}: no column {missing[0]!r}; it has {', '.join(reader.fieldnames or ())}.")
             return list(reader)
 
-    def value(self, row: Mapping[str, str], column: str) -> float | None:
+    def value(self, row: Mapping[str, str], column: str) -> float | str | None:
         """The number of a row under a declared column, as printed; None where there is none."""
         names = {declared: name for name, declared in self.columns.items()}
         text = row[names[column]] if column in names else ""
@@ -236,7 +230,9 @@ class Table:
         if not rows:
             return None
         made = [
-            document.Row((*row.label_cells, *(each.cell(row.source or sources[0], row) for each in columns)), row.kind)
+            document.Row(
+                (*map(_label, row.labels), *(each.cell(row.source or sources[0], row) for each in columns)), row.kind
+            )
             for row in rows
         ]
         return self._table((*made, *self._printed_rows(columns)), columns, sources)
@@ -269,6 +265,10 @@ class Table:
             self.long,
             self.folded,
         )
+
+
+def _label(label: str | Cell) -> Cell:
+    return label if isinstance(label, Cell) else Cell(label)
 
 
 def rows_by(

@@ -140,6 +140,31 @@ class Macro(Estimate):
 
 
 @dataclass(frozen=True)
+class MacroContrast(Estimate):
+    """Two macro means, drawn together; the groups are what ``first`` and ``second`` restrict to.
+
+    Statistics: ``first`` and ``second``, the plain means of their groups' means; ``change``, second less first. Nothing
+    where a group has no score.
+    """
+
+    main: str = "change"
+    measure: str = "accuracy"
+    first: tuple[Where, ...] = ()
+    second: tuple[Where, ...] = ()
+
+    def draw(self, rows: Samples) -> Draw | None:
+        """The scores of the groups on both sides, a cell each; the means of the cells' means."""
+        sides = {name: Macro(measure=self.measure, groups=groups).draw(rows)
+                 for name, groups in (("first", self.first), ("second", self.second))}  # fmt: skip
+        groups = {name: drawn.groups[""] for name, drawn in sides.items() if drawn}
+        if len(groups) < len(sides):
+            return None
+        statistics = {name: Statistic(mean_of_means, (name,)) for name in groups}
+        statistics["change"] = Statistic(macro_change, ("first", "second"))
+        return Draw(groups, statistics)
+
+
+@dataclass(frozen=True)
 class Contrast(Estimate):
     """Two restrictions of a table, drawn together.
 
@@ -219,6 +244,11 @@ class Count(Estimate):
     def value(self, rows: Samples) -> float | int | None:
         """The number."""
         return self.function(rows.where(self.where))
+
+
+def macro_change(before: np.ndarray, after: np.ndarray) -> np.ndarray:
+    """Statistic: the macro mean of the second group less that of the first."""
+    return mean_of_means(after) - mean_of_means(before)
 
 
 def measured(rows: Samples, measure: str) -> Group:

@@ -171,7 +171,8 @@ def _rows_by_side(
         own_rows = (sources[0].rows.where({**where, **BY_DIMENSION[name]}).scored(measure) for name in names)
         mark = "" if all(map(len, own_rows)) else "†"
         within = {**where, "dimension": names}
-        yield Row((f"Mean of the {side} dimensions",), within, "counts", of_side(side), mark=mark)
+        label = Cell(f"Mean of the {side} dimensions", mark=mark)
+        yield Row((label,), within, "counts", of_side(side))
         for name in names:
             yield Row((TITLES[name],), {**where, **BY_DIMENSION[name]})
 

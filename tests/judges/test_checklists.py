@@ -11,10 +11,11 @@ from lmms_medtasks.errors import UserError
 from lmms_medtasks.judges import checklists, judging, lexical, prompts, registry, verdicts
 from lmms_medtasks.judges.checklists import Checklist
 from lmms_medtasks.judges.protocol import Dimension, Item, Protocol
+from lmms_medtasks.task_configs.bones_joints.judging import REASONING
 
 KIND = Dimension("kind", {"Correct": 1.0, "Incorrect": 0.0})
 PROTOCOL = Protocol(
-    name="test", prompt="bones_joints_reasoning.txt", version=1, dimensions=(KIND,),
+    name="test", prompt=REASONING.prompt, version=1, dimensions=(KIND,),
     fields=("question", "asked", "reference", "answer"), paper_judge="", item=lambda doc, reply: None,
     checklist=Checklist("steps", "reference"),
 )  # fmt: skip

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from lmms_medtasks.report.document import Table
@@ -12,25 +11,5 @@ from lmms_medtasks.suites import registry
 
 def tables(suite: str) -> list[Table]:
     """The published tables of a suite, folded; [] where it has none."""
-    if suite in registry.names():
-        return [replace(each, key=f"published-{each.key}", folded=True) for each in printed_tables(suite)]
-    found = _SUITES.get(suite)
-    return [replace(each, key=f"published-{each.key}", folded=True) for each in (found() if found else [])]
-
-
-def _medq_deg() -> list[Table]:
-    from lmms_medtasks.report.medq_deg import published
-
-    return [published.levels((), ()), published.capabilities((), ()), published.categories((), ())]
-
-
-def _bones_joints() -> list[Table]:
-    from lmms_medtasks.report.bones_joints import published
-
-    return [published.table({})]
-
-
-_SUITES: Mapping[str, Callable[[], list[Table]]] = {
-    "medq_deg": _medq_deg,
-    "bones_joints": _bones_joints,
-}
+    found = printed_tables(suite) if suite in registry.names() else []
+    return [replace(each, key=f"published-{each.key}", folded=True) for each in found]

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from lmms_medtasks.data.bones_joints_forms import forms
@@ -40,6 +41,7 @@ CONTRADICTION = Dimension("verdict", {NAMED: 1.0, WENT_ON: 1.0, MISSED: 0.0, OTH
 
 STEPS = Checklist("steps_found", "reference")
 NOT_KNOWN = "not known"
+_PROMPTS = Path(__file__).resolve().parent / "prompts"
 
 
 def _answer(reply: str) -> str:
@@ -82,7 +84,7 @@ _SOURCE = (
 
 ANSWER = Protocol(
     name="bones_joints_answer",
-    prompt="bones_joints_answer.txt",
+    prompt=str(_PROMPTS / "bones_joints_answer.txt"),
     version=1,
     dimensions=(VERDICT,),
     fields=("question", "asked", "reference", "answer"),
@@ -95,7 +97,7 @@ ANSWER = Protocol(
 
 REASONING = Protocol(
     name="bones_joints_reasoning",
-    prompt="bones_joints_reasoning.txt",
+    prompt=str(_PROMPTS / "bones_joints_reasoning.txt"),
     version=1,
     dimensions=(VERDICT,),
     fields=("question", "asked", "reference", "answer"),
@@ -109,7 +111,7 @@ REASONING = Protocol(
 
 INCONSISTENCY = Protocol(
     name="bones_joints_inconsistency",
-    prompt="bones_joints_inconsistency.txt",
+    prompt=str(_PROMPTS / "bones_joints_inconsistency.txt"),
     version=1,
     dimensions=(CONTRADICTION,),
     fields=("question", "text_site", "image_site", "reference", "answer"),
@@ -119,3 +121,5 @@ INCONSISTENCY = Protocol(
     trials=TRIALS,
     source=_SOURCE,
 )
+
+PROTOCOLS = (ANSWER, REASONING, INCONSISTENCY)

@@ -6,10 +6,12 @@ import json
 
 import pytest
 
-from lmms_medtasks.judges import bones_joints, prompts, records, registry, verdicts
-from lmms_medtasks.judges.bones_joints import ANSWER, INCONSISTENCY, REASONING
+from lmms_medtasks.judges import prompts, registry, settings, verdicts
 from lmms_medtasks.judges.judging import Judge
 from lmms_medtasks.judges.table import TABLE
+from lmms_medtasks.task_configs.bones_joints import judging
+from lmms_medtasks.task_configs.bones_joints.judging import ANSWER, INCONSISTENCY, REASONING
+from lmms_medtasks.task_configs.bones_joints.measures import judged_record, labels_of
 
 CASE = "Medical history: The knee gave way.\nPhysical examination: The shin can be pulled forward."
 DIAGNOSIS = {"id": "t4-1", "image_id": "i", "task": "t4", "question": CASE, "answer": "an ACL tear", "site": "knee"}
@@ -20,12 +22,14 @@ MISMATCH = {
 }  # fmt: skip
 
 
-def test_the_registry_has_them():
+def test_the_registry_finds_them_by_their_folder():
+    assert judging.PROTOCOLS == (ANSWER, REASONING, INCONSISTENCY)
+    assert {protocol.name for protocol in judging.PROTOCOLS} <= set(registry.names())
     for protocol in (ANSWER, REASONING, INCONSISTENCY):
         assert registry.get(protocol.name) is protocol
         assert protocol.trials == 3 and protocol.terms == ""
     assert ANSWER.paper_judge == REASONING.paper_judge == "GPT-4o"
-    assert dict(bones_joints.VERDICT.labels) == {"Correct": 1.0, "Incorrect": 0.0, "Unclear": 0.0}
+    assert dict(judging.VERDICT.labels) == {"Correct": 1.0, "Incorrect": 0.0, "Unclear": 0.0}
 
 
 def test_what_the_judge_is_shown():
@@ -47,7 +51,7 @@ def test_the_contradiction_is_told_to_the_judge():
     item = INCONSISTENCY.item(MISMATCH, "ACL tear.")
     assert (item.fields["text_site"], item.fields["image_site"]) == ("knee", "shoulder")
     text = prompts.render(INCONSISTENCY, item).text
-    assert all(label in text for label in bones_joints.CONTRADICTION.labels)
+    assert all(label in text for label in judging.CONTRADICTION.labels)
     unknown = INCONSISTENCY.item({**MISMATCH, "image_site": ""}, "x")
     assert unknown.fields["image_site"] == "not known"
 
@@ -91,19 +95,20 @@ def scripted(prompt, labels):
 
 
 @pytest.mark.parametrize("answer", ANSWERS)
-def test_hard_negatives_through_a_judge(judge_server, settings_for, answer):
+def test_hard_negatives_through_a_judge(judge_server, answer):
     judge_server.verdict = scripted
     item = INCONSISTENCY.item(MISMATCH, answer)
-    with Judge(settings_for(judge_server), [INCONSISTENCY]) as judge:
+    environment = {"OPENAI_API_KEY": "sk-test", "OPENAI_API_URL": judge_server.url}
+    with Judge(settings.read(environment, "openai:stub-judge"), [INCONSISTENCY]) as judge:
         found, counts = judge.judge(
             INCONSISTENCY, [(item, trial) for trial in range(3)], say=lambda *_: None, quiet=True
         )
         TABLE.put(found)
-        record = records.judged_record(MISMATCH, [answer], INCONSISTENCY)
+        record = judged_record(MISMATCH, [answer], INCONSISTENCY)
     label, score = ANSWERS[answer]
     assert counts.judged == 3 and len(judge_server.requests) == 3  # three trials, each asked
-    assert {verdict["labels"]["verdict"] for verdict in record["verdicts"][0]} == {label}
-    assert records.value(record, "verdict")["score"] == score
+    assert set(labels_of(record.judgement)) == {label}
+    assert record.measures["accuracy"].score == score
 
 
 def test_the_prompt_says_each_hard_case():

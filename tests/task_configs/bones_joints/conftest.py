@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from lmms_medtasks.samples.record import KEY, Judgement, MeasureValue, Record
+from lmms_medtasks.task_configs.bones_joints.measures import judged_measures
 
 NAMES = {
     "t1": "knowledge", "t2": "note", "t3": "image", "t4": "diagnosis", "t5": "diagnostic_reasoning", "t6": "treatment",
@@ -26,26 +30,37 @@ JUDGE = {"name": "openai:gpt-4o", "version": 1, "digest": "0123456789ab", "setti
 
 def tags(task: str, case: str) -> dict[str, Any]:
     site, disease, listed = CASES[case]
-    image = case if task not in ("t1", "t2") else f"text-{task}-{case}"
-    return {"id": f"{task}-{case}", "image_id": image, "case_id": case, "image_case": case, "task": task, "site": site,
+    return {"case_id": case, "image_case": case, "paper_task": task, "site": site,
             "image_site": site, "disease": disease, "disease_listed": listed, "data": "full"}  # fmt: skip
 
 
-def choice(task: str, case: str, letter: str) -> dict[str, Any]:
+def image(task: str, case: str) -> str:
+    return case if task not in ("t1", "t2") else f"text-{task}-{case}"
+
+
+def choice(task: str, case: str, letter: str) -> Record:
     """A record whose right answer is A; "!" is a failed request, "~" cannot be read."""
-    status = {"!": "failed", "~": "unreadable"}.get(letter, letter)
-    found = {**tags(task, case), "answer": "A", "option_count": 5, "trials": [status]}
-    return found if letter == "!" else {**found, "score": float(letter == "A")}
+    trial = {"!": "failed", "~": "unreadable"}.get(letter, letter)
+    score = None if letter == "!" else float(letter == "A")
+    measures = {"accuracy": MeasureValue(score)}
+    return Record(f"{task}-{case}", image(task, case), (trial,), "A", measures, {**tags(task, case), "option_count": 5})
 
 
-def answered(task: str, case: str, said: str, judge: Mapping[str, Any], steps: str) -> dict[str, Any]:
-    """An open record; ``said`` has a letter of :data:`LABELS` a trial, "x" is a missing verdict, "" a failure."""
-    verdicts = []
-    for letter in said:
-        labels = {"verdict": LABELS[letter]} if letter != "x" else {}
-        labels |= {"steps_found": steps} if labels and PROTOCOLS[task] == "bones_joints_reasoning" else {}
-        status, reason = ("judged", "") if labels else ("missing", "no verdict: prose")
-        verdicts.append({"status": status, "labels": labels, "reason": reason, "reply": ""})
+def verdict(task: str, letter: str, steps: str) -> dict[str, Any]:
+    if letter == "x":
+        return {"status": "missing", "labels": {}, "reason": "no verdict: prose", "reply": ""}
+    labels = {"verdict": ("Missed" if task == "t8" else "Incorrect") if letter == "0" else LABELS[letter]}
+    if PROTOCOLS[task] == "bones_joints_reasoning":
+        labels["steps_found"] = steps
+    settled = letter == "0"
+    return {"status": "exact" if settled else "judged", "labels": labels, "reason": "no answer" if settled else "",
+            "reply": ""}  # fmt: skip
+
+
+def answered(task: str, case: str, said: str, judge: Mapping[str, Any], steps: str) -> Record:
+    """A judged record; ``said`` has a letter of :data:`LABELS` a judgement, "x" is a missing one, "0" the worst by a
+    rule; "" is a failed request."""
+    verdicts = tuple(verdict(task, letter, steps) for letter in said)
     item = {
         "question": f"Pain\x1b in <b>{case}</b>",
         "asked": "it",
@@ -55,15 +70,13 @@ def answered(task: str, case: str, said: str, judge: Mapping[str, Any], steps: s
     if task == "t8":
         item = {"question": item["question"], "text_site": CASES[case][0], "image_site": "wrist", "reference": "r",
                 "answer": item["answer"]}  # fmt: skip
-    return {
-        **tags(task, case),
-        **({"image_site": "wrist", "image_case": "z"} if task == "t8" else {}),
-        "answer": "r",
-        "trials": ["ok" if said else "failed"],
-        "judge": {**judge, "protocol": PROTOCOLS[task], "prompt": f"{PROTOCOLS[task]}.txt"},
-        "items": [item if said else None],
-        "verdicts": [verdicts],
-    }
+    asked = {**judge, "protocol": PROTOCOLS[task], "prompt": f"{PROTOCOLS[task]}.txt"}
+    judgement = Judgement(asked, (item if said else None,), (verdicts,))
+    own = {**tags(task, case), **({"image_site": "wrist", "image_case": "z"} if task == "t8" else {})}
+    trials = ("ok" if said else "failed",)
+    return Record(
+        f"{task}-{case}", image(task, case), trials, None, judged_measures(judgement), own, judgement=judgement
+    )
 
 
 @pytest.fixture
@@ -94,7 +107,7 @@ def write_bones(tmp_path: Path) -> Callable[..., Path]:
                 for case, word in zip(CASES, words, strict=False)
             ]
             if how == "swapped":
-                records = [{**record, "image_case": "other"} for record in records]
+                records = [replace(record, tags={**record.tags, "image_case": "other"}) for record in records]
             rows[full] = records
         content = {
             "results": {task: {"accuracy,trials": 0.5} for task in rows},
@@ -106,7 +119,7 @@ def write_bones(tmp_path: Path) -> Callable[..., Path]:
         }
         (folder / "20260101_000000_results.json").write_text(json.dumps(content))
         for task, found in rows.items():
-            text = "".join(json.dumps({"accuracy": record, "filtered_resps": ["x"]}) + "\n" for record in found)
+            text = "".join(json.dumps({KEY: record.to_json(), "filtered_resps": ["x"]}) + "\n" for record in found)
             (folder / f"20260101_000000_samples_{task}.jsonl").write_text(text)
         return folder
 

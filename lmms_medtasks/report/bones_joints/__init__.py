@@ -1,1 +1,0 @@
-"""The report of Bones and Joints."""

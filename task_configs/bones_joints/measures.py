@@ -1,0 +1,254 @@
+"""Bones and Joints: what is measured of a question, and the metrics of its tasks.
+
+Tasks I to III are multiple choice: accuracy is the share of right answers. Tasks IV to VIII are judged: an answer's
+accuracy is the mean over its three judgements of 1 for Correct (of Task VIII: for having named the contradiction) and 0
+otherwise. Judgements that could not be obtained are in no mean: see the coverage and the bounds.
+
+Clusters are the images of a case, which Tasks III to VII share. Intervals are Wilson's where each question has one
+answer that is right or wrong and images of its own, else by bootstrap over clusters.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from lmms_medtasks.data.bones_joints_forms import forms, sites
+from lmms_medtasks.harness.scoring import MetricValue, metric_values
+from lmms_medtasks.judges.protocol import Protocol
+from lmms_medtasks.parsing.option import read_option
+from lmms_medtasks.samples.record import FAILED, KEY, Judgement, MeasureValue, Record
+from lmms_medtasks.samples.table import Samples
+from lmms_medtasks.suites.estimates import Count, Mean
+from lmms_medtasks.suites.judged import (
+    judged_metrics,
+    judgement_of,
+    measure_value,
+    rescorable,
+    tags_of,
+    with_measures,
+)
+from lmms_medtasks.suites.replies import FAILED_REQUESTS, PARSE_RATE, outcome_count
+from lmms_medtasks.suites.suite import Measure, Metric, Suite, number_of_questions
+from lmms_medtasks.task_configs.bones_joints import judging
+
+AS_PUBLISHED, REPORTS, NO_IMAGE, SWAPPED, RELEASED = "", "reports", "no image", "swapped", "released"
+CONDITIONS = (AS_PUBLISHED, REPORTS, NO_IMAGE, SWAPPED, RELEASED)
+"""How a task was asked. As published: with its images where it has any, Task VIII with the pairs that we made."""
+
+TAGS = (
+    "data", "case_id", "image_case", "site", "image_site", "disease", "disease_listed", "modality", "image_count",
+    "figures",
+)  # fmt: skip
+LABELS: Mapping[str, str] = {
+    "unclear_rate": judging.UNCLEAR,
+    "went_on": judging.WENT_ON,
+    "missed": judging.MISSED,
+    "objected_otherwise": judging.OTHERWISE,
+}
+"""Measure -> the label whose share of the judgements it is."""
+
+_CONTRADICTION = ("went_on", "missed", "objected_otherwise")
+MEASURES = (
+    Measure("accuracy", "Share of right answers; of judged ones, of the judgements that say so."),
+    Measure("unclear_rate", "Share of an answer's judgements that say Unclear.", higher_is_better=False),
+    Measure("unanimous", "1 where all judgements of an answer agree, else 0; of answers with two or more."),
+    Measure("steps_found", "Share of the experts' steps that the judge found in the answer."),
+    Measure("went_on", "Share that named the contradiction and diagnosed from the text.", higher_is_better=False),
+    Measure("missed", "Share of an answer's judgements that say Missed.", higher_is_better=False),
+    Measure("objected_otherwise", "Share that objected to something else.", higher_is_better=False),
+)
+
+
+# --- A question -------------------------------------------------------------------------------------------------------
+
+
+def choice_record(doc: Mapping[str, Any], results: Sequence[str | None]) -> Record:
+    """The record of a multiple-choice question.
+
+    An unreadable, ambiguous or refusing reply is incorrect; a failed request has no score.
+    """
+    readings = [read_option(reply, doc["options"]) for reply in results]
+    right = [reading.value == doc["answer"] for reading in readings if reading.status != FAILED]
+    return Record(
+        id=str(doc["id"]),
+        cluster=str(doc["image_id"]),
+        trials=tuple(reading.value or reading.status for reading in readings),
+        expected=str(doc["answer"]),
+        measures={"accuracy": MeasureValue(sum(right) / len(right) if right else None)},
+        tags={**_tags(doc), "option_count": len(doc["options"])},
+        details={"rules": [reading.rule for reading in readings]},
+    )
+
+
+def judged_record(doc: Mapping[str, Any], results: Sequence[str | None], protocol: Protocol) -> Record:
+    """The record of a judged question, by the verdicts that the judging stage has got."""
+    trials, judgement = judgement_of(doc, results, protocol)
+    return Record(
+        id=str(doc["id"]),
+        cluster=str(doc["image_id"]),
+        trials=trials,
+        expected=None,
+        measures=judged_measures(judgement),
+        tags=_tags(doc, protocol),
+        judgement=judgement,
+    )
+
+
+def judged_measures(judgement: Judgement) -> dict[str, MeasureValue]:
+    """The measures of a judged answer: those of its task only."""
+    labels = labels_of(judgement)
+    requested = sum(map(len, judgement.verdicts))
+    protocol = judgement.judge["protocol"]
+    shares = ("unclear_rate", *(_CONTRADICTION if protocol == judging.INCONSISTENCY.name else ()))
+    scores = {
+        **{name: labels.count(LABELS[name]) / len(labels) if labels else None for name in shares},
+        "unanimous": float(len(set(labels)) == 1) if len(labels) > 1 else None,
+        **({"steps_found": _steps_found(judgement)} if protocol == judging.REASONING.name else {}),
+    }
+    counted = {name: MeasureValue(score, judged=len(labels), requested=requested) for name, score in scores.items()}
+    return {"accuracy": measure_value(judgement, judging.VERDICT.name), **counted}
+
+
+def labels_of(judgement: Judgement) -> list[str]:
+    """The labels of the judgements that were obtained, in order."""
+    return [
+        verdict["labels"][judging.VERDICT.name]
+        for verdicts in judgement.verdicts
+        for verdict in verdicts
+        if verdict["status"] != "missing"
+    ]
+
+
+def _steps_found(judgement: Judgement) -> float | None:
+    """The share of the experts' steps that were found, mean over the judgements that were obtained."""
+    shares = [
+        judging.STEPS.share(verdict["labels"], item)
+        for item, verdicts in zip(judgement.items, judgement.verdicts, strict=True)
+        for verdict in verdicts
+        if isinstance(item, Mapping) and verdict["status"] != "missing"
+    ]
+    obtained = [share for share in shares if share is not None]
+    return math.fsum(obtained) / len(obtained) if obtained else None
+
+
+def _tags(doc: Mapping[str, Any], protocol: Protocol | None = None) -> dict[str, Any]:
+    # "task" is the column of the harness's task in a table of runs.
+    own = tags_of(doc, TAGS, protocol) if protocol else {name: doc[name] for name in TAGS if doc.get(name) is not None}
+    return {**own, "paper_task": str(doc["task"])}
+
+
+# --- Metrics ----------------------------------------------------------------------------------------------------------
+
+ACCURACY = Mean(interval="share")
+
+
+def _end(which: Literal["low", "high"]) -> Count:
+    """An end of the accuracy's 95 % interval."""
+
+    def end(rows: Samples) -> float | None:
+        found: float | None = getattr(ACCURACY.of(rows)["mean"], which)
+        return found
+
+    return Count(function=end)
+
+
+METRICS = (
+    number_of_questions(),
+    Metric("accuracy", ACCURACY, main=True),
+    Metric("accuracy_low", _end("low"), about="The lower end of the accuracy's 95 % interval."),
+    Metric("accuracy_high", _end("high"), about="The upper end of the accuracy's 95 % interval."),
+    *(
+        Metric(f"accuracy_{site}", Mean({"site": site}, interval="share"), about="Of Task VIII the site of the text.")
+        for site in sites()
+    ),
+    PARSE_RATE,
+    Metric("refused", outcome_count("refused"), higher_is_better=False, about="Number of replies that refuse."),
+    Metric("ambiguous", outcome_count("ambiguous"), higher_is_better=False, about="Number that name several options."),
+    *(Metric(each.name, Mean(measure=each.name, interval="share"), higher_is_better=each.higher_is_better)
+      for each in MEASURES if each.name != "accuracy"),
+    *judged_metrics("accuracy"),
+    FAILED_REQUESTS,
+)  # fmt: skip
+
+_ACCURACY = (KEY, "accuracy", "accuracy_low", "accuracy_high", *(f"accuracy_{site}" for site in sites()))
+_JUDGED = (*_ACCURACY, "unclear_rate", "unanimous")
+_COVERAGE = ("coverage", "bound_worst", "bound_best", "complete", "failed_requests")
+
+
+def condition(task: str, settings: Mapping[str, Any]) -> str:
+    """How a task asks, one of :data:`CONDITIONS`."""
+    if settings.get("report"):
+        return REPORTS
+    if settings.get("no_image"):
+        return NO_IMAGE
+    ends = {"_swapped": SWAPPED, "_released": RELEASED}
+    return next((named for end, named in ends.items() if task.endswith(end)), AS_PUBLISHED)
+
+
+SUITE = Suite(
+    name="bones_joints",
+    title="Bones and Joints",
+    cluster="image",
+    data=("bones_joints",),
+    tags=(*TAGS, "paper_task", "option_count"),
+    tag_values={"paper_task": tuple(forms())},
+    measures=MEASURES,
+    metrics=METRICS,
+    tasks={
+        "choice": (*_ACCURACY, "parse_rate", "refused", "ambiguous", "failed_requests"),
+        "open": (*_JUDGED, *_COVERAGE),
+        "chain": (*_JUDGED, "steps_found", *_COVERAGE),
+        "contradiction": (*_JUDGED, *_CONTRADICTION, *_COVERAGE),
+    },
+    condition=condition,
+    # Two tasks of a run that ask the same are two sources of a report.
+    identity=("task", "id"),
+)
+
+
+# --- What the YAMLs name ----------------------------------------------------------------------------------------------
+
+
+def _remeasured(record: Record) -> Record:
+    """A record that was judged again, with the measures of its new judgement."""
+    return with_measures(record, judged_measures(record.judgement)) if record.judgement else record
+
+
+def open_values(record: Record) -> dict[str, MetricValue]:
+    """The metrics of an answer to Task IV or VI."""
+    return metric_values(SUITE, "open", record)
+
+
+def chain_values(record: Record) -> dict[str, MetricValue]:
+    """The metrics of a chain of reasoning, Task V or VII."""
+    return metric_values(SUITE, "chain", record)
+
+
+def contradiction_values(record: Record) -> dict[str, MetricValue]:
+    """The metrics of an answer to Task VIII."""
+    return metric_values(SUITE, "contradiction", record)
+
+
+def process_results_choice(doc: Mapping[str, Any], results: Sequence[str | None]) -> dict[str, MetricValue]:
+    """Score the reply to a multiple-choice question, Tasks I to III."""
+    return metric_values(SUITE, "choice", choice_record(doc, results))
+
+
+@rescorable(open_values, _remeasured)
+def process_results_open(doc: Mapping[str, Any], results: Sequence[str | None]) -> dict[str, MetricValue]:
+    """Score the answer to Task IV or VI."""
+    return open_values(judged_record(doc, results, judging.ANSWER))
+
+
+@rescorable(chain_values, _remeasured)
+def process_results_chain(doc: Mapping[str, Any], results: Sequence[str | None]) -> dict[str, MetricValue]:
+    """Score a chain of reasoning, Task V or VII."""
+    return chain_values(judged_record(doc, results, judging.REASONING))
+
+
+@rescorable(contradiction_values, _remeasured)
+def process_results_contradiction(doc: Mapping[str, Any], results: Sequence[str | None]) -> dict[str, MetricValue]:
+    """Score the answer to Task VIII."""
+    return contradiction_values(judged_record(doc, results, judging.INCONSISTENCY))

@@ -1,0 +1,404 @@
+"""Bones and Joints: tables of its report on one model. Nothing here can move a number."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from lmms_medtasks.data.bones_joints_forms import disease_count, forms, paper_share, sites
+from lmms_medtasks.report import judged_tables
+from lmms_medtasks.report.cells import NONE, count, label, percent, percent_of, share
+from lmms_medtasks.report.document import Cell, Flag
+from lmms_medtasks.report.document import Row as MadeRow
+from lmms_medtasks.report.document import Table as MadeTable
+from lmms_medtasks.report.suite_report import Report
+from lmms_medtasks.report.views import CellFunction, Column, Row, Source, Table, View, row_count
+from lmms_medtasks.samples.record import FAILED, Record
+from lmms_medtasks.samples.runs import printable, records
+from lmms_medtasks.samples.table import Samples
+from lmms_medtasks.statistics.text_shortcut import Asked, TextShortcut, text_shortcut
+from lmms_medtasks.suites.estimates import MacroContrast, Mean
+from lmms_medtasks.suites.judged import bound, judgement_counts
+from lmms_medtasks.task_configs.bones_joints import judging, report_comparison
+from lmms_medtasks.task_configs.bones_joints.measures import (
+    AS_PUBLISHED,
+    CONDITIONS,
+    NO_IMAGE,
+    REPORTS,
+    SWAPPED,
+    labels_of,
+)
+from lmms_medtasks.task_configs.bones_joints.report_figures import Radar
+from lmms_medtasks.task_configs.bones_joints.report_groups import (
+    MARKS,
+    SHOWN,
+    TaskGroup,
+    find_group,
+    sources,
+    task_groups,
+)
+from lmms_medtasks.task_configs.bones_joints.report_published import PUBLISHED_TABLE, published_scores
+
+STRUCTURED, TEXT_ONLY, OPEN = ("t1", "t2", "t3"), ("t1", "t2"), ("t4", "t5", "t6", "t7")
+"""Tasks I to III, multiple choice; those of them without images; Tasks IV to VII, open questions."""
+
+_INTERVALS = (
+    "In brackets: 95 % intervals, Wilson's where each question has one answer that is right or wrong, else by "
+    "bootstrap over the images of cases."
+)
+_MOST_EXAMPLES = 12
+_LONGEST = 600  # characters of a text that is shown as an example
+
+
+def _group(source: Source, row: Row) -> TaskGroup:
+    """The group that a row is about."""
+    return next(each for each in task_groups(source) if each.where == row.where)
+
+
+# --- Tasks ------------------------------------------------------------------------------------------------------------
+
+
+def _judgement_count(place: int) -> CellFunction:
+    def cell(source: Source, row: Row, rows: Samples) -> Cell:
+        judged = any(rows.column("judge") != None)  # noqa: E711
+        return Cell(judgement_counts(rows, "accuracy")[place]) if judged else NONE
+
+    return cell
+
+
+def _unclear(source: Source, row: Row, rows: Samples) -> Cell:
+    counted = _group(source, row).label_counts()
+    return percent_of(counted[judging.UNCLEAR] / counted.total() if counted else None)
+
+
+def _unreadable(source: Source, row: Row, rows: Samples) -> Cell:
+    if _group(source, row).judging:
+        return NONE
+    return Cell(sum(len(trial) > 1 and trial != FAILED for trials in rows.column("trials") for trial in trials))
+
+
+TASKS = Table(
+    "tasks",
+    "Accuracy by task",
+    ("task",),
+    lambda sources: [Row((f"{each.label}: {each.task.name}",), each.where) for each in task_groups(sources[0])],
+    (
+        Column("questions", row_count, "count"),
+        Column("accuracy", lambda source, row, rows: _group(source, row).accuracy(source)),
+        Column("Unclear", _unclear),
+        Column("all judgements agree", Mean(measure="unanimous"), bare=True),
+        Column("steps found", Mean(measure="steps_found"), bare=True),
+        Column("n judged", _judgement_count(0), "count"),
+        Column("n", _judgement_count(1), "count"),
+        Column("missing as wrong", bound("accuracy", "low")),
+        Column("missing as right", bound("accuracy", "high")),
+        Column("unreadable", _unreadable, "count"),
+    ),
+    (
+        _INTERVALS,
+        "Open answers: mean over three judgements, Correct 1, Incorrect and Unclear 0. Task VIII: 1 where the answer "
+        "names the contradiction. Steps found: of the experts' chain, Tasks V and VII.",
+        "Unreadable: multiple choice without one option that can be read; counts as wrong.",
+    ),
+    marks=MARKS,
+)
+
+
+# --- Multiple choice and open answers ---------------------------------------------------------------------------------
+
+
+def _gap(structured: Sequence[str], imaging: str) -> MacroContrast:
+    """Multiple choice less open answers: each side is the mean over its tasks' accuracies, all tasks weighing alike."""
+    return MacroContrast(
+        first=tuple({"paper_task": task, "condition": imaging} for task in OPEN),
+        second=tuple({"paper_task": task, "condition": AS_PUBLISHED} for task in structured),
+    )
+
+
+GAP_ESTIMATES: Mapping[tuple[str, str], MacroContrast] = {
+    ("I to III less IV to VII", "images"): _gap(STRUCTURED, AS_PUBLISHED),
+    ("I and II less IV to VII", "images"): _gap(TEXT_ONLY, AS_PUBLISHED),
+    # With reports only the texts of Tasks I and II are of the same kind.
+    ("I and II less IV to VII", "reports"): _gap(TEXT_ONLY, REPORTS),
+}
+
+
+def _gap_rows(sources: Sequence[Source]) -> Iterator[Row]:
+    (source,) = sources
+    groups = task_groups(source)
+    for (name, imaging), estimate in GAP_ESTIMATES.items():
+        if not source.intervals(estimate):
+            continue
+        condition = REPORTS if imaging == "reports" else AS_PUBLISHED
+        judged = (find_group(groups, task, condition) for task in OPEN)
+        mark = judged_tables.marks(*(each.judging for each in judged if each))
+        yield Row((Cell(name, mark=mark), imaging), estimates=dict.fromkeys(_GAP_HEADS, estimate))
+
+
+_GAP_HEADS = ("multiple choice", "open answers", "gap")
+GAPS = Table(
+    "gap",
+    "Multiple choice against open answers",
+    ("gap", "imaging in IV to VII"),
+    _gap_rows,
+    (
+        Column("multiple choice", statistic="second"),
+        Column("open answers", statistic="first"),
+        Column("gap", unit="points"),
+    ),
+    (
+        "Each side is the mean of its tasks' accuracies, all tasks weighing alike. In brackets: 95 % bootstrap over "
+        "the images of cases, which Tasks III to VII share. The paper: above 90 % on multiple choice in text, "
+        "below 60 % on open questions.",
+    ),
+    marks=MARKS,
+)
+
+
+# --- Does it look -----------------------------------------------------------------------------------------------------
+
+
+def shortcuts(source: Source) -> dict[str, TextShortcut]:
+    """The text-shortcut rate of Task III, by what was done to its images."""
+    groups = task_groups(source)
+    shown = find_group(groups, "t3", AS_PUBLISHED)
+    found = {}
+    for said, condition in (("taken away", NO_IMAGE), ("swapped", SWAPPED)):
+        other = find_group(groups, "t3", condition)
+        if shown and other:
+            found[said] = text_shortcut(_answers(shown.rows), _answers(other.rows), resamples=source.resamples)
+    return found
+
+
+def _answers(rows: Samples) -> dict[str, Asked]:
+    columns = (rows.column(name) for name in ("id", "case_id", "trials", "expected"))
+    return {
+        name: Asked(case, trials[0] if len(trials[0]) == 1 else "", expected, trials[0] == FAILED)
+        for name, case, trials, expected in zip(*columns, strict=True)
+    }
+
+
+def shortcut_table(sources: Sequence[Source]) -> MadeTable | None:
+    """The text-shortcut rate; None unless Task III was asked with its images and otherwise."""
+    rows = tuple(
+        MadeRow((Cell(said), Cell(each.n), percent(each.rate), percent(each.stayed_right), percent_of(each.chance),
+                 Cell(each.unread), Cell(each.failed), Cell(each.only_one)))
+        for said, each in shortcuts(sources[0]).items()
+    )  # fmt: skip
+    columns = (
+        label("images"), count("questions"), share("same answer"), share("same answer, of the right ones"),
+        share("by chance"), count("unreadable"), count("failed"), count("asked only once"),
+    )  # fmt: skip
+    notes = (
+        "Task III with its images against the same questions with the images taken away, or swapped for another "
+        "case's. 100 % is a model that does not look. By chance: what two independent series of answers with these "
+        "frequencies would give. The measure is ours; the paper describes the tendency.",
+    )
+    return MadeTable("shortcut", "Text-shortcut rate", columns, rows, notes) if rows else None
+
+
+# --- Text against images ----------------------------------------------------------------------------------------------
+
+SourceTable = Callable[[Sequence[Source]], MadeTable | None]
+
+
+def _labels_table(condition: str) -> SourceTable:
+    """What the judge said of the answers to Task VIII under a condition."""
+
+    def table(sources: Sequence[Source]) -> MadeTable | None:
+        group = find_group(task_groups(sources[0]), "t8", condition)
+        counted = group.label_counts() if group else None
+        if group is None or not counted:
+            return None
+        rows = tuple(
+            MadeRow((Cell(name), Cell(number), percent_of(number / counted.total())))
+            for name, number in counted.most_common()
+        )
+        columns = (label("verdict"), count("judgements"), share("share"))
+        title = f"What became of contradictions (Task {group.label})"
+        return MadeTable(f"contradiction{group.key}", title, columns, rows)
+
+    return table
+
+
+def _examples_table(condition: str) -> SourceTable:
+    """Answers to Task VIII side by side with what they contradict, failures first."""
+
+    def table(sources: Sequence[Source]) -> MadeTable | None:
+        group = find_group(task_groups(sources[0]), "t8", condition)
+        if group is None or not group.measured:
+            return None
+        judged = group.rows.take(group.rows.column("accuracy.judged") > 0)
+        places = sorted(zip(judged.column("accuracy.score"), judged.column("id"), strict=True))
+        shown = [name for _, name in places[:_MOST_EXAMPLES]]
+        run = next(run for run, tasks in sources[0].asked if group.name in tasks)
+        found = {record.id: record for record, _ in records(run, group.name) if record.id in shown}
+        columns = ("question", "text is about", "images show", "images of", "text", "answer", "verdicts")
+        rest = f" The first {_MOST_EXAMPLES} of {len(places)}; the log has all." if len(places) > len(shown) else ""
+        return MadeTable(
+            f"examples{group.key}",
+            f"Text, images and answer (Task {group.label})",
+            tuple(map(label, columns)),
+            tuple(_example(found[name]) for name in shown),
+            (f"The answers with the lowest scores first.{rest}",),
+            long=True,
+        )
+
+    return table
+
+
+def _example(record: Record) -> MadeRow:
+    judgement = record.judgement
+    items = judgement.items if judgement and not isinstance(judgement.items, str) else ()
+    item = next((each for each in items if each), {})
+    texts = {name: _short(item.get(name, "")) for name in ("text_site", "image_site", "question", "answer")}
+    case = printable(str(record.tags.get("image_case") or ""))
+    given = labels_of(judgement) if judgement else []
+    verdicts = ", ".join(
+        f"{name} ({given.count(name)})" if len(set(given)) > 1 else name for name in dict.fromkeys(given)
+    )
+    cells = (printable(record.id), texts["text_site"], texts["image_site"], case or None, texts["question"],
+             texts["answer"], verdicts)  # fmt: skip
+    return MadeRow(tuple(map(Cell, cells)))
+
+
+def _short(text: str) -> str:
+    """One line, so long that an example can be read."""
+    line = printable(" ".join(text.split()))
+    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
+
+
+# --- Sites and diseases -----------------------------------------------------------------------------------------------
+
+
+def _accuracy_columns(sources: Sequence[Source]) -> tuple[Column, ...]:
+    """A column for each task group: the accuracy of the part that a row is about."""
+
+    def column(group: TaskGroup) -> Column:
+        return Column(group.label, lambda source, row, rows: group.accuracy(source, row.where))
+
+    return tuple(map(column, task_groups(sources[0])))
+
+
+def _count_columns(sources: Sequence[Source]) -> tuple[Column, ...]:
+    def column(group: TaskGroup) -> Column:
+        return Column(group.label, lambda source, row, rows: Cell(_scored_count(group, row.where)), "count")
+
+    return tuple(map(column, task_groups(sources[0])))
+
+
+def _scored_count(group: TaskGroup, where: Mapping[str, object]) -> int:
+    return len(group.rows.where(where).scored("accuracy")) if group.measured else 0
+
+
+def _other_sites(sources: Sequence[Source]) -> list[str]:
+    found = set(sources[0].rows.column("site")) - {None, ""}
+    return sorted(found - set(sites()))
+
+
+def _site_rows(sources: Sequence[Source]) -> list[Row]:
+    return [Row((printable(site),), {"site": site}) for site in (*sites(), *_other_sites(sources))]
+
+
+def _paper_share(source: Source, row: Row, rows: Samples) -> Cell:
+    return Cell(paper_share(row.where["site"]) if row.where["site"] in sites() else None)
+
+
+def _disease_rows(sources: Sequence[Source]) -> Iterator[Row]:
+    groups = task_groups(sources[0])
+    named = {key for key in sources[0].rows.by(["disease", "disease_listed"]) if key[0]}
+    sizes = {
+        key: max(_scored_count(group, {"disease": key[0], "disease_listed": key[1]}) for group in groups)
+        for key in named
+    }
+    for name, listed in sorted(named, key=lambda key: (-sizes[key], str(key))):
+        size = sizes[name, listed]
+        yield Row(
+            (printable(name), listed or "not given"),
+            {"disease": name, "disease_listed": listed},
+            estimates={"cases": lambda source, row, rows, size=size: Cell(size)},
+        )
+
+
+SITES = Table(
+    "sites",
+    "Accuracy by site",
+    ("site",),
+    _site_rows,
+    lambda sources: (Column("of the paper's questions", _paper_share), *_accuracy_columns(sources)),
+    (_INTERVALS, "Task VIII is by the site of the text. The number of questions is in the next table."),
+    marks=MARKS,
+)
+SITE_COUNTS = Table(
+    "site_counts",
+    "Scored questions by site",
+    ("site",),
+    lambda sources: [Row(row.labels, row.where, "counts") for row in _site_rows(sources)],
+    _count_columns,
+    folded=True,
+)
+DISEASES = Table(
+    "diseases",
+    "Accuracy by disease",
+    ("disease", "in the paper's list"),
+    _disease_rows,
+    lambda sources: (Column("cases", unit="count"), *_accuracy_columns(sources)),
+    (
+        _INTERVALS,
+        f"The paper counts {disease_count()} diseases and does not list them: 'listed' are those that its text names, "
+        "all others are 'unlisted'.",
+    ),
+    marks=MARKS,
+    long=True,
+)
+
+
+# --- Judgements, and what a reader must know --------------------------------------------------------------------------
+
+
+def _judgings(source: Source) -> dict[str, judged_tables.Judging]:
+    """What became of the judgements, by the harness's task."""
+    return {each.name: each.judging for each in task_groups(source) if each.judging}
+
+
+def caveats(source: Source) -> Iterator[Flag]:
+    """Who judged and what is missing, which tasks were not asked, whether the model looks."""
+    yield from judged_tables.flags(_judgings(source))
+    groups = task_groups(source)
+    missing = [task.numeral for key, task in forms().items() if not find_group(groups, key, *SHOWN)]
+    if missing:
+        yield Flag("note", f"Not asked here: Task {', '.join(missing)}.")
+    for said, found in shortcuts(source).items():
+        if found.rate.estimate == 1.0 and found.n > 1:
+            yield Flag(
+                "warning",
+                f"With the images of Task III {said} all {found.n} answers stayed the same: the model does not look.",
+            )
+
+
+REPORT = Report(
+    views=(
+        View("main", "Beside the paper", (PUBLISHED_TABLE,), (Radar(),)),
+        View("tasks", "Tasks", (TASKS,)),
+        View("gap", "Multiple choice and open answers", (GAPS,)),
+        View("shortcut", "Does it look", (shortcut_table,)),
+        View(
+            "contradictions",
+            "Text against images",
+            tuple(table(each) for each in CONDITIONS for table in (_labels_table, _examples_table)),
+        ),
+        View("parts", "Sites and diseases", (SITES, SITE_COUNTS, DISEASES)),
+        View(
+            "judgements",
+            "Judgements",
+            (
+                lambda sources: judged_tables.judgements(_judgings(sources[0])),
+                lambda sources: judged_tables.causes(_judgings(sources[0])),
+            ),
+        ),
+    ),
+    compared=report_comparison.VIEWS,
+    caveats=caveats,
+    sources=sources,
+    compare=report_comparison.comparison,
+    published_scores=published_scores,
+)

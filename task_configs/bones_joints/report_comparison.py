@@ -1,0 +1,163 @@
+"""Bones and Joints: several models side by side, and whether they differ (Kruskal-Wallis, Dunn)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from lmms_medtasks.data.bones_joints_forms import forms
+from lmms_medtasks.report.cells import NONE, count, label
+from lmms_medtasks.report.document import Cell, Flag, Part
+from lmms_medtasks.report.document import Column as MadeColumn
+from lmms_medtasks.report.document import Row as MadeRow
+from lmms_medtasks.report.document import Table as MadeTable
+from lmms_medtasks.report.judged_tables import Judging, is_lexical
+from lmms_medtasks.report.same_questions import with_marks
+from lmms_medtasks.report.suite_report import extent, question_ids
+from lmms_medtasks.report.suites import Options
+from lmms_medtasks.report.views import CellFunction, Column, Row, Source, Table, View, rows_of_sources
+from lmms_medtasks.samples.table import Samples
+from lmms_medtasks.statistics.rank_tests import dunn, kruskal_wallis
+from lmms_medtasks.task_configs.bones_joints.report_figures import Radar
+from lmms_medtasks.task_configs.bones_joints.report_groups import MARKS, SHOWN, find_group, task_groups
+from lmms_medtasks.task_configs.bones_joints.report_published import PUBLISHED_TABLE
+
+ALL = "all tasks"
+_SMALL = 0.0001
+_ABOUT = (
+    "Over the scores of questions (0 to 1); the paper does not say what its values are. Each is taken for an "
+    "independent draw: the models were asked the same questions, so a paired test would find smaller differences, and "
+    "a case's questions are not independent."
+)
+
+
+def _accuracy(task: str) -> CellFunction:
+    def cell(source: Source, row: Row, rows: Samples) -> Cell:
+        group = find_group(task_groups(source), task, *SHOWN)
+        return group.accuracy(source) if group else NONE
+
+    return cell
+
+
+MODELS = Table(
+    "models",
+    "Accuracy of the models",
+    ("model",),
+    rows_of_sources(lambda source: (source.name,)),
+    (
+        *(Column(task.numeral, _accuracy(key)) for key, task in forms().items()),
+        Column("data", lambda source, row, rows: Cell(extent(source)), "text"),
+    ),
+    ("With images where a model was asked with images, else with radiology reports. In brackets: 95 % intervals.",),
+    marks=MARKS,
+)
+
+
+# --- Do the models differ ---------------------------------------------------------------------------------------------
+
+
+def compared_scores(sources: Sequence[Source]) -> dict[str, dict[str, list[float]]]:
+    """The scores of each model's questions, by task where two models or more have any, and for all these together.
+
+    All together: of the models that have scores in each of these tasks.
+    """
+    scores: dict[str, dict[str, list[float]]] = {}
+    for source in sources:
+        groups = task_groups(source)
+        for key, task in forms().items():
+            group = find_group(groups, key, *SHOWN)
+            own = group.rows.scored("accuracy").column("accuracy.score").tolist() if group else []
+            if own:
+                scores.setdefault(task.numeral, {})[source.name] = own
+    compared = {name: found for name, found in scores.items() if len(found) > 1}
+    if len(compared) > 1:
+        every = [each.name for each in sources if all(each.name in found for found in compared.values())]
+        if len(every) > 1:
+            together = {name: [score for found in compared.values() for score in found[name]] for name in every}
+            return {**compared, ALL: together}
+    return compared
+
+
+def kruskal_table(sources: Sequence[Source]) -> MadeTable | None:
+    """The Kruskal-Wallis test of each task; None where no two models were asked the same task."""
+    rows = []
+    for name, scores in compared_scores(sources).items():
+        found = kruskal_wallis(scores)
+        models = len(scores)
+        cells = (Cell(name), Cell(models), Cell(found.n), Cell(found.statistic), Cell(models - 1), _p(found.p))
+        rows.append(MadeRow(cells))
+    columns = (label("task"), count("models"), count("answers"), MadeColumn("H", digits=2), count("df"),
+               MadeColumn("p", digits=4))  # fmt: skip
+    notes = (_ABOUT, "Dunn's test follows where there are three models or more.")
+    return MadeTable("kruskal", "Kruskal-Wallis test of the models", columns, tuple(rows), notes) if rows else None
+
+
+def dunn_table(sources: Sequence[Source]) -> MadeTable | None:
+    """Dunn's test of each pair, for tasks that three models or more were asked; None where there is none."""
+    rows = tuple(
+        MadeRow((Cell(name), Cell(each.first), Cell(each.second), Cell(each.difference), Cell(each.z), _p(each.p),
+                 _p(each.adjusted)))
+        for name, scores in compared_scores(sources).items() if len(scores) > 2
+        for each in dunn(scores)
+    )  # fmt: skip
+    columns = (
+        label("task"), label("first"), label("second"), MadeColumn("difference of mean ranks", digits=1, signed=True),
+        MadeColumn("z", digits=2, signed=True), MadeColumn("p", digits=4), MadeColumn("adjusted p", digits=4),
+    )  # fmt: skip
+    notes = (
+        _ABOUT,
+        "Adjusted: p times the number of pairs of the task (Bonferroni), as GraphPad Prism, which the paper used.",
+    )
+    return MadeTable("dunn", "Dunn's test of each pair", columns, rows, notes, long=True) if rows else None
+
+
+def _p(value: float | None) -> Cell:
+    """No probability is shown as 0."""
+    return Cell(f"{value:.1e}" if value is not None and value < _SMALL else value)
+
+
+# --- The part ---------------------------------------------------------------------------------------------------------
+
+VIEWS = (
+    View("models", "The models together", (MODELS,), (Radar(several=True),)),
+    View("published", "Beside the paper", (PUBLISHED_TABLE,)),
+    View("tests", "Do the models differ", (kruskal_table, dunn_table)),
+)
+
+
+def comparison(sources: Sequence[Source], key: str, options: Options) -> Part:
+    """The comparison of at least two models."""
+    runs = {id(run) for source in sources for run, _ in source.asked}
+    facts = (("Runs", str(len(runs))), ("Models", ", ".join(each.name for each in sources)))
+    sections = (view.section(sources, key, options.drawn) for view in VIEWS)
+    judges = (each.shown for each in _judgings(sources).values())
+    origin = (
+        ("data of the runs", "; ".join(dict.fromkeys(map(extent, sources)))),
+        ("judges of the runs", ", ".join(dict.fromkeys(judges))),
+    )
+    part = Part(key, "Comparison", facts, tuple(_flags(sources)), tuple(filter(None, sections)), origin)
+    return with_marks(part, {source.name: _tests(source) for source in sources})
+
+
+def _tests(source: Source) -> Mapping[str, frozenset[str]]:
+    return {f"Task {each.label}": question_ids(each.rows) for each in task_groups(source) if each.condition in SHOWN}
+
+
+def _judgings(sources: Sequence[Source]) -> dict[tuple[str, str], Judging]:
+    """What became of the judgements, by source and the harness's task."""
+    return {(source.name, each.name): each.judging
+            for source in sources for each in task_groups(source) if each.judging}  # fmt: skip
+
+
+def _flags(sources: Sequence[Source]) -> Iterator[Flag]:
+    data = sorted(set(map(extent, sources)))
+    if data != ["full"]:
+        yield Flag("warning", f"Data of these runs: {'; '.join(data)}. Only full data compares with the paper's.")
+    judgings = list(_judgings(sources).values())
+    for name in dict.fromkeys(name for each in judgings for name in each.names if is_lexical(name)):
+        yield Flag("warning", f"Open answers were judged by {name}, which compares words and is NO LLM: a smoke test.")
+    by_protocol: dict[str, set[str]] = {}
+    for judging in judgings:
+        by_protocol.setdefault(judging.protocol.name, set()).add(judging.said)
+    if any(len(said) > 1 for said in by_protocol.values()):
+        judges = "; ".join(sorted({each.said for each in judgings}))
+        yield Flag("warning", f"Open answers were judged differently and do not compare: {judges}.")
