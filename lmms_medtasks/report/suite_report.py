@@ -31,7 +31,8 @@ class Report:
 
     Attributes:
         views: sections of a source's own part. compared: sections of the comparison of several sources.
-        caveats: flags of a source that only this benchmark has.
+        caveats: flags of a source that only this benchmark has. compared_caveats: those of the comparison.
+        facts: what a source's part says of how it was asked, a name and a text each.
         sources: from the runs and their table to the sources.
         more: sections that need the options, after ``compared``.
         tests: from a source to the tests that its row in the comparison is of, each with the ids of its questions. A
@@ -43,6 +44,8 @@ class Report:
     views: tuple[View, ...]
     compared: tuple[View, ...]
     caveats: Caveats = lambda source: ()
+    compared_caveats: Callable[[Sequence[Source]], Iterable[Flag]] = lambda sources: ()
+    facts: Callable[[Suite, Source], tuple[tuple[str, str], ...]] = lambda suite, source: asked_facts(suite, source)
     sources: Callable[[Suite, Sequence[Run], Samples, Options], list[Source]] | None = None
     more: Callable[[Sequence[Source], Options], Iterable[Section]] = lambda sources, options: ()
     tests: Callable[[Source], Mapping[str, frozenset[str]]] = lambda source: {"all": question_ids(source.rows)}
@@ -58,6 +61,13 @@ class PublishedScores:
     model: str
     source: str
     cells: Mapping[str, Cell]
+
+
+def asked_facts(suite: Suite, source: Source) -> tuple[tuple[str, str], ...]:
+    """How a source was asked, and how many questions."""
+    clusters = len(set(source.rows.column("cluster")))
+    questions = f"{len(source.rows):,} about {clusters:,} {suite.cluster}s"
+    return ("Asked", printable(source.condition) or "as released"), ("Questions", questions)
 
 
 def question_ids(rows: Samples) -> frozenset[str]:
@@ -117,12 +127,9 @@ def extent(source: Source) -> str:
 
 
 def _part(suite: Suite, report: Report, source: Source, key: str, options: Options) -> Part:
-    clusters = len(set(source.rows.column("cluster")))
-    questions = f"{len(source.rows):,} about {clusters:,} {suite.cluster}s"
-    asked = printable(source.condition) or "as released"
     facts: dict[str, dict[str, None]] = {}
     for run, tasks in source.asked:
-        for name, text in about.facts(run, tasks, ("Asked", asked), ("Questions", questions)):
+        for name, text in about.facts(run, tasks, *report.facts(suite, source)):
             facts.setdefault(name, {})[text] = None
     return Part(
         key,
@@ -140,7 +147,7 @@ def _comparison(report: Report, sources: Sequence[Source], key: str, options: Op
     origin = (("data of the runs", "; ".join(dict.fromkeys(map(extent, sources)))),)
     data = sorted({extent(each).partition(";")[0] for each in sources})
     text = f"Data of these runs: {'; '.join(data)}. Only full data compares with the paper's."
-    flags = () if data == ["full"] else (Flag("warning", text),)
+    flags = (*(() if data == ["full"] else (Flag("warning", text),)), *report.compared_caveats(sources))
     sections = (*_sections(report.compared, sources, key, options), *report.more(sources, options))
     whole = Part(key, "Comparison", facts, flags, sections, origin)
     return with_marks(whole, {each.name: report.tests(each) for each in sources})

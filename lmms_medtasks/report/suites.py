@@ -16,7 +16,6 @@ from lmms_medtasks.suites import registry
 from lmms_medtasks.suites import suite as _declaration
 
 _MODULES = {
-    "medq_deg": "lmms_medtasks.report.medq_deg.assemble",
     "med_cmr": "lmms_medtasks.report.med_cmr.assemble",
     "sure_vqa": "lmms_medtasks.report.sure_vqa.assemble",
     "bones_joints": "lmms_medtasks.report.bones_joints.assemble",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from lmms_medtasks.errors import unknown
+from lmms_medtasks.errors import UserError, unknown
 from lmms_medtasks.samples.record import Record
 from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.samples.runs import records, settings_of
@@ -27,8 +27,8 @@ def tasks_of(suite: Suite, run: Run) -> list[str]:
 def suite_table(suite: Suite, runs: Sequence[Run]) -> Samples:
     """One table of all questions of the benchmark's tasks in ``runs``.
 
-    Raises UserError, with file and line, for a record that can't be read or has a measure that the benchmark does not
-    declare.
+    Raises UserError, with file and line, for a record that can't be read, has a measure that the benchmark does not
+    declare, or a score that is out of the measure's range.
     """
     return Samples.of_rows(row for number, run in enumerate(runs) for row in _rows(suite, number, run))
 
@@ -46,8 +46,15 @@ def _rows(suite: Suite, number: int, run: Run) -> Iterator[dict[str, Any]]:
 
 
 def _declared(suite: Suite, found: Iterable[tuple[Record, int]], file: str) -> Iterator[tuple[Record, int]]:
-    known = {measure.name for measure in suite.measures}
+    known = {measure.name: measure for measure in suite.measures}
     for record, line in found:
-        for name in record.measures.keys() - known:
+        for name in record.measures.keys() - known.keys():
             raise unknown("measure", name, known, f"{file}, line {line}; declared by {suite.name}")
+        for name, value in record.measures.items():
+            measure = known[name]
+            if value.score is not None and not measure.low <= value.score <= measure.high:
+                raise UserError(
+                    f"{file}, line {line}: score of the measure {name!r} is {value.score!r}, wanted a number from "
+                    f"{measure.low:g} to {measure.high:g}."
+                )
         yield record, line

@@ -18,12 +18,6 @@ def tables(suite: str) -> list[Table]:
     return [replace(each, key=f"published-{each.key}", folded=True) for each in (found() if found else [])]
 
 
-def _medq_deg() -> list[Table]:
-    from lmms_medtasks.report.medq_deg import published
-
-    return [published.levels((), ()), published.capabilities((), ()), published.categories((), ())]
-
-
 def _med_cmr() -> list[Table]:
     from lmms_medtasks.report.med_cmr import published
 
@@ -43,7 +37,6 @@ def _bones_joints() -> list[Table]:
 
 
 _SUITES: Mapping[str, Callable[[], list[Table]]] = {
-    "medq_deg": _medq_deg,
     "med_cmr": _med_cmr,
     "sure_vqa": _sure_vqa,
     "bones_joints": _bones_joints,

@@ -18,8 +18,6 @@ def published(task: str) -> list[PublishedScores]:
     """
     if installed.of_task(task) is None:
         return []
-    if task == "medq_deg":
-        return list(_medq_deg())
     if task in ("med_cmr_mcq", "med_cmr_open"):
         return list(_med_cmr(task))
     suite = registry.find(task, {})
@@ -28,14 +26,6 @@ def published(task: str) -> list[PublishedScores]:
     if task.startswith("bones_joints_"):
         return list(_bones_joints(task))
     return list(_sure_vqa(task)) if task.startswith("sure_") else []
-
-
-def _medq_deg() -> Iterator[PublishedScores]:
-    from lmms_medtasks.task_configs.medq_deg import reference
-
-    for row in reference.level_results():
-        cells = {f"accuracy_l{level}": Cell(value) for level, value in enumerate((row.l0, row.l1, row.l2))}
-        yield PublishedScores("Liu et al., arXiv:2603.07769v1,", row.model, "published, Table 6", cells)
 
 
 def _med_cmr(task: str) -> Iterator[PublishedScores]:
