@@ -33,6 +33,8 @@ class Report:
         views: sections of a source's own part. compared: sections of the comparison of several sources.
         caveats: flags of a source that only this benchmark has. compared_caveats: those of the comparison.
         facts: what a source's part says of how it was asked, a name and a text each.
+        label: names what was asked in each row of a part's CSV files; the tasks by default.
+        extent: names the data of a source in the CSV files of the comparison.
         sources: from the runs and their table to the sources.
         more: sections that need the options, after ``compared``.
         tests: from a source to the tests that its row in the comparison is of, each with the ids of its questions. A
@@ -45,6 +47,8 @@ class Report:
     compared: tuple[View, ...]
     caveats: Caveats = lambda source: ()
     compared_caveats: Callable[[Sequence[Source]], Iterable[Flag]] = lambda sources: ()
+    label: Callable[[Source], str] = lambda source: ", ".join(source.tasks)
+    extent: Callable[[Source], str] = lambda source: extent(source)
     facts: Callable[[Suite, Source], tuple[tuple[str, str], ...]] = lambda suite, source: asked_facts(suite, source)
     sources: Callable[[Suite, Sequence[Run], Samples, Options], list[Source]] | None = None
     more: Callable[[Sequence[Source], Options], Iterable[Section]] = lambda sources, options: ()
@@ -137,14 +141,14 @@ def _part(suite: Suite, report: Report, source: Source, key: str, options: Optio
         tuple((name, "; ".join(texts)) for name, texts in facts.items()),
         shared.warnings_first(dict.fromkeys(_flags(suite, report, source))),
         _sections(report.views, [source], key, options),
-        about.origin(source.run, source.tasks, ", ".join(source.tasks)),
+        about.origin(source.run, source.tasks, report.label(source)),
     )
 
 
 def _comparison(report: Report, sources: Sequence[Source], key: str, options: Options) -> Part:
     runs = {id(run): run for source in sources for run, _ in source.asked}
     facts = (("Runs", str(len(runs))), ("Models and ways of asking", ", ".join(each.name for each in sources)))
-    origin = (("data of the runs", "; ".join(dict.fromkeys(map(extent, sources)))),)
+    origin = (("data of the runs", "; ".join(dict.fromkeys(map(report.extent, sources)))),)
     data = sorted({extent(each).partition(";")[0] for each in sources})
     text = f"Data of these runs: {'; '.join(data)}. Only full data compares with the paper's."
     flags = (*(() if data == ["full"] else (Flag("warning", text),)), *report.compared_caveats(sources))

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lmms_medtasks.errors import UserError, unknown
+from lmms_medtasks.samples.record import Record
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.suites.estimates import Count, Estimate, Mean
 
@@ -72,6 +73,7 @@ class Suite:
             in which the metric list is written.
         condition: (task, its settings) -> "" as released, or what sets the way of asking apart ("no image").
         task_tags: (task, its settings) -> tags of every question of the task.
+        check: from a record of a log to what is wrong with it ("severity is 3, allowed are 0, 1 and 2"); "" if nothing.
         identity: columns that make a question one of a condition. What several tasks of a run ask under one condition
             counts once, with the first task's reply.
     """
@@ -86,6 +88,7 @@ class Suite:
     tags: tuple[str, ...] = ()
     condition: Callable[[str, Mapping[str, Any]], str] = lambda task, settings: ""
     task_tags: Callable[[str, Mapping[str, Any]], Mapping[str, Any]] = lambda task, settings: {}
+    check: Callable[[Record], str] = lambda record: ""
     identity: tuple[str, ...] = ("id",)
     estimates: Mapping[str, Estimate] = field(init=False)
 

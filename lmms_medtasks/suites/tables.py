@@ -28,7 +28,7 @@ def suite_table(suite: Suite, runs: Sequence[Run]) -> Samples:
     """One table of all questions of the benchmark's tasks in ``runs``.
 
     Raises UserError, with file and line, for a record that can't be read, has a measure that the benchmark does not
-    declare, or a score that is out of the measure's range.
+    declare, a score that is out of the measure's range, or what the benchmark's own check finds.
     """
     return Samples.of_rows(row for number, run in enumerate(runs) for row in _rows(suite, number, run))
 
@@ -57,4 +57,7 @@ def _declared(suite: Suite, found: Iterable[tuple[Record, int]], file: str) -> I
                     f"{file}, line {line}: score of the measure {name!r} is {value.score!r}, wanted a number from "
                     f"{measure.low:g} to {measure.high:g}."
                 )
+        wrong = suite.check(record)
+        if wrong:
+            raise UserError(f"{file}, line {line}: {wrong}. The log is not as a task of {suite.title} writes it.")
         yield record, line

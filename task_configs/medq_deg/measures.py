@@ -7,13 +7,14 @@ Levels of severity are 0 (clean), 1 and 2. Clusters are images: a clean image an
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from lmms_medtasks import degradations, parsing
+from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness.hooks import RENDERED
 from lmms_medtasks.harness.scoring import MetricValue, metric_values
-from lmms_medtasks.samples.record import KEY, MeasureValue, Record
+from lmms_medtasks.samples.record import FAILED, KEY, UNREAD, MeasureValue, Record
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.statistics.bootstrap import RESAMPLES
 from lmms_medtasks.statistics.calibration import IntraModelDKE, calibration_draw, changes_draw, intra_model_dke
@@ -32,6 +33,19 @@ MEASURES = (
     Measure("accuracy", "Share of a question's replies that are right; a reply without an answer is wrong."),
     IDENTICAL,
 )
+
+
+_ALLOWED: Mapping[str, tuple[Callable[[Any], bool], str]] = {
+    "severity": (lambda value: type(value) is int and value in LEVELS, "allowed are 0, 1 and 2"),
+    "option_count": (lambda value: type(value) is int and 1 <= value <= 26, "wanted a number of options, 1 to 26"),
+    "mid": (lambda value: value is None or value in taxonomy.mids(), "wanted one of Table 2, or null"),
+    "category": (
+        lambda value: value is None or value in taxonomy.categories(),
+        "wanted one of Table 3, or null",
+    ),
+    "modality": (lambda value: isinstance(value, str), "wanted a text"),
+    "capability": (lambda value: isinstance(value, str), "wanted a text"),
+}
 
 
 # --- A question -------------------------------------------------------------------------------------------------------
@@ -70,6 +84,24 @@ def record(doc: Mapping[str, Any], results: Sequence[str | None]) -> Record:
             "degradation_parameters": RENDERED.get(str(doc["id"])),
         },
     )
+
+
+def check(record: Record) -> str:
+    """What is wrong with a record of a log: a tag that is not as :func:`record` writes it, or a vote. "" if nothing."""
+    for name, (allows, allowed) in _ALLOWED.items():
+        if not allows(record.tags.get(name)):
+            return f"{name} is {record.tags.get(name)!r:.60}, {allowed}"
+    try:
+        degradations.canonical_name(record.tags.get("degradation") or degradations.names()[0])  # type: ignore[arg-type]
+    except UserError as error:
+        return str(error).rstrip(".")
+    options = parsing.option_letters(int(str(record.tags["option_count"])))
+    if record.expected is None or record.expected not in [*options]:
+        return f"expected is {record.expected!r:.60}, allowed are {', '.join(options)}"
+    for trial in record.trials:
+        if trial not in (*options, *UNREAD, FAILED):
+            return f"a trial is {trial!r:.60}, allowed are {', '.join((*options, *UNREAD, FAILED))}"
+    return ""
 
 
 def counted(rows: Samples) -> VoteTable:
@@ -262,6 +294,7 @@ SUITE = Suite(
         "calib": (*_ACCURACIES, *_CALIBRATED, "dke_intra", "dke_intra_probability", *_REPLIES),
     },
     condition=condition,
+    check=check,
     identity=("severity", "id"),
 )  # fmt: skip
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import yaml
 
-from lmms_medtasks.report.about import own_cell
+from lmms_medtasks.report.about import extent, own_cell
 from lmms_medtasks.report.cells import NONE, negated, percent
 from lmms_medtasks.report.document import Cell, Flag, Kind
 from lmms_medtasks.report.drawing import DASHES, FAINT, INK, MARKERS, SERIES
@@ -648,6 +648,8 @@ def _has_degraded(sources: Sequence[Source]) -> bool:
 REPORT = Report(
     sources=task_sets,
     facts=facts,
+    label=lambda source: source.condition,
+    extent=lambda source: extent(source.run, source.tasks),
     views=(
         View("levels", "Accuracy by level", (LEVELS_TABLE, TABLE_6)),
         View("capabilities", "Capabilities", (_capabilities(), TABLE_2), shown=_has_degraded),

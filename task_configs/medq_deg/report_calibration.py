@@ -266,12 +266,12 @@ def _dke(sources: Sequence[Source]) -> document.Table | None:
 
 
 def _evidence(name: str, number_of: int, found: Evidence) -> document.Row:
-    head = (Cell(name), Cell(number_of), Cell(_holds(found)))
+    head = (Cell(name), Cell(number_of), Cell(effect(found)))
     return document.Row((*head, percent_of(found.probability), percent(found.accuracy), number(found.shift)))
 
 
-def _holds(found: Evidence) -> str | None:
-    """Never a bare yes or no without the resamples' support."""
+def effect(found: Evidence) -> str | None:
+    """Whether equation 5 holds, never a bare yes or no without the resamples' support."""
     if found.holds is None:
         return None
     answer, share = "yes" if found.holds else "no", found.probability

@@ -8,8 +8,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lmms_medtasks import degradations
-from lmms_medtasks.errors import UserError
 from lmms_medtasks.report.suite_report import named
 from lmms_medtasks.report.suites import Options
 from lmms_medtasks.report.views import CellFunction, Row, Source
@@ -18,8 +16,7 @@ from lmms_medtasks.samples.runs import printable, settings_of
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.suites.estimates import Estimate
 from lmms_medtasks.suites.suite import Suite
-from lmms_medtasks.task_configs.medq_deg import taxonomy
-from lmms_medtasks.task_configs.medq_deg.measures import LEVELS, counted, task_set
+from lmms_medtasks.task_configs.medq_deg.measures import LEVELS, task_set
 
 _SUITE = "medq_deg"
 _RELEASE = f"{_SUITE}_release"
@@ -59,9 +56,8 @@ def task_sets(suite: Suite, runs: Sequence[Run], table: Samples, options: Option
 
     Tasks of one level each (``medq_deg_l0``, ``medq_deg_l1`` …) make one set if their T is the same; a task of all
     levels is a set of its own. Clean questions asked beside the release's images are the L0 of those too, and no set
-    if nothing else was asked. Raises UserError where a record is no question of this benchmark.
+    if nothing else was asked.
     """
-    _check(table, runs)
     found = []
     for number, run in enumerate(runs):
         own = table.where({"run": number})
@@ -69,10 +65,6 @@ def task_sets(suite: Suite, runs: Sequence[Run], table: Samples, options: Option
             asked = zip(own.column("task"), own.column("severity"), strict=True)
             rows = own.take(np.array([chosen.get(level) == task for task, level in asked], dtype=bool))
             tasks = tuple(dict.fromkeys(chosen[level] for level in LEVELS if level in chosen))
-            try:
-                counted(rows)
-            except UserError as error:
-                raise UserError(f"{run.path} ({', '.join(tasks)}): {error}") from error
             source = Source("", rows, table, options.resamples, ((run, tasks),))
             found.append(replace(source, condition=setup_of(source).label))
     return named(found)
@@ -96,33 +88,6 @@ def _tasks_by_level(rows: Samples) -> list[dict[int, str]]:
             if set(clean) == {0}:
                 only_lent.add((_SUITE, trials))
     return [*(of_level for key, of_level in stems.items() if key not in only_lent), *whole]
-
-
-def _check(table: Samples, runs: Sequence[Run]) -> None:
-    """Raise UserError, with the file and the line, for a tag that is not as this benchmark's tasks write it."""
-    known: Mapping[str, Callable[[object], str]] = {
-        "severity": lambda value: "" if value in LEVELS and type(value) is int else "allowed are 0, 1 and 2",
-        "option_count": lambda value: "" if type(value) is int and value > 0 else "wanted a number of options",
-        "degradation": _unknown_degradation,
-        "mid": lambda value: "" if value in (None, *taxonomy.mids()) else "wanted a capability of Table 2, or null",
-        "category": lambda value: "" if value in (None, *taxonomy.categories()) else "wanted a category of Table 3",
-        "modality": lambda value: "" if isinstance(value, str) else "wanted a text",
-        "capability": lambda value: "" if isinstance(value, str) else "wanted a text",
-    }
-    for name, wrong in known.items():
-        column = table.column(name)
-        said = {value: wrong(value) for value in set(column)}
-        for row in np.flatnonzero([bool(said[value]) for value in column])[:1]:
-            task, number = table.column("task")[row], table.column("run")[row]
-            where = f"{runs[number].samples_file(task)}, line {table.column('line')[row]}"
-            raise UserError(f"{where}: {name} is {column[row]!r:.60}, {said[column[row]]}.")
-
-
-def _unknown_degradation(name: object) -> str:
-    try:
-        return "" if name is None or degradations.canonical_name(name) == name else "wanted the paper's name"  # type: ignore[arg-type]
-    except UserError as error:
-        return str(error)
 
 
 def levels(source: Source) -> list[int]:
