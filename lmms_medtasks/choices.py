@@ -1,6 +1,6 @@
 """Multiple choice read by :func:`lmms_medtasks.parsing.option.read_option`: the record of a question, and its outcomes.
 
-MedQ-Deg reads its replies by the rule of its paper (:func:`lmms_medtasks.harness.hooks.process_results_choice`).
+MedQ-Deg reads its replies by the rule of its paper (:mod:`lmms_medtasks.parsing.choice`).
 """
 
 from __future__ import annotations

@@ -69,3 +69,44 @@ def judge_server(stub_judge):
     yield stub
     server.shutdown()
     server.server_close()
+
+
+@pytest.fixture(scope="session")
+def medq_deg_runs():
+    """The module ``tests/medq_deg_runs.py``."""
+    name = "medtasks_medq_deg_runs"
+    if name not in sys.modules:
+        spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name("medq_deg_runs.py"))
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[name] = module
+        spec.loader.exec_module(module)
+    return sys.modules[name]
+
+
+@pytest.fixture
+def write_run(medq_deg_runs, tmp_path):
+    """Writes a run of MedQ-Deg by hand and gives its folder; what can be chosen: see ``tests/medq_deg_runs.py``."""
+
+    def write(name="run", **chosen):
+        folder = tmp_path / name
+        folder.mkdir(parents=True)
+        medq_deg_runs.write(folder, **chosen)
+        return folder
+
+    return write
+
+
+@pytest.fixture
+def task_sets_of():
+    """From the folders of runs to MedQ-Deg's task sets in them, as sources of a report."""
+    from lmms_medtasks.report import Options
+    from lmms_medtasks.samples import runs as report_runs
+    from lmms_medtasks.suites.tables import suite_table
+    from lmms_medtasks.task_configs.medq_deg.measures import SUITE
+    from lmms_medtasks.task_configs.medq_deg.task_sets import task_sets
+
+    def of(*folders, resamples=50):
+        runs = report_runs.find(folders)
+        return task_sets(SUITE, runs, suite_table(SUITE, runs), Options(resamples=resamples))
+
+    return of

@@ -1,4 +1,4 @@
-"""The functions that task YAMLs name by dotted path: pictures, prompt, target, and scoring of multiple choice.
+"""The functions that task YAMLs name by dotted path: pictures, prompt, target.
 
 They are called by the harness in several threads and processes; apart from the counter of trials they share nothing.
 """
@@ -30,8 +30,6 @@ TRIALS = TrialSeeder()
 RENDERED = RenderedParameters()
 """One a process: the harness gives the scoring hook no picture."""
 
-# Fields that don't go into a record: the question's text stands in the log's input, the picture nowhere.
-_NOT_TAGS = {"question", "options", "image", "images"}
 _SUSPICIOUS_SHARE = 0.95
 _SUSPICIOUS_COUNT = 20
 
@@ -124,33 +122,6 @@ def prompt_text(name: str) -> str:
 def doc_to_target(doc: Document) -> str:
     """The right answer: an option's letter."""
     return doc["answer"]
-
-
-def process_results_choice(doc: Document, results: Sequence[str]) -> dict[str, Any]:
-    """Score the T replies to a multiple-choice question.
-
-    Returns the record under "accuracy" (with the id, the tags, and what was read from each trial, since the harness
-    keeps no document in its sample log) and what the other metrics need under their names. An unreadable reply is
-    incorrect, as in the paper; a failed request has no score.
-    """
-    readings = [parsing.read_choice(reply, len(doc["options"])) for reply in results]
-    replies = [reply for reply, reading in zip(results, readings, strict=True) if reading.status != "failed"]
-    correct = [reading.value == doc["answer"] for reading in readings if reading.status != "failed"]
-    record = {
-        **{key: value for key, value in doc.items() if key not in _NOT_TAGS},
-        "option_count": len(doc["options"]),
-        "trials": [reading.value or reading.status for reading in readings],
-        "rules": [reading.rule for reading in readings],
-        "degradation_parameters": RENDERED.get(str(doc["id"])),
-    }
-    if correct:
-        record["score"] = sum(correct) / len(correct)
-    return {
-        "accuracy": record,
-        "parse_rate": {"parsed": sum(reading.status == "ok" for reading in readings), "replies": len(replies)},
-        "failed_requests": {"failed": len(readings) - len(replies), "trials": len(readings)},
-        "identical_trials": {"identical": len(set(replies)) == 1 if len(replies) > 1 else None},
-    }
 
 
 def failed_requests(records: Sequence[Document]) -> int:

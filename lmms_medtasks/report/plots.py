@@ -57,6 +57,32 @@ class Plot:
 
 
 @dataclass(frozen=True)
+class Drawing:
+    """A figure that a benchmark draws itself.
+
+    Attributes:
+        table: the key of the table that has its numbers. draw: draws the sources into a Matplotlib figure.
+        size: width and height in inches, given or made from the sources. shown: whether these sources have it.
+    """
+
+    key: str
+    title: str
+    about: str
+    table: str
+    draw: Callable[[Any, Sequence[Source]], None]
+    size: tuple[float, float] | Callable[[Sequence[Source]], tuple[float, float]] = (6.8, 3.5)
+    shown: Callable[[Sequence[Source]], bool] = lambda sources: True
+
+    def figure(self, sources: Sequence[Source], prefix: str) -> Figure | None:
+        """The drawing; None where these sources have none."""
+        if not self.shown(sources):
+            return None
+        with canvas(*(self.size(sources) if callable(self.size) else self.size)) as figure:
+            self.draw(figure, sources)
+            return Figure(self.key, self.title, self.about, svg(figure, f"{prefix}-{self.key}", self.title), self.table)
+
+
+@dataclass(frozen=True)
 class Plane(Plot):
     """Two columns against each other: a cross a source, published rows by their column ``group``.
 

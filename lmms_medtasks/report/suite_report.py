@@ -33,7 +33,10 @@ class Report:
 
     Attributes:
         views: sections of a source's own part. compared: sections of the comparison of several sources.
-        caveats: flags of a source that only this benchmark has.
+        caveats: flags of a source that only this benchmark has. compared_caveats: those of the comparison.
+        facts: what a source's part says of how it was asked, a name and a text each.
+        label: names what was asked in each row of a part's CSV files; the tasks by default.
+        extent: names the data of a source in the CSV files of the comparison.
         sources: from the runs and their table to the sources.
         more: sections that need the options, after ``compared``.
         compare: makes the whole comparison of several sources where it is more than sections: from the sources and the
@@ -50,6 +53,10 @@ class Report:
     views: tuple[View, ...]
     compared: tuple[View, ...]
     caveats: Caveats = lambda source: ()
+    compared_caveats: Callable[[Sequence[Source]], Iterable[Flag]] = lambda sources: ()
+    label: Callable[[Source], str] = lambda source: ", ".join(source.tasks)
+    extent: Callable[[Source], str] = lambda source: extent(source)
+    facts: Callable[[Suite, Source], tuple[tuple[str, str], ...]] = lambda suite, source: asked_facts(suite, source)
     sources: Callable[[Suite, Sequence[Run], Samples, Options], list[Source]] | None = None
     more: Callable[[Sequence[Source], Options], Iterable[Section]] = lambda sources, options: ()
     compare: Callable[[Sequence[Source], str, Options], Part] | None = None
@@ -68,6 +75,15 @@ class PublishedScores:
     model: str
     source: str
     cells: Mapping[str, Cell]
+
+
+def asked_facts(suite: Suite, source: Source) -> tuple[tuple[str, str], ...]:
+    """How a source was asked, how many questions, and who judged if a judge is named."""
+    clusters = len(set(source.rows.column("cluster")))
+    questions = f"{len(source.rows):,} about {clusters:,} {suite.cluster}s"
+    asked = "; ".join(printable(each) or "as released" for each in source.rows.values("condition"))
+    judges = judged_tables.said(source.rows)
+    return ("Asked", asked), ("Questions", questions), *([("Judge", judges)] if judges else [])
 
 
 def question_ids(rows: Samples) -> frozenset[str]:
@@ -212,14 +228,9 @@ def extent(source: Source) -> str:
 
 
 def _part(suite: Suite, report: Report, source: Source, key: str, options: Options) -> Part:
-    clusters = len(set(source.rows.column("cluster")))
-    questions = f"{len(source.rows):,} about {clusters:,} {suite.cluster}s"
-    asked = "; ".join(printable(each) or "as released" for each in source.rows.values("condition"))
-    judges = judged_tables.said(source.rows)
-    judge = [("Judge", judges)] if judges else []
     facts: dict[str, dict[str, None]] = {}
     for run, tasks in source.asked:
-        for name, text in about.facts(run, tasks, ("Asked", asked), ("Questions", questions), *judge):
+        for name, text in about.facts(run, tasks, *report.facts(suite, source)):
             facts.setdefault(name, {})[text] = None
     return Part(
         key,
@@ -227,14 +238,14 @@ def _part(suite: Suite, report: Report, source: Source, key: str, options: Optio
         tuple((name, "; ".join(texts)) for name, texts in facts.items()),
         shared.warnings_first(dict.fromkeys(_flags(suite, report, source))),
         _sections(report.views, [source], key, options),
-        origin(source),
+        origin(source, report.label(source)),
     )
 
 
-def origin(source: Source) -> tuple[tuple[str, str], ...]:
-    """What each row of the CSV files of a source's part says of its runs."""
-    judges, tasks = judged_tables.shown(source.rows), ", ".join(source.tasks)
-    own = (("run model", model_name(source.run.content)), ("run task set", tasks), ("run data", data_extent(source)))
+def origin(source: Source, label: str) -> tuple[tuple[str, str], ...]:
+    """What each row of the CSV files of a source's part says of its runs; ``label`` names what was asked."""
+    judges = judged_tables.shown(source.rows)
+    own = (("run model", model_name(source.run.content)), ("run task set", label), ("run data", data_extent(source)))
     return (*own, ("run judge", judges)) if judges else own
 
 
@@ -261,10 +272,10 @@ def _comparisons(report: Report, sources: Sequence[Source], options: Options) ->
 def _comparison(report: Report, sources: Sequence[Source], key: str, options: Options) -> Part:
     runs = {id(run): run for source in sources for run, _ in source.asked}
     facts = (("Runs", str(len(runs))), ("Models and ways of asking", ", ".join(each.name for each in sources)))
-    origin = (("data of the runs", "; ".join(dict.fromkeys(map(extent, sources)))),)
+    origin = (("data of the runs", "; ".join(dict.fromkeys(map(report.extent, sources)))),)
     data = sorted({extent(each).partition(";")[0] for each in sources})
     text = f"Data of these runs: {'; '.join(data)}. Only full data compares with the paper's."
-    flags = () if data == ["full"] else (Flag("warning", text),)
+    flags = (*(() if data == ["full"] else (Flag("warning", text),)), *report.compared_caveats(sources))
     sections = (*_sections(report.compared, sources, key, options), *report.more(sources, options))
     whole = Part(key, "Comparison", facts, flags, sections, origin)
     return with_marks(whole, {each.name: report.tests(each) for each in sources})

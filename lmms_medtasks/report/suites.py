@@ -15,9 +15,7 @@ from lmms_medtasks.statistics.bootstrap import RESAMPLES
 from lmms_medtasks.suites import registry
 from lmms_medtasks.suites import suite as _declaration
 
-_MODULES = {
-    "medq_deg": "lmms_medtasks.report.medq_deg.assemble",
-}
+_MODULES = {}
 
 
 @dataclass(frozen=True)

@@ -10,12 +10,15 @@ from typing import Any
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.report import document
-from lmms_medtasks.report.cells import NONE, number, percent
+from lmms_medtasks.report.cells import NONE, negated, number, percent
 from lmms_medtasks.report.document import Cell
 from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.samples.table import Samples, Where
 from lmms_medtasks.statistics.bootstrap import Interval
 from lmms_medtasks.suites.estimates import EMPTY, Count, Estimate
+
+Transform = Callable[[Samples], Samples]
+"""Makes another table of a source's rows."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +38,7 @@ class Source:
     asked: tuple[tuple[Run, tuple[str, ...]], ...] = ()
     condition: str = ""
     _known: dict[Any, tuple[Estimate, Mapping[str, Interval]]] = field(default_factory=dict, compare=False, repr=False)
+    _derived: dict[Any, Source] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def run(self) -> Run:
@@ -55,6 +59,12 @@ class Source:
             self._known[key] = estimate, estimate.of(self.rows.where(where or {}), self.resamples)
         return self._known[key][1]
 
+    def derived(self, transform: Transform) -> Source:
+        """The source of a table that is made of these rows, such as one of pairs; made once."""
+        if transform not in self._derived:
+            self._derived[transform] = replace(self, rows=transform(self.rows), _known={}, _derived={})
+        return self._derived[transform]
+
     def interval(self, estimate: Estimate, where: Where | None = None, statistic: str = "") -> Interval:
         """One statistic of an estimate, the main one by default."""
         return self.intervals(estimate, where).get(statistic or estimate.main, EMPTY)
@@ -66,13 +76,13 @@ CellFunction = Callable[[Source, "Row", Samples], Cell]
 
 @dataclass(frozen=True)
 class Row:
-    """A row: its labels, texts or cells with a mark, and the questions that it is about.
+    """A row: its labels (texts, or cells where a label has a mark), and the questions that it is about.
 
     ``estimates``: by a column's key, what stands in place of the column's own estimate; None leaves the cell empty.
     ``source``: whose row it is, where a table has rows of several sources.
     """
 
-    labels: tuple[str | Cell, ...]
+    labels: tuple[str | Cell | None, ...]
     where: Where = field(default_factory=dict)
     kind: document.Kind = "run"
     estimates: Mapping[str, Estimate | CellFunction | None] = field(default_factory=dict)
@@ -86,10 +96,11 @@ class Column:
     Attributes:
         head: what stands above it. key: names it where two columns have one head; the head by default.
         of: the estimate of its cells, or a function that makes them; None: each row says it, or leaves it empty.
-        unit: "%" and "points" are shares times 100, "n" is how many questions the estimate is over, "count" a number
-            that is counted, "" a number as it is, "text" a text.
+        unit: "%" and "points" are shares times 100, "drop" is a change in points with its sign turned, "n" is how many
+            questions the estimate is over, "count" a number that is counted, "" a number as it is, "text" a text.
         within: a further restriction. statistic: which of the estimate's; its main one by default.
         bare: without the interval. mark: a mark for a source's cells. signed: with a plus sign; points always are.
+        over: what the rows of the source are made into before row and column restrict them.
     """
 
     head: str
@@ -102,6 +113,7 @@ class Column:
     key: str = ""
     mark: Callable[[Source], str] = lambda source: ""
     signed: bool = False
+    over: Transform | None = None
 
     @property
     def name(self) -> str:
@@ -114,9 +126,8 @@ class Column:
             return document.Column(self.head, "text")
         if self.unit in ("n", "count"):
             return document.Column(self.head)
-        return document.Column(
-            self.head, digits=self.digits, signed=self.signed or self.unit == "points", unit=self.unit
-        )
+        signed, unit = self.signed or self.unit == "points", "points" if self.unit == "drop" else self.unit
+        return document.Column(self.head, digits=self.digits, signed=signed, unit=unit)
 
     def cell(self, source: Source, row: Row, *, with_interval: bool = False) -> Cell:
         """The cell of a row; ``with_interval`` also where the table leaves it out."""
@@ -126,9 +137,10 @@ class Column:
         where = _both(row.where, self.within)
         if where is None:
             return NONE
+        table = source.derived(self.over) if self.over else source
         if not isinstance(of, Estimate):
-            return of(source, row, source.rows.where(where))
-        found = source.interval(of, where, self.statistic if of is self.of or self.statistic else "")
+            return of(source, row, table.rows.where(where))
+        found = table.interval(of, where, self.statistic if of is self.of or self.statistic else "")
         if self.unit == "n":
             return Cell(found.n)
         if isinstance(of, Count):
@@ -139,7 +151,8 @@ class Column:
                 if found.estimate is None
                 else 100 * found.estimate
             )
-        if self.unit in ("%", "points"):
+        if self.unit in ("%", "points", "drop"):
+            found = negated(found) if self.unit == "drop" else found
             cell = percent(found, bare=self.bare and not with_interval)
         else:
             cell = number(found)
@@ -168,12 +181,14 @@ class Published:
     Attributes:
         file: a CSV. columns: its columns, each with the name of the declared column that it stands under.
         label: from a row of the CSV to the row's labels. notes: stand below a table with such rows.
+        kind: from a row of the CSV to whether it is a model's or the paper's average of models; those stand first.
     """
 
     file: Path
     columns: Mapping[str, str]
     label: Callable[[Mapping[str, str]], tuple[str, ...]]
     notes: tuple[str, ...] = ()
+    kind: Callable[[Mapping[str, str]], document.Kind] = lambda row: "reference"
 
     def rows(self) -> list[dict[str, str]]:
         """The rows of the CSV. Raises UserError where one of ``columns`` is not there."""
@@ -201,12 +216,12 @@ class Table:
 
     Attributes:
         key: names its CSV file. labels: the heads of the columns of texts before the declared ones.
-        rows, columns, notes: given, or made from the sources. marks: what marks of its own mean.
+        title, rows, columns, notes: given, or made from the sources. marks: what marks of its own mean.
         long: a terminal leaves it to the files. folded: a page shows its title only until it is opened.
     """
 
     key: str
-    title: str
+    title: str | Callable[[Sequence[Source]], str]
     labels: tuple[str, ...]
     rows: Rows
     columns: tuple[Column, ...] | Callable[[Sequence[Source]], tuple[Column, ...]]
@@ -248,15 +263,16 @@ class Table:
         rows = []
         for found in self.published.rows():
             cells = (Cell(self.published.value(found, each.name)) for each in columns)
-            rows.append(document.Row((*map(Cell, self.published.label(found)), *cells), "reference"))
-        return tuple(rows)
+            labels = map(Cell, self.published.label(found))
+            rows.append(document.Row((*labels, *cells), self.published.kind(found)))
+        return tuple(sorted(rows, key=lambda row: row.kind != "average"))
 
     def _table(
         self, rows: tuple[document.Row, ...], columns: Sequence[Column], sources: Sequence[Source]
     ) -> document.Table:
         return document.Table(
             self.key,
-            self.title,
+            self.title(sources) if callable(self.title) else self.title,
             (*(document.Column(name, "text") for name in self.labels), *(each.column() for each in columns)),
             rows,
             self.notes(sources) if callable(self.notes) else self.notes,
@@ -267,7 +283,7 @@ class Table:
         )
 
 
-def _label(label: str | Cell) -> Cell:
+def _label(label: str | Cell | None) -> Cell:
     return label if isinstance(label, Cell) else Cell(label)
 
 
@@ -296,8 +312,8 @@ def row_count(source: Source, row: Row, rows: Samples) -> Cell:
 class View:
     """A section of a report: tables, and figures drawn from them.
 
-    ``shown``: whether these sources have it. A table may also be a function that makes a document's table, for analyses
-    across models that are no estimates of a row.
+    ``shown``: whether these sources have it. ``paragraphs``: given, or made from the sources. A table may also be a
+    function that makes a document's table, for analyses across models that are no estimates of a row.
     """
 
     key: str
@@ -305,7 +321,7 @@ class View:
     tables: tuple[Table | Callable[[Sequence[Source]], document.Table | None], ...]
     figures: tuple[Any, ...] = ()
     shown: Callable[[Sequence[Source]], bool] = lambda sources: True
-    paragraphs: tuple[str, ...] = ()
+    paragraphs: tuple[str, ...] | Callable[[Sequence[Source]], tuple[str, ...]] = ()
 
     def section(self, sources: Sequence[Source], prefix: str, drawn: bool) -> document.Section | None:
         """The section; None where it has no table, or is not shown."""
@@ -316,6 +332,7 @@ class View:
         if not tables:
             return None
         figures = (each.figure(sources, prefix) for each in self.figures) if drawn else ()
+        paragraphs = self.paragraphs(sources) if callable(self.paragraphs) else self.paragraphs
         return document.Section(
-            self.key, self.title, self.paragraphs, tables, tuple(each for each in figures if each is not None)
+            self.key, self.title, paragraphs, tables, tuple(each for each in figures if each is not None)
         )

@@ -128,6 +128,8 @@ def record_of(row: dict[str, Any]) -> dict[str, Any] | None:
     if isinstance(own, dict) and "version" in own:
         judged = own.get("judgement") or {}
         named = {"image_id": own.get("cluster"), "answer": own.get("expected")}
+        if own.get("pair"):
+            named["question_id"] = own["pair"]
         return {**named, **(own.get("details") or {}), **(own.get("tags") or {}), **own, **judged}
     for value in row.values():
         if isinstance(value, dict) and "id" in value and "trials" in value:

@@ -10,7 +10,6 @@ import numpy as np
 from lmms_medtasks.errors import unknown
 from lmms_medtasks.statistics.bootstrap import (
     RESAMPLES,
-    Distribution,
     Figure,
     Interval,
     Part,
@@ -20,7 +19,10 @@ from lmms_medtasks.statistics.bootstrap import (
     part,
 )
 from lmms_medtasks.statistics.pairing import pairs
-from lmms_medtasks.statistics.votes import Record, VoteTable, votes
+from lmms_medtasks.statistics.votes import VoteTable
+
+Statistics = tuple[dict[str, Part], dict[str, Figure]]
+"""What the bootstrap takes: its parts, and statistics of them by name."""
 
 _DECIMALS = 12
 """Confidences and differences that agree this far are equal: a tie must not hang on rounding."""
@@ -51,15 +53,6 @@ class Calibration:
     single_reply: int
     partly_failed: int
     no_answer: int
-
-
-@dataclass(frozen=True)
-class CalibrationIntervals:
-    """Accuracy, mean confidence and calibration shift of a set, or their changes between two sets, with intervals."""
-
-    accuracy: Interval
-    confidence: Interval
-    shift: Interval
 
 
 @dataclass(frozen=True)
@@ -95,12 +88,6 @@ class IntraModelDKE:
     pairs: int
     clean_alone: int
     degraded_alone: int
-
-
-def confidence(record: Record) -> float | None:
-    """C of one record, see :func:`confidences`; None where it has no value."""
-    value = float(confidences(votes([record]))[0])
-    return None if np.isnan(value) else value
 
 
 def confidences(table: VoteTable) -> np.ndarray:
@@ -175,43 +162,28 @@ def calibration_part(table: VoteTable) -> Part:
     return part([table.image_ids[row] for row in used], table.scores[used], certain[used])
 
 
-def calibration_intervals(
-    tables: Mapping[str, VoteTable], *, seed: int | str = 0, resamples: int = RESAMPLES, level: float = 0.95
-) -> dict[str, CalibrationIntervals]:
-    """Accuracy, confidence and shift of each table (a level, a model) with intervals, on the same resampled images."""
-    parts = {name: calibration_part(table) for name, table in tables.items()}
-    figures = {
-        f"{name}/{kind}": Figure(statistic, (name,)) for name in parts for kind, statistic in _STATISTICS.items()
-    }
-    found = bootstrap(parts, figures, seed=seed, resamples=resamples)
-    return {name: _collected(found, name, level) for name in parts}
+def calibration_draw(table: VoteTable) -> Statistics:
+    """Accuracy, mean confidence and calibration shift of a table, for one call of the bootstrap."""
+    return {"": calibration_part(table)}, {name: Figure(each, ("",)) for name, each in _STATISTICS.items()}
 
 
-def calibration_changes(
-    tables: Mapping[str, VoteTable],
-    baseline: str,
-    *,
-    seed: int | str = 0,
-    resamples: int = RESAMPLES,
-    level: float = 0.95,
-) -> dict[str, CalibrationIntervals]:
+def changes_draw(tables: Mapping[str, VoteTable], baseline: str) -> Statistics:
     """What accuracy, confidence and shift of each other table are more than those of ``tables[baseline]``.
 
-    Tables are compared as they are; the same images are drawn for all. Use
-    :func:`lmms_medtasks.statistics.votes.common` first for models that did not answer the same questions. Raises
-    UserError when there is no such table.
+    For one call of the bootstrap: the same images are drawn for all tables. Statistics are named ``TABLE/accuracy`` and
+    so on. Tables are compared as they are; use :func:`lmms_medtasks.statistics.votes.common` first for models that did
+    not answer the same questions. Raises UserError when there is no such table.
     """
     if baseline not in tables:
         raise unknown("baseline", baseline, tables)
     parts = {name: calibration_part(table) for name, table in tables.items()}
-    others = [name for name in parts if name != baseline]
     figures = {
         f"{name}/{kind}": Figure(_difference(statistic), (baseline, name))
-        for name in others
+        for name in parts
+        if name != baseline
         for kind, statistic in _STATISTICS.items()
     }
-    found = bootstrap(parts, figures, seed=seed, resamples=resamples)
-    return {name: _collected(found, name, level) for name in others}
+    return parts, figures
 
 
 def intra_model_dke(
@@ -296,7 +268,3 @@ _STATISTICS: Mapping[str, Statistic] = {"accuracy": _accuracy, "confidence": _co
 
 def _difference(statistic: Statistic) -> Statistic:
     return lambda before, after: statistic(after) - statistic(before)
-
-
-def _collected(found: Mapping[str, Distribution], name: str, level: float) -> CalibrationIntervals:
-    return CalibrationIntervals(*(found[f"{name}/{kind}"].interval(level) for kind in _STATISTICS))

@@ -20,7 +20,7 @@ from typing import Literal
 import numpy as np
 
 from lmms_medtasks.statistics.bootstrap import RESAMPLES, Figure, Interval, Part, bootstrap, mean, part
-from lmms_medtasks.statistics.calibration import confidences
+from lmms_medtasks.statistics.calibration import Statistics, confidences
 from lmms_medtasks.statistics.votes import VoteTable
 
 Kind = Literal["entropy", "share"]
@@ -161,6 +161,21 @@ def aurc(sums: np.ndarray) -> np.ndarray:
     return added.sum(-1) / count.sum(-1)
 
 
+def reliability_draw(table: VoteTable, kind: Kind, binning: Binning | None = None) -> Statistics:
+    """The statistics of :func:`reliability` (``correctness`` to ``aurc``), for one call of the bootstrap."""
+    certain, correct = _judged(table, kind)
+    used = ~np.isnan(certain)
+    edges = (binning or Binning()).edges(certain[used])
+    places = _bin_of(certain[used], edges)
+    return _parts(table.take(used), certain[used], correct[used], places, len(edges) - 1), dict(_FIGURES)
+
+
+def _judged(table: VoteTable, kind: Kind) -> tuple[np.ndarray, np.ndarray]:
+    """(n,) confidences of this kind, NaN where a question has none, and (n,) whether the majority is right."""
+    certain = confidences(table) if kind == "entropy" else majority_share(table)
+    return certain, majority_correct(table)
+
+
 def reliability(
     table: VoteTable,
     kind: Kind,
@@ -180,14 +195,12 @@ def reliability(
     Questions without a reply, and for "entropy" those with one option, are left out and counted.
     """
     binning = binning or Binning()
-    certain = confidences(table) if kind == "entropy" else majority_share(table)
+    certain, correct = _judged(table, kind)
     used = ~np.isnan(certain)
-    kept, certain = table.take(used), certain[used]
-    correct = majority_correct(kept)
+    kept, certain, correct = table.take(used), certain[used], correct[used]
     edges = binning.edges(certain)
     places = _bin_of(certain, edges)
-    parts = _parts(kept, certain, correct, places, len(edges) - 1)
-    found = bootstrap(parts, _FIGURES, seed=seed, resamples=resamples)
+    found = bootstrap(*reliability_draw(table, kind, binning), seed=seed, resamples=resamples)
     intervals = {name: distribution.interval(level) for name, distribution in found.items()}
     most = kept.counts.max(axis=1) if len(kept) else np.empty(0)
     return Reliability(

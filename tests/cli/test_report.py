@@ -8,6 +8,7 @@ from typer.testing import CliRunner
 
 from lmms_medtasks.cli import report
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.task_configs.medq_deg import measures
 
 
 @pytest.fixture
@@ -19,23 +20,16 @@ def app():
 
 @pytest.fixture
 def run(tmp_path):
-    record = {
-        "id": "q1",
-        "image_id": "a",
-        "modality": "CT",
-        "capability": "Counting",
-        "degradation": "",
-        "severity": 0,
-        "option_count": 4,
-        "answer": "A",
-        "trials": ["A", "A", "B"],
-        "score": 2 / 3,
-    }
+    doc = {
+        "id": "q1", "question_id": "q1", "image_id": "i1", "data": "mini", "modality": "CT", "capability": "Counting",
+        "degradation": "", "severity": 0, "options": ["1", "2", "3", "4"], "answer": "A",
+    }  # fmt: skip
+    record = measures.record(doc, ["A", "A", "B"]).to_json()
     folder = tmp_path / "run"
     folder.mkdir()
     content = {"results": {"medq_deg_l0": {}}, "configs": {"medq_deg_l0": {"metadata": {"data": "mini"}}}}
     (folder / "x_results.json").write_text(json.dumps(content))
-    (folder / "x_samples_medq_deg_l0.jsonl").write_text(json.dumps({"accuracy": record}) + "\n")
+    (folder / "x_samples_medq_deg_l0.jsonl").write_text(json.dumps({"questions": record}) + "\n")
     return folder
 
 

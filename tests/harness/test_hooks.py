@@ -1,8 +1,5 @@
 """The functions that YAMLs name, called as the harness calls them."""
 
-import json
-import threading
-
 import numpy as np
 import pytest
 from PIL import Image
@@ -21,62 +18,6 @@ def document(**changes):
         "modality": "X-ray", "degradation": "", "severity": 0, "image": Image.fromarray(pixels),
     }  # fmt: skip
     return {**base, **changes}
-
-
-def score(*replies, **changes):
-    return hooks.process_results_choice(document(**changes), list(replies))
-
-
-def test_score_is_the_mean_over_trials():
-    # B right, C wrong, unreadable wrong: 1/3; two of three were read.
-    result = score("B", "The answer is C", "no idea")
-    assert result["accuracy"]["score"] == pytest.approx(1 / 3)
-    assert result["accuracy"]["trials"] == ["B", "C", "unreadable"]
-    assert result["accuracy"]["rules"] == ["single_letter", "first_capital", ""]
-    assert result["parse_rate"] == {"parsed": 2, "replies": 3}
-    assert result["failed_requests"] == {"failed": 0, "trials": 3}
-
-
-def test_failed_requests_are_no_wrong_answers():
-    result = score("B", "[LMMS_EVAL_REQUEST_FAILED after 5 retries] Error B", "B")
-    assert result["accuracy"]["score"] == 1.0
-    assert result["parse_rate"] == {"parsed": 2, "replies": 2}
-    assert result["failed_requests"] == {"failed": 1, "trials": 3}
-
-
-def test_all_failed_is_no_score():
-    result = score("[LMMS_EVAL_BUDGET_EXCEEDED]", "[LMMS_EVAL_REQUEST_FAILED after 1 retries] x")
-    assert "score" not in result["accuracy"]
-    assert result["identical_trials"] == {"identical": None}
-
-
-def test_identical_trials_need_two_replies():
-    assert score("B", "B", "B")["identical_trials"]["identical"] is True
-    assert score("B", "b", "B")["identical_trials"]["identical"] is False
-    assert score("B")["identical_trials"]["identical"] is None
-
-
-def test_record_carries_ids_and_tags_but_no_question():
-    record = score("A")["accuracy"]
-    assert {"id", "image_id", "data", "modality", "degradation", "severity", "answer"} <= set(record)
-    assert record["option_count"] == 3
-    assert not {"question", "options", "image", "images"} & set(record)
-
-
-def test_keys_are_the_same_for_every_outcome():
-    """The harness gathers metrics between ranks by key: a key that is missing somewhere would shift the others."""
-    outcomes = [score("B"), score(""), score("[LMMS_EVAL_BUDGET_EXCEEDED]")]
-    assert len({tuple(outcome) for outcome in outcomes}) == 1
-
-
-def test_scoring_in_threads_gives_the_same():
-    expected, results = score("B", "C", "B"), []
-    workers = [threading.Thread(target=lambda: results.append(score("B", "C", "B"))) for _ in range(16)]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
-    assert results == [expected] * 16
 
 
 def test_prompt_takes_braces_and_placeholders_in_a_question_as_text():
@@ -121,18 +62,6 @@ def test_degraded_by_the_tasks_settings():
     settings = {"degradation": "gaussian_blur", "severity": 1}
     expected = degradations.apply(document()["image"], "gaussian_blur", severity=1, modality="X-ray")
     assert (pixels(document(), settings)[..., 0] == np.asarray(expected)).all()
-
-
-def test_applied_parameters_travel_with_the_record():
-    hooks.RENDERED.reset(["q1"])
-    doc = document(degradation="object_rotation", severity=1)
-    assert hooks.process_results_choice(doc, ["B"])["accuracy"]["degradation_parameters"] == []
-    shown = pixels(doc)
-    [parameters] = hooks.process_results_choice(doc, ["B"])["accuracy"]["degradation_parameters"]
-    kept = json.loads(json.dumps(parameters))
-    record = degradations.parameters_from_json("object_rotation", kept, modality="X-ray")
-    again = degradations.apply_parameters(doc["image"], "object_rotation", record, modality="X-ray")
-    assert (np.asarray(again) == shown[..., 0]).all()
 
 
 def test_rendered_pictures_are_not_degraded_again():

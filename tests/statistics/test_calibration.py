@@ -12,7 +12,13 @@ from hypothesis import strategies as st
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.seeding import generator
 from lmms_medtasks.statistics import calibration as under_test
+from lmms_medtasks.statistics.bootstrap import bootstrap
 from lmms_medtasks.statistics.votes import votes
+
+
+def intervals(draw, resamples=300):
+    return {name: each.interval() for name, each in bootstrap(*draw, resamples=resamples).items()}
+
 
 TRIALS = st.text(alphabet="ABC?!", min_size=1, max_size=10)
 
@@ -46,8 +52,8 @@ def naive_confidence(trials, option_count):
     ],
 )
 def test_confidence_by_hand(question, trials, option_count, expected):
-    found = under_test.confidence(question(trials, option_count=option_count))
-    assert found == (None if expected is None else pytest.approx(expected, abs=1e-6))
+    (found,) = under_test.confidences(votes([question(trials, option_count=option_count)]))
+    assert (None if np.isnan(found) else found) == (None if expected is None else pytest.approx(expected, abs=1e-6))
 
 
 @settings(max_examples=100, deadline=None)
@@ -107,7 +113,7 @@ def test_nothing_is_none_not_zero(question):
     for records in ([], [question("!!")]):
         found = under_test.calibration(votes(records))
         assert (found.n, found.accuracy, found.confidence, found.shift) == (0, None, None, None)
-        interval = under_test.calibration_intervals({"L0": votes(records)})["L0"].shift
+        interval = intervals(under_test.calibration_draw(votes(records)))["shift"]
         assert (interval.n, interval.estimate, interval.low, interval.high) == (0, None, None, None)
 
 
@@ -257,18 +263,15 @@ def test_changes_are_paired_over_images(question):
     trials = ["".join("AB"[int(place)] for place in row) for row in rng.random((40, 10)) > rng.random((40, 1))]
     worse = ["B" + each[1:] for each in trials]
     tables = {"L0": level(question, 0, trials), "L2": level(question, 2, worse), "same": level(question, 0, trials)}
-    alone = under_test.calibration_intervals(tables, resamples=300)
-    change = under_test.calibration_changes(tables, "L0", resamples=300)
-    assert list(alone) == ["L0", "L2", "same"] and list(change) == ["L2", "same"]
-    assert change["L2"].accuracy.estimate == pytest.approx(
-        alone["L2"].accuracy.estimate - alone["L0"].accuracy.estimate
-    )
-    assert (
-        change["L2"].accuracy.high - change["L2"].accuracy.low
-        < 0.05
-        < alone["L0"].accuracy.high - alone["L0"].accuracy.low
-    )
-    for interval in (change["same"].accuracy, change["same"].confidence, change["same"].shift):
+    alone = {name: intervals(under_test.calibration_draw(table))["accuracy"] for name, table in tables.items()}
+    change = intervals(under_test.changes_draw(tables, "L0"))
+    kinds = ("accuracy", "confidence", "shift")
+    assert list(change) == [f"{name}/{kind}" for name in ("L2", "same") for kind in kinds]
+    found = change["L2/accuracy"]
+    assert found.estimate == pytest.approx(alone["L2"].estimate - alone["L0"].estimate)
+    assert found.high - found.low < 0.05 < alone["L0"].high - alone["L0"].low
+    for kind in kinds:
+        interval = change[f"same/{kind}"]
         assert (interval.estimate, interval.low, interval.high) == (0, 0, 0)
     with pytest.raises(UserError, match="'L1'"):
-        under_test.calibration_changes(tables, "L1")
+        under_test.changes_draw(tables, "L1")

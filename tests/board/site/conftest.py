@@ -10,7 +10,8 @@ import pytest
 
 from lmms_medtasks.board.collect import collect
 from lmms_medtasks.board.site.build import Options, build
-from lmms_medtasks.task_configs.medobvious import measures
+from lmms_medtasks.task_configs.medobvious import measures as medobvious_measures
+from lmms_medtasks.task_configs.medq_deg import measures
 
 HOSTILE = '<script>alert(1)</script></script>"\' onmouseover="alert(2)" {{7*191}} ]]> \u202eevil =cmd|x!A0'
 LETTERS = {"good": "AAAAAB", "bad": "ABBABB"}
@@ -35,14 +36,16 @@ def medq_deg(letters, said):
     for number, letter in enumerate(letters):
         for level in range(3):
             read = ["C" if level == 2 and number % 2 else letter] * 2
-            record = {
+            doc = {
                 "id": f"q{number}" + (f"/blur/L{level}" if level else ""), "question_id": f"q{number}", "answer": "A",
                 "image_id": f"image {number}", "data": "full", "modality": "CT", "capability": HOSTILE,
-                "degradation": "gaussian_noise" if level else "", "severity": level, "option_count": 4,
-                "trials": read, "score": read.count("A") / 2,
+                "degradation": "gaussian_noise" if level else "", "severity": level, "options": ["1", "2", "3", "4"],
             }  # fmt: skip
-            levels = {f"accuracy_l{each}": record if each == level else {} for each in range(3)}
-            rows.append({**levels, **counted(2), "filtered_resps": [said, letter], "target": "A", "input": f"{said}?"})
+            found = measures.record(doc, read)
+            levels = {f"accuracy_l{each}": {} for each in range(3)}
+            levels[f"accuracy_l{level}"] = {"score": found.measures["accuracy"].score, "cluster": found.cluster}
+            row = {"questions": found.to_json(), **levels, "filtered_resps": [said, letter], "target": "A"}
+            rows.append({**row, "input": f"{said}?"})
     return rows
 
 
@@ -98,7 +101,14 @@ def medobvious(letters, said):
             "answer_position": "none" if negative else "top-left",
         }  # fmt: skip
         reply = doc["answer_position"] if letter == "A" else "top-right"
-        rows.append({**measures.process_results(doc, [reply]), "filtered_resps": [said], "target": "A", "input": said})
+        rows.append(
+            {
+                **medobvious_measures.process_results(doc, [reply]),
+                "filtered_resps": [said],
+                "target": "A",
+                "input": said,
+            }
+        )
     return rows
 
 

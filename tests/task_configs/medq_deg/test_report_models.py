@@ -2,10 +2,7 @@
 
 import pytest
 
-from lmms_medtasks.report.medq_deg import reading
-from lmms_medtasks.report.medq_deg.analysis import analyse
-from lmms_medtasks.report.medq_deg.models import compare, model_names
-from lmms_medtasks.samples import runs as report_runs
+from lmms_medtasks.task_configs.medq_deg.report_models import caveats, compare, model_names
 
 QUESTIONS = {
     "q1": ("image a", "CT", "Counting", "gaussian_noise", 2, "A"),
@@ -21,12 +18,12 @@ MODELS = {
 
 
 @pytest.fixture
-def analyses(write_run):
+def analyses(write_run, task_sets_of):
     def of(**changed):
         runs = []
         for name, trials in {**MODELS, **changed}.items():
             runs.append(write_run(name, trials=trials, questions=QUESTIONS, levels=trials, model=name))
-        return [analyse(found, resamples=20) for run in report_runs.find(runs) for found in reading.task_sets(run)]
+        return task_sets_of(*runs, resamples=20)
 
     return of
 
@@ -53,7 +50,9 @@ def test_ranks_and_bump(analyses):
 
 
 def test_only_questions_that_all_were_asked_are_compared(analyses):
-    mild, _ = compare(analyses(poor={1: {"q1": "AA"}, 2: {"q1": "BB"}}), resamples=0).overconfidence
+    sets = analyses(poor={1: {"q1": "AA"}, 2: {"q1": "BB"}})
+    mild, _ = compare(sets, resamples=0).overconfidence
+    assert [flag.kind for flag in caveats(sets)] == ["warning", "warning"]
     assert (mild.condition.questions, mild.condition.left_out) == (1, 1)
     # On q1 alone all three are right.
     assert set(mild.condition.accuracies().values()) == {1}
@@ -66,18 +65,18 @@ def test_model_that_lacks_a_level_is_not_in_the_bump_chart(analyses):
     assert set(found.bump["severe (simulated, T = 2)"]) == {"good", "fair"}
 
 
-def test_two_runs_of_one_model_are_told_apart(write_run):
+def test_two_runs_of_one_model_are_told_apart(write_run, task_sets_of):
     runs = [write_run("a"), write_run("b"), write_run("c", date="20260202_000000")]
-    sets = [found for run in report_runs.find(runs) for found in reading.task_sets(run)]
-    assert model_names([analyse(found, resamples=0) for found in sets]) == [
+    assert model_names(task_sets_of(*runs, resamples=0)) == [
         "some_model [20260101_000000] #1",
         "some_model [20260101_000000] #2",
         "some_model [20260202_000000]",
     ]
 
 
-def test_no_two_models_on_one_task_set(write_run):
+def test_no_two_models_on_one_task_set(write_run, task_sets_of):
     runs = [write_run("a", model="a"), write_run("b", model="b", stem="medq_deg_release", together=True)]
-    sets = [found for run in report_runs.find(runs) for found in reading.task_sets(run)]
-    found = compare([analyse(each, resamples=0) for each in sets], resamples=0)
+    sets = task_sets_of(*runs, resamples=0)
+    found = compare(sets, resamples=0)
     assert (found.overconfidence, found.agreements, found.bump) == ((), (), {})
+    assert [flag.kind for flag in caveats(sets)] == ["note"]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-import pytest
+from lmms_medtasks.task_configs.medq_deg import measures
 
 # question: image, modality, capability, degradation, options, right answer
 QUESTIONS = {
@@ -22,39 +22,27 @@ TRIALS = {
 }
 
 
+REPLIES = {"-": "no idea", "!": "[LMMS_EVAL_REQUEST_FAILED after 1 retries] boom"}
+
+
 def record(question: str, level: int, trials: str, questions: Mapping[str, tuple[Any, ...]]) -> dict[str, Any]:
     image, modality, capability, degradation, options, answer = questions[question]
-    readings = [{"-": "unreadable", "!": "failed"}.get(letter, letter) for letter in trials]
-    replies = [reading for reading in readings if reading != "failed"]
-    found = {
+    doc = {
         "id": question if level == 0 else f"{question}/{degradation}/L{level}",
         "question_id": question,
         "image_id": image,
+        "data": "full",
         "modality": modality,
         "capability": capability,
         "degradation": degradation if level else "",
         "severity": level,
-        "option_count": options,
+        "options": [f"option {number}" for number in range(options)],
         "answer": answer,
-        "trials": readings,
     }
-    return {**found, "score": replies.count(answer) / len(replies)} if replies else found
+    return measures.record(doc, [REPLIES.get(letter, letter) for letter in trials]).to_json()
 
 
-@pytest.fixture
-def write_run(tmp_path: Path) -> Callable[..., Path]:
-    """Writes a run, one task a level, and gives its folder; see :func:`_write` for what can be chosen."""
-
-    def write(name: str = "run", **chosen: Any) -> Path:
-        folder = tmp_path / name
-        folder.mkdir(parents=True)
-        _write(folder, **chosen)
-        return folder
-
-    return write
-
-
-def _write(
+def write(
     folder: Path,
     *,
     trials: Mapping[int, Mapping[str, str]] = TRIALS,
@@ -68,14 +56,13 @@ def _write(
     together: bool = False,
     date: str = "20260101_000000",
 ) -> None:
+    """Write a run into ``folder``, one task a level, or one of all levels (``together``)."""
     rows: dict[str, list[dict[str, Any]]] = {}
     for level in levels:
         task = stem if together else f"{stem}_l{level}"
         for question, letters in trials[level].items():
             found = record(question, level, letters, questions)
-            metrics = {f"accuracy_l{each}": found if each == level else {} for each in range(3)}
-            row = {**(metrics if together else {"accuracy": found}), "filtered_resps": list(letters)}
-            rows.setdefault(task, []).append(row)
+            rows.setdefault(task, []).append({"questions": found, "filtered_resps": list(letters)})
     settings = {"rendered": True} if "release" in stem else {}
     content = {
         "results": {task: {"accuracy,none": 0.5} for task in rows},

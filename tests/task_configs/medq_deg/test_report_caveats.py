@@ -2,18 +2,14 @@
 
 import pytest
 
-from lmms_medtasks.report.medq_deg import reading
-from lmms_medtasks.report.medq_deg.analysis import analyse
-from lmms_medtasks.report.medq_deg.flags import flags
-from lmms_medtasks.samples import runs as report_runs
+from lmms_medtasks.report import Options, build
 
 
 @pytest.fixture
 def said(write_run):
     def of(**chosen):
-        (run,) = report_runs.find([write_run(**chosen)])
-        (found,) = reading.task_sets(run)
-        return [(flag.kind, flag.text) for flag in flags(analyse(found, resamples=0))]
+        (part,) = build([write_run(**chosen)], Options(resamples=0, drawn=False)).parts
+        return [(flag.kind, flag.text) for flag in part.flags]
 
     return of
 
@@ -57,11 +53,10 @@ def test_few_trials_and_release_are_noted(said):
     assert "The release's own degraded images were used, as in the paper." in found
 
 
-def test_log_that_is_shorter_than_asked_for(said, write_run):
+def test_log_that_is_shorter_than_asked_for(write_run):
     folder = write_run("cut")
     path = folder / "20260101_000000_samples_medq_deg_l1.jsonl"
     path.write_text(path.read_text().splitlines(keepends=True)[0])
-    (run,) = report_runs.find([folder])
-    (found,) = reading.task_sets(run)
-    texts = [flag.text for flag in flags(analyse(found, resamples=0))]
+    (part,) = build([folder], Options(resamples=0, drawn=False)).parts
+    texts = [flag.text for flag in part.flags]
     assert "medq_deg_l1: 1 questions in the log, 2 were asked for." in texts

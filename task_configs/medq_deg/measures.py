@@ -1,0 +1,317 @@
+"""MedQ-Deg: what is read from a reply, what is measured of a question, and the metrics of its tasks.
+
+Levels of severity are 0 (clean), 1 and 2. Clusters are images: a clean image and its degraded forms are one cluster
+(with the release's own images, which nobody can trace, a question and its forms).
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from lmms_medtasks import degradations, parsing
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.harness.hooks import RENDERED
+from lmms_medtasks.harness.scoring import MetricValue, metric_values
+from lmms_medtasks.samples.record import FAILED, KEY, UNREAD, MeasureValue, Record
+from lmms_medtasks.samples.table import Samples
+from lmms_medtasks.statistics.bootstrap import RESAMPLES
+from lmms_medtasks.statistics.calibration import IntraModelDKE, calibration_draw, changes_draw, intra_model_dke
+from lmms_medtasks.statistics.reliability import Kind, reliability_draw
+from lmms_medtasks.statistics.votes import VoteTable, votes
+from lmms_medtasks.suites.estimates import Contrast, Count, Custom, Draw, Macro, Mean
+from lmms_medtasks.suites.replies import FAILED_REQUESTS, IDENTICAL, IDENTICAL_TRIALS, PARSE_RATE
+from lmms_medtasks.suites.suite import Measure, Metric, Suite, number_of_questions
+from lmms_medtasks.task_configs.medq_deg import taxonomy
+
+LEVELS = (0, 1, 2)
+DEGRADED = {"severity": (1, 2)}
+"""The questions that Tables 2 and 3 are over."""
+
+MEASURES = (
+    Measure("accuracy", "Share of a question's replies that are right; a reply without an answer is wrong."),
+    IDENTICAL,
+)
+
+
+_ALLOWED: Mapping[str, tuple[Callable[[Any], bool], str]] = {
+    "severity": (lambda value: type(value) is int and value in LEVELS, "allowed are 0, 1 and 2"),
+    "option_count": (lambda value: type(value) is int and 1 <= value <= 26, "wanted a number of options, 1 to 26"),
+    "mid": (lambda value: value is None or value in taxonomy.mids(), "wanted one of Table 2, or null"),
+    "category": (
+        lambda value: value is None or value in taxonomy.categories(),
+        "wanted one of Table 3, or null",
+    ),
+    "modality": (lambda value: isinstance(value, str), "wanted a text"),
+    "capability": (lambda value: isinstance(value, str), "wanted a text"),
+}
+
+
+# --- A question -------------------------------------------------------------------------------------------------------
+
+
+def record(doc: Mapping[str, Any], results: Sequence[str | None]) -> Record:
+    """The record of a question, of its T replies.
+
+    An unreadable reply is incorrect, as in the paper; a failed request counts as nothing.
+    """
+    readings = [parsing.read_choice(reply, len(doc["options"])) for reply in results]
+    replies = [reply for reply, reading in zip(results, readings, strict=True) if reading.status != "failed"]
+    correct = [reading.value == doc["answer"] for reading in readings if reading.status != "failed"]
+    measures = {"accuracy": MeasureValue(sum(correct) / len(correct) if correct else None)}
+    if len(replies) > 1:
+        measures["identical"] = MeasureValue(float(len(set(replies)) == 1))
+    degradation = degradations.canonical_name(doc["degradation"]) if doc.get("degradation") else None
+    capability = str(doc.get("capability") or "")
+    return Record(
+        id=str(doc["id"]),
+        cluster=str(doc["image_id"]),
+        trials=tuple(reading.value or reading.status for reading in readings),
+        expected=str(doc["answer"]),
+        measures=measures,
+        tags={
+            **{name: doc.get(name) for name in ("data", "source", "modality", "severity")},
+            "capability": capability,
+            "mid": taxonomy.mid_of_name(capability),
+            "degradation": degradation,
+            "category": taxonomy.category_of(degradation) if degradation else None,
+            "option_count": len(doc["options"]),
+        },
+        pair=str(doc.get("question_id") or doc["id"]),
+        details={
+            "rules": [reading.rule for reading in readings],
+            "degradation_parameters": RENDERED.get(str(doc["id"])),
+        },
+    )
+
+
+def check(record: Record) -> str:
+    """What is wrong with a record of a log: a tag that is not as :func:`record` writes it, or a vote. "" if nothing."""
+    for name, (allows, allowed) in _ALLOWED.items():
+        if not allows(record.tags.get(name)):
+            return f"{name} is {record.tags.get(name)!r:.60}, {allowed}"
+    try:
+        degradations.canonical_name(record.tags.get("degradation") or degradations.names()[0])  # type: ignore[arg-type]
+    except UserError as error:
+        return str(error).rstrip(".")
+    options = parsing.option_letters(int(str(record.tags["option_count"])))
+    if record.expected is None or record.expected not in [*options]:
+        return f"expected is {record.expected!r:.60}, allowed are {', '.join(options)}"
+    for trial in record.trials:
+        if trial not in (*options, *UNREAD, FAILED):
+            return f"a trial is {trial!r:.60}, allowed are {', '.join((*options, *UNREAD, FAILED))}"
+    return ""
+
+
+def counted(rows: Samples) -> VoteTable:
+    """The votes on these questions. Raises UserError where a trial or the right answer is no option."""
+    names = {"id": "id", "question_id": "pair", "image_id": "cluster", "answer": "expected",
+             "option_count": "option_count", "trials": "trials"}  # fmt: skip
+    columns = zip(*(rows.column(name) for name in names.values()), strict=True)
+    return votes(dict(zip(names, values, strict=True)) for values in columns)
+
+
+# --- Metrics ----------------------------------------------------------------------------------------------------------
+
+ACCURACY = {level: Mean({"severity": level}) for level in LEVELS}
+FALL = {level: Contrast(first={"severity": 0}, second={"severity": level}) for level in (1, 2)}
+"""Accuracy at the level less that at L0, all questions of both, as Table 6 subtracts them."""
+
+DROP = {level: Contrast(first={"severity": level}, second={"severity": 0}) for level in (1, 2)}
+"""The same with its sign turned: positive where accuracy fell."""
+
+GROUPS = {
+    "mid": tuple({"mid": mid} for mid in taxonomy.mids()),
+    "category": tuple({"category": key} for key in taxonomy.categories()),
+}
+"""The columns of Table 2 and those of Table 3."""
+
+MACROS = {tag: Macro(DEGRADED, groups=groups, skip_empty=True) for tag, groups in GROUPS.items()}
+
+
+def pairs(rows: Samples) -> Samples:
+    """Each degraded question beside its clean form: measures ``before``, ``after`` and ``change``.
+
+    Tags are the degraded question's, so that a group "motion blur" has as its baseline the clean questions that were
+    blurred (as Table 3 must: its baselines differ by category). A clean question counts as often as it has degraded
+    forms here. Clusters are the clean images.
+    """
+    return rows.where({"severity": 0}).changes(rows.where(DEGRADED), "accuracy", ("pair",))
+
+
+def _calibration(rows: Samples) -> Draw:
+    return Draw(*calibration_draw(counted(rows)))
+
+
+def _calibration_changes(rows: Samples) -> Draw | None:
+    """Accuracy, confidence and shift of each level less those of L0; the same images are drawn for all levels."""
+    tables = {str(level): counted(each) for (level,), each in rows.by(["severity"]).items()}
+    return Draw(*changes_draw(tables, "0")) if "0" in tables else None
+
+
+def _reliability(rows: Samples, kind: Kind) -> Draw:
+    return Draw(*reliability_draw(counted(rows), kind))
+
+
+CALIBRATION = {level: Custom({"severity": level}, main="shift", function=_calibration) for level in LEVELS}
+"""Equation 4: accuracy, mean confidence C and their difference, the shift, of the questions that have a C."""
+
+CALIBRATION_CHANGE = {level: Custom(main=f"{level}/shift", function=_calibration_changes) for level in (1, 2)}
+KINDS: tuple[Kind, ...] = ("share", "entropy")
+RELIABILITY = {
+    (kind, level): Custom({"severity": level}, main="ece", function=functools.partial(_reliability, kind=kind))
+    for kind in KINDS
+    for level in LEVELS
+}
+"""Beyond the paper: ECE, Brier scores and AURC, see :mod:`lmms_medtasks.statistics.reliability`."""
+
+CALIBRATION_OF_GROUP = Custom(main="shift", function=_calibration)
+RELIABILITY_OF_GROUP = Custom(main="ece", function=functools.partial(_reliability, kind="share"))
+
+
+def dunning_kruger(rows: Samples, resamples: int = RESAMPLES) -> IntraModelDKE:
+    """The intra-model Dunning-Kruger effect (equation 5), L0 against L2."""
+    clean, severe = (counted(rows.where({"severity": level})) for level in (0, 2))
+    return intra_model_dke(clean, severe, resamples=resamples)
+
+
+def _dke_holds(rows: Samples) -> float | None:
+    holds = dunning_kruger(rows, resamples=0).paired.holds
+    return None if holds is None else float(holds)
+
+
+def _dke_probability(rows: Samples) -> float | None:
+    return dunning_kruger(rows).paired.probability
+
+
+def unmapped(rows: Samples) -> int:
+    """Number of questions whose capability has no place among the six."""
+    return sum(mid is None for mid in rows.column("mid"))
+
+
+def _by_level(name: str, title: str, **options: Any) -> tuple[Metric, ...]:
+    """A metric a level: the statistic ``name`` of :data:`CALIBRATION` or of :data:`RELIABILITY` for shares."""
+    found = []
+    for level in LEVELS:
+        where = {"severity": level}
+        custom = (
+            Custom(where, main=name, function=_calibration)
+            if name in ("confidence", "shift")
+            else Custom(where, main=name, function=functools.partial(_reliability, kind="share"))
+        )
+        found.append(Metric(f"{title}_l{level}", custom, standard_error=False, **options))
+    return tuple(found)
+
+
+METRICS = (
+    number_of_questions(),
+    Metric("accuracy", Mean(), main=True),
+    *(
+        Metric(f"accuracy_l{level}", mean, main=True, about=f"Accuracy at L{level}.")
+        for level, mean in ACCURACY.items()
+    ),
+    *(
+        Metric(
+            f"drop_l{level}",
+            drop,
+            higher_is_better=False,
+            about=f"Accuracy at L0 less that at L{level}, all questions of both (Table 6 with its sign turned).",
+        )
+        for level, drop in DROP.items()
+    ),
+    Metric(
+        "capability_macro",
+        MACROS["mid"],
+        about="Mean over the six mid-level capabilities of the accuracy over L1 and L2 (Table 2, Avg.). A capability "
+        "without a question is left out.",
+    ),
+    Metric(
+        "category_macro",
+        MACROS["category"],
+        about="Mean over the five categories of degradations of the accuracy over L1 and L2 (Table 3, Avg.).",
+    ),
+    Metric(
+        "unmapped_capabilities",
+        Count({"severity": 0}, function=unmapped),
+        higher_is_better=False,
+        about="Number of questions whose capability is none of the six: in no column of capability_macro.",
+    ),
+    *_by_level("confidence", "confidence", higher_is_better=None, about="Mean confidence C (equation 3)."),
+    *_by_level("shift", "shift", higher_is_better=None, about="Mean C less accuracy (equation 4)."),
+    *_by_level("ece", "ece_share_10", higher_is_better=False, about="Expected calibration error, ten bins."),
+    *_by_level("brier", "brier_share", higher_is_better=False, about="Brier score of the majority's share."),
+    *_by_level("aurc", "aurc_share", higher_is_better=False, about="Area under the risk-coverage curve."),
+    Metric(
+        "dke_intra",
+        Count(function=_dke_holds),
+        higher_is_better=False,
+        about="1 if the intra-model Dunning-Kruger effect (equation 5, L0 against L2, paired by question) holds.",
+    ),
+    Metric(
+        "dke_intra_probability",
+        Count(function=_dke_probability),
+        higher_is_better=None,
+        about="Share of the bootstrap's resamples of images in which it holds; no p-value.",
+    ),
+    PARSE_RATE,
+    FAILED_REQUESTS,
+    IDENTICAL_TRIALS,
+)
+
+_ACCURACIES = (KEY, *(f"accuracy_l{level}" for level in LEVELS))
+_REPLIES = ("parse_rate", "failed_requests", "identical_trials")
+_CALIBRATED = tuple(
+    f"{name}_l{level}"
+    for name in ("confidence", "shift", "ece_share_10", "brier_share", "aurc_share")
+    for level in LEVELS
+)
+
+
+def task_set(task: str) -> str:
+    """What the tasks of one level each have in common: ``medq_deg`` of ``medq_deg_l1``. Others are a set alone."""
+    stem, _, level = task.rpartition("_")
+    return stem if level in ("l0", "l1", "l2") else task
+
+
+def condition(task: str, settings: Mapping[str, Any]) -> str:
+    """What sets the tasks' way of asking apart: levels one by one are not those of a task of all levels."""
+    return "" if task == SUITE.name else f"{task_set(task)}, level by level" if task_set(task) != task else task
+
+
+SUITE = Suite(
+    name="medq_deg",
+    title="MedQ-Deg",
+    cluster="image",
+    data=("medq_deg",),
+    tags=("data", "source", "modality", "severity", "capability", "mid", "degradation", "category", "option_count"),
+    measures=MEASURES,
+    metrics=METRICS,
+    tasks={
+        "level": (KEY, "accuracy", *_REPLIES),
+        "all": (*_ACCURACIES, "drop_l1", "drop_l2", "capability_macro", "category_macro", "unmapped_capabilities",
+                *_REPLIES),
+        "calib": (*_ACCURACIES, *_CALIBRATED, "dke_intra", "dke_intra_probability", *_REPLIES),
+    },
+    condition=condition,
+    check=check,
+    identity=("severity", "id"),
+)  # fmt: skip
+
+
+# --- What the YAMLs name ----------------------------------------------------------------------------------------------
+
+
+def process_results(doc: Mapping[str, Any], results: Sequence[str]) -> dict[str, MetricValue]:
+    """Score the replies to a question of ``medq_deg`` or ``medq_deg_release``, tasks of all levels."""
+    return metric_values(SUITE, "all", record(doc, results))
+
+
+def process_results_calib(doc: Mapping[str, Any], results: Sequence[str]) -> dict[str, MetricValue]:
+    """Score the replies to a question of ``medq_deg_calib``."""
+    return metric_values(SUITE, "calib", record(doc, results))
+
+
+def process_results_level(doc: Mapping[str, Any], results: Sequence[str]) -> dict[str, MetricValue]:
+    """Score the replies to a question of a task of one level."""
+    return metric_values(SUITE, "level", record(doc, results))

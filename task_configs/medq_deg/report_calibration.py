@@ -1,0 +1,409 @@
+"""MedQ-Deg's chapter on confidence: by level, by degradation, the bins, the risk-coverage curves, and equation 5."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lmms_medtasks.report import document
+from lmms_medtasks.report.cells import number, percent, percent_of
+from lmms_medtasks.report.document import Cell
+from lmms_medtasks.report.drawing import DASHES, FAINT, MARKERS, SERIES
+from lmms_medtasks.report.plots import Drawing
+from lmms_medtasks.report.views import Column, Row, Source, Table, View
+from lmms_medtasks.samples.table import Samples
+from lmms_medtasks.statistics.bootstrap import Interval
+from lmms_medtasks.statistics.calibration import Evidence, calibration, chance_confidence
+from lmms_medtasks.statistics.reliability import Binning, Kind, Reliability, reliability
+from lmms_medtasks.suites.estimates import Count
+from lmms_medtasks.task_configs.medq_deg.measures import (
+    CALIBRATION,
+    CALIBRATION_CHANGE,
+    CALIBRATION_OF_GROUP,
+    DEGRADED,
+    KINDS,
+    LEVELS,
+    RELIABILITY,
+    RELIABILITY_OF_GROUP,
+    counted,
+    dunning_kruger,
+)
+from lmms_medtasks.task_configs.medq_deg.task_sets import level_rows, levels
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_SUPPORT = 0.95
+_TITLES: dict[Kind, str] = {"share": "majority share", "entropy": "C"}
+_SEVERITY = {0: "clean", 1: "mild", 2: "severe"}
+
+
+# --- Confidence and shift ---------------------------------------------------------------------------------------------
+
+
+def _chance(rows: Samples) -> tuple[float, float] | None:
+    """Mean C and calibration shift that are expected if every reply is drawn among the options, with these K and T.
+
+    Over the questions that have a C; None if there is none.
+    """
+    table = counted(rows)
+    used = (table.replies > 0) & (table.option_counts > 1)
+    kinds = Counter(zip(table.option_counts[used].tolist(), table.replies[used].tolist(), strict=True))
+    if not kinds:
+        return None
+    expected = [chance_confidence(options, replies) for options, replies in kinds]
+    weights = list(kinds.values())
+    confidence = float(np.average(expected, weights=weights))
+    return confidence, confidence - float(np.average([1 / options for options, _ in kinds], weights=weights))
+
+
+def chance_of_confidence(rows: Samples) -> float | None:
+    """Mean C of a model that guesses."""
+    found = _chance(rows)
+    return found[0] if found else None
+
+
+def chance_of_shift(rows: Samples) -> float | None:
+    """Calibration shift of a model that guesses."""
+    found = _chance(rows)
+    return found[1] if found else None
+
+
+def _without_confidence(rows: Samples) -> int:
+    found = calibration(counted(rows))
+    return found.no_reply + found.single_option
+
+
+def _mostly_unreadable(rows: Samples) -> int:
+    return calibration(counted(rows)).no_answer
+
+
+def _count_by_level(function: Any) -> dict[int, Count]:
+    return {level: Count({"severity": level}, function=function) for level in LEVELS}
+
+
+SHIFT = Table(
+    "calibration",
+    "Confidence and calibration shift",
+    ("level",),
+    level_rows(
+        {
+            **dict.fromkeys(("questions", "accuracy", "confidence C", "shift"), CALIBRATION),
+            "C by guessing": _count_by_level(chance_of_confidence),
+            "shift by guessing": _count_by_level(chance_of_shift),
+            "shift minus L0": CALIBRATION_CHANGE,
+            "without C": _count_by_level(_without_confidence),
+            "mostly unreadable": _count_by_level(_mostly_unreadable),
+        }
+    ),
+    (
+        Column("questions", unit="n"),
+        Column("accuracy", statistic="accuracy"),
+        Column("confidence C", unit="", digits=3, statistic="confidence"),
+        Column("C by guessing", unit="", digits=3),
+        Column("shift", unit="", digits=3, signed=True),
+        Column("shift by guessing", unit="", digits=3, signed=True),
+        Column("shift minus L0", unit="", digits=3, signed=True),
+        Column("without C", unit="count"),
+        Column("mostly unreadable", unit="count"),
+    ),
+    (
+        "C = 1 - H / log K from the votes (equation 3); unreadable replies are one more outcome in H, C is 0 at least. "
+        "Shift is mean C less accuracy (equation 4): above 0 is overconfidence.",
+        "C by guessing: mean C expected if every reply were drawn by chance among the options, with this T. It is "
+        "above 0 because few votes cannot spread evenly. Shift by guessing: this less the mean of 1/K, the accuracy "
+        "of guessing.",
+        "Without C: no reply, or one option only. Mostly unreadable: questions whose most common outcome is no answer.",
+    ),
+)
+
+
+# --- Calibration error ------------------------------------------------------------------------------------------------
+
+
+def _reliability(source: Source, level: int, kind: Kind) -> Reliability:
+    """Bins, curve and ties of a level; its intervals are those of :data:`RELIABILITY`."""
+    return reliability(counted(source.rows.where({"severity": level})), kind, resamples=0)
+
+
+def _error_rows(sources: Sequence[Source]) -> list[Row]:
+    def row(level: int, kind: Kind) -> Row:
+        estimates = dict.fromkeys(
+            ("questions", "majority right", "ECE", "Brier", "Brier, multi-class", "AURC"), RELIABILITY[kind, level]
+        )
+        tied = Count({"severity": level}, function=lambda rows: reliability(counted(rows), kind, resamples=0).tied)
+        return Row((f"L{level}", _TITLES[kind]), estimates={**estimates, "tied": tied})
+
+    return [row(level, kind) for level in levels(sources[0]) for kind in KINDS]
+
+
+ERRORS = Table(
+    "calibration_errors",
+    "Calibration error, Brier score, risk and coverage",
+    ("level", "confidence"),
+    _error_rows,
+    (
+        Column("questions", unit="n"),
+        Column("majority right", statistic="correctness"),
+        Column("ECE", unit="", digits=3),
+        Column("Brier", unit="", digits=3, statistic="brier"),
+        Column("Brier, multi-class", unit="", digits=3, statistic="multiclass_brier"),
+        Column("AURC", unit="", digits=3, statistic="aurc"),
+        Column("tied", unit="count"),
+    ),
+    (
+        f"Beyond the paper. ECE over {Binning()}, closed on the right. Confidence is held against whether the majority "
+        "vote is right; a tie is right with the probability of a fair draw. C is no probability: its ECE says how far "
+        "it is from one. AURC: area under the risk-coverage curve.",
+        "ECE is biased upwards in small samples. In brackets: 95 % interval by bootstrap over images.",
+    ),
+)
+
+
+def _degradation_rows(sources: Sequence[Source]) -> list[Row]:
+    tags = ("degradation", "severity")
+    groups = sources[0].rows.where(DEGRADED).by(tags, key=lambda values: (values[0] or "", values[1]))
+    return [Row((values[0], f"L{values[1]}"), dict(zip(tags, values, strict=True))) for values in groups]
+
+
+BY_DEGRADATION = Table(
+    "calibration_degradations",
+    "Calibration by degradation",
+    ("degradation", "level"),
+    _degradation_rows,
+    (
+        Column("questions", CALIBRATION_OF_GROUP, "n"),
+        Column("accuracy", CALIBRATION_OF_GROUP, statistic="accuracy"),
+        Column("confidence C", CALIBRATION_OF_GROUP, "", 3, statistic="confidence"),
+        Column("shift", CALIBRATION_OF_GROUP, "", 3, signed=True),
+        Column("ECE", RELIABILITY_OF_GROUP, "", 3),
+        Column("Brier", RELIABILITY_OF_GROUP, "", 3, statistic="brier"),
+    ),
+    ("ECE and Brier score are of the majority share; with few questions ECE is biased upwards.",),
+    long=True,
+    folded=True,
+)
+
+
+def _bins(sources: Sequence[Source]) -> document.Table:
+    """The reliability diagrams' bins, empty ones included."""
+    rows = []
+    for level in levels(sources[0]):
+        for kind in KINDS:
+            for each in _reliability(sources[0], level, kind).bins:
+                values = (f"L{level}", _TITLES[kind], each.low, each.high, each.n, each.confidence, each.correctness)
+                rows.append(document.Row(tuple(map(Cell, values))))
+    columns = (
+        document.Column("level", "text"),
+        document.Column("confidence", "text"),
+        document.Column("above", digits=3),
+        document.Column("up to", digits=3),
+        document.Column("questions"),
+        document.Column("mean confidence", digits=3),
+        document.Column("share right", digits=3),
+    )
+    title = "Bins of the reliability diagrams"
+    return document.Table("reliability_bins", title, columns, tuple(rows), long=True, folded=True)
+
+
+def _coverage(sources: Sequence[Source]) -> document.Table:
+    """The risk-coverage curves' points, after each distinct confidence."""
+    rows = []
+    for level in levels(sources[0]):
+        for each in _reliability(sources[0], level, "share").curve:
+            shares = percent_of(each.coverage), percent_of(each.risk)
+            rows.append(document.Row((Cell(f"L{level}"), Cell(each.confidence), Cell(each.n), *shares)))
+    columns = (
+        document.Column("level", "text"),
+        document.Column("confidence at least", digits=3),
+        document.Column("questions"),
+        document.Column("coverage", digits=1, unit="%"),
+        document.Column("risk", digits=1, unit="%"),
+    )
+    notes = ("Risk: error rate of the majority vote among the questions covered, the most confident first.",)
+    title = "Risk against coverage (majority share)"
+    return document.Table("risk_coverage", title, columns, tuple(rows), notes, long=True, folded=True)
+
+
+# --- Equation 5 -------------------------------------------------------------------------------------------------------
+
+
+def _has_dunning_kruger(source: Source) -> bool:
+    return {0, 2} <= set(levels(source))
+
+
+def _dke(sources: Sequence[Source]) -> document.Table | None:
+    """Equation 5, None without L0 and L2."""
+    source = sources[0]
+    if not _has_dunning_kruger(source):
+        return None
+    found = dunning_kruger(source.rows, source.resamples)
+    questions = len(source.rows.where({"severity": (0, 2)}))
+    rows = (
+        _evidence("all questions of both levels", questions, found.whole),
+        _evidence("each question with its own clean form", found.pairs, found.paired),
+    )
+    columns = (
+        document.Column("compared", "text"),
+        document.Column("questions or pairs"),
+        document.Column("effect", "text"),
+        document.Column("probability", digits=1, unit="%"),
+        document.Column("accuracy, L2 minus L0", digits=1, signed=True, unit="points"),
+        document.Column("shift, L2 minus L0", digits=3, signed=True),
+    )
+    notes = (
+        "Intra-model Dunning-Kruger effect (equation 5): accuracy falls from L0 to L2 and the shift does not. As shift "
+        "is confidence less accuracy, this says that confidence falls by no more than accuracy.",
+        "Probability: share of the resamples of images in which it holds. It supports the yes or no and is no p-value: "
+        "two conditions must hold at once, and of simulated models that do not change at all it was 25 to 36 % on "
+        "average, with the middle half of the data sets from 6 to 57 %. An answer that fewer than 95 % of them give "
+        "has their share beside it: it is not distinguishable from the other.",
+    )
+    return document.Table("dke", "Intra-model Dunning-Kruger effect", columns, rows, notes)
+
+
+def _evidence(name: str, number_of: int, found: Evidence) -> document.Row:
+    head = (Cell(name), Cell(number_of), Cell(effect(found)))
+    return document.Row((*head, percent_of(found.probability), percent(found.accuracy), number(found.shift)))
+
+
+def effect(found: Evidence) -> str | None:
+    """Whether equation 5 holds, never a bare yes or no without the resamples' support."""
+    if found.holds is None:
+        return None
+    answer, share = "yes" if found.holds else "no", found.probability
+    if share is None:
+        return f"{answer}, without resamples to support it"
+    if (share if found.holds else 1 - share) >= _SUPPORT:
+        return answer
+    said = f"{100 * share:.0f} % of resamples"
+    return f"yes ({said})" if found.holds else f"no (but yes in {said})"
+
+
+# --- Figures ----------------------------------------------------------------------------------------------------------
+
+
+def _draw_shift(figure: Any, sources: Sequence[Source]) -> None:
+    """Accuracy, confidence and their gap, the shift, by level, with 95 % intervals."""
+    source, asked = sources[0], levels(sources[0])
+    left, right = figure.subplots(1, 2)
+
+    def bars(axes: Axes, statistic: str, place: int, name: str) -> None:
+        _errorbars(axes, [source.interval(CALIBRATION[level], None, statistic) for level in asked], asked, place, name)
+
+    bars(left, "accuracy", 0, "accuracy")
+    bars(left, "confidence", 1, "confidence C")
+    bars(right, "shift", 2, "shift")
+    left.set_ylim(0, 1.03)
+    left.set_title("Accuracy and confidence")
+    right.axhline(0, color=FAINT, linewidth=0.8)
+    right.set_title("Shift = confidence less accuracy")
+    for axes in (left, right):
+        axes.set_xticks(asked, [f"L{level}\n{_SEVERITY[level]}" for level in asked])
+        axes.set_xlim(min(asked) - 0.4, max(asked) + 0.4)
+        axes.grid(axis="y")
+    figure.legend(loc="outside lower center", ncols=3)
+
+
+def _errorbars(axes: Axes, intervals: Sequence[Interval], places: Sequence[int], number: int, name: str) -> None:
+    middle = np.array([np.nan if each.estimate is None else each.estimate for each in intervals])
+    low = np.array([np.nan if each.low is None else each.low for each in intervals])
+    high = np.array([np.nan if each.high is None else each.high for each in intervals])
+    # A percentile interval need not hold its estimate; a bar can't have a negative length.
+    bars = np.clip([middle - low, high - middle], 0, None)
+    axes.errorbar(places, middle, yerr=bars, color=SERIES[number], marker=MARKERS[number], linestyle=DASHES[number],
+                  capsize=3, markersize=5, label=name)  # fmt: skip
+
+
+def _draw_reliability(figure: Any, sources: Sequence[Source]) -> None:
+    """Share of right majority votes against confidence, both kinds, a column a level."""
+    asked = levels(sources[0])
+    grid = figure.subplots(2, len(asked), squeeze=False, sharex=True, sharey=True)
+    for column, level in enumerate(asked):
+        for row, kind in enumerate(KINDS):
+            _diagram(grid[row, column], _reliability(sources[0], level, kind), level)
+    for row in grid:
+        row[0].set_ylabel("share of right votes")
+
+
+def _diagram(axes: Axes, found: Reliability, level: int) -> None:
+    bins = [each for each in found.bins if each.n]
+    axes.plot([0, 1], [0, 1], color=FAINT, linewidth=0.8)
+    if bins:
+        points = np.array([(each.confidence, each.correctness) for each in bins], dtype=float)
+        x, y = points.T
+        total = sum(each.n for each in bins)
+        axes.plot(x, y, color=SERIES[level], linewidth=1, linestyle=DASHES[level])
+        sizes = [12 + 220 * each.n / total for each in bins]
+        axes.scatter(x, y, s=sizes, color=SERIES[level], marker=MARKERS[level], alpha=0.75, linewidths=0)
+    ece = "no question" if found.ece.estimate is None else f"ECE {found.ece.estimate:.3f}"
+    axes.set_title(f"L{level}: {ece}")
+    axes.set_xlabel(_TITLES[found.kind])
+    axes.set_xlim(-0.03, 1.03)
+    axes.set_ylim(-0.03, 1.03)
+    axes.set_aspect("equal")
+
+
+def _draw_coverage(figure: Any, sources: Sequence[Source]) -> None:
+    """Risk against coverage, a line a level."""
+    axes = figure.subplots()
+    for level in levels(sources[0]):
+        found = _reliability(sources[0], level, "share")
+        area = found.aurc.estimate
+        name = f"L{level}" if area is None else f"L{level}, AURC {area:.3f}"
+        axes.plot([point.coverage for point in found.curve], [point.risk for point in found.curve],
+                  color=SERIES[level], marker=MARKERS[level], linestyle=DASHES[level], markersize=4,
+                  label=name)  # fmt: skip
+    axes.set_xlabel("coverage, the most confident first")
+    axes.set_ylabel("error rate")
+    axes.set_xlim(0, 1.02)
+    axes.set_ylim(bottom=0)
+    axes.grid()
+    figure.legend(loc="outside lower center", ncols=3)
+
+
+FIGURES = (
+    Drawing(
+        "shift",
+        "Accuracy, confidence and calibration shift by level",
+        "Bars are 95 % intervals over images.",
+        "calibration",
+        _draw_shift,
+        (7.2, 2.9),
+    ),
+    Drawing(
+        "reliability",
+        "Reliability diagrams by level",
+        "Points are bins of equal width, their area is the number of questions; on the diagonal, confidence is what it "
+        "says. Above: the majority's share of the votes. Below: C of equation 3, which is no probability.",
+        "reliability_bins",
+        _draw_reliability,
+        lambda sources: (2.5 * max(2, len(levels(sources[0]))), 4.9),
+    ),
+    Drawing(
+        "coverage",
+        "Risk against coverage by level",
+        "If only the most confident questions were answered: the share that is, and the error rate among them.",
+        "risk_coverage",
+        _draw_coverage,
+        (4.6, 3.0),
+    ),
+)
+
+
+def _missing(sources: Sequence[Source]) -> tuple[str, ...]:
+    if _has_dunning_kruger(sources[0]):
+        return ()
+    return ("The Dunning-Kruger test (equation 5) needs L0 and L2; one of them is not in this run.",)
+
+
+VIEW = View(
+    "calibration",
+    "Confidence and calibration",
+    (SHIFT, _dke, ERRORS, BY_DEGRADATION, _bins, _coverage),
+    FIGURES,
+    paragraphs=_missing,
+)

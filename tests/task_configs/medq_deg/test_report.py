@@ -1,0 +1,219 @@
+"""The numbers of a run small enough to work out by hand (tests/medq_deg_runs.py has its questions and votes; T = 2)."""
+
+import pytest
+
+from lmms_medtasks.report import Options, build
+from lmms_medtasks.task_configs.medq_deg.measures import (
+    ACCURACY,
+    CALIBRATION,
+    CALIBRATION_CHANGE,
+    FALL,
+    RELIABILITY,
+    dunning_kruger,
+)
+
+
+@pytest.fixture
+def analysed(write_run, task_sets_of):
+    """The only task set of a run."""
+
+    def of(**chosen):
+        (found,) = task_sets_of(write_run(**chosen))
+        return found
+
+    return of
+
+
+@pytest.fixture
+def whole(analysed):
+    return analysed()
+
+
+@pytest.fixture
+def tables(write_run):
+    """The tables of a run's report, row and column by name: the cells' values, percent as shares."""
+
+    def of(**chosen):
+        (part,) = build([write_run(**chosen)], Options(resamples=50, drawn=False)).parts
+        found = {}
+        for section in part.sections:
+            for table in section.tables:
+                texts = [column.kind == "text" for column in table.columns]
+                for row in table.rows:
+                    name = tuple(cell.value for cell, text in zip(row.cells, texts, strict=True) if text)
+                    cells = zip(table.columns, row.cells, strict=True)
+                    found.setdefault(table.key, {})[name] = {
+                        column.name: cell.value / 100 if column.unit and cell.value is not None else cell.value
+                        for column, cell in cells
+                    }
+        return found
+
+    return of
+
+
+@pytest.fixture
+def shown(tables):
+    return tables(name="shown")
+
+
+def value(source, estimate, statistic=""):
+    return source.interval(estimate, None, statistic).estimate
+
+
+PERCEPTION, UNDERSTANDING = ("Imaging Perception (IP)",), ("Clinical Understanding (CU)",)
+AVERAGE = ("Average over these",)
+
+
+def test_accuracy_by_level(whole, shown):
+    # L0: q1 AA is 2/2, q2 BA is 1/2: 0.75. L1: q1 AB is 1/2, q2 AA is 0/2: 0.25. L2: q1 BB and q2 A- are 0: 0.
+    assert {level: value(whole, mean) for level, mean in ACCURACY.items()} == {0: 0.75, 1: 0.25, 2: 0}
+    rows = shown["levels"].values()
+    assert [row["accuracy"] for row in rows] == [0.75, 0.25, 0]
+    assert [row["questions"] for row in rows] == [2, 2, 2]
+    assert [row["images"] for row in rows] == [2, 2, 2]
+
+
+def test_falls(whole, shown):
+    # Table 6: 0.25 - 0.75 and 0 - 0.75. Paired: every question has one degraded form, so the same.
+    for column in ("minus L0", "minus L0, paired"):
+        assert [row[column] for row in shown["levels"].values()] == [None, -0.5, -0.75]
+    # Drawing q1's image twice gives 0 - 1 at L2, q2's gives 0 - 0.5: the interval is between them.
+    found = whole.interval(FALL[2])
+    assert -1 <= found.low <= -0.75 <= found.high <= -0.5
+
+
+def test_pairs_weigh_questions_by_their_degraded_forms(tables):
+    # Without q2 at L1: whole 0.5 - 0.75 = -0.25; paired is q1 alone: 0.5 - 1 = -0.5.
+    found = tables(trials={0: {"q1": "AA", "q2": "BA"}, 1: {"q1": "AB"}}, levels=[0, 1])["levels"]["L1",]
+    assert (found["minus L0"], found["minus L0, paired"], found["pairs"]) == (-0.25, -0.5, 1)
+
+
+def test_capabilities(shown):
+    # Imaging Perception is q1: (0.5 + 0) / 2 = 0.25 over L1 and L2, clean 1: change -0.75.
+    # Clinical Understanding is q2: 0, clean 0.5: change -0.5. Average 0.125, change -0.625.
+    found = shown["capabilities"]
+    assert {name: row["questions"] for name, row in found.items() if row["questions"]} == {
+        PERCEPTION: 2, UNDERSTANDING: 2, AVERAGE: 4,
+    }  # fmt: skip
+    of = ("accuracy", "accuracy at L0", "drop")
+    assert [found[PERCEPTION][name] for name in of] == [0.25, 1, 0.75]
+    assert [found[UNDERSTANDING][name] for name in of] == [0, 0.5, 0.5]
+    assert [found[AVERAGE][name] for name in of] == [0.125, 0.75, 0.625]
+    assert sum(row["accuracy"] is None for row in found.values()) == 4
+
+
+def test_categories(shown):
+    # q1 is noise, q2 resolution and blur: the same numbers as by capability.
+    found = shown["categories"]
+    known = {name: row["accuracy"] for (name,), row in found.items() if row["accuracy"] is not None}
+    assert known == {"Noise": 0.25, "Resolution & Blur": 0, "Average over these": 0.125}
+    assert found[AVERAGE]["drop"] == 0.625
+
+
+def test_modalities_and_heat(shown):
+    assert (shown["modalities"]["CT",]["L0"], shown["modalities"]["MRI",]["L0"]) == (1, 0.5)
+    cell = shown["heatmap"]["L1", "gaussian_noise", "Imaging Perception"]
+    assert (cell["accuracy"], cell["questions"], cell["accuracy at L0"], cell["drop"]) == (0.5, 1, 1, 0.5)
+    assert ("L1", "gaussian_noise", "Clinical Understanding") not in shown["heatmap"]
+
+
+def test_confidence_and_shift(whole):
+    # C = 1 - H / log K. L0: q1 unanimous 1; q2 one to one of two options: H = log 2, C = 0. Mean 0.5, shift -0.25.
+    # L1: q1 one to one of four: H / log 4 = 0.5, C = 0.5; q2 unanimous 1. Mean 0.75, shift 0.5.
+    # L2: q1 unanimous 1; q2 A against unreadable, two options: C = 0. Mean 0.5, shift 0.5.
+    found = {
+        level: (value(whole, estimate, "confidence"), value(whole, estimate)) for level, estimate in CALIBRATION.items()
+    }
+    assert found == {0: (0.5, -0.25), 1: (0.75, 0.5), 2: (0.5, 0.5)}
+    assert value(whole, CALIBRATION_CHANGE[2]) == 0.75
+
+
+def test_accuracy_has_one_interval_where_levels_are_of_unequal_images(analysed):
+    letters = ["AA", "AB", "BB", "AA", "BA", "AB", "AA", "BB"]
+    questions = {f"q{n}": (f"image {n}", "CT", "Counting", "gaussian_noise", 4, "A") for n in range(8)}
+    clean = {f"q{n}": letters[n] for n in range(8)}
+    severe = {f"q{n}": letters[-n] for n in range(3)}
+    found = analysed(questions=questions, trials={0: clean, 2: severe}, levels=[0, 2])
+    assert [found.interval(ACCURACY[level]).clusters for level in (0, 2)] == [8, 3]
+    for level in (0, 2):
+        assert found.interval(ACCURACY[level]) == found.interval(CALIBRATION[level], None, "accuracy")
+
+
+def test_calibration_errors(whole):
+    # L0, share of the majority: q1 1 and right; q2 0.5 and right in half the draws: both gaps 0.
+    assert value(whole, RELIABILITY["share", 0]) == 0
+    # L2: q1 1 and wrong, gap 1; q2 0.5 and wrong (B has no vote), gap 0.5: mean 0.75. Brier (1 + 0.25) / 2.
+    assert value(whole, RELIABILITY["share", 2]) == 0.75
+    assert value(whole, RELIABILITY["share", 2], "brier") == 0.625
+
+
+def test_chance_confidence(shown):
+    # Two votes agree by chance in 1/K, then C = 1; else H = log 2. K = 4: 1/4 + 3/4 * (1 - 1/2) = 0.625.
+    # K = 2: 1/2 + 1/2 * 0 = 0.5. Mean 0.5625.
+    # Shift: less the accuracy of guessing, (1/4 + 1/2) / 2 = 0.375.
+    assert shown["calibration"]["L0",]["C by guessing"] == pytest.approx(0.5625)
+    assert shown["calibration"]["L0",]["shift by guessing"] == pytest.approx(0.1875)
+
+
+def test_dunning_kruger(whole):
+    # Accuracy 0.75 to 0, shift -0.25 to 0.5: equation 5 holds.
+    found = dunning_kruger(whole.rows)
+    assert found.whole.holds
+    assert found.paired.holds
+    assert found.pairs == 2
+
+
+def test_replies(shown):
+    # L2: A- and BB: three of four replies could be read. L0: AA is identical, BA is not.
+    assert shown["replies"]["L2",]["parse rate"] == 0.75
+    assert shown["replies"]["L2",]["unreadable replies"] == 1
+    assert shown["replies"]["L0",]["identical trials"] == 0.5
+
+
+def test_failed_requests_count_as_nothing(tables):
+    # L0: q1 A! is 1/1, q2 !! has no score: accuracy 1 over one question.
+    found = tables(trials={0: {"q1": "A!", "q2": "!!"}}, levels=[0])
+    assert found["levels"]["L0",]["accuracy"] == 1
+    row = found["replies"]["L0",]
+    assert (row["requests"], row["failed"], row["questions without a reply"]) == (4, 3, 1)
+    assert (found["calibration"]["L0",]["questions"], found["calibration"]["L0",]["without C"]) == (1, 1)
+
+
+def test_one_level_only(tables):
+    found = tables(levels=[0])
+    assert not {"capabilities", "categories", "degradations", "heatmap", "dke"} & set(found)
+    assert [found["levels"]["L0",][name] for name in ("minus L0", "minus L0, paired", "pairs")] == [None] * 3
+    found = tables(levels=[2], name="degraded only")
+    assert found["capabilities"][AVERAGE]["accuracy"] == 0
+    for name in (AVERAGE, PERCEPTION):
+        assert (found["capabilities"][name]["accuracy at L0"], found["capabilities"][name]["drop"]) == (None, None)
+    assert [found["levels"]["L2",][name] for name in ("minus L0", "minus L0, paired", "pairs")] == [None] * 3
+    assert "dke" not in found
+    assert found["calibration"]["L2",]["shift minus L0"] is None
+
+
+def test_degraded_questions_without_their_clean_forms(tables):
+    # Another clean question of the same capability: groups can be compared as a whole, degradations can't.
+    questions = {
+        "q1": ("a", "CT", "Counting", "gaussian_noise", 4, "A"),
+        "q3": ("c", "CT", "Counting", "gaussian_noise", 4, "A"),
+    }
+    found = tables(questions=questions, trials={0: {"q3": "AA"}, 1: {"q1": "AB"}}, levels=[0, 1])
+    for name in (PERCEPTION, AVERAGE):
+        row = found["capabilities"][name]
+        assert (row["accuracy"], row["accuracy at L0"], row["drop"]) == (0.5, 1, 0.5)
+    row = next(row for row in found["table2"].values())
+    assert (row["IP"], row["IP drop"], row["Avg."], row["drop"]) == (50, 50, 50, 50)
+    for name in (("Noise",), AVERAGE):
+        row = found["categories"][name]
+        assert (row["accuracy"], row["accuracy at L0"], row["drop"]) == (0.5, None, None)
+    assert found["degradations"]["Noise", "gaussian_noise", "L1"]["drop"] is None
+    row = found["levels"]["L1",]
+    assert (row["minus L0"], row["minus L0, paired"], row["pairs"]) == (-0.5, None, 0)
+
+
+def test_unmapped_capability_is_in_no_group(tables):
+    questions = {"q1": ("a", "CT", "Tea Making", "gaussian_noise", 4, "A")}
+    found = tables(questions=questions, trials={1: {"q1": "AB"}, 2: {"q1": "AA"}}, levels=[1, 2])["capabilities"]
+    assert {row["questions"] for row in found.values()} == {0}
+    assert found[AVERAGE]["accuracy"] is None
