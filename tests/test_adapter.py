@@ -14,7 +14,6 @@ from lmms_medtasks.adapter import documents, from_columns
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.sources.images import image_id
 
-
 OPEN = from_columns(options=None)
 
 
