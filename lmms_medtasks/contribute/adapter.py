@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import datetime
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -28,6 +29,11 @@ ANSWER_IS = ("letter", "text", "index", "number")
 TAGS = ("modality", "degradation", "severity", "question_id", "grid")
 """Columns that our hooks know: kept where the data has them."""
 _WHOLE = re.compile(r"-?[0-9]+")
+_LIST_AS_TEXT = re.compile(r"""\[\s*(['"]).*\1\s*,?\s*\]""", re.DOTALL)
+_ONE = (
+    "A question has one right answer and one reference: write one row for each, or join several in words "
+    '("liver, also called hepar").'
+)
 _COUNTS = 'Say whether they count options from 0 (answer_is="index") or from 1 (answer_is="number").'
 
 
@@ -187,7 +193,7 @@ class _Table:
 
     def _text(self, value: Any, name: str, row: int) -> str:
         """A cell's text, blanks at its ends left out; "" for an empty one."""
-        if value is None or isinstance(value, str | int):
+        if value is None or (isinstance(value, str | int) and not isinstance(value, bool)):
             return "" if value is None else str(value).strip()
         raise UserError(f"{self._place(name, row)}: {_no_text(value)}")
 
@@ -224,13 +230,21 @@ class _Table:
     def _answers(self, options: list[list[str]]) -> list[str]:
         values = list(self._dataset[self._columns.answer])
         if not any(options):
-            return self._texts(self._columns.answer)
+            return [self._reference(text, row) for row, text in enumerate(self._texts(self._columns.answer))]
         for row, value in enumerate(values):
             if isinstance(value, list | Mapping):
                 raise UserError(f"{self._place(self._columns.answer, row)}: {_no_text(value)}")
         kind = self._columns.answer_is or self._kind(values, options)
         pairs = enumerate(zip(values, options, strict=True))
         return [_letter(value, offered, kind, self._columns.answer, row) for row, (value, offered) in pairs]
+
+    def _reference(self, text: str, row: int) -> str:
+        """An open question's answer; a list that was written as text (as pandas does in CSV) is a list all the same."""
+        if _LIST_AS_TEXT.fullmatch(text):
+            raise UserError(
+                f"{self._place(self._columns.answer, row)}: {text!r} is a list written as text, wanted one text. {_ONE}"
+            )
+        return text
 
     def _kind(self, values: list[Any], options: list[list[str]]) -> str:
         """What the answers are, where only one reading fits all of them."""
@@ -371,14 +385,17 @@ def _letter(value: Any, options: Sequence[str], kind: str, column: str, row: int
 
 def _no_text(value: Any) -> str:
     """What is wrong with a value that is no text, and the way out."""
+    kind = type(value).__name__
     if isinstance(value, list | Mapping):
+        return f"{value!r} is a {kind}, wanted one text. {_ONE}"
+    if isinstance(value, datetime.date):
         return (
-            f"{value!r} is a {type(value).__name__}, wanted one text. A question has one right answer and one "
-            'reference: write one row for each, or join several in words ("liver, also called hepar").'
+            f"{value!r} is a {kind}, wanted a text: how it was written is lost. The reader of JSON takes the texts of "
+            "a column for dates where all look like dates: store the table as CSV, or as parquet with a column of text."
         )
     return (
-        f"{value!r} is a {type(value).__name__}, wanted a text or a whole number: how it was written is lost. Store "
-        "the column as text (in JSON: in quotation marks)."
+        f"{value!r} is a {kind}, wanted a text or a whole number: how it was written is lost. Store the column as text "
+        "(in JSON: in quotation marks)."
     )
 
 

@@ -264,6 +264,18 @@ def _own_pairs(task: Any, name: str, split: str) -> list[tuple[str, str]]:
     if split == task.config.test_split:
         raise UserError(f"{name}: training_split: {split!r} is the test split: the answers asked for would be known.")
     documents = data[split]
+    for column in ("question", "options", "answer"):
+        if column not in documents.column_names:
+            raise UserError(
+                f"{name}: training_split: {split!r}: its documents have no column {column!r}, they have "
+                f"{', '.join(documents.column_names)}. medtasks_most_frequent learns from documents in our form only."
+            )
+    tested = data[task.config.test_split] if task.config.test_split in data else ()
+    if tested and _rows(tested) <= _rows(documents):
+        raise UserError(
+            f"{name}: training_split: {split!r} has all questions of the test split with their answers, so the answers "
+            "asked for would be known. Name a table of other questions."
+        )
     pairs = [
         (read_prompt(task.doc_to_text(doc)).question, most_frequent.answer_text(doc["options"], str(doc["answer"])))
         for doc in documents
@@ -271,6 +283,12 @@ def _own_pairs(task: Any, name: str, split: str) -> list[tuple[str, str]]:
     if not pairs:
         raise UserError(f"{name}: training_split: {split!r} has no rows to learn from.")
     return pairs
+
+
+def _rows(documents: Any) -> set[tuple[str, ...]]:
+    """The questions of a split with their answers, each also with its ``image_id`` where the documents have one."""
+    names = [name for name in ("question", "answer", "options", "image_id") if name in documents.column_names]
+    return {tuple(str(row[name]) for name in names) for row in documents.select_columns(names)}
 
 
 def _training_file(train: str) -> Path:

@@ -1,6 +1,7 @@
 """Tables of others made documents, and what is said of those that can't be."""
 
 import base64
+import datetime as dt
 import io
 import json
 import pickle
@@ -12,6 +13,8 @@ from PIL import Image
 from lmms_medtasks.contribute.adapter import documents, from_columns
 from lmms_medtasks.data.images import image_id
 from lmms_medtasks.errors import UserError
+
+OPEN = from_columns(options=None)
 
 
 def png(colour):
@@ -75,6 +78,7 @@ def test_answers_that_could_be_two_things_are_not_guessed():
         (documents, {"options": [["x", "y"], ["x", "x"]]}, "Row 2: the option 'x' stands there twice"),
         (documents, {"options": ['["x", "y"]', "x, y"]}, "Column 'options', row 2: wanted a list of options"),
         (documents, {"question": ["q1", " "]}, "Column 'question', row 2: empty"),
+        (documents, {"question": [True, False]}, "Column 'question', row 1: True is a bool"),
         (documents, {"id": ["n", "n"]}, "Column 'id': 'n' is the id of row 1 and of row 2"),
         (documents, {"image": ["none.png", "none.png"]}, "Column 'image', row 1: no file 'none.png' in"),
     ],
@@ -126,3 +130,20 @@ def test_can_be_sent_to_another_process_and_names_what_it_reads(tmp_path):
     adapter = from_columns(question="q")
     assert pickle.loads(pickle.dumps(adapter)) == adapter
     assert adapter.fingerprint == adapter.in_folder(tmp_path).fingerprint != documents.fingerprint
+
+
+@pytest.mark.parametrize("text", ["['liver', 'hepar']", '["liver", "hepar"]', '[ "liver" ]'])
+def test_a_list_written_as_text_is_no_reference(text):
+    data = table(answer=["liver", text], id=["n1", "n2"])
+    assert f"Column 'answer', row 2 (id 'n2'): {text!r}" in said(OPEN, data)
+
+
+@pytest.mark.parametrize("text", ["[0, 1]", "liver ['hepar']", "[liver]"])
+def test_brackets_alone_make_no_list(text):
+    assert OPEN(table(answer=["x", text]))["answer"] == ["x", text]
+
+
+def test_a_date_is_not_advised_into_the_quotation_marks_that_it_had():
+    date = dt.datetime(2020, 1, 2)
+    message = said(OPEN, table(answer=[date, date]))
+    assert "row 1" in message and "CSV" in message and "quotation" not in message

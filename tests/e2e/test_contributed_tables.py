@@ -2,6 +2,7 @@
 
 import csv
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -120,3 +121,27 @@ def test_a_training_split_that_cannot_be_learned_from_is_refused(split, said, tm
     path.write_text(path.read_text("utf-8").replace("training_split: train", f"training_split: {split}"), "utf-8")
     with pytest.raises(UserError, match=said):
         smoke(folder, models=(MODEL,))
+
+
+def test_a_training_split_that_holds_the_whole_test_split_is_refused(tmp_path):
+    folder = learnable(tmp_path)
+    shutil.copy(folder / "test.csv", folder / "train.csv")
+    with pytest.raises(UserError, match="'train' has all questions of the test split"):
+        smoke(folder, models=(MODEL,))
+
+
+def test_a_task_of_others_whose_training_documents_are_not_in_our_form_is_refused(harness, tmp_path):
+    folder = tmp_path / "foreign"
+    folder.mkdir()
+    for split in ("test", "train"):
+        (folder / f"{split}.json").write_text(json.dumps({"question": f"{split}?", "answer": "red"}) + "\n", "utf-8")
+    (folder / "foreign_text.yaml").write_text(
+        "task: foreign_text\ndataset_path: json\ndataset_kwargs: {data_files: {test: test.json, train: train.json}}\n"
+        "test_split: test\ntraining_split: train\noutput_type: generate_until\ndoc_to_text: '{{question}}'\n"
+        "doc_to_target: '{{answer}}'\nmetric_list: [{metric: exact_match, aggregation: mean, higher_is_better: true}]\n"
+        "metadata: {version: 1.0}\n",
+        "utf-8",
+    )
+    done = harness("--model", MODEL, "--include_path", str(folder), "--tasks", "foreign_text")
+    assert done.status == 1
+    assert "foreign_text: training_split: 'train'" in done.printed and "Traceback" not in done.printed
