@@ -45,12 +45,6 @@ def tasks_of(run: Run, is_ours: Callable[[Run, str], bool]) -> list[str]:
     return [task for task in run.content.get("configs", {}) if is_ours(run, task)]
 
 
-def is_of_suite(run: Run, task: str, suite: str) -> bool:
-    """Whether the task is one of ``suite``: by its name, or by the data that it reads."""
-    files = str((run.content["configs"][task].get("dataset_kwargs") or {}).get("data_files", ""))
-    return task.startswith(suite) or f"medtasks://{suite}/" in files
-
-
 def settings_of(run: Run, task: str) -> Mapping[str, Any]:
     """The task's ``lmms_eval_specific_kwargs``, those of ``default`` over the others."""
     settings = run.content["configs"][task].get("lmms_eval_specific_kwargs") or {}
@@ -105,22 +99,6 @@ def required(record: Record, names: Sequence[str], where: str, suite: str) -> No
     missing = [name for name in names if record.get(name) is None]
     if missing:
         raise UserError(f"{where}: the record has no {', '.join(missing)}. The log is not of a {suite} task of ours.")
-
-
-def trials_of(record: Record, where: str) -> tuple[str, ...]:
-    """What was read from each reply. Raises UserError when that is no list, or an empty one."""
-    trials = record["trials"]
-    if not isinstance(trials, list) or not trials:
-        raise UserError(f"{where}: trials is {trials!r}, wanted a list with what was read from each reply.")
-    return tuple(str(trial) for trial in trials)
-
-
-def score_of(record: Record, where: str) -> float | None:
-    """The record's score, None where it has none. Raises UserError when it is no number from 0 to 1."""
-    score = record.get("score")
-    if "score" in record and (isinstance(score, bool) or not isinstance(score, int | float) or not 0 <= score <= 1):
-        raise UserError(f"{where}: score is {score!r}, wanted a number from 0 to 1.")
-    return score
 
 
 def model_name(content: Mapping[str, Any]) -> str:
