@@ -207,7 +207,7 @@ def extent(source: Source) -> str:
 def _part(suite: Suite, report: Report, source: Source, key: str, options: Options) -> Part:
     clusters = len(set(source.rows.column("cluster")))
     questions = f"{len(source.rows):,} about {clusters:,} {suite.cluster}s"
-    asked = printable(source.condition) or "as released"
+    asked = ", ".join(printable(each or "") or "as released" for each in source.rows.values("condition"))
     judges = judged_tables.said(source.rows)
     judge = [("Judge", judges)] if judges else []
     facts: dict[str, dict[str, None]] = {}
