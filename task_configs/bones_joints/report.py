@@ -59,7 +59,7 @@ def _group(source: Source, row: Row) -> TaskGroup:
 
 def _judgement_count(place: int) -> CellFunction:
     def cell(source: Source, row: Row, rows: Samples) -> Cell:
-        judged = any(rows.column("judge") != None)  # noqa: E711
+        judged = any(judge is not None for judge in rows.column("judge"))
         return Cell(judgement_counts(rows, "accuracy")[place]) if judged else NONE
 
     return cell

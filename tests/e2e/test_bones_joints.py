@@ -26,8 +26,8 @@ def verdict(prompt, labels):
 def shortcut(done, other):
     def asked(task):
         return {
-            record["id"]: Asked(record["case_id"], record["trials"][0], record["answer"])
-            for record in (row["accuracy"] for row in done.samples(task))
+            record["id"]: Asked(record["tags"]["case_id"], record["trials"][0], record["expected"])
+            for record in (row["questions"] for row in done.samples(task))
         }
 
     return text_shortcut(asked("bones_joints_t3_image"), asked(other), resamples=0).rate.estimate
@@ -56,9 +56,9 @@ def test_the_eight_tasks_with_an_observer(harness, judge_server):
     assert report["accuracy,trials"] == 0 and report["coverage,trials"] == 1
     assert len(judge_server.requests) == 5 * 25 * 3
     for row in done.samples("bones_joints_t8_inconsistency"):
-        record = row["accuracy"]
-        assert record["site"] != record["image_site"] and record["case_id"] != record["image_case"]
-        assert record["site"] in row["input"] and record["image_site"] not in row["input"]
+        tags = row["questions"]["tags"]
+        assert tags["site"] != tags["image_site"] and tags["case_id"] != tags["image_case"]
+        assert tags["site"] in row["input"] and tags["image_site"] not in row["input"]
     # It looks: other pixels, another answer.
     assert shortcut(done, "bones_joints_t3_image_noimage") < 0.6
     assert shortcut(done, "bones_joints_t3_image_swapped") < 0.2

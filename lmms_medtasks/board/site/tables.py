@@ -27,8 +27,8 @@ _PUBLISHED = (
     "interval. They are of the whole benchmark; the suite's card says what else differs."
 )
 _INTERVALS = (
-    "Numbers in brackets: 95 % interval by bootstrap over images (MedObvious: items, a grid and its variants); in "
-    "Bones and Joints Wilson's where answers are right or wrong."
+    "Numbers in brackets: 95 % interval by bootstrap over images (MedObvious: items, a grid and its variants), or "
+    "Wilson's where a benchmark says so and answers are right or wrong."
 )
 
 

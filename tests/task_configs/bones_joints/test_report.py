@@ -121,6 +121,11 @@ def test_runs_of_one_model_are_one_source(write_bones):
     assert report.shortcuts(sources_of(write_bones("m", t3="AABB", data="mini"))[0]) == {}
 
 
+def test_all_ways_of_asking_are_said(write_bones):
+    (part,) = parts_of(write_bones(t3="AABB", t3_noimage="AABB", t4_report="+++ ---"))
+    assert dict(part.facts)["Asked"] == "as released, no image, reports"
+
+
 def test_a_task_asked_twice_by_one_run_is_two_sources(write_bones):
     folder = write_bones(t3="AABB")
     (result,) = folder.glob("*_results.json")
