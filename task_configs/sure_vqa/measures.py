@@ -161,7 +161,7 @@ METRICS = (
     Metric(
         "shared_images",
         Count(function=shared_images),
-        higher_is_better=None,
+        higher_is_better=False,
         about="Number of images that both tests have questions about.",
     ),
     FAILED_REQUESTS,

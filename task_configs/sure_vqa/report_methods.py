@@ -1,4 +1,4 @@
-"""Runs of one method with several seeds, joined: told by their models' names.
+"""SURE-VQA: runs of one method with several seeds, joined: told by their models' names.
 
 Runs are of one method where their models' names are the same but for a part ``seed`` with a number: the checkpoints
 ``lora_seed1``, ``lora_seed2`` and ``lora_seed3`` are the method ``lora``. Names with the same seed, or with none, are
@@ -60,10 +60,9 @@ class Method:
         Empty for a baseline that answered nothing of a test, as in the paper: its score is what silence counts as.
         """
         asked = [each for each in self.sources if len(each.rows.where(shift.where(kind)))]
-        silent = {
-            side for each in asked for side in SIDES if answered_share(each.rows.where(shift.where(kind, side))) == 0
-        }
-        if self.baseline and silent & ({name} if name in SIDES else set(SIDES)):
+        needed = (name,) if name in SIDES else tuple(SIDES)
+        tests = [each.rows.where(shift.where(kind, side)) for each in asked for side in needed]
+        if self.baseline and any(answered_share(rows) == 0 for rows in tests):
             return NONE
         intervals = [statistic(each, shift, kind, name) for each in asked]
         if len(self.sources) == 1:

@@ -36,8 +36,8 @@ def test_observer_with_a_judge(harness, model_server, tmp_path):
     corrupted = done.run.tasks["sure_slake_corrupted_high"]
     assert corrupted["closed_iid,trials"] - corrupted["closed_ood,trials"] > 0.1
     twins = [row["questions"] for row in done.samples("sure_slake_corrupted_high")]
-    assert {row["set"] for row in twins} == {"iid", "ood"}
-    assert len({row["question_id"] for row in twins}) == len(twins) / 2
+    assert {row["tags"]["set"] for row in twins} == {"iid", "ood"}
+    assert len({row["pair"] for row in twins}) == len(twins) / 2
 
     # The judge asked about nothing that a rule settles, and saw no mini MIMIC text leave for the log.
     log = done.run.samples_file("sure_mimic_age").read_text("utf-8")
@@ -67,7 +67,7 @@ def test_most_frequent_on_the_seven_shifts(harness):
     assert "112 of 211 requests of sure_slake_modality ask what a training question of medtasks:" in done.printed
     empty = [row["questions"] for row in done.samples("sure_slake_modality") if row["questions"]["trials"] == ["empty"]]
     assert len(empty) == 211 - 112
-    assert {row["set"] for row in empty} == {"ood"}
+    assert {row["tags"]["set"] for row in empty} == {"ood"}
     # It never looks: without the image it says the same.
     tasks = ("sure_slake_modality", "sure_slake_modality_noimage")
     with_image, without = ([row["filtered_resps"] for row in done.samples(task)] for task in tasks)

@@ -10,8 +10,11 @@ import pytest
 
 from lmms_medtasks.board.collect import collect
 from lmms_medtasks.board.site.build import Options, build
+from lmms_medtasks.harness.scoring import metric_values
+from lmms_medtasks.samples.record import Judgement, MeasureValue, Record
 from lmms_medtasks.task_configs.medobvious import measures as medobvious_measures
 from lmms_medtasks.task_configs.medq_deg import measures
+from lmms_medtasks.task_configs.sure_vqa import measures as sure_measures
 
 HOSTILE = '<script>alert(1)</script></script>"\' onmouseover="alert(2)" {{7*191}} ]]> \u202eevil =cmd|x!A0'
 LETTERS = {"good": "AAAAAB", "bad": "ABBABB"}
@@ -117,24 +120,23 @@ def sure(letters, said):
     for number, letter in enumerate(letters):
         side, kind = ("iid", "ood")[number % 2], ("closed", "open")[number // 2 % 2]
         label = ("1" if letter == "A" else "0") if kind == "closed" else ("5" if letter == "A" else "1")
-        dimension = "correct" if kind == "closed" else "stars"
-        record = {
-            "id": f"s{number}", "image_id": f"image {number}", "set": side, "answer_type": kind, "modality": "CT",
-            "judge": {**JUDGE, "protocol": f"sure_{kind}"},
-            "items": [{"question": said, "reference": "r", "answer": said}],
-        }  # fmt: skip
-        low, high = (0.0, 1.0) if kind == "closed" else (1.0, 5.0)
-        record, row = judged(record, f"{kind}_{side}", float(label), {dimension: label}, low, high)
-        texts = dict.fromkeys(("exact_match", "f1", "precision", "recall", "bleu"), 0.5)
-        rows.append(
-            {
-                "questions": {**record, "traditional": [texts]},
-                **row,
-                "filtered_resps": [said],
-                "target": "r",
-                "input": said,
-            }
+        labels = {measures.DIMENSIONS[kind]: label}
+        judgement = Judgement(
+            judge={**JUDGE, "protocol": f"sure_{kind}"},
+            items=({"question": said, "reference": "r", "answer": said},),
+            verdicts=(({"status": "judged", "labels": labels, "reason": "", "reply": "", "model": None},),),
         )
+        made = Record(
+            id=f"s{number}",
+            cluster=f"image {number}",
+            trials=("ok",),
+            expected=None,
+            measures=dict.fromkeys(sure_measures.TEXT, MeasureValue(0.5)),
+            tags={"data": "full", "set": side, "answer_type": kind, "modality": "CT"},
+            judgement=judgement,
+        )
+        values = metric_values(sure_measures.SUITE, "pair", sure_measures.remeasured(made))
+        rows.append({**values, "filtered_resps": [said], "target": "r", "input": said})
     return rows
 
 

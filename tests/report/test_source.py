@@ -1,0 +1,34 @@
+"""A report's source: its numbers are those of the estimate that is asked for."""
+
+import weakref
+
+import pytest
+
+from lmms_medtasks.report.views import Source
+from lmms_medtasks.samples.record import MeasureValue, Record
+from lmms_medtasks.samples.table import Samples
+from lmms_medtasks.suites.estimates import Mean
+
+
+@pytest.fixture
+def source():
+    found = [Record(f"q{n}", "image", ("A",), "A", {"accuracy": MeasureValue(float(n))}, {"n": n}) for n in (0, 1)]
+    rows = Samples.of_records(found)
+    return Source("source", rows, rows, 0)
+
+
+def test_an_estimate_is_kept_with_its_numbers(source):
+    """They are found by the estimate's identity, which a later one would have were the first one gone."""
+    estimate = Mean(where={"n": 1})
+    assert source.interval(estimate).estimate == 1
+    kept = weakref.ref(estimate)
+    del estimate
+    assert kept() is not None
+    assert [source.interval(Mean(where={"n": n})).estimate for n in (0, 1, 0, 1)] == [0, 1, 0, 1]
+
+
+def test_an_estimate_is_computed_once_for_each_restriction(source):
+    estimate = Mean()
+    assert source.intervals(estimate) is source.intervals(estimate)
+    assert [source.interval(estimate, {"n": n}).estimate for n in (0, 1)] == [0, 1]
+    assert source.interval(estimate, {"n": (0, 1)}).estimate == 0.5
