@@ -10,8 +10,8 @@ from lmms_medtasks.board.collect import collect
 from lmms_medtasks.board.measures import main_measures, scale
 from lmms_medtasks.board.site import ranking
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.judges import med_cmr
-from lmms_medtasks.task_configs.sure_vqa import judging
+from lmms_medtasks.task_configs.med_cmr import judging
+from lmms_medtasks.task_configs.sure_vqa import judging as sure_judging
 
 TASK = "medq_deg_l1"
 ANSWERS = {"q2": "AAB", "q1": "AAA", "q3": "B-!", "q4": "!!!"}
@@ -343,11 +343,11 @@ def test_rules_that_mean_nothing(tmp_path, text, said):
 
 def test_scales_know_every_suite():
     assert scale("sure_slake_modality", "open_ood").unit == "stars"
-    ends = [med_cmr.total(dict.fromkeys(med_cmr.WEIGHTS, score)) for score in (0, med_cmr.HIGHEST)]
-    assert [scale("med_cmr_open", "total").low, scale("med_cmr_open", "total_SOD").high] == ends
-    assert (scale("med_cmr_open", "consistency").low, scale("med_cmr_open", "coherence").high) == (0, med_cmr.HIGHEST)
+    ends = [judging.total(dict.fromkeys(judging.WEIGHTS, score)) for score in (0, judging.HIGHEST)]
+    assert [scale("med_cmr_open", "total").low, scale("med_cmr_open", "total_sod").high] == ends
+    assert (scale("med_cmr_open", "consistency").low, scale("med_cmr_open", "coherence").high) == (0, judging.HIGHEST)
     stars = scale("sure_slake_modality", "open_iid")
-    assert (stars.low, stars.high) == (judging.STARS.worst, judging.STARS.best)
+    assert (stars.low, stars.high) == (sure_judging.STARS.worst, sure_judging.STARS.best)
     assert not scale("medobvious", "false_alarm_rate").higher_is_better
     assert scale("medq_deg_l2", "accuracy").factor == 100
 

@@ -18,11 +18,11 @@ def test_multiple_choice(harness):
     assert turned["position_bias,trials"] < 0.05
     assert blind["accuracy,trials"] < 0.5
 
-    rows = done.samples("med_cmr_mcq_circular")
-    counts = [row["accuracy"]["option_count"] for row in rows if row["accuracy"]["rotation"] == 0]
-    assert len(rows) == sum(counts) and len(counts) == 70
-    assert {"id", "question_id", "image_id", "dimension", "modality", "organ_system"} <= set(rows[0]["accuracy"])
-    assert "visual_description" not in rows[0]["accuracy"]
+    records = [row["questions"] for row in done.samples("med_cmr_mcq_circular")]
+    counts = [each["tags"]["option_count"] for each in records if each["tags"]["rotation"] == 0]
+    assert len(records) == sum(counts) and len({each["pair"] for each in records}) == len(counts) == 70
+    assert {"dimension", "modality", "organ_system"} <= set(records[0]["tags"])
+    assert "visual_description" not in str(records[0])
     metadata = done.run.content["configs"]["med_cmr_mcq"]["metadata"]
     assert metadata["data"] == "mini" and metadata["fingerprint_recorded"] is True
 
@@ -33,7 +33,7 @@ def test_open_questions_and_the_judge(harness, judge_server):
         MEDTASKS_JUDGE="openai:stub", OPENAI_API_URL=judge_server.url, OPENAI_API_KEY="sk-test",
     )  # fmt: skip
     found = done.run.tasks["med_cmr_open"]
-    rows = [row["total"] for row in done.samples("med_cmr_open")]
+    rows = [row["questions"]["judgement"] for row in done.samples("med_cmr_open")]
     # The stub's judge is honest: best in everything where the answer holds the reference, else worst.
     right = [row["items"][0]["reference"].lower() in row["items"][0]["answer"].lower() for row in rows]
     assert len(rows) == 21 and sum(right) >= 17

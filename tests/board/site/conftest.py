@@ -12,6 +12,8 @@ from lmms_medtasks.board.collect import collect
 from lmms_medtasks.board.site.build import Options, build
 from lmms_medtasks.harness.scoring import metric_values
 from lmms_medtasks.samples.record import Judgement, MeasureValue, Record
+from lmms_medtasks.task_configs.med_cmr import measures as med_cmr
+from lmms_medtasks.task_configs.med_cmr.judging import WEIGHTS
 from lmms_medtasks.task_configs.medobvious import measures as medobvious_measures
 from lmms_medtasks.task_configs.medq_deg import measures
 from lmms_medtasks.task_configs.sure_vqa import measures as sure_measures
@@ -55,12 +57,13 @@ def medq_deg(letters, said):
 def med_cmr_mcq(letters, said):
     rows = []
     for number, letter in enumerate(letters):
-        record = {
-            "id": f"m{number}", "image_id": f"image {number}", "data": "full", "answer": "A", "option_count": 4,
+        doc = {
+            "id": f"m{number}", "image_id": f"image {number}", "data": "full", "answer": "A", "options": list("wxyz"),
             "dimension": ("SOD", "CR")[number % 2], "modality": HOSTILE, "subtype": "x", "question_type": "Counting",
-            "organ_system": "Chest", "trials": [letter], "score": float(letter == "A"),
+            "organ_system": "Chest",
         }  # fmt: skip
-        rows.append({"accuracy": record, **counted(1), "filtered_resps": [said], "target": "A", "input": said})
+        values = med_cmr.process_results(doc, [letter])
+        rows.append({**values, "filtered_resps": [said], "target": "A", "input": said})
     return rows
 
 
@@ -79,18 +82,20 @@ def judged(record, metric, score, labels, low, high):
 def med_cmr_open(letters, said):
     rows = []
     for number, letter in enumerate(letters):
-        star = "5" if letter == "A" else "1"
-        names = ("consistency", "coherence", "visual_accuracy", "ground_truth_correctness")
-        record = {
-            "id": f"o{number}", "image_id": f"image {number}", "answer": "a cyst", "dimension": "SOD",
-            "modality": HOSTILE, "subtype": "x", "question_type": "Counting", "organ_system": "Chest",
-            "parts": ["both"], "judge": JUDGE,
-            "items": [{"question": "?", "visual_description": "", "reference": "r", "reasoning": said, "answer": said}],
-        }  # fmt: skip
-        record, row = judged(record, "total", 20.0 * int(star), dict.fromkeys(names, star), 0.0, 100.0)
-        rows.append(
-            {**row, "total": {**record, **row["total"]}, "filtered_resps": [said], "target": "a cyst", "input": said}
-        )
+        labels = dict.fromkeys(WEIGHTS, "5" if letter == "A" else "1")
+        verdict = {"status": "judged", "labels": labels, "reason": "", "reply": "{}"}
+        item = {"question": "?", "visual_description": "", "reference": "r", "reasoning": said, "answer": said}
+        record = Record(
+            id=f"o{number}", cluster=f"image {number}", trials=("ok",), expected=None,
+            measures={"exact_match": MeasureValue(0.0)},
+            tags={
+                "data": "full", "dimension": "SOD", "modality": HOSTILE, "subtype": "x", "question_type": "Counting",
+                "organ_system": "Chest", "form": "open", "parts": "both",
+            },
+            judgement=Judgement(JUDGE, (item,), ((verdict,),)),
+        )  # fmt: skip
+        values = metric_values(med_cmr.SUITE, "open", med_cmr.remeasured(record))
+        rows.append({**values, "filtered_resps": [said], "target": "a cyst", "input": said})
     return rows
 
 
@@ -120,7 +125,7 @@ def sure(letters, said):
     for number, letter in enumerate(letters):
         side, kind = ("iid", "ood")[number % 2], ("closed", "open")[number // 2 % 2]
         label = ("1" if letter == "A" else "0") if kind == "closed" else ("5" if letter == "A" else "1")
-        labels = {measures.DIMENSIONS[kind]: label}
+        labels = {sure_measures.DIMENSIONS[kind]: label}
         judgement = Judgement(
             judge={**JUDGE, "protocol": f"sure_{kind}"},
             items=({"question": said, "reference": "r", "answer": said},),
