@@ -37,7 +37,7 @@ class Source:
     resamples: int
     asked: tuple[tuple[Run, tuple[str, ...]], ...] = ()
     condition: str = ""
-    _known: dict[Any, Mapping[str, Interval]] = field(default_factory=dict, compare=False, repr=False)
+    _known: dict[Any, tuple[Estimate, Mapping[str, Interval]]] = field(default_factory=dict, compare=False, repr=False)
     _derived: dict[Any, Source] = field(default_factory=dict, compare=False, repr=False)
 
     @property
@@ -52,11 +52,12 @@ class Source:
 
     def intervals(self, estimate: Estimate, where: Where | None = None) -> Mapping[str, Interval]:
         """All statistics of an estimate over the rows that ``where`` restricts to; computed once."""
-        # By identity: an estimate may hold functions and mappings, which have no hash of their own.
+        # By identity: an estimate may hold functions and mappings, which have no hash of their own. It is kept, so that
+        # no later one can be given its identity.
         key = id(estimate), tuple(sorted((where or {}).items(), key=str))
         if key not in self._known:
-            self._known[key] = estimate.of(self.rows.where(where or {}), self.resamples)
-        return self._known[key]
+            self._known[key] = estimate, estimate.of(self.rows.where(where or {}), self.resamples)
+        return self._known[key][1]
 
     def derived(self, transform: Transform) -> Source:
         """The source of a table that is made of these rows, such as one of pairs; made once."""

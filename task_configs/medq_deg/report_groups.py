@@ -67,10 +67,10 @@ _SIDES = Contrast(first={"severity": 0}, second=DEGRADED)
 """All clean and all degraded questions of a capability."""
 
 
-def _unpaired_macro(rows: Samples, tag: str) -> Draw | None:
-    """Macro means of the clean and of the degraded questions over the groups that both have, drawn together."""
+def _unpaired_macro(rows: Samples) -> Draw | None:
+    """Macro means of the clean and of the degraded questions over the capabilities that both have, drawn together."""
     clean, degraded = (rows.where(each).scored("accuracy") for each in ({"severity": 0}, DEGRADED))
-    sides = [(clean.where(each), degraded.where(each)) for each in GROUPS[tag]]
+    sides = [(clean.where(each), degraded.where(each)) for each in GROUPS["mid"]]
     used = [both for both in sides if all(map(len, both))]
     if not used:
         return None
@@ -85,7 +85,7 @@ def _unpaired_macro(rows: Samples, tag: str) -> Draw | None:
     return Draw(parts, {"first": Figure(mean_of_means, ("first",)), "change": change})
 
 
-_UNPAIRED_MACROS = {tag: Custom(main="change", function=functools.partial(_unpaired_macro, tag=tag)) for tag in GROUPS}
+_UNPAIRED_MACRO = Custom(main="change", function=_unpaired_macro)
 
 
 def against_clean(source: Source, tag: str, name: str | None, statistic: str) -> Interval | None:
@@ -96,7 +96,7 @@ def against_clean(source: Source, tag: str, name: str | None, statistic: str) ->
     if not _comparable(source, tag):
         return None
     if not joined(source):
-        estimate: Estimate = _SIDES if name else _UNPAIRED_MACROS[tag]
+        estimate: Estimate = _SIDES if name else _UNPAIRED_MACRO
         return source.interval(estimate, {tag: name} if name else {}, statistic)
     first = statistic == "first"
     if name is None:
