@@ -25,20 +25,18 @@ from lmms_medtasks.task_configs.medq_deg.measures import (
     CALIBRATION_OF_GROUP,
     DEGRADED,
     KINDS,
-    LEVELS,
     RELIABILITY,
     RELIABILITY_OF_GROUP,
     counted,
     dunning_kruger,
 )
-from lmms_medtasks.task_configs.medq_deg.task_sets import level_rows, levels
+from lmms_medtasks.task_configs.medq_deg.task_sets import SEVERITY, counts_by_level, level_rows, levels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _SUPPORT = 0.95
 _TITLES: dict[Kind, str] = {"share": "majority share", "entropy": "C"}
-_SEVERITY = {0: "clean", 1: "mild", 2: "severe"}
 
 
 # --- Confidence and shift ---------------------------------------------------------------------------------------------
@@ -81,10 +79,6 @@ def _mostly_unreadable(rows: Samples) -> int:
     return calibration(counted(rows)).no_answer
 
 
-def _count_by_level(function: Any) -> dict[int, Count]:
-    return {level: Count({"severity": level}, function=function) for level in LEVELS}
-
-
 SHIFT = Table(
     "calibration",
     "Confidence and calibration shift",
@@ -92,11 +86,11 @@ SHIFT = Table(
     level_rows(
         {
             **dict.fromkeys(("questions", "accuracy", "confidence C", "shift"), CALIBRATION),
-            "C by guessing": _count_by_level(chance_of_confidence),
-            "shift by guessing": _count_by_level(chance_of_shift),
+            "C by guessing": counts_by_level(chance_of_confidence),
+            "shift by guessing": counts_by_level(chance_of_shift),
             "shift minus L0": CALIBRATION_CHANGE,
-            "without C": _count_by_level(_without_confidence),
-            "mostly unreadable": _count_by_level(_mostly_unreadable),
+            "without C": counts_by_level(_without_confidence),
+            "mostly unreadable": counts_by_level(_mostly_unreadable),
         }
     ),
     (
@@ -302,7 +296,7 @@ def _draw_shift(figure: Any, sources: Sequence[Source]) -> None:
     right.axhline(0, color=FAINT, linewidth=0.8)
     right.set_title("Shift = confidence less accuracy")
     for axes in (left, right):
-        axes.set_xticks(asked, [f"L{level}\n{_SEVERITY[level]}" for level in asked])
+        axes.set_xticks(asked, [f"L{level}\n{SEVERITY[level]}" for level in asked])
         axes.set_xlim(min(asked) - 0.4, max(asked) + 0.4)
         axes.grid(axis="y")
     figure.legend(loc="outside lower center", ncols=3)

@@ -35,12 +35,11 @@ from lmms_medtasks.statistics.ranks import (
 )
 from lmms_medtasks.statistics.votes import VoteTable, common
 from lmms_medtasks.task_configs.medq_deg.measures import ACCURACY, CALIBRATION, FALL, LEVELS, counted
-from lmms_medtasks.task_configs.medq_deg.task_sets import setup_of
+from lmms_medtasks.task_configs.medq_deg.task_sets import SEVERITY, setup_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_SEVERITY = {0: "clean", 1: "mild", 2: "severe"}
 _FEW_MODELS = 5
 
 OVERVIEW = DeclaredTable(
@@ -136,7 +135,7 @@ def conditions(sources: Sequence[Source]) -> list[Condition]:
     # Simulated before release: the order of the paper's bump chart.
     for setup in sorted(set(setups), key=lambda setup: (setup.family == "release", *setup[1:])):
         own = [(name, each) for name, each, other in zip(names, sources, setups, strict=True) if other == setup]
-        for level, severity in _SEVERITY.items():
+        for level, severity in SEVERITY.items():
             asked = {name: each.rows.where({"severity": level}) for name, each in own}
             tables = {name: counted(rows) for name, rows in asked.items() if len(rows)}
             if len(tables) > 1:

@@ -14,10 +14,11 @@ from lmms_medtasks.report.views import CellFunction, Row, Source
 from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.samples.runs import printable, settings_of
 from lmms_medtasks.samples.table import Samples
-from lmms_medtasks.suites.estimates import Estimate
+from lmms_medtasks.suites.estimates import Count, Estimate
 from lmms_medtasks.suites.suite import Suite
 from lmms_medtasks.task_configs.medq_deg.measures import LEVELS, task_set
 
+SEVERITY = {0: "clean", 1: "mild", 2: "severe"}
 _SUITE = "medq_deg"
 _RELEASE = f"{_SUITE}_release"
 _STEMS = (_SUITE, f"{_SUITE}_calib", _RELEASE)
@@ -103,6 +104,11 @@ def degraded_levels(source: Source) -> tuple[int, ...]:
 def level_names(named_levels: Sequence[int]) -> str:
     """``L1 and L2``."""
     return " and ".join(f"L{level}" for level in named_levels)
+
+
+def counts_by_level(function: Callable[[Samples], float | int | None]) -> dict[int, Count]:
+    """What is counted of each level's questions."""
+    return {level: Count({"severity": level}, function=function) for level in LEVELS}
 
 
 LevelEstimates = Mapping[str, Mapping[int, Estimate | CellFunction]]

@@ -245,3 +245,12 @@ def modalities() -> tuple[str, ...]:
 def totals() -> Mapping[str, int]:
     """The sizes of the benchmark: ``pairs`` (all questions at all levels), ``degraded`` (L1 and L2) and ``clean``."""
     return MappingProxyType({name: row["count"] for name, row in _read("taxonomy.yml")["totals"].items()})
+
+
+@functools.cache
+def discrepancies() -> tuple[Mapping[str, Any], ...]:
+    """Every printed number of Tables 2 to 6 that the paper's other numbers do not give.
+
+    ``table``, ``row``, ``column``, ``printed``, ``recomputed``, ``within_rounding``: see ``discrepancies.yml``.
+    """
+    return tuple(_read("reference/discrepancies.yml")["discrepancies"])

@@ -17,8 +17,8 @@ from lmms_medtasks.report.page import page
 from lmms_medtasks.report.terminal import show
 from lmms_medtasks.statistics.bootstrap import Interval
 from lmms_medtasks.statistics.calibration import Evidence
-from lmms_medtasks.task_configs.medq_deg.report import discrepancies
 from lmms_medtasks.task_configs.medq_deg.report_calibration import effect
+from lmms_medtasks.task_configs.medq_deg.taxonomy import discrepancies
 
 HOSTILE = "</svg><script>alert(1)</script>[bold]|*$x$*\x1b[31m"
 

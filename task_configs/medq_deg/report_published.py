@@ -1,0 +1,142 @@
+"""MedQ-Deg's Tables 2, 3 and 6 as the paper prints them, with a row of each source above the published ones."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from lmms_medtasks.report.about import own_cell
+from lmms_medtasks.report.cells import NONE, negated, percent
+from lmms_medtasks.report.document import Cell, Kind
+from lmms_medtasks.report.suite_report import PublishedScores
+from lmms_medtasks.report.views import CellFunction, Column, Published, Row, Source, Table
+from lmms_medtasks.samples.runs import model_name
+from lmms_medtasks.samples.table import Samples
+from lmms_medtasks.task_configs.medq_deg import taxonomy
+from lmms_medtasks.task_configs.medq_deg.measures import ACCURACY, DEGRADED, FALL, LEVELS, MACROS
+from lmms_medtasks.task_configs.medq_deg.report_groups import MEAN, against_clean, missing
+from lmms_medtasks.task_configs.medq_deg.task_sets import degraded_levels, level_names
+
+REFERENCE = Path(__file__).parent / "reference"
+PAPER = "Liu et al., arXiv:2603.07769v1,"
+PUBLISHED_GROUPS = {"commercial": "commercial", "open_source": "open-source general", "medical": "medical-specialized",
+                    "all": "all groups"}  # fmt: skip
+PAPER_LEVELS = (1, 2)
+ONE_LEVEL = "‡"
+
+
+def _source_notes(table: int) -> tuple[str, ...]:
+    """Where the published rows are from, and which of their numbers the table's others do not give."""
+    odd = [
+        f"{each['row']}, {each['column']}: {each['printed']:g} printed, {each['recomputed']:g} computed"
+        + (" (rounding may explain it)" if each["within_rounding"] else "")
+        for each in taxonomy.discrepancies()
+        if each["table"] == table
+    ]
+    source = f"Rows marked published: {PAPER} Table {table}, as printed; these models were not run here."
+    return (source, *([f"Printed otherwise than its row gives: {'; '.join(odd)}."] if odd else []))
+
+
+def _label(row: Mapping[str, str]) -> tuple[str, ...]:
+    return row["model"], f"published, {PUBLISHED_GROUPS[row['group']]}"
+
+
+def _kind(row: Mapping[str, str]) -> Kind:
+    return "average" if row.get("row") == "average" else "reference"
+
+
+def _own_rows(sources: Sequence[Source], *, by_groups: bool = True) -> Iterator[Row]:
+    """A row for each source, with what sets it apart from the published ones."""
+    for source in sources:
+        name = source.name if len(sources) > 1 else model_name(source.run.content)
+        asked = degraded_levels(source) if by_groups else PAPER_LEVELS
+        apart = () if asked in (PAPER_LEVELS, ()) else (f"{level_names(asked)} only",)
+        own = own_cell(source.run, source.tasks, *apart, mark=ONE_LEVEL if apart else "")
+        yield Row((name, own), source=source)
+
+
+def _accuracy_at(level: int) -> CellFunction:
+    return lambda source, row, rows: percent(source.interval(ACCURACY[level]), bare=True)
+
+
+def _fall_to(level: int) -> CellFunction:
+    return lambda source, row, rows: percent(source.interval(FALL[level]), bare=True)
+
+
+TABLE_6 = Table(
+    "table6",
+    "Table 6: accuracy across levels",
+    ("model", "source"),
+    functools.partial(_own_rows, by_groups=False),
+    (
+        *(Column(f"L{level}", _accuracy_at(level), "", 2) for level in LEVELS),
+        *(Column(f"L{level}-L0", _fall_to(level), "", 2) for level in PAPER_LEVELS),
+    ),
+    ("Percent; differences in points.",),
+    Published(
+        REFERENCE / "table6.csv",
+        {name: name for name in ("L0", "L1", "L2", "L1-L0", "L2-L0")},
+        _label,
+        _source_notes(6),
+    ),
+)
+
+
+def _bare(tag: str, name: str | None, drop: bool) -> CellFunction:
+    """Cells of Tables 2 and 3: accuracy over L1 and L2, or the drop; ``name`` None: the macro mean over groups."""
+
+    def cell(source: Source, row: Row, rows: Samples) -> Cell:
+        if not degraded_levels(source):
+            return NONE
+        if drop:
+            found = negated(against_clean(source, tag, name, "change"))
+        else:
+            found = source.interval(MEAN, {**DEGRADED, tag: name}) if name else source.interval(MACROS[tag])
+        made = percent(found, bare=True)
+        return Cell(made.value, mark="†") if name is None and missing(source, tag) else made
+
+    return cell
+
+
+def _over(title: str, sources: Sequence[Source]) -> str:
+    """The title with the levels: those of the runs if they have the same, and the published ones' if others."""
+    asked = {found for each in sources if (found := degraded_levels(each))}
+    if len(asked) == 1 and (only := asked.pop()) != PAPER_LEVELS:
+        return f"{title}, {level_names(only)} (published: {level_names(PAPER_LEVELS)})"
+    return f"{title}, {level_names(PAPER_LEVELS)}"
+
+
+def _groups_table(number: int, title: str, tag: str, heads: Mapping[str, str]) -> Table:
+    columns, printed = [], {}
+    for name, head in {None: "Avg.", **heads}.items():
+        drop = "drop" if name is None else f"{head} drop"
+        columns += [
+            Column(head, _bare(tag, name, drop=False), "", 1),
+            Column(drop, _bare(tag, name, drop=True), "", 1),
+        ]
+        printed |= {name or "average": head, f"{name or 'average'} drop": drop}
+    return Table(
+        f"table{number}",
+        functools.partial(_over, f"Table {number}: {title}"),
+        ("model", "source"),
+        _own_rows,
+        tuple(columns),
+        ("Percent; a drop is in points, positive where accuracy fell. A run's own tables have counts and intervals.",),
+        Published(REFERENCE / f"table{number}.csv", printed, _label, _source_notes(number), _kind),
+        {ONE_LEVEL: "Of one degraded level only; the published numbers are over L1 and L2."},
+    )
+
+
+TABLE_2 = _groups_table(2, "capabilities", "mid", {mid: taxonomy.short_of(mid) for mid in taxonomy.mids()})
+TABLE_3 = _groups_table(
+    3, "categories of degradations", "category", {key: key.replace("_", " & ") for key in taxonomy.categories()}
+)
+
+
+def published_scores(task: str) -> Iterator[PublishedScores]:
+    """Table 6, for the task of all levels."""
+    published = TABLE_6.published
+    for row in published.rows() if task == "medq_deg" and published else ():
+        cells = {f"accuracy_l{level}": Cell(float(row[f"L{level}"])) for level in LEVELS}
+        yield PublishedScores(PAPER, row["model"], "published, Table 6", cells)
