@@ -19,10 +19,10 @@ from PIL import Image
 from scipy import ndimage
 
 from lmms_medtasks.baselines.prompts import read_prompt
-from lmms_medtasks.data.bones_joints_rows import HEADINGS
 from lmms_medtasks.data.mini import bones_joints as mini
 from lmms_medtasks.data.mini import canvas
 from lmms_medtasks.data.mini.phantoms import bone
+from lmms_medtasks.task_configs.bones_joints.source_rows import HEADINGS
 
 SIDE = 72
 """Pixels across the pictures that are compared."""

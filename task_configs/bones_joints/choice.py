@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lmms_medtasks import choices
-from lmms_medtasks.data.bones_joints_forms import sites
 from lmms_medtasks.statistics.shares import share
+from lmms_medtasks.task_configs.bones_joints.forms import sites
 
 FINGERPRINT_ALSO = (
     "lmms_medtasks.choices",
     "lmms_medtasks.statistics.shares",
     "lmms_medtasks.parsing.option",
-    "lmms_medtasks.data.bones_joints_forms",
+    "lmms_medtasks.task_configs.bones_joints.forms",
 )
 
 Document = Mapping[str, Any]

@@ -12,12 +12,16 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from lmms_medtasks import choices
-from lmms_medtasks.data.med_cmr_dimensions import dimensions
+from lmms_medtasks.task_configs.med_cmr.dimensions import dimensions
 
 if TYPE_CHECKING:
     from datasets import Dataset
 
-FINGERPRINT_ALSO = ("lmms_medtasks.choices", "lmms_medtasks.parsing.option", "lmms_medtasks.data.med_cmr_dimensions")
+FINGERPRINT_ALSO = (
+    "lmms_medtasks.choices",
+    "lmms_medtasks.parsing.option",
+    "lmms_medtasks.task_configs.med_cmr.dimensions",
+)
 
 Document = Mapping[str, Any]
 Value = Mapping[str, Any]

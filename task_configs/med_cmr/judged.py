@@ -6,18 +6,18 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from lmms_medtasks.data.med_cmr_dimensions import dimensions
 from lmms_medtasks.judges import records
 from lmms_medtasks.judges.med_cmr import PROTOCOL, WEIGHTS, total
 from lmms_medtasks.parsing.reasoned import read_reasoned
 from lmms_medtasks.statistics.text import exact_match
+from lmms_medtasks.task_configs.med_cmr.dimensions import dimensions
 
 FINGERPRINT_ALSO = (
     "lmms_medtasks.judges.med_cmr",
     "lmms_medtasks.judges.records",
     "lmms_medtasks.statistics.text",
     "lmms_medtasks.parsing.reasoned",
-    "lmms_medtasks.data.med_cmr_dimensions",
+    "lmms_medtasks.task_configs.med_cmr.dimensions",
 )
 
 FORMATS: Mapping[str, tuple[str, ...]] = {

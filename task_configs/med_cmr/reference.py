@@ -17,7 +17,7 @@ from typing import Any
 
 import yaml
 
-from lmms_medtasks.data.med_cmr_dimensions import dimensions
+from lmms_medtasks.task_configs.med_cmr.dimensions import dimensions
 
 
 @dataclass(frozen=True)

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 import yaml
 
-from lmms_medtasks.data.bones_joints_forms import is_listed
-from lmms_medtasks.data.bones_joints_rows import HEADINGS, LISTED, UNLISTED
 from lmms_medtasks.data.documents import LETTERS
 from lmms_medtasks.data.mini.phantoms import bone
 from lmms_medtasks.seeding import generator
+from lmms_medtasks.task_configs.bones_joints.forms import is_listed
+from lmms_medtasks.task_configs.bones_joints.source_rows import HEADINGS, LISTED, UNLISTED
 
 OPEN_TASKS = ("t4", "t5", "t6", "t7")
 _SECTIONS = ("complaint", "history", "examination")

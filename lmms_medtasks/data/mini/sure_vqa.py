@@ -20,7 +20,7 @@ from lmms_medtasks.data.images import image_id
 from lmms_medtasks.data.mini import design, phantoms
 from lmms_medtasks.data.mini.design import Picture
 from lmms_medtasks.data.mini.questions import Question, question_of
-from lmms_medtasks.data.sure_reader import YES_NO, document
+from lmms_medtasks.task_configs.sure_vqa.source_reader import YES_NO, document
 
 if TYPE_CHECKING:
     from PIL.Image import Image

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from lmms_medtasks.data.bones_joints_forms import forms
 from lmms_medtasks.report.asked import extent
 from lmms_medtasks.report.bones_joints import figures, published
 from lmms_medtasks.report.bones_joints.analysis import Analysis, usable
@@ -17,6 +16,7 @@ from lmms_medtasks.report.marks import meanings
 from lmms_medtasks.report.same_questions import with_marks
 from lmms_medtasks.report.suites import Options
 from lmms_medtasks.statistics.rank_tests import Dunn, dunn, kruskal_wallis
+from lmms_medtasks.task_configs.bones_joints.forms import forms
 
 ALL = "all tasks"
 _SMALL = 0.0001

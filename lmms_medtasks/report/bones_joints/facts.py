@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lmms_medtasks.data.bones_joints_forms import forms
 from lmms_medtasks.report import asked, judged
 from lmms_medtasks.report import flags as shared
 from lmms_medtasks.report.bones_joints.analysis import Analysis
 from lmms_medtasks.report.bones_joints.reading import Source
 from lmms_medtasks.report.document import Flag
+from lmms_medtasks.task_configs.bones_joints.forms import forms
 
 
 def facts(source: Source) -> tuple[tuple[str, str], ...]:

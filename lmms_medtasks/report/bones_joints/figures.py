@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from lmms_medtasks.data.bones_joints_forms import forms
 from lmms_medtasks.report.bones_joints.analysis import Analysis
 from lmms_medtasks.report.bones_joints.reading import Condition
 from lmms_medtasks.report.bones_joints.tables import MEANINGS
 from lmms_medtasks.report.document import Figure
 from lmms_medtasks.report.drawing import DASHES, FAINT, MARKERS, SERIES, canvas, svg
 from lmms_medtasks.report.marks import marks
+from lmms_medtasks.task_configs.bones_joints.forms import forms
 
 MOST = 9
 """Lines in one figure: more could not be told apart, the tables have them all."""

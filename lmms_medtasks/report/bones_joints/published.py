@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from lmms_medtasks.data.bones_joints_forms import forms
 from lmms_medtasks.report.about import own
 from lmms_medtasks.report.asked import extent
 from lmms_medtasks.report.bones_joints.analysis import Analysis
@@ -14,6 +13,7 @@ from lmms_medtasks.report.cells import NONE, label, share
 from lmms_medtasks.report.document import Cell, Row, Table
 from lmms_medtasks.report.marks import meanings
 from lmms_medtasks.task_configs.bones_joints import reference
+from lmms_medtasks.task_configs.bones_joints.forms import forms
 
 _SOURCE = (
     "Rows marked published: Wang et al., The Illusion of Clinical Reasoning, the numbers that the text quotes; these "

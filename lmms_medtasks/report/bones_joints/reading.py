@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from lmms_medtasks.data.bones_joints_forms import Task, forms
 from lmms_medtasks.errors import UserError, unknown
 from lmms_medtasks.judges import bones_joints as protocols
 from lmms_medtasks.judges.records import protocol_of
@@ -25,6 +24,7 @@ from lmms_medtasks.samples.runs import (
     trials_of,
 )
 from lmms_medtasks.task_configs.bones_joints import judged as scoring
+from lmms_medtasks.task_configs.bones_joints.forms import Task, forms
 
 Record = Mapping[str, Any]
 Condition = Literal["text", "images", "reports", "no image", "swapped", "released"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from lmms_medtasks.data.bones_joints_forms import disease_count, paper_share, sites
 from lmms_medtasks.report.bones_joints.analysis import OPEN, Analysis, Result
 from lmms_medtasks.report.bones_joints.reading import MAIN, Asked
 from lmms_medtasks.report.cells import NONE, count, label, percent, percent_of, share
@@ -12,6 +11,7 @@ from lmms_medtasks.report.document import Cell, Column, Row, Table
 from lmms_medtasks.report.judged import Judging
 from lmms_medtasks.report.marks import INCOMPLETE, LEXICAL, OTHER, marks, meanings
 from lmms_medtasks.statistics.shares import Share
+from lmms_medtasks.task_configs.bones_joints.forms import disease_count, paper_share, sites
 
 MEANINGS = {
     LEXICAL: "By a judge that compares words, no LLM: a smoke test, no score.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lmms_medtasks.data.med_cmr_dimensions import dimensions
+from lmms_medtasks.task_configs.med_cmr.dimensions import dimensions
 
 SIDES = ("visual", "reasoning")
 

@@ -11,11 +11,11 @@ import pytest
 from PIL import Image
 
 from lmms_medtasks.data import documents, mini
-from lmms_medtasks.data.bones_joints import SUITE
-from lmms_medtasks.data.bones_joints_forms import sites
 from lmms_medtasks.data.mini import bones_joints
 from lmms_medtasks.data.mini.phantoms import bone
 from lmms_medtasks.seeding import generator
+from lmms_medtasks.task_configs.bones_joints.forms import sites
+from lmms_medtasks.task_configs.bones_joints.source import BONES_JOINTS
 
 SPLITS = ("t1", "t2", "t3", "open", "t8")
 
@@ -47,7 +47,7 @@ def test_the_bundled_rows_are_what_the_code_builds(built, bundled):
 
 def test_rows_are_canonical_documents(bundled):
     for split, rows in bundled.items():
-        assert [documents.problem(row, SUITE.tags, images_optional=True) for row in rows] == [None] * len(rows)
+        assert [documents.problem(row, BONES_JOINTS.tags, images_optional=True) for row in rows] == [None] * len(rows)
         assert len({row["id"] for row in rows}) == len(rows)
         wanted = split not in ("t1", "t2")
         assert all((len(documents.images_of(row)) > 0) == wanted for row in rows)

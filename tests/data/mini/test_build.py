@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
-from lmms_medtasks.data import documents, mini, suites
+from lmms_medtasks.data import documents, mini, sources
 from lmms_medtasks.data.mini import build
 from lmms_medtasks.errors import UserError
 
@@ -75,7 +75,7 @@ def test_the_bundle_is_small():
 def test_rows_are_canonical_documents(bundled, split):
     ids = set()
     for row in bundled[split]:
-        assert documents.problem(row, suites.get("medq_deg").tags) is None, row["id"]
+        assert documents.problem(row, sources.get("medq_deg").tags) is None, row["id"]
         assert row["data"] == "mini"
         ids.add(row["id"])
     assert len(ids) == len(bundled[split])

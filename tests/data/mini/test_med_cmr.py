@@ -7,11 +7,11 @@ from collections import Counter
 import pyarrow.parquet as pq
 import pytest
 
-from lmms_medtasks.data import documents, mini, suites
-from lmms_medtasks.data.med_cmr import SUITE
-from lmms_medtasks.data.med_cmr_dimensions import dimensions
+from lmms_medtasks.data import documents, mini, sources
 from lmms_medtasks.data.mini import med_cmr
 from lmms_medtasks.data.mini.questions import all_questions
+from lmms_medtasks.task_configs.med_cmr.dimensions import dimensions
+from lmms_medtasks.task_configs.med_cmr.source import MED_CMR
 
 
 @pytest.fixture(scope="module")
@@ -32,9 +32,9 @@ def test_the_bundled_rows_are_what_the_code_builds(built, bundled):
 
 def test_rows_are_canonical_documents(bundled):
     for rows in bundled.values():
-        assert [documents.problem(row, SUITE.tags) for row in rows] == [None] * len(rows)
+        assert [documents.problem(row, MED_CMR.tags) for row in rows] == [None] * len(rows)
         assert len({row["id"] for row in rows}) == len(rows)
-    assert set(bundled["mcq"][0]) == set(documents.FIELDS) | set(suites.get("med_cmr").tags)
+    assert set(bundled["mcq"][0]) == set(documents.FIELDS) | set(sources.get("med_cmr").tags)
 
 
 def test_every_dimension_has_as_many_questions(bundled):

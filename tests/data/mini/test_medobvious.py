@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
-from lmms_medtasks.data import documents, mini, suites
+from lmms_medtasks.data import documents, mini, sources
 from lmms_medtasks.data.mini import medobvious
 from lmms_medtasks.statistics import triage
 
@@ -29,7 +29,7 @@ def test_what_is_in_it(rows):
 
 
 def test_rows_are_canonical_documents(rows):
-    tags = suites.get("medobvious").tags
+    tags = sources.get("medobvious").tags
     assert all(documents.problem(row, tags) is None for row in rows)
     assert {row["data"] for row in rows} == {"mini"}
     assert len({row["id"] for row in rows}) == len(rows)

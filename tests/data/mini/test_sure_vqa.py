@@ -5,10 +5,11 @@ from collections import Counter
 import pyarrow.parquet as pq
 import pytest
 
-from lmms_medtasks.data import documents, mini, suites, sure_shifts
+from lmms_medtasks.data import documents, mini, sources
 from lmms_medtasks.data.images import image_problem
 from lmms_medtasks.data.mini import sure_vqa
 from lmms_medtasks.data.mini.questions import all_questions
+from lmms_medtasks.task_configs.sure_vqa import shift_rules
 
 SUITES = ("sure_slake", "sure_ovqa", "sure_mimic")
 SPLITS = ("train", "validate", "test")
@@ -39,7 +40,7 @@ def test_the_bundled_rows_are_what_the_code_makes(bundled, made, suite):
 
 @pytest.mark.parametrize("suite", SUITES)
 def test_rows_are_canonical_documents(bundled, suite):
-    record = suites.get(suite)
+    record = sources.get(suite)
     for split in SPLITS:
         for row in bundled[suite][split]:
             assert documents.problem(row, record.tags, images_optional=record.images_optional) is None
@@ -51,7 +52,7 @@ def test_rows_are_canonical_documents(bundled, suite):
 
 
 def test_every_shift_has_questions_of_both_kinds_on_both_sides_and_some_to_train(bundled):
-    for shift in sure_shifts.all_shifts().values():
+    for shift in shift_rules.all_shifts().values():
         rows = [row for split in SPLITS for row in bundled[shift.suite][split]]
         counts = Counter((shift.tests(row), row["answer_type"]) for row in rows)
         for side in ("iid", "ood"):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from lmms_medtasks.data.bones_joints_forms import sites
 from lmms_medtasks.judges import bones_joints as protocols
 from lmms_medtasks.judges import records
 from lmms_medtasks.judges.judging import settled
@@ -12,6 +11,7 @@ from lmms_medtasks.judges.protocol import Verdict
 from lmms_medtasks.judges.table import TABLE, key_of
 from lmms_medtasks.statistics import coverage
 from lmms_medtasks.task_configs.bones_joints import choice, judged, reference
+from lmms_medtasks.task_configs.bones_joints.forms import sites
 
 DOC = {"id": "t3-1", "image_id": "i", "task": "t3", "case_id": "c", "image_case": "c", "site": "knee",
        "image_site": "knee", "disease": "gout", "disease_listed": "unlisted", "modality": "", "report": "long",

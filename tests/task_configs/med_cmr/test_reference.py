@@ -7,9 +7,9 @@ import itertools
 import numpy as np
 import pytest
 
-from lmms_medtasks.data.med_cmr import PAPER
-from lmms_medtasks.data.med_cmr_dimensions import dimensions
 from lmms_medtasks.task_configs.med_cmr import reference
+from lmms_medtasks.task_configs.med_cmr.dimensions import dimensions
+from lmms_medtasks.task_configs.med_cmr.source import PAPER
 
 NAMES = [each.short for each in dimensions()]
 TABLE = np.array([[row.dimensions[name] for name in NAMES] for row in reference.results()])

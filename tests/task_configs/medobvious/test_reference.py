@@ -2,9 +2,9 @@
 
 import pytest
 
-from lmms_medtasks.data.medobvious_counts import paper
 from lmms_medtasks.statistics import triage
 from lmms_medtasks.task_configs.medobvious import reference
+from lmms_medtasks.task_configs.medobvious.source import paper
 
 # Half a unit of the last digit of the mean, and as much of the numbers that it is the mean of.
 ROUNDING = 0.1 + 1e-9

@@ -6,17 +6,25 @@ messages name numbers of questions, patients and images, never texts.
 
 from __future__ import annotations
 
+import csv
 import functools
+import gzip
 import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from lmms_medtasks.data import sure_patients
+import yaml
+
+from lmms_medtasks.data.image_files import Picture, Pictures, folder_of_images, referenced
 from lmms_medtasks.data.releases import LocalRelease, Release
-from lmms_medtasks.data.suites import Finding, RejectedRow, Split, Suite
-from lmms_medtasks.data.sure_images import Picture, Pictures, folder_of_images, referenced
-from lmms_medtasks.data.sure_reader import TAGS, YES_NO, Form, Row, SureReader, document, text
+from lmms_medtasks.data.sources import DataSource, Finding, RejectedRow, Split
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.task_configs.sure_vqa import shift_rules
+from lmms_medtasks.task_configs.sure_vqa.source_check import examine
+from lmms_medtasks.task_configs.sure_vqa.source_reader import TAGS, YES_NO, Form, Row, SureReader, document, text
 
 AGREEMENT = "PhysioNet Credentialed Health Data Use Agreement 1.5.0"
 PROJECTS = {
@@ -43,19 +51,116 @@ _OR = re.compile(r"\$\{(\w+)\} or (?:the )?\$\{(\w+)\}")
 _SEX: dict[str, str] = {"f": "female", "m": "male"}
 
 
+UNKNOWN = "UNKNOWN/OTHER"
+NO_AGE = -1
+
+
+class Patient(NamedTuple):
+    """``gender`` "M" or "F", ``age`` in years, ``ethnicity`` one of the groups; "", -1, UNKNOWN/OTHER if not known."""
+
+    gender: str
+    age: int
+    ethnicity: str
+
+
+@dataclass(frozen=True)
+class Patients:
+    """All patients; ``notes`` counts those with several values of a field, and with a race of no group (never which:
+    the tables are credentialed)."""
+
+    by_number: Mapping[str, Patient]
+    notes: Mapping[str, object]
+
+    def __getitem__(self, number: str) -> Patient:
+        return self.by_number.get(number, Patient("", NO_AGE, UNKNOWN))
+
+
+@functools.cache
+def _groups() -> dict[str, str]:
+    source = Path(__file__).with_name("ethnicities.yml").read_text(encoding="utf-8")
+    return {race: group for group, races in yaml.safe_load(source).items() for race in races}
+
+
+@functools.lru_cache(maxsize=1)
+def read_patients(patients: Path, admissions: Path) -> Patients:
+    """Join ``patients.csv`` and ``admissions.csv`` (also packed by gzip).
+
+    A patient with several values of sex or age counts as unknown; empty cells are no value. Ethnicity: see
+    ``ethnicities.yml``.
+
+    Raises:
+        UserError: a file cannot be read or lacks a column, or an age is no number.
+    """
+    genders: defaultdict[str, set[str]] = defaultdict(set)
+    ages: defaultdict[str, set[int]] = defaultdict(set)
+    races: defaultdict[str, set[str]] = defaultdict(set)
+    for number, gender, age in _columns(patients, "subject_id", "gender", "anchor_age"):
+        genders[number] |= {gender.upper()} - {""}
+        ages[number] |= {_years(age, patients, number)} if age else set()
+    for number, race in _columns(admissions, "subject_id", "race"):
+        races[number].add(race.upper())
+    numbers = genders.keys() | races.keys()
+    return Patients(
+        {
+            number: Patient(_only(genders[number], ""), _only(ages[number], NO_AGE), group_of(races[number]))
+            for number in numbers
+        },
+        {
+            "patients_with_several_sexes": sum(len(found) > 1 for found in genders.values()),
+            "patients_with_several_ages": sum(len(found) > 1 for found in ages.values()),
+            "patients_of_several_ethnic_groups": sum(len(_known_groups(found)) > 1 for found in races.values()),
+            "patients_with_a_race_of_no_group": sum(not found <= _groups().keys() for found in races.values()),
+        },
+    )
+
+
+def group_of(races: set[str]) -> str:
+    """The group of a patient with these values of race: the only one besides UNKNOWN/OTHER, else UNKNOWN/OTHER."""
+    known = _known_groups(races)
+    return known.pop() if len(known) == 1 else UNKNOWN
+
+
+def _known_groups(races: set[str]) -> set[str]:
+    return {_groups().get(race, UNKNOWN) for race in races} - {UNKNOWN}
+
+
+def _only(values: set, unknown):  # type: ignore[no-untyped-def, type-arg]
+    return next(iter(values)) if len(values) == 1 else unknown
+
+
+def _years(text: str, path: Path, number: str) -> int:
+    if not text.isdigit():
+        # The value is not shown: it is a patient's.
+        raise UserError(f"{path.name}: anchor_age of subject {number} is no number of years.")
+    return int(text)
+
+
+def _columns(path: Path, *names: str) -> Iterator[tuple[str, ...]]:
+    """The cells of some columns, row by row."""
+    try:
+        opened = gzip.open if path.suffix == ".gz" else open
+        with opened(path, "rt", encoding="utf-8", newline="") as file:
+            reader = csv.DictReader(file)
+            missing = [name for name in names if name not in (reader.fieldnames or ())]
+            if missing:
+                found = ", ".join(reader.fieldnames or ()) or "nothing"
+                raise UserError(
+                    f"{path.name} has not the columns that are wanted: {', '.join(missing)}. Found: {found}."
+                )
+            for row in reader:
+                yield tuple((row[name] or "").strip() for name in names)
+    except (OSError, EOFError, UnicodeDecodeError, csv.Error) as error:
+        raise UserError(f"{path} cannot be read: {error}. Is it cut short? Fetch it again.") from error
+
+
 def open_split(release: Release, split: Split) -> SureReader:
     """The reader of a split; ``UserError`` if its files are not as expected."""
     questions, patients, admissions = map(release.file, split.files)
     folder = folder_of_images(release.folder, IMAGES) if isinstance(release, LocalRelease) else None
     if folder is None and split.name == "test":
         raise UserError(f"The images of MIMIC-CXR-JPG are missing: looked for the folders {', '.join(IMAGES)}.")
-    form = _form(_patients(patients, admissions))
+    form = _form(read_patients(patients, admissions))
     return SureReader(questions, split.name, form, _pictures(folder, split.name == "test"))
-
-
-@functools.lru_cache(maxsize=1)
-def _patients(patients: Path, admissions: Path) -> sure_patients.Patients:
-    return sure_patients.read(patients, admissions)
 
 
 def _pictures(folder: Path | None, read: bool) -> Pictures:
@@ -81,7 +186,7 @@ def _absent(name: str) -> Picture:
     return None, Path(name).stem  # type: ignore[return-value]
 
 
-def _form(patients: sure_patients.Patients) -> Form:
+def _form(patients: Patients) -> Form:
     names = "idx subject_id question semantic_type content_type template template_arguments answer image_path".split()
     return Form(
         fields=tuple((name,) for name in names),
@@ -92,7 +197,7 @@ def _form(patients: sure_patients.Patients) -> Form:
     )
 
 
-def _document(patients: sure_patients.Patients, row: Row, split: str) -> dict[str, Any]:
+def _document(patients: Patients, row: Row, split: str) -> dict[str, Any]:
     kind, choices, answer = _asked(row)
     patient = patients[text(row, "subject_id")]
     return {
@@ -157,7 +262,7 @@ def diagnose(release: LocalRelease) -> list[Finding]:
     return [Finding("images", "there", f"folder {folder.relative_to(release.folder)}")]
 
 
-SUITE = Suite(
+MIMIC = DataSource(
     name="sure_mimic",
     title="MIMIC-CXR-VQA (SURE-VQA)",
     splits=(
@@ -191,4 +296,6 @@ SUITE = Suite(
     "in files/.",
     agreement=AGREEMENT,
     diagnose=diagnose,
+    examine=examine,
+    training_rule=shift_rules.get,
 )

@@ -4,12 +4,23 @@ from __future__ import annotations
 
 from typing import Any
 
+from lmms_medtasks.data.image_files import folder_of_images, referenced
 from lmms_medtasks.data.releases import LocalRelease, Release
-from lmms_medtasks.data.suites import Finding, Split, Suite
-from lmms_medtasks.data.sure_cleaning import dropped
-from lmms_medtasks.data.sure_images import folder_of_images, referenced
-from lmms_medtasks.data.sure_reader import TAGS, YES_NO, Form, Row, SureReader, document, text, yes_no
+from lmms_medtasks.data.sources import DataSource, Finding, Split
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.task_configs.sure_vqa import shift_rules
+from lmms_medtasks.task_configs.sure_vqa.source_check import examine
+from lmms_medtasks.task_configs.sure_vqa.source_reader import (
+    TAGS,
+    YES_NO,
+    Form,
+    Row,
+    SureReader,
+    document,
+    dropped,
+    text,
+    yes_no,
+)
 
 FOLDERS = ("img", "imgs")
 _IMAGE = ("image_name", "img_name", "image")
@@ -72,7 +83,7 @@ FORM = Form(
     image=lambda row: text(row, *_IMAGE),
 )
 
-SUITE = Suite(
+OVQA = DataSource(
     name="sure_ovqa",
     title="OVQA (SURE-VQA)",
     splits=(
@@ -96,4 +107,6 @@ SUITE = Suite(
     obtain="OVQA is given out by its authors on request (Huang et al., OVQA, SIGIR 2022): a folder with train.json, "
     "validate.json, test.json and the images in img/.",
     diagnose=diagnose,
+    examine=examine,
+    training_rule=shift_rules.get,
 )

@@ -13,11 +13,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from lmms_medtasks.data import any_tables, bones_joints_forms
-from lmms_medtasks.data.bones_joints_forms import folded, forms, task_of_file, tasks_named
+from lmms_medtasks.data import any_tables
 from lmms_medtasks.data.documents import LETTERS
 from lmms_medtasks.data.releases import Release
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.task_configs.bones_joints.forms import columns as known_columns
+from lmms_medtasks.task_configs.bones_joints.forms import (
+    folded,
+    forms,
+    option_columns,
+    task_of_file,
+    tasks_named,
+    weak_task_columns,
+)
 
 Row = Mapping[str, Any]
 Layout = Literal["task column", "file name", "cases"]
@@ -98,13 +106,13 @@ def _matched(columns: Sequence[str]) -> tuple[dict[str, str], tuple[str, ...], t
     """Concept -> column; the image columns; the option columns in the order of their letters."""
     by_name = {folded(name): name for name in reversed(columns)}
     used: dict[str, str] = {}
-    for concept, names in bones_joints_forms.columns().items():
+    for concept, names in known_columns().items():
         found = next((by_name[folded(name)] for name in names if folded(name) in by_name), None)
         if found is not None:
             used[concept] = found
     options = []
     for letter in LETTERS[:MOST_OPTIONS]:
-        spellings = [folded(name) for name in bones_joints_forms.option_columns(letter)]
+        spellings = [folded(name) for name in option_columns(letter)]
         place = next((by_name[spelling] for spelling in spellings if spelling in by_name), None)
         if place is None:
             break
@@ -114,7 +122,7 @@ def _matched(columns: Sequence[str]) -> tuple[dict[str, str], tuple[str, ...], t
 
 def _image_columns(columns: Sequence[str], found: str | None) -> tuple[str, ...]:
     """The image column, or image_1, image_2 ... in the order of their numbers."""
-    stems = {folded(name) for name in bones_joints_forms.columns()["image"]}
+    stems = {folded(name) for name in known_columns()["image"]}
     numbered = []
     for name in columns:
         match = re.fullmatch(r"(.*?)(\d+)", folded(name))
@@ -130,7 +138,7 @@ def _layout(
     if "task" in used:
         return "task column", used["task"], _tasks_in(any_tables.rows(path), used["task"], name)
     by_name = {folded(each): each for each in columns}
-    for weak in bones_joints_forms.weak_task_columns():
+    for weak in weak_task_columns():
         column = by_name.get(folded(weak), "")
         if column and (found := _all_tasks(any_tables.rows(path), column)):
             return "task column", column, found
@@ -186,7 +194,7 @@ def _ordered(counts: Mapping[str, int]) -> Mapping[str, int]:
 
 
 def _aliases(concept: str) -> str:
-    return ", ".join(bones_joints_forms.columns()[concept])
+    return ", ".join(known_columns()[concept])
 
 
 def _check(table: Table, release: Release) -> None:

@@ -7,9 +7,11 @@ import json
 import pyarrow.parquet as pq
 import pytest
 
-from lmms_medtasks.data import store, suites
+from lmms_medtasks.data import sources, store
 from lmms_medtasks.data.prepare import prepare
 from lmms_medtasks.errors import UserError
+
+pytestmark = pytest.mark.usefixtures("home")
 
 
 def prepared(suite, folder, split="test"):
@@ -188,5 +190,5 @@ def test_repeated_numbers_are_rejected_and_counted(write, rows_of):
 
 
 def test_the_releases_are_full_from_the_papers_counts_on():
-    counts = {name: suites.get(name).full_records for name in ("sure_slake", "sure_ovqa", "sure_mimic")}
+    counts = {name: sources.get(name).full_records for name in ("sure_slake", "sure_ovqa", "sure_mimic")}
     assert counts == {"sure_slake": 4866 + 1050, "sure_ovqa": 13492 + 1657, "sure_mimic": 13793}

@@ -11,7 +11,9 @@ import pytest
 
 from lmms_medtasks.data import doctor, store
 from lmms_medtasks.data.prepare import prepare
-from lmms_medtasks.data.sure_cleaning import MANY, NOT_LISTED, NOT_NAMED, dropped, options_named
+from lmms_medtasks.task_configs.sure_vqa.source_reader import MANY, NOT_LISTED, NOT_NAMED, dropped, options_named
+
+pytestmark = pytest.mark.usefixtures("home")
 
 SHARED = Path(os.environ.get("MEDTASKS_SHARED", Path(__file__).parents[4] / "shared"))
 ANNOTATIONS = SHARED / "real" / "slake"

@@ -8,13 +8,15 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from lmms_medtasks.data import locating, medobvious, suites
-from lmms_medtasks.data.medobvious import ROOT, TASKS
-from lmms_medtasks.data.medobvious_counts import paper
+from lmms_medtasks.data import locating, sources
 from lmms_medtasks.data.prepare import prepare
 from lmms_medtasks.errors import DataNotFound, UserError
 from lmms_medtasks.grids import tasks as grid_tasks
 from lmms_medtasks.grids.layout import NONE_OPTION, parse_size
+from lmms_medtasks.task_configs.medobvious import source as medobvious
+from lmms_medtasks.task_configs.medobvious.source import ROOT, TASKS, paper
+
+pytestmark = pytest.mark.usefixtures("home")
 
 TOLD = grid_tasks.Told("an MRI scan", "The highlighted image is an MRI scan.", "All images show CT.", ("mri", "scan"))
 
@@ -234,4 +236,4 @@ def test_without_a_source_it_is_said_how_to_get_one():
 
 
 def test_the_suite_is_known():
-    assert suites.get("medobvious").split("test").files == (f"{ROOT}/{TASKS}",)
+    assert sources.get("medobvious").split("test").files == (f"{ROOT}/{TASKS}",)

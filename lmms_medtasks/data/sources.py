@@ -1,14 +1,22 @@
-"""What the package knows of a benchmark's data: a record for each suite, and what its reader has to offer."""
+"""What is known of a data set under ``medtasks://``: a record for each, and what its reader has to offer.
+
+A benchmark's folder says it in ``source.py``, as ``SOURCES``. The folders are looked into when a name is asked for;
+there is no list of names.
+"""
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Literal, Protocol
 
+from lmms_medtasks import folders as benchmark_folders
 from lmms_medtasks.data.releases import LocalRelease, Release
-from lmms_medtasks.errors import unknown
+from lmms_medtasks.errors import UserError, unknown
+
+FILE = "source.py"
 
 
 class RejectedRow(Exception):
@@ -48,7 +56,7 @@ class SplitReader(Protocol):
 
 @dataclass(frozen=True)
 class Split:
-    """A split of a suite and the release's files that it is made from.
+    """A split of a data set and the release's files that it is made from.
 
     ``instead``: other sets of files that hold the same (an archive unpacked), taken where ``files`` are not there.
     ``default``: prepared unless told otherwise. ``counted``: its records count when it is settled whether a folder
@@ -85,8 +93,38 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Suite:
-    """The data of one benchmark.
+class Size:
+    """How many questions something has here and in the paper (None: the paper does not say)."""
+
+    what: str
+    here: int
+    paper: int | None = None
+
+
+@dataclass(frozen=True)
+class Examination:
+    """What a data set's own look at the opened splits says: findings, sizes, and the number of images that the two
+    sides of a distribution shift share, by shift."""
+
+    findings: Sequence[Finding] = ()
+    sizes: Sequence[Size] = ()
+    shared: Mapping[str, int] = field(default_factory=dict)
+
+
+class TrainingRule(Protocol):
+    """Which rows of the split "train" are the training set of a task that leaves some of them out."""
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The tags that it looks at, besides ``split``."""
+
+    def trains(self, row: Mapping[str, Any]) -> bool:
+        """Whether a row with these tags is in the training set."""
+
+
+@dataclass(frozen=True)
+class DataSource:
+    """The data of one benchmark, or of one of its data sets.
 
     ``paper`` holds the counts that the paper states, by what is counted. ``full_records`` is the number of records
     below which a local folder is taken for a part of the release (see :mod:`lmms_medtasks.data.prepare`).
@@ -95,7 +133,10 @@ class Suite:
     ``elsewhere``: see :class:`~lmms_medtasks.data.releases.LocalRelease`.
     ``hub_repository`` is empty for data that is on no hub; ``obtain`` then says how one gets the folder.
     ``agreement`` names the agreement that one has signed to get it: such data is *credentialed*, and its texts stay out
-    of logs, reports and other people's judges. ``diagnose`` tells what a folder has besides the files of the splits.
+    of logs, reports and other people's judges. ``diagnose`` tells what a folder has besides the files of the splits;
+    ``examine`` looks into the splits that could be opened (this record, split -> reader). ``training_rule`` gives the
+    rule of the shift that a task's documents name in their column ``shift``. ``preview``: a split whose bundled mini
+    data shows a clean picture of every modality.
     """
 
     name: str
@@ -115,6 +156,9 @@ class Suite:
     obtain: str = ""
     agreement: str = ""
     diagnose: Callable[[LocalRelease], Sequence[Finding]] | None = None
+    examine: Callable[[DataSource, Mapping[str, SplitReader]], Examination] | None = None
+    training_rule: Callable[[str], TrainingRule] | None = None
+    preview: str = ""
 
     def split(self, name: str) -> Split:
         """The split called ``name``; ``UserError`` with the names that exist if there is none."""
@@ -124,25 +168,51 @@ class Suite:
         raise unknown("split", name, [split.name for split in self.splits], f"suite {self.name!r}")
 
 
-_MODULES: Mapping[str, str] = {
-    "bones_joints": "lmms_medtasks.data.bones_joints",
-    "med_cmr": "lmms_medtasks.data.med_cmr",
-    "medobvious": "lmms_medtasks.data.medobvious",
-    "medq_deg": "lmms_medtasks.data.medq_deg",
-    "sure_mimic": "lmms_medtasks.data.sure_mimic",
-    "sure_ovqa": "lmms_medtasks.data.sure_ovqa",
-    "sure_slake": "lmms_medtasks.data.sure_slake",
-}
+def names(folders: Iterable[Path] | None = None) -> list[str]:
+    """The names of all data sets of these benchmark folders (default: the installed ones), sorted.
+
+    Raises:
+        UserError: a ``source.py`` exports no SOURCES, or two of them the same name.
+    """
+    found: dict[str, Path] = {}
+    for folder in benchmark_folders.having(FILE, _listed(folders)):
+        for source in _of_folder(folder):
+            if source.name in found:
+                raise UserError(
+                    f"Two benchmarks claim the data set {source.name!r}: {found[source.name]} and {folder}. "
+                    "Rename one of them."
+                )
+            found[source.name] = folder
+    return sorted(found)
 
 
-def names() -> list[str]:
-    """The names of all suites."""
-    return sorted(_MODULES)
+def get(name: str, folders: Iterable[Path] | None = None) -> DataSource:
+    """The data set called ``name``; ``UserError`` with the names that exist if there is none."""
+    return _found(name, _listed(folders))[1]
 
 
-def get(name: str) -> Suite:
-    """The suite called ``name``; ``UserError`` with the names that exist if there is none."""
-    if name not in _MODULES:
-        raise unknown("suite", name, _MODULES)
-    suite: Suite = importlib.import_module(_MODULES[name]).SUITE
-    return suite
+def folder_of(name: str, folders: Iterable[Path] | None = None) -> Path:
+    """The folder of the benchmark that the data set ``name`` is of; ``UserError`` as for :func:`get`."""
+    return _found(name, _listed(folders))[0]
+
+
+def _listed(folders: Iterable[Path] | None) -> tuple[Path, ...] | None:
+    return None if folders is None else tuple(folders)
+
+
+def _found(name: str, folders: tuple[Path, ...] | None) -> tuple[Path, DataSource]:
+    """The folder and the data set. Folders named alike are looked into first, so that few are imported."""
+    there = benchmark_folders.having(FILE, folders)
+    for folder in sorted(there, key=lambda each: -len(os.path.commonprefix([each.name, name]))):
+        for source in _of_folder(folder):
+            if source.name == name:
+                return folder, source
+    raise unknown("suite", name, names(folders))
+
+
+def _of_folder(folder: Path) -> tuple[DataSource, ...]:
+    found = getattr(benchmark_folders.module(folder, "source"), "SOURCES", None)
+    if not isinstance(found, tuple) or not all(isinstance(each, DataSource) for each in found):
+        where = folder / FILE
+        raise UserError(f"{where} exports no SOURCES: wanted a tuple of DataSource, got a {type(found).__name__}.")
+    return found

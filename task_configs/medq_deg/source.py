@@ -14,16 +14,17 @@ import functools
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping
-from importlib import resources
+from pathlib import Path
 from typing import Any
 
 import yaml
 
 from lmms_medtasks.data.documents import LETTERS
 from lmms_medtasks.data.images import image_id
+from lmms_medtasks.data.options import filled
 from lmms_medtasks.data.progress import bar
 from lmms_medtasks.data.releases import MissingFileError, Release
-from lmms_medtasks.data.suites import Candidate, RejectedRow, Split, Suite
+from lmms_medtasks.data.sources import Candidate, DataSource, RejectedRow, Split
 from lmms_medtasks.data.tables import REFERENCE_LENGTH, Record, Spelling, Table
 from lmms_medtasks.errors import UserError
 
@@ -32,8 +33,7 @@ OPTION_COLUMNS = ("A", "B", "C", "D", "E")
 
 @functools.cache
 def _spellings() -> dict[str, Any]:
-    text = resources.files("lmms_medtasks.data").joinpath("medq_deg.yaml").read_text(encoding="utf-8")
-    table: dict[str, Any] = yaml.safe_load(text)
+    table: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("source.yml").read_text(encoding="utf-8"))
     return table
 
 
@@ -170,7 +170,8 @@ class MedQDegReader:
         for column in ("index", "question", "answer", "modality", *labels):
             if not cells[column].strip():
                 raise RejectedRow(f"{column} is empty")
-        options, answer = _options(cells), cells["answer"].strip().upper()
+        options = filled([cells.get(column, "").strip() for column in OPTION_COLUMNS])
+        answer = cells["answer"].strip().upper()
         if len(answer) != 1 or answer not in LETTERS[: len(options)]:
             last = LETTERS[len(options) - 1]
             raise RejectedRow(f"answer {cells['answer'][:40]!r} is not among the options A to {last}")
@@ -237,19 +238,6 @@ class MedQDegReader:
             raise RejectedRow(f"image_path {name!r} cannot be read: {error.strerror}") from error
 
 
-def _options(cells: Mapping[str, str]) -> list[str]:
-    """The options of a row: columns A, B, ... up to the last that is filled; a gap between them is refused."""
-    texts = [cells.get(column, "").strip() for column in OPTION_COLUMNS]
-    while texts and not texts[-1]:
-        texts.pop()
-    gaps = [column for column, text in zip(OPTION_COLUMNS, texts, strict=False) if not text]
-    if gaps:
-        raise RejectedRow(f"option {', '.join(gaps)} is empty, but {OPTION_COLUMNS[len(texts) - 1]} is not")
-    if len(texts) < 2:
-        raise RejectedRow(f"there are {len(texts)} options, wanted at least 2")
-    return texts
-
-
 def _listed(cell: str, column: str) -> list[str]:
     """The items of a cell that holds a list as JSON or Python writes it, or the cell itself as the only one."""
     if not cell.startswith("["):
@@ -270,7 +258,7 @@ def _decoded(text: str) -> bytes:
         raise RejectedRow(f"image is not base64: {error}") from error
 
 
-SUITE = Suite(
+MEDQ_DEG = DataSource(
     name="medq_deg",
     title="MedQ-Deg",
     splits=(
@@ -301,9 +289,12 @@ SUITE = Suite(
     paper={"question-answer pairs": 24_894, "clean images": 4_306},
     full_records=24_894,
     open_split=MedQDegReader,
+    preview="clean",
     notes=(
         "The paper counts questions over all levels; it gives no number for each table.",
         "The revision hash of the hub's dataset was not known when this was written, so 'main' is asked for; the "
         "commit that it stood for is recorded with each split.",
     ),
 )
+
+SOURCES = (MEDQ_DEG,)

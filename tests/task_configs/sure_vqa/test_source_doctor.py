@@ -9,6 +9,8 @@ from typer.testing import CliRunner
 from lmms_medtasks.cli.app import build
 from lmms_medtasks.data.prepare import prepare
 
+pytestmark = pytest.mark.usefixtures("home")
+
 
 @pytest.fixture
 def run():

@@ -1,4 +1,4 @@
-"""SURE-VQA's shifts as ``sure_shifts.yml`` has them: which questions train, which test in and out of distribution."""
+"""SURE-VQA's shifts as ``shift_rules.yml`` has them: which questions train, which test in and out of distribution."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib import resources
+from pathlib import Path
 from typing import Any, Literal
 
 import yaml
@@ -87,7 +87,7 @@ def _folded(value: Any) -> str:
 @functools.cache
 def all_shifts() -> Mapping[str, Shift]:
     """The shifts of the file, by name."""
-    source = resources.files("lmms_medtasks.data").joinpath("sure_shifts.yml").read_text(encoding="utf-8")
+    source = Path(__file__).with_name("shift_rules.yml").read_text(encoding="utf-8")
     return {name: read(name, entry) for name, entry in yaml.safe_load(source).items()}
 
 
@@ -95,14 +95,14 @@ def read(name: str, entry: Mapping[str, Any]) -> Shift:
     """An entry of the file as a shift; ``UserError`` if it is not well-formed."""
     for key in entry:
         if key not in _KEYS:
-            raise unknown("setting", key, _KEYS, f"shift {name!r} of sure_shifts.yml")
+            raise unknown("setting", key, _KEYS, f"shift {name!r} of shift_rules.yml")
     if not entry.get("suite") or not entry.get("ood"):
-        raise UserError(f"Shift {name!r} of sure_shifts.yml needs a suite and a rule ood.")
+        raise UserError(f"Shift {name!r} of shift_rules.yml needs a suite and a rule ood.")
     for field, condition in (*entry["ood"].items(), *(entry.get("iid") or {}).items()):
         wrong = not isinstance(condition, list | dict) or not condition
         if wrong or (isinstance(condition, dict) and (len(condition) != 1 or set(condition) - _COMPARISONS)):
             raise UserError(
-                f"Shift {name!r} of sure_shifts.yml: the condition on {field} is {condition!r}, wanted a list of "
+                f"Shift {name!r} of shift_rules.yml: the condition on {field} is {condition!r}, wanted a list of "
                 f"values or one of {', '.join(sorted(_COMPARISONS))}."
             )
     return Shift(
@@ -119,7 +119,7 @@ def read(name: str, entry: Mapping[str, Any]) -> Shift:
 def get(name: str) -> Shift:
     """The shift called ``name``; ``UserError`` with the names that exist if there is none."""
     if name not in all_shifts():
-        raise unknown("shift", name, all_shifts(), "sure_shifts.yml")
+        raise unknown("shift", name, all_shifts(), "shift_rules.yml")
     return all_shifts()[name]
 
 
@@ -140,7 +140,7 @@ def sides(shift: Shift, rows: Iterable[Row]) -> list[Part]:
         if side not in found:
             raise UserError(
                 f"The shift {shift.name} has no {name} test question among {len(rows):,}: nothing matches {rule} "
-                f"(sure_shifts.yml). Values present: {present(shift, rows)}."
+                f"(shift_rules.yml). Values present: {present(shift, rows)}."
             )
     return found
 
@@ -169,6 +169,6 @@ def sizes(shift: Shift, rows: Iterable[Row]) -> dict[str, int]:
 
 def paper_sizes(suite: str) -> Mapping[str, Any]:
     """What the paper's Tables 1 to 4 say of a suite: ``all`` by split, ``shifts`` by shift."""
-    source = resources.files("lmms_medtasks.data").joinpath("sure_sizes.yml").read_text(encoding="utf-8")
+    source = Path(__file__).with_name("paper_sizes.yml").read_text(encoding="utf-8")
     content: dict[str, Any] = yaml.safe_load(source)
     return content[suite]

@@ -7,18 +7,21 @@ has tried this reader on the whole of the release with its images.
 
 from __future__ import annotations
 
+import functools
 import json
 import re
-from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
+
+import yaml
 
 from lmms_medtasks.data.documents import LETTERS
 from lmms_medtasks.data.images import image_id
-from lmms_medtasks.data.medobvious_counts import counted
 from lmms_medtasks.data.progress import say
 from lmms_medtasks.data.releases import MissingFileError, Release, checked_name
-from lmms_medtasks.data.suites import Candidate, RejectedRow, Split, Suite
+from lmms_medtasks.data.sources import Candidate, DataSource, RejectedRow, Split
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.grids.layout import NONE_OPTION, Size, parse_size
 
@@ -192,7 +195,7 @@ class MedObviousReader:
                 f"Found: {', '.join(found) or 'no JSON object'}."
             )
         self._positions = _positions(rows)
-        self.notes: Mapping[str, Any] = {**counted(rows, _ID), **self._missing(rows)}
+        self.notes: Mapping[str, Any] = {**counted(rows), **self._missing(rows)}
 
     def _missing(self, rows: list[dict[str, Any]]) -> dict[str, Any]:
         names = {_inside(str(row["image_path"])) for row in rows if row.get("image_path")}
@@ -288,7 +291,39 @@ def _positions(rows: list[dict[str, Any]]) -> dict[str, str]:
     return {item: places.pop() for item, places in found.items() if len(places) == 1}
 
 
-SUITE = Suite(
+@functools.cache
+def paper() -> Mapping[str, Any]:
+    """The paper's counts of tasks: ``tasks``, ``items``, and by ``tier``, ``format`` and ``sign``."""
+    counts: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("source.yml").read_text(encoding="utf-8"))
+    return counts
+
+
+def counted(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The numbers of questions by tier, format and sign, and where they differ from the paper's, which is said too."""
+    ids = [match for row in rows if (match := _ID.fullmatch(str(row.get("id") or "")))]
+    counts: dict[str, Any] = {
+        "tasks": len(rows),
+        "items": len({(match[1], match[2], match[3]) for match in ids}),
+        "tier": dict(sorted(Counter(int(match[1]) for match in ids).items())),
+        "format": dict(sorted(Counter(str(row.get("task_type")) for row in rows).items())),
+        "sign": dict(Counter("negative" if row.get("is_negative") else "positive" for row in rows)),
+    }
+    differences = [f"{what}: {counts[what]:,}, the paper has {paper()[what]:,}" for what in ("tasks", "items")
+                   if counts[what] != paper()[what]]  # fmt: skip
+    for what in ("tier", "format", "sign"):
+        for key in sorted({*counts[what], *paper()[what]}, key=str):
+            found, wanted = counts[what].get(key, 0), paper()[what].get(key, 0)
+            if found != wanted:
+                differences.append(f"{what} {key}: {found:,}, the paper has {wanted:,}")
+    if differences:
+        more = f" and {len(differences) - 3} more" if len(differences) > 3 else ""
+        say(f"MedObvious: other counts than the paper's: {'; '.join(differences[:3])}{more} (all are in the manifest)")
+    # The keys of a manifest are texts.
+    counts["tier"] = {f"T{tier}": count for tier, count in counts["tier"].items()}
+    return {"counts": counts, "differences_from_paper": differences}
+
+
+MEDOBVIOUS = DataSource(
     name="medobvious",
     title="MedObvious",
     splits=(Split("test", (f"{ROOT}/{TASKS}",), "all five tiers and formats", instead=((TASKS,),)),),
@@ -307,3 +342,5 @@ SUITE = Suite(
         "The wording of a question gives away whether there is an outlier; the task medobvious_neutral asks alike.",
     ),
 )
+
+SOURCES = (MEDOBVIOUS,)

@@ -11,14 +11,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from lmms_medtasks.data.bones_joints_forms import disease_count, forms, sites
-from lmms_medtasks.data.bones_joints_layout import rows, survey
-from lmms_medtasks.data.bones_joints_rows import UNLISTED, Question
 from lmms_medtasks.data.image_cells import ImageCells
 from lmms_medtasks.data.progress import say
 from lmms_medtasks.data.releases import Release
-from lmms_medtasks.data.suites import Candidate, RejectedRow, Split, Suite
+from lmms_medtasks.data.sources import Candidate, DataSource, RejectedRow, Split
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.task_configs.bones_joints.forms import disease_count, forms, sites
+from lmms_medtasks.task_configs.bones_joints.source_layout import rows, survey
+from lmms_medtasks.task_configs.bones_joints.source_rows import UNLISTED, Question
 
 
 class BonesJointsReader:
@@ -145,7 +145,7 @@ class TablesSplit(Split):
         return f"a table (parquet, CSV, TSV, JSON, JSON lines) with rows of {titles}"
 
 
-SUITE = Suite(
+BONES_JOINTS = DataSource(
     name="bones_joints",
     title="Bones and Joints",
     splits=(
@@ -184,3 +184,5 @@ SUITE = Suite(
         "commit that it stood for is recorded with each split.",
     ),
 )
+
+SOURCES = (BONES_JOINTS,)

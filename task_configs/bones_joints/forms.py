@@ -6,7 +6,7 @@ import functools
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib import resources
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -40,7 +40,7 @@ class Task:
 
 @functools.cache
 def _table() -> Mapping[str, Any]:
-    text = resources.files("lmms_medtasks.data").joinpath("bones_joints.yml").read_text(encoding="utf-8")
+    text = Path(__file__).with_name("forms.yml").read_text(encoding="utf-8")
     table: dict[str, Any] = yaml.safe_load(text)
     return MappingProxyType(table)
 

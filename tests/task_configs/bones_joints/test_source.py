@@ -7,16 +7,19 @@ import json
 
 import pytest
 
-from lmms_medtasks.data import bones_joints, documents, store, suites
-from lmms_medtasks.data.bones_joints import SUITE
-from lmms_medtasks.data.bones_joints_forms import columns, forms, site_named, sites, task_of_file, tasks_named
-from lmms_medtasks.data.bones_joints_layout import options_in, survey
-from lmms_medtasks.data.bones_joints_rows import figures_named, options_of
+from lmms_medtasks.data import documents, sources, store
 from lmms_medtasks.data.doctor import diagnose
 from lmms_medtasks.data.prepare import prepare
 from lmms_medtasks.data.releases import LocalRelease
-from lmms_medtasks.data.suites import RejectedRow
+from lmms_medtasks.data.sources import RejectedRow
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.task_configs.bones_joints import source as bones_joints
+from lmms_medtasks.task_configs.bones_joints.forms import columns, forms, site_named, sites, task_of_file, tasks_named
+from lmms_medtasks.task_configs.bones_joints.source import BONES_JOINTS
+from lmms_medtasks.task_configs.bones_joints.source_layout import options_in, survey
+from lmms_medtasks.task_configs.bones_joints.source_rows import figures_named, options_of
+
+pytestmark = pytest.mark.usefixtures("home")
 
 LETTERS = dict(zip("ABCDE", ("fracture", "tear", "cyst", "gout", "nothing"), strict=True))
 
@@ -54,7 +57,7 @@ def source(tmp_path, png):
 
 
 def read(folder, split):
-    reader = bones_joints.BonesJointsReader(LocalRelease(folder), SUITE.split(split))
+    reader = bones_joints.BonesJointsReader(LocalRelease(folder), BONES_JOINTS.split(split))
     found = list(reader.candidates())
     return [each.document for each in found if each.document], [each.reason for each in found if each.reason], reader
 
@@ -67,7 +70,7 @@ def test_a_row_a_question_with_a_task_column(source):
     for split, task in (("t1", "t1"), ("t2", "t2"), ("t3", "t3"), ("open", "t4")):
         found, refused, _ = read(folder, split)
         assert [document["task"] for document in found] == [task] and not refused
-        assert documents.problem({**found[0], "data": "full"}, SUITE.tags, images_optional=True) is None
+        assert documents.problem({**found[0], "data": "full"}, BONES_JOINTS.tags, images_optional=True) is None
     knowledge, image, diagnosis = (read(folder, split)[0][0] for split in ("t1", "t3", "open"))
     assert knowledge["options"] == list(LETTERS.values()) and knowledge["answer"] == "B"
     assert knowledge["image"] is None and knowledge["image_id"] == "text-t1-1" and knowledge["site"] == "knee"
@@ -280,12 +283,12 @@ def test_sites(text, site):
 
 
 def test_no_name_means_two_things():
-    from lmms_medtasks.data.bones_joints_forms import folded
+    from lmms_medtasks.task_configs.bones_joints.forms import folded
 
     names = [folded(name) for names in columns().values() for name in names]
     assert len(names) == len(set(names))
     assert len(forms()) == 8 and len(sites()) == 7
-    assert sum(task.paper for task in forms().values() if task.key != "t8") == 1245 == SUITE.full_records
+    assert sum(task.paper for task in forms().values() if task.key != "t8") == 1245 == BONES_JOINTS.full_records
 
 
 @pytest.mark.parametrize(
@@ -323,7 +326,7 @@ def test_figures():
 
 
 def test_the_suite_is_registered():
-    assert suites.get("bones_joints") is SUITE and SUITE.images_optional
+    assert sources.get("bones_joints") is BONES_JOINTS and BONES_JOINTS.images_optional
 
 
 def test_the_doctor_misses_tasks_without_a_table(source):

@@ -11,6 +11,8 @@ from lmms_medtasks.data import store
 from lmms_medtasks.data.prepare import prepare
 from lmms_medtasks.task_configs.sure_vqa import shifts
 
+pytestmark = pytest.mark.usefixtures("home")
+
 ALL = ["train", "validate", "test"]
 
 
@@ -142,11 +144,11 @@ def test_mimic(random_release, shift, seed):
 
 
 def test_training_sets_are_the_iid_part_of_train(random_release):
-    from lmms_medtasks.data import sure_shifts
+    from lmms_medtasks.task_configs.sure_vqa import shift_rules
 
     folder, raw, *_ = random_release("slake")
     rows = list(prepared("sure_slake", folder, ALL).remove_columns(["image", "images"]))
-    shift = sure_shifts.get("sure_slake_modality")
+    shift = shift_rules.get("sure_slake_modality")
     trained = sorted(row["id"] for row in rows if shift.trains(row))
     english = [row for row in clean_slake(raw["train"]) if row["modality"] != "X-Ray"]
     assert trained == sorted(named("train", english, "qid"))

@@ -14,14 +14,18 @@ import pytest
 from typer.testing import CliRunner
 
 from lmms_medtasks.cli.app import build
-from lmms_medtasks.data import documents, med_cmr, store, suites
+from lmms_medtasks.data import documents, sources, store
 from lmms_medtasks.data.hub import HubRelease
 from lmms_medtasks.data.images import image_id
-from lmms_medtasks.data.med_cmr import LISTS, SUITE, right_letter
+from lmms_medtasks.data.options import right_letter
 from lmms_medtasks.data.prepare import prepare
 from lmms_medtasks.data.releases import LocalRelease
-from lmms_medtasks.data.suites import Candidate, RejectedRow
+from lmms_medtasks.data.sources import Candidate, RejectedRow
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.task_configs.med_cmr import source as med_cmr
+from lmms_medtasks.task_configs.med_cmr.source import LISTS, MED_CMR
+
+pytestmark = pytest.mark.usefixtures("home")
 
 Row = dict[str, Any]
 MCQ, OPEN = (f"dataset/{LISTS[split]}" for split in ("mcq", "open"))
@@ -79,7 +83,7 @@ def unpack(folder: Path, contents: dict[str, bytes]) -> Path:
 
 
 def read(folder: Path, split: str = "mcq") -> list[Candidate]:
-    return list(SUITE.open_split(LocalRelease(folder), SUITE.split(split)).candidates())
+    return list(MED_CMR.open_split(LocalRelease(folder), MED_CMR.split(split)).candidates())
 
 
 def only(folder: Path, split: str = "mcq") -> Candidate:
@@ -112,7 +116,7 @@ def test_a_record_of_each_kind(tmp_path: Path, files: Callable[..., Any], png: C
     first, _ = read(folder, "open")
     assert first.document is not None
     assert (first.document["id"], first.document["options"], first.document["answer"]) == ("open-0", [], "a stone")
-    assert documents.problem({**first.document, "data": "full"}, SUITE.tags) is None
+    assert documents.problem({**first.document, "data": "full"}, MED_CMR.tags) is None
 
 
 JUNK = {
@@ -161,7 +165,7 @@ def test_fewer_options_than_five(tmp_path: Path, files: Callable[..., Any]) -> N
 
 def test_an_index_that_comes_again_drops_nothing(tmp_path: Path, files: Callable[..., Any]) -> None:
     folder = pack(tmp_path, files(mcq=[row(1), row(2), row(1, question="Another?")]))
-    reader = SUITE.open_split(LocalRelease(folder), SUITE.split("mcq"))
+    reader = MED_CMR.open_split(LocalRelease(folder), MED_CMR.split("mcq"))
     ids = [each.document["id"] for each in reader.candidates() if each.document]
     assert ids == ["mcq-1", "mcq-2", "mcq-1-2"]
     assert reader.notes["repeated_indices"] == 1
@@ -293,7 +297,7 @@ def test_what_the_release_has_more_of_than_the_paper_is_said(
     looked = CliRunner().invoke(build(), ["data", "doctor", "med_cmr", "--source", folder]).stdout
     assert re.search(r"open +2 +1 +\+1\n", looked) and re.search(r"mcq +3 +3\n", looked)
 
-    monkeypatch.setattr(med_cmr, "SUITE", dataclasses.replace(SUITE, full_records=4))
+    monkeypatch.setattr(med_cmr, "SOURCES", (dataclasses.replace(med_cmr.MED_CMR, full_records=4),))
     prepared = CliRunner().invoke(build(), ["data", "prepare", "med_cmr", "--source", folder]).stdout
     assert "2 images  (the release has 2, the paper 1: +1)\n" in prepared
     assert "3 images\n" in prepared
@@ -322,7 +326,7 @@ def test_prepared_from_the_hub(tmp_path: Path, files: Callable[..., Any]) -> Non
     assert manifest["data"] == "full" and set(manifest["splits"]) == {"mcq", "open"}
     assert set(asked) == {("aaassddaadf/Med-CMR", "dataset.zip")}
     assert manifest["splits"]["mcq"]["source"]["commit"] == "abc"
-    assert isinstance(HubRelease(SUITE.hub_repository, "main", download).file("dataset.zip"), Path)
+    assert isinstance(HubRelease(MED_CMR.hub_repository, "main", download).file("dataset.zip"), Path)
 
 
 def test_a_folder_without_any_of_it(tmp_path: Path) -> None:
@@ -332,7 +336,7 @@ def test_a_folder_without_any_of_it(tmp_path: Path) -> None:
 
 
 def test_the_record_says_what_is_not_known() -> None:
-    assert suites.get("med_cmr") is SUITE
-    assert "not stated" in SUITE.licence and "not stated" in SUITE.terms
-    assert any("3,998" in note for note in SUITE.notes)
-    assert SUITE.full_records == 16_655 + 3_998
+    assert sources.get("med_cmr") is MED_CMR
+    assert "not stated" in MED_CMR.licence and "not stated" in MED_CMR.terms
+    assert any("3,998" in note for note in MED_CMR.notes)
+    assert MED_CMR.full_records == 16_655 + 3_998

@@ -10,6 +10,8 @@ from lmms_medtasks.data.images import image_id
 from lmms_medtasks.data.prepare import prepare
 from lmms_medtasks.errors import UserError
 
+pytestmark = pytest.mark.usefixtures("home")
+
 
 def prepared(suite, folder, split="test"):
     prepare(suite, source=folder, splits=[split], sample=True)

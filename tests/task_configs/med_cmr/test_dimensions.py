@@ -2,9 +2,9 @@
 
 import pytest
 
-from lmms_medtasks.data import med_cmr_dimensions
-from lmms_medtasks.data.med_cmr_dimensions import dimension_name, dimensions
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.task_configs.med_cmr import dimensions as med_cmr_dimensions
+from lmms_medtasks.task_configs.med_cmr.dimensions import dimension_name, dimensions
 
 
 @pytest.mark.parametrize(

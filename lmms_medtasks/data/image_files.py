@@ -1,8 +1,8 @@
-"""Where the images of SURE-VQA's data sets come from: stored in the documents, or left where they are and referred to.
+"""Where a release's images come from: stored in the documents, or left where they are and referred to.
 
-SLAKE's are small and free to copy: they are stored, so that the prepared data can be moved. Those of OVQA and
-MIMIC-CXR are large, shared by up to 27 questions each, and their owners gave them to one person: a document only refers
-to the user's own file (see :mod:`lmms_medtasks.data.documents`).
+Images that are small and free to copy are stored, so that the prepared data can be moved. Of images that are large, are
+shared by many questions, or were given to one person, a document only refers to the user's own file (see
+:mod:`lmms_medtasks.data.documents`).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 
 from lmms_medtasks.data.images import image_id, image_problem
 from lmms_medtasks.data.releases import MissingFileError, checked_name
-from lmms_medtasks.data.suites import RejectedRow
+from lmms_medtasks.data.sources import RejectedRow
 from lmms_medtasks.errors import UserError
 
 Picture = tuple[dict[str, Any], str]

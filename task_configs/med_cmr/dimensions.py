@@ -6,7 +6,7 @@ import functools
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib import resources
+from pathlib import Path
 from typing import Any
 
 import yaml
@@ -31,7 +31,7 @@ def dimensions() -> tuple[Dimension, ...]:
 
 @functools.cache
 def _spellings() -> Mapping[str, Any]:
-    text = resources.files("lmms_medtasks.data").joinpath("med_cmr.yaml").read_text(encoding="utf-8")
+    text = Path(__file__).with_name("dimensions.yml").read_text(encoding="utf-8")
     table: dict[str, Any] = yaml.safe_load(text)["dimensions"]
     return table
 

@@ -9,19 +9,18 @@ from __future__ import annotations
 
 import contextlib
 import json
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
 from lmms_medtasks.data.archives import ZipFolder
-from lmms_medtasks.data.documents import LETTERS
 from lmms_medtasks.data.images import image_id
-from lmms_medtasks.data.med_cmr_dimensions import dimension_name, dimensions, is_dimension
+from lmms_medtasks.data.options import filled, right_letter
 from lmms_medtasks.data.releases import MissingFileError, Release
-from lmms_medtasks.data.suites import Candidate, RejectedRow, Split, Suite
+from lmms_medtasks.data.sources import Candidate, DataSource, RejectedRow, Split
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.task_configs.med_cmr.dimensions import dimension_name, dimensions, is_dimension
 
 ARCHIVE = "dataset.zip"
 LISTS: Mapping[str, str] = {
@@ -188,7 +187,7 @@ class MedCMRReader:
         for field in ("index", "question", "answer", "task"):
             if not _text(row, field):
                 raise RejectedRow(f"{field} is empty")
-        options = _options(row) if self._split == "mcq" else []
+        options = filled([_text(row, field) for field in OPTIONS]) if self._split == "mcq" else []
         answer = right_letter(_text(row, "answer"), options) if options else _text(row, "answer")
         images = [self._files.image(path) for path in _paths(row.get("image_path"))]
         stored = [{"bytes": data, "path": None} for data in images]
@@ -241,48 +240,11 @@ def _paths(value: Any) -> Sequence[str]:
     return [path.strip().replace("\\", "/") for path in paths]
 
 
-def _options(row: Mapping[str, Any]) -> list[str]:
-    """The options A to E up to the last that is filled; a gap between them is refused."""
-    texts = [_text(row, field) for field in OPTIONS]
-    while texts and not texts[-1]:
-        texts.pop()
-    gaps = [LETTERS[place] for place, text in enumerate(texts) if not text]
-    if gaps or len(texts) < 2:
-        what = f"option {', '.join(gaps)} is empty" if gaps else f"there are {len(texts)} options, wanted at least 2"
-        raise RejectedRow(what)
-    return texts
-
-
-def right_letter(answer: str, options: Sequence[str]) -> str:
-    """The letter of the right option: ``answer`` is the letter ("B", "b.", "(B)"), "B. text", or the option's text.
-
-    Raises:
-        RejectedRow: it is none of these, or the text of several options.
-    """
-    letters = LETTERS[: len(options)]
-    bare = re.fullmatch(r"[(\[]?([A-Za-z])[)\].:]?", answer)
-    if bare and bare.group(1).upper() in letters:
-        return bare.group(1).upper()
-    texts = [" ".join(option.casefold().split()) for option in options]
-    wanted = " ".join(answer.casefold().split())
-    labelled = re.fullmatch(r"[(\[]?([a-z])[)\].:]\s*(.+)", wanted)
-    if labelled and labelled.group(1).upper() in letters:
-        letter = labelled.group(1).upper()
-        if texts[letters.index(letter)] == labelled.group(2):
-            return letter
-    places = [letter for letter, text in zip(letters, texts, strict=True) if text == wanted]
-    if len(places) > 1:
-        raise RejectedRow(f"answer {answer[:40]!r} is the text of several options: {', '.join(places)}")
-    if not places:
-        raise RejectedRow(f"answer {answer[:40]!r} is not among the options A to {letters[-1]}, nor one's text")
-    return places[0]
-
-
 def _unpacked(name: str) -> tuple[tuple[str, ...], ...]:
     return ((f"dataset/{name}",), (name,))
 
 
-SUITE = Suite(
+MED_CMR = DataSource(
     name="med_cmr",
     title="Med-CMR",
     splits=(
@@ -305,3 +267,5 @@ SUITE = Suite(
         "commit that it stood for is recorded with each split.",
     ),
 )
+
+SOURCES = (MED_CMR,)

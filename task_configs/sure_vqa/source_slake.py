@@ -1,6 +1,6 @@
 """SLAKE for SURE-VQA: questions about CT, MRI and X-ray images; of its two languages English only, as in the paper.
 
-Its closed questions are cleaned by the paper's rule (:mod:`lmms_medtasks.data.sure_cleaning`).
+Its closed questions are cleaned by the paper's rule (:func:`.source_reader.dropped`).
 """
 
 from __future__ import annotations
@@ -8,12 +8,22 @@ from __future__ import annotations
 from typing import Any
 
 from lmms_medtasks.data.archives import ZipFolder
+from lmms_medtasks.data.image_files import Pictures, folder_of_images, stored
 from lmms_medtasks.data.releases import LocalRelease, Release
-from lmms_medtasks.data.suites import Finding, Split, Suite
-from lmms_medtasks.data.sure_cleaning import dropped
-from lmms_medtasks.data.sure_images import Pictures, folder_of_images, stored
-from lmms_medtasks.data.sure_reader import TAGS, Form, Row, SureReader, document, text, yes_no
+from lmms_medtasks.data.sources import DataSource, Finding, Split
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.task_configs.sure_vqa import shift_rules
+from lmms_medtasks.task_configs.sure_vqa.source_check import examine
+from lmms_medtasks.task_configs.sure_vqa.source_reader import (
+    TAGS,
+    Form,
+    Row,
+    SureReader,
+    document,
+    dropped,
+    text,
+    yes_no,
+)
 
 ARCHIVE = "imgs.zip"
 _FIELDS = "qid img_name question answer q_lang answer_type modality content_type location".split()
@@ -88,7 +98,7 @@ FORM = Form(
     image=lambda row: text(row, "img_name"),
 )
 
-SUITE = Suite(
+SLAKE = DataSource(
     name="sure_slake",
     title="SLAKE (SURE-VQA)",
     splits=(
@@ -112,4 +122,6 @@ SUITE = Suite(
     ),
     elsewhere=_ELSEWHERE,
     diagnose=diagnose,
+    examine=examine,
+    training_rule=shift_rules.get,
 )

@@ -15,12 +15,21 @@ from typing import Any
 
 import pytest
 
-from lmms_medtasks.data import documents, medq_deg
+from lmms_medtasks.data import documents
 from lmms_medtasks.data.images import image_id, image_problem
-from lmms_medtasks.data.medq_deg import SUITE, degradation_name, modality_name, question_key, severity_level
 from lmms_medtasks.data.releases import LocalRelease
-from lmms_medtasks.data.suites import Candidate
+from lmms_medtasks.data.sources import Candidate
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.task_configs.medq_deg import source as medq_deg
+from lmms_medtasks.task_configs.medq_deg.source import (
+    MEDQ_DEG,
+    degradation_name,
+    modality_name,
+    question_key,
+    severity_level,
+)
+
+pytestmark = pytest.mark.usefixtures("home")
 
 Row = Callable[..., dict[str, str]]
 Write = Callable[..., Path]
@@ -28,7 +37,7 @@ CLEAN, SIMULATED = "MedQ-Robust-good-test.tsv", "MedQ-Robust-simulate-test.tsv"
 
 
 def read(folder: Path, split: str = "clean") -> list[Candidate]:
-    return list(SUITE.open_split(LocalRelease(folder), SUITE.split(split)).candidates())
+    return list(MEDQ_DEG.open_split(LocalRelease(folder), MEDQ_DEG.split(split)).candidates())
 
 
 def document(candidate: Candidate) -> dict[str, Any]:
@@ -300,15 +309,15 @@ def test_the_capability_column_is_found_under_several_names(
 ) -> None:
     columns = [column for column in clean_row(0) if column != "capability"] + [name]
     table(tmp_path, [clean_row(0, **{name: "Diagnosis"})], columns=columns)
-    reader = SUITE.open_split(LocalRelease(tmp_path), SUITE.split("clean"))
+    reader = MEDQ_DEG.open_split(LocalRelease(tmp_path), MEDQ_DEG.split("clean"))
     assert reader.notes["capability_column"] == (name if text else None)
     assert name in reader.notes["columns"]
     assert document(next(iter(reader.candidates())))["capability"] == text
 
 
 def test_the_papers_counts_and_the_unknown_are_said() -> None:
-    assert SUITE.paper == {"question-answer pairs": 24_894, "clean images": 4_306}
-    assert "not stated" in SUITE.licence and "not stated" in SUITE.terms
+    assert MEDQ_DEG.paper == {"question-answer pairs": 24_894, "clean images": 4_306}
+    assert "not stated" in MEDQ_DEG.licence and "not stated" in MEDQ_DEG.terms
 
 
 SHARED = Path(os.environ.get("MEDTASKS_SHARED", Path(__file__).parents[3] / "shared"))
@@ -335,7 +344,7 @@ def test_the_real_questions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
             example["answer"],
         )
         assert found["degradation"] == "" and found["severity"] == 0
-        assert documents.problem({**found, "data": "sample"}, SUITE.tags) is None
+        assert documents.problem({**found, "data": "sample"}, MEDQ_DEG.tags) is None
         assert image_problem(found["image"]["bytes"]) is None
     assert len(degraded) == 38 and {found["severity"] for found in degraded} == {1, 2}
     assert len({found["degradation"] for found in degraded}) == 18  # 19 triples, motion_blur twice
@@ -344,7 +353,7 @@ def test_the_real_questions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 def test_the_reader_holds_one_row_at_a_time(tmp_path: Path, table: Write, clean_row: Row) -> None:
     """Candidates come lazily: the table is changed under the reader, and the later rows are seen as changed."""
     path = table(tmp_path, [clean_row(number) for number in range(2000)])
-    reader = medq_deg.MedQDegReader(LocalRelease(tmp_path), SUITE.split("clean"))
+    reader = medq_deg.MedQDegReader(LocalRelease(tmp_path), MEDQ_DEG.split("clean"))
     candidates = reader.candidates()
     assert next(candidates).document is not None
     with path.open("r+b") as handle:
