@@ -11,10 +11,10 @@ from lmms_medtasks.baselines.most_frequent import MostFrequentAnswer, read_pairs
 from lmms_medtasks.baselines.observer import Observer
 from lmms_medtasks.baselines.prompts import read_prompt
 from lmms_medtasks.data import mini
-from lmms_medtasks.data.mini import phantoms, sure_vqa
 from lmms_medtasks.harness.baseline_models import RandomModel
 from lmms_medtasks.seeding import generator
 from lmms_medtasks.task_configs.sure_vqa import hooks, shift_rules
+from tools.mini import phantoms, sure_vqa
 
 SETTINGS = {"prompt": "sure_vqa/prompt.txt"}
 

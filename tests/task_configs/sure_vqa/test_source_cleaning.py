@@ -93,7 +93,7 @@ def test_the_doctor_lists_them_too_and_counts_a_question_without_an_answer(write
 
 
 def test_the_mini_data_has_nothing_that_the_rule_drops():
-    from lmms_medtasks.data.mini import sure_vqa
+    from tools.mini import sure_vqa
 
     for suite in ("sure_slake", "sure_ovqa"):
         closed = [row for rows in sure_vqa.rows()[suite].values() for row in rows if row["answer_type"] == "closed"]
