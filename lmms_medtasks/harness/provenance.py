@@ -91,7 +91,8 @@ def _check_settings(config: dict[str, Any], suite: str) -> None:
     """Raises UserError for a setting in the YAML that there is none of, before anything is rendered."""
     from lmms_medtasks.contribute.templates import settings
 
-    settings.check((config.get("lmms_eval_specific_kwargs") or {}).get("default") or {}, config["task"], suite)
+    given = (config.get("lmms_eval_specific_kwargs") or {}).get("default") or {}
+    settings.check(given, config["task"], sources.folder_of(suite))
 
 
 def _files(config: dict[str, Any]) -> list[Path]:

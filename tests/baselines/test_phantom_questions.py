@@ -1,4 +1,4 @@
-"""phantom_questions.yml: every question can be asked, every option can be right, and its capability is one of the paper's."""
+"""Every question about the phantoms can be asked, every option can be right, its capability is one of the paper's."""
 
 from __future__ import annotations
 

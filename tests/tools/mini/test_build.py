@@ -12,7 +12,7 @@ from PIL import Image
 
 from lmms_medtasks.data import documents, mini, sources
 from lmms_medtasks.errors import UserError
-from tools.mini import build
+from tools.mini import build, medq_deg
 
 SPLITS = ("clean", "release", "train")
 
@@ -146,7 +146,7 @@ def test_unknown_suites_and_splits_are_refused_by_name():
 def test_a_folder_that_cannot_be_written_is_one_clear_error(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     for name in ("clean_rows", "train_rows"):
-        monkeypatch.setattr(build, name, list)
+        monkeypatch.setattr(medq_deg, name, list)
     with pytest.raises(UserError, match="Can't write the mini data into .*file"):
         build.build(tmp_path / "file")
 

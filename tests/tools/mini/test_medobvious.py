@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from lmms_medtasks.data import documents, mini, sources
-from lmms_medtasks.statistics import triage
+from lmms_medtasks.task_configs.medobvious.source import FORMATS
 from tools.mini import medobvious
 
 
@@ -21,7 +21,7 @@ def rows():
 def test_what_is_in_it(rows):
     assert mini.path("medobvious", "test").stat().st_size < 1_500_000
     assert set(Counter(row["tier"] for row in rows)) == {1, 2, 3, 4, 5}
-    assert {row["task_type"] for row in rows} == set(triage.FORMATS)
+    assert {row["task_type"] for row in rows} == set(FORMATS)
     assert {row["grid"] for row in rows} == {"2x2", "3x3"}
     assert {len(row["options"]) for row in rows} == {0, 5, 10}
     sides = Counter((row["item"], row["negative"]) for row in rows)

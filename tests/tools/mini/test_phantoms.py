@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from lmms_medtasks.baselines.phantom_places import at_depth
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.seeding import generator
 from tools.mini import phantoms
@@ -95,7 +96,7 @@ def test_more_spots_are_more():
 
 
 def test_a_shadow_darkens_and_enhancement_brightens_what_lies_behind():
-    behind = ultrasound.at_depth(0.76, ultrasound.MASS_ANGLES["centre"])
+    behind = at_depth(0.76, ultrasound.MASS_ANGLES["centre"])
     shadow, neither, bright = (
         _level(_drawn("Ultrasound", place="centre", behind=value), behind, 5)
         for value in ("shadow", "neither", "enhancement")
