@@ -320,7 +320,7 @@ def test_the_papers_counts_and_the_unknown_are_said() -> None:
     assert "not stated" in MEDQ_DEG.licence and "not stated" in MEDQ_DEG.terms
 
 
-SHARED = Path(os.environ.get("MEDTASKS_SHARED", Path(__file__).parents[3] / "shared"))
+SHARED = Path(os.environ.get("MEDTASKS_SHARED", Path(__file__).parents[4] / "shared"))
 
 
 @pytest.mark.skipif(not (SHARED / "make_release_sample.py").is_file(), reason="the authors' examples are not here")
