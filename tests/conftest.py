@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+pytest_plugins = ["tests.release_fixtures"]
+
 # Nothing is timed in a test: a machine with something else to do would fail it.
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")

@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from lmms_medtasks.cli.app import build
-from lmms_medtasks.data import suites
+from lmms_medtasks.data import sources
 from lmms_medtasks.harness.plugin import task_index
 from lmms_medtasks.judges import registry
 
@@ -90,7 +90,7 @@ def test_a_card_names_all_tasks_of_its_suite(card):
 def test_a_document_names_no_task_that_is_none(path):
     ours = set(task_index())
     judged = set(registry.names())
-    assert task_names(path) <= ours | set(suites.names()) | judged
+    assert task_names(path) <= ours | set(sources.names()) | judged
 
 
 def test_the_changelog_has_the_form_of_keep_a_changelog():

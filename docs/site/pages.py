@@ -32,9 +32,7 @@ def settings_page() -> str:
         "",
     ]
     for name, row in schema.table().items():
-        if "suites" in row:
-            continue
-        allowed = [f"`{each}`" for each in schema.allowed(name)]
+        allowed = [f"`{each}`" for each in schema.allowed(row)]
         lines += [f"## {name}", "", " ".join(row["about"].split()), "", f"- Type: {row['type']}"]
         lines += [f"- Allowed: {', '.join(allowed)}"] if allowed else []
         lines += [f"- Where nothing is said: `{json.dumps(row['default'])}`"] if "default" in row else []

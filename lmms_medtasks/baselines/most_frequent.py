@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from lmms_medtasks.baselines.prompts import read_prompt
-from lmms_medtasks.data.sure_shifts import Shift
+from lmms_medtasks.data.sources import TrainingRule
 from lmms_medtasks.errors import UserError
 
 
@@ -59,21 +59,21 @@ class MostFrequentAnswer:
         return Guess(min(options, key=lambda letter: (-chosen[_key(options[letter])], _key(options[letter]))), known)
 
 
-def read_pairs(path: Path, shift: Shift | None = None) -> list[tuple[str, str]]:
+def read_pairs(path: Path, rule: TrainingRule | None = None) -> list[tuple[str, str]]:
     """(question, text of the right answer) of the rows of a prepared parquet file.
 
-    ``shift``: only the rows that train under this shift of SURE-VQA: what is out of distribution is never trained on,
-    and some of it is tested.
+    ``rule``: only the rows that it says train. What is out of distribution is never trained on:
+    some of it is tested.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    tags = list(dict.fromkeys([*shift.fields, "split"])) if shift else []
+    tags = list(dict.fromkeys([*rule.fields, "split"])) if rule else []
     try:
         table = pq.read_table(path, columns=["question", "options", "answer", *tags])
     except (OSError, pa.ArrowInvalid) as error:
         raise UserError(f"Can't read the training questions from {path}: {error}") from error
-    rows = [row for row in table.to_pylist() if shift is None or shift.trains(row)]
+    rows = [row for row in table.to_pylist() if rule is None or rule.trains(row)]
     return [(row["question"], text) for row in rows if (text := answer_text(row["options"], row["answer"]))]
 
 

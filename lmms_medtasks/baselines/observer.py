@@ -25,9 +25,8 @@ from PIL import Image
 
 from lmms_medtasks.baselines import observer_colour, observer_grey
 from lmms_medtasks.baselines.observer_view import View
+from lmms_medtasks.baselines.phantom_questions import Question, added_questions, all_questions
 from lmms_medtasks.baselines.prompts import open_reply, read_prompt, spoken_answers
-from lmms_medtasks.data.mini import sure_vqa
-from lmms_medtasks.data.mini.questions import Question, all_questions
 
 FEATURES = {**observer_grey.FEATURES, **observer_colour.FEATURES}
 
@@ -78,9 +77,8 @@ def _file() -> dict[str, Any]:
 
 @functools.cache
 def _questions() -> dict[str, Question]:
-    of_sure = (entry.question for entry in sure_vqa.entries())
     known = {fact for _, fact in FEATURES}  # not the sex of a phantom
-    return {_folded(each.text): each for each in (*all_questions(), *of_sure) if known.issuperset(each.facts)}
+    return {_folded(each.text): each for each in (*all_questions(), *added_questions()) if known.issuperset(each.facts)}
 
 
 def _folded(text: str) -> str:

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
 
+from lmms_medtasks.baselines import phantom_places as places
 from lmms_medtasks.baselines.observer_view import (
     SIDE,
     Point,
@@ -19,7 +20,6 @@ from lmms_medtasks.baselines.observer_view import (
     ranked,
     strongest,
 )
-from lmms_medtasks.data.mini.phantoms import dermoscopy, endoscopy, histopathology
 
 Features = NDArray[np.float64]
 
@@ -43,7 +43,7 @@ def dermoscopy_milia(view: View) -> Features:
 def dermoscopy_veil(view: View) -> Features:
     """A wide bluish brightening in each of four directions from the middle, at any distance inside the lesion."""
     response = view.blob("b", 0.15) + view.blob("blue", 0.15)
-    sites = dermoscopy.VEIL_SITES.values()
+    sites = places.DERMOSCOPY_VEIL_SITES.values()
     return np.array([max(best(response, (k * x, k * y), 0.05)[0] for k in (0.36, 0.50, 0.66)) for x, y in sites])
 
 
@@ -104,7 +104,7 @@ def histopathology_mitoses(view: View) -> Features:
     """A dense dark plate in a cleared cell at each of the places where one can be."""
     response = view.blob("r", 0.055) + 0.5 * view.blob("r", 0.09)
     clearing = view.mean("r", (0, 0), 0.4)
-    sites = histopathology.MITOSIS_SITES
+    sites = places.HISTOPATHOLOGY_MITOSIS_SITES
     halo = [np.median([view.mean("r", at, 0.015) for at in circle(0.105, 10, site)]) for site in sites]
     dark = at_sites(response, sites, 0.025, -1)
     joint = dark + 0.6 * (np.array(halo) - clearing)
@@ -113,7 +113,7 @@ def histopathology_mitoses(view: View) -> Features:
 
 def histopathology_inflammation(view: View) -> Features:
     """How dark each quarter is at two scales, against the whole."""
-    sites = list(histopathology.QUARTERS.values())
+    sites = list(places.HISTOPATHOLOGY_QUARTERS.values())
     wide = [view.mean("r", site, 0.16) for site in sites]
     near = [view.mean("r", site, 0.08) for site in sites]
     return np.concatenate([np.array(wide) - np.median(wide), np.array(near) - np.median(near)])
@@ -145,7 +145,7 @@ def histopathology_pattern(view: View) -> Features:
     rows, columns = np.gradient(smooth)
     gxx, gyy, gxy = float(np.mean(columns**2)), float(np.mean(rows**2)), float(np.mean(rows * columns))
     lean, turn = (gxx - gyy) / (gxx + gyy), 2 * gxy / (gxx + gyy)
-    sites = list(histopathology.QUARTERS.values())
+    sites = list(places.HISTOPATHOLOGY_QUARTERS.values())
     holes = np.sort(at_sites(view.blob("g", 0.20), sites, 0.10))[::-1]
     white = float(np.mean(view.blurred("g", 0.03) > 225.0))
     return np.array([lean, turn, np.hypot(lean, turn), *holes, 100 * min(white, 0.2)])
@@ -168,19 +168,19 @@ def histopathology_mark(view: View) -> Features:
 # --- Endoscopy ------------------------------------------------------------------------------------------------------
 def endoscopy_ulcers(view: View) -> Features:
     """Small bright yellowish discs at the places where ulcers can be."""
-    return ranked(view.blob("g", 0.05) + view.blob("b", 0.05), endoscopy.ULCER_SITES, 0.03)
+    return ranked(view.blob("g", 0.05) + view.blob("b", 0.05), places.ENDOSCOPY_ULCER_SITES, 0.03)
 
 
 def endoscopy_polyp(view: View) -> Features:
     """A redder place in each quarter, at two scales."""
-    sites = list(endoscopy.POLYPS.values())
+    sites = list(places.ENDOSCOPY_POLYPS.values())
     return np.concatenate([at_sites(view.blob("red", r), sites, 0.06) for r in (0.11, 0.17)])
 
 
 def endoscopy_kind(view: View) -> Features:
     """The polyp: how wide its redness is, whether a dome's shadow and gloss or a stalk are there."""
     redness = view.blob("red", 0.13)
-    spot = strongest(list(endoscopy.POLYPS.values()), lambda site: best(redness, site, 0.09))
+    spot = strongest(list(places.ENDOSCOPY_POLYPS.values()), lambda site: best(redness, site, 0.09))
     outward = (float(np.sign(spot[0])), float(np.sign(spot[1])))
     stalk = [view.mean("red", moved(spot, d * outward[0], d * outward[1]), 0.025) for d in (0.13, 0.17, 0.21)]
     beside = [view.mean("red", moved(spot, s * 0.16 * outward[0], -s * 0.16 * outward[1]), 0.025) for s in (-1, 1)]
@@ -196,7 +196,7 @@ def endoscopy_bleeding(view: View) -> Features:
     """Dark red at and around the place where blood gathers, against the wall to its right."""
     wall = view.mean("grey", (0.72, 0.12), 0.05)
     steps = ((0, 0), (0.10, 0), (0.20, 0.02), (0.27, 0.0), (0, -0.14), (0, -0.20))
-    return np.array([view.mean("grey", moved(endoscopy.POOL, dx, dy), 0.03) - wall for dx, dy in steps])
+    return np.array([view.mean("grey", moved(places.ENDOSCOPY_POOL, dx, dy), 0.03) - wall for dx, dy in steps])
 
 
 def endoscopy_tool(view: View) -> Features:
@@ -204,16 +204,16 @@ def endoscopy_tool(view: View) -> Features:
     shaft = [view.mean("red", (x, y), 0.02) for x, y in ((-0.255, 0.82), (-0.235, 0.72))]
     wall = view.mean("red", (-0.52, 0.12), 0.05)
     fine = view.blob("b", 0.03)
-    near = endoscopy.TIPS["snare"]
+    near = places.ENDOSCOPY_TIPS["snare"]
     loop = [best(fine, moved(near, dx, dy), 0.02)[0] for dx, dy in ((-0.10, -0.21), (0.22, -0.27), (0.11, -0.49))]
-    tip = endoscopy.TIPS["forceps"]
+    tip = places.ENDOSCOPY_TIPS["forceps"]
     jaws = [best(fine, moved(tip, dx, dy), 0.02)[0] for dx, dy in ((-0.04, -0.08), (0.06, -0.07), (0, 0.03))]
     return np.array([*(np.array(shaft) - wall), np.mean(loop), np.mean(jaws)])
 
 
 def endoscopy_lumen(view: View) -> Features:
     """Darkness in each of four places."""
-    sites = list(endoscopy.LUMENS.values())
+    sites = list(places.ENDOSCOPY_LUMENS.values())
     levels = np.array([view.mean("grey", site, 0.08) for site in sites])
     return levels - levels.mean()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from lmms_medtasks.baselines import phantom_places as places
 from lmms_medtasks.baselines.observer_view import (
     Point,
     View,
@@ -17,7 +18,6 @@ from lmms_medtasks.baselines.observer_view import (
     ranked,
     strongest,
 )
-from lmms_medtasks.data.mini.phantoms import ct, mri, ultrasound, xray
 
 Features = NDArray[np.float64]
 
@@ -25,12 +25,12 @@ Features = NDArray[np.float64]
 # --- CT -------------------------------------------------------------------------------------------------------------
 def ct_lesions(view: View) -> Features:
     """Dark discs at the places in the liver where lesions can be."""
-    return ranked(view.blob("grey", 0.05), ct.LESION_SITES, 0.05, -1)
+    return ranked(view.blob("grey", 0.05), places.CT_LESION_SITES, 0.05, -1)
 
 
 def ct_stones(view: View) -> Features:
     """A small bright disc in each kidney, and the highest level there against the liver's."""
-    sites = list(ct.KIDNEYS.values())
+    sites = list(places.CT_KIDNEYS.values())
     liver = view.mean("grey", (-0.44, 0.0), 0.08)
     highest = at_sites(view.blurred("grey", 0.016), sites, 0.06) - liver
     return np.concatenate([at_sites(view.blob("grey", 0.03), sites, 0.06), highest])
@@ -38,29 +38,29 @@ def ct_stones(view: View) -> Features:
 
 def ct_spleen(view: View) -> Features:
     """Organ or fat at places along and across the spleen's axis, against its middle."""
-    middle = view.mean("grey", ct.SPLEEN, 0.04)
+    middle = view.mean("grey", places.CT_SPLEEN, 0.04)
     along, across = (-0.295, 0.955), (0.955, 0.295)
     steps = [(d, along) for d in (0.19, 0.245, 0.30)] + [(d, across) for d in (0.10, 0.14)]
-    places = [moved(ct.SPLEEN, side * d * a[0], side * d * a[1]) for d, a in steps for side in (-1, 1)]
-    return np.array([view.mean("grey", at, 0.02) - middle for at in places])
+    probed = [moved(places.CT_SPLEEN, side * d * a[0], side * d * a[1]) for d, a in steps for side in (-1, 1)]
+    return np.array([view.mean("grey", at, 0.02) - middle for at in probed])
 
 
 def ct_vessel(view: View) -> Features:
     """The aorta against muscle."""
     muscle = np.mean([view.mean("grey", (side * 0.17, 0.52), 0.04) for side in (-1, 1)])
-    disc = best(view.blob("grey", 0.055), ct.AORTA, 0.03)[1]
-    return np.array([view.mean("grey", ct.AORTA, 0.03) - muscle, view.mean("grey", disc, 0.02) - muscle])
+    disc = best(view.blob("grey", 0.055), places.CT_AORTA, 0.03)[1]
+    return np.array([view.mean("grey", places.CT_AORTA, 0.03) - muscle, view.mean("grey", disc, 0.02) - muscle])
 
 
 # --- MRI ------------------------------------------------------------------------------------------------------------
 def mri_spots(view: View) -> Features:
     """Small bright discs at the places in the brain where spots can be."""
-    return ranked(view.blob("grey", 0.03), mri.SPOT_SITES, 0.04)
+    return ranked(view.blob("grey", 0.03), places.MRI_SPOT_SITES, 0.04)
 
 
 def mri_mass(view: View) -> Features:
     """Bright disc or ring, and its edge, in each quarter."""
-    sites = list(mri.MASS_SITES.values())
+    sites = list(places.MRI_MASS_SITES.values())
     disc = at_sites(view.blob("grey", 0.10), sites, 0.06)
     edge = at_sites(view.energy("grey", 0.05, 0.06), sites, 0.05)
     return np.concatenate([disc, edge])
@@ -69,7 +69,7 @@ def mri_mass(view: View) -> Features:
 def mri_core(view: View) -> Features:
     """The middle of the mass against its rim, at three scales."""
     disc = view.blob("grey", 0.11)
-    start = strongest(list(mri.MASS_SITES.values()), lambda site: best(disc, site, 0.05))
+    start = strongest(list(places.MRI_MASS_SITES.values()), lambda site: best(disc, site, 0.05))
     tissue = np.mean([view.mean("grey", (side * 0.36, -0.12), 0.05) for side in (-1, 1)])
     spot = centre_of(view.blurred("grey", 0.012) - tissue - 25.0, start, 0.115)
     middle = view.mean("grey", spot, 0.015)
@@ -104,19 +104,19 @@ def mri_weighting(view: View) -> Features:
 # --- X-ray ----------------------------------------------------------------------------------------------------------
 def xray_nodules(view: View) -> Features:
     """Small bright discs at the places in the lungs where nodules can be."""
-    return ranked(view.blob("grey", 0.045), xray.NODULE_SITES, 0.04)
+    return ranked(view.blob("grey", 0.045), places.XRAY_NODULE_SITES, 0.04)
 
 
 def xray_opacity(view: View) -> Features:
     """A wide soft brightening in each of four places."""
-    return at_sites(view.blob("grey", 0.13), list(xray.OPACITY_SITES.values()), 0.04)
+    return at_sites(view.blob("grey", 0.13), list(places.XRAY_OPACITY_SITES.values()), 0.04)
 
 
 def xray_heart(view: View) -> Features:
     """Levels along a line through the heart's border on the right of the picture, between spine and lung."""
     heart, lung = view.mean("grey", (0.12, 0.28), 0.04), view.mean("grey", (0.62, -0.02), 0.04)
-    places = [(x, 0.28) for x in (0.28, 0.34, 0.40, 0.46, 0.52)] + [(x, 0.20) for x in (0.28, 0.36, 0.44, -0.17, -0.22)]
-    return (np.array([view.mean("grey", at, 0.025) for at in places]) - lung) / max(heart - lung, 20.0)
+    probed = [(x, 0.28) for x in (0.28, 0.34, 0.40, 0.46, 0.52)] + [(x, 0.20) for x in (0.28, 0.36, 0.44, -0.17, -0.22)]
+    return (np.array([view.mean("grey", at, 0.025) for at in probed]) - lung) / max(heart - lung, 20.0)
 
 
 def xray_density(view: View) -> Features:
@@ -129,7 +129,7 @@ def xray_density(view: View) -> Features:
 def xray_effusion(view: View) -> Features:
     """Each lower outer corner of the lungs against the lung above it."""
     values = []
-    for side, at in ((-1, xray.ANGLES["left"]), (1, xray.ANGLES["right"])):
+    for side, at in ((-1, places.XRAY_ANGLES["left"]), (1, places.XRAY_ANGLES["right"])):
         above = view.mean("grey", (side * 0.60, 0.12), 0.04)
         corner = [moved(at, side * dx, dy) for dx, dy in ((0, 0), (0.04, -0.08), (-0.10, -0.08))]
         values += [view.mean("grey", place, 0.03) - above for place in corner]
@@ -148,8 +148,8 @@ def xray_device(view: View) -> Features:
 
 
 # --- Ultrasound -----------------------------------------------------------------------------------------------------
-_MASSES: tuple[Point, ...] = tuple(ultrasound.at_depth(0.53, a) for a in ultrasound.MASS_ANGLES.values())
-_CYSTS: tuple[Point, ...] = tuple(ultrasound.at_depth(0.27, a) for a in ultrasound.CYST_ANGLES)
+_MASSES: tuple[Point, ...] = tuple(places.at_depth(0.53, a) for a in places.ULTRASOUND_MASS_ANGLES.values())
+_CYSTS: tuple[Point, ...] = tuple(places.at_depth(0.27, a) for a in places.ULTRASOUND_CYST_ANGLES)
 
 
 def ultrasound_cysts(view: View) -> Features:
@@ -172,16 +172,16 @@ def ultrasound_place(view: View) -> Features:
 def _extent(view: View) -> Features:
     """Logarithms of the mass's half-width across the beam and along it (unit coordinates), from its level at steps."""
     spot, sign = _mass(view)
-    tissue = np.mean([view.mean("grey", ultrasound.at_depth(0.53, a), 0.05) for a in (-0.15, 0.15)])
+    tissue = np.mean([view.mean("grey", places.at_depth(0.53, a), 0.05) for a in (-0.15, 0.15)])
     spot = centre_of(sign * (view.blurred("grey", 0.02) - tissue) - 20.0, spot, 0.13)
     contrast = sign * max(sign * (view.mean("grey", spot, 0.03) - tissue), 25.0)
-    turn = np.arctan2(spot[0] - ultrasound.TIP[0], spot[1] - ultrasound.TIP[1])
+    turn = np.arctan2(spot[0] - places.ULTRASOUND_TIP[0], spot[1] - places.ULTRASOUND_TIP[1])
     across, along = (np.cos(turn), -np.sin(turn)), (np.sin(turn), np.cos(turn))
     steps = np.arange(0.02, 0.30, 0.04)
     widths = []
     for axis in (across, along):
-        places = [moved(spot, s * d * axis[0], s * d * axis[1]) for s in (-1, 1) for d in steps]
-        shares = (np.array([view.mean("grey", at, 0.02) for at in places]) - tissue) / contrast
+        probed = [moved(spot, s * d * axis[0], s * d * axis[1]) for s in (-1, 1) for d in steps]
+        shares = (np.array([view.mean("grey", at, 0.02) for at in probed]) - tissue) / contrast
         inside = np.cumprod(np.clip(2.0 * shares.reshape(2, -1), 0.0, 1.0), axis=1)
         widths.append(0.04 * inside.sum(axis=1).mean() + 0.01)
     return np.log(np.array(widths))
@@ -203,19 +203,19 @@ def ultrasound_shape(view: View) -> Features:
 def ultrasound_echo(view: View) -> Features:
     """The mass's level against the tissue beside it, inside and a little around."""
     spot, _ = _mass(view)
-    tissue = np.mean([view.mean("grey", ultrasound.at_depth(0.53, a), 0.05) for a in (-0.15, 0.15)])
+    tissue = np.mean([view.mean("grey", places.at_depth(0.53, a), 0.05) for a in (-0.15, 0.15)])
     return np.array([view.mean("grey", spot, 0.02) - tissue, view.mean("grey", spot, 0.05) - tissue])
 
 
 def ultrasound_behind(view: View) -> Features:
     """The band behind the mass against the same depth on both sides, at three depths."""
     spot, _ = _mass(view)
-    angle = float(np.arctan2(spot[0] - ultrasound.TIP[0], spot[1] - ultrasound.TIP[1]))
+    angle = float(np.arctan2(spot[0] - places.ULTRASOUND_TIP[0], spot[1] - places.ULTRASOUND_TIP[1]))
     values = []
     for depth in (0.68, 0.74, 0.80, 0.88):
         beside = [a for a in (angle - 0.2, angle + 0.2) if abs(a) < 0.5]
-        level = np.mean([view.mean("grey", ultrasound.at_depth(depth, a), 0.03) for a in beside])
-        values.append(view.mean("grey", ultrasound.at_depth(depth, angle), 0.03) - level)
+        level = np.mean([view.mean("grey", places.at_depth(depth, a), 0.03) for a in beside])
+        values.append(view.mean("grey", places.at_depth(depth, angle), 0.03) - level)
     return np.array(values)
 
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from lmms_medtasks.data import doctor as doctors
-from lmms_medtasks.data import store, suites, sure_images
+from lmms_medtasks.data import image_files, sources, store
 from lmms_medtasks.data.documents import DATA, Data, images_of, is_reference
 from lmms_medtasks.data.locating import find, not_found
 from lmms_medtasks.data.prepare import prepare as prepare_suite
@@ -27,7 +27,7 @@ DataOption = Annotated[str, typer.Option("--data", help="full, sample or mini (d
 def list_data(as_json: JsonOption = False) -> None:
     """Show all suites and splits, and which of them are prepared."""
     store.chosen_data()  # a misspelt MEDTASKS_DATA is told here too
-    rows = [row for name in suites.names() for row in _state(suites.get(name))]
+    rows = [row for name in sources.names() for row in _state(sources.get(name))]
     if as_json:
         typer.echo(json.dumps(rows, indent=2))
         return
@@ -37,7 +37,7 @@ def list_data(as_json: JsonOption = False) -> None:
         typer.echo(f"{name:<23} {state:<40} {row['about']}")
 
 
-def _state(suite: suites.Suite) -> list[dict[str, Any]]:
+def _state(suite: sources.DataSource) -> list[dict[str, Any]]:
     """One row a split: rows by variant, or what is wrong with it."""
     rows = []
     for split in suite.splits:
@@ -118,7 +118,7 @@ def doctor(
 
 
 def _diagnosis(found: doctors.Diagnosis) -> str:
-    record = suites.get(found.suite)
+    record = sources.get(found.suite)
     lines = [f"{record.title}: {found.source}"]
     lines += [f"  {each.state:<8} {each.what}: {each.detail}" for each in found.findings]
     if found.sizes:
@@ -146,7 +146,7 @@ def inspect(
     as_json: JsonOption = False,
 ) -> None:
     """Check prepared data against its manifest, count its tags, and show some rows."""
-    record = suites.get(suite)
+    record = sources.get(suite)
     variant = _variant(data)
     names = [record.split(split).name] if split else [s.name for s in record.splits]
     found = []
@@ -170,7 +170,7 @@ def _variant(text: str) -> Data | None:
     raise unknown("data", text, DATA, "--data")
 
 
-def _contents(suite: suites.Suite, located: store.Located, rows: int) -> dict[str, Any]:
+def _contents(suite: sources.DataSource, located: store.Located, rows: int) -> dict[str, Any]:
     """What a split holds, read without its images but for the rows shown."""
     import pyarrow.parquet as pq
 
@@ -201,7 +201,7 @@ def _references(located: store.Located) -> dict[str, Any]:
     pairs = [(path, name) for path, name in zip(paths, table.column("image_id").to_pylist(), strict=True) if path]
     if not pairs:
         return {}
-    changed = sure_images.changed_files(pairs)
+    changed = image_files.changed_files(pairs)
     return {"referenced_images": len({path for path, _ in pairs}), "gone_or_changed": changed}
 
 
@@ -239,4 +239,4 @@ def _shown(contents: dict[str, Any]) -> str:
 @app.command()
 def where(suite: Annotated[str, typer.Argument(help="Name of a suite (default: the folder of all).")] = "") -> None:
     """Print the folder of the prepared data (MEDTASKS_HOME, or the user's cache folder)."""
-    typer.echo(store.home() / suites.get(suite).name if suite else store.home())
+    typer.echo(store.home() / sources.get(suite).name if suite else store.home())

@@ -58,10 +58,11 @@ def build(
     """Build a set of grids from labelled pictures.
 
     The inliers of a grid share modality, anatomy and view and have no finding; the outlier is of one of five kinds:
-    another category, a wrong orientation, another view, a violated integrity, a finding. OUT gets the release's form:
-    lmms-medtasks data prepare medobvious --source OUT makes the tasks run on it. OUT/manifest.json says how each grid
-    was made. A set in which trivial features tell the outlier is put into OUT.refused, and the exit status is 1. An
-    interrupted build leaves nothing behind; the same command makes the same set.
+    another category, a wrong orientation, another view, a violated integrity, a finding. OUT gets the form of the
+    release that it is like: lmms-medtasks data prepare SUITE --source OUT makes that suite's tasks run on it.
+    OUT/manifest.json says how each grid was made. A set in which trivial features tell the outlier is put into
+    OUT.refused, and the exit status is 1. An interrupted build leaves nothing behind; the same command makes the same
+    set.
     """
     from lmms_medtasks import grids
     from lmms_medtasks.grids import leaks, plan, pool, reading, writing

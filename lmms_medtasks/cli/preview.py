@@ -57,13 +57,15 @@ def _mini(modality: str | None) -> Iterator[Subject]:
     """The first mini image of each modality, or of one."""
     import pyarrow.parquet as parquet
 
-    from lmms_medtasks.data import mini
+    from lmms_medtasks.data import mini, sources
 
-    table = parquet.read_table(mini.path("medq_deg", "clean"), columns=["modality", "image"])
-    first: dict[str, int] = {}
-    for row, found in enumerate(table["modality"].to_pylist()):
-        first.setdefault(found, row)
+    first: dict[str, bytes] = {}
+    for source in map(sources.get, sources.names()):
+        if source.preview:
+            table = parquet.read_table(mini.path(source.name, source.preview), columns=["modality", "image"])
+            for row, found in enumerate(table["modality"].to_pylist()):
+                if found not in first:
+                    first[found] = table["image"][row].as_py()["bytes"]
     for each in degradations.modalities():
         if each in first and modality in (None, each):
-            data = table["image"][first[each]].as_py()["bytes"]
-            yield f"{each} (mini phantom)", Image.open(io.BytesIO(data)), each
+            yield f"{each} (mini phantom)", Image.open(io.BytesIO(first[each])), each

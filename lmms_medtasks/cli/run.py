@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import signal
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from typing import Annotated
 
 import typer
 
+from lmms_medtasks import folders
 from lmms_medtasks.errors import UserError, unknown
 from lmms_medtasks.samples import result_files as results
 
@@ -87,7 +89,7 @@ def _checked_tasks(arguments: list[str]) -> list[str]:
     tasks = _value(arguments, "--tasks")
     if not tasks or _value(arguments, "--model") is None:
         raise UserError(
-            "Name a model and tasks, for example: lmms-medtasks run --model medtasks_observer --tasks medq_deg_levels. "
+            "Name a model and tasks: lmms-medtasks run --model MODEL --tasks TASK,TASK. "
             "`lmms-eval --tasks list` lists all tasks, `lmms-eval models` all models."
         )
     limit = _value(arguments, "--limit")
@@ -104,8 +106,13 @@ def _check_names(tasks: list[str], model: str) -> None:
     """Raises UserError for names that begin as ours do and are none of ours; the harness would show a traceback."""
     from lmms_medtasks.harness import plugin
 
-    ours = plugin.task_index()
-    beginnings = tuple({"_".join(name.split("_")[:2]) for name in ours if "_" in name} | {"medobvious", "sure_"})
+    ours = folders.task_files()
+    by_folder: dict[Path, list[str]] = {}
+    for name, path in ours.items():
+        by_folder.setdefault(path.parent, []).append(name)
+    # What the names of a benchmark's tasks have in common; three letters in common may be chance.
+    common = map(os.path.commonprefix, by_folder.values())
+    beginnings = tuple(each for each in common if len(each) > 3)
     for task in tasks:
         if task.startswith(beginnings) and task not in ours and not set(task) & set("*?["):
             raise unknown("task", task, ours, "--tasks")

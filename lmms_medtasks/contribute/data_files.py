@@ -10,7 +10,7 @@ from lmms_medtasks.contribute.chain import Chain
 from lmms_medtasks.contribute.problems import Findings, nearest
 from lmms_medtasks.contribute.tables import BUILDERS
 from lmms_medtasks.contribute.templates.including import LOCAL
-from lmms_medtasks.data import suites
+from lmms_medtasks.data import sources
 
 PROTOCOL = "medtasks://"
 _MAGIC = "*?[$~{"
@@ -77,11 +77,11 @@ def _check_file(chain: Chain, name: Any, found: Findings) -> None:
 
 def _check_ours(chain: Chain, name: str, found: Findings) -> None:
     suite, _, split = name.removeprefix(PROTOCOL).partition("/")
-    if suite not in suites.names():
-        _add(chain, found, "data_files", name, "no such suite", near=nearest(suite, suites.names()),
-             allowed=tuple(suites.names()))  # fmt: skip
+    if suite not in sources.names():
+        _add(chain, found, "data_files", name, "no such suite", near=nearest(suite, sources.names()),
+             allowed=tuple(sources.names()))  # fmt: skip
         return
-    known = [each.name for each in suites.get(suite).splits]
+    known = [each.name for each in sources.get(suite).splits]
     if split not in known:
         _add(chain, found, "data_files", name, f"{suite} has no such split", near=nearest(split, known),
              allowed=tuple(known))  # fmt: skip

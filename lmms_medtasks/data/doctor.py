@@ -6,26 +6,15 @@ there. One that is there and can't be decoded is found by the preparation.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from lmms_medtasks.data import suites, sure_shifts
+from lmms_medtasks.data import sources
 from lmms_medtasks.data.releases import LocalRelease
-from lmms_medtasks.data.suites import Finding, Split, SplitReader, Suite
-from lmms_medtasks.data.sure_reader import SureReader, empty, listed
+from lmms_medtasks.data.sources import DataSource, Finding, Size, Split, SplitReader
 from lmms_medtasks.errors import UserError
-
-
-@dataclass(frozen=True)
-class Size:
-    """How many questions something has here and in the paper (None: the paper does not say)."""
-
-    what: str
-    here: int
-    paper: int | None = None
 
 
 @dataclass
@@ -55,28 +44,39 @@ def diagnose(suite: str, source: Path) -> Diagnosis:
     Raises:
         UserError: an unknown suite, or no folder that can be read.
     """
-    record = suites.get(suite)
+    record = sources.get(suite)
     release = LocalRelease(Path(source), record.elsewhere)
     found = Diagnosis(record.name, str(source), how=_how(record))
     found.findings += _files(record, release)
     if record.diagnose:
         found.findings += record.diagnose(release)
-    rows: dict[str, list[Mapping[str, Any]]] = {}
+    readers: dict[str, SplitReader] = {}
     for split in record.splits:
-        if split.files_in(release):
-            _look_into(record, release, split, found, rows)
-    if rows:
-        _compare(record, rows, found)
+        if not split.files_in(release):
+            continue
+        try:
+            readers[split.name] = record.open_split(release, split)
+        except UserError as error:
+            found.findings.append(Finding(f"split {split.name}", "missing", str(error)))
+        else:
+            _miss_images(split, readers[split.name], found)
+    if record.examine and readers:
+        examined = record.examine(record, readers)
+        found.findings += examined.findings
+        found.sizes += examined.sizes
+        found.shared.update(examined.shared)
+    elif not record.examine:
+        found.sizes += [Size(name, each.records, each.notes.get("paper")) for name, each in readers.items()]
     return found
 
 
-def _how(record: Suite) -> str:
+def _how(record: DataSource) -> str:
     if record.obtain:
         return record.obtain
     return f"From the hub: dataset {record.hub_repository}, or leave --source out of lmms-medtasks data prepare."
 
 
-def _files(record: Suite, release: LocalRelease) -> Iterator[Finding]:
+def _files(record: DataSource, release: LocalRelease) -> Iterator[Finding]:
     """The tables, each once, with the splits that are made from them."""
     uses: dict[str, list[Split]] = {}
     for split in record.splits:
@@ -95,44 +95,6 @@ def _files(record: Suite, release: LocalRelease) -> Iterator[Finding]:
             yield Finding(f"split {split.name}", "missing" if split.default else "note", f"not there: {split.wanted()}")
 
 
-def _look_into(
-    record: Suite, release: LocalRelease, split: Split, found: Diagnosis, rows: dict[str, list[Mapping[str, Any]]]
-) -> None:
-    try:
-        reader = record.open_split(release, split)
-    except UserError as error:
-        found.findings.append(Finding(f"split {split.name}", "missing", str(error)))
-        return
-    _miss_images(split, reader, found)
-    if not isinstance(reader, SureReader):
-        found.sizes.append(Size(split.name, reader.records, reader.notes.get("paper")))
-        return
-    rows[split.name] = []
-    reasons: Counter[str] = Counter()
-    known = set()
-    for _, row, document in reader.rows():
-        if isinstance(document, Exception):
-            reasons[str(document)] += 1
-        elif document["id"] in known:
-            reasons["a record with its number was there before"] += 1
-        else:
-            known.add(document["id"])
-            # The paper's sizes have one question without an answer, which no task can ask.
-            rows[split.name].append({**_tags(record, document), "image": reader.image_name(row)})
-            if reason := empty(document):
-                reasons[f"{reason} (the sizes below have it)"] += 1
-    for reason, count in reasons.items():
-        found.findings.append(Finding(f"split {split.name}", "note", f"{count:,} records would be rejected: {reason}"))
-    for name, value in reader.notes.items():
-        if name == "cleaned":
-            found.findings += [
-                Finding(f"split {split.name}", "note", f"questions left out, {reason}: {listed(numbers)}")
-                for reason, numbers in value.items()
-            ]
-        elif value:
-            found.findings.append(Finding(f"split {split.name}", "note", f"{name}: {value}"))
-
-
 def _miss_images(split: Split, reader: SplitReader, found: Diagnosis) -> None:
     """Say how many images are not there, and how many questions that costs."""
     missing = list(reader.missing_images())
@@ -141,37 +103,3 @@ def _miss_images(split: Split, reader: SplitReader, found: Diagnosis) -> None:
         detail = f"{len(images):,} images are not there, which costs {len(missing):,} questions"
         state: Literal["missing", "note"] = "missing" if split.default else "note"
         found.findings.append(Finding(f"split {split.name}", state, f"{detail}; the first: {images[0]!r}"))
-
-
-def _tags(record: Suite, document: Mapping[str, Any]) -> dict[str, Any]:
-    """What the shifts of the suite look at."""
-    wanted = {"split", *(name for shift in sure_shifts.of_suite(record.name) for name in shift.fields)}
-    return {tag: document[tag] for tag in record.tags if tag in wanted}
-
-
-def _compare(record: Suite, rows: Mapping[str, list[Mapping[str, Any]]], found: Diagnosis) -> None:
-    """The sizes of Tables 1 to 3 and ours. A shift is left out where a split that it is made from is not there."""
-    paper = sure_shifts.paper_sizes(record.name)
-    for split, got in rows.items():
-        found.sizes.append(Size(f"{split}, all", len(got), paper["all"].get(split)))
-    for shift in sure_shifts.of_suite(record.name):
-        if "test" not in rows or (shift.join_train and "train" not in rows):
-            continue
-        all_rows = [row for name in ("train", "test") for row in rows.get(name, [])]
-        sides = [shift.tests(row) for row in all_rows]
-        printed = paper["shifts"].get(shift.name, {})
-        for name, count in sure_shifts.sizes(shift, all_rows).items():
-            if name != "train_iid" or "train" in rows:
-                found.sizes.append(Size(f"{shift.name}, {_LONG[name]}", count, printed.get(name)))
-        images = [{row["image"] for row, each in zip(all_rows, sides, strict=True) if each == side} for side in _SIDES]
-        found.shared[shift.name] = len(images[0] & images[1])
-        for side in set(_SIDES) - set(sides):
-            values = sure_shifts.present(shift, all_rows)
-            found.findings.append(
-                Finding(shift.name, "missing", f"no {_NAMES[side]} test question. Values present: {values}")
-            )
-
-
-_SIDES = ("iid", "ood")
-_NAMES = {"iid": "i.i.d.", "ood": "OoD"}
-_LONG = {"train_iid": "train i.i.d.", "test_iid": "test i.i.d.", "test_ood": "test OoD"}

@@ -29,6 +29,9 @@ DATA: tuple[Data, ...] = ("full", "sample", "mini")
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
+CHOICES_SEPARATOR = " | "
+"""Between the answers in the tag ``choices``: those that a question allows whose options have no letters."""
+
 FIELDS: Mapping[str, str] = {
     "id": "text",
     "image": "image",

@@ -36,7 +36,9 @@ class MedtasksFileSystem(fsspec.AbstractFileSystem):  # type: ignore[misc]
         if len(parts) > 2 and Path("/", rest).is_file():
             return f"/{rest}"  # datasets, when it streams, makes two slashes of three
         if len(parts) != 2:
-            raise UserError(f"{path!r} names no data: wanted medtasks://SUITE/SPLIT, as in medtasks://medq_deg/clean.")
+            raise UserError(
+                f"{path!r} names no data: wanted medtasks://SUITE/SPLIT, as `lmms-medtasks data list` names them."
+            )
         return str(locate(*parts).path)
 
     def info(self, path: str, **kwargs: Any) -> dict[str, Any]:

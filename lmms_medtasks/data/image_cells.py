@@ -13,7 +13,7 @@ from typing import Any
 
 from lmms_medtasks.data.archives import ZipFolder
 from lmms_medtasks.data.releases import MissingFileError, Release, checked_name
-from lmms_medtasks.data.suites import RejectedRow
+from lmms_medtasks.data.sources import RejectedRow
 
 _SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".webp")
 _DATA_URL = re.compile(r"data:image/[\w.+-]+;base64,", re.IGNORECASE)

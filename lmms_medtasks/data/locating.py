@@ -6,7 +6,7 @@ import functools
 import os
 from pathlib import Path
 
-from lmms_medtasks.data import store, suites
+from lmms_medtasks.data import sources, store
 from lmms_medtasks.data.documents import Data, rows_digest
 from lmms_medtasks.data.prepare import prepare
 from lmms_medtasks.data.store import Located
@@ -41,7 +41,7 @@ def find(suite: str, split: str, data: Data | None = None) -> Located | None:
     Raises:
         UserError: an unknown suite or split, damaged data.
     """
-    suites.get(suite).split(split)
+    sources.get(suite).split(split)
     if data == "mini":
         return _mini(suite, split)
     for variant in _variants(data):
@@ -57,17 +57,17 @@ def not_found(suite: str, split: str, data: Data | None, tried: str = "") -> Dat
             f"There is no mini data for {suite}/{split}. Set MEDTASKS_DATA to full or sample, or unset it."
         )
     # A split that is not prepared unless asked for, and a sample that the hub cannot give, need their options.
-    options = "" if suites.get(suite).split(split).default else f" --split {split}"
+    options = "" if sources.get(suite).split(split).default else f" --split {split}"
     ways = [
         f"from a folder with the release's files: lmms-medtasks data prepare {suite} --source DIR{options}"
         + (" --sample" if data == "sample" else ""),
         "a trial run on the bundled mini data: set MEDTASKS_DATA=mini",
     ]
-    if suites.get(suite).obtain:
-        ways[0] += f"\n     {suites.get(suite).obtain}"
-    if data != "sample" and suites.get(suite).hub_repository:
+    if sources.get(suite).obtain:
+        ways[0] += f"\n     {sources.get(suite).obtain}"
+    if data != "sample" and sources.get(suite).hub_repository:
         ways.insert(
-            0, f"from the hub ({suites.get(suite).hub_repository}): lmms-medtasks data prepare {suite}{options}"
+            0, f"from the hub ({sources.get(suite).hub_repository}): lmms-medtasks data prepare {suite}{options}"
         )
     places = " or ".join(str(store.folder(suite, variant)) for variant in _variants(data))
     return DataNotFound(
@@ -94,7 +94,7 @@ def offline() -> bool:
 
 def _prepare_from_hub(suite: str, split: str) -> str:
     """Try to prepare a split from the hub; the empty text if that worked, else why not."""
-    if not suites.get(suite).hub_repository:
+    if not sources.get(suite).hub_repository:
         return "It is on no hub."
     if offline():
         return "The hub was not tried: HF_HUB_OFFLINE is set."

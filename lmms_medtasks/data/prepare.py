@@ -2,8 +2,8 @@
 
 Whether a folder holds the benchmark or a part of it is settled by counting the records, good or bad, of the release's
 tables in the folder: those of the splits asked for, and the others too if these do not suffice. Fewer than
-``Suite.full_records`` (the paper's count) make it a *sample*, and so does ``sample=True``. What comes from the hub is
-*full*. The word is in every row and in the manifest, and it names the folder.
+``DataSource.full_records`` (the paper's count) make it a *sample*, and so does ``sample=True``. What comes from the hub
+is *full*. The word is in every row and in the manifest, and it names the folder.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import Any
 
 import lmms_medtasks
-from lmms_medtasks.data import committing, store, suites
+from lmms_medtasks.data import committing, sources, store
 from lmms_medtasks.data.documents import SCHEMA_VERSION, Data
 from lmms_medtasks.data.hub import Download, HubRelease
 from lmms_medtasks.data.progress import bar, say
 from lmms_medtasks.data.releases import LocalRelease, Release, SourceFile, source_file
+from lmms_medtasks.data.sources import Candidate, DataSource, Split, SplitReader
 from lmms_medtasks.data.store import Entry
-from lmms_medtasks.data.suites import Candidate, Split, SplitReader, Suite
 from lmms_medtasks.data.writer import Written, write_documents
 from lmms_medtasks.errors import ConcurrentPreparation, UserError
 
@@ -55,7 +55,7 @@ def prepare(
             folder that cannot be written.
         ConcurrentPreparation: the other process did not finish in time.
     """
-    record = suites.get(suite)
+    record = sources.get(suite)
     wanted = [record.split(name) for name in splits] if splits else [s for s in record.splits if s.default]
     if source is None and not record.hub_repository:
         raise UserError(
@@ -84,7 +84,7 @@ def prepare(
 class _Preparation:
     """One call of :func:`prepare`: a suite, where its files are, and what was found out about them so far."""
 
-    def __init__(self, suite: Suite, release: Release) -> None:
+    def __init__(self, suite: DataSource, release: Release) -> None:
         self._suite, self._release = suite, release
         self._readers: dict[str, SplitReader] = {}
         self._files: dict[str, list[SourceFile]] = {}
@@ -183,7 +183,7 @@ def _reasons(written: Written) -> str:
     return "".join(f"\n  {n:,} times, first in row {first[reason]}: {reason}" for reason, n in counts.most_common(3))
 
 
-def _header(suite: Suite, data: Data, why: str) -> dict[str, Any]:
+def _header(suite: DataSource, data: Data, why: str) -> dict[str, Any]:
     """The part of a manifest that all splits share."""
     return {
         "suite": suite.name,
@@ -208,7 +208,7 @@ def _entries(suite: str, data: str) -> Mapping[str, Entry]:
         return {}
 
 
-def _present(suite: Suite, wanted: Sequence[Split], release: LocalRelease, all_of_them: bool) -> list[Split]:
+def _present(suite: DataSource, wanted: Sequence[Split], release: LocalRelease, all_of_them: bool) -> list[Split]:
     """The splits whose files the folder has; says which it has not; ``UserError`` if it has none, or not all."""
     present = [split for split in wanted if split.files_in(release)]
     missing = [split for split in wanted if split not in present]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from lmms_medtasks.data import documents
 from lmms_medtasks.data.documents import Data, RowsDigest
 from lmms_medtasks.data.images import image_problem
-from lmms_medtasks.data.suites import Candidate, Suite
+from lmms_medtasks.data.sources import Candidate, DataSource
 
 if TYPE_CHECKING:
     import pyarrow.parquet as pq
@@ -31,7 +31,7 @@ class Written:
     rejected: list[dict[str, Any]] = field(default_factory=list)
 
 
-def write_documents(candidates: Iterable[Candidate], path: Path, suite: Suite, data: Data) -> Written:
+def write_documents(candidates: Iterable[Candidate], path: Path, suite: DataSource, data: Data) -> Written:
     """Write the documents among ``candidates`` to ``path`` as parquet, in order; what is none is returned as rejected.
 
     Nobody should read the file before this returns; an ``OSError`` of writing passes through.
@@ -63,7 +63,7 @@ def write_documents(candidates: Iterable[Candidate], path: Path, suite: Suite, d
     return written
 
 
-def _reason_against(document: dict[str, Any], data: Data, suite: Suite, ids: set[str]) -> str | None:
+def _reason_against(document: dict[str, Any], data: Data, suite: DataSource, ids: set[str]) -> str | None:
     """Fill in ``data``; why the document cannot be taken, or None."""
     document["data"] = data
     reason = documents.problem(document, suite.tags, images_optional=suite.images_optional)

@@ -18,13 +18,13 @@ from lmms_eval.api.model import lmms
 from loguru import logger
 from tqdm import tqdm
 
-from lmms_medtasks import data as sources
-from lmms_medtasks.baselines import bone_observer, most_frequent, pixel_outlier, random_choice
+from lmms_medtasks import folders
+from lmms_medtasks.baselines import most_frequent, pixel_outlier, random_choice
 from lmms_medtasks.baselines.observer import Observer
 from lmms_medtasks.baselines.prompts import read_prompt
 from lmms_medtasks.contribute.templates import binding
-from lmms_medtasks.data import suites, sure_shifts
-from lmms_medtasks.data.sure_reader import SEPARATOR
+from lmms_medtasks.data import locate, sources
+from lmms_medtasks.data.documents import CHOICES_SEPARATOR
 from lmms_medtasks.errors import UserError, user_errors
 from lmms_medtasks.seeding import generator
 
@@ -129,9 +129,9 @@ class RandomModel(_Baseline):
     """``medtasks_random``: uniform over the options, at any temperature."""
 
     def _start(self, task: str, documents: Any) -> None:
-        """Closed questions of SURE-VQA name their options in words; their documents list them."""
+        """A question may name its options in words; its document then lists them under ``choices``."""
         listed = documents.select_columns(["question", "choices"]) if "choices" in documents.column_names else ()
-        self._choices = {row["question"]: row["choices"].split(SEPARATOR) for row in listed if row["choices"]}
+        self._choices = {row["question"]: row["choices"].split(CHOICES_SEPARATOR) for row in listed if row["choices"]}
 
     def reply(self, prompt: str, pictures: list[Any], temperature: float, rng: np.random.Generator) -> str:
         choices = self._choices.get(prompt)
@@ -142,8 +142,8 @@ class MostFrequentModel(_Baseline):
     """``medtasks_most_frequent``: the most frequent training answer to the same question, see :mod:`.most_frequent`.
 
     ``train``: where the training questions are, a ``medtasks://suite/split`` or a parquet file. By default a task
-    learns from its own ``training_split`` or the training split of its suite's data (MedQ-Deg's; SURE-VQA's, what the
-    task's shift trains on). A task without either is refused: answers to other questions are no baseline.
+    learns from its own ``training_split`` or the training split of its suite's data, of which it takes what the task's
+    shift trains on. A task without either is refused: answers to other questions are no baseline.
     """
 
     def __init__(self, train: str = "", **kwargs: Any) -> None:
@@ -197,11 +197,10 @@ class MostFrequentModel(_Baseline):
         ours = task in self._suites
         if not self._train and not ours:
             raise _untaught(task)
-        names = documents.select_columns(["shift"])[0]["shift"] if ours and "shift" in documents.column_names else ""
-        shift = sure_shifts.get(names) if names else None
-        train = self._train or f"medtasks://{shift.suite if shift else self._suites[task]}/train"
+        shift = documents.select_columns(["shift"])[0]["shift"] if ours and "shift" in documents.column_names else ""
+        train = self._train or f"medtasks://{self._suites[task]}/train"
         self._task = (task, train)
-        self._model = _trained(train, shift.name if shift else "")
+        self._model = _trained(train, self._suites.get(task, ""), shift)
 
     def reply(self, prompt: str, pictures: list[Any], temperature: float, rng: np.random.Generator) -> str:
         guess = self._model.answer(prompt)
@@ -216,17 +215,20 @@ class ObserverModel(_Baseline):
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self._observer = Observer()
+        # A benchmark whose phantoms are of another kind has an observer of its own: None where a prompt is none of its.
+        self._others = [folders.module(folder, "observer").reply for folder in folders.having("observer.py")]
 
     def reply(self, prompt: str, pictures: list[Any], temperature: float, rng: np.random.Generator) -> str:
         if not pictures:  # shown nothing, it guesses
             return random_choice.answer(prompt, rng)
-        found = bone_observer.reply(pictures, prompt)
+        found = next((said for reply in self._others if (said := reply(pictures, prompt)) is not None), None)
         return found if found is not None else self._observer.answer(pictures[0], prompt, temperature, rng)
 
 
 @functools.lru_cache(maxsize=8)
-def _trained(train: str, shift: str) -> most_frequent.MostFrequentAnswer:
-    pairs = most_frequent.read_pairs(_training_file(train), sure_shifts.get(shift) if shift else None)
+def _trained(train: str, suite: str, shift: str) -> most_frequent.MostFrequentAnswer:
+    rule_of = sources.get(suite).training_rule if suite and shift else None
+    pairs = most_frequent.read_pairs(_training_file(train), rule_of(shift) if rule_of else None)
     return most_frequent.MostFrequentAnswer(pairs)
 
 
@@ -245,7 +247,7 @@ def _suite_of(config: Any) -> str:
 
 
 def _has_training_split(suite: str) -> bool:
-    return any(split.name == "train" for split in suites.get(suite).splits)
+    return any(split.name == "train" for split in sources.get(suite).splits)
 
 
 def _untaught(task: str) -> UserError:
@@ -294,7 +296,7 @@ def _rows(documents: Any) -> set[tuple[str, ...]]:
 def _training_file(train: str) -> Path:
     if train.startswith("medtasks://"):
         suite, _, split = train.removeprefix("medtasks://").partition("/")
-        return sources.locate(suite, split).path
+        return locate(suite, split).path
     path = Path(train).expanduser()
     if not path.is_file():
         raise UserError(f"No training questions at {train!r} (model argument train): no such file.")

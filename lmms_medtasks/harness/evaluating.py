@@ -146,7 +146,7 @@ def _check_repeats(task_dict: dict[Any, Any]) -> None:
         if taken and config.repeats not in taken:
             raise UserError(
                 f"{config.task} has T = {taken[0]} trials, --repeats asks for {config.repeats}. Leave --repeats out; "
-                "medq_deg_calib has T = 10. For another T copy the YAML and set repeats and the filter's k alike."
+                "for another number of trials copy the YAML and set repeats and the filter's k alike."
             )
 
 

@@ -31,6 +31,7 @@ from typing import TYPE_CHECKING, Any
 
 import wrapt
 
+from lmms_medtasks import folders
 from lmms_medtasks.errors import UserError, user_errors
 from lmms_medtasks.harness import runners
 
@@ -51,9 +52,7 @@ MODELS = (*_BASELINES, _ADAPTED)
 
 def task_folder() -> Path:
     """The folder with our task YAMLs, for ``lmms-eval --include_path``."""
-    import lmms_medtasks.task_configs
-
-    return Path(lmms_medtasks.task_configs.__path__[0])
+    return folders.folder()
 
 
 def register() -> list[ModelManifest]:
@@ -137,13 +136,15 @@ def _leaves(manager: Any, names: list[str]) -> list[str]:
     """The tasks of ours and the contributed ones among ``names``, those inside groups and tags included."""
     # Tasks that were contributed lie in a folder of --include_path.
     given = manager.include_path or []
-    folders = [Path(each).resolve() for each in (task_folder(), *([given] if isinstance(given, str | Path) else given))]
+    known_folders = [
+        Path(each).resolve() for each in (task_folder(), *([given] if isinstance(given, str | Path) else given))
+    ]
     found = []
     for name in names:
         entry = manager.task_index[name]
         if entry["type"] == "tag":
             found += _leaves(manager, entry["task"])
-        elif any(Path(entry["yaml_path"]).resolve().is_relative_to(folder) for folder in folders):
+        elif any(Path(entry["yaml_path"]).resolve().is_relative_to(folder) for folder in known_folders):
             config = type(manager)._get_config.__wrapped__(manager, name)
             children = config["task"] if entry["type"] == "group" else []
             known = [child for child in children if isinstance(child, str) and child in manager.task_index]

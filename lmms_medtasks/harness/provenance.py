@@ -7,9 +7,8 @@ import importlib.metadata
 from pathlib import Path
 from typing import Any
 
-from lmms_medtasks import data as sources
 from lmms_medtasks import fingerprints
-from lmms_medtasks.data import suites
+from lmms_medtasks.data import locate, sources
 from lmms_medtasks.harness import runners
 
 PROTOCOL = "medtasks://"
@@ -37,7 +36,7 @@ def complete(
         return _contributed(config, model_name, runner, yaml_path)
     _check_settings(config, locations[0][0])
     config = copy.copy(config)
-    located = [sources.locate(suite, split) for suite, split in locations]
+    located = [locate(suite, split) for suite, split in locations]
     recorded = (config.get("metadata") or {}).get("fingerprint")
     actual = fingerprints.of_task(config)
     metadata = {
@@ -48,7 +47,7 @@ def complete(
         "data_digest": " ".join(each.digest for each in located),
         "harness": importlib.metadata.version("lmms_eval"),
     }
-    agreement = suites.get(locations[0][0]).agreement
+    agreement = sources.get(locations[0][0]).agreement
     if agreement:
         metadata["agreement"] = agreement
     if metadata["data"] != "full":
@@ -92,7 +91,8 @@ def _check_settings(config: dict[str, Any], suite: str) -> None:
     """Raises UserError for a setting in the YAML that there is none of, before anything is rendered."""
     from lmms_medtasks.contribute.templates import settings
 
-    settings.check((config.get("lmms_eval_specific_kwargs") or {}).get("default") or {}, config["task"], suite)
+    given = (config.get("lmms_eval_specific_kwargs") or {}).get("default") or {}
+    settings.check(given, config["task"], sources.folder_of(suite))
 
 
 def _files(config: dict[str, Any]) -> list[Path]:

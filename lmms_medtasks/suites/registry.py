@@ -5,37 +5,15 @@ from __future__ import annotations
 import functools
 import importlib
 import importlib.util
-import os
 from collections.abc import Mapping
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from lmms_medtasks.errors import UserError, unknown
+from lmms_medtasks.folders import PACKAGE, folder, task_files
 from lmms_medtasks.suites.suite import Suite
 
-PACKAGE = "lmms_medtasks.task_configs"
 PROTOCOL = "medtasks://"
-
-
-def folder() -> Path:
-    """The folder with the installed benchmarks, one folder each."""
-    return Path(importlib.import_module(PACKAGE).__path__[0])
-
-
-@functools.cache
-def task_files() -> Mapping[str, Path]:
-    """The YAML of every installed task and group, by name. A file is named as what it defines."""
-    found: dict[str, Path] = {}
-    for root, _, files in sorted(os.walk(folder())):
-        for file in sorted(each for each in files if each.endswith(".yaml")):
-            name, path = file.removesuffix(".yaml"), Path(root, file)
-            if name in found:
-                raise UserError(
-                    f"Two benchmarks claim the task {name!r}: {found[name]} and {path}. Rename one of them."
-                )
-            found[name] = path
-    return found
 
 
 @functools.cache

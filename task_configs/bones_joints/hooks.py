@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from lmms_medtasks.data.bones_joints_forms import forms, sites
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness import hooks
 from lmms_medtasks.task_configs.bones_joints import pairing
+from lmms_medtasks.task_configs.bones_joints.forms import forms, sites
 
 if TYPE_CHECKING:
     from datasets import Dataset
 
 FINGERPRINT_ALSO = (
     "lmms_medtasks.harness.hooks",
-    "lmms_medtasks.data.bones_joints_forms",
+    "lmms_medtasks.task_configs.bones_joints.forms",
     "lmms_medtasks.task_configs.bones_joints.pairing",
 )
 

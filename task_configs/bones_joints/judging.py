@@ -23,12 +23,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from lmms_medtasks.data.bones_joints_forms import forms
 from lmms_medtasks.judges import checklists
 from lmms_medtasks.judges.checklists import Checklist
 from lmms_medtasks.judges.protocol import Dimension, Item, Protocol
 from lmms_medtasks.parsing.replies import after_reasoning
 from lmms_medtasks.parsing.steps import split_steps
+from lmms_medtasks.task_configs.bones_joints.forms import forms
 
 PAPER_JUDGE = "GPT-4o"
 TRIALS = 3

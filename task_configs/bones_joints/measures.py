@@ -14,7 +14,6 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from lmms_medtasks.data.bones_joints_forms import forms, sites
 from lmms_medtasks.harness.scoring import MetricValue, metric_values
 from lmms_medtasks.judges.protocol import Protocol
 from lmms_medtasks.parsing.option import read_option
@@ -32,6 +31,7 @@ from lmms_medtasks.suites.judged import (
 from lmms_medtasks.suites.replies import FAILED_REQUESTS, PARSE_RATE, outcome_count
 from lmms_medtasks.suites.suite import Measure, Metric, Suite, number_of_questions
 from lmms_medtasks.task_configs.bones_joints import judging
+from lmms_medtasks.task_configs.bones_joints.forms import forms, sites
 
 AS_PUBLISHED, REPORTS, NO_IMAGE, SWAPPED, RELEASED = "", "reports", "no image", "swapped", "released"
 CONDITIONS = (AS_PUBLISHED, REPORTS, NO_IMAGE, SWAPPED, RELEASED)

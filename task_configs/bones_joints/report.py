@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from lmms_medtasks.data.bones_joints_forms import disease_count, forms, paper_share, sites
 from lmms_medtasks.report import judged_tables
 from lmms_medtasks.report.cells import NONE, count, label, percent, percent_of, share
 from lmms_medtasks.report.document import Cell, Flag
@@ -19,6 +18,7 @@ from lmms_medtasks.statistics.text_shortcut import Asked, TextShortcut, text_sho
 from lmms_medtasks.suites.estimates import MacroContrast, Mean
 from lmms_medtasks.suites.judged import bound, judgement_counts
 from lmms_medtasks.task_configs.bones_joints import judging, report_comparison
+from lmms_medtasks.task_configs.bones_joints.forms import disease_count, forms, paper_share, sites
 from lmms_medtasks.task_configs.bones_joints.measures import (
     AS_PUBLISHED,
     CONDITIONS,

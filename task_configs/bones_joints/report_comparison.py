@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from lmms_medtasks.data.bones_joints_forms import forms
 from lmms_medtasks.report.cells import NONE, count, label
 from lmms_medtasks.report.document import Cell, Flag, Part
 from lmms_medtasks.report.document import Column as MadeColumn
@@ -17,6 +16,7 @@ from lmms_medtasks.report.suites import Options
 from lmms_medtasks.report.views import CellFunction, Column, Row, Source, Table, View, rows_of_sources
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.statistics.rank_tests import dunn, kruskal_wallis
+from lmms_medtasks.task_configs.bones_joints.forms import forms
 from lmms_medtasks.task_configs.bones_joints.report_figures import Radar
 from lmms_medtasks.task_configs.bones_joints.report_groups import MARKS, SHOWN, find_group, task_groups
 from lmms_medtasks.task_configs.bones_joints.report_published import PUBLISHED_TABLE

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from lmms_medtasks.data.bones_joints_forms import forms
 from lmms_medtasks.report.document import Figure
 from lmms_medtasks.report.drawing import DASHES, FAINT, MARKERS, SERIES, canvas, svg
 from lmms_medtasks.report.judged_tables import marks
 from lmms_medtasks.report.views import Source
+from lmms_medtasks.task_configs.bones_joints.forms import forms
 from lmms_medtasks.task_configs.bones_joints.measures import ACCURACY, AS_PUBLISHED, REPORTS
 from lmms_medtasks.task_configs.bones_joints.report_groups import MEANINGS, find_group, task_groups
 

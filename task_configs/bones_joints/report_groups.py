@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lmms_medtasks.data.bones_joints_forms import Task, forms
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.report.cells import NONE
 from lmms_medtasks.report.document import Cell
@@ -21,6 +20,7 @@ from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.samples.table import Samples, Where
 from lmms_medtasks.suites.suite import Suite
 from lmms_medtasks.task_configs.bones_joints import judging
+from lmms_medtasks.task_configs.bones_joints.forms import Task, forms
 from lmms_medtasks.task_configs.bones_joints.measures import ACCURACY, AS_PUBLISHED, CONDITIONS, LABELS, REPORTS
 
 MEANINGS = {

@@ -9,13 +9,13 @@ from typing import Any
 
 import yaml
 
-from lmms_medtasks.data.bones_joints_forms import forms
 from lmms_medtasks.report.about import own
 from lmms_medtasks.report.cells import NONE
 from lmms_medtasks.report.document import Cell
 from lmms_medtasks.report.suite_report import PublishedScores, extent
 from lmms_medtasks.report.views import CellFunction, Column, Published, Row, Source, Table
 from lmms_medtasks.samples.table import Samples
+from lmms_medtasks.task_configs.bones_joints.forms import forms
 from lmms_medtasks.task_configs.bones_joints.measures import AS_PUBLISHED, RELEASED, REPORTS
 from lmms_medtasks.task_configs.bones_joints.report_groups import MARKS, find_group, task_groups
 

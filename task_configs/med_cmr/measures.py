@@ -13,7 +13,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from lmms_medtasks.data.med_cmr_dimensions import dimensions
 from lmms_medtasks.harness.scoring import MetricValue, metric_values
 from lmms_medtasks.parsing.option import read_option
 from lmms_medtasks.parsing.reasoned import read_reasoned
@@ -24,6 +23,7 @@ from lmms_medtasks.suites import judged
 from lmms_medtasks.suites.estimates import Count, Macro, Mean, Unit, Units
 from lmms_medtasks.suites.replies import FAILED_REQUESTS, PARSE_RATE, outcome_count
 from lmms_medtasks.suites.suite import Measure, Metric, Suite, means, number_of_questions
+from lmms_medtasks.task_configs.med_cmr.dimensions import dimensions
 from lmms_medtasks.task_configs.med_cmr.judging import HIGHEST, PROTOCOL, WEIGHTS, total
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 FINGERPRINT_ALSO = (
     "lmms_medtasks.parsing.option",
-    "lmms_medtasks.data.med_cmr_dimensions",
+    "lmms_medtasks.task_configs.med_cmr.dimensions",
     "lmms_medtasks.task_configs.med_cmr.judging",
     "lmms_medtasks.judges.records",
     "lmms_medtasks.suites.judged",

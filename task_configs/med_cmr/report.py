@@ -11,7 +11,6 @@ from typing import Any
 
 import yaml
 
-from lmms_medtasks.data.med_cmr_dimensions import dimensions
 from lmms_medtasks.report import document, judged_tables
 from lmms_medtasks.report.about import own
 from lmms_medtasks.report.cells import NONE, count, label, percent, percent_of, share
@@ -24,6 +23,7 @@ from lmms_medtasks.samples.runs import printable
 from lmms_medtasks.samples.table import Samples, Where
 from lmms_medtasks.suites.estimates import Contrast, Count, Estimate, Mean
 from lmms_medtasks.suites.judged import bound_of
+from lmms_medtasks.task_configs.med_cmr.dimensions import dimensions
 from lmms_medtasks.task_configs.med_cmr.judging import PROTOCOL, WEIGHTS
 from lmms_medtasks.task_configs.med_cmr.measures import (
     ACCURACY,

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from lmms_medtasks.data import pictures
 from lmms_medtasks.data.documents import images_of
-from lmms_medtasks.data.sure_reader import SEPARATOR, YES_NO
 from lmms_medtasks.harness import hooks
+from lmms_medtasks.task_configs.sure_vqa.source_reader import SEPARATOR, YES_NO
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-FINGERPRINT_ALSO = ("lmms_medtasks.harness.hooks", "lmms_medtasks.data.sure_reader")
+FINGERPRINT_ALSO = ("lmms_medtasks.harness.hooks", "lmms_medtasks.task_configs.sure_vqa.source_reader")
 
 Document = Mapping[str, Any]
 Settings = Mapping[str, Any]

@@ -18,10 +18,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from lmms_medtasks.data.sure_reader import SEPARATOR
 from lmms_medtasks.judges.folding import folded
 from lmms_medtasks.judges.protocol import Dimension, Item, Protocol
 from lmms_medtasks.parsing.replies import after_reasoning
+from lmms_medtasks.task_configs.sure_vqa.source_reader import SEPARATOR
 
 PAPER_JUDGE = "google/gemma-2-9b-it"
 """The paper says Gemma (Team Gemma et al., 2024); its public code names this model."""

@@ -1,6 +1,6 @@
 """``process_docs`` of every SURE-VQA task: the i.i.d. and the OoD test of a shift, made from the data sets' splits.
 
-A YAML names a function of this module after a shift of ``sure_shifts.yml``: ``sure_slake_modality`` gives both tests,
+A YAML names a function of this module after a shift of ``shift_rules.yml``: ``sure_slake_modality`` gives both tests,
 ``sure_slake_modality_iid`` and ``_ood`` one, and ``sure_slake_modality_corrupted_low`` (medium, high) the i.i.d. test
 as it is and, in place of the OoD test, corrupted (Appendix D). None is written down here: an entry in the file does it.
 """
@@ -12,18 +12,19 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from lmms_medtasks.data import sure_images, sure_shifts
-from lmms_medtasks.data.sure_shifts import Shift
+from lmms_medtasks.data import image_files
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness.hooks import RENDERED
+from lmms_medtasks.task_configs.sure_vqa import shift_rules
+from lmms_medtasks.task_configs.sure_vqa.shift_rules import Shift
 
 if TYPE_CHECKING:
     from datasets import Dataset
 
 FINGERPRINT_ALSO = (
     "lmms_medtasks.degradations.corruptions",
-    "lmms_medtasks.data.sure_reader",
-    "lmms_medtasks.data.sure_shifts",
+    "lmms_medtasks.task_configs.sure_vqa.source_reader",
+    "lmms_medtasks.task_configs.sure_vqa.shift_rules",
 )
 
 Wanted = Literal["both", "iid", "ood"]
@@ -33,7 +34,7 @@ _SHOWN = 3
 
 def __getattr__(name: str) -> Callable[[Dataset], Dataset]:
     """The function that a YAML names; AttributeError if there is no such shift."""
-    shifts = {} if name.startswith("__") else sure_shifts.all_shifts()
+    shifts = {} if name.startswith("__") else shift_rules.all_shifts()
     for shift in shifts:
         if name == shift:
             return _function(name, shift, "both", "")
@@ -47,7 +48,7 @@ def __getattr__(name: str) -> Callable[[Dataset], Dataset]:
 
 @functools.cache
 def _function(name: str, shift_name: str, wanted: Wanted, strength: str) -> Callable[[Dataset], Dataset]:
-    shift = sure_shifts.get(shift_name)
+    shift = shift_rules.get(shift_name)
 
     def process_docs(dataset: Dataset) -> Dataset:
         chosen = test(dataset, shift, wanted)
@@ -68,7 +69,7 @@ def test(dataset: Dataset, shift: Shift, wanted: Wanted = "both") -> Dataset:
         UserError: a side is empty, or an image that a question refers to is no longer there.
     """
     tags = list(dataset.select_columns(list(dict.fromkeys([*shift.fields, "split", "image_id"]))))
-    sides = sure_shifts.sides(shift, tags)
+    sides = shift_rules.sides(shift, tags)
     _check_references(dataset)
     rows = [row for row in in_turns(sides) if wanted == "both" or sides[row] == wanted]
     if wanted == "both":
@@ -129,7 +130,7 @@ def _report_shared(shift: Shift, rows: Sequence[tuple[str, str]]) -> None:
 
 
 def _check_references(dataset: Dataset) -> None:
-    missing = sure_images.missing_files(references(dataset))
+    missing = image_files.missing_files(references(dataset))
     if missing:
         more = f" and {len(missing) - _SHOWN:,} more" if len(missing) > _SHOWN else ""
         raise UserError(

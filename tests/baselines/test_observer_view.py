@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from lmms_medtasks.baselines import canvas
 from lmms_medtasks.baselines.observer_view import SIDE, View, at_sites, best, centre_of, circle, marker, peaks, ranked
-from lmms_medtasks.data.mini import canvas
 from lmms_medtasks.seeding import generator
 
 

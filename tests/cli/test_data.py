@@ -16,7 +16,7 @@ import typer
 from PIL import Image
 
 from lmms_medtasks.cli.data import app
-from lmms_medtasks.data import suites
+from lmms_medtasks.data import sources
 from lmms_medtasks.errors import DataNotFound, UserError
 
 COLUMNS = "index image question A B answer modality degradation_type degradation_severity source".split()
@@ -83,7 +83,7 @@ def test_prepare_options_reach_the_library(source: Path) -> None:
 def test_list(source: Path) -> None:
     lines = run("list").splitlines()
     assert "medq_deg/clean_dev      not prepared" in "\n".join(lines)
-    abouts = [split.about for name in suites.names() for split in suites.get(name).splits]
+    abouts = [split.about for name in sources.names() for split in sources.get(name).splits]
     assert len({line.index(about) for line, about in zip(lines, abouts, strict=True)}) == 1  # in one column
     prepared(source)
     rows = {(row["suite"], row["split"]): row["data"] for row in json.loads(run("list", "--json"))}

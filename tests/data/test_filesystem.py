@@ -13,9 +13,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from lmms_medtasks.data import locate, medq_deg, mini, prepare
+from lmms_medtasks.data import locate, mini, prepare
 from lmms_medtasks.data.filesystem import MedtasksFileSystem
 from lmms_medtasks.errors import DataNotFound, UserError
+from lmms_medtasks.task_configs.medq_deg import source as medq_deg
 
 Row = Callable[..., dict[str, str]]
 Write = Callable[..., Path]
@@ -54,7 +55,7 @@ def variants(
     for data, records in (("mini", 99), ("full", 1), ("sample", 99)):
         table(folder, [clean_row(n, question=f"The {data:>6} question {n}?") for n in range(3)])
         with monkeypatch.context() as patch:
-            patch.setattr(medq_deg, "SUITE", dataclasses.replace(medq_deg.SUITE, full_records=records))
+            patch.setattr(medq_deg, "SOURCES", (dataclasses.replace(medq_deg.MEDQ_DEG, full_records=records),))
             prepare("medq_deg", source=folder)
         if data == "mini":
             made = home / "medq_deg/sample/clean.parquet"

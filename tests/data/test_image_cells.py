@@ -10,7 +10,7 @@ import pytest
 
 from lmms_medtasks.data.image_cells import ImageCells
 from lmms_medtasks.data.releases import LocalRelease
-from lmms_medtasks.data.suites import RejectedRow
+from lmms_medtasks.data.sources import RejectedRow
 
 
 @pytest.fixture

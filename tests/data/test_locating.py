@@ -10,9 +10,10 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from lmms_medtasks.data import digest, hub, locate, locating, medq_deg, mini, prepare
+from lmms_medtasks.data import digest, hub, locate, locating, mini, prepare
 from lmms_medtasks.data.documents import problem, rows_digest
 from lmms_medtasks.errors import DataNotFound, UserError
+from lmms_medtasks.task_configs.medq_deg import source as medq_deg
 
 
 @pytest.fixture
@@ -35,7 +36,7 @@ def mini_file(release: Path, tmp_path: Path, home: Path, monkeypatch: pytest.Mon
 
 def prepare_full(release: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(medq_deg, "SUITE", dataclasses.replace(medq_deg.SUITE, full_records=1))
+        patch.setattr(medq_deg, "SOURCES", (dataclasses.replace(medq_deg.MEDQ_DEG, full_records=1),))
         prepare("medq_deg", source=release)
 
 
@@ -146,4 +147,4 @@ def test_the_bundled_data_is_what_locate_gives(monkeypatch: pytest.MonkeyPatch, 
     rows = pq.read_table(found.path).to_pylist()
     assert rows_digest(rows) == found.digest and len(rows) == found.rows
     if split != "train":  # which has no pictures
-        assert [problem(row, medq_deg.SUITE.tags) for row in rows] == [None] * len(rows)
+        assert [problem(row, medq_deg.MEDQ_DEG.tags) for row in rows] == [None] * len(rows)

@@ -13,8 +13,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import lmms_medtasks
-from lmms_medtasks.data import documents, medq_deg, prepare, store
+from lmms_medtasks.data import documents, prepare, store
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.task_configs.medq_deg import source as medq_deg
 
 Row = Callable[..., dict[str, str]]
 Write = Callable[..., Path]
@@ -32,7 +33,7 @@ def files_below(folder: Path) -> set[str]:
 
 def of_full_size(monkeypatch: pytest.MonkeyPatch, records: int) -> None:
     """Make the benchmark as small as the tests' tables."""
-    monkeypatch.setattr(medq_deg, "SUITE", dataclasses.replace(medq_deg.SUITE, full_records=records))
+    monkeypatch.setattr(medq_deg, "SOURCES", (dataclasses.replace(medq_deg.MEDQ_DEG, full_records=records),))
 
 
 def test_a_folder_becomes_parquet_and_a_manifest(release: Path, home: Path) -> None:

@@ -7,10 +7,10 @@ import pytest
 from PIL import Image
 
 from lmms_medtasks import grids
-from lmms_medtasks.data import medobvious
 from lmms_medtasks.data.releases import LocalRelease
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.grids import checking, leaks, writing
+from lmms_medtasks.task_configs.medobvious import source as medobvious
 
 LEAKY = {"items": 16, "kinds": ("category",), "match": False, "reuse": True, "panel": 40}
 
@@ -42,7 +42,7 @@ def test_the_form_of_the_release(pictures, tmp_path):
 @pytest.mark.parametrize("size", ["2x2", "3x3", "4x4", "5x5"])
 def test_the_suite_reads_every_row(pictures, tmp_path, size):
     folder = write(pictures, tmp_path / "out", items=2, sizes=(size,), reuse=True, check=False).folder
-    suite = medobvious.SUITE
+    suite = medobvious.MEDOBVIOUS
     candidates = list(suite.open_split(LocalRelease(folder), suite.split("test")).candidates())
     assert len(candidates) == 16
     assert [candidate.reason for candidate in candidates] == [""] * 16

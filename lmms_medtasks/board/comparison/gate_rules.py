@@ -92,7 +92,7 @@ def _own(path: Path) -> dict[str, Any]:
 
 def _rule(each: Any, where: str) -> tuple[str, str, dict[str, Any]]:
     if not isinstance(each, dict):
-        raise UserError(f"{where}: a rule is {each!r}, wanted a mapping such as {{tasks: medq_deg*, max_drop: 0.02}}.")
+        raise UserError(f"{where}: a rule is {each!r}, wanted a mapping such as {{tasks: 'my_task*', max_drop: 0.02}}.")
     settings = {name: value for name, value in each.items() if name not in ("tasks", "measures")}
     allowed = [field.name for field in fields(Rule)]
     for name, value in settings.items():

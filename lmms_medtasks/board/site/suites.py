@@ -1,17 +1,26 @@
-"""What the site says of each suite, and what of its data may be shown."""
+"""What the site says of each suite, and what of its data may be shown: the ``board.yml`` in each benchmark's folder.
+
+Its keys:
+    place: where its page stands among the others', from 1.
+    headline: [task, measure] patterns (fnmatch); the first that an entry has is the suite's column on the overview.
+    open: tasks (patterns) whose tables are open on the suite's page; the others are folded.
+    about, read: what it is, and how its numbers are read, for people in a hurry.
+    terms: what of each data set may stand in a site that anybody can read, its texts and its images.
+        shown: always. asked: where --texts SET or --images SET asks for it, which says that one has read its terms.
+        never: only what was drawn by us (mini data). withheld: not even that, as of credentialed data.
+"""
 
 from __future__ import annotations
 
 import fnmatch
 import functools
-import importlib.resources
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-import yaml
-
+from lmms_medtasks import folders
 from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.errors import UserError, unknown
 from lmms_medtasks.samples.result_files import Run
@@ -19,7 +28,7 @@ from lmms_medtasks.samples.result_files import Run
 
 @dataclass(frozen=True)
 class About:
-    """What ``suites.yml`` says of a suite."""
+    """What is said of a suite."""
 
     name: str
     title: str
@@ -56,7 +65,7 @@ def about(suite: str) -> About:
     from lmms_medtasks.report.suites import suites
 
     titles = {name: module.TITLE for name, module in suites().items()}
-    found = _load("suites.yml").get(suite, {})
+    found = _said().get(suite, {})
     return About(
         name=suite,
         title=titles.get(suite) or found.get("title") or suite or "Other",
@@ -69,8 +78,9 @@ def about(suite: str) -> About:
 
 def order(names: Iterable[str]) -> list[str]:
     """Suites in the order of their pages."""
-    known = list(_load("suites.yml"))
-    return sorted(names, key=lambda name: (known.index(name) if name in known else len(known), name))
+    said = _said()
+    last = len(said) + 1
+    return sorted(names, key=lambda name: (said.get(name, {}).get("place", last), name))
 
 
 @dataclass(frozen=True)
@@ -93,10 +103,10 @@ def shown(texts: Iterable[str], images: Iterable[str]) -> Shown:
     """What was asked for. Raises UserError for a data set that is unknown or whose terms forbid it."""
     for kind, names in (("texts", texts), ("images", images)):
         for name in names:
-            if name not in _load("terms.yml"):
-                raise unknown("data set", name, _load("terms.yml"), f"--{kind}")
-            if _terms(name)[kind] in ("never", "withheld"):
-                allowed = [each for each, terms in _load("terms.yml").items() if terms[kind] in ("shown", "asked")]
+            if name not in _terms():
+                raise unknown("data set", name, _terms(), f"--{kind}")
+            if _terms()[name][kind] in ("never", "withheld"):
+                allowed = [each for each, terms in _terms().items() if terms[kind] in ("shown", "asked")]
                 raise UserError(f"--{kind} {name}: its terms keep them back. Possible: {', '.join(allowed)}.")
     return Shown(frozenset(texts), frozenset(images))
 
@@ -108,20 +118,25 @@ def splits_of(run: Run, task: str) -> list[tuple[str, str]]:
 
 
 def _may(entry: Entry, data_sets: Iterable[str], kind: str, asked: frozenset[str]) -> bool:
-    terms = {name: _terms(name)[kind] for name in data_sets}
+    terms = {name: _terms().get(name, _UNKNOWN)[kind] for name in data_sets}
     if entry.credentialed or not terms or "withheld" in terms.values():
         return False
     return entry.data == "mini" or all(said == "shown" or name in asked for name, said in terms.items())
 
 
-def _terms(data_set: str) -> Mapping[str, str]:
-    found: Mapping[str, str] = _load("terms.yml").get(data_set, {"texts": "withheld", "images": "withheld"})
-    return found
+_UNKNOWN: Mapping[str, str] = {"texts": "withheld", "images": "withheld"}
 
 
 @functools.cache
-def _load(name: str) -> dict[str, Any]:
-    found: dict[str, Any] = yaml.safe_load(
-        importlib.resources.files("lmms_medtasks.board.site").joinpath(name).read_text("utf-8")
-    )
-    return found
+def _terms() -> Mapping[str, Mapping[str, str]]:
+    """Data set -> what may be shown of it."""
+    return {name: terms for said in _said().values() for name, terms in said.get("terms", {}).items()}
+
+
+@functools.cache
+def _said() -> Mapping[str, Mapping[str, Any]]:
+    """Suite -> its ``board.yml``, in the order of their places; tasks of no installed benchmark come last."""
+    found = {folder.name: folders.read_yaml(folder / "board.yml") for folder in folders.having("board.yml")}
+    ours = sorted(found, key=lambda name: (found[name]["place"], name))
+    rest = folders.read_yaml(Path(__file__).with_name("contributed.yml"))
+    return {**{name: found[name] for name in ours}, "contributed": {"place": len(ours) + 1, **rest}}

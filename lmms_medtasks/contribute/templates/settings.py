@@ -6,8 +6,10 @@ import difflib
 import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+from lmms_medtasks import folders
 from lmms_medtasks.contribute import templates
 from lmms_medtasks.errors import UserError
 
@@ -34,14 +36,15 @@ class Problem:
     near: str = ""
 
 
-def table() -> dict[str, dict[str, Any]]:
-    """settings.yml: name -> its row."""
-    return templates._read("settings.yml")
+def table(folder: Path | None = None) -> dict[str, dict[str, Any]]:
+    """settings.yml: name -> its row; with those that the tasks of a benchmark's ``folder`` may have besides."""
+    own = folder / "settings.yml" if folder else None
+    return {**templates._read("settings.yml"), **(folders.read_yaml(own) if own and own.is_file() else {})}
 
 
-def allowed(name: str) -> tuple[str, ...]:
-    """The values that a setting may have, as they are written; () where any of its type will do."""
-    rule = table()[name].get("allowed")
+def allowed(row: Mapping[str, Any]) -> tuple[str, ...]:
+    """The values that a setting with this row may have, as they are written; () where any of its type will do."""
+    rule = row.get("allowed")
     return _known(rule) if isinstance(rule, str) else tuple(map(str, rule or ()))
 
 
@@ -62,39 +65,41 @@ def _known(rule: str) -> tuple[str, ...]:
     return tuple(templates.metrics())
 
 
-def problems(settings: Mapping[Any, Any], suite: str | None = None) -> list[Problem]:
-    """All that is wrong with a task's settings; ``suite``: of ours, whose data the task reads."""
-    rows = {name: row for name, row in table().items() if "suites" not in row or suite in row["suites"]}
+def problems(settings: Mapping[Any, Any], folder: Path | None = None) -> list[Problem]:
+    """All that is wrong with a task's settings; ``folder``: of the benchmark whose data the task reads."""
+    rows = table(folder)
     found: list[Problem] = []
     for name, value in settings.items():
         if name not in rows:
             found.append(_unknown((str(name),), name, "unknown setting", tuple(rows)))
         else:
-            found += _of_value(str(name), value)
+            found += _of_value(str(name), value, rows[name])
     return found
 
 
-def check(settings: Mapping[Any, Any], where: str, suite: str | None = None) -> None:
+def check(settings: Mapping[Any, Any], where: str, folder: Path | None = None) -> None:
     """Raise UserError for the first of :func:`problems`; ``where`` names the task."""
-    for each in problems(settings, suite):
+    for each in problems(settings, folder):
         near = f" Did you mean {each.near!r}?" if each.near else ""
         listed = f" Allowed: {', '.join(each.allowed)}." if each.allowed else ""
         raise UserError(f"{where}: {each.message}: {'.'.join(each.path)}: {each.value!r}.{near}{listed}")
 
 
-def _of_value(name: str, value: Any) -> list[Problem]:
-    kind = table()[name]["type"]
+def _of_value(name: str, value: Any, row: Mapping[str, Any]) -> list[Problem]:
+    kind = row["type"]
     if not _has_type(kind, value):
         return [Problem((name,), value, f"wrong type ({_type(value)}), wanted {_TYPES[kind]}")]
     if kind == "shift":
         return _of_shift(value)
-    if not table()[name].get("allowed"):
+    if not row.get("allowed"):
         return []
-    return [problem for each in (value if isinstance(value, list) else [value]) for problem in _of_word(name, each)]
+    return [
+        problem for each in (value if isinstance(value, list) else [value]) for problem in _of_word(name, each, row)
+    ]
 
 
-def _of_word(name: str, value: Any) -> list[Problem]:
-    known = allowed(name)
+def _of_word(name: str, value: Any, row: Mapping[str, Any]) -> list[Problem]:
+    known = allowed(row)
     if str(value) in known or (name == "judge" and ":" in value) or _is_alias(name, value):
         return []
     return [_unknown((name,), value, f"no such {name.removesuffix('s')}", known)]

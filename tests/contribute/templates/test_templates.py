@@ -3,6 +3,7 @@
 import pytest
 import yaml
 
+from lmms_medtasks import folders
 from lmms_medtasks.contribute import templates
 from lmms_medtasks.contribute.templates import choice, judged, settings
 from lmms_medtasks.errors import UserError
@@ -53,18 +54,18 @@ def test_settings_of_all_our_tasks_are_known():
         for key, node in stated.value if stated else ():
             if key.value == "lmms_eval_specific_kwargs":
                 default = yaml.safe_load(yaml.serialize(node))["default"]
-                assert settings.problems(default, path.parent.name) == [], path.name
+                assert settings.problems(default, path.parent) == [], path.name
 
 
 def test_every_setting_has_an_example_that_is_right():
-    for name, row in settings.table().items():
-        suite = row.get("suites", [None])[0]
-        assert settings.problems({name: row["example"]}, suite) == [], name
-        assert row["about"]
+    for folder in (None, *folders.having("settings.yml")):
+        for name, row in settings.table(folder).items():
+            assert settings.problems({name: row["example"]}, folder) == [], name
+            assert row["about"]
 
 
 def test_a_suites_own_setting_is_nobody_elses():
-    assert settings.problems({"wording": "neutral"}, "medobvious") == []
+    assert settings.problems({"wording": "neutral"}, task_folder() / "medobvious") == []
     assert settings.problems({"wording": "neutral"})[0].message == "unknown setting"
 
 

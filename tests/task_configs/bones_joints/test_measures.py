@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from lmms_medtasks.data.bones_joints_forms import sites
 from lmms_medtasks.judges.judging import settled
 from lmms_medtasks.judges.protocol import Verdict
 from lmms_medtasks.judges.table import TABLE, key_of
 from lmms_medtasks.samples.result_files import record_of
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.task_configs.bones_joints import judging, measures
+from lmms_medtasks.task_configs.bones_joints.forms import sites
 from lmms_medtasks.task_configs.bones_joints.measures import SUITE, choice_record, judged_record
 
 DOC = {"id": "t3-1", "image_id": "i", "task": "t3", "case_id": "c", "image_case": "c", "site": "knee",

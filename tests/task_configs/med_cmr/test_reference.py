@@ -7,9 +7,9 @@ import itertools
 import numpy as np
 import pytest
 
-from lmms_medtasks.data.med_cmr import PAPER
 from lmms_medtasks.task_configs.med_cmr import report
 from lmms_medtasks.task_configs.med_cmr.measures import DIMENSIONS
+from lmms_medtasks.task_configs.med_cmr.source import PAPER
 
 NAMES = list(DIMENSIONS)
 ROWS = {row["model"]: row for row in report.published_rows()}

@@ -5,8 +5,8 @@ from typing import NamedTuple
 import pytest
 import yaml
 
-from lmms_medtasks.data.medobvious_counts import paper
 from lmms_medtasks.task_configs.medobvious import measures, report
+from lmms_medtasks.task_configs.medobvious.source import paper
 
 
 class Printed(NamedTuple):

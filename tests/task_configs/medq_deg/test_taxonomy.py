@@ -153,7 +153,7 @@ def test_what_is_unmapped_is_counted_by_the_name_given():
 
 
 def test_the_bundled_questions_have_capabilities_of_table_4():
-    text = resources.files("lmms_medtasks.data.mini").joinpath("questions.yaml").read_text("utf-8")
+    text = resources.files("lmms_medtasks.baselines").joinpath("phantom_questions.yml").read_text("utf-8")
     named = {entry["capability"] for entry in yaml.safe_load(text)}
     assert named and named <= set(taxonomy.fines())
 

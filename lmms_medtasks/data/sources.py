@@ -1,0 +1,218 @@
+"""What is known of a data set under ``medtasks://``: a record for each, and what its reader has to offer.
+
+A benchmark's folder says it in ``source.py``, as ``SOURCES``. The folders are looked into when a name is asked for;
+there is no list of names.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+from lmms_medtasks import folders as benchmark_folders
+from lmms_medtasks.data.releases import LocalRelease, Release
+from lmms_medtasks.errors import UserError, unknown
+
+FILE = "source.py"
+
+
+class RejectedRow(Exception):
+    """A record that cannot become a document; the text is the reason."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One record of a release: a document, or the reason why it is none.
+
+    ``number`` is the record's place in its file, from 1 (the header does not count); ``id`` is what the source calls
+    it, possibly empty. Exactly one of ``document`` and ``reason`` is set. The document's ``data`` field is filled in
+    later, and its images are checked later.
+    """
+
+    number: int
+    id: str
+    document: dict[str, Any] | None = None
+    reason: str = ""
+
+
+class SplitReader(Protocol):
+    """A split of a release that was looked through once: its form is known to be right, its size is known."""
+
+    records: int
+    """How many records the release has for this split, good or bad."""
+
+    notes: Mapping[str, Any]
+    """What was found and is worth keeping in the manifest (columns used, for instance)."""
+
+    def candidates(self) -> Iterator[Candidate]:
+        """Every record once, in the release's order."""
+
+    def missing_images(self) -> Iterator[tuple[str, ...]]:
+        """For each question that has images that are not in the release: their names. Nothing is read or decoded."""
+
+
+@dataclass(frozen=True)
+class Split:
+    """A split of a data set and the release's files that it is made from.
+
+    ``instead``: other sets of files that hold the same (an archive unpacked), taken where ``files`` are not there.
+    ``default``: prepared unless told otherwise. ``counted``: its records count when it is settled whether a folder
+    holds the whole benchmark; not so for a split of records that another one has too.
+    """
+
+    name: str
+    files: tuple[str, ...]
+    about: str
+    default: bool = True
+    counted: bool = True
+    instead: tuple[tuple[str, ...], ...] = ()
+
+    def files_in(self, release: Release) -> tuple[str, ...] | None:
+        """The first set of files that ``release`` has all of; None if it has none of the sets."""
+        return next((files for files in (self.files, *self.instead) if all(map(release.has, files))), None)
+
+    def wanted(self) -> str:
+        """The files that it can be made from, for messages."""
+        return " or ".join(" and ".join(files) for files in (self.files, *self.instead))
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What ``lmms-medtasks data doctor`` says of one thing that a source folder should have.
+
+    ``state``: "there"; "missing", where something cannot be prepared without it; "note" for anything else worth saying.
+    ``detail``: where it was found, or where it was looked for and how one gets it.
+    """
+
+    what: str
+    state: Literal["there", "missing", "note"]
+    detail: str = ""
+
+
+@dataclass(frozen=True)
+class Size:
+    """How many questions something has here and in the paper (None: the paper does not say)."""
+
+    what: str
+    here: int
+    paper: int | None = None
+
+
+@dataclass(frozen=True)
+class Examination:
+    """What a data set's own look at the opened splits says: findings, sizes, and the number of images that the two
+    sides of a distribution shift share, by shift."""
+
+    findings: Sequence[Finding] = ()
+    sizes: Sequence[Size] = ()
+    shared: Mapping[str, int] = field(default_factory=dict)
+
+
+class TrainingRule(Protocol):
+    """Which rows of the split "train" are the training set of a task that leaves some of them out."""
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The tags that it looks at, besides ``split``."""
+
+    def trains(self, row: Mapping[str, Any]) -> bool:
+        """Whether a row with these tags is in the training set."""
+
+
+@dataclass(frozen=True)
+class DataSource:
+    """The data of one benchmark, or of one of its data sets.
+
+    ``paper`` holds the counts that the paper states, by what is counted. ``full_records`` is the number of records
+    below which a local folder is taken for a part of the release (see :mod:`lmms_medtasks.data.prepare`).
+    ``open_split`` reads a split's files through a :class:`~lmms_medtasks.data.releases.Release`; it raises
+    ``UserError`` when the files have not the form that was expected. ``images_optional``: a question may have none.
+    ``elsewhere``: see :class:`~lmms_medtasks.data.releases.LocalRelease`.
+    ``hub_repository`` is empty for data that is on no hub; ``obtain`` then says how one gets the folder.
+    ``agreement`` names the agreement that one has signed to get it: such data is *credentialed*, and its texts stay out
+    of logs, reports and other people's judges. ``diagnose`` tells what a folder has besides the files of the splits;
+    ``examine`` looks into the splits that could be opened (this record, split -> reader). ``training_rule`` gives the
+    rule of the shift that a task's documents name in their column ``shift``. ``preview``: a split whose bundled mini
+    data shows a clean picture of every modality.
+    """
+
+    name: str
+    title: str
+    splits: tuple[Split, ...]
+    tags: Mapping[str, str]
+    hub_repository: str
+    revision: str
+    licence: str
+    terms: str
+    full_records: int
+    open_split: Callable[[Release, Split], SplitReader]
+    paper: Mapping[str, int] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    images_optional: bool = False
+    elsewhere: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    obtain: str = ""
+    agreement: str = ""
+    diagnose: Callable[[LocalRelease], Sequence[Finding]] | None = None
+    examine: Callable[[DataSource, Mapping[str, SplitReader]], Examination] | None = None
+    training_rule: Callable[[str], TrainingRule] | None = None
+    preview: str = ""
+
+    def split(self, name: str) -> Split:
+        """The split called ``name``; ``UserError`` with the names that exist if there is none."""
+        for split in self.splits:
+            if split.name == name:
+                return split
+        raise unknown("split", name, [split.name for split in self.splits], f"suite {self.name!r}")
+
+
+def names(folders: Iterable[Path] | None = None) -> list[str]:
+    """The names of all data sets of these benchmark folders (default: the installed ones), sorted.
+
+    Raises:
+        UserError: a ``source.py`` exports no SOURCES, or two of them the same name.
+    """
+    found: dict[str, Path] = {}
+    for folder in benchmark_folders.having(FILE, _listed(folders)):
+        for source in _of_folder(folder):
+            if source.name in found:
+                raise UserError(
+                    f"Two benchmarks claim the data set {source.name!r}: {found[source.name]} and {folder}. "
+                    "Rename one of them."
+                )
+            found[source.name] = folder
+    return sorted(found)
+
+
+def get(name: str, folders: Iterable[Path] | None = None) -> DataSource:
+    """The data set called ``name``; ``UserError`` with the names that exist if there is none."""
+    return _found(name, _listed(folders))[1]
+
+
+def folder_of(name: str, folders: Iterable[Path] | None = None) -> Path:
+    """The folder of the benchmark that the data set ``name`` is of; ``UserError`` as for :func:`get`."""
+    return _found(name, _listed(folders))[0]
+
+
+def _listed(folders: Iterable[Path] | None) -> tuple[Path, ...] | None:
+    return None if folders is None else tuple(folders)
+
+
+def _found(name: str, folders: tuple[Path, ...] | None) -> tuple[Path, DataSource]:
+    """The folder and the data set. Folders named alike are looked into first, so that few are imported."""
+    there = benchmark_folders.having(FILE, folders)
+    for folder in sorted(there, key=lambda each: -len(os.path.commonprefix([each.name, name]))):
+        for source in _of_folder(folder):
+            if source.name == name:
+                return folder, source
+    raise unknown("suite", name, names(folders))
+
+
+def _of_folder(folder: Path) -> tuple[DataSource, ...]:
+    found = getattr(benchmark_folders.module(folder, "source"), "SOURCES", None)
+    if not isinstance(found, tuple) or not all(isinstance(each, DataSource) for each in found):
+        where = folder / FILE
+        raise UserError(f"{where} exports no SOURCES: wanted a tuple of DataSource, got a {type(found).__name__}.")
+    return found

@@ -1,0 +1,70 @@
+"""Where the installed benchmarks are: a folder each in ``task_configs``, found by the files that lie in it."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import importlib.util
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from lmms_medtasks.errors import UserError
+
+PACKAGE = "lmms_medtasks.task_configs"
+
+
+def folder() -> Path:
+    """The folder with the installed benchmarks, one folder each."""
+    return Path(importlib.import_module(PACKAGE).__path__[0])
+
+
+def having(file: str, folders: Sequence[Path] | None = None) -> list[Path]:
+    """Those of ``folders`` that have ``file``, by name; of all installed benchmarks where none are given."""
+    looked_into = [path.parent for path in folder().glob(f"*/{file}")] if folders is None else folders
+    return sorted(each for each in looked_into if (each / file).is_file())
+
+
+@functools.cache
+def task_files() -> Mapping[str, Path]:
+    """The YAML of every installed task and group, by name. A file is named as what it defines."""
+    found: dict[str, Path] = {}
+    for root, _, files in sorted(os.walk(folder())):
+        for file in sorted(each for each in files if each.endswith(".yaml")):
+            name, path = file.removesuffix(".yaml"), Path(root, file)
+            if name in found:
+                raise UserError(
+                    f"Two benchmarks claim the task {name!r}: {found[name]} and {path}. Rename one of them."
+                )
+            found[name] = path
+    return found
+
+
+def module(folder_of_benchmark: Path, name: str) -> ModuleType:
+    """The module ``name`` ("source") of a benchmark's folder: of an installed one by its dotted name, else its file.
+
+    A folder that is not installed has no package: a module there imports installed modules only.
+    """
+    if folder_of_benchmark.parent == folder():
+        return importlib.import_module(f"{PACKAGE}.{folder_of_benchmark.name}.{name}")
+    return _from_file((folder_of_benchmark / f"{name}.py").resolve())
+
+
+@functools.cache
+def _from_file(path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(f"medtasks_folder.{path.parent.name}.{path.stem}", path)
+    if spec is None or spec.loader is None:
+        raise UserError(f"{path} can't be imported: it is no Python file.")
+    found = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(found)
+    return found
+
+
+@functools.cache
+def read_yaml(path: Path) -> Any:
+    """What a YAML file of a benchmark's folder says, read once a process; don't change it."""
+    import yaml
+
+    return yaml.safe_load(path.read_text("utf-8"))

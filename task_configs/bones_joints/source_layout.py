@@ -1,0 +1,244 @@
+"""How the tables of a Bones and Joints release are laid out: which column holds what, and which tasks a row has.
+
+A row is a question of the task that a column, or the file's name, says; or it is a case, with a column for each of the
+answers to Tasks IV to VII. What is neither is refused, with what was wanted and what was found.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from lmms_medtasks.data import any_tables
+from lmms_medtasks.data.documents import LETTERS
+from lmms_medtasks.data.releases import Release
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.task_configs.bones_joints.forms import columns as known_columns
+from lmms_medtasks.task_configs.bones_joints.forms import (
+    folded,
+    forms,
+    option_columns,
+    task_of_file,
+    tasks_named,
+    weak_task_columns,
+)
+
+Row = Mapping[str, Any]
+Layout = Literal["task column", "file name", "cases"]
+
+MOST_OPTIONS = 8
+CASE_TEXT = ("complaint", "history", "examination", "laboratory")
+REFERENCES: Mapping[str, tuple[str, ...]] = {
+    "t4": ("diagnosis",),
+    "t5": ("diagnostic_reasoning", "reasoning"),
+    "t6": ("treatment",),
+    "t7": ("treatment_reasoning",),
+}
+"""Task -> the columns of a case that hold its answer."""
+
+_LISTED = 12
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of the release: its name, its columns, what each holds, and the tasks of its rows.
+
+    ``used``: concept -> column. ``images``: the columns with images, ``options``: those with an option each, by letter.
+    ``tasks``: task -> number of rows.
+    """
+
+    name: str
+    columns: tuple[str, ...]
+    used: Mapping[str, str]
+    images: tuple[str, ...]
+    options: tuple[str, ...]
+    layout: Layout
+    task_column: str
+    tasks: Mapping[str, int]
+
+    def value(self, row: Row, concept: str) -> Any:
+        """What a row has of a concept; None where the table has no such column."""
+        return row.get(self.used[concept]) if concept in self.used else None
+
+    def tasks_of(self, row: Row) -> tuple[str, ...]:
+        """The tasks that a row is a question of."""
+        if self.layout == "task column":
+            return tasks_named(str(row.get(self.task_column) or ""))
+        return tuple(self.tasks)
+
+    @property
+    def unused(self) -> tuple[str, ...]:
+        """The columns that nothing is taken from."""
+        taken = {*self.used.values(), *self.images, *self.options, self.task_column}
+        return tuple(name for name in self.columns if name not in taken)
+
+
+@functools.lru_cache(maxsize=4)
+def survey(release: Release) -> tuple[Table, ...]:
+    """Every table of the release, looked through once.
+
+    Raises:
+        UserError: a table can't be read, says nothing of its tasks, or lacks columns that they need.
+    """
+    return tuple(_table(release, name) for name in release.names() if any_tables.is_table(name))
+
+
+def _table(release: Release, name: str) -> Table:
+    path = release.file(name)
+    columns = any_tables.columns(path)
+    used, images, options = _matched(columns)
+    layout, column, tasks = _layout(release, name, columns, used)
+    table = Table(name, columns, used, images, options, layout, column, tasks)
+    _check(table, release)
+    return table
+
+
+def rows(release: Release, table: Table) -> Iterator[Row | None]:
+    """The records of a table; None for one that is no record."""
+    return any_tables.rows(release.file(table.name))
+
+
+def _matched(columns: Sequence[str]) -> tuple[dict[str, str], tuple[str, ...], tuple[str, ...]]:
+    """Concept -> column; the image columns; the option columns in the order of their letters."""
+    by_name = {folded(name): name for name in reversed(columns)}
+    used: dict[str, str] = {}
+    for concept, names in known_columns().items():
+        found = next((by_name[folded(name)] for name in names if folded(name) in by_name), None)
+        if found is not None:
+            used[concept] = found
+    options = []
+    for letter in LETTERS[:MOST_OPTIONS]:
+        spellings = [folded(name) for name in option_columns(letter)]
+        place = next((by_name[spelling] for spelling in spellings if spelling in by_name), None)
+        if place is None:
+            break
+        options.append(place)
+    return used, _image_columns(columns, used.get("image")), tuple(options) if len(options) > 1 else ()
+
+
+def _image_columns(columns: Sequence[str], found: str | None) -> tuple[str, ...]:
+    """The image column, or image_1, image_2 ... in the order of their numbers."""
+    stems = {folded(name) for name in known_columns()["image"]}
+    numbered = []
+    for name in columns:
+        match = re.fullmatch(r"(.*?)(\d+)", folded(name))
+        if match and match.group(1) in stems:
+            numbered.append((int(match.group(2)), name))
+    return (*([found] if found else []), *(name for _, name in sorted(numbered)))
+
+
+def _layout(
+    release: Release, name: str, columns: Sequence[str], used: Mapping[str, str]
+) -> tuple[Layout, str, Mapping[str, int]]:
+    path = release.file(name)
+    if "task" in used:
+        return "task column", used["task"], _tasks_in(any_tables.rows(path), used["task"], name)
+    by_name = {folded(each): each for each in columns}
+    for weak in weak_task_columns():
+        column = by_name.get(folded(weak), "")
+        if column and (found := _all_tasks(any_tables.rows(path), column)):
+            return "task column", column, found
+    count = sum(1 for _ in any_tables.rows(path))
+    if task := task_of_file(name):
+        return "file name", "", {task: count}
+    tasks = [task for task, concepts in REFERENCES.items() if any(each in used for each in concepts)]
+    if tasks and any(each in used for each in (*CASE_TEXT, "question")):
+        return "cases", "", dict.fromkeys(tasks, count)
+    answers = [each for some in REFERENCES.values() for each in some]
+    raise UserError(
+        f"{name} does not say which tasks its rows are of. Wanted one of: a column with the task "
+        f"({_aliases('task')}); a file name like task_3.csv; or a row a case, with columns for the text "
+        f"({', '.join(CASE_TEXT)}) and the answers ({', '.join(answers)}). "
+        f"Found columns: {', '.join(columns) or 'none'}."
+    )
+
+
+def _tasks_in(found: Iterator[Row | None], column: str, name: str) -> Mapping[str, int]:
+    """How many rows each task has; ``UserError`` that names every text that is no task, and its first row."""
+    counts: Counter[str] = Counter()
+    bad: Counter[str] = Counter()
+    first: dict[str, int] = {}
+    for number, row in enumerate(found, start=1):
+        text = str((row or {}).get(column) or "")
+        counts.update(tasks_named(text))
+        if text.strip() and not tasks_named(text):
+            bad[text] += 1
+            first.setdefault(text, number)
+    if bad:
+        lines = [f"{text!r}: {n:,} rows, first in row {first[text]}" for text, n in bad.most_common(_LISTED)]
+        allowed = ", ".join(f"{task.numeral} ({task.name})" for task in forms().values())
+        raise UserError(
+            f"{name}: column {column!r} has tasks that are not known; nothing was prepared from it. Allowed, by number "
+            f"or name: {allowed}. If the release really spells them so, please report it.\n  " + "\n  ".join(lines)
+        )
+    return _ordered(counts)
+
+
+def _all_tasks(found: Iterator[Row | None], column: str) -> Mapping[str, int]:
+    """How many rows each task has, {} unless every row names a task."""
+    counts: Counter[str] = Counter()
+    for row in found:
+        named = tasks_named(str((row or {}).get(column) or ""))
+        if not named:
+            return {}
+        counts.update(named)
+    return _ordered(counts)
+
+
+def _ordered(counts: Mapping[str, int]) -> Mapping[str, int]:
+    return {task: counts[task] for task in forms() if task in counts}
+
+
+def _aliases(concept: str) -> str:
+    return ", ".join(known_columns()[concept])
+
+
+def _check(table: Table, release: Release) -> None:
+    """``UserError`` unless the table has the columns that its tasks need."""
+    missing: dict[str, str] = {}
+    for task in map(forms().__getitem__, table.tasks):
+        texts = ("question",) if task.form == "choice" else ("question", *CASE_TEXT)
+        if not any(each in table.used for each in texts):
+            missing["the text"] = "; ".join(_aliases(each) for each in texts)
+        if task.form == "choice" and not _has_options(table, release):
+            missing["the options"] = f"{_aliases('options')}; or A, B, ... (option A, choice A) in columns of their own"
+        answers = ("answer", *REFERENCES.get(task.key, ()))
+        if not any(each in table.used for each in answers):
+            missing[f"the answers of {task.title}"] = "; ".join(_aliases(each) for each in answers)
+        if task.images and not table.images:
+            missing["the images"] = f"{_aliases('image')}; also with a number behind"
+    if missing:
+        wanted = "\n  ".join(f"{what}: {names}" for what, names in missing.items())
+        raise UserError(
+            f"{table.name} has not the columns that are wanted. Missing (any of the names, in any case):\n  {wanted}\n"
+            f"Found: {', '.join(table.columns) or 'none'}."
+        )
+
+
+def _has_options(table: Table, release: Release) -> bool:
+    if "options" in table.used or table.options:
+        return True
+    found = (str(table.value(row, "question") or "") for row in rows(release, table) if row is not None)
+    return any(len(options_in(text)[1]) > 1 for text in found)
+
+
+def options_in(text: str) -> tuple[str, list[str]]:
+    """A question that has its options in its own text, as lines "A. ..." at its end, taken apart.
+
+    >>> options_in("Which bone?\\nA. femur\\nB. tibia")
+    ('Which bone?', ['femur', 'tibia'])
+    """
+    lines = text.strip().splitlines()
+    options: list[str] = []
+    start = len(lines)
+    for number in range(len(lines)):
+        found = [re.fullmatch(rf"\s*[(]?{LETTERS[place]}[).:、．]\s*(.+)", line)
+                 for place, line in enumerate(lines[number : number + MOST_OPTIONS])]  # fmt: skip
+        if len(found) > 1 and len(found) == len(lines) - number and all(found):
+            options, start = [match.group(1).strip() for match in found if match], number
+            break
+    return "\n".join(lines[:start]).strip(), options

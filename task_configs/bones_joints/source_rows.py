@@ -1,0 +1,194 @@
+"""A row of a Bones and Joints release as a question of one task: what becomes of it, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from lmms_medtasks.data.image_cells import ImageCells
+from lmms_medtasks.data.images import image_id
+from lmms_medtasks.data.options import right_letter
+from lmms_medtasks.data.sources import RejectedRow
+from lmms_medtasks.task_configs.bones_joints.forms import Task, is_listed, site_named
+from lmms_medtasks.task_configs.bones_joints.source_layout import CASE_TEXT, REFERENCES, Row, Table, options_in
+
+LISTED, UNLISTED = "listed", "unlisted"
+
+HEADINGS: Mapping[str, str] = {
+    "complaint": "Chief complaint",
+    "history": "Medical history",
+    "examination": "Physical examination",
+    "laboratory": "Laboratory tests",
+}
+
+_FIGURES = re.compile(
+    r"(?:\bfig(?:ure)?s?\.?|\bimages?|\bpictures?|[图])\s*((?:\d{1,2}(?:\s*(?:,|and|&|to|-|\u2013|\u3001)\s*)?)+)",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class Question:
+    """A row as a question of one task."""
+
+    table: Table
+    row: Row
+    task: Task
+    number: int
+
+    @property
+    def name(self) -> str:
+        """The document's id: the task, and what the release calls the row or else its number."""
+        try:
+            own = self._text("id") or (self._text("case") if self.table.layout == "cases" else "")
+        except RejectedRow:
+            own = ""
+        return f"{self.task.key}-{own or self.number}"
+
+    def document(self, cells: ImageCells) -> dict[str, Any]:
+        """The canonical document without ``data``; RejectedRow with the reason why it is none."""
+        question, options = self._question()
+        answer = right_letter(self._answer(), options) if options else self._answer()
+        images = cells.images([self.row.get(name) for name in self.table.images], self.table.name)
+        self._check_count(images)
+        if self.task.images and not images:
+            raise RejectedRow(f"there is no image, which {self.task.title} needs")
+        stored = [{"bytes": data, "path": None} for data in images]
+        shown = image_id(images) if images else f"text-{self.name}"
+        disease = self._text("disease") or self._text("diagnosis")
+        own_case = self._text("case") or (self._text("id") if self.table.layout == "cases" else "")
+        case = own_case or (shown if images else self.name)
+        site = self._site("site")
+        return {
+            "id": self.name,
+            "image": stored[0] if len(stored) == 1 else None,
+            "images": stored if len(stored) > 1 else [],
+            "question": question,
+            "options": options,
+            "answer": answer,
+            "image_id": shown,
+            "data": "",
+            "task": self.task.key,
+            "case_id": case,
+            "image_case": case if images and self.task.key != "t8" else "",
+            "site": site,
+            "image_site": self._site("image_site") if self.task.key == "t8" else site,
+            "disease": disease,
+            "disease_listed": (LISTED if is_listed(disease) else UNLISTED) if disease else "",
+            "modality": self._text("modality"),
+            "report": self._text("report"),
+            "image_count": len(images),
+            "figures": figures_named(question),
+        }
+
+    def _question(self) -> tuple[str, list[str]]:
+        """The text that is shown, and the options of a multiple-choice question."""
+        asked = self._text("question")
+        if self.task.form != "choice":
+            text = "\n".join([*self._sections(), *([asked] if asked else [])])
+            if not text:
+                raise RejectedRow("there is no text of the case")
+            return text, []
+        options = self._options()
+        if not options:
+            asked, options = options_in(asked)
+        if not asked:
+            raise RejectedRow("question is empty")
+        if len(options) < 2:
+            raise RejectedRow("there are no options")
+        # Task III is diagnosed from the image alone.
+        return "\n".join([*(self._sections() if self.task.key != "t3" else []), asked]), options
+
+    def _sections(self) -> list[str]:
+        texts = {concept: self._text(concept) for concept in CASE_TEXT}
+        return [f"{HEADINGS[concept]}: {text}" for concept, text in texts.items() if text]
+
+    def _options(self) -> list[str]:
+        value = self.table.value(self.row, "options")
+        if value is not None and value != "":
+            return options_of(value)
+        texts = [_as_text(self.row.get(name), name) for name in self.table.options]
+        while texts and not texts[-1]:
+            texts.pop()
+        if not all(texts):
+            raise RejectedRow(f"option {'ABCDEFGH'[texts.index('')]} is empty")
+        return texts
+
+    def _answer(self) -> str:
+        """The reference; of a chain of reasoning the experts' chain stands above a short answer."""
+        own = REFERENCES.get(self.task.key, ())
+        concepts: Sequence[str] = ("answer",)
+        if self.table.layout == "cases":
+            concepts = own
+        elif own:
+            concepts = (*own, "answer") if self.task.form == "chain" else ("answer", *own)
+        separator = "\n" if self.task.form == "chain" else "; "
+        found = (_as_text(self.table.value(self.row, each), each, separator) for each in concepts)
+        answer = next((text for text in found if text), "")
+        if not answer:
+            columns = [self.table.used[each] for each in concepts if each in self.table.used]
+            raise RejectedRow(f"the reference ({', '.join(columns) or ', '.join(concepts)}) is empty")
+        return answer
+
+    def _check_count(self, images: Sequence[bytes]) -> None:
+        said = self._text("image_count")
+        if said and re.fullmatch(r"\d+(?:\.0)?", said) and int(float(said)) != len(images):
+            raise RejectedRow(f"image count is {said}, there are {len(images)} images")
+
+    def _site(self, concept: str) -> str:
+        text = self._text(concept)
+        return site_named(text) or text.strip().lower()
+
+    def _text(self, concept: str) -> str:
+        return _as_text(self.table.value(self.row, concept), concept)
+
+
+def _as_text(value: Any, name: str, separator: str = "; ") -> str:
+    """A cell as text: numbers as they are written, lists joined, nothing for null."""
+    if value is None:
+        return ""
+    if isinstance(value, list):
+        return separator.join(filter(None, (_as_text(each, name) for each in value)))
+    if isinstance(value, Mapping):
+        return separator.join(f"{key}: {text}" for key, each in value.items() if (text := _as_text(each, name)))
+    if isinstance(value, bytes):
+        raise RejectedRow(f"{name} is no text")
+    text = str(value).strip()
+    return "" if text.lower() in ("nan", "none", "null") else text
+
+
+def options_of(value: Any) -> list[str]:
+    """The options in one cell: a list, a mapping from letters, JSON of either, or lines "A. ...".
+
+    Raises:
+        RejectedRow: it is none of these, or an option is empty.
+    """
+    if isinstance(value, str) and value.strip()[:1] in ("[", "{"):
+        try:
+            value = json.loads(value)
+        except ValueError as error:
+            raise RejectedRow(f"options is no JSON: {error}") from error
+    if isinstance(value, Mapping):
+        value = [value[key] for key in sorted(value, key=str) if value[key] is not None]
+    if isinstance(value, str):
+        lines = options_in(value)[1]
+        value = lines or [line.strip() for line in value.splitlines() if line.strip()]
+    if not isinstance(value, list):
+        raise RejectedRow(f"options is no list: {str(value)[:60]!r}")
+    texts = [re.sub(r"^\s*[(]?[A-H][).:、．]\s*", "", _as_text(each, "options")) for each in value]
+    if not all(texts):
+        raise RejectedRow(f"option {'ABCDEFGH'[texts.index('')] if len(texts) <= 8 else '?'} is empty")
+    return texts
+
+
+def figures_named(text: str) -> int:
+    """The highest number of a figure or image that a text names, 0 if it names none.
+
+    >>> figures_named("See Figures 1, 2 and 3."), figures_named("Fig. 2 shows it"), figures_named("aged 31")
+    (3, 2, 0)
+    """
+    numbers = [int(number) for match in _FIGURES.finditer(text) for number in re.findall(r"\d+", match.group(1))]
+    return max(numbers, default=0)

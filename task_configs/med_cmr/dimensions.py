@@ -1,0 +1,68 @@
+"""Med-CMR's seven dimensions, and how a release may spell them."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from lmms_medtasks.errors import unknown
+
+
+@dataclass(frozen=True)
+class Dimension:
+    """One of the seven: its short name, its long name, and its side ("visual" or "reasoning")."""
+
+    short: str
+    name: str
+    side: str
+
+
+@functools.cache
+def dimensions() -> tuple[Dimension, ...]:
+    """The seven dimensions in the paper's order, visual ones first."""
+    return tuple(Dimension(short, row["name"], row["side"]) for short, row in _spellings().items())
+
+
+@functools.cache
+def _spellings() -> Mapping[str, Any]:
+    text = Path(__file__).with_name("dimensions.yml").read_text(encoding="utf-8")
+    table: dict[str, Any] = yaml.safe_load(text)["dimensions"]
+    return table
+
+
+@functools.cache
+def _folded_names() -> Mapping[str, str]:
+    found = {}
+    for short, row in _spellings().items():
+        for name in (row["name"], *row["also"]):
+            for spelling in (short, name, name + short, short + name):
+                found[_folded(spelling)] = short
+    return found
+
+
+def _folded(text: str) -> str:
+    return re.sub("[^a-z0-9]", "", text.lower())
+
+
+def is_dimension(text: str) -> bool:
+    """Whether ``text`` is a release's spelling of one of the seven."""
+    return _folded(text) in _folded_names()
+
+
+def dimension_name(text: str) -> str:
+    """The short name ("SOD" ... "MSI") for a release's spelling of a dimension.
+
+    Raises:
+        UserError: no dimension is called so; the allowed names are in the message.
+    """
+    short = _folded_names().get(_folded(text))
+    if short is None:
+        allowed = [f"{each.short} ({each.name})" for each in dimensions()]
+        raise unknown("dimension", text, allowed)
+    return short

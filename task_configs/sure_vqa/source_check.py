@@ -1,0 +1,78 @@
+"""What ``data doctor`` says of a release of SURE-VQA: records that would be rejected, and sizes against the paper's."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from lmms_medtasks.data.sources import DataSource, Examination, Finding, Size, SplitReader
+from lmms_medtasks.task_configs.sure_vqa import shift_rules
+from lmms_medtasks.task_configs.sure_vqa.source_reader import SureReader, empty, listed
+
+_SIDES = {"iid": "i.i.d.", "ood": "OoD"}
+_LONG = {"train_iid": "train i.i.d.", "test_iid": "test i.i.d.", "test_ood": "test OoD"}
+
+Rows = Sequence[Mapping[str, Any]]
+
+
+def examine(record: DataSource, readers: Mapping[str, SplitReader]) -> Examination:
+    """The sizes of the splits and shifts in Tables 1 to 3 and here; no picture is opened."""
+    findings: list[Finding] = []
+    rows: dict[str, Rows] = {}
+    for split, reader in readers.items():
+        assert isinstance(reader, SureReader)
+        rows[split], found = _of_split(record, split, reader)
+        findings += found
+    paper = shift_rules.paper_sizes(record.name)
+    sizes = [Size(f"{split}, all", len(got), paper["all"].get(split)) for split, got in rows.items()]
+    shared = {}
+    # A shift is left out where a split that it is made from is not there.
+    for shift in shift_rules.of_suite(record.name):
+        if "test" not in rows or (shift.join_train and "train" not in rows):
+            continue
+        all_rows = [row for name in ("train", "test") for row in rows.get(name, [])]
+        sides = [shift.tests(row) for row in all_rows]
+        printed = paper["shifts"].get(shift.name, {})
+        for name, count in shift_rules.sizes(shift, all_rows).items():
+            if name != "train_iid" or "train" in rows:
+                sizes.append(Size(f"{shift.name}, {_LONG[name]}", count, printed.get(name)))
+        images = [{row["image"] for row, each in zip(all_rows, sides, strict=True) if each == side} for side in _SIDES]
+        shared[shift.name] = len(images[0] & images[1])
+        for side in set(_SIDES) - set(sides):
+            values = shift_rules.present(shift, all_rows)
+            detail = f"no {_SIDES[side]} test question. Values present: {values}"
+            findings.append(Finding(shift.name, "missing", detail))
+    return Examination(findings, sizes, shared)
+
+
+def _of_split(record: DataSource, split: str, reader: SureReader) -> tuple[Rows, Iterator[Finding]]:
+    """What the shifts look at of every usable record, and what is to be said of the others."""
+    wanted = {"split", *(name for shift in shift_rules.of_suite(record.name) for name in shift.fields)}
+    tags = [tag for tag in record.tags if tag in wanted]
+    rows: list[Mapping[str, Any]] = []
+    reasons: Counter[str] = Counter()
+    known = set()
+    for _, row, document in reader.rows():
+        if isinstance(document, Exception):
+            reasons[str(document)] += 1
+        elif document["id"] in known:
+            reasons["a record with its number was there before"] += 1
+        else:
+            known.add(document["id"])
+            # The paper's sizes have one question without an answer, which no task can ask.
+            rows.append({**{tag: document[tag] for tag in tags}, "image": reader.image_name(row)})
+            if reason := empty(document):
+                reasons[f"{reason} (the sizes below have it)"] += 1
+    return rows, _notes(f"split {split}", reasons, reader.notes)
+
+
+def _notes(what: str, reasons: Counter[str], notes: Mapping[str, Any]) -> Iterator[Finding]:
+    for reason, count in reasons.items():
+        yield Finding(what, "note", f"{count:,} records would be rejected: {reason}")
+    for name, value in notes.items():
+        if name == "cleaned":
+            for reason, numbers in value.items():
+                yield Finding(what, "note", f"questions left out, {reason}: {listed(numbers)}")
+        elif value:
+            yield Finding(what, "note", f"{name}: {value}")

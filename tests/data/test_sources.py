@@ -1,0 +1,67 @@
+"""Data sets are found through the benchmarks' folders: which are imported, which names there are, what is refused."""
+
+import subprocess
+import sys
+
+import pytest
+
+from lmms_medtasks import folders
+from lmms_medtasks.data import mini, sources
+from lmms_medtasks.errors import UserError
+
+OWN = """
+from lmms_medtasks.data.sources import DataSource
+SOURCES = (DataSource(name="{name}", title="Own", splits=(), tags={{}}, hub_repository="", revision="", licence="CC0",
+                      terms="none", full_records=1, open_split=None),)
+"""
+
+
+def folder(root, name, text):
+    (root / name).mkdir()
+    (root / name / "source.py").write_text(text)
+    return root / name
+
+
+def test_every_bundled_file_is_of_a_split_that_there_is():
+    for suite, splits in mini.files().items():
+        assert set(splits) <= {split.name for split in sources.get(suite).splits}
+    assert set(mini.files()) == set(sources.names())
+
+
+def test_a_name_imports_its_own_folder_only():
+    code = (
+        "import sys; from lmms_medtasks.data import sources; sources.get('medobvious'); "
+        "print([each for each in sys.modules if each.startswith('lmms_medtasks.task_configs.')])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == [
+        "['lmms_medtasks.task_configs.medobvious',",
+        "'lmms_medtasks.task_configs.medobvious.source']",
+    ]
+
+
+def test_a_data_set_may_be_called_otherwise_than_its_folder():
+    assert sources.folder_of("sure_slake") == folders.folder() / "sure_vqa"
+    assert sources.get("sure_slake").name == "sure_slake"
+
+
+def test_folders_that_are_not_installed(tmp_path):
+    given = [folder(tmp_path, "mine", OWN.format(name="own_data")), tmp_path / "without"]
+    assert sources.names(given) == ["own_data"]
+    assert sources.get("own_data", given).title == "Own"
+    assert sources.folder_of("own_data", given) == given[0]
+    with pytest.raises(UserError, match="Unknown suite 'own_date'.*Did you mean 'own_data'"):
+        sources.get("own_date", given)
+    with pytest.raises(UserError, match="Unknown suite 'own_data'"):
+        sources.get("own_data")
+
+
+def test_two_folders_may_not_claim_one_name(tmp_path):
+    given = [folder(tmp_path, name, OWN.format(name="own_data")) for name in ("one", "two")]
+    with pytest.raises(UserError, match="'own_data'.*one.*two"):
+        sources.names(given)
+
+
+def test_a_source_without_sources_is_named(tmp_path):
+    with pytest.raises(UserError, match=r"mine.source\.py exports no SOURCES"):
+        sources.names([folder(tmp_path, "mine", "SOURCES = []")])

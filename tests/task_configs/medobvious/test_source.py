@@ -1,0 +1,239 @@
+"""Reading MedObvious's release, and everything that can be wrong with it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from lmms_medtasks.data import locating, sources
+from lmms_medtasks.data.prepare import prepare
+from lmms_medtasks.errors import DataNotFound, UserError
+from lmms_medtasks.grids import tasks as grid_tasks
+from lmms_medtasks.grids.layout import NONE_OPTION, parse_size
+from lmms_medtasks.task_configs.medobvious import source as medobvious
+from lmms_medtasks.task_configs.medobvious.source import ROOT, TASKS, paper
+
+pytestmark = pytest.mark.usefixtures("home")
+
+TOLD = grid_tasks.Told("an MRI scan", "The highlighted image is an MRI scan.", "All images show CT.", ("mri", "scan"))
+
+
+def item(number=0, tier="v1", kind="mri_vs_ct", size="2x2", position=2):
+    """The eight lines of an item, with image paths of somebody else's machine."""
+    name, size = f"{tier}_{kind}_{number}", parse_size(size)
+    images = {"grid": f"{tier}/images/{name}_grid.png", "vis": f"{tier}/images/{name}_vis_pos.png"}
+    rows = grid_tasks.positive(name, size, position, TOLD, images)
+    images = {"grid": f"{tier}/images/{name}_neg_grid.png", "vis": f"{tier}/images/{name}_vis_neg.png"}
+    rows += grid_tasks.negative(name, size, TOLD, images)
+    return [{**row, "image_path": f"/share/users/somebody/data/{row['image_path']}"} for row in rows]
+
+
+def write(folder: Path, rows, *, images=True, root=ROOT):
+    """A clone with these lines (dictionaries, or texts as they are); the folder that has the JSONL."""
+    base = folder / root
+    base.mkdir(parents=True, exist_ok=True)
+    lines = [row if isinstance(row, str) else json.dumps(row) for row in rows]
+    (base / TASKS).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    for row in rows:
+        if images and isinstance(row, dict) and row.get("image_path"):
+            path = base / row["image_path"].rpartition(f"{ROOT}/")[2]
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if not path.exists():
+                shade = sum(path.name.encode()) % 256  # another one for every name
+                Image.new("RGB", (16, 16), (shade, len(path.name), 0)).save(path)
+    return base
+
+
+def documents(folder: Path):
+    """Prepare a folder as a sample; (rows, rejected, notes)."""
+    import pyarrow.parquet as pq
+
+    from lmms_medtasks.data import store
+
+    manifest = prepare("medobvious", source=folder)
+    place = store.folder("medobvious", manifest["data"])
+    split = manifest["splits"]["test"]
+    return pq.read_table(place / split["file"]).to_pylist(), store.read_rejected(place / store.REJECTED), split["notes"]
+
+
+def reject(row, tmp_path):
+    """The reason why a line is rejected, among good ones."""
+    rows, rejected, _ = documents(write(tmp_path / "clone", [*item(7), row]).parent)
+    assert len(rows) == 8
+    assert [each["row"] for each in rejected] == [9]
+    return rejected[0]["reason"]
+
+
+@pytest.mark.parametrize("inside", [False, True], ids=["the clone", "its folder"])
+def test_an_item_becomes_eight_documents(tmp_path, inside):
+    base = write(tmp_path / "clone", item())
+    rows, rejected, notes = documents(base if inside else base.parent)
+    assert not rejected
+    assert [row["task_type"] for row in rows] == [*medobvious.FORMATS, *medobvious.FORMATS[:2], medobvious.FORMATS[4]]
+    assert {row["item"] for row in rows} == {"v1_mri_vs_ct_0"}
+    assert {(row["tier"], row["kind"], row["grid"]) for row in rows} == {(1, "mri_vs_ct", "2x2")}
+    assert [row["negative"] for row in rows] == [0, 0, 0, 0, 0, 1, 1, 1]
+    first = rows[0]
+    assert first["options"] == ["top-left", "top-right", "bottom-left", "bottom-right", NONE_OPTION]
+    assert (first["answer"], first["answer_position"], rows[5]["answer"]) == ("C", "bottom-left", "E")
+    # The highlighted panel is the outlier's: its place comes from the item's other questions.
+    assert [(row["answer"], row["answer_position"]) for row in (rows[4], rows[7])] == [
+        ("yes", "bottom-left"),
+        ("no", "none"),
+    ]
+    # Four questions are about one picture.
+    assert len({row["image_id"] for row in rows[:4]}) == 1
+    assert len({row["image_id"] for row in rows}) == 4
+    assert first["answer_keywords"] == "bottom-left; mri; scan"
+    assert notes["counts"]["format"]["detection_mcq"] == 2
+
+
+def test_counts_that_differ_from_the_papers_are_named(tmp_path, capsys):
+    *_, notes = documents(write(tmp_path / "clone", [*item(), *item(1)[:-1]]).parent)
+    assert notes["counts"]["tier"] == {"T1": 15}
+    assert "tasks: 15, the paper has 1,880" in notes["differences_from_paper"]
+    assert "tier 1: 15, the paper has 440" in notes["differences_from_paper"]
+    assert "format visual_referring: 3, the paper has 470" in notes["differences_from_paper"]
+    assert "sign negative: 5, the paper has 705" in notes["differences_from_paper"]
+    assert "other counts than the paper's" in capsys.readouterr().err
+
+
+def test_the_papers_counts_add_up():
+    counts = paper()
+    for what in ("tier", "format", "sign"):
+        assert sum(counts[what].values()) == counts["tasks"] == 1880
+    # Eight tasks an item: five positive, three negative.
+    assert (counts["items"] * 5, counts["items"] * 3) == (counts["sign"]["positive"], counts["sign"]["negative"])
+
+
+def test_a_release_of_the_papers_counts_has_no_differences(tmp_path):
+    """The whole of it, in the paper's composition, and it is "full". One image for all: 940 would take their time."""
+    rows = []
+    for tier, count in paper()["tier"].items():
+        for number in range(count // 8):
+            rows += item(number, f"v{tier}", size="3x3" if tier == 3 else "2x2")
+    rows = [{**row, "image_path": "one.png"} for row in rows]
+    base = write(tmp_path / "clone", rows)
+    found, rejected, notes = documents(base)
+    assert (len(found), len(rejected), notes["differences_from_paper"]) == (1880, 0, [])
+    assert {row["data"] for row in found} == {"full"}
+
+
+def test_larger_grids(tmp_path):
+    rows, rejected, _ = documents(write(tmp_path / "clone", item(size="4x4", tier="v3", position=6)).parent)
+    assert not rejected
+    assert {row["answer_position"] for row in rows} == {"row 2, column 3", "none"}
+    assert len(rows[0]["options"]) == 17
+
+
+def test_a_broken_line_is_rejected_with_its_number(tmp_path):
+    rows, rejected, _ = documents(write(tmp_path / "clone", [*item()[:3], '{"id": "v1_a', "[]", *item()[3:]]).parent)
+    assert len(rows) == 8
+    assert [each["row"] for each in rejected] == [4, 5]
+    assert rejected[0]["reason"].startswith("line 4 is not JSON")
+    assert rejected[1]["reason"] == "line 5 is no JSON object"
+
+
+def test_missing_images_are_listed_and_counted(tmp_path, capsys):
+    base = write(tmp_path / "clone", [*item(), *item(1)])
+    (base / "v1/images/v1_mri_vs_ct_1_grid.png").unlink()
+    rows, rejected, notes = documents(base)
+    assert len(rows) == 12
+    assert notes["missing_images"] == ["v1/images/v1_mri_vs_ct_1_grid.png"]
+    assert notes["images"] == 8
+    assert [each["row"] for each in rejected] == [9, 10, 11, 12]
+    assert all("v1_mri_vs_ct_1_grid.png' is not in the source folder" in each["reason"] for each in rejected)
+    assert "1 of 8 images are missing" in capsys.readouterr().err
+
+
+DETECTION, OPEN, _, _, VISUAL, *_ = item(8)
+
+
+@pytest.mark.parametrize(
+    ("row", "reason"),
+    [
+        ({**DETECTION, "task_type": "detection"}, "task_type 'detection' is unknown, allowed: detection_mcq, "),
+        (
+            {**DETECTION, "options": {"A": "top-left", "B": "top-right", "C": NONE_OPTION}},
+            "options do not fit a 2x2 grid",
+        ),
+        ({**DETECTION, "options": {**DETECTION["options"], "F": "nowhere"}}, "options do not fit a 2x2 grid"),
+        ({**DETECTION, "options": ["top-left"]}, "options are not texts by the letters"),
+        ({**DETECTION, "answer": "F"}, "answer 'F' is not among the options A to E"),
+        ({**OPEN, "answer": "top-center"}, "answer 'top-center' is no position of a 2x2 grid"),
+        ({**VISUAL, "answer": "maybe"}, "answer 'maybe' is neither yes nor no"),
+        ({**DETECTION, "answer_position": "middle-left"}, "answer_position 'middle-left' is no position of a 2x2 grid"),
+        ({**DETECTION, "answer_position": "top-left"}, "answer 'C' and answer_position 'top-left' contradict"),
+        ({**DETECTION, "is_negative": True}, "contradicts task_type 'detection_mcq' or is_negative true"),
+        ({**OPEN, "answer": "none"}, "answer 'none' contradicts is_negative false"),
+        ({**OPEN, "is_negative": 0}, "is_negative is 0, wanted true or false"),
+        ({**OPEN, "id": "v1_mri_vs_ct_8_ref_open"}, "contradicts task_type 'detection_open'"),
+        ({**OPEN, "id": "v6_mri_8_det_open"}, "is not of the form v1_KIND_NUMBER_FORM"),
+        ({**OPEN, "question": "Which?"}, "neither a field grid nor the question says how large the grid is"),
+        ({**OPEN, "grid": "9x9"}, "A grid of size '9x9'"),
+        ({**OPEN, "options": DETECTION["options"]}, "there are options, but detection_open has none"),
+        ({**OPEN, "question": ""}, "question is missing"),
+        ({key: value for key, value in OPEN.items() if key != "image_path"}, "image_path is missing"),
+        ({**OPEN, "image_path": "/share/other/../../passwd.png"}, "image is missing"),
+    ],
+)
+def test_a_bad_line_is_rejected_and_the_reason_says_why(row, reason, tmp_path):
+    assert reason in reject(row, tmp_path)
+
+
+def test_a_size_that_no_question_states_is_told_by_the_options(tmp_path):
+    question = "Which position?"
+    rows, *_ = documents(write(tmp_path / "clone", [{**DETECTION, "question": question}]).parent)
+    assert rows[0]["grid"] == "2x2"
+
+
+def test_an_image_that_is_none_is_rejected(tmp_path):
+    base = write(tmp_path / "clone", item())
+    (base / "v1/images/v1_mri_vs_ct_0_vis_pos.png").write_text("<html>")
+    rows, rejected, _ = documents(base)
+    assert (len(rows), len(rejected)) == (7, 1)
+    assert "image is none of PNG" in rejected[0]["reason"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "is empty"),
+        ('{"a": 1}\n', "has not the fields that are wanted. Wanted: id, image_path"),
+        ("nonsense\n", "Found: no JSON object"),
+    ],
+)
+def test_a_file_of_another_form_is_an_error(text, message, tmp_path):
+    base = write(tmp_path / "clone", [])
+    (base / TASKS).write_text(text)
+    with pytest.raises(UserError, match=message):
+        prepare("medobvious", source=base)
+
+
+def test_text_that_is_no_utf8_is_an_error(tmp_path):
+    base = write(tmp_path / "clone", [])
+    (base / TASKS).write_bytes(b"\xff\xfe{}")
+    with pytest.raises(UserError, match="not UTF-8"):
+        prepare("medobvious", source=base)
+
+
+def test_a_folder_without_the_file_says_what_was_wanted(tmp_path):
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "a.txt").write_text("")
+    with pytest.raises(UserError, match=f"{ROOT}/{TASKS} or {TASKS}"):
+        prepare("medobvious", source=tmp_path / "other")
+
+
+def test_without_a_source_it_is_said_how_to_get_one():
+    with pytest.raises(UserError, match="on no hub.*git clone https://github.com/Ufaqkhan/MedObvious"):
+        prepare("medobvious")
+    with pytest.raises(DataNotFound, match="git clone") as error:
+        locating.locate("medobvious", "test")
+    assert "from the hub" not in str(error.value)
+
+
+def test_the_suite_is_known():
+    assert sources.get("medobvious").split("test").files == (f"{ROOT}/{TASKS}",)

@@ -1,0 +1,121 @@
+"""The cleaning of closed questions: which go, which stay, and where their numbers are said."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from lmms_medtasks.data import doctor, store
+from lmms_medtasks.data.prepare import prepare
+from lmms_medtasks.task_configs.sure_vqa.source_reader import MANY, NOT_LISTED, NOT_NAMED, dropped, options_named
+
+pytestmark = pytest.mark.usefixtures("home")
+
+SHARED = Path(os.environ.get("MEDTASKS_SHARED", Path(__file__).parents[4] / "shared"))
+ANNOTATIONS = SHARED / "real" / "slake"
+
+
+@pytest.mark.parametrize(
+    ("question", "number"),
+    [
+        ("Which is larger here, the vein or the artery?", 2),
+        ("Which is larger here,vein or artery ?", 2),
+        ("Which is larger here, vein, artery or nerve?", 3),
+        ("Which is larger here,vein,artery, or nerve?", 3),
+        ("In this picture, which is larger, vein or artery?", 2),
+        ("Is this a T1 weighted or T2 weighted picture?", 2),
+        ("Is this MRI, CT or ultrasound?", 3),
+        ("In this picture, is the spot white or gray?", 2),
+        ("Where is the knee, left, top or upper left?", 3),
+        ("Is the sternum in order?", 0),  # no "or" of its own
+    ],
+)
+def test_options_that_a_question_names(question, number):
+    assert options_named(question) == number
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "reason"),
+    [
+        ("Is it large, medium or small?", "Yes.", ""),  # answered by yes or no: stays
+        ("Which is larger here, vein or artery?", "Vein", ""),  # in any case
+        ("Which is larger here, vein or left  artery?", "Left Artery", ""),
+        ("Which is larger here, vein or artery?", "Both", NOT_NAMED),
+        ("Which is larger here, vein or artery?", "art", NOT_NAMED),  # words, not parts of words
+        ("Which is larger here, vein, nerve or artery?", "Vein", MANY),
+        ("Which is larger here, vein or artery?", "", ""),  # rejected as empty by the reader
+    ],
+)
+def test_the_papers_sentence(question, answer, reason):
+    assert dropped(question, answer) == reason
+
+
+def test_with_a_list_only_what_contains_one_of_its_texts_stays():
+    assert dropped("Is this an MRI or a CT scan?", "PET", ("Is this an MRI or a CT scan",)) == ""
+    assert dropped("Vein or artery?", "Vein", ("Is this an MRI or a CT scan",)) == NOT_LISTED
+    assert dropped("Vein or artery?", "no", ()) == ""
+
+
+def made_up(row):
+    return [
+        row(1),
+        row(2, question="Which is larger, vein, artery or nerve?", answer="Vein"),
+        row(3, question="Which is larger, vein or artery?", answer="Both"),
+        row(4, question="Which is larger, vein or artery?", answer="Artery"),
+        row(5, question="Which is larger, vein, artery or nerve?", answer="Vein", answer_type="OPEN"),
+        row(6, question="Which is larger, vein, artery or nerve?", answer="Vein", q_lang="zh"),
+    ]
+
+
+def test_slake_is_cleaned_and_the_dropped_are_listed_by_number(write, rows_of, capsys):
+    folder = write("slake", {"test": made_up(rows_of["slake"])})
+    prepare("sure_slake", source=folder, splits=["test"], sample=True)
+    made = pq.read_table(store.folder("sure_slake", "sample") / "test.parquet").to_pylist()
+    assert [row["id"] for row in made] == ["test/1", "test/4", "test/5"]
+    notes = store.entries("sure_slake", "sample")["test"].notes
+    assert notes["cleaned"] == {MANY: ["2"], NOT_NAMED: ["3"]}
+    assert notes["left_out"] == {MANY: 1, NOT_NAMED: 1, "language 'zh' is not English": 1}
+    said = capsys.readouterr().err
+    assert f"{MANY}: questions 2" in said and f"{NOT_NAMED}: questions 3" in said
+
+
+def test_the_doctor_lists_them_too_and_counts_a_question_without_an_answer(write, rows_of):
+    rows = [*made_up(rows_of["slake"]), rows_of["slake"](7, answer="", answer_type="OPEN")]
+    found = doctor.diagnose("sure_slake", write("slake", {"test": rows}))
+    details = [each.detail for each in found.findings]
+    assert f"questions left out, {MANY}: 2" in details and f"questions left out, {NOT_NAMED}: 3" in details
+    assert any(each.startswith("1 records would be rejected: answer is empty") for each in details)
+    assert {size.what: size.here for size in found.sizes}["test, all"] == 4
+
+
+def test_the_mini_data_has_nothing_that_the_rule_drops():
+    from tools.mini import sure_vqa
+
+    for suite in ("sure_slake", "sure_ovqa"):
+        closed = [row for rows in sure_vqa.rows()[suite].values() for row in rows if row["answer_type"] == "closed"]
+        assert closed and not any(dropped(row["question"], row["answer"]) for row in closed)
+
+
+@pytest.mark.skipif(not (ANNOTATIONS / "test.json").is_file(), reason="SLAKE's annotations are not here")
+def test_the_published_annotations_have_the_papers_sizes(tmp_path, png):
+    folder = tmp_path / "slake"
+    for split in ("train", "validate", "test"):
+        text = (ANNOTATIONS / f"{split}.json").read_text("utf-8")
+        folder.mkdir(exist_ok=True)
+        (folder / f"{split}.json").write_text(text, "utf-8")
+        for name in {row["img_name"] for row in json.loads(text)}:
+            (folder / "imgs" / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / "imgs" / name).write_bytes(png(1))
+    found = doctor.diagnose("sure_slake", folder)
+    printed = {size.what: (size.here, size.paper) for size in found.sizes if size.paper is not None}
+    assert len(printed) == 9 and all(here == paper for here, paper in printed.values()), printed
+    assert found.complete
+
+    manifest = prepare("sure_slake", source=folder, splits=["test"])
+    test = manifest["splits"]["test"]
+    assert (manifest["data"], test["rows"], test["rejected"]) == ("full", 1050, 0)
+    assert sorted(len(numbers) for numbers in test["notes"]["cleaned"].values()) == [1, 10]
