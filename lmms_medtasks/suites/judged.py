@@ -84,14 +84,19 @@ def rescorable(
     """
 
     def metrics_of(flat: dict[str, Any]) -> dict[str, Any]:
-        content = {name: flat[name] for name in _RECORD_FIELDS if name in flat}
-        content["judgement"] = {name: flat[name] for name in ("judge", "items", "verdicts", "replies") if name in flat}
-        return values_of(remeasured(from_json(content, f"question {flat.get('id')!r}")))
+        return values_of(remeasured(logged_record(flat)))
 
     def mark(hook: Hook) -> Hook:
         return records.scored_by(metrics_of)(hook)
 
     return mark
+
+
+def logged_record(flat: Mapping[str, Any]) -> Record:
+    """The record of a log's flat view of it, in which a judge's new verdicts may stand."""
+    content = {name: flat[name] for name in _RECORD_FIELDS if name in flat}
+    content["judgement"] = {name: flat[name] for name in ("judge", "items", "verdicts", "replies") if name in flat}
+    return from_json(content, f"question {flat.get('id')!r}")
 
 
 def with_measures(record: Record, measures: Mapping[str, MeasureValue]) -> Record:
@@ -136,8 +141,33 @@ def judged_metrics(measure: str, prefix: str = "", where: Where | None = None) -
         Metric(f"{prefix}coverage", coverage(measure, where), about="Share of the judgements that were obtained."),
         Metric(f"{prefix}bound_worst", bound(measure, "low", where), about="Mean, missing judgements at worst."),
         Metric(f"{prefix}bound_best", bound(measure, "high", where), about="Mean, missing judgements at best."),
-        Metric(f"{prefix}complete", complete(measure, where), about=f"1 if coverage is {COMPLETE:.0%} or more."),
+        Metric(
+            f"{prefix}complete",
+            complete(measure, where),
+            about=f"1 if coverage is {COMPLETE:.0%} or more.",
+            notice=incomplete_notice(measure, where),
+            unit="count",
+        ),
     )
+
+
+def incomplete_notice(measure: str, where: Where | None = None) -> Callable[[Samples, float | int | None], str]:
+    """What a user is told where fewer judgements than :data:`COMPLETE` were obtained."""
+
+    def notice(rows: Samples, reached: float | int | None) -> str:
+        if reached is None or reached:
+            return ""
+        own = rows.where(where or {})
+        obtained, requested = judgement_counts(own, measure)
+        mean = "The mean is over those" if len(own.scored(measure)) else "There is no mean"
+        low, high = bound_of(own, measure, "low"), bound_of(own, measure, "high")
+        return (
+            f"Incomplete: {requested - obtained} judgements are missing, {obtained / requested:.1%} were obtained "
+            f"(wanted: {COMPLETE:.0%}). {mean}; over all it may lie anywhere from {low:.4g} to {high:.4g}. Fill the "
+            "gaps without the model: lmms-medtasks judge RUN"
+        )
+
+    return notice
 
 
 def _coverage(rows: Samples, measure: str) -> float | None:

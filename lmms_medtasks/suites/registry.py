@@ -16,6 +16,7 @@ from lmms_medtasks.suites.suite import Suite
 
 PACKAGE = "lmms_medtasks.task_configs"
 PROTOCOL = "medtasks://"
+_TEMPLATE = "template:"
 
 
 def folder() -> Path:
@@ -50,6 +51,10 @@ def get(name: str) -> Suite:
 
     Raises UserError where there is no such folder, it declares no SUITE, has no YAML, or is named otherwise.
     """
+    if name.startswith(_TEMPLATE):
+        from lmms_medtasks.contribute.templates import measures
+
+        return measures.of_kind(name.removeprefix(_TEMPLATE))
     if name not in names():
         raise unknown("benchmark", name, names(), str(folder()))
     suite = getattr(importlib.import_module(f"{PACKAGE}.{name}.measures"), "SUITE", None)

@@ -39,9 +39,9 @@ def _rows(suite: Suite, number: int, run: Run) -> Iterator[dict[str, Any]]:
         settings = settings_of(run, task)
         condition, tags = suite.condition(task, settings), suite.task_tags(task, settings)
         for record, line in _declared(suite, records(run, task), str(run.samples_file(task))):
-            row = {**row_of(record), **tags}
+            row = {**row_of(record), **tags, "run": number, "task": task, "condition": condition, "line": line}
             key = (condition, *(row.get(name) for name in suite.identity))
-            yield {**row, "run": number, "task": task, "condition": condition, "line": line, "repeated": key in seen}
+            yield {**row, "repeated": key in seen}
             seen.add(key)
 
 
