@@ -74,6 +74,11 @@ class Declared:
     suite: _declaration.Suite
 
     @property
+    def key(self) -> str:
+        """Names it among the suites of a document."""
+        return self.suite.name
+
+    @property
     def TITLE(self) -> str:
         """The suite's name for people."""
         return self.suite.title
@@ -97,24 +102,32 @@ class Declared:
 
 
 def holding(runs: Iterable[Run]) -> dict[str, tuple[Suite, list[Run]]]:
-    """The suites that these runs have tasks of, and for each of those its runs.
+    """The suites that these runs have tasks of, and for each of those its runs: ours first, then contributed ones.
 
     Raises UserError when a run has no task of any suite.
     """
-    every = suites()
-    found: dict[str, tuple[Suite, list[Run]]] = {name: (suite, []) for name, suite in every.items()}
+    ours = suites()
+    found: dict[str, tuple[Suite, list[Run]]] = {name: (suite, []) for name, suite in ours.items()}
     for run in runs:
-        own = [name for name, suite in every.items() if _has_task_of(run, suite)]
+        own = {name: suite for name, suite in ours.items() if _has_task_of(run, suite)}
+        own |= {each.key: each for each in contributed(run)}
         if not own:
-            titles = " or ".join(suite.TITLE for suite in every.values())
+            titles = " or ".join(suite.TITLE for suite in ours.values())
             others = ", ".join(map(repr, run.tasks)) or "none"
             raise UserError(
-                f"No task of {titles} in {run.path}. Its tasks: {others}. Tasks of your own have no paper's tables: "
-                "lmms-medtasks leaderboard build ranks them, lmms-medtasks compare sets two runs against each other."
+                f"No task of {titles} in {run.path}, nor one on a template. Its tasks: {others}. Where their folder "
+                "declares its measures: --include_path FOLDER."
             )
-        for name in own:
-            found[name][1].append(run)
+        for name, suite in own.items():
+            found.setdefault(name, (suite, []))[1].append(run)
     return {name: each for name, each in found.items() if each[1]}
+
+
+def contributed(run: Run) -> list[Declared]:
+    """The contributed benchmarks that a run has tasks of, those that are not among :func:`suites`."""
+    configs = run.content.get("configs") or {}
+    found = {id(suite): suite for task, config in configs.items() if (suite := registry.find(task, config))}
+    return [Declared(suite) for suite in found.values() if suite.name not in registry.names()]
 
 
 def _has_task_of(run: Run, suite: Suite) -> bool:

@@ -215,7 +215,7 @@ _FIGURES: Mapping[str, Figure] = {
 def parts_and_statistics(
     table: VoteTable, kind: Kind, binning: Binning | None = None
 ) -> tuple[dict[str, Part], Mapping[str, Figure]]:
-    """What :func:`reliability` gives the bootstrap: "ece", "brier", "aurc" and others, of the questions with a value."""
+    """What :func:`reliability` gives the bootstrap: "ece", "brier", "aurc" and others, where they have a value."""
     certain = confidences(table) if kind == "entropy" else majority_share(table)
     used = ~np.isnan(certain)
     kept, certain = table.take(used), certain[used]

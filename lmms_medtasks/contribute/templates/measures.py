@@ -7,6 +7,7 @@ so it has the measures and metrics of all of them; a task prints those that its 
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -21,7 +22,7 @@ from lmms_medtasks.statistics.bootstrap import Figure as Statistic
 from lmms_medtasks.statistics.bootstrap import mean
 from lmms_medtasks.statistics.reliability import parts_and_statistics
 from lmms_medtasks.statistics.votes import VoteTable, votes
-from lmms_medtasks.suites import judged
+from lmms_medtasks.suites import judged, registry
 from lmms_medtasks.suites.estimates import Contrast, Count, Custom, Draw, Mean
 from lmms_medtasks.suites.replies import FAILED_REQUESTS, IDENTICAL, IDENTICAL_TRIALS, PARSE_RATE
 from lmms_medtasks.suites.suite import Measure, Metric, Suite, number_of_questions
@@ -236,6 +237,8 @@ PREFIX = "template:"
 OPEN_ANSWER = "open_answer"
 """The protocol of an open task that names none."""
 
+_LONGEST = 60
+
 PAIRED = ("pair", "cluster", "expected")
 """What two forms of a question have in common: two tables may use the same ids for other questions."""
 
@@ -243,12 +246,15 @@ PAIRED = ("pair", "cluster", "expected")
 @functools.cache
 def suite(benchmark: str, protocol: str = OPEN_ANSWER) -> Suite:
     """The declaration of a contributed folder called ``benchmark``; ``protocol``: its judge's, which has the scale."""
+    judged_ones = judged_measures(protocols.get(protocol))
+    # Bounds are on the judge's scale.
+    bounds = {each.name: replace(each, unit=judged_ones[0].unit) for each in (_WORST, _BEST)}
     return Suite(
         name=benchmark,
         title=benchmark,
         cluster="image",
-        measures=(*CHOICE_MEASURES, *judged_measures(protocols.get(protocol))),
-        metrics=tuple(metrics().values()),
+        measures=(*CHOICE_MEASURES, *judged_ones),
+        metrics=tuple(bounds.get(name, metric) for name, metric in metrics().items()),
         tasks={name: templates.get(name).metrics for name in templates.names()},
         condition=condition,
         task_tags=task_tags,
@@ -277,10 +283,16 @@ def of_config(task: str, config: Mapping[str, Any], benchmark: str = "") -> Suit
     template = metadata.get("template") if isinstance(metadata, Mapping) else None
     if not isinstance(metadata, Mapping) or not isinstance(template, str) or template not in templates.names():
         return None
-    name = benchmark or str(metadata.get("benchmark") or _without_ending(task, templates.get(template).variants))
+    name = benchmark or _name(str(metadata.get("benchmark") or ""), task, templates.get(template))
     settings = (config.get("lmms_eval_specific_kwargs") or {}).get("default") or {}
     judge = settings.get("judge")
     return suite(name, judge if isinstance(judge, str) else OPEN_ANSWER)
+
+
+def _name(recorded: str, task: str, template: templates.Template) -> str:
+    """A benchmark's name that can be a file's, and is no installed one's: its folder is not known."""
+    name = re.sub(r"[^\w-]+", "_", recorded or _without_ending(task, template.variants)).strip("_")[:_LONGEST] or "task"
+    return f"{name}_contributed" if (registry.folder() / name).is_dir() else name
 
 
 def _without_ending(task: str, variants: Iterable[str]) -> str:
