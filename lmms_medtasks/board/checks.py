@@ -35,7 +35,7 @@ def _problem(rules: Rules, entry: Entry, code: str, reason: str) -> Problem:
 
 def _task(entry: Entry) -> Found:
     if installed.of_task(entry.task) is None:
-        if entry.suite == installed.CONTRIBUTED:
+        if entry.suite == installed.CONTRIBUTED or any(entry.settings.get(name) for name in installed.TOLD):
             yield "contributed_task", "A contributed task, which is not installed here: only its runs say what it asks."
         else:
             yield "unknown_task", f"{entry.task} is none of the tasks that are installed here."

@@ -9,7 +9,9 @@ from typing import Any
 
 import yaml
 
+from lmms_medtasks.board import installed
 from lmms_medtasks.board.entries import Entry, Scale
+from lmms_medtasks.contribute.templates.measures import suite as template_suite
 from lmms_medtasks.suites import registry
 from lmms_medtasks.suites.estimates import Mean
 
@@ -34,6 +36,8 @@ def scale(task: str, measure: str) -> Scale:
 def _declared(task: str, name: str) -> Scale | None:
     """As the task's benchmark declares it; None where it declares none, or not this metric."""
     suite = registry.find(task, {})
+    if suite is None and installed.of_task(task) is None:
+        suite = template_suite("contributed")
     metric = next((each for each in suite.metrics if each.name == name), None) if suite else None
     if suite is None or metric is None or not isinstance(metric.estimate, Mean):
         return None

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from lmms_medtasks.cli.include_path import IncludePath
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.writing import write_text
 
@@ -23,18 +24,6 @@ class Format(str, Enum):
     markdown = "md"
     csv = "csv"
     html = "html"
-
-
-IncludePath = Annotated[
-    list[Path] | None,
-    typer.Option(
-        "--include_path",
-        "--include-path",
-        help="A contributed benchmark's folder, or one with several: for its own measures.py (which is executed), "
-        "report.py and published rows. Repeatable.",
-    ),
-]
-"""The folders of benchmarks that are not installed, see :func:`lmms_medtasks.suites.registry.give`."""
 
 
 def register(app: typer.Typer) -> None:

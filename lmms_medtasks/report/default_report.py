@@ -73,17 +73,8 @@ def default_report(suite: Suite, folder: Path | None) -> Report:
         ),
         caveats=functools.partial(_caveats, suite),
         tests=lambda source: {task: question_ids(source.rows.where({"task": task})) for task in source.tasks},
-        published_scores=lambda task: (
-            PublishedScores(
-                row.get("source") or suite.title,
-                row["model"],
-                "published",
-                {name: Cell(each.value(row, name)) for name in each.columns.values()},
-            )
-            for each in (published[task],) if task in published
-            for row in each.rows()
-        ),
-    )  # fmt: skip
+        published_scores=lambda task: _scores(suite, published.get(task)),
+    )
 
 
 class _Declared:
@@ -442,6 +433,12 @@ def published_tables(suite: Suite, file: Path) -> dict[str, Published]:
         task: Published(file, {name: name for name in metrics}, _label, (note,), where[task], suite.name)
         for task in tasks
     }
+
+
+def _scores(suite: Suite, published: Published | None) -> Iterator[PublishedScores]:
+    for row in published.rows() if published else ():
+        cells = {name: Cell(published.value(row, name)) for name in published.columns.values()} if published else {}
+        yield PublishedScores(row.get("source") or suite.title, row["model"], ", ".join(_label(row)[1:]), cells)
 
 
 def _check_row(row: Mapping[str | None, Any], metrics: Sequence[str], where: str) -> None:

@@ -67,16 +67,11 @@ def suites() -> dict[str, Suite]:
     return {**found, **declared}  # type: ignore[dict-item]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Declared:
     """The report of a benchmark that declares it in its folder."""
 
     suite: _declaration.Suite
-
-    @property
-    def key(self) -> str:
-        """Names it among the suites of a document."""
-        return self.suite.name
 
     @property
     def TITLE(self) -> str:
@@ -110,7 +105,9 @@ def holding(runs: Iterable[Run]) -> dict[str, tuple[Suite, list[Run]]]:
     found: dict[str, tuple[Suite, list[Run]]] = {name: (suite, []) for name, suite in ours.items()}
     for run in runs:
         own = {name: suite for name, suite in ours.items() if _has_task_of(run, suite)}
-        own |= {each.key: each for each in contributed(run)}
+        for each in contributed(run):
+            name = _free_name(each, found)
+            own[name] = found.setdefault(name, (each, []))[0]
         if not own:
             titles = " or ".join(suite.TITLE for suite in ours.values())
             others = ", ".join(map(repr, run.tasks)) or "none"
@@ -118,9 +115,18 @@ def holding(runs: Iterable[Run]) -> dict[str, tuple[Suite, list[Run]]]:
                 f"No task of {titles} in {run.path}, nor one on a template. Its tasks: {others}. Where their folder "
                 "declares its measures: --include_path FOLDER."
             )
-        for name, suite in own.items():
-            found.setdefault(name, (suite, []))[1].append(run)
+        for name in own:
+            found[name][1].append(run)
     return {name: each for name, each in found.items() if each[1]}
+
+
+def _free_name(declared: Declared, found: Mapping[str, tuple[Suite, list[Run]]]) -> str:
+    """The benchmark's name, numbered where another declaration (tasks under another judge's protocol) has it."""
+    name, number = declared.suite.name, 1
+    while name in found and getattr(found[name][0], "suite", None) is not declared.suite:
+        number += 1
+        name = f"{declared.suite.name}-{number}"
+    return name
 
 
 def contributed(run: Run) -> list[Declared]:

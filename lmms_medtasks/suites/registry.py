@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import importlib
 import os
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import ModuleType
@@ -68,7 +69,14 @@ def give(paths: Iterable[Path]) -> None:
                 _give(each)
 
 
+def given() -> tuple[Path, ...]:
+    """The folders that :func:`give` made known, for another process."""
+    return tuple(_GIVEN.values())
+
+
 def _give(path: Path) -> None:
+    if (path / "measures.py").is_file() and not re.fullmatch(r"[a-z][a-z0-9_]*", path.name):
+        raise UserError(f"{path}: a benchmark's name is in small letters, digits and underscores, a letter first.")
     where = f"{path} has no task: wanted at least one YAML file beside measures.py."
     if not any(path.glob("*.yaml")):
         raise UserError(where)

@@ -11,20 +11,21 @@ from lmms_medtasks.report.suite_report import PublishedScores, report_of
 from lmms_medtasks.suites import registry
 
 
-def published(task: str) -> list[PublishedScores]:
+def published(task: str, template: str = "") -> list[PublishedScores]:
     """The published rows that have numbers of the task's measures, in the paper's order.
 
-    None for a task that is not installed, whatever its name: nobody published numbers of it.
+    None for a task whose folder is neither installed nor given: who knows what it is. ``template``: of a contributed
+    task.
     """
+    suite = registry.find(task, {"metadata": {"template": template}} if template else {})
+    if suite is not None and registry.folder_of(suite.name) is not None:
+        return list(report_of(suite).published_scores(task))
     if installed.of_task(task) is None:
         return []
     if task == "medq_deg":
         return list(_medq_deg())
     if task in ("med_cmr_mcq", "med_cmr_open"):
         return list(_med_cmr(task))
-    suite = registry.find(task, {})
-    if suite is not None:
-        return list(report_of(suite).published_scores(task))
     if task.startswith("bones_joints_"):
         return list(_bones_joints(task))
     return list(_sure_vqa(task)) if task.startswith("sure_") else []

@@ -291,7 +291,8 @@ def of_config(task: str, config: Mapping[str, Any], benchmark: str = "") -> Suit
 
 def _name(recorded: str, task: str, template: templates.Template) -> str:
     """A benchmark's name that can be a file's, and is no installed one's: its folder is not known."""
-    name = re.sub(r"[^\w-]+", "_", recorded or _without_ending(task, template.variants)).strip("_")[:_LONGEST] or "task"
+    told = (recorded or _without_ending(task, template.variants)).lower()
+    name = re.sub(r"[^a-z0-9_]+", "-", told).strip("-_")[:_LONGEST].strip("-_") or "task"
     return f"{name}_contributed" if (registry.folder() / name).is_dir() else name
 
 
