@@ -41,6 +41,12 @@ def tasks() -> dict[str, Path]:
 
 
 @functools.cache
+def suites() -> frozenset[str]:
+    """The folders of our tasks."""
+    return frozenset(path.parent.name for path in tasks().values())
+
+
+@functools.cache
 def of_task(task: str) -> Installed | None:
     """What is installed of a task; None if it is none of ours."""
     path = tasks().get(task)
