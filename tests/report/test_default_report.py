@@ -208,6 +208,35 @@ def test_a_folder_with_measures_of_its_own_is_known_once_it_is_given(tmp_path):
     assert (scale("own_task", "stars").low, scale("own_task", "stars").high) == (1, 5)
 
 
+REPORT = """
+from lmms_medtasks.report.suite_report import Report
+from lmms_medtasks.report.views import Column, Row, Table, View
+from lmms_medtasks.suites.estimates import Mean
+from lmms_medtasks.task_configs.{name}.measures import SUITE
+
+TABLE = Table("mine", SUITE.title, ("row",), (Row(("all",)),), (Column("right", Mean()),))
+REPORT = Report((View("mine", "Mine", (TABLE,)),), ())
+"""
+
+
+def test_a_report_in_the_folder_counts(tmp_path):
+    asked = [(document(n), ["AB"[n % 2]]) for n in range(4)]
+    path = runs.write_run(tmp_path / "runs", {"mine_task": {"template": "multiple_choice", "asked": asked}})
+    folder = own_folder(tmp_path, "mine", OWN.replace('"own"', '"mine"').replace("stars", "accuracy"))
+    measured = (folder / "measures.py").read_text("utf-8")
+    more = "from lmms_medtasks.contribute.templates.measures import CHOICE_MEASURES\n"
+    own = '(Measure("accuracy", low=1, high=5, unit="accuracy", digits=2),)'
+    assert own in measured
+    (folder / "measures.py").write_text(more + measured.replace(own, "CHOICE_MEASURES"), "utf-8")
+    (folder / "report.py").write_text(REPORT.format(name="mine"), "utf-8")
+    registry.give([folder])
+    assert tables(path) == {("a model", "mine"): {"all": {"row": "all", "right": 50}}}
+    (folder / "report.py").write_text("REPORT = 1\n", "utf-8")
+    sys.modules.pop("lmms_medtasks.task_configs.mine.report")
+    with pytest.raises(UserError, match="declares no report"):
+        tables(path)
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
