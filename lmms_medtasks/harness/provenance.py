@@ -10,7 +10,7 @@ from typing import Any
 from lmms_medtasks import data as sources
 from lmms_medtasks import fingerprints
 from lmms_medtasks.data import suites
-from lmms_medtasks.harness import runners
+from lmms_medtasks.harness import runners, scoring
 from lmms_medtasks.suites import registry
 
 PROTOCOL = "medtasks://"
@@ -70,7 +70,7 @@ def _contributed(
         return config
     folder = Path(yaml_path).parent
     told = _on_template(config, yaml_path)
-    declares = (folder / "measures.py").is_file()
+    declares = (folder / "measures.py").is_file() and _is_declared(config)
     if declares:
         registry.give([folder])
     elif told is config:
@@ -95,6 +95,12 @@ def _on_template(config: dict[str, Any], yaml_path: str | None) -> dict[str, Any
         return config
     told = {"template": template.name, "benchmark": Path(yaml_path).parent.name}
     return {**config, "metadata": {**(config.get("metadata") or {}), **told}}
+
+
+def _is_declared(config: dict[str, Any]) -> bool:
+    """Whether a metric of the task is aggregated by a declaration of ours."""
+    listed = config.get("metric_list") or []
+    return any(getattr(each.get("aggregation"), "__module__", "") == scoring.__name__ for each in listed)
 
 
 def _plain(hook: Any) -> Any:

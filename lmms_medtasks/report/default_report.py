@@ -285,7 +285,9 @@ class _Declared:
         def rows(sources: Sequence[Source]) -> Iterator[Row]:
             for other in (each for each in sources if each.condition):
                 base = next((each for each in sources if each.run is other.run and not each.condition), None)
-                for measure in self.main_measures(sources) if base else ():
+                if base is None:
+                    continue
+                for measure in self.main_measures(sources):
                     run = int(other.rows.column("run")[0])
                     change = Contrast({"run": run}, measure=measure.name, first={"condition": ""},
                                       second={"condition": other.condition}, pair=self.suite.paired)  # fmt: skip

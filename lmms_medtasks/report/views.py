@@ -129,8 +129,8 @@ class Column:
         if self.unit == "n":
             return Cell(found.n)
         if isinstance(of, Count):
-            factor = 100 if self.unit in ("%", "points") and found.estimate is not None else None
-            return Cell(factor * found.estimate if factor else found.estimate)
+            counted = found.estimate
+            return Cell(100 * counted if counted is not None and self.unit in ("%", "points") else counted)
         if self.unit in ("%", "points"):
             cell = percent(found, bare=self.bare and not with_interval)
         else:
