@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lmms_medtasks.errors import UserError, unknown
+from lmms_medtasks.samples.record import Record
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.suites.estimates import Count, Estimate, Mean
 
@@ -79,6 +80,7 @@ class Suite:
             counts once, with the first task's reply.
         paired: columns in which the forms of a question under two conditions agree.
         default: the folder declares none, this one is its template's.
+        check: what is wrong with a record's tags, "" for nothing: a log that was edited is told by its line.
     """
 
     name: str
@@ -94,6 +96,7 @@ class Suite:
     identity: tuple[str, ...] = ("id",)
     paired: tuple[str, ...] = ("pair",)
     default: bool = False
+    check: Callable[[Record], str] = lambda record: ""
     estimates: Mapping[str, Estimate] = field(init=False)
 
     def __post_init__(self) -> None:
