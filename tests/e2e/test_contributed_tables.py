@@ -50,8 +50,9 @@ def test_a_model_is_asked_the_tables_text_to_the_character(suffix, harness, tmp_
     for sample, row in zip(samples, rows, strict=True):
         options = "\n".join(f"{letter}. {text}" for letter, text in zip("ABC", row[2:5], strict=False) if text)
         assert sample["input"] == prompt.replace("{question}", row[1]).replace("{options}", options)
-        assert (sample["target"], sample["accuracy"]["id"], sample["accuracy"]["note"]) == ("B", row[0], row[6])
-        assert sample["accuracy"]["option_count"] == sum(map(bool, row[2:5]))
+        record = sample["questions"]
+        assert (sample["target"], record["id"], record["tags"]["note"]) == ("B", row[0], row[6])
+        assert record["tags"]["option_count"] == sum(map(bool, row[2:5]))
 
 
 def test_lists_of_answers_end_a_run_with_row_and_id(harness, tmp_path):
