@@ -9,13 +9,6 @@ from lmms_medtasks import choices
 from lmms_medtasks.data.bones_joints_forms import sites
 from lmms_medtasks.statistics.shares import share
 
-FINGERPRINT_ALSO = (
-    "lmms_medtasks.choices",
-    "lmms_medtasks.statistics.shares",
-    "lmms_medtasks.parsing.option",
-    "lmms_medtasks.data.bones_joints_forms",
-)
-
 Document = Mapping[str, Any]
 Value = Mapping[str, Any]
 

@@ -17,16 +17,6 @@ from lmms_medtasks.statistics import coverage
 from lmms_medtasks.statistics.shares import share
 from lmms_medtasks.task_configs.bones_joints.choice import by_site, scored
 
-FINGERPRINT_ALSO = (
-    "lmms_medtasks.judges.bones_joints",
-    "lmms_medtasks.judges.checklists",
-    "lmms_medtasks.judges.records",
-    "lmms_medtasks.statistics.coverage",
-    "lmms_medtasks.statistics.shares",
-    "lmms_medtasks.parsing.steps",
-    "lmms_medtasks.task_configs.bones_joints.choice",
-)
-
 Document = Mapping[str, Any]
 Record = Mapping[str, Any]
 MEASURE = protocols.VERDICT.name

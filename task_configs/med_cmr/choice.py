@@ -17,8 +17,6 @@ from lmms_medtasks.data.med_cmr_dimensions import dimensions
 if TYPE_CHECKING:
     from datasets import Dataset
 
-FINGERPRINT_ALSO = ("lmms_medtasks.choices", "lmms_medtasks.parsing.option", "lmms_medtasks.data.med_cmr_dimensions")
-
 Document = Mapping[str, Any]
 Value = Mapping[str, Any]
 

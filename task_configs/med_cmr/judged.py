@@ -12,14 +12,6 @@ from lmms_medtasks.judges.med_cmr import PROTOCOL, WEIGHTS, total
 from lmms_medtasks.parsing.reasoned import read_reasoned
 from lmms_medtasks.statistics.text import exact_match
 
-FINGERPRINT_ALSO = (
-    "lmms_medtasks.judges.med_cmr",
-    "lmms_medtasks.judges.records",
-    "lmms_medtasks.statistics.text",
-    "lmms_medtasks.parsing.reasoned",
-    "lmms_medtasks.data.med_cmr_dimensions",
-)
-
 FORMATS: Mapping[str, tuple[str, ...]] = {
     "without_reasoning": ("no_reasoning",),
     "without_answer": ("no_answer",),

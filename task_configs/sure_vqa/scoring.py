@@ -18,16 +18,6 @@ from lmms_medtasks.judges.protocol import Protocol
 from lmms_medtasks.statistics import accuracy, coverage, robustness, text
 from lmms_medtasks.statistics.shared import Shared
 
-FINGERPRINT_ALSO = (
-    "lmms_medtasks.judges.protocol",
-    "lmms_medtasks.judges.records",
-    "lmms_medtasks.judges.sure_vqa",
-    "lmms_medtasks.statistics.accuracy",
-    "lmms_medtasks.statistics.coverage",
-    "lmms_medtasks.statistics.robustness",
-    "lmms_medtasks.statistics.text",
-)
-
 Record = Mapping[str, Any]
 Aggregation = Callable[[Sequence[Shared]], float | None]
 SIDES = ("iid", "ood")

@@ -20,12 +20,6 @@ from lmms_medtasks.harness.hooks import RENDERED
 if TYPE_CHECKING:
     from datasets import Dataset
 
-FINGERPRINT_ALSO = (
-    "lmms_medtasks.degradations.corruptions",
-    "lmms_medtasks.data.sure_reader",
-    "lmms_medtasks.data.sure_shifts",
-)
-
 Wanted = Literal["both", "iid", "ood"]
 STRENGTHS = ("low", "medium", "high")
 _SHOWN = 3

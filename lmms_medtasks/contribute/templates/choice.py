@@ -16,16 +16,6 @@ from lmms_medtasks.harness import hooks
 from lmms_medtasks.statistics import triage
 from lmms_medtasks.statistics.shared import Shared
 
-FINGERPRINT_ALSO = (
-    "lmms_medtasks.statistics.triage",
-    "lmms_medtasks.parsing.option",
-    "lmms_medtasks.parsing.positions",
-    "lmms_medtasks.parsing.yes_no",
-    "lmms_medtasks.contribute.templates.asking",
-    "lmms_medtasks.contribute.templates.pooled",
-    "lmms_medtasks.contribute.templates.reading",
-)
-
 KIND = "choice"
 TAKES_SETTINGS = True
 Record = Mapping[str, Any]

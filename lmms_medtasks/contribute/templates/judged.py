@@ -13,15 +13,6 @@ from lmms_medtasks.parsing.replies import after_reasoning
 from lmms_medtasks.statistics.shared import Shared
 from lmms_medtasks.statistics.text import exact_match, token_scores
 
-FINGERPRINT_ALSO = (
-    "lmms_medtasks.judges.open_answer",
-    "lmms_medtasks.judges.records",
-    "lmms_medtasks.statistics.coverage",
-    "lmms_medtasks.statistics.text",
-    "lmms_medtasks.contribute.templates.asking",
-    "lmms_medtasks.contribute.templates.pooled",
-)
-
 KIND = "open"
 TAKES_SETTINGS = True
 Record = Mapping[str, Any]
