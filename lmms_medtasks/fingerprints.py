@@ -91,16 +91,16 @@ class SourceTrees:
     def __init__(self, read: Callable[[Path], str] = lambda path: path.read_text("utf-8")) -> None:
         self._read = read
         self.source = functools.cache(self._source)
-        self._contents = functools.cache(self._content)
+        self._module = functools.cache(self._module_digest)
+        self._file = functools.cache(self._file_digest)
         self._imported = functools.cache(self._imports_of)
         self.data_files = functools.cache(self._data_files)
 
     def digest(self, starts: Iterable[Start], without: Collection[str] = NO_NUMBERS) -> str:
         """12 hexadecimal digits of everything in :meth:`closure`: the trees of the modules, and the data they name."""
         reached = self.closure(starts, without)
-        parts = [f"{_title(each)}\n{self.source(each).written}" for each in reached]
         files = sorted({file for each in reached for file in self.data_files(each)})
-        return digest(*(each.encode() for each in (*parts, *map(self._contents, files))))
+        return digest(*(each.encode() for each in (*map(self._module, reached), *map(self._file, files))))
 
     def closure(self, starts: Iterable[Start], without: Collection[str] = NO_NUMBERS) -> tuple[Start, ...]:
         """``starts`` and all modules of this package that they import, and so on; sorted, without ``without``.
@@ -172,12 +172,15 @@ class SourceTrees:
                     break
         return tuple(sorted(found))
 
-    def _content(self, path: Path) -> str:
-        """A data file by its name and what it says: of YAML the values, without comments and layout."""
+    def _module_digest(self, start: Start) -> str:
+        return digest(_title(start).encode(), self.source(start).written.encode())
+
+    def _file_digest(self, path: Path) -> str:
+        """Of a data file's name and what it says: of YAML the values, without comments and layout."""
         text = self._read(path)
         if path.suffix in (".yaml", ".yml"):
             text = json.dumps(_yaml(text), default=repr)
-        return f"{path.parent.name}/{path.name}\n{text}"
+        return digest(f"{path.parent.name}/{path.name}".encode(), text.encode())
 
 
 @functools.cache
