@@ -20,7 +20,7 @@ def fingerprint(
     A stale fingerprint means that scores may have moved: decide whether they did, bump metadata.version if so, add a
     line to CHANGELOG.md, then run this with --write.
     """
-    from lmms_medtasks.harness.task_fingerprints import record, recorded_and_actual
+    from lmms_medtasks.harness.recorded_fingerprints import record, recorded_and_actual
 
     stale = {path: actual for path, recorded, actual in recorded_and_actual() if recorded != actual}
     for path, actual in stale.items():

@@ -16,7 +16,6 @@ import functools
 import hashlib
 import importlib.metadata
 import inspect
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -24,14 +23,12 @@ from typing import Any
 from lmms_medtasks import fingerprints
 from lmms_medtasks.fingerprints import NO_NUMBERS, SourceTrees
 from lmms_medtasks.harness.hooks import prompt_text
-from lmms_medtasks.writing import write_text
 
 LIBRARIES = ("numba", "numpy", "pillow", "scipy")
 """Packages of others that can move a pixel or a score."""
 
 _PICTURES = {".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".webp"}
 _DIGITS = 12
-_RECORDED = re.compile(r"^  fingerprint:.*\n(?:    .*\n)*", re.MULTILINE)
 
 # They make what a judge is asked, and a label of what it says.
 _JUDGED = ("lmms_medtasks.judges.prompts", "lmms_medtasks.judges.verdicts")
@@ -96,35 +93,6 @@ def libraries() -> Mapping[str, str]:
     return {name: importlib.metadata.version(name) for name in LIBRARIES}
 
 
-def recorded_and_actual() -> list[tuple[Path, dict[str, str] | None, dict[str, str]]]:
-    """For each task YAML of ours: its path, the fingerprint it records, and the one its code has now."""
-    from lmms_eval.utils import load_yaml_config
-
-    from lmms_medtasks.contribute.templates import binding
-    from lmms_medtasks.harness.plugin import task_folder
-
-    found = []
-    for path in sorted(task_folder().rglob("*.yaml")):
-        config = load_yaml_config(str(path))
-        # Tasks on a template record none: every run computes theirs.
-        if "task" in config and isinstance(config["task"], str) and binding.template_of(config) is None:
-            recorded = (config.get("metadata") or {}).get("fingerprint")
-            found.append((path, recorded, of_task(config)))
-    return found
-
-
-def record(path: Path, actual: Mapping[str, str]) -> None:
-    """Write a fingerprint into a task's YAML, in place of the one that it records."""
-    lines = "".join(f"    {key}: {value!r}\n" for key, value in actual.items())
-    block = f"  fingerprint:\n{lines}"
-    text = path.read_text("utf-8")
-    if _RECORDED.search(text):
-        text = _RECORDED.sub(block, text)
-    else:
-        text = text.replace("metadata:\n", f"metadata:\n{block}", 1)
-    write_text(path, text)
-
-
 def _data(config: Mapping[str, Any]) -> list[str]:
     """What decides a number and is no code: of functions made from data the data, of protocols what a judge is told."""
     from lmms_medtasks.judges import prompts
@@ -135,10 +103,11 @@ def _data(config: Mapping[str, Any]) -> list[str]:
 
 
 def _protocols(config: Mapping[str, Any]) -> list[Any]:
-    from lmms_medtasks.judges import registry
+    if not ((config.get("lmms_eval_specific_kwargs") or {}).get("default") or {}).get("judge"):
+        return []
+    from lmms_medtasks.judges import stage
 
-    named = ((config.get("lmms_eval_specific_kwargs") or {}).get("default") or {}).get("judge") or []
-    return [registry.get(str(name)) for name in (named if isinstance(named, list | tuple) else [named])]
+    return stage.protocols_of(config)
 
 
 def _functions(value: Any) -> Iterator[Any]:

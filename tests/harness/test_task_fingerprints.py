@@ -11,7 +11,7 @@ from lmms_medtasks.degradations import registry
 from lmms_medtasks.fingerprints import NO_NUMBERS, SourceTrees
 from lmms_medtasks.harness import hooks, task_fingerprints
 from lmms_medtasks.harness.plugin import task_folder
-from lmms_medtasks.harness.task_fingerprints import recorded_and_actual
+from lmms_medtasks.harness.recorded_fingerprints import recorded_and_actual
 from lmms_medtasks.suites import registry as suites
 
 
