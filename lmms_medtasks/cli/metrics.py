@@ -15,7 +15,7 @@ def register(app: typer.Typer) -> None:
 def metrics(
     write: Annotated[bool, typer.Option("--write", help="Write the lists into the templates.")] = False,
 ) -> None:
-    """Compare the metric lists in the task templates with the declarations; exit with 1 if any differs."""
+    """Compare the metric lists in the task templates with measures.py; exit with 1 if any differs."""
     from lmms_medtasks.suites import metric_lists, registry
     from lmms_medtasks.writing import write_text
 

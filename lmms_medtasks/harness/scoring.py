@@ -6,6 +6,7 @@ metric of every benchmark names :func:`aggregate` as its aggregation: the value 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -67,7 +68,7 @@ def aggregate(values: Sequence[MetricValue]) -> float | int | None:
     """The metric's number over all questions, however they were spread over processes; None where it has none."""
     first = values[0]
     metric = registry.get(first.suite).metric(first.metric)
-    rows = Samples.of_records([value.record for value in values])
+    rows = _table(_Records(tuple(value.record for value in values)))
     found = metric.estimate.value(rows)
     notice = metric.notice(rows, found)
     if notice:
@@ -75,3 +76,22 @@ def aggregate(values: Sequence[MetricValue]) -> float | int | None:
 
         logger.warning(notice)
     return found
+
+
+class _Records:
+    """Records as a key: two are equal if they hold the same objects. The records are held, so no id is used twice."""
+
+    def __init__(self, records: tuple[Record, ...]) -> None:
+        self.records, self._ids = records, tuple(map(id, records))
+
+    def __hash__(self) -> int:
+        return hash(self._ids)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Records) and self._ids == other._ids
+
+
+@functools.lru_cache(maxsize=1)
+def _table(key: _Records) -> Samples:
+    """The table of a task's questions: its metrics are asked for one after the other, of the same records."""
+    return Samples.of_records(key.records)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lmms_medtasks.errors import UserError, unknown
+from lmms_medtasks.samples.record import Record
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.suites.estimates import Count, Estimate, Mean
 
@@ -74,6 +75,7 @@ class Suite:
         task_tags: (task, its settings) -> tags of every question of the task.
         identity: columns that make a question one of a condition. What several tasks of a run ask under one condition
             counts once, with the first task's reply.
+        check: what is wrong with a record's tags, "" for nothing: a log that was edited is told by its line.
     """
 
     name: str
@@ -87,6 +89,7 @@ class Suite:
     condition: Callable[[str, Mapping[str, Any]], str] = lambda task, settings: ""
     task_tags: Callable[[str, Mapping[str, Any]], Mapping[str, Any]] = lambda task, settings: {}
     identity: tuple[str, ...] = ("id",)
+    check: Callable[[Record], str] = lambda record: ""
     estimates: Mapping[str, Estimate] = field(init=False)
 
     def __post_init__(self) -> None:

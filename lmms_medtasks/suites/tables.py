@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from lmms_medtasks.errors import unknown
+from lmms_medtasks.errors import UserError, unknown
 from lmms_medtasks.samples.record import Record
 from lmms_medtasks.samples.result_files import Run
-from lmms_medtasks.samples.runs import records, settings_of
+from lmms_medtasks.samples.runs import printable, records, settings_of
 from lmms_medtasks.samples.table import Samples, row_of
 from lmms_medtasks.suites import registry
 from lmms_medtasks.suites.suite import Suite
@@ -16,6 +16,9 @@ from lmms_medtasks.suites.suite import Suite
 ORIGIN = ("run", "task", "condition", "line", "repeated")
 """Columns beside the record's: the run's number, its task, how it was asked, the line of the log, and whether another
 task of the run asked the same under the same condition before."""
+
+
+_ROUNDING = 1e-9
 
 
 def tasks_of(suite: Suite, run: Run) -> list[str]:
@@ -39,15 +42,30 @@ def _rows(suite: Suite, number: int, run: Run) -> Iterator[dict[str, Any]]:
         settings = settings_of(run, task)
         condition, tags = suite.condition(task, settings), suite.task_tags(task, settings)
         for record, line in _declared(suite, records(run, task), str(run.samples_file(task))):
-            row = {**row_of(record), **tags}
+            # Texts of others: what can't be printed has no place in a table, a page or a terminal.
+            row = {name: _printable(value) for name, value in {**row_of(record), **tags}.items()}
             key = (condition, *(row.get(name) for name in suite.identity))
             yield {**row, "run": number, "task": task, "condition": condition, "line": line, "repeated": key in seen}
             seen.add(key)
 
 
+def _printable(value: Any) -> Any:
+    if isinstance(value, str):
+        return printable(value)
+    return [_printable(each) for each in value] if isinstance(value, list) else value
+
+
 def _declared(suite: Suite, found: Iterable[tuple[Record, int]], file: str) -> Iterator[tuple[Record, int]]:
-    known = {measure.name for measure in suite.measures}
+    known = {measure.name: measure for measure in suite.measures}
     for record, line in found:
-        for name in record.measures.keys() - known:
-            raise unknown("measure", name, known, f"{file}, line {line}; declared by {suite.name}")
+        where = f"{file}, line {line}"
+        for name, value in record.measures.items():
+            if name not in known:
+                raise unknown("measure", name, known, f"{where}; {suite.name} declares the others")
+            low, high = known[name].low, known[name].high
+            if value.score is not None and not low - _ROUNDING <= value.score <= high + _ROUNDING:
+                raise UserError(f"{where}: {name} is {value.score!r}, wanted a number from {low:g} to {high:g}.")
+        wrong = suite.check(record)
+        if wrong:
+            raise UserError(f"{where}: {wrong} Was the log edited?")
         yield record, line

@@ -6,6 +6,7 @@ Clusters are items: an item's eight questions are about the same few grids.
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -197,6 +198,16 @@ def condition(task: str, settings: Mapping[str, Any]) -> str:
     return ", ".join([*said, *([] if own_prompt else [task])])
 
 
+def check(found: Record) -> str:
+    """What is wrong with the tags of a record, "" for nothing."""
+    tags = found.tags
+    if tags.get("task_type") not in FORMATS:
+        return f"task_type is {tags.get('task_type')!r}, wanted one of {', '.join(FORMATS)}."
+    if not re.fullmatch("[1-9]x[1-9]", str(tags.get("grid"))) or tags.get("negative") not in (0, 1):
+        return f"grid is {tags.get('grid')!r}, negative {tags.get('negative')!r}; wanted 2x2 ..., 0 or 1."
+    return "" if tags.get("tier") in TIERS else f"tier is {tags.get('tier')!r}, wanted 1 to 5."
+
+
 SUITE = Suite(
     name="medobvious",
     title="MedObvious",
@@ -211,6 +222,7 @@ SUITE = Suite(
         "all": (*_TIER, *(f"accuracy_t{tier}" for tier in TIERS), *_ALARMS, *_ACROSS, *_REPLIES),
     },
     condition=condition,
+    check=check,
 )
 
 

@@ -103,10 +103,9 @@ def _comparisons(matched: Sequence[tuple[Entry, Entry]], resamples: int) -> tupl
             if name in other.measures:
                 shown = scale(one.task, name)
                 joined = pairs(one, other, name)
-                seed = f"{one.task}/{name}"
                 share = (shown.low, shown.high) == (0.0, 1.0)
                 more = shown.higher_is_better
-                of = difference(joined, higher_is_better=more, share=share, resamples=resamples, seed=seed)
+                of = difference(joined, higher_is_better=more, share=share, resamples=resamples)
                 found.append(Comparison(one, other, name, shown, of, None))
     tested = [row for row, each in enumerate(found) if each.found.p is not None]
     adjusted = dict(zip(tested, adjust([found[row].found.p or 0.0 for row in tested]), strict=True))

@@ -8,12 +8,13 @@ from typing import Literal
 
 from lmms_medtasks.board.comparison import sides
 from lmms_medtasks.board.comparison.gate_rules import Action, GateRules, Rule
-from lmms_medtasks.board.comparison.paired import Pairs, drop_p, pairs
+from lmms_medtasks.board.comparison.paired import DIFFERENCE, Pairs, drop_p, pairs
 from lmms_medtasks.board.comparison.sides import Side
 from lmms_medtasks.board.entries import Entry, Problem, Scale
 from lmms_medtasks.board.measures import main_measures, scale
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.statistics.bootstrap import RESAMPLES, Interval, mean_interval
+from lmms_medtasks.report.cells import negated
+from lmms_medtasks.statistics.bootstrap import RESAMPLES, Interval
 from lmms_medtasks.statistics.significance import Correction, adjust
 
 Outcome = Literal["regressed", "held", "improved", "too few questions", "missing", "not comparable"]
@@ -151,16 +152,17 @@ def _measured(base: Verdict, found: Pairs, rule: Rule, resamples: int) -> Verdic
     more = base.scale is None or base.scale.higher_is_better
     if not len(found):
         return replace(base, outcome="too few questions", action=rule.on_few, detail="No question has a score in both.")
-    losses = -found.differences if more else found.differences
-    labels = [str(code) for code in found.clusters.tolist()]
+    estimated = DIFFERENCE.of(found.table(), resamples)
+    change = estimated["change"]
+    loss = negated(change) if more else change
     unasked = f"{found.only_first:,} questions of the baseline are missing." if found.only_first else ""
     verdict = replace(
         base,
-        baseline=float(found.first.mean()),
-        candidate=float(found.second.mean()),
+        baseline=estimated["first"].estimate,
+        candidate=estimated["second"].estimate,
         n=len(found),
-        drop=float(losses.mean()),
-        interval=mean_interval(labels, losses, seed=f"{base.task}/{base.measure}", resamples=resamples),
+        drop=loss.estimate if loss else None,
+        interval=loss,
         p=drop_p(found, higher_is_better=more),
         action=rule.on_unasked if unasked else "ignore",
         detail=unasked,

@@ -10,8 +10,10 @@ import numpy as np
 
 from lmms_medtasks.board.comparison.permutation import Alternative, sign_flip
 from lmms_medtasks.board.entries import Entry
-from lmms_medtasks.statistics.bootstrap import RESAMPLES, Interval, mean_interval
+from lmms_medtasks.samples.table import Samples
+from lmms_medtasks.statistics.bootstrap import RESAMPLES, Interval
 from lmms_medtasks.statistics.paired_tests import paired_tests
+from lmms_medtasks.suites.estimates import Contrast
 
 _SAME = 1e-9
 
@@ -21,7 +23,7 @@ class Pairs:
     """The scores of the n questions that both entries have a score for, sorted by id.
 
     Attributes:
-        ids: (n,) strings. clusters: the first entry's image of each question, (n,) integers from 0.
+        ids: (n,) strings. clusters: the first entry's image of each question, (n,) strings.
         first, second: (n,) floats.
         unscored: questions of both without a score in one of them (a failed request, a missing judgement).
         only_first, only_second: questions of this measure that the other entry was not asked.
@@ -46,7 +48,7 @@ class Pairs:
     @property
     def images(self) -> int:
         """Distinct images."""
-        return len(np.unique(self.clusters))
+        return len(set(self.clusters))
 
     @property
     def binary(self) -> bool:
@@ -55,8 +57,17 @@ class Pairs:
 
     def by_image(self) -> np.ndarray:
         """(images,) floats: the summed differences of each image."""
-        _, codes = np.unique(self.clusters, return_inverse=True)
+        _, codes = np.unique(self.clusters.astype(str), return_inverse=True)
         return np.bincount(codes, weights=self.differences)
+
+    def table(self) -> Samples:
+        """A row a question and side ("first", "second"), with the measure ``score``."""
+        sides = (("first", self.first), ("second", self.second))
+        return Samples.of_rows(
+            {"id": name, "cluster": cluster, "side": side, "score.score": score, "score.asked": True}
+            for side, scores in sides
+            for name, cluster, score in zip(self.ids, self.clusters, scores, strict=True)
+        )
 
 
 def pairs(first: Entry, second: Entry, measure: str) -> Pairs:
@@ -71,13 +82,17 @@ def pairs(first: Entry, second: Entry, measure: str) -> Pairs:
     both = had_one[rows] & had_other[others]
     return Pairs(
         ids=ids[rows][both],
-        clusters=first.questions.clusters.codes[rows][both].astype(np.intp),
+        clusters=np.array(first.questions.cluster_labels(), dtype=object)[rows][both],
         first=one[rows][both],
         second=other[others][both],
         unscored=int((had_one[rows] ^ had_other[others]).sum()),
         only_first=int(had_one.sum() - had_one[rows].sum()),
         only_second=int(had_other.sum() - had_other[others].sum()),
     )
+
+
+DIFFERENCE = Contrast(measure="score", first={"side": "first"}, second={"side": "second"}, pair=("id",))
+"""Second less first over the same questions: the draw that reports and boards take for such a change too."""
 
 
 @dataclass(frozen=True)
@@ -120,7 +135,6 @@ def difference(
     higher_is_better: bool = True,
     share: bool = True,
     resamples: int = RESAMPLES,
-    seed: int | str = 0,
 ) -> Difference:
     """Compare the second with the first on a measure of which more, or less, is better.
 
@@ -130,14 +144,13 @@ def difference(
     binary = share and found.binary
     tested = paired_tests(gains)
     wins, losses = int((gains > _SAME).sum()), int((gains < -_SAME).sum())
-    means = (float(each.mean()) if len(found) else None for each in (found.first, found.second))
-    first, second = means
-    labels = [str(code) for code in found.clusters.tolist()]
+    estimated = DIFFERENCE.of(found.table(), resamples)
+    first, second = estimated["first"].estimate, estimated["second"].estimate
     return Difference(
         pairs=found,
         first=first,
         second=second,
-        mean=mean_interval(labels, found.differences, seed=seed, resamples=resamples),
+        mean=estimated["change"],
         wins=wins,
         ties=len(found) - wins - losses,
         losses=losses,

@@ -15,6 +15,7 @@ from lmms_medtasks.board.comparison.gate import gate
 from lmms_medtasks.board.comparison.paired import cohens_h
 from lmms_medtasks.cli import compare as command
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.statistics.bootstrap import mean_interval
 
 TASK = "medq_deg_l1"
 FIRST = {"q1": "A", "q2": "B", "q3": "B", "q4": "A", "q5": "B", "q6": "!"}
@@ -53,6 +54,20 @@ def test_numbers_by_hand(both):
     assert of.cohens_h == pytest.approx(cohens_h(0.4, 0.8))
     assert of.odds == pytest.approx(3.5 / 1.5)
     assert of.rank_biserial is None
+
+
+def test_compare_and_gate_take_the_draw_that_reports_take(both):
+    """The change over the same questions, images drawn by their names from the package's one seed."""
+    folders = both()
+    (comparison,) = compared(folders, resamples=500).comparisons
+    of = comparison.found
+    images = [f"image {number}" for number in range(5)]
+    expected = mean_interval(images, [0, 1, 1, -1, 1], resamples=500)
+    assert list(of.pairs.clusters) == images
+    assert (of.mean.low, of.mean.high) == pytest.approx((expected.low, expected.high))
+    decided = gate(*(sides.read(folder) for folder in folders), gate_rules.read(None), resamples=500)
+    (verdict,) = decided.verdicts
+    assert (verdict.interval.low, verdict.interval.high) == pytest.approx((-expected.high, -expected.low))
 
 
 def test_graded_scores_take_wilcoxon_and_a_rank_correlation(both, runs):

@@ -10,6 +10,7 @@ import pytest
 
 from lmms_medtasks.board.collect import collect
 from lmms_medtasks.board.site.build import Options, build
+from lmms_medtasks.task_configs.medobvious import measures
 
 HOSTILE = '<script>alert(1)</script></script>"\' onmouseover="alert(2)" {{7*191}} ]]> \u202eevil =cmd|x!A0'
 LETTERS = {"good": "AAAAAB", "bad": "ABBABB"}
@@ -91,16 +92,13 @@ def medobvious(letters, said):
     rows = []
     for number, letter in enumerate(letters):
         negative = number % 2
-        right = "none" if negative else "top-left"
-        read = right if letter == "A" else "top-right"
-        record = {
-            "id": f"v{number}", "item": f"i{number}", "image_id": f"image {number}", "data": "full",
-            "tier": 1 + number % 5, "kind": HOSTILE, "task_type": "detection_mcq", "negative": negative, "grid": "2x2",
-            "answer_position": right, "option_count": 5, "trials": [read], "score": float(read == right),
+        doc = {
+            "id": f"v{number}", "item": f"i{number}", "data": "full", "tier": 1 + number % 5, "kind": HOSTILE,
+            "task_type": "detection_open", "negative": negative, "grid": "2x2", "options": [],
+            "answer_position": "none" if negative else "top-left",
         }  # fmt: skip
-        sign = {"score": record["score"], "item": record["item"]}
-        both = {"accuracy_positive": {} if negative else sign, "accuracy_negative": sign if negative else {}}
-        rows.append({"accuracy": record, **both, **counted(1), "filtered_resps": [said], "target": "A", "input": said})
+        reply = doc["answer_position"] if letter == "A" else "top-right"
+        rows.append({**measures.process_results(doc, [reply]), "filtered_resps": [said], "target": "A", "input": said})
     return rows
 
 

@@ -1,0 +1,71 @@
+"""What the harness gets of a question, and that its numbers are the declared estimates'."""
+
+import pickle
+
+import pytest
+
+from lmms_medtasks.harness.scoring import aggregate, metric_values
+from lmms_medtasks.samples.record import KEY, Judgement, MeasureValue, Record
+from lmms_medtasks.suites import registry
+from lmms_medtasks.suites.estimates import Contrast, Mean
+from lmms_medtasks.suites.suite import Measure, Metric, Suite, number_of_questions
+
+CHANGE = Contrast(first={"modality": "CT"}, second={"modality": "MRI"})
+SUITE = Suite(
+    name="made_up", title="Made up", cluster="image", measures=(Measure("accuracy"), Measure("identical")),
+    metrics=(
+        number_of_questions(),
+        Metric("accuracy", Mean()),
+        Metric("accuracy_ct", Mean({"modality": ("CT", "MRI")})),
+        Metric("identical", Mean(measure="identical"), standard_error=False),
+        Metric("change", CHANGE, notice=lambda rows, value: "!"),
+    ),
+    tasks={"all": (KEY, "accuracy", "accuracy_ct", "identical", "change")},
+)  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def registered(monkeypatch):
+    monkeypatch.setattr(registry, "get", {"made_up": SUITE}.__getitem__)
+
+
+def record(name, score, modality, identical=1.0):
+    measures = {"accuracy": MeasureValue(score), "identical": MeasureValue(identical)}
+    return Record(name, f"i {name}", ("A",), "A", measures, {"modality": modality})
+
+
+def test_values_have_what_the_harness_needs_for_standard_errors():
+    values = metric_values(SUITE, "all", record("a", 1.0, "XR"))
+    assert list(values) == list(SUITE.tasks["all"])
+    assert values["accuracy"] == {"score": 1.0, "cluster": "i a"}
+    assert values["accuracy_ct"] == values["identical"] == values["change"] == {}
+    assert values[KEY] == values[KEY].record.to_json()
+    assert "score" not in values[KEY]
+    assert metric_values(SUITE, "all", record("a", 1.0, "MRI"))["accuracy_ct"] == {"score": 1.0, "cluster": "i a"}
+
+
+def test_a_question_without_a_score_has_none_there():
+    assert metric_values(SUITE, "all", record("a", None, "CT"))["accuracy"] == {}
+
+
+def test_a_judged_value_has_its_bounds_and_counts():
+    judgement = Judgement({"name": "j"}, ({},), (({"status": "missing"},),))
+    value = MeasureValue(None, 0.0, 1.0, 0, 1)
+    found = Record("a", "i", ("ok",), None, {"accuracy": value}, judgement=judgement)
+    shown = metric_values(SUITE, "all", found)["accuracy"]
+    assert shown == {"low": 0.0, "high": 1.0, "judged": 0, "requested": 1, "status": "missing", "cluster": "i"}
+
+
+def test_numbers_are_the_estimates_whatever_the_order_and_after_a_way_through_another_process():
+    records = [record("a", 1.0, "CT"), record("b", 0.0, "MRI", 0.0), record("c", None, "CT"), record("d", 1.0, "XR")]
+    values = [metric_values(SUITE, "all", each) for each in records]
+    sent = pickle.loads(pickle.dumps(values[::-1]))
+    for made in (values, sent):
+        found = {name: aggregate([each[name] for each in made]) for name in SUITE.tasks["all"]}
+        # Accuracy 2 of 3, 1 of 2 on CT and MRI; change 0 - 1; identical 3 of 4.
+        assert found == {KEY: 4, "accuracy": pytest.approx(2 / 3), "accuracy_ct": 0.5, "identical": 0.75, "change": -1}
+
+
+def test_two_runs_in_one_process_do_not_share_a_table():
+    for score in (1.0, 0.0):
+        assert aggregate([metric_values(SUITE, "all", record("a", score, "CT"))["accuracy"]]) == score

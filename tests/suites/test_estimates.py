@@ -1,0 +1,140 @@
+"""Estimates against hand-worked values, plain definitions and the bootstrap that they stand on."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import binomtest
+
+from lmms_medtasks.samples.record import MeasureValue, Record
+from lmms_medtasks.samples.table import Samples
+from lmms_medtasks.statistics.bootstrap import mean_interval
+from lmms_medtasks.suites.estimates import Contrast, Count, Custom, Macro, Mean, Units
+
+
+def record(name, score, *, cluster="", measure="accuracy", pair="", **tags):
+    value = MeasureValue(None if score is None else float(score))
+    return Record(name, cluster or name, ("A",), "A", {measure: value}, tags, pair=pair)
+
+
+def table(*records):
+    return Samples.of_records(records)
+
+
+def test_mean_is_over_questions_with_a_score():
+    rows = table(record("a", 1), record("b", 0), record("c", None), record("d", 1, kind="x"))
+    assert Mean().value(rows) == pytest.approx(2 / 3)
+    assert Mean({"kind": "x"}).value(rows) == 1
+    assert Mean({"kind": "y"}).value(rows) is None
+    assert Mean(measure="other").value(rows) is None
+    found = Mean().of(rows, 50)["mean"]
+    assert (found.n, found.clusters) == (3, 3)
+
+
+def test_the_harness_number_is_the_reports_estimate():
+    rows = table(*(record(f"q{n}", n % 3 / 2, cluster=f"i{n % 4}") for n in range(11)))
+    for estimate in (
+        Mean(),
+        Macro(by="cluster"),
+        Contrast(first={"cluster": "i0"}, second={"cluster": "i1"}, ratio=True),
+    ):
+        with_intervals = estimate.of(rows, 100)
+        assert estimate.value(rows) == with_intervals[estimate.main].estimate
+        assert with_intervals[estimate.main].low is not None
+
+
+def test_interval_is_that_of_the_bootstrap_over_clusters():
+    rows = table(*(record(f"q{n}", n % 2, cluster=f"i{n // 3}") for n in range(12)))
+    scores = [n % 2 for n in range(12)]
+    expected = mean_interval([f"i{n // 3}" for n in range(12)], scores, resamples=200)
+    assert Mean().of(rows, 200)["mean"] == expected
+
+
+def test_share_is_wilsons_where_answers_are_independent():
+    rows = table(*(record(f"q{n}", n < 8) for n in range(10)))
+    found = Mean(interval="share").of(rows, 100)["mean"]
+    expected = binomtest(8, 10).proportion_ci(method="wilson")
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
+    # One image with two questions: the bootstrap over images.
+    shared = table(*(record(f"q{n}", n < 8, cluster=f"i{n // 2}") for n in range(10)))
+    assert Mean(interval="share").of(shared, 100) == Mean().of(shared, 100)
+
+
+def test_macro_mean_by_hand():
+    # Group x: 1, 0 and 1 (2/3), group y: 0 (0): plain mean 1/3, while the mean over questions is 1/2.
+    rows = table(record("a", 1, g="x"), record("b", 0, g="x"), record("c", 1, g="x"), record("d", 0, g="y"))
+    assert Macro(by="g").value(rows) == pytest.approx(1 / 3)
+    assert Mean().value(rows) == 1 / 2
+    named = ({"g": "x"}, {"g": "y"}, {"g": "z"})
+    assert Macro(groups=named).value(rows) is None
+    assert Macro(groups=named, skip_empty=True).value(rows) == pytest.approx(1 / 3)
+    # Groups may overlap: x counts in both.
+    assert Macro(groups=({"g": "x"}, {"g": ("x", "y")})).value(rows) == pytest.approx((2 / 3 + 1 / 2) / 2)
+
+
+def test_contrast_of_pairs_by_hand():
+    # Pairs: (1, 0), (1, 1); the third has no partner, the fourth no score. Change -1/2, ratio 1/2.
+    rows = table(
+        record("a", 1, level=0), record("b", 1, level=0), record("c", 0, level=0),
+        record("a'", 0, level=1, pair="a"), record("b'", 1, level=1, pair="b"),
+        record("c'", None, level=1, pair="c"), record("d'", 1, level=1, pair="d"),
+    )  # fmt: skip
+    paired = Contrast(first={"level": 0}, second={"level": 1}, pair=("pair",), ratio=True).of(rows, 0)
+    assert {name: each.estimate for name, each in paired.items()} == {
+        "first": 1, "second": 1 / 2, "change": -1 / 2, "ratio": 1 / 2,
+    }  # fmt: skip
+    assert (paired["second"].n, paired["change"].n) == (2, 4)
+    whole = Contrast(first={"level": 0}, second={"level": 1}).of(rows, 0)
+    assert (whole["first"].estimate, whole["second"].estimate) == pytest.approx((2 / 3, 2 / 3))
+
+
+def test_a_ratio_to_nothing_has_no_value():
+    rows = table(record("a", 0, level=0), record("b", 1, level=1))
+    found = Contrast(main="ratio", first={"level": 0}, second={"level": 1}, ratio=True)
+    assert found.value(rows) is None
+
+
+def test_sides_of_a_contrast_see_the_same_draws():
+    """Two sides with the same scores: every resample gives 0, so that the interval has no width."""
+    rows = [record(f"{level}{n}", n % 2, cluster=f"i{n}", level=level) for n in range(8) for level in (0, 1)]
+    found = Contrast(first={"level": 0}, second={"level": 1}).of(table(*rows), 200)["change"]
+    assert (found.estimate, found.low, found.high) == (0, 0, 0)
+
+
+def test_units_leave_out_what_has_no_value():
+    estimate = Units(units=lambda rows: [("i1", 1.0), ("i2", None), ("i3", 0.0)])
+    rows = table(record("a", 1))
+    assert (estimate.value(rows), estimate.without_value(rows)) == (1 / 2, 1)
+
+
+def test_counts_have_no_interval_and_keep_their_type():
+    rows = table(record("a", 1), record("b", None))
+    found = Count().of(rows, 100)["count"]
+    assert (found.estimate, found.low, found.n) == (2, None, 2)
+    assert isinstance(Count().value(rows), int)
+
+
+def test_what_is_known_has_no_interval():
+    found = Mean(exact=True).of(table(record("a", 1), record("b", 0)), 100)["mean"]
+    assert (found.estimate, found.low, found.high) == (1 / 2, None, None)
+
+
+def test_nothing_to_estimate():
+    assert Custom().of(table(record("a", 1)), 10) == {}
+    assert Custom().value(table(record("a", 1))) is None
+    assert Macro(by="nothing").value(table()) is None
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 8).map(lambda n: n / 8), st.integers(0, 3)), min_size=1, max_size=20),
+    st.randoms(use_true_random=False),
+)
+def test_no_estimate_depends_on_the_order_of_questions(scores, random):
+    records = [record(f"q{n}", score, cluster=f"i{image}", g=image) for n, (score, image) in enumerate(scores)]
+    shuffled = random.sample(records, len(records))
+    for estimate in (Mean(), Macro(by="g"), Contrast(first={"g": 0}, second={"g": (1, 2, 3)}, ratio=True)):
+        one, other = estimate.of(table(*records), 20), estimate.of(table(*shuffled), 20)
+        assert one == other
+    assert math.isclose(Mean().value(table(*records)), np.mean([score for score, _ in scores]), abs_tol=1e-12)

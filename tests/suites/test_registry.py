@@ -1,0 +1,102 @@
+"""Benchmarks are found by their folders, and what is wrong with a folder is said."""
+
+import importlib
+import sys
+import types
+
+import pytest
+
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.suites import metric_lists, registry
+
+DATA = {"dataset_kwargs": {"data_files": {"test": "medtasks://medobvious/test"}}}
+
+
+def test_a_task_is_of_the_benchmark_of_its_folder():
+    assert registry.find("medobvious_t1", {}) is registry.get("medobvious")
+
+
+def test_a_task_of_somebodys_own_is_of_the_benchmark_whose_data_it_reads():
+    assert registry.find("my_grids", DATA) is registry.get("medobvious")
+    assert registry.find("mmmu_val", {"dataset_path": "lmms-lab/MMMU"}) is None
+
+
+@pytest.mark.parametrize("name", registry.names())
+def test_every_folder_declares_a_benchmark_of_its_name(name):
+    suite = registry.get(name)
+    assert suite.name == name
+    assert suite.main_metrics
+
+
+@pytest.mark.parametrize("name", registry.names())
+def test_metric_lists_in_the_templates_are_those_of_the_declaration(name):
+    suite = registry.get(name)
+    for kind in suite.tasks:
+        content = metric_lists.template(registry.folder() / name, kind).read_text("utf-8")
+        assert metric_lists.written(content, metric_lists.text(suite, kind)) == content
+
+
+@pytest.fixture
+def own_folder(tmp_path, monkeypatch):
+    """A package of benchmarks in a temporary folder: write(name, measures.py, files)."""
+    package = types.ModuleType("benchmarks_of_a_test")
+    package.__path__ = [str(tmp_path)]
+    monkeypatch.setitem(sys.modules, "benchmarks_of_a_test", package)
+    monkeypatch.setattr(registry, "PACKAGE", "benchmarks_of_a_test")
+    for cached in (registry.task_files, registry.names, registry.get):
+        cached.cache_clear()
+
+    def write(name, source, *files):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "__init__.py").touch()
+        (tmp_path / name / "measures.py").write_text(source, "utf-8")
+        for file in files:
+            (tmp_path / name / file).write_text(f"task: {file.removesuffix('.yaml')}\n", "utf-8")
+        importlib.invalidate_caches()
+
+    yield write
+    for cached in (registry.task_files, registry.names, registry.get):
+        cached.cache_clear()
+    for name in [each for each in sys.modules if each.startswith("benchmarks_of_a_test.")]:
+        del sys.modules[name]
+
+
+DECLARED = """
+from lmms_medtasks.suites.suite import Suite
+SUITE = Suite(name={name!r}, title="T", cluster="image", measures=(), metrics=(), tasks={{}}, data=("d",))
+"""
+
+
+def test_two_benchmarks_that_claim_a_task(own_folder):
+    own_folder("one", DECLARED.format(name="one"), "task.yaml")
+    own_folder("two", DECLARED.format(name="two"), "task.yaml")
+    with pytest.raises(UserError, match="Two benchmarks claim the task 'task'"):
+        registry.task_files()
+
+
+def test_two_benchmarks_whose_data_a_task_reads(own_folder):
+    for name in ("one", "two"):
+        own_folder(name, DECLARED.format(name=name), f"{name}.yaml")
+    with pytest.raises(UserError, match="one, two"):
+        registry.find("third", {"dataset_kwargs": {"data_files": "medtasks://d/test"}})
+
+
+@pytest.mark.parametrize(
+    ("source", "files", "said"),
+    [
+        ("", ("a.yaml",), "declares no benchmark"),
+        ("SUITE = 3", ("a.yaml",), "got int"),
+        (DECLARED.format(name="other"), ("a.yaml",), "SUITE is called 'other'"),
+        (DECLARED.format(name="own"), (), "has no task"),
+    ],
+)
+def test_a_folder_that_is_no_benchmark(own_folder, source, files, said):
+    own_folder("own", source, *files)
+    with pytest.raises(UserError) as error:
+        registry.get("own")
+    assert said in str(error.value)
+
+
+def test_an_unknown_benchmark_names_those_that_there_are():
+    with pytest.raises(UserError, match="medobvious"):
+        registry.get("medobvius")

@@ -1,0 +1,43 @@
+"""Declarations: what is declared twice, or not at all, is refused by name."""
+
+import pytest
+
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.suites.estimates import Mean
+from lmms_medtasks.suites.suite import Measure, Metric, Suite
+
+
+def suite(**changed):
+    given = {
+        "name": "s", "title": "S", "cluster": "image", "measures": (Measure("accuracy"),),
+        "metrics": (Metric("accuracy", Mean()),), "tasks": {"all": ("accuracy",)},
+    }  # fmt: skip
+    return Suite(**{**given, **changed})
+
+
+def test_a_declaration_is_found_by_its_names():
+    found = suite()
+    assert (found.metric("accuracy").estimate, found.measure("accuracy").low) == (Mean(), 0)
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"measures": (Measure("accuracy"), Measure("accuracy"))}, "measure 'accuracy' stands twice"),
+        ({"metrics": (Metric("accuracy", Mean()),) * 2}, "metric 'accuracy' stands twice"),
+        ({"tags": ("tier", "tier")}, "tag 'tier' stands twice"),
+        ({"tasks": {"all": ("accuracy", "accuracy")}}, "stands twice in the declaration of s, all"),
+        ({"tasks": {"all": ("acuracy",)}}, "Did you mean 'accuracy'"),
+        ({"metrics": (Metric("accuracy", Mean(measure="acuracy")),)}, "Unknown measure 'acuracy'"),
+    ],
+)
+def test_a_declaration_that_does_not_hold_together_is_refused(changed, said):
+    with pytest.raises(UserError) as error:
+        suite(**changed)
+    assert said in str(error.value)
+
+
+def test_unknown_names_are_refused():
+    for find in (suite().metric, suite().measure):
+        with pytest.raises(UserError, match="acuracy"):
+            find("acuracy")

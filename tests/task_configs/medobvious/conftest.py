@@ -1,0 +1,124 @@
+"""Records of MedObvious written by hand, and runs of them in the form that the harness writes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lmms_medtasks.grids import triage
+from lmms_medtasks.samples.record import MeasureValue, Record
+from lmms_medtasks.task_configs.medobvious import measures
+
+POSITIVE = measures.FORMATS
+NEGATIVE = ("detection_mcq", "detection_open", "visual_referring")
+# item: tier, grid, outlier's place, what the model said of the positives and of the negatives
+ITEMS: dict[str, tuple[int, str, str, tuple[str, ...], tuple[str, ...]]] = {
+    "v1_a_0": (1, "2x2", "top-left", ("top-left", "top-left", "top-left", "top-left", "yes"), ("none", "none", "no")),
+    "v3_b_1": (3, "3x3", "top-center",
+               ("none", "top-center", "top-left", "refused", "no"), ("top-left", "ambiguous", "yes")),
+}  # fmt: skip
+
+
+def make_record(task_type: str, trial: str, *, negative: int = 0, place: str = "top-left", item: str = "i1",
+                grid: str = "2x2", tier: int = 1, kind: str = "a") -> Record:  # fmt: skip
+    """The record of a question that was answered with ``trial``."""
+    visual = {0: "yes", 1: "no"}[negative]
+    right = visual if task_type == measures.VISUAL else "none" if negative else place
+    scores = {
+        "accuracy": None if trial == "failed" else float(trial == right),
+        "false_alarm": triage.false_alarm([trial], bool(negative)),
+        "abstention": triage.abstention([trial], bool(negative)),
+        "chance": measures.guess_probability(task_type, grid),
+    }
+    return Record(
+        id=f"{item}_{task_type}_{negative}",
+        cluster=item,
+        trials=(trial,),
+        expected=right,
+        measures={name: MeasureValue(each) for name, each in scores.items() if each is not None or name == "accuracy"},
+        tags={"data": "full", "tier": tier, "task_type": task_type, "kind": kind, "negative": negative, "grid": grid,
+              "answer_position": "none" if negative else place or None},
+    )  # fmt: skip
+
+
+def side(*trials: str, negative: int = 0, **settings: Any) -> list[Record]:
+    """The questions about an item's positive or negative grids, in the order of the formats."""
+    formats = NEGATIVE if negative else POSITIVE
+    return [
+        make_record(name, trial, negative=negative, **settings) for name, trial in zip(formats, trials, strict=True)
+    ]
+
+
+def records_of(items: Mapping[str, Any] = ITEMS) -> list[Record]:
+    """All questions about these items."""
+    found = []
+    for item, (tier, grid, place, *said) in items.items():
+        for negative, trials in enumerate(said):
+            found += side(*trials, negative=negative, place=place, item=item, grid=grid, tier=tier, kind=item[3:4])
+    return found
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Callable[..., Path]:
+    """Writes a run (task -> records) and gives its folder; ``settings``: task -> lmms_eval_specific_kwargs."""
+
+    def run(name: str = "run", settings: Mapping[str, Any] | None = None, data: str = "full",
+            **tasks: Sequence[Record | dict[str, Any]]) -> Path:  # fmt: skip
+        folder = tmp_path / name
+        folder.mkdir()
+        tasks = tasks or {"medobvious": records_of()}
+        content = {
+            "results": {task: {"accuracy,trials": 0.5} for task in tasks},
+            "configs": {
+                task: {
+                    "dataset_kwargs": {"data_files": {"test": "medtasks://medobvious/test"}},
+                    "lmms_eval_specific_kwargs": {
+                        "default": {"prompt": "medobvious/prompts.yml", **(settings or {}).get(task, {})}
+                    },
+                    "metadata": {"version": 1.0, "data": data, "fingerprint_recorded": True},
+                }
+                for task in tasks
+            },
+            "versions": dict.fromkeys(tasks, 1.0),
+            "n-samples": {task: {"original": len(rows), "effective": len(rows)} for task, rows in tasks.items()},
+            "config": {"model": "stub", "model_args": f"pretrained={name}"},
+            "date": "20260101_000000",
+        }
+        (folder / "x_results.json").write_text(json.dumps(content), "utf-8")
+        for task, rows in tasks.items():
+            logged = (row if isinstance(row, dict) else row.to_json() for row in rows)
+            lines = [{"doc_id": i, "filtered_resps": ["?"], "questions": row} for i, row in enumerate(logged)]
+            text = "".join(json.dumps(line) + "\n" for line in lines)
+            (folder / f"x_samples_{task}.jsonl").write_text(text, "utf-8")
+        return folder
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def records() -> Callable[..., list[Record]]:
+    """The records of :data:`ITEMS`, or of other items."""
+    return records_of
+
+
+@pytest.fixture(scope="session")
+def one_side() -> Callable[..., list[Record]]:
+    """See :func:`side`."""
+    return side
+
+
+@pytest.fixture(scope="session")
+def one_record() -> Callable[..., Record]:
+    """See :func:`make_record`."""
+    return make_record
+
+
+@pytest.fixture(scope="session")
+def with_kind() -> Callable[[Record, str], Record]:
+    """A record with another kind of outlier."""
+    return lambda record, kind: replace(record, tags={**record.tags, "kind": kind})
