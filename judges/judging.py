@@ -209,7 +209,7 @@ class Judge:
         if model is None:
             counts = Counter(name for verdicts in kept.values() for name in verdicts)
             model = max(counts, key=lambda name: (counts[name], name), default=None)
-        cached = {key: kept[key][model] for key in rest if key in kept and model in kept[key]}
+        cached = {key: kept[key][model] for key in rest if model is not None and model in kept.get(key, {})}
         asked = {key: each for key, each in rest.items() if key not in cached}
         if say and model != had:
             say(

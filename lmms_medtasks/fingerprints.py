@@ -289,10 +289,14 @@ class _Reading:
         elif isinstance(value, list):
             self.written.append("[")
             for each in value:
-                self._value(ast.Module(), "", each)
+                self._item(each)
                 self.written.append(",")
             self.written.append("]")
-        elif isinstance(value, ast.AST):
+        else:
+            self._item(value)
+
+    def _item(self, value: Any) -> None:
+        if isinstance(value, ast.AST):
             self.node(value)
         else:
             self.written.append(ascii(value))

@@ -89,7 +89,8 @@ def rescorable(
         return values_of(remeasured(from_json(content, f"question {flat.get('id')!r}")))
 
     def mark(hook: Hook) -> Hook:
-        return records.scored_by(metrics_of)(hook)
+        marked: Hook = records.scored_by(metrics_of)(hook)
+        return marked
 
     return mark
 

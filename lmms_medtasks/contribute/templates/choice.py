@@ -12,8 +12,8 @@ from typing import Any
 from lmms_medtasks.contribute.templates import get
 from lmms_medtasks.contribute.templates.pooled import part
 from lmms_medtasks.contribute.templates.reading import get as parser_of
+from lmms_medtasks.grids import triage
 from lmms_medtasks.harness import hooks
-from lmms_medtasks.statistics import triage
 from lmms_medtasks.statistics.shared import Shared
 
 KIND = "choice"
