@@ -1,6 +1,6 @@
 """Digests of code and data by what they say: of modules, of all that they import from this package, and of their data.
 
-A digest is taken over syntax trees without comments, docstrings, places, and the words of errors. So a comment, a
+A digest is taken over syntax trees without comments, docstrings, places, functions' annotations and the words of errors. So a comment, a
 docstring or a moved line changes no digest, and a changed constant changes that of every module that can reach it. No
 module is imported for it: sources are found by their files, import statements are read.
 
@@ -271,7 +271,12 @@ class _Reading:
         self.written.append(f"{type(node).__name__}(")
         for field in node._fields:
             value = getattr(node, field, None)
-            if field in self._LEFT_OUT or ((value is None or value == []) and not isinstance(node, ast.Constant)):
+            of_function = field == "returns" or (field == "annotation" and isinstance(node, ast.arg))
+            if (
+                of_function
+                or field in self._LEFT_OUT
+                or ((value is None or value == []) and not isinstance(node, ast.Constant))
+            ):
                 continue
             self.written.append(f"{field}=")
             self._value(node, field, value)

@@ -41,6 +41,7 @@ def digest(code, path=Path("module.py")):
         ('"""What it is."""', ""),
         ('    """The value."""\n', ""),
         ("is below 0.", "must be 0 or more."),
+        ("(value: int) -> int", "(value: float) -> float"),
         ("min(value, LIMIT)", "min(\n        value,\n        LIMIT,\n    )"),
         ("    from lmms_medtasks.cli import app", "    from lmms_medtasks.board import site"),
     ],
