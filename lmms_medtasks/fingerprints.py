@@ -1,8 +1,8 @@
 """Digests of code and data by what they say: of modules, of all that they import from this package, and of their data.
 
-A digest is taken over syntax trees without comments, docstrings, places, functions' annotations and the words of errors. So a comment, a
-docstring or a moved line changes no digest, and a changed constant changes that of every module that can reach it. No
-module is imported for it: sources are found by their files, import statements are read.
+A digest is taken over syntax trees without comments, docstrings, places, functions' annotations and words of errors.
+So a comment, a docstring or a moved line changes no digest, and a changed constant changes that of every module that
+can reach it. No module is imported for it: sources are found by their files, import statements are read.
 
 Granularity is the module. ``from package import name`` reaches the module that defines the name, also where others
 hand it on, so that a package's ``__init__`` does not make everything depend on everything.
