@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import keeping
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
@@ -230,4 +231,4 @@ PEERS = (
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(keeping.run(main))

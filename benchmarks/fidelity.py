@@ -16,6 +16,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+import keeping
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
@@ -117,4 +118,4 @@ def _section(rows: list[Row], images: dict[str, Pixels]) -> Section:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(keeping.run(main))

@@ -18,6 +18,8 @@ import tempfile
 import time
 from pathlib import Path
 
+import keeping
+
 TESTS = Path(__file__).resolve().parents[1] / "tests"
 _ENDED = re.compile(
     r"(\d+) requests, (\d+) verdicts on (\d+) prompts \((\d+) more than once\).* (\d+) whose asker was gone, "
@@ -129,4 +131,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    keeping.run(main)

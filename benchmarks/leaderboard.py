@@ -20,6 +20,7 @@ import tempfile
 import time
 from pathlib import Path
 
+import keeping
 import numpy as np
 
 from lmms_medtasks.seeding import generator
@@ -140,4 +141,4 @@ def _result(model: int, samples: int, means: dict[str, float]) -> dict[str, obje
 
 if __name__ == "__main__":
     os.environ.setdefault("OMP_NUM_THREADS", "1")
-    main()
+    keeping.run(main)

@@ -18,6 +18,7 @@ import tempfile
 import time
 from pathlib import Path
 
+import keeping
 import numpy as np
 
 from lmms_medtasks.seeding import generator
@@ -118,4 +119,4 @@ def _drawn(rng: np.random.Generator, weights: list[int], size: int) -> np.ndarra
 
 
 if __name__ == "__main__":
-    main()
+    keeping.run(main)

@@ -15,6 +15,8 @@ import statistics
 import subprocess
 import sys
 
+import keeping
+
 CODE = """
 import json, sys, time
 def clock(function):
@@ -63,4 +65,4 @@ def _run() -> str:
 
 
 if __name__ == "__main__":
-    main()
+    keeping.run(main)

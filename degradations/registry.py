@@ -7,7 +7,6 @@ imported only when one of its names is used.
 from __future__ import annotations
 
 import functools
-import hashlib
 import importlib
 from collections.abc import Iterable, Mapping
 from importlib import resources
@@ -15,8 +14,10 @@ from typing import Any
 
 import yaml
 
+from lmms_medtasks import fingerprints
 from lmms_medtasks.degradations.base import Degradation
 from lmms_medtasks.errors import UserError, unknown
+from lmms_medtasks.fingerprints import SourceTrees
 from lmms_medtasks.seeding import generator
 
 PACKAGE = "lmms_medtasks.degradations"
@@ -241,19 +242,15 @@ def settings(name: str, severity: int, modality: str | None = None) -> Mapping[s
     return {**entry.get("shared", {}), **row[level]}
 
 
-_NO_PIXELS = ("cache.py", "files.py", "gallery.py", "similarity.py")
+def fingerprint(trees: SourceTrees | None = None) -> str:
+    """12 hexadecimal digits that change with every number and all code that decides how a degraded image looks.
+
+    Comments and docstrings change nothing. Response caches that take it into their key notice a change. ``trees`` are
+    the modules to look at, the installed ones by default.
+    """
+    return _fingerprint(trees or fingerprints.installed())
 
 
 @functools.cache
-def fingerprint() -> str:
-    """A short digest of every number and every line of code that decides how a degraded image looks.
-
-    Response caches that take it into their key notice a change; 16 hexadecimal digits.
-    """
-    digest = hashlib.sha256()
-    folder = resources.files(PACKAGE)
-    files = [f for f in folder.iterdir() if f.name.endswith((".py", ".yaml")) and f.name not in _NO_PIXELS]
-    for file in sorted(files, key=lambda f: f.name):
-        content = file.read_bytes()
-        digest.update(f"{file.name}:{len(content)}:".encode() + content)
-    return digest.hexdigest()[:16]
+def _fingerprint(trees: SourceTrees) -> str:
+    return trees.digest({PACKAGE, *MODULES.values()})

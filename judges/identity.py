@@ -115,7 +115,8 @@ def one_model_advice(settings: Settings, model: str) -> str:
 
 def full_names(record: Mapping[str, Any]) -> list[str]:
     """:func:`full_name` of who judged a record, once for each model that answered."""
-    return [full_name(record["judge"], model) for model in answered_models(record) or [None]]
+    models: Sequence[str | None] = answered_models(record) or [None]
+    return [full_name(record["judge"], model) for model in models]
 
 
 def without_unanswered(names: Iterable[str]) -> list[str]:

@@ -17,7 +17,7 @@ from lmms_medtasks.judges.defaults import defaults
 from lmms_medtasks.judges.identity import answer_phrase
 from lmms_medtasks.judges.protocol import Item, Protocol, Verdict
 from lmms_medtasks.judges.retrying import Brake
-from lmms_medtasks.judges.settings import JUDGE, Settings
+from lmms_medtasks.judges.settings import HARNESS_PROVIDERS, JUDGE, Settings
 from lmms_medtasks.judges.table import Key, key_of
 from lmms_medtasks.judges.transport import ChatTransport, Transport
 
@@ -209,7 +209,7 @@ class Judge:
         if model is None:
             counts = Counter(name for verdicts in kept.values() for name in verdicts)
             model = max(counts, key=lambda name: (counts[name], name), default=None)
-        cached = {key: kept[key][model] for key in rest if key in kept and model in kept[key]}
+        cached = {key: kept[key][model] for key in rest if model is not None and model in kept.get(key, {})}
         asked = {key: each for key, each in rest.items() if key not in cached}
         if say and model != had:
             say(
@@ -320,8 +320,6 @@ def _kind(reason: str, protocol: Protocol) -> str:
 
 
 def _transport(settings: Settings, private: bool) -> Transport:
-    if settings.provider in ("azure", "bedrock"):
-        from lmms_medtasks.judges.harness_transport import HarnessTransport
-
-        return HarnessTransport(settings)
+    if settings.provider in HARNESS_PROVIDERS:
+        raise ValueError(f"Judges of {settings.provider} are asked through the harness: give its transport.")
     return ChatTransport(settings, private=private)

@@ -31,6 +31,9 @@ from lmms_medtasks.judges.defaults import defaults
 
 JUDGE = "MEDTASKS_JUDGE"
 PROVIDERS = ("openai", "local", "azure", "bedrock", "lexical", "none")
+HARNESS_PROVIDERS = ("azure", "bedrock")
+"""Asked through the harness's providers (:mod:`lmms_medtasks.harness.judge_transport`)."""
+
 _WITHOUT_MODEL = ("lexical", "none")
 _URLS = ("OPENAI_API_URL", "OPENAI_BASE_URL", "OPENAI_API_BASE")
 _AWS_SECRETS = ("AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_BEARER_TOKEN_BEDROCK")

@@ -1,23 +1,11 @@
-"""The stage between generation and scoring: all open answers of a task are judged at once, before any is scored.
-
-The harness scores documents in few threads, one request after the other; and a hook that fails there costs the run. So
-the answers of a task whose YAML names a protocol are judged as soon as its filters have run, with as many requests in
-flight as the judge takes, and the scoring hooks find the verdicts in :data:`lmms_medtasks.judges.table.TABLE`.
-"""
+"""Which protocols judge a task. The stage itself is the harness's (:mod:`lmms_medtasks.harness.judging_stage`)."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from typing import Any
 
-from lmms_medtasks.judges import identity, records, registry, settings
-from lmms_medtasks.judges.judging import Counts, Judge, Wanted
-from lmms_medtasks.judges.protocol import Protocol, Verdict
-from lmms_medtasks.judges.table import TABLE, Key
-
-WITHHELD = "withheld: the terms of its data"
+from lmms_medtasks.judges import registry
+from lmms_medtasks.judges.protocol import Protocol
 
 
 def protocols_of(config: Any) -> list[Protocol]:
@@ -29,128 +17,3 @@ def protocols_of(config: Any) -> list[Protocol]:
     found = getattr(config, "lmms_eval_specific_kwargs", None) or config.get("lmms_eval_specific_kwargs") or {}
     named = (found.get("default") or {}).get("judge") or []
     return [registry.get(str(name)) for name in (named if isinstance(named, list | tuple) else [named])]
-
-
-def check(configs: Iterable[Any]) -> None:
-    """Raise UserError for a judge that is misconfigured or may not judge these tasks; nothing is sent.
-
-    The earlier this is called the better: models take long to load.
-    """
-    protocols = [protocol for config in configs for protocol in protocols_of(config)]
-    if protocols:
-        Judge(settings.read(), protocols).close()
-
-
-def _take_errors_of_nothing(found: dict[str, Any]) -> None:
-    """The harness computes standard errors of what a rule settled, also where that gives no mean."""
-    for key, value in found.items():
-        name, _, filtered = key.partition(",")
-        metric, error, _ = name.partition("_stderr")
-        if error and found.get(f"{metric},{filtered}", value) is None:
-            found[key] = "N/A"
-
-
-class Stage:
-    """Judges the tasks of one evaluation that name a protocol; does nothing where none does."""
-
-    def __init__(self, tasks: Iterable[Any]) -> None:
-        self._tasks = [(task, protocol) for task in _once(tasks) for protocol in protocols_of(task.config)]
-        self._judge: Judge | None = None
-        self._rank, self._processes = (int(os.environ.get(*each)) for each in (("RANK", "0"), ("WORLD_SIZE", "1")))
-
-    def __enter__(self) -> Stage:
-        if not self._tasks:
-            return self
-        chosen = settings.read()
-        protocols = [protocol for _, protocol in self._tasks]
-        self._judge = Judge(chosen.share(self._rank, self._processes), protocols)
-        for protocol in dict.fromkeys(protocol.name for protocol in protocols):
-            self._say(identity.about(chosen, registry.get(protocol)))
-        for task, protocol in self._tasks:
-            TABLE.set_judge(protocol, identity.describe(chosen, protocol))
-            self._wrap(task, protocol, self._judge)
-        for task in _once(task for task, _ in self._tasks):
-            own = [protocol for each, protocol in self._tasks if each is task]
-            task.config.metadata = {**(task.config.metadata or {}), "judge": identity.summary(chosen, own)}
-            if not chosen.is_llm:
-                task.config.task_alias = identity.labelled(task.config.task_alias or task.config.task, chosen)
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        if self._judge:
-            self._judge.close()
-            for task in _once(task for task, _ in self._tasks):
-                del task.apply_filters  # the wrapper stood before the class's own
-
-    def cleaned(self, results: Any) -> Any:
-        """The harness's results without the texts that the terms of a task's data keep out of its logs, and without
-        standard errors of means that there are not.
-
-        The log keeps the document's number and our record (ids, tags, verdicts); prompt, reply and target are left out.
-        """
-        for task, protocol in self._tasks:
-            if isinstance(results, dict):
-                _take_errors_of_nothing(results.get("results", {}).get(task.config.task, {}))
-            if protocol.terms and isinstance(results, dict):
-                for sample in results.get("samples", {}).get(task.config.task, []):
-                    sample.update(doc={}, target=WITHHELD, arguments=[WITHHELD], resps=[], filtered_resps=[])
-                    sample.pop("input_media", None)
-        return results
-
-    def _wrap(self, task: Any, protocol: Protocol, judge: Judge) -> None:
-        original = task.apply_filters
-
-        def apply_filters() -> Any:
-            done = original()
-            verdicts, counts = self._judged(judge, protocol, list(wanted(task, protocol)))
-            TABLE.put(verdicts)
-            self._say(f"{task.config.task}: {counts.sentence()}", warn=bool(counts.missing))
-            if counts.missing:
-                self._say("What is missing is no zero: means are over what was judged, with bounds. Judge it later, "
-                          "without the model: lmms-medtasks judge RUN", warn=True)  # fmt: skip
-            return done
-
-        task.apply_filters = apply_filters
-
-    def _judged(self, judge: Judge, protocol: Protocol, answers: list[Wanted]) -> tuple[dict[Key, Verdict], Counts]:
-        """The verdicts; after Ctrl-C, which must not cost hours of a model's replies, those had: others are missing."""
-        before = judge.budget.spent
-        try:
-            return judge.judge(protocol, answers, say=self._say, quiet=self._rank > 0)
-        except KeyboardInterrupt:
-            self._say("Judging is stopped, the replies are scored and logged. Ctrl-C again ends the run.", warn=True)
-            verdicts, counts = judge.judge(protocol, answers, say=lambda text: None, quiet=True)  # asks nothing now
-            return verdicts, replace(counts, spent=judge.budget.spent.since(before))
-
-    def _say(self, text: str, warn: bool = False) -> None:
-        """To the harness's log. Of several processes each says what is amiss with its part, the first one the rest."""
-        from loguru import logger
-
-        if self._rank == 0 or warn:
-            part = f"(process {self._rank} of {self._processes}) " if self._processes > 1 else ""
-            logger.log("WARNING" if warn else "INFO", f"{part}{text}")
-
-
-def wanted(task: Any, protocol: Protocol) -> Iterator[Wanted]:
-    """What is to be judged of a task after its filters have run: the very items that its scoring hook will make."""
-    from lmms_eval.api.reasoning import parse_reasoning_tags_config, strip_reasoning_tags
-
-    documents = task.eval_docs_no_media
-    tags = parse_reasoning_tags_config(
-        cli_value=getattr(getattr(task, "args", None), "reasoning_tags", None),
-        task_value=getattr(task.config, "reasoning_tags", None),
-    )
-    for instance in task.instances:
-        for replies in instance.filtered_resps.values():
-            # As the evaluator hands them to process_results.
-            several = replies if isinstance(replies, list) else [replies]
-            stripped = [
-                strip_reasoning_tags(reply, tags) if tags is not None and reply else reply or "" for reply in several
-            ]
-            for item in records.items_of(documents[instance.doc_id], stripped, protocol):
-                if item is not None:
-                    yield from ((item, trial) for trial in range(protocol.trials))
-
-
-def _once(tasks: Iterable[Any]) -> list[Any]:
-    return list({id(task): task for task in tasks}.values())

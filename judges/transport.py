@@ -200,7 +200,7 @@ class ChatTransport:
             message = choice["message"]
             text, refusal = message.get("content"), message.get("refusal")
             usage = found.get("usage") or {}
-            tokens = [_count(usage.get(name)) for name in ("prompt_tokens", "completion_tokens")]
+            asked, replied = (_count(usage.get(name)) for name in ("prompt_tokens", "completion_tokens"))
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
             said = self._said(content.decode("utf-8", "replace"))
             raise Failure(f"request failed: malformed body, {said}", repeat=True, billed=True) from error
@@ -208,7 +208,8 @@ class ChatTransport:
             raise Failure("request failed: malformed body, the message is no text", repeat=True, billed=True)
         finish = choice.get("finish_reason")
         model = model_name(found.get("model"), self._settings)
-        return Reply(_whole(text), finish if isinstance(finish, str) else "", _whole(refusal), *tokens, model)
+        ended = finish if isinstance(finish, str) else ""
+        return Reply(_whole(text), ended, _whole(refusal), asked, replied, model)
 
 
 def model_name(said: Any, settings: Settings) -> str:

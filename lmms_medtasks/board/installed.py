@@ -35,9 +35,12 @@ _Loader.add_multi_constructor("!", lambda loader, suffix, node: None)
 @functools.cache
 def tasks() -> dict[str, Path]:
     """Our tasks by name, and the YAML of each."""
-    from lmms_medtasks.harness.plugin import task_index
+    return {name: path for name, path in registry.task_files().items() if not _is_group(path)}
 
-    return {name: Path(entry["yaml_path"]) for name, entry in task_index().items() if entry["type"] == "task"}
+
+def _is_group(path: Path) -> bool:
+    with path.open(encoding="utf-8") as lines:
+        return any(line.startswith("group:") for line in lines)
 
 
 @functools.cache

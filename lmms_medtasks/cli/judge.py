@@ -111,6 +111,7 @@ def _rejudge(
     everything: bool,
 ) -> list[Done]:
     from lmms_medtasks.data.progress import say
+    from lmms_medtasks.harness import judge_transport
     from lmms_medtasks.judges.judging import Judge
     from lmms_medtasks.judges.rejudging import rejudge
     from lmms_medtasks.judges.rescoring import Definitions
@@ -118,7 +119,8 @@ def _rejudge(
     definitions = Definitions(str(include_path) if include_path else None)
     root = run if run.is_dir() else run.parent
     done: list[Done] = []
-    with Judge(settings, [protocol for each in tasks for protocol in each.protocols]) as asked:
+    protocols = [protocol for each in tasks for protocol in each.protocols]
+    with Judge(settings, protocols, transport=judge_transport.of(settings)) as asked:
         for path in paths:
             chosen = [each for each in tasks if each.run.path == path]
             if not chosen:

@@ -12,11 +12,11 @@ _NAME = re.compile(r"""^(?:task|group|tag):[ \t]*["']?([\w.-]+)["']?[ \t]*(?:#.*
 
 def owner(name: str, but: Path | None = None) -> str:
     """Who has ``name`` already, "" if nobody has; ``but``: the YAML that asks."""
-    from lmms_medtasks.harness.plugin import task_index
+    from lmms_medtasks.suites import registry
 
-    ours = task_index().get(name)
-    if ours and (but is None or Path(ours["yaml_path"]).resolve() != but.resolve()):
-        return f"a task of lmms-medtasks ({Path(ours['yaml_path']).name})"
+    ours = registry.task_files().get(name)
+    if ours and (but is None or ours.resolve() != but.resolve()):
+        return f"a task of lmms-medtasks ({ours.name})"
     built_in = harness().get(name)
     return f"a task of lmms-eval ({built_in}), which would run in its place" if built_in else ""
 

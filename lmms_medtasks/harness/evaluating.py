@@ -5,7 +5,7 @@ of a third party is kept from data whose terms forbid that (:mod:`lmms_medtasks.
 would not show our pictures is refused, and an adapter's runner that re-encodes pictures is named. While it runs, the
 model gets the requests of one task a call (:mod:`lmms_medtasks.harness.calls`), sampling settings that the checkpoint
 ships are set aside for the tasks that sample where they can be reached (:mod:`lmms_medtasks.harness.sampling`), and
-open answers are judged between generation and scoring (:mod:`lmms_medtasks.judges.stage`).
+open answers are judged between generation and scoring (:mod:`lmms_medtasks.harness.judging_stage`).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def join_evaluator(module: Any) -> None:
     if getattr(module, _MARK, False):
         return
     setattr(module, _MARK, True)
-    from lmms_medtasks.judges.stage import Stage
+    from lmms_medtasks.harness.judging_stage import Stage
 
     original = module.evaluate
 

@@ -127,9 +127,9 @@ def _match_tasks(original: Any, self: Any, task_list: list[str]) -> list[str]:
 
 
 def _check_judge(configs: list[dict[str, Any]]) -> None:
-    from lmms_medtasks.judges import stage
+    from lmms_medtasks.harness import judging_stage
 
-    stage.check(configs)
+    judging_stage.check(configs)
 
 
 def _leaves(manager: Any, names: list[str]) -> list[str]:

@@ -7,9 +7,8 @@ import importlib.metadata
 from pathlib import Path
 from typing import Any
 
-from lmms_medtasks import fingerprints
 from lmms_medtasks.data import locate, sources
-from lmms_medtasks.harness import runners, scoring
+from lmms_medtasks.harness import runners, scoring, task_fingerprints
 from lmms_medtasks.suites import registry
 
 PROTOCOL = "medtasks://"
@@ -20,14 +19,15 @@ def complete(
 ) -> dict[str, Any]:
     """A copy of a task's configuration with its metadata completed, if it reads ``medtasks://`` data.
 
-    Added to ``metadata``: ``data`` ("full", "sample" or "mini"), ``data_digest`` (changes with every byte of the
-    data), ``harness`` (the version of lmms-eval; a result file has only the commit of a git checkout), ``fingerprint``
-    (of prompt, code and degradations as they are now, see :mod:`lmms_medtasks.fingerprints`),
-    ``fingerprint_recorded`` (false when the YAML records another one: changed code), ``agreement`` where one had to be
-    signed for the data, and, where the runner re-encodes pictures, ``image_encoding``. Data other than the full
-    benchmark is named in ``task_alias``, which the harness prints in its table, so that nobody takes its numbers for
-    the benchmark's. A task on a template gets ``template`` and ``benchmark``, its folder's name; one that reads
-    other data also ``fingerprint`` and the digest of its files; data on a hub have the digest "".
+    Added to ``metadata``: ``data`` ("full", "sample" or "mini"), ``data_digest`` (changes with every byte of the data),
+    ``harness`` (the version of lmms-eval; a result file has only the commit of a git checkout), ``fingerprint`` (of
+    prompt, code and degradations as they are now, see :mod:`lmms_medtasks.harness.task_fingerprints`), ``libraries``
+    (versions of packages that can move a pixel or a score), ``fingerprint_recorded`` (false when the YAML records
+    another one: changed code), ``agreement`` where one had to be signed for the data, and, where the runner re-encodes
+    pictures, ``image_encoding``. Data other than the full benchmark is named in ``task_alias``, which the harness
+    prints in its table, so that nobody takes its numbers for the benchmark's. A task on a template gets ``template``
+    and ``benchmark``, its folder's name; one that reads other data also ``fingerprint`` and the digest of its files;
+    data on a hub have the digest "".
 
     ``model_name`` is the harness's name of the model, ``runner`` its kind ("chat" or "simple"); both may be unknown.
     Raises :class:`lmms_medtasks.errors.UserError` when the data is not there and can't be prepared.
@@ -39,7 +39,7 @@ def complete(
     config = _on_template(copy.copy(config), yaml_path)
     located = [locate(suite, split) for suite, split in locations]
     recorded = (config.get("metadata") or {}).get("fingerprint")
-    actual = fingerprints.of_task(config)
+    actual = task_fingerprints.of_task(config)
     metadata = {
         **(config.get("metadata") or {}),
         "fingerprint": actual,
@@ -47,6 +47,7 @@ def complete(
         "data": located[0].data,
         "data_digest": " ".join(each.digest for each in located),
         "harness": importlib.metadata.version("lmms_eval"),
+        "libraries": dict(task_fingerprints.libraries()),
     }
     agreement = sources.get(locations[0][0]).agreement
     if agreement:
@@ -78,8 +79,9 @@ def _contributed(
         "data": "full",
         **(told.get("metadata") or {}),
         "benchmark": folder.name,
-        "fingerprint": {**fingerprints.of_task(config), **fingerprints.of_folder(Path(yaml_path).parent)},
-        "data_digest": fingerprints.of_files(_files(config)),
+        "fingerprint": {**task_fingerprints.of_task(config), **task_fingerprints.of_folder(folder)},
+        "data_digest": task_fingerprints.of_files(_files(config)),
+        "libraries": dict(task_fingerprints.libraries()),
     }
     _add_encoding(metadata, model_name, runner)
     return {**config, "metadata": metadata}

@@ -35,7 +35,8 @@ class Run:
     @property
     def tasks(self) -> dict[str, dict[str, Any]]:
         """The results by task and group, as the harness wrote them."""
-        return self.content.get("results", {})
+        found: dict[str, dict[str, Any]] = self.content.get("results", {})
+        return found
 
     def samples_file(self, task: str) -> Path:
         """Where the task's sample log is, if samples were logged."""

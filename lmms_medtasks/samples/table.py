@@ -150,7 +150,9 @@ class Samples:
         requested, judged = own.column(f"{measure}.requested"), own.column(f"{measure}.judged")
         return bool(np.nansum(requested - judged) > 0) and not statuses & {"judged", "partial"}
 
-    def by(self, names: Sequence[str], key: Callable[[tuple[Any, ...]], Any] | None = None) -> dict[tuple, Samples]:
+    def by(
+        self, names: Sequence[str], key: Callable[[tuple[Any, ...]], Any] | None = None
+    ) -> dict[tuple[Any, ...], Samples]:
         """The rows that agree in these columns, sorted by their values (no value last) or by ``key``."""
         groups: dict[tuple[Any, ...], list[int]] = {}
         for row, values in enumerate(zip(*(self.column(name) for name in names), strict=True)):

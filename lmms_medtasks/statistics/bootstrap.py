@@ -1,54 +1,55 @@
 """Intervals by bootstrap over clusters: images are drawn, with all their questions and all trials of those.
 
-A statistic here is a function of sums over rows (a mean is a sum over a count, a calibration error a function of the
-sums in its bins), so a resample costs a product of how often each cluster was drawn with the clusters' sums. All parts
+A statistic is a function of sums over rows (:mod:`lmms_medtasks.statistics.sums`), so a resample costs a product of how
+often each cluster was drawn with the clusters' sums. All parts
 given in one call, be they levels, models or groups, see the same resampled clusters, so that their differences are
 paired.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from lmms_medtasks.seeding import generator
+from lmms_medtasks.statistics.sums import (
+    Figure,
+    Part,
+    Statistic,
+    cluster_sums,
+    evaluate,
+    mean,
+    mean_change,
+    part,
+    shaped,
+)
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-Method = Literal["percentile", "bca"]
-Statistic = Callable[..., np.ndarray]
-"""Takes the sums of each of its parts, (..., cells, 1 + columns) with the number of rows in column 0, and returns
-(...) floats, NaN where it has no value. It must take any leading dimensions."""
+__all__ = [
+    "RESAMPLES",
+    "Distribution",
+    "Figure",
+    "Interval",
+    "Method",
+    "Part",
+    "Statistic",
+    "bootstrap",
+    "mean",
+    "mean_change",
+    "mean_interval",
+    "part",
+]
 
+Method = Literal["percentile", "bca"]
 RESAMPLES = 1000
 _CHUNK = 2**21
 """Numbers held at once while resampling (16 MiB as doubles)."""
 _ROUNDING = 1e-12
-
-
-@dataclass(frozen=True)
-class Part:
-    """Rows that a statistic sums over: one level, one model, one group.
-
-    Attributes:
-        clusters: the cluster (image id) of each of the n rows.
-        columns: (n, c) finite floats to be summed.
-        cells: (n,) integers from 0 to cell_count - 1; sums are kept apart for each cell (a bin, a group).
-    """
-
-    clusters: tuple[str, ...]
-    columns: np.ndarray
-    cells: np.ndarray
-    cell_count: int
-
-    @property
-    def width(self) -> int:
-        """Numbers kept for each cluster: a count and the columns' sums for each cell."""
-        return self.cell_count * (1 + self.columns.shape[1])
 
 
 @dataclass(frozen=True)
@@ -74,14 +75,6 @@ class Interval:
     degenerate: bool = False
     level: float = 0.95
     method: Method = "percentile"
-
-
-@dataclass(frozen=True)
-class Figure:
-    """A statistic, and the names of the parts whose sums it is given, in this order."""
-
-    statistic: Statistic
-    parts: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -138,37 +131,6 @@ class Distribution:
         return ndtr(bias + moved / (1 - acceleration * moved))
 
 
-def part(
-    clusters: Sequence[str],
-    *columns: np.ndarray | Sequence[float],
-    cells: np.ndarray | None = None,
-    cell_count: int = 1,
-) -> Part:
-    """A :class:`Part` from n cluster labels and columns of n numbers; without ``cells`` all rows are in cell 0.
-
-    Raises ValueError when lengths differ, a number is not finite (leave rows without a value out first), or a cell is
-    out of range.
-    """
-    count = len(clusters)
-    values = np.column_stack([np.empty((count, 0)), *(np.asarray(column, dtype=float) for column in columns)])
-    places = np.zeros(count, dtype=np.intp) if cells is None else np.asarray(cells, dtype=np.intp)
-    if places.shape != (count,) or (count and not 0 <= places.min() <= places.max() < cell_count):
-        raise ValueError(f"Wanted a cell from 0 to {cell_count - 1} for each of {count} rows, got {places!r}.")
-    if not np.isfinite(values).all():
-        raise ValueError("A column holds NaN or infinity: leave rows without a value out, and say how many.")
-    return Part(tuple(map(str, clusters)), values, places, cell_count)
-
-
-def mean(sums: np.ndarray, column: int = 0) -> np.ndarray:
-    """Statistic: a column's mean over all rows, NaN without rows."""
-    return sums[..., 1 + column].sum(-1) / sums[..., 0].sum(-1)
-
-
-def mean_change(before: np.ndarray, after: np.ndarray) -> np.ndarray:
-    """Statistic: mean of the first column in the second part less that in the first."""
-    return mean(after) - mean(before)
-
-
 def bootstrap(
     parts: Mapping[str, Part],
     figures: Mapping[str, Figure],
@@ -188,13 +150,13 @@ def bootstrap(
     """
     labels = sorted(set().union(*(each.clusters for each in parts.values())))
     codes = {label: number for number, label in enumerate(labels)}
-    sums = {name: _cluster_sums(each, codes) for name, each in parts.items()}
-    totals = {name: _shaped(sums[name].sum(axis=0), each) for name, each in parts.items()}
+    sums = {name: cluster_sums(each, codes) for name, each in parts.items()}
+    totals = {name: shaped(sums[name].sum(axis=0), each) for name, each in parts.items()}
     values = _on_draws(parts, sums, figures, generator("bootstrap", seed), resamples if labels else 0)
     left_out = _without_each(parts, sums, totals, figures) if method == "bca" else {}
     return {
         name: Distribution(
-            estimate=float(_evaluate(figure, totals)[0]),
+            estimate=float(evaluate(figure, totals)[0]),
             values=values[name],
             n=sum(len(parts[each].clusters) for each in set(figure.parts)),
             clusters=len(set().union(*(parts[each].clusters for each in figure.parts))),
@@ -221,34 +183,11 @@ def mean_interval(
     return found[""].interval(level)
 
 
-def _cluster_sums(rows: Part, codes: Mapping[str, int]) -> csr_matrix:
-    """(clusters, width) sums of each cluster's rows, sparse: a cluster has rows in few of the cells."""
-    from scipy.sparse import coo_matrix
-
-    cluster = np.fromiter((codes[label] for label in rows.clusters), dtype=np.intp, count=len(rows.clusters))
-    # Floating-point sums depend on their order: rows are put into one that depends on nothing but themselves.
-    order = np.lexsort((*rows.columns.T, rows.cells, cluster))
-    entries = np.column_stack([np.ones(len(order)), rows.columns[order]])
-    stride = entries.shape[1]
-    places = rows.cells[order, None] * stride + np.arange(stride)
-    shape = (len(codes), rows.width)
-    return coo_matrix((entries.ravel(), (np.repeat(cluster[order], stride), places.ravel())), shape=shape).tocsr()
-
-
-def _shaped(sums: np.ndarray, rows: Part) -> np.ndarray:
-    return np.asarray(sums).reshape(-1, rows.cell_count, 1 + rows.columns.shape[1])
-
-
-def _evaluate(figure: Figure, sums: Mapping[str, np.ndarray]) -> np.ndarray:
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray(figure.statistic(*(sums[name] for name in figure.parts)), dtype=float)
-
-
 def _split(sums: np.ndarray, parts: Mapping[str, Part]) -> dict[str, np.ndarray]:
     """The columns of all parts side by side, (rows, width of all), to (rows, cells, 1 + columns) for each part."""
     ends = np.cumsum([each.width for each in parts.values()])
     pieces = np.split(sums, ends[:-1], axis=1)
-    return {name: _shaped(piece, each) for (name, each), piece in zip(parts.items(), pieces, strict=True)}
+    return {name: shaped(piece, each) for (name, each), piece in zip(parts.items(), pieces, strict=True)}
 
 
 def _on_draws(
@@ -274,7 +213,7 @@ def _on_draws(
         # difference of identical data would not be exactly 0.
         drawn_sums = _split((stacked.T @ times.T.astype(float, order="C")).T, parts)
         for name, figure in figures.items():
-            values[name][start : start + size] = _evaluate(figure, drawn_sums)
+            values[name][start : start + size] = evaluate(figure, drawn_sums)
     return values
 
 
@@ -289,7 +228,7 @@ def _without_each(
     step = max(1, _CHUNK // max([1, *(each.width for each in parts.values())]))
     for start in range(0, count, step):
         rows = slice(start, start + step)
-        rest = {name: totals[name] - _shaped(sums[name][rows].toarray(), each) for name, each in parts.items()}
+        rest = {name: totals[name] - shaped(sums[name][rows].toarray(), each) for name, each in parts.items()}
         for name, figure in figures.items():
-            values[name][rows] = _evaluate(figure, rest)
+            values[name][rows] = evaluate(figure, rest)
     return values

@@ -19,11 +19,11 @@ import functools
 import importlib.util
 import runpy
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 if TYPE_CHECKING:
-    from lmms_eval.tasks._task_utils.vqa_eval_metric import EvalAIAnswerProcessor
     from sacrebleu.metrics import BLEU
 
 
@@ -77,13 +77,12 @@ def tokens(text: str) -> tuple[str, ...]:
 
 
 @functools.cache
-def _processor() -> EvalAIAnswerProcessor:
+def _processor() -> Callable[[str], str]:
     """The harness's, from its file alone: the package that it is in imports torch and transformers."""
     found = importlib.util.find_spec("lmms_eval")
     folders = (found.submodule_search_locations if found else None) or [""]
     path = Path(folders[0], "tasks", "_task_utils", "vqa_eval_metric.py")
-    processor: EvalAIAnswerProcessor = runpy.run_path(str(path))["EvalAIAnswerProcessor"]()
-    return processor
+    return cast("Callable[[str], str]", runpy.run_path(str(path))["EvalAIAnswerProcessor"]())
 
 
 @functools.cache

@@ -87,7 +87,8 @@ def rescorable(
         return values_of(remeasured(logged_record(flat)))
 
     def mark(hook: Hook) -> Hook:
-        return records.scored_by(metrics_of)(hook)
+        marked: Hook = records.scored_by(metrics_of)(hook)
+        return marked
 
     return mark
 

@@ -13,12 +13,6 @@ from lmms_medtasks.task_configs.bones_joints.forms import forms, sites
 if TYPE_CHECKING:
     from datasets import Dataset
 
-FINGERPRINT_ALSO = (
-    "lmms_medtasks.harness.hooks",
-    "lmms_medtasks.task_configs.bones_joints.forms",
-    "lmms_medtasks.task_configs.bones_joints.pairing",
-)
-
 Document = Mapping[str, Any]
 Settings = Mapping[str, Any]
 

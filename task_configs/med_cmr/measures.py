@@ -29,16 +29,6 @@ from lmms_medtasks.task_configs.med_cmr.judging import HIGHEST, PROTOCOL, WEIGHT
 if TYPE_CHECKING:
     from datasets import Dataset
 
-FINGERPRINT_ALSO = (
-    "lmms_medtasks.parsing.option",
-    "lmms_medtasks.task_configs.med_cmr.dimensions",
-    "lmms_medtasks.task_configs.med_cmr.judging",
-    "lmms_medtasks.judges.records",
-    "lmms_medtasks.suites.judged",
-    "lmms_medtasks.statistics.text",
-    "lmms_medtasks.parsing.reasoned",
-)
-
 Document = Mapping[str, Any]
 
 FORMS = ("mcq", "circular", "open")

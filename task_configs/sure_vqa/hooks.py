@@ -13,8 +13,6 @@ from lmms_medtasks.task_configs.sure_vqa.source_reader import SEPARATOR, YES_NO
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-FINGERPRINT_ALSO = ("lmms_medtasks.harness.hooks", "lmms_medtasks.task_configs.sure_vqa.source_reader")
-
 Document = Mapping[str, Any]
 Settings = Mapping[str, Any]
 

@@ -29,16 +29,6 @@ from lmms_medtasks.suites.replies import FAILED_REQUESTS
 from lmms_medtasks.suites.suite import Measure, Metric, Suite, number_of_questions
 from lmms_medtasks.task_configs.sure_vqa import judging
 
-FINGERPRINT_ALSO = (
-    "lmms_medtasks.judges.folding",
-    "lmms_medtasks.judges.protocol",
-    "lmms_medtasks.judges.records",
-    "lmms_medtasks.statistics.robustness",
-    "lmms_medtasks.statistics.text",
-    "lmms_medtasks.suites.judged",
-    "lmms_medtasks.task_configs.sure_vqa.judging",
-)
-
 SIDES: Mapping[str, Mapping[str, str]] = {"iid": {"set": "iid"}, "ood": {"set": "ood"}}
 KINDS: Mapping[str, Mapping[str, Any]] = {
     "closed": {"answer_type": ("closed", "multilabel")},

@@ -21,12 +21,6 @@ from lmms_medtasks.task_configs.sure_vqa.shift_rules import Shift
 if TYPE_CHECKING:
     from datasets import Dataset
 
-FINGERPRINT_ALSO = (
-    "lmms_medtasks.degradations.corruptions",
-    "lmms_medtasks.task_configs.sure_vqa.source_reader",
-    "lmms_medtasks.task_configs.sure_vqa.shift_rules",
-)
-
 Wanted = Literal["both", "iid", "ood"]
 STRENGTHS = ("low", "medium", "high")
 _SHOWN = 3

@@ -1,6 +1,7 @@
 """The scripts start and print their tables on tiny inputs; their times are nobody's test."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -32,3 +33,18 @@ def test_fidelity(tmp_path):
     printed = run("fidelity.py", tmp_path, "-o", tmp_path / "sheet.png")
     assert "100.00%" in printed
     assert (tmp_path / "sheet.png").is_file()
+
+
+def test_what_a_script_printed_is_kept_without_names_of_the_machine(tmp_path):
+    script = tmp_path / "short.py"
+    script.write_text(
+        "import keeping, pathlib\nkeeping.RESULTS = pathlib.Path(__file__).parent\n"
+        "def main():\n    print('took 3 ms')\n    print(pathlib.Path.home() / 'x')\nkeeping.run(main)\n"
+    )
+    command = [sys.executable, str(script), "--record", "--folder", str(tmp_path), "--repeats", "2"]
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=True, env={**os.environ, "PYTHONPATH": str(BENCHMARKS)}
+    )
+    kept = (tmp_path / "short.md").read_text("utf-8")
+    assert "took 3 ms" in done.stdout and "took 3 ms" in kept
+    assert "--repeats 2" in kept and str(tmp_path) not in kept and str(Path.home()) not in kept

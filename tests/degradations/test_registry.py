@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from lmms_medtasks import degradations
+from lmms_medtasks import degradations, fingerprints
 from lmms_medtasks.degradations import registry
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.fingerprints import SourceTrees
 
 EIGHTEEN = {
     "limited_angle", "sparse_view", "bias_field_artifact", "undersampling_artifact", "ghosting_artifact",
@@ -159,20 +160,13 @@ def test_draws_from_a_few():
     assert degradations.draw_for_question("X-ray", "q", among=["gaussian_blur"]) == ()
 
 
-def test_fingerprint_notices_a_changed_number(monkeypatch, tmp_path):
-    registry.fingerprint.cache_clear()
+def test_fingerprint_notices_a_changed_number():
+    numbers = fingerprints.path_of(registry.PACKAGE).with_name("severity.yaml")
+
+    def changed(old, new):
+        return SourceTrees(lambda path: path.read_text("utf-8").replace(*((old, new) if path == numbers else ("", ""))))
+
     before = degradations.fingerprint()
-    assert len(before) == 16 and before == registry.fingerprint()
-    for file in registry.resources.files(registry.PACKAGE).iterdir():
-        if file.name.endswith((".py", ".yaml")):
-            (tmp_path / file.name).write_bytes(file.read_bytes())
-    monkeypatch.setattr(registry.resources, "files", lambda _: tmp_path)
-    registry.fingerprint.cache_clear()
-    try:
-        assert registry.fingerprint() == before
-        registry.fingerprint.cache_clear()
-        numbers = tmp_path / "severity.yaml"
-        numbers.write_text(numbers.read_text().replace("sigma: 3.0", "sigma: 3.1"))
-        assert registry.fingerprint() != before
-    finally:
-        registry.fingerprint.cache_clear()
+    assert len(before) == 12 and before == registry.fingerprint()
+    assert registry.fingerprint(changed("# Level 0", "# Another comment: level 0")) == before
+    assert registry.fingerprint(changed("sigma: 3.0", "sigma: 3.1")) != before

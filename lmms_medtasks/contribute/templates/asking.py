@@ -11,8 +11,6 @@ from lmms_medtasks.harness import hooks
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-FINGERPRINT_ALSO = ("lmms_medtasks.harness.hooks",)
-
 Document = Mapping[str, Any]
 Settings = Mapping[str, Any]
 

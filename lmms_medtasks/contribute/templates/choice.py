@@ -13,17 +13,6 @@ from lmms_medtasks.harness.scoring import MetricValue, values_of
 from lmms_medtasks.samples.record import MeasureValue, Record, Tag
 from lmms_medtasks.samples.table import FIELDS
 
-FINGERPRINT_ALSO = (
-    "lmms_medtasks.grids.triage",
-    "lmms_medtasks.parsing.option",
-    "lmms_medtasks.parsing.positions",
-    "lmms_medtasks.parsing.yes_no",
-    "lmms_medtasks.contribute.templates.asking",
-    "lmms_medtasks.contribute.templates.measures",
-    "lmms_medtasks.contribute.templates.reading",
-    *measures.FINGERPRINT_ALSO,
-)
-
 KIND = "choice"
 TAKES_SETTINGS = True
 

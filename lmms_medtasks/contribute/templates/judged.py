@@ -15,17 +15,6 @@ from lmms_medtasks.samples.record import FAILED, Judgement, MeasureValue, Record
 from lmms_medtasks.statistics.text import exact_match, token_scores
 from lmms_medtasks.suites.judged import judgement_of, logged_record, measure_value, tags_of, with_measures
 
-FINGERPRINT_ALSO = (
-    "lmms_medtasks.judges.folding",
-    "lmms_medtasks.judges.open_answer",
-    "lmms_medtasks.judges.records",
-    "lmms_medtasks.statistics.text",
-    "lmms_medtasks.contribute.templates.asking",
-    "lmms_medtasks.contribute.templates.choice",
-    "lmms_medtasks.contribute.templates.measures",
-    *measures.FINGERPRINT_ALSO,
-)
-
 KIND = "open"
 TAKES_SETTINGS = True
 

@@ -27,14 +27,6 @@ from lmms_medtasks.suites.estimates import Contrast, Count, Custom, Draw, Mean
 from lmms_medtasks.suites.replies import FAILED_REQUESTS, IDENTICAL, IDENTICAL_TRIALS, PARSE_RATE
 from lmms_medtasks.suites.suite import Measure, Metric, Suite, number_of_questions
 
-FINGERPRINT_ALSO = (
-    "lmms_medtasks.suites.estimates",
-    "lmms_medtasks.suites.judged",
-    "lmms_medtasks.suites.replies",
-    "lmms_medtasks.statistics.calibration",
-    "lmms_medtasks.statistics.reliability",
-    "lmms_medtasks.statistics.votes",
-)
 """What the metrics depend on, see :mod:`lmms_medtasks.fingerprints`."""
 
 IID, OOD = {"set": "iid"}, {"set": "ood"}

@@ -5,7 +5,8 @@ import types
 import pytest
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.judges import stage, withheld
+from lmms_medtasks.harness import judging_stage as stage
+from lmms_medtasks.judges import withheld
 
 THINKING = '[["<think>", "</think>"]]'
 

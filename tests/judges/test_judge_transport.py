@@ -5,8 +5,8 @@ import types
 import pytest
 
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.harness.judge_transport import HarnessTransport
 from lmms_medtasks.judges import settings
-from lmms_medtasks.judges.harness_transport import HarnessTransport
 from lmms_medtasks.judges.transport import Failure
 
 ASK = [{"role": "user", "content": "How good?"}]

@@ -7,13 +7,18 @@ from typing import Any
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.judges.retrying import retry_after
-from lmms_medtasks.judges.settings import Settings
+from lmms_medtasks.judges.settings import HARNESS_PROVIDERS, Settings
 from lmms_medtasks.judges.transport import Failure, Message, Reply, model_name
 
 _THROTTLED = {"ThrottlingException", "TooManyRequestsException", "ServiceUnavailableException", "ModelTimeoutException",
               "InternalServerException", "ModelNotReadyException"}  # fmt: skip
 _FATAL = {"AccessDeniedException", "ResourceNotFoundException", "UnrecognizedClientException", "ExpiredTokenException"}
 _FATAL_STATUS = {401, 402, 403, 404}
+
+
+def of(settings: Settings) -> HarnessTransport | None:
+    """The transport of a judge that is asked through the harness's providers; None for every other judge."""
+    return HarnessTransport(settings) if settings.provider in HARNESS_PROVIDERS else None
 
 
 class HarnessTransport:

@@ -1,0 +1,106 @@
+"""Statistics as functions of sums over rows, and their values on the data as they are.
+
+A mean is a sum over a count, a calibration error a function of the sums in its bins. Sums are taken for each cluster
+(image id) first: what is drawn, left out or added up afterwards is whole clusters
+(:mod:`lmms_medtasks.statistics.bootstrap`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
+Statistic = Callable[..., np.ndarray]
+"""Takes the sums of each of its parts, (..., cells, 1 + columns) with the number of rows in column 0, and returns
+(...) floats, NaN where it has no value. It must take any leading dimensions."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """Rows that a statistic sums over: one level, one model, one group.
+
+    Attributes:
+        clusters: the cluster (image id) of each of the n rows.
+        columns: (n, c) finite floats to be summed.
+        cells: (n,) integers from 0 to cell_count - 1; sums are kept apart for each cell (a bin, a group).
+    """
+
+    clusters: tuple[str, ...]
+    columns: np.ndarray
+    cells: np.ndarray
+    cell_count: int
+
+    @property
+    def width(self) -> int:
+        """Numbers kept for each cluster: a count and the columns' sums for each cell."""
+        return self.cell_count * (1 + self.columns.shape[1])
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A statistic, and the names of the parts whose sums it is given, in this order."""
+
+    statistic: Statistic
+    parts: tuple[str, ...]
+
+
+def part(
+    clusters: Sequence[str],
+    *columns: np.ndarray | Sequence[float],
+    cells: np.ndarray | None = None,
+    cell_count: int = 1,
+) -> Part:
+    """A :class:`Part` from n cluster labels and columns of n numbers; without ``cells`` all rows are in cell 0.
+
+    Raises ValueError when lengths differ, a number is not finite (leave rows without a value out first), or a cell is
+    out of range.
+    """
+    count = len(clusters)
+    values = np.column_stack([np.empty((count, 0)), *(np.asarray(column, dtype=float) for column in columns)])
+    places = np.zeros(count, dtype=np.intp) if cells is None else np.asarray(cells, dtype=np.intp)
+    if places.shape != (count,) or (count and not 0 <= places.min() <= places.max() < cell_count):
+        raise ValueError(f"Wanted a cell from 0 to {cell_count - 1} for each of {count} rows, got {places!r}.")
+    if not np.isfinite(values).all():
+        raise ValueError("A column holds NaN or infinity: leave rows without a value out, and say how many.")
+    return Part(tuple(map(str, clusters)), values, places, cell_count)
+
+
+def mean(sums: np.ndarray, column: int = 0) -> np.ndarray:
+    """Statistic: a column's mean over all rows, NaN without rows."""
+    return sums[..., 1 + column].sum(-1) / sums[..., 0].sum(-1)
+
+
+def mean_change(before: np.ndarray, after: np.ndarray) -> np.ndarray:
+    """Statistic: mean of the first column in the second part less that in the first."""
+    return mean(after) - mean(before)
+
+
+def cluster_sums(rows: Part, codes: Mapping[str, int]) -> csr_matrix:
+    """(clusters, width) sums of each cluster's rows, sparse: a cluster has rows in few of the cells."""
+    from scipy.sparse import coo_matrix
+
+    cluster = np.fromiter((codes[label] for label in rows.clusters), dtype=np.intp, count=len(rows.clusters))
+    # Floating-point sums depend on their order: rows are put into one that depends on nothing but themselves.
+    order = np.lexsort((*rows.columns.T, rows.cells, cluster))
+    entries = np.column_stack([np.ones(len(order)), rows.columns[order]])
+    stride = entries.shape[1]
+    places = rows.cells[order, None] * stride + np.arange(stride)
+    shape = (len(codes), rows.width)
+    return coo_matrix((entries.ravel(), (np.repeat(cluster[order], stride), places.ravel())), shape=shape).tocsr()
+
+
+def shaped(sums: np.ndarray, rows: Part) -> np.ndarray:
+    """Sums of (..., width) as (..., cells, 1 + columns); one row of sums gets a leading dimension of 1."""
+    return np.asarray(sums).reshape(-1, rows.cell_count, 1 + rows.columns.shape[1])
+
+
+def evaluate(figure: Figure, sums: Mapping[str, np.ndarray]) -> np.ndarray:
+    """The figure's statistic of the sums of its parts, (...) floats, NaN where it has no value."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(figure.statistic(*(sums[name] for name in figure.parts)), dtype=float)

@@ -1,0 +1,29 @@
+"""The page "where to change what" names places that exist, ten changes, and one place for each."""
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs" / "where_to_change_what.md"
+FOLDERS = ("task_configs", "degradations", "judges", "lmms_medtasks", "tests", "docs", ".ci", ".importlinter")
+
+
+def named():
+    """Everything in backticks that is a path."""
+    return [text for text in re.findall(r"`([^`]+)`", PAGE.read_text("utf-8")) if text.startswith(FOLDERS)]
+
+
+def test_every_path_exists():
+    assert len(named()) >= 15
+    assert [path for path in named() if not (ROOT / path).exists()] == []
+
+
+def test_ten_changes_each_with_a_place():
+    rows = [line.split("|")[1:3] for line in PAGE.read_text("utf-8").splitlines() if line.startswith("| ")]
+    changes = [(what.strip(), where) for what, where in rows if what.strip() != "What changes"]
+    assert len(changes) == 10
+    assert [what for what, where in changes if "`" not in where] == []
+
+
+def test_contributing_links_to_it():
+    assert "docs/where_to_change_what.md" in (ROOT / "CONTRIBUTING.md").read_text("utf-8")
