@@ -152,8 +152,8 @@ class Column:
                 else 100 * found.estimate
             )
         if self.unit in ("%", "points", "drop"):
-            found = negated(found) if self.unit == "drop" else found
-            cell = percent(found, bare=self.bare and not with_interval)
+            shown = negated(found) if self.unit == "drop" else found
+            cell = percent(shown, bare=self.bare and not with_interval)
         else:
             cell = number(found)
         mark = self.mark(source) if row.kind == "run" and cell.value is not None else ""
