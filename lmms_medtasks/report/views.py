@@ -147,8 +147,8 @@ class Column:
             counted = found.estimate
             return Cell(100 * counted if counted is not None and self.unit in ("%", "points") else counted)
         if self.unit in ("%", "points", "drop"):
-            found = negated(found) if self.unit == "drop" else found
-            cell = percent(found, bare=self.bare and not with_interval)
+            shown = negated(found) if self.unit == "drop" else found
+            cell = percent(shown, bare=self.bare and not with_interval)
         else:
             cell = number(found)
         mark = self.mark(source) if row.kind == "run" and cell.value is not None else ""
