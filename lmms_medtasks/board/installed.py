@@ -10,6 +10,7 @@ from typing import Any
 
 import yaml
 
+from lmms_medtasks import folders
 from lmms_medtasks.suites import registry
 
 CONTRIBUTED = "contributed"
@@ -35,7 +36,7 @@ _Loader.add_multi_constructor("!", lambda loader, suffix, node: None)
 @functools.cache
 def tasks() -> dict[str, Path]:
     """Our tasks by name, and the YAML of each."""
-    return {name: path for name, path in registry.task_files().items() if not _is_group(path)}
+    return {name: path for name, path in folders.task_files().items() if not _is_group(path)}
 
 
 def _is_group(path: Path) -> bool:

@@ -16,6 +16,7 @@ def metrics(
     write: Annotated[bool, typer.Option("--write", help="Write the lists into the templates.")] = False,
 ) -> None:
     """Compare the metric lists in the task templates with measures.py; exit with 1 if any differs."""
+    from lmms_medtasks import folders
     from lmms_medtasks.suites import metric_lists, registry
     from lmms_medtasks.writing import write_text
 
@@ -23,7 +24,7 @@ def metrics(
     for name in registry.names():
         suite = registry.get(name)
         for kind in suite.tasks:
-            path = metric_lists.template(registry.folder() / name, kind)
+            path = metric_lists.template(folders.folder() / name, kind)
             content = path.read_text("utf-8")
             wanted = metric_lists.written(content, metric_lists.text(suite, kind))
             if wanted != content:

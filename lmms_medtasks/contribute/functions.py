@@ -15,10 +15,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from lmms_medtasks import folders
 from lmms_medtasks.contribute import places
 from lmms_medtasks.contribute.chain import Entry
 from lmms_medtasks.contribute.problems import Findings, nearest
-from lmms_medtasks.suites import registry
 
 _OURS = "lmms_medtasks"
 _CONFIGS = "lmms_medtasks.task_configs."
@@ -38,7 +38,7 @@ def check(entry: Entry, key: str, dotted: str, arity: tuple[int, int], found: Fi
     local = entry.file.parent / f"{module}.py"
     if not places.is_file(local) and module.startswith(_CONFIGS):
         # Where contributions lie once they are ours: importing one would execute it.
-        local = registry.folder().joinpath(*module.removeprefix(_CONFIGS).split(".")).with_suffix(".py")
+        local = folders.folder().joinpath(*module.removeprefix(_CONFIGS).split(".")).with_suffix(".py")
     if places.is_file(local):
         _check_local(entry, local, name, arity, where, found)
     elif module.startswith(_CONFIGS):

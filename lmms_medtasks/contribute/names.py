@@ -12,9 +12,9 @@ _NAME = re.compile(r"""^(?:task|group|tag):[ \t]*["']?([\w.-]+)["']?[ \t]*(?:#.*
 
 def owner(name: str, but: Path | None = None) -> str:
     """Who has ``name`` already, "" if nobody has; ``but``: the YAML that asks."""
-    from lmms_medtasks.suites import registry
+    from lmms_medtasks import folders
 
-    ours = registry.task_files().get(name)
+    ours = folders.task_files().get(name)
     if ours and (but is None or ours.resolve() != but.resolve()):
         return f"a task of lmms-medtasks ({ours.name})"
     built_in = harness().get(name)

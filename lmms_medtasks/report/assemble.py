@@ -8,7 +8,7 @@ from pathlib import Path
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.report.document import Document, Part
-from lmms_medtasks.report.suites import Options, Suite, holding
+from lmms_medtasks.report.suites import Declared, Options, holding
 from lmms_medtasks.samples import runs as _runs
 
 _OF_A_SUITE = {"pairs": "--pair", "parameters": "--parameters"}
@@ -29,12 +29,12 @@ def build(paths: Sequence[Path], options: Options | None = None) -> Document:
     for name, (suite, own) in found.items():
         parts += suite.parts(own, replace(options, prefix=f"{name}-" if several else ""))
     models = list(dict.fromkeys(_runs.model_name(run.content) for run in runs))
-    titles = ", ".join(suite.TITLE for suite, _ in found.values())
+    titles = ", ".join(suite.title for suite, _ in found.values())
     return Document(f"{titles}: {models[0]}" if len(models) == 1 else f"{titles}: {len(models)} models", tuple(parts))
 
 
-def _check(options: Options, suites: Sequence[Suite]) -> None:
+def _check(options: Options, suites: Sequence[Declared]) -> None:
     for name, flag in _OF_A_SUITE.items():
-        if getattr(options, name) and not any(name in suite.USES for suite in suites):
-            titles = ", ".join(suite.TITLE for suite in suites)
+        if getattr(options, name) and not any(name in suite.uses for suite in suites):
+            titles = ", ".join(suite.title for suite in suites)
             raise UserError(f"{flag} is of no use here: the report of {titles} has nothing that it could change.")

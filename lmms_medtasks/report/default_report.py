@@ -432,7 +432,7 @@ def published_tables(suite: Suite, file: Path) -> dict[str, Published]:
     where = {task: {"task": task} if "task" in names else {} for task in tasks}
     note = f"Rows marked published: as {PUBLISHED} of the folder has them; these models were not run here."
     return {
-        task: Published(file, {name: name for name in metrics}, _label, (note,), where[task], suite.name)
+        task: Published(file, {name: name for name in metrics}, _label, (note,), where=where[task], default=suite.name)
         for task in tasks
     }
 

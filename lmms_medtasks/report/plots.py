@@ -175,24 +175,32 @@ class Lines(Plot):
         place = next(each for each in self.table.columns_of(sources) if each.name == self.x)
         panels = figure.subplots(1, len(columns), sharey=True, squeeze=False)[0]
         rows = {id(source): self.table.rows_of([source]) for source in sources}
-        ticks = sorted({place.cell(source, row).value for source in sources for row in rows[id(source)]})
+        ticks = sorted({_place(place, source, row) for source in sources for row in rows[id(source)]})
         for axes, column, head in zip(panels, columns, self.heads, strict=True):
             for number, source in enumerate(sources):
                 own = [row for row in rows[id(source)] if row.kind == "run"]
                 cells = [column.cell(source, row, with_interval=True) for row in own]
-                xs = [place.cell(source, row).value for row in own]
+                xs = [_place(place, source, row) for row in own]
                 axes.errorbar(xs, _middle(cells), yerr=_bars(cells), capsize=3, markersize=5, label=_short(source),
                               **_style(number))  # fmt: skip
             guesses = [row for row in rows[id(sources[0])] if row.kind == "counts"]
-            xs = [place.cell(sources[0], row).value for row in guesses]
+            xs = [_place(place, sources[0], row) for row in guesses]
             known = _middle([column.cell(sources[0], row) for row in guesses])
             axes.plot(xs, known, color=INK, linestyle=":", linewidth=1.2, label="uniform guessing")
             axes.set(title=head, xlabel=place.head, xlim=(0, max(ticks) + min(ticks)))
-            axes.set_xticks(ticks, [f"{each}" for each in ticks])
+            axes.set_xticks(ticks, [f"{each:g}" for each in ticks])
             axes.grid()
         panels[0].set(ylim=(0, 103), ylabel=self.axis[0])
         handles, names = panels[0].get_legend_handles_labels()
         figure.legend(handles, names, loc="outside lower center", ncols=2, fontsize=8)
+
+
+def _place(column: Column, source: Source, row: Row) -> float:
+    """Where a row stands on the axis. Raises TypeError for a column that is no number in it."""
+    value = column.cell(source, row).value
+    if not isinstance(value, int | float):
+        raise TypeError(f"{column.name!r} is {value!r} in a row of a figure, wanted a number.")
+    return value
 
 
 def _style(number: int) -> dict[str, Any]:

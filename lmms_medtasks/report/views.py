@@ -239,7 +239,7 @@ class Table:
         """Its rows for these sources."""
         return list(self.rows(sources) if callable(self.rows) else self.rows)
 
-    def document(self, sources: Sequence[Source]) -> document.Table | None:
+    def filled(self, sources: Sequence[Source]) -> document.Table | None:
         """The table with its numbers; None without rows."""
         rows, columns = self.rows_of(sources), self.columns_of(sources)
         if not rows:
@@ -327,7 +327,7 @@ class View:
         """The section; None where it has no table, or is not shown."""
         if not self.shown(sources):
             return None
-        made = (each.document(sources) if isinstance(each, Table) else each(sources) for each in self.tables)
+        made = (each.filled(sources) if isinstance(each, Table) else each(sources) for each in self.tables)
         tables = tuple(each for each in made if each is not None)
         if not tables:
             return None

@@ -116,7 +116,7 @@ class Samples:
         found[:] = column.to_pylist()
         return found
 
-    def take(self, chosen: np.ndarray) -> Samples:
+    def take(self, chosen: np.ndarray | Sequence[int]) -> Samples:
         """The rows that ``chosen`` (a mask, or numbers into these rows) names."""
         return Samples(self._table, self.rows[chosen], self._decoded)
 

@@ -248,7 +248,7 @@ class Count(Estimate):
 
 def macro_change(before: np.ndarray, after: np.ndarray) -> np.ndarray:
     """Statistic: the macro mean of the second group less that of the first."""
-    return mean_of_means(after) - mean_of_means(before)
+    return np.asarray(mean_of_means(after) - mean_of_means(before))
 
 
 def measured(rows: Samples, measure: str) -> Group:

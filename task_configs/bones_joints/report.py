@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from lmms_medtasks.report import judged_tables
@@ -303,6 +304,10 @@ def _paper_share(source: Source, row: Row, rows: Samples) -> Cell:
     return Cell(paper_share(row.where["site"]) if row.where["site"] in sites() else None)
 
 
+def _number_of_cases(size: int, source: Source, row: Row, rows: Samples) -> Cell:
+    return Cell(size)
+
+
 def _disease_rows(sources: Sequence[Source]) -> Iterator[Row]:
     groups = task_groups(sources[0])
     named = {key for key in sources[0].rows.by(["disease", "disease_listed"]) if key[0]}
@@ -311,11 +316,10 @@ def _disease_rows(sources: Sequence[Source]) -> Iterator[Row]:
         for key in named
     }
     for name, listed in sorted(named, key=lambda key: (-sizes[key], str(key))):
-        size = sizes[name, listed]
         yield Row(
             (printable(name), listed or "not given"),
             {"disease": name, "disease_listed": listed},
-            estimates={"cases": lambda source, row, rows, size=size: Cell(size)},
+            estimates={"cases": functools.partial(_number_of_cases, sizes[name, listed])},
         )
 
 

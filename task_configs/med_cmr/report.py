@@ -464,7 +464,10 @@ def _circular_view(shown: bool) -> View:
 def _open_view(shown: bool) -> View:
     columns, notes = judged_columns("total", TOTAL, "total", 1), _open_notes(shown, _MISSING)
     by_tag = (_breakdown("open", tag, "Open answers: total", columns, notes) for tag in (BREAKDOWNS if shown else ()))
-    tables = (_open_scores(shown), _open_dimensions(shown), _open_dimension_scores(shown), *by_tag, _parts_table(shown))
+    first = (_open_scores(shown), _open_dimensions(shown), _open_dimension_scores(shown))
+    tables: tuple[Table | Callable[[Sequence[Source]], document.Table | None], ...] = (
+        *first, *by_tag, _parts_table(shown),
+    )  # fmt: skip
     return View(f"open{_KEY[shown]}", f"Open answers{_IMAGE[shown]}", tables, (), _shown("open", shown))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import yaml
@@ -66,7 +66,7 @@ def _discrepancies() -> str:
     return f"Printed otherwise: {'. '.join(said)}."
 
 
-def _label(row: dict[str, str]) -> tuple[str, ...]:
+def _label(row: Mapping[str, str]) -> tuple[str, ...]:
     return row["model"], f"published, {GROUPS[row['group']]}"
 
 
@@ -214,7 +214,7 @@ GAPS = Table(
 
 
 def _without_value(source: Source, row: Row, rows: Samples) -> Cell:
-    return Cell(AGREEMENTS[_AGREEING[row.labels[0]]].without_value(rows))
+    return Cell(AGREEMENTS[_AGREEING[str(row.labels[0])]].without_value(rows))
 
 
 _AGREEING = {

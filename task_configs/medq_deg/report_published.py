@@ -108,8 +108,10 @@ def _over(title: str, sources: Sequence[Source]) -> str:
 
 
 def _groups_table(number: int, title: str, tag: str, heads: Mapping[str, str]) -> Table:
-    columns, printed = [], {}
-    for name, head in {None: "Avg.", **heads}.items():
+    columns: list[Column] = []
+    printed: dict[str, str] = {}
+    named: list[tuple[str | None, str]] = [(None, "Avg."), *heads.items()]
+    for name, head in named:
         drop = "drop" if name is None else f"{head} drop"
         columns += [
             Column(head, _bare(tag, name, drop=False), "", 1),

@@ -106,7 +106,7 @@ def robustness_bounds(source: Source, shift: Shift, kind: str) -> tuple[float | 
 
 
 def _group(row: Row) -> tuple[Shift, str]:
-    return Shift.of(row.where["shift"]), row.labels[1]
+    return Shift.of(row.where["shift"]), str(row.labels[1])
 
 
 def _is_small(source: Source, shift: Shift, kind: str) -> bool:

@@ -14,8 +14,8 @@ def test_run_of_other_tasks(tmp_path):
 
 def test_every_suite_offers_what_the_registry_says():
     for suite in suites.suites().values():
-        assert suite.TITLE
-        assert suite.USES <= {"pairs", "parameters"}
+        assert suite.title
+        assert suite.uses <= {"pairs", "parameters"}
         assert callable(suite.is_ours)
         assert callable(suite.parts)
 

@@ -91,7 +91,7 @@ def _titled(suite: str, found: Report) -> Report:
     """With the suite's name in each title; without a comparison of a model's own runs."""
     kept = [part for part in found.parts if part.title != _COMPARISON]
     module = suites().get(suite)
-    name = module.TITLE if module else suite  # a contributed one's title is its name
+    name = module.title if module else suite  # a contributed one's title is its name
     parts = [replace(part, title=name if len(kept) == 1 else f"{name}: {part.title}") for part in kept]
     return Report(tuple(parts), "" if parts else f"{name}: {found.reason}")
 
@@ -127,7 +127,7 @@ def _parts(suite: str, runs: Sequence[Run], prefix: str, resamples: int) -> Repo
         ours = suites()
         # One contributed benchmark may have several declarations: of the suite's name as their title.
         found = [
-            (name, each) for name, each in holding(runs).items() if suite == (name if name in ours else each[0].TITLE)
+            (name, each) for name, each in holding(runs).items() if suite == (name if name in ours else each[0].title)
         ]
         parts: list[Part] = []
         for name, (module, own) in found:

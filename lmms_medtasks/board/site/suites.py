@@ -64,7 +64,7 @@ def about(suite: str) -> About:
     """What is said of a suite; its name where nothing is."""
     from lmms_medtasks.report.suites import suites
 
-    titles = {name: module.TITLE for name, module in suites().items()}
+    titles = {name: module.title for name, module in suites().items()}
     known = _said()
     # A benchmark that is not installed has a page of its own.
     found = known.get(suite) or ({} if suite in titles else {**known["contributed"], "title": suite})

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from lmms_medtasks import folders
 from lmms_medtasks.contribute import templates
 from lmms_medtasks.judges import records
 from lmms_medtasks.judges import registry as protocols
@@ -22,7 +23,7 @@ from lmms_medtasks.statistics.bootstrap import Figure as Statistic
 from lmms_medtasks.statistics.bootstrap import mean
 from lmms_medtasks.statistics.reliability import parts_and_statistics
 from lmms_medtasks.statistics.votes import VoteTable, votes
-from lmms_medtasks.suites import judged, registry
+from lmms_medtasks.suites import judged
 from lmms_medtasks.suites.estimates import Contrast, Count, Custom, Draw, Mean
 from lmms_medtasks.suites.replies import FAILED_REQUESTS, IDENTICAL, IDENTICAL_TRIALS, PARSE_RATE
 from lmms_medtasks.suites.suite import Measure, Metric, Suite, number_of_questions
@@ -285,7 +286,7 @@ def _name(recorded: str, task: str, template: templates.Template) -> str:
     """A benchmark's name that can be a file's, and is no installed one's: its folder is not known."""
     told = (recorded or _without_ending(task, template.variants)).lower()
     name = re.sub(r"[^a-z0-9_]+", "-", told).strip("-_")[:_LONGEST].strip("-_") or "task"
-    return f"{name}_contributed" if (registry.folder() / name).is_dir() else name
+    return f"{name}_contributed" if (folders.folder() / name).is_dir() else name
 
 
 def _without_ending(task: str, variants: Iterable[str]) -> str:
