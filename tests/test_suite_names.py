@@ -8,6 +8,7 @@ FOLDERS = ("lmms_medtasks", "judges", "degradations")
 ENDINGS = {".py", ".yml", ".yaml", ".css", ".js", ".html", ".txt", ".md"}
 NAMES = re.compile(r"med_?cmr|medobvious|medq_?deg|bones_joints|bonesjoints|sure_(?:vqa|slake|ovqa|mimic)|\bsure_")
 
+
 def naming() -> set[str]:
     """The files that name a benchmark, or are called after one."""
     found = set()

@@ -9,18 +9,16 @@ from typing import Any
 import numpy as np
 
 from lmms_medtasks.data.progress import bar
-from lmms_medtasks.errors import UserError
-from lmms_medtasks.report import about, judged_tables, views
+from lmms_medtasks.report import about, judged_tables
 from lmms_medtasks.report import flags as shared
 from lmms_medtasks.report.document import Cell, Flag, Part, Section, Table
+from lmms_medtasks.report.options import Options
 from lmms_medtasks.report.same_questions import with_marks
-from lmms_medtasks.report.suites import Options
 from lmms_medtasks.report.views import Source, View
 from lmms_medtasks.samples.record import FAILED
 from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.samples.runs import distinct_names, model_name, printable
 from lmms_medtasks.samples.table import Samples
-from lmms_medtasks.suites import registry
 from lmms_medtasks.suites.suite import Suite
 from lmms_medtasks.suites.tables import suite_table
 
@@ -89,31 +87,6 @@ def asked_facts(suite: Suite, source: Source) -> tuple[tuple[str, str], ...]:
 def question_ids(rows: Samples) -> frozenset[str]:
     """The ids of these questions."""
     return frozenset(rows.column("id"))
-
-
-def report_of(suite: Suite) -> Report:
-    """The report that a benchmark's folder declares in ``report.py``; without that file the default one.
-
-    Raises UserError where the file declares none, or published rows can't be read.
-    """
-    module = registry.companion(suite, "report")
-    if module is None:
-        from lmms_medtasks.report.default_report import default_report  # which is made of what this module has
-
-        return default_report(suite, registry.folder_of(suite.name))
-    report = getattr(module, "REPORT", None)
-    if not isinstance(report, Report):
-        raise UserError(f"The folder of {suite.name} declares no report: wanted REPORT = Report(...) in report.py.")
-    return report
-
-
-def printed_tables(name: str) -> list[Table]:
-    """The published rows of a benchmark's tables, without a row of ours."""
-    report = report_of(registry.get(name))
-    if report.printed:
-        return list(report.printed())
-    tables = (table for view in report.compared for table in view.tables)
-    return [each.printed() for each in tables if isinstance(each, views.Table) and each.published]
 
 
 def parts(suite: Suite, report: Report, runs: Sequence[Run], options: Options) -> list[Part]:

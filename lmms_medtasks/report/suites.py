@@ -3,33 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from types import MappingProxyType
+from dataclasses import dataclass
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.report.document import Part
+from lmms_medtasks.report import suite_report, views
+from lmms_medtasks.report.default_report import default_report
+from lmms_medtasks.report.document import Part, Table
+from lmms_medtasks.report.options import Options
+from lmms_medtasks.report.suite_report import Report
 from lmms_medtasks.samples.result_files import Run
-from lmms_medtasks.statistics.bootstrap import RESAMPLES
 from lmms_medtasks.suites import registry
 from lmms_medtasks.suites.suite import Suite
-
-
-@dataclass(frozen=True)
-class Options:
-    """What the user asked of a report.
-
-    Attributes:
-        resamples: bootstrap resamples, 0 for no intervals. drawn: whether figures are wanted (a terminal has none).
-        pairs: two models each that are to be compared, by the names that the report gives them: a base and the one
-            that was made from it. parameters: number of parameters by model.
-        prefix: of every part's key; "" unless the document has several suites.
-    """
-
-    resamples: int = RESAMPLES
-    drawn: bool = True
-    pairs: tuple[tuple[str, str], ...] = ()
-    parameters: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
-    prefix: str = ""
 
 
 def suites() -> dict[str, Declared]:
@@ -51,9 +35,7 @@ class Declared:
     @property
     def uses(self) -> frozenset[str]:
         """Which of ``pairs`` and ``parameters`` it makes use of."""
-        from lmms_medtasks.report import suite_report
-
-        return suite_report.report_of(self.suite).uses
+        return report_of(self.suite).uses
 
     def is_ours(self, run: Run, task: str) -> bool:
         """Whether the task is one of the suite's."""
@@ -64,9 +46,7 @@ class Declared:
 
         Part keys start with ``options.prefix`` and are distinct. Raises UserError when a log can't be read.
         """
-        from lmms_medtasks.report import suite_report
-
-        return suite_report.parts(self.suite, suite_report.report_of(self.suite), runs, options)
+        return suite_report.parts(self.suite, report_of(self.suite), runs, options)
 
 
 def holding(runs: Iterable[Run]) -> dict[str, tuple[Declared, list[Run]]]:
@@ -111,3 +91,26 @@ def contributed(run: Run) -> list[Declared]:
 
 def _has_task_of(run: Run, suite: Declared) -> bool:
     return any(suite.is_ours(run, task) for task in run.content.get("configs", {}))
+
+
+def report_of(suite: Suite) -> Report:
+    """The report that a benchmark's folder declares in ``report.py``; without that file the default one.
+
+    Raises UserError where the file declares none, or published rows can't be read.
+    """
+    module = registry.companion(suite, "report")
+    if module is None:
+        return default_report(suite, registry.folder_of(suite.name))
+    report = getattr(module, "REPORT", None)
+    if not isinstance(report, Report):
+        raise UserError(f"The folder of {suite.name} declares no report: wanted REPORT = Report(...) in report.py.")
+    return report
+
+
+def printed_tables(name: str) -> list[Table]:
+    """The published rows of a benchmark's tables, without a row of ours."""
+    report = report_of(registry.get(name))
+    if report.printed:
+        return list(report.printed())
+    tables = (table for view in report.compared for table in view.tables)
+    return [each.printed() for each in tables if isinstance(each, views.Table) and each.published]

@@ -12,8 +12,8 @@ import numpy as np
 from lmms_medtasks.errors import UserError, unknown
 from lmms_medtasks.report import about
 from lmms_medtasks.report.judged_tables import Judging
+from lmms_medtasks.report.options import Options
 from lmms_medtasks.report.suite_report import sources_by_model
-from lmms_medtasks.report.suites import Options
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.samples.runs import distinct_names, printable

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from lmms_medtasks.report.options import Options
 from lmms_medtasks.report.suite_report import named
-from lmms_medtasks.report.suites import Options
 from lmms_medtasks.report.views import CellFunction, Row, Source
 from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.samples.runs import printable, settings_of

@@ -11,8 +11,8 @@ from lmms_medtasks.report import document, judged_tables
 from lmms_medtasks.report.cells import NONE, number, percent_of
 from lmms_medtasks.report.document import Cell, Figure, Flag
 from lmms_medtasks.report.drawing import DASHES, FAINT, MARKERS, SERIES, canvas, svg
+from lmms_medtasks.report.options import Options
 from lmms_medtasks.report.suite_report import Report, sources_by_model
-from lmms_medtasks.report.suites import Options
 from lmms_medtasks.report.views import Column, Row, Source, Table, View, row_count
 from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.samples.table import Samples

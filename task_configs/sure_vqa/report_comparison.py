@@ -8,9 +8,9 @@ from collections.abc import Hashable, Mapping, Sequence
 
 from lmms_medtasks.errors import unknown
 from lmms_medtasks.report.document import Figure, Flag, Part, Row, Section, Table
+from lmms_medtasks.report.options import Options
 from lmms_medtasks.report.same_questions import with_marks
 from lmms_medtasks.report.suite_report import data_extent
-from lmms_medtasks.report.suites import Options
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.task_configs.sure_vqa import report_across as across
 from lmms_medtasks.task_configs.sure_vqa import report_across_figures as figures

@@ -17,14 +17,14 @@ def test_random_is_at_chance(harness):
     done = harness("--model", "medtasks_random", "--tasks", "medq_deg_l0")
     rows = done.samples("medq_deg_l0")
     # A trial is right with probability 1 / K: mean and standard error over independent questions and trials.
-    chances = [1 / row["accuracy"]["option_count"] for row in rows]
+    chances = [1 / row["questions"]["tags"]["option_count"] for row in rows]
     expected = sum(chances) / len(rows)
     error = math.sqrt(sum(chance * (1 - chance) / 3 for chance in chances)) / len(rows)
     assert abs(accuracy(done, "medq_deg_l0") - expected) < 4 * error
     assert done.run.tasks["medq_deg_l0"]["parse_rate,trials"] == 1.0
     assert done.run.tasks["medq_deg_l0"]["failed_requests,trials"] == 0
     # Three draws of one of K agree with probability 1 / K**2.
-    identical = sum(1 / row["accuracy"]["option_count"] ** 2 for row in rows) / len(rows)
+    identical = sum(1 / row["questions"]["tags"]["option_count"] ** 2 for row in rows) / len(rows)
     assert abs(done.run.tasks["medq_deg_l0"]["identical_trials,trials"] - identical) < 0.1
 
 
@@ -47,9 +47,10 @@ def test_observer_loses_accuracy_with_severity(harness):
     # The table that a user sees says which data it is.
     assert set(re.findall(r"(medq_deg_l\d) \(mini data\)", done.printed)) == set(LEVELS)
 
-    row = done.samples("medq_deg_l2")[0]["accuracy"]
-    assert {"id", "question_id", "image_id", "modality", "degradation", "severity", "capability", "answer"} <= set(row)
-    assert len(row["trials"]) == 3
+    record = done.samples("medq_deg_l2")[0]["questions"]
+    assert {"modality", "degradation", "severity", "capability"} <= set(record["tags"])
+    assert record["expected"] and record["pair"] and record["cluster"] and record["details"]["degradation_parameters"]
+    assert len(record["trials"]) == 3
 
 
 def test_most_frequent_answers_without_looking(harness):
@@ -83,7 +84,7 @@ def test_two_processes_give_the_same_as_one(harness):
     assert one.run.tasks["medq_deg_calib"]["shift_l2,trials"] is not None
     assert all(len(row["filtered_resps"]) == 10 for row in one.samples("medq_deg_calib"))
     for task in LEVELS:
-        records = [[row["accuracy"] for row in done.samples(task)] for done in (one, two)]
+        records = [[row["questions"] for row in done.samples(task)] for done in (one, two)]
         assert len(records[0]) == 15
         assert records[0] == records[1]
         assert accuracy(one, task) == pytest.approx(accuracy(two, task))

@@ -47,7 +47,7 @@ def wrong_pictures(done, count, monkeypatch):
     for task in LEVELS:
         rows = done.samples(task)
         own = documents(task, count, monkeypatch)
-        assert [row["accuracy"]["id"] for row in rows] == own["id"]
+        assert [row["questions"]["id"] for row in rows] == own["id"]
         for row, document in zip(rows, own, strict=True):
             assert len(row["filtered_resps"]) == TRIALS
             wrong[task] += sum(reply != shown(document) for reply in row["filtered_resps"])

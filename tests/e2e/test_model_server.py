@@ -32,10 +32,10 @@ def test_replies_reach_the_metric_and_pictures_the_server(harness, model_server,
     done = harness(*arguments(model_server))
     result, rows = done.run.tasks[TASK], done.samples(TASK)
     assert len(model_server.requests) == 6 * 3
-    assert result["accuracy,trials"] == sum(row["accuracy"]["answer"] == "B" for row in rows) / 6
+    assert result["accuracy,trials"] == sum(row["questions"]["expected"] == "B" for row in rows) / 6
     assert result["identical_trials,trials"] == 1.0
     assert result["failed_requests,trials"] == 0
-    assert [row["accuracy"]["trials"] for row in rows] == [["B"] * 3] * 6
+    assert [row["questions"]["trials"] for row in rows] == [["B"] * 3] * 6
 
     request = model_server.requests[0]
     assert request["temperature"] == 1.0
@@ -70,7 +70,7 @@ def test_failed_requests_are_counted_apart(harness, model_server):
     done = harness(*arguments(model_server))
     result, rows = done.run.tasks[TASK], done.samples(TASK)
     assert result["failed_requests,trials"] == 3
-    assert [row["accuracy"]["trials"] for row in rows].count(["failed"] * 3) == 1
+    assert [row["questions"]["trials"] for row in rows].count(["failed"] * 3) == 1
     scored = [row["accuracy"]["score"] for row in rows if "score" in row["accuracy"]]
     assert len(scored) == 5
     assert result["accuracy,trials"] == sum(scored) / 5

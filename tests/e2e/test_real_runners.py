@@ -21,7 +21,7 @@ def arguments(model, folder, sampling, tasks=TASK):
 
 
 def letters(finished):
-    return {row["accuracy"]["id"]: row["accuracy"]["trials"] for row in finished.samples(TASK)}
+    return {row["questions"]["id"]: row["questions"]["trials"] for row in finished.samples(TASK)}
 
 
 GREEDY = "max_new_tokens=1,temperature=0,do_sample=False"

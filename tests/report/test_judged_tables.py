@@ -11,7 +11,7 @@ import pytest
 from lmms_medtasks.judges.protocol import Dimension, Protocol
 from lmms_medtasks.report import document, judged_tables, suite_report
 from lmms_medtasks.report.document import Cell, Part
-from lmms_medtasks.report.suites import Options
+from lmms_medtasks.report.options import Options
 from lmms_medtasks.report.views import Row, Source
 from lmms_medtasks.samples.record import Judgement, Record
 from lmms_medtasks.samples.table import Samples

@@ -8,8 +8,8 @@ import pytest
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.report import suite_report
+from lmms_medtasks.report.options import Options
 from lmms_medtasks.report.same_questions import OTHER_QUESTIONS
-from lmms_medtasks.report.suites import Options
 from lmms_medtasks.samples import runs
 from lmms_medtasks.suites.tables import suite_table
 from lmms_medtasks.task_configs.bones_joints import report, report_published

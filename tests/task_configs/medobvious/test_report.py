@@ -4,9 +4,9 @@ import pytest
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.report.assemble import build
+from lmms_medtasks.report.options import Options
 from lmms_medtasks.report.page import page as html_page
 from lmms_medtasks.report.same_questions import OTHER_QUESTIONS
-from lmms_medtasks.report.suites import Options
 
 QUICK = Options(resamples=20, drawn=False)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from lmms_medtasks.report.suites import Options
+from lmms_medtasks.report.options import Options
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.samples import runs
 from lmms_medtasks.samples.record import Judgement, MeasureValue, Record

@@ -1,0 +1,27 @@
+"""What a user asks of a report."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from lmms_medtasks.statistics.bootstrap import RESAMPLES
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the user asked of a report.
+
+    Attributes:
+        resamples: bootstrap resamples, 0 for no intervals. drawn: whether figures are wanted (a terminal has none).
+        pairs: two models each that are to be compared, by the names that the report gives them: a base and the one
+            that was made from it. parameters: number of parameters by model.
+        prefix: of every part's key; "" unless the document has several suites.
+    """
+
+    resamples: int = RESAMPLES
+    drawn: bool = True
+    pairs: tuple[tuple[str, str], ...] = ()
+    parameters: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    prefix: str = ""
