@@ -23,7 +23,7 @@ from lmms_medtasks.report.suite_report import PublishedScores, Report, extent, q
 from lmms_medtasks.report.views import Column, Published, Row, Source, Table, View, rows_of_sources
 from lmms_medtasks.samples.record import FAILED, UNREAD
 from lmms_medtasks.samples.runs import printable
-from lmms_medtasks.samples.table import FIELDS, Samples
+from lmms_medtasks.samples.table import FIELDS, OWN_COLUMNS, Samples
 from lmms_medtasks.suites import judged
 from lmms_medtasks.suites.estimates import Contrast, Count, Estimate, Mean
 from lmms_medtasks.suites.suite import Measure, Metric, Suite
@@ -37,10 +37,7 @@ _TEXTS = ("model", "group", "task", "source")
 MOST_VALUES = 20
 """A tag with more distinct values is no breakdown."""
 
-_OWN_COLUMNS = {
-    "id", "cluster", "pair", "expected", "trials", "judge", "judgement", "verdict_statuses", "verdict_reasons", "run",
-    "task", "condition", "line", "repeated", "data",
-}  # fmt: skip
+_NO_BREAKDOWNS = OWN_COLUMNS | {"data"}
 _OUTCOMES = ("right", "wrong", "answered", "empty", *UNREAD, FAILED)
 _INTERVALS = "In brackets: 95 % interval by bootstrap over {}s."
 _TOGETHER = "In brackets: 95 % interval by bootstrap over {}s, the same ones drawn for both."
@@ -341,7 +338,7 @@ def _metrics_of(source: Source, task: str) -> tuple[str, ...]:
 def _breakdowns(rows: Samples) -> Iterator[str]:
     """The tags that tell these questions apart in a few groups."""
     for name in rows.columns:
-        if name in _OWN_COLUMNS or name.rpartition(".")[2] in (*FIELDS, "asked"):
+        if name in _NO_BREAKDOWNS or name.rpartition(".")[2] in (*FIELDS, "asked"):
             continue
         values = rows.values(name)
         if 2 <= len(values) <= MOST_VALUES and 2 * len(values) <= len(rows):

@@ -15,6 +15,12 @@ from lmms_medtasks.samples.record import Record
 FIELDS = ("score", "low", "high", "judged", "requested")
 """The columns of a measure: ``accuracy.score`` and so on."""
 
+OWN_COLUMNS = frozenset({
+    "id", "cluster", "pair", "expected", "trials", "judge", "protocol", "judgement", "verdict_statuses",
+    "verdict_reasons", "verdict_models", "run", "task", "condition", "line", "repeated",
+})  # fmt: skip
+"""Columns that are no tags: the record's own fields, and where a row is from."""
+
 Where = Mapping[str, Any]
 """A restriction: column -> the value that a row must have, a tuple of allowed values, or None for no value."""
 

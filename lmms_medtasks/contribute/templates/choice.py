@@ -11,18 +11,13 @@ from lmms_medtasks.grids import triage
 from lmms_medtasks.harness import hooks
 from lmms_medtasks.harness.scoring import MetricValue, values_of
 from lmms_medtasks.samples.record import MeasureValue, Record, Tag
-from lmms_medtasks.samples.table import FIELDS
+from lmms_medtasks.samples.table import FIELDS, OWN_COLUMNS
 
 KIND = "choice"
 TAKES_SETTINGS = True
 
 # The question's text stands in the log's input, the picture nowhere; the others are the record's own fields.
 _NO_TAGS = {"question", "options", "image", "images", "answer", "id", "image_id", "question_id"}
-_RESERVED = {
-    "id", "cluster", "pair", "expected", "trials", "judge", "judgement", "verdict_statuses", "verdict_reasons", "run",
-    "task", "condition", "line", "repeated",
-}  # fmt: skip
-"""Columns of the table of questions that are no tags."""
 
 
 def process_results(
@@ -95,4 +90,4 @@ def tags_and_details(doc: Mapping[str, Any]) -> tuple[dict[str, Tag], dict[str, 
 
 def is_reserved(name: str) -> bool:
     """Whether a column of the table of questions is called so that is no tag."""
-    return name in _RESERVED or name.rpartition(".")[2] in (*FIELDS, "asked")
+    return name in OWN_COLUMNS or name.rpartition(".")[2] in (*FIELDS, "asked")
