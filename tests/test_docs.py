@@ -37,7 +37,7 @@ def all_commands():
 @pytest.mark.parametrize("command", all_commands())
 def test_command_exists_with_its_options(command):
     words = shlex.split(command.replace("…", " "))
-    groups = {"data", "grids", "agreement"}
+    groups = {"data", "grids", "agreement", "leaderboard"}
     deeper = words[0] in groups and len(words) > 1 and not words[1].startswith(("-", "runs/", "RUN"))
     names = words[:2] if deeper else words[:1]
     if words[0] == "agreement" and not deeper:

@@ -106,7 +106,10 @@ def test_modules_without_numbers_exist_and_say_why():
         ("task_configs.medq_deg.taxonomy", {"taxonomy.yml", "capability_names.yml"}),
         ("task_configs.medobvious.hooks", {"prompts.yml"}),
         ("judges.prompts", {"frame.txt", "again.txt"}),
-        ("judges.sure_vqa", {"sure_open.txt", "sure_closed.txt", "sure_multilabel.txt"}),  # an f-string names them
+        (
+            "task_configs.sure_vqa.judging",
+            {"sure_open.txt", "sure_closed.txt", "sure_multilabel.txt"},
+        ),
         ("degradations.registry", {"severity.yaml", "modalities.yaml"}),
         ("statistics.macro", set()),
     ],

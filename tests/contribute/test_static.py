@@ -109,7 +109,7 @@ def test_a_contribution_that_lies_in_task_configs_is_not_imported(chest_side, tm
     import lmms_medtasks.task_configs as configs
 
     monkeypatch.setattr(configs, "__path__", [*configs.__path__, str(tmp_path)])
-    monkeypatch.setattr("lmms_medtasks.contribute.functions.task_folder", lambda: tmp_path)
+    monkeypatch.setattr("lmms_medtasks.folders.folder", lambda: tmp_path)
     target = tmp_path / "written"
     (chest_side / "adapter.py").write_text(EXECUTED.format(target=str(target)), "utf-8")
     path = chest_side / "chest_side.yaml"

@@ -176,15 +176,17 @@ def test_a_list_of_answers_of_another_adapter_is_refused():
         prepared(data, adapt=lambda dataset: dataset, settings={})
 
 
-@pytest.mark.parametrize("values", [[3, 2.5], ["2020-01-01", "2020-01-02"]])
-def test_what_json_lost_the_writing_of_is_refused(values, tmp_path):
+@pytest.mark.parametrize(
+    ("values", "way_out"), [([3, 2.5], "as text"), (["2020-01-01", "2020-01-02"], "a column of text")]
+)
+def test_what_json_lost_the_writing_of_is_refused(values, way_out, tmp_path):
     """The JSON loader makes 3 beside 2.5 a 3.0, and a date of a text that looks like one."""
     records = [{"id": str(n), "question": "q", "answer": value} for n, value in enumerate(values)]
     folder = new(
         write_records(tmp_path / "numbers" / "q.jsonl", records), "open", columns={}, settings={"no_image": True}
     )
     said = errors(folder)
-    assert said and "Column 'answer', row 1 (id '0')" in said[0] and "as text" in said[0], said
+    assert said and "Column 'answer', row 1 (id '0')" in said[0] and way_out in said[0], said
 
 
 def test_whole_numbers_are_texts():

@@ -30,8 +30,10 @@ def test_served_again_only_while_nothing_changed(asked, tmp_path):
     assert asked() == 0
     # A sitecustomize stands for an edit of our code under the same YAML.
     (tmp_path / "sitecustomize.py").write_text(
-        "import inspect\noriginal = inspect.getsource\n"
-        "inspect.getsource = lambda thing: original(thing) + "
-        "('# edited' if getattr(thing, '__name__', '') == 'lmms_medtasks.harness.hooks' else '')\n"
+        "import pathlib\noriginal = pathlib.Path.read_text\n"
+        "def edited(path, *args, **kwargs):\n"
+        "    more = '\\nEDITED = 1\\n' if path.parts[-2:] == ('harness', 'hooks.py') else ''\n"
+        "    return original(path, *args, **kwargs) + more\n"
+        "pathlib.Path.read_text = edited\n"
     )
     assert asked(PYTHONPATH=str(tmp_path)) == first

@@ -49,7 +49,7 @@ def test_a_question_without_a_score_has_none_there():
 
 
 def test_a_judged_value_has_its_bounds_and_counts():
-    judgement = Judgement({"name": "j"}, ({},), (({"status": "missing"},),))
+    judgement = Judgement({"protocol": "p", "name": "j"}, ({},), (({"status": "missing"},),))
     value = MeasureValue(None, 0.0, 1.0, 0, 1)
     found = Record("a", "i", ("ok",), None, {"accuracy": value}, judgement=judgement)
     shown = metric_values(SUITE, "all", found)["accuracy"]

@@ -6,6 +6,7 @@ import types
 
 import pytest
 
+from lmms_medtasks import folders
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.suites import metric_lists, registry
 
@@ -42,8 +43,9 @@ def own_folder(tmp_path, monkeypatch):
     package = types.ModuleType("benchmarks_of_a_test")
     package.__path__ = [str(tmp_path)]
     monkeypatch.setitem(sys.modules, "benchmarks_of_a_test", package)
-    monkeypatch.setattr(registry, "PACKAGE", "benchmarks_of_a_test")
-    for cached in (registry.task_files, registry.names, registry.get):
+    for module in (folders, registry):
+        monkeypatch.setattr(module, "PACKAGE", "benchmarks_of_a_test")
+    for cached in (folders.task_files, registry.names, registry.get):
         cached.cache_clear()
 
     def write(name, source, *files):
@@ -55,7 +57,7 @@ def own_folder(tmp_path, monkeypatch):
         importlib.invalidate_caches()
 
     yield write
-    for cached in (registry.task_files, registry.names, registry.get):
+    for cached in (folders.task_files, registry.names, registry.get):
         cached.cache_clear()
     for name in [each for each in sys.modules if each.startswith("benchmarks_of_a_test.")]:
         del sys.modules[name]
@@ -71,7 +73,7 @@ def test_two_benchmarks_that_claim_a_task(own_folder):
     own_folder("one", DECLARED.format(name="one"), "task.yaml")
     own_folder("two", DECLARED.format(name="two"), "task.yaml")
     with pytest.raises(UserError, match="Two benchmarks claim the task 'task'"):
-        registry.task_files()
+        folders.task_files()
 
 
 def test_two_benchmarks_whose_data_a_task_reads(own_folder):
