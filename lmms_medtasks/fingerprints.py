@@ -48,9 +48,10 @@ def of_task(config: Mapping[str, Any]) -> dict[str, str]:
 def of_folder(folder: Path) -> dict[str, str]:
     """A digest of a contributed task's own Python files, under "adapter"; nothing where it has none.
 
-    The harness executes them from their files: they are no modules that :func:`of_task` could find.
+    The harness executes them from their files: they are no modules that :func:`of_task` could find. ``report.py`` is
+    left out: what a report looks like moves no number.
     """
-    files = sorted(folder.glob("*.py"))
+    files = sorted(each for each in folder.glob("*.py") if each.name != "report.py")
     return {"adapter": digest(*(file.read_bytes() for file in files))} if files else {}
 
 

@@ -26,10 +26,9 @@ def entry_of(run: Run, task: str, log: Log) -> Entry:
     """One task of a run with what its log holds; ``problems`` are added later."""
     config = run.content["configs"][task]
     metadata = config.get("metadata") or {}
-    found = installed.of_task(task)
     measures = _with_unjudged(log, task)
     return Entry(
-        suite=found.suite if found else installed.CONTRIBUTED,
+        suite=installed.suite_of(task, config),
         task=task,
         version=_text(run.content.get("versions", {}).get(task, metadata.get("version", "?"))),
         model=model_of(run.content),
@@ -154,6 +153,7 @@ def _settings(run: Run, config: Mapping[str, Any], metadata: Mapping[str, Any]) 
         "image_encoding": str(metadata.get("image_encoding") or ""),
         "checkpoint_sampling_set_aside": str(metadata.get("checkpoint_sampling_set_aside") or ""),
         "agreement": str(metadata.get("agreement") or ""),
+        **{name: str(metadata.get(name) or "") for name in installed.TOLD},
         "seed": str((run.content.get("config") or {}).get("random_seed", "")),
     }
     return {name: _text(value) for name, value in found.items() if value}

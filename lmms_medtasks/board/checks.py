@@ -35,7 +35,9 @@ def _problem(rules: Rules, entry: Entry, code: str, reason: str) -> Problem:
 
 def _task(entry: Entry) -> Found:
     if installed.of_task(entry.task) is None:
-        if entry.suite == installed.CONTRIBUTED:
+        # A pack's suite is what somebody wrote: no task that is not installed gets into one of ours.
+        told = any(entry.settings.get(name) for name in installed.TOLD) and entry.suite not in installed.suites()
+        if entry.suite == installed.CONTRIBUTED or told:
             yield "contributed_task", "A contributed task, which is not installed here: only its runs say what it asks."
         else:
             yield "unknown_task", f"{entry.task} is none of the tasks that are installed here."

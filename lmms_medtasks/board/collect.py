@@ -20,6 +20,7 @@ from lmms_medtasks.board.rules import read as read_rules
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.samples import result_files as results
 from lmms_medtasks.samples.result_files import Run
+from lmms_medtasks.suites import registry
 
 _SMALL = 2**22
 """Bytes of all logs below which starting processes costs more than it saves."""
@@ -161,7 +162,7 @@ def _read(jobs: Sequence[Job], rules: Rules, processes: int) -> Iterator[Problem
     count = min(processes, len(jobs)) if sum(job.size for job in jobs) > _SMALL else 1
     # Largest first, so that no process is left alone with a large one at the end.
     ordered = sorted(jobs, key=lambda job: -job.size)
-    read = functools.partial(read_job, rules=rules)
+    read = functools.partial(read_job, rules=rules, given=registry.given())
     with _executor(count) as executor, bar(len(jobs), "Reading logs", "log") as step:
         for found in executor.map(read, ordered) if executor else map(read, ordered):
             step(1)
@@ -173,10 +174,11 @@ def _executor(count: int) -> Any:
     return ProcessPoolExecutor(count, get_context("spawn")) if count > 1 else nullcontext(None)
 
 
-def read_job(job: Job, rules: Rules) -> Problem | list[Entry]:
-    """Read a log or a pack; a problem if it gives no entry."""
+def read_job(job: Job, rules: Rules, given: Sequence[Path] = ()) -> Problem | list[Entry]:
+    """Read a log or a pack; a problem if it gives no entry. ``given``: benchmarks that are not installed."""
     from lmms_medtasks.samples.runs import model_name
 
+    registry.give(given)
     if job.run is None:
         try:
             return packs.read(job.path)

@@ -200,8 +200,8 @@ class Entry:
     """One model on one task of one version.
 
     Attributes:
-        suite: "medq_deg", "med_cmr", "medobvious", "sure_vqa", "bones_joints", the folder of a contributed task that is
-            installed, or "contributed" for one that is not. task: as the harness calls it.
+        suite: "medq_deg", "med_cmr", "medobvious", "sure_vqa", "bones_joints", the folder of a contributed task, or
+            "contributed" where that is not told. task: as the harness calls it.
         version: of the task. data: "full", "sample", "mini", "unknown". data_digest: of the data's bytes.
         fingerprint: digests of prompt, code and degradations. fingerprint_recorded: whether the task version was
             released with these; None if not recorded.

@@ -10,8 +10,10 @@ from typing import Any
 
 import yaml
 
+from lmms_medtasks.suites import registry
+
 CONTRIBUTED = "contributed"
-"""The suite of tasks that were made from our templates and are not installed: they were run by ``--include_path``."""
+"""The suite of contributed tasks whose benchmark is not told."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,12 @@ def tasks() -> dict[str, Path]:
 
 
 @functools.cache
+def suites() -> frozenset[str]:
+    """The folders of our tasks."""
+    return frozenset(path.parent.name for path in tasks().values())
+
+
+@functools.cache
 def of_task(task: str) -> Installed | None:
     """What is installed of a task; None if it is none of ours."""
     path = tasks().get(task)
@@ -49,9 +57,25 @@ def of_task(task: str) -> Installed | None:
 
 
 def is_contributed(config: Mapping[str, Any]) -> bool:
-    """Whether a run's configuration of a task says that it was made from one of our templates."""
+    """Whether a run's configuration of a task says that it was contributed: by its template, or by its folder's name.
+
+    Such tasks need not be installed: they were run by ``--include_path``.
+    """
     metadata = config.get("metadata")  # a list in many of the harness's own tasks
-    return isinstance(metadata, Mapping) and isinstance(metadata.get("template"), str)
+    return isinstance(metadata, Mapping) and any(isinstance(metadata.get(name), str) for name in TOLD)
+
+
+TOLD = ("template", "benchmark")
+"""What a run records of a contributed task."""
+
+
+def suite_of(task: str, config: Mapping[str, Any]) -> str:
+    """The suite of a task on a board: its folder where it is installed, else its benchmark's name."""
+    found = of_task(task)
+    if found is not None:
+        return found.suite
+    suite = registry.find(task, config)
+    return suite.name if suite is not None and is_contributed(config) else CONTRIBUTED
 
 
 def _config(path: Path) -> dict[str, Any]:

@@ -10,32 +10,34 @@ from typing import Any
 import yaml
 
 from lmms_medtasks.board.entries import Entry, Scale
+from lmms_medtasks.contribute.templates.measures import suite as template_suite
 from lmms_medtasks.suites import registry
 from lmms_medtasks.suites.estimates import Mean
+from lmms_medtasks.suites.suite import Suite
 
 _SHARE = Scale(0.0, 1.0, "%", 1)
 
 
 @functools.cache
 def scale(task: str, measure: str) -> Scale:
-    """How ``measure`` of ``task`` is shown; a share in percent where the table says nothing."""
-    declared = _declared(task, measure)
-    if declared is not None:
-        return declared
+    """How ``measure`` of ``task`` is shown: as its benchmark declares it; a share in percent where nothing is said."""
+    suite = registry.find(task, {})
+    if suite is not None:
+        return _declared(suite, measure) or _SHARE
     for block in _table():
         if fnmatch.fnmatchcase(task, block["tasks"]):
             for pattern, found in block["measures"].items():
                 if fnmatch.fnmatchcase(measure, pattern):
                     return Scale(**{**found, "low": float(found["low"]), "high": float(found["high"])})
             return _SHARE
-    return _SHARE
+    # A contributed task without measures of its own is on a template.
+    return _declared(template_suite("contributed"), measure) or _SHARE
 
 
-def _declared(task: str, name: str) -> Scale | None:
-    """As the task's benchmark declares it; None where it declares none, or not this metric."""
-    suite = registry.find(task, {})
-    metric = next((each for each in suite.metrics if each.name == name), None) if suite else None
-    if suite is None or metric is None or not isinstance(metric.estimate, Mean):
+def _declared(suite: Suite, name: str) -> Scale | None:
+    """As a benchmark declares it; None where it does not declare this metric as a mean."""
+    metric = next((each for each in suite.metrics if each.name == name), None)
+    if metric is None or not isinstance(metric.estimate, Mean):
         return None
     measure = suite.measure(metric.estimate.measure)
     return Scale(

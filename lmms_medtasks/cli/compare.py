@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from lmms_medtasks.cli.include_path import IncludePath
 from lmms_medtasks.errors import UserError
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ def compare(
     format: Annotated[Format | None, typer.Option("--format", help="Default: terminal, or by --output.")] = None,
     resamples: Annotated[int, typer.Option(min=0, help="Bootstrap resamples; 0 for no intervals.")] = 1000,
     questions: Annotated[int, typer.Option(min=0, help="Most telling questions shown of each task.")] = 20,
+    include_path: IncludePath = None,
 ) -> None:
     """Compare two models question by question, on each task that both were run on.
 
@@ -52,7 +54,9 @@ def compare(
     rows. For credentialed data questions are named by their ids only.
     """
     from lmms_medtasks.board.comparison import comparing, sides
+    from lmms_medtasks.suites import registry
 
+    registry.give(include_path or ())
     cores = os.cpu_count() or 1
     one, other = (sides.read(path, tasks=task or (), processes=cores) for path in (first, second))
     compared = comparing.compare(one, other, resamples=resamples, telling=questions)

@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from lmms_medtasks.cli.include_path import IncludePath
+
 
 def register(app: typer.Typer) -> None:
     """Add the command to ``app``."""
@@ -21,6 +23,7 @@ def gate(
     task: Annotated[list[str] | None, typer.Option("--task", help="Only this task; may be given again.")] = None,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="Write the Markdown summary here too.")] = None,
     resamples: Annotated[int, typer.Option(min=0, help="Bootstrap resamples; 0 for no intervals.")] = 1000,
+    include_path: IncludePath = None,
 ) -> None:
     """Fail when the candidate is significantly worse than the baseline, or its runs are not sound.
 
@@ -28,8 +31,10 @@ def gate(
     """
     from lmms_medtasks.board.comparison import gate_rules, gate_summary, sides
     from lmms_medtasks.board.comparison.gate import gate as decided
+    from lmms_medtasks.suites import registry
     from lmms_medtasks.writing import write_text
 
+    registry.give(include_path or ())
     chosen = gate_rules.read(rules)
     cores = os.cpu_count() or 1
     one, other = (

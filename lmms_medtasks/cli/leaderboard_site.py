@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from lmms_medtasks.cli.include_path import IncludePath
+
 
 def register(app: typer.Typer) -> None:
     """Add the command to ``app``."""
@@ -31,6 +33,7 @@ def build(
     ] = None,
     stamp: Annotated[str, typer.Option(help="A line for the foot of the overview: a commit, a date.")] = "",
     processes: Annotated[int, typer.Option(min=1, help="Sample logs read at once.")] = 1,
+    include_path: IncludePath = None,
 ) -> None:
     """Build a static site of all runs and packs: rankings, published rows, a page a model, the questions.
 
@@ -42,7 +45,9 @@ def build(
     from lmms_medtasks.board.collect import collect
     from lmms_medtasks.board.site import build as site
     from lmms_medtasks.board.site import folder, suites
+    from lmms_medtasks.suites import registry
 
+    registry.give(include_path or ())
     shown = suites.shown(texts or (), images or ())
     folder.check(output)
     board = collect(runs, rules=rules, processes=processes)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from lmms_medtasks.cli.include_path import IncludePath
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.writing import write_text
 
@@ -51,16 +52,20 @@ def report(
             help="A model's number of parameters (7B, 7e9), or a CSV with columns model, parameters. Repeatable.",
         ),
     ] = None,
+    include_path: IncludePath = None,
 ) -> None:
     """Report runs: their suite's tables beside the paper's, judged answers, and several models side by side.
 
-    Takes runs with --log_samples, of any of the suites' tasks, whole or in part; what is missing is named first.
+    Takes runs with --log_samples, of any of the suites' tasks or contributed ones, whole or in part; what is missing is
+    named first.
     Intervals are 95 % by bootstrap over images, seeded: the same runs give the same report.
     """
     if output is not None and output.exists() and not output.is_dir():
         raise UserError(f"--output {output} is a file. Name a folder.")
     from lmms_medtasks.report import Options, arguments, build
+    from lmms_medtasks.suites import registry
 
+    registry.give(include_path or ())
     drawn = output is not None or format is Format.html
     options = Options(
         resamples=resamples,

@@ -76,9 +76,9 @@ def _check_fixed(chain: Chain, found: Findings) -> None:
         found.add(entry.file, "wanted the template's one filter, take_first_k: its scoring reads whole replies",
                   line=entry.line, key="filter_list", value=str(functions))  # fmt: skip
     entry = chain.entries.get("cluster_key")
-    if entry is not None and entry.value != "image_id":
+    if entry is not None and entry.value != "cluster":
         found.add(entry.file, "not in the records: name the column with `image_id=` in the adapter", line=entry.line,
-                  key="cluster_key", value=str(entry.value), allowed=("image_id",))  # fmt: skip
+                  key="cluster_key", value=str(entry.value), allowed=("cluster",))  # fmt: skip
     for row in _nodes(chain.entries.get("metric_list")):
         entry, known = row.get("metric"), sorted(templates.metrics())
         if entry is not None and isinstance(entry.value, str) and entry.value not in known:

@@ -11,6 +11,7 @@ from lmms_medtasks import data as sources
 from lmms_medtasks import fingerprints
 from lmms_medtasks.data import suites
 from lmms_medtasks.harness import runners
+from lmms_medtasks.suites import registry
 
 PROTOCOL = "medtasks://"
 
@@ -26,8 +27,8 @@ def complete(
     ``fingerprint_recorded`` (false when the YAML records another one: changed code), ``agreement`` where one had to be
     signed for the data, and, where the runner re-encodes pictures, ``image_encoding``. Data other than the full
     benchmark is named in ``task_alias``, which the harness prints in its table, so that nobody takes its numbers for
-    the benchmark's. A task on a template (in ``yaml_path``) that reads other data gets ``template``, ``fingerprint``
-    and the digest of its files; data on a hub have the digest "".
+    the benchmark's. A task on a template gets ``template`` and ``benchmark``, its folder's name; one that reads
+    other data also ``fingerprint`` and the digest of its files; data on a hub have the digest "".
 
     ``model_name`` is the harness's name of the model, ``runner`` its kind ("chat" or "simple"); both may be unknown.
     Raises :class:`lmms_medtasks.errors.UserError` when the data is not there and can't be prepared.
@@ -36,7 +37,7 @@ def complete(
     if not locations:
         return _contributed(config, model_name, runner, yaml_path)
     _check_settings(config, locations[0][0])
-    config = copy.copy(config)
+    config = _on_template(copy.copy(config), yaml_path)
     located = [sources.locate(suite, split) for suite, split in locations]
     recorded = (config.get("metadata") or {}).get("fingerprint")
     actual = fingerprints.of_task(config)
@@ -61,20 +62,39 @@ def complete(
 def _contributed(
     config: dict[str, Any], model_name: str | None, runner: str | None, yaml_path: str | None
 ) -> dict[str, Any]:
-    """The same for a task that is not ours: its files' digests in the metadata, if it is built on a template."""
-    from lmms_medtasks.contribute.templates import binding
+    """The same for a task of which we have no data: its files' digests in the metadata, if it is a contributed one.
 
-    template = binding.template_of({**config, "process_results": _plain(config.get("process_results"))})
-    if template is None or yaml_path is None:
+    That is a task on a template, or one whose folder declares its measures; ``benchmark`` is its folder's name.
+    """
+    if yaml_path is None:
+        return config
+    folder = Path(yaml_path).parent
+    told = _on_template(config, yaml_path)
+    declares = (folder / "measures.py").is_file()
+    if declares:
+        registry.give([folder])
+    elif told is config:
         return config
     metadata = {
-        **(config.get("metadata") or {}),
-        "template": template.name,
+        "data": "full",
+        **(told.get("metadata") or {}),
+        "benchmark": folder.name,
         "fingerprint": {**fingerprints.of_task(config), **fingerprints.of_folder(Path(yaml_path).parent)},
         "data_digest": fingerprints.of_files(_files(config)),
     }
     _add_encoding(metadata, model_name, runner)
     return {**config, "metadata": metadata}
+
+
+def _on_template(config: dict[str, Any], yaml_path: str | None) -> dict[str, Any]:
+    """The configuration of a task on a template with that and its folder in the metadata; another as it is."""
+    from lmms_medtasks.contribute.templates import binding
+
+    template = binding.template_of({**config, "process_results": _plain(config.get("process_results"))})
+    if template is None or yaml_path is None:
+        return config
+    told = {"template": template.name, "benchmark": Path(yaml_path).parent.name}
+    return {**config, "metadata": {**(config.get("metadata") or {}), **told}}
 
 
 def _plain(hook: Any) -> Any:

@@ -7,7 +7,7 @@ metric of every benchmark names :func:`aggregate` as its aggregation: the value 
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from lmms_medtasks.samples.record import KEY, Record
@@ -39,9 +39,14 @@ class MetricValue(dict[str, Any]):
 
 def metric_values(suite: Suite, kind: str, record: Record) -> dict[str, MetricValue]:
     """The values of all metrics of a task of this kind (a key of ``suite.tasks``), the record first."""
+    return values_of(suite, suite.tasks[kind], record)
+
+
+def values_of(suite: Suite, metrics: Iterable[str], record: Record) -> dict[str, MetricValue]:
+    """The values of these metrics of ``suite``, the record first."""
     row = row_of(record)
     found = {KEY: MetricValue(record.to_json(), suite.name, KEY, record)}
-    for name in suite.tasks[kind]:
+    for name in metrics:
         if name != KEY:
             found[name] = MetricValue(_shown(suite.metric(name), record, row), suite.name, name, record)
     return found
@@ -66,6 +71,8 @@ def _fulfils(value: object, wanted: object) -> bool:
 
 def aggregate(values: Sequence[MetricValue]) -> float | int | None:
     """The metric's number over all questions, however they were spread over processes; None where it has none."""
+    if not values:
+        return None
     first = values[0]
     metric = registry.get(first.suite).metric(first.metric)
     rows = _table(_Records(tuple(value.record for value in values)))

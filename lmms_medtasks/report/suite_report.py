@@ -92,8 +92,15 @@ def question_ids(rows: Samples) -> frozenset[str]:
 
 
 def report_of(suite: Suite) -> Report:
-    """The report that a benchmark declares. Raises UserError where its folder declares none."""
+    """The report that a benchmark's folder declares in ``report.py``; without that file the default one.
+
+    Raises UserError where the file declares none, or published rows can't be read.
+    """
     module = registry.companion(suite, "report")
+    if module is None:
+        from lmms_medtasks.report.default_report import default_report  # which is made of what this module has
+
+        return default_report(suite, registry.folder_of(suite.name))
     report = getattr(module, "REPORT", None)
     if not isinstance(report, Report):
         raise UserError(f"The folder of {suite.name} declares no report: wanted REPORT = Report(...) in report.py.")

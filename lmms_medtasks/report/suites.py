@@ -62,7 +62,7 @@ def suites() -> dict[str, Suite]:
     return {**found, **declared}  # type: ignore[dict-item]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Declared:
     """The report of a benchmark that declares it in its folder."""
 
@@ -92,24 +92,43 @@ class Declared:
 
 
 def holding(runs: Iterable[Run]) -> dict[str, tuple[Suite, list[Run]]]:
-    """The suites that these runs have tasks of, and for each of those its runs.
+    """The suites that these runs have tasks of, and for each of those its runs: ours first, then contributed ones.
 
     Raises UserError when a run has no task of any suite.
     """
-    every = suites()
-    found: dict[str, tuple[Suite, list[Run]]] = {name: (suite, []) for name, suite in every.items()}
+    ours = suites()
+    found: dict[str, tuple[Suite, list[Run]]] = {name: (suite, []) for name, suite in ours.items()}
     for run in runs:
-        own = [name for name, suite in every.items() if _has_task_of(run, suite)]
+        own = {name: suite for name, suite in ours.items() if _has_task_of(run, suite)}
+        for each in contributed(run):
+            name = _free_name(each, found)
+            own[name] = found.setdefault(name, (each, []))[0]
         if not own:
-            titles = " or ".join(suite.TITLE for suite in every.values())
+            titles = " or ".join(suite.TITLE for suite in ours.values())
             others = ", ".join(map(repr, run.tasks)) or "none"
             raise UserError(
-                f"No task of {titles} in {run.path}. Its tasks: {others}. Tasks of your own have no paper's tables: "
-                "lmms-medtasks leaderboard build ranks them, lmms-medtasks compare sets two runs against each other."
+                f"No task of {titles} in {run.path}, nor one on a template. Its tasks: {others}. Where their folder "
+                "declares its measures: --include_path FOLDER."
             )
         for name in own:
             found[name][1].append(run)
     return {name: each for name, each in found.items() if each[1]}
+
+
+def _free_name(declared: Declared, found: Mapping[str, tuple[Suite, list[Run]]]) -> str:
+    """The benchmark's name, numbered where another declaration (tasks under another judge's protocol) has it."""
+    name, number = declared.suite.name, 1
+    while name in found and getattr(found[name][0], "suite", None) is not declared.suite:
+        number += 1
+        name = f"{declared.suite.name}-{number}"
+    return name
+
+
+def contributed(run: Run) -> list[Declared]:
+    """The contributed benchmarks that a run has tasks of, those that are not among :func:`suites`."""
+    configs = run.content.get("configs") or {}
+    found = {id(suite): suite for task, config in configs.items() if (suite := registry.find(task, config))}
+    return [Declared(suite) for suite in found.values() if suite.name not in registry.names()]
 
 
 def _has_task_of(run: Run, suite: Suite) -> bool:

@@ -52,8 +52,8 @@ class Source:
 
     def intervals(self, estimate: Estimate, where: Where | None = None) -> Mapping[str, Interval]:
         """All statistics of an estimate over the rows that ``where`` restricts to; computed once."""
-        # By identity: an estimate may hold functions and mappings, which have no hash of their own. The estimate is
-        # kept beside its numbers, so that no other one can get its identity.
+        # By identity: an estimate may hold functions and mappings, which have no hash of their own. It is kept beside
+        # its numbers, so that no other one gets its identity while they are known.
         key = id(estimate), tuple(sorted((where or {}).items(), key=str))
         if key not in self._known:
             self._known[key] = estimate, estimate.of(self.rows.where(where or {}), self.resamples)
@@ -144,13 +144,8 @@ class Column:
         if self.unit == "n":
             return Cell(found.n)
         if isinstance(of, Count):
-            return Cell(
-                found.estimate
-                if self.unit in ("", "count")
-                else None
-                if found.estimate is None
-                else 100 * found.estimate
-            )
+            factor = 100 if self.unit in ("%", "points") and found.estimate is not None else None
+            return Cell(factor * found.estimate if factor else found.estimate)
         if self.unit in ("%", "points", "drop"):
             found = negated(found) if self.unit == "drop" else found
             cell = percent(found, bare=self.bare and not with_interval)
@@ -182,6 +177,7 @@ class Published:
         file: a CSV. columns: its columns, each with the name of the declared column that it stands under.
         label: from a row of the CSV to the row's labels. notes: stand below a table with such rows.
         kind: from a row of the CSV to whether it is a model's or the paper's average of models; those stand first.
+        where: a column of the CSV -> the text that a row must have there; ``default`` where a cell is empty.
     """
 
     file: Path
@@ -189,15 +185,19 @@ class Published:
     label: Callable[[Mapping[str, str]], tuple[str, ...]]
     notes: tuple[str, ...] = ()
     kind: Callable[[Mapping[str, str]], document.Kind] = lambda row: "reference"
+    where: Mapping[str, str] = field(default_factory=dict)
+    default: str = ""
 
     def rows(self) -> list[dict[str, str]]:
-        """The rows of the CSV. Raises UserError where one of ``columns`` is not there."""
+        """The rows of the CSV that ``where`` restricts to. Raises UserError where one of ``columns`` is not there."""
         with self.file.open(encoding="utf-8", newline="") as file:
             reader = csv.DictReader(file)
             missing = [name for name in self.columns if name not in (reader.fieldnames or ())]
             if missing:
                 raise UserError(f"{self.file}: no column {missing[0]!r}; it has {', '.join(reader.fieldnames or ())}.")
-            return list(reader)
+            return [
+                row for row in reader if all((row[name] or self.default) == text for name, text in self.where.items())
+            ]
 
     def value(self, row: Mapping[str, str], column: str) -> float | str | None:
         """The number of a row under a declared column, as printed; None where there is none."""

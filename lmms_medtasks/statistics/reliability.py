@@ -225,6 +225,17 @@ _FIGURES: Mapping[str, Figure] = {
 }
 
 
+def parts_and_statistics(
+    table: VoteTable, kind: Kind, binning: Binning | None = None
+) -> tuple[dict[str, Part], Mapping[str, Figure]]:
+    """What :func:`reliability` gives the bootstrap: "ece", "brier", "aurc" and others, where they have a value."""
+    certain = confidences(table) if kind == "entropy" else majority_share(table)
+    used = ~np.isnan(certain)
+    kept, certain = table.take(used), certain[used]
+    edges = (binning or Binning()).edges(certain)
+    return _parts(kept, certain, majority_correct(kept), _bin_of(certain, edges), len(edges) - 1), _FIGURES
+
+
 def _parts(
     kept: VoteTable, certain: np.ndarray, correct: np.ndarray, places: np.ndarray, bin_count: int
 ) -> dict[str, Part]:

@@ -84,14 +84,19 @@ def rescorable(
     """
 
     def metrics_of(flat: dict[str, Any]) -> dict[str, Any]:
-        content = {name: flat[name] for name in _RECORD_FIELDS if name in flat}
-        content["judgement"] = {name: flat[name] for name in ("judge", "items", "verdicts", "replies") if name in flat}
-        return values_of(remeasured(from_json(content, f"question {flat.get('id')!r}")))
+        return values_of(remeasured(logged_record(flat)))
 
     def mark(hook: Hook) -> Hook:
         return records.scored_by(metrics_of)(hook)
 
     return mark
+
+
+def logged_record(flat: Mapping[str, Any]) -> Record:
+    """The record of a log's flat view of it, in which a judge's new verdicts may stand."""
+    content = {name: flat[name] for name in _RECORD_FIELDS if name in flat}
+    content["judgement"] = {name: flat[name] for name in ("judge", "items", "verdicts", "replies") if name in flat}
+    return from_json(content, f"question {flat.get('id')!r}")
 
 
 def with_measures(record: Record, measures: Mapping[str, MeasureValue]) -> Record:
@@ -132,10 +137,6 @@ def judgement_counts(rows: Samples, measure: str) -> tuple[int, int]:
 
 def judged_metrics(measure: str, prefix: str = "", where: Where | None = None) -> tuple[Metric, ...]:
     """Coverage, both bounds and completeness of a judged measure; ``prefix`` stands before each name."""
-
-    def notice(rows: Samples, value: float | int | None) -> str:
-        return _incomplete(rows.where(where or {}), measure) if value == 0 else ""
-
     return (
         Metric(f"{prefix}coverage", coverage(measure, where), about="Share of the judgements that were obtained."),
         Metric(f"{prefix}bound_worst", bound(measure, "low", where), about="Mean, missing judgements at worst."),
@@ -144,20 +145,29 @@ def judged_metrics(measure: str, prefix: str = "", where: Where | None = None) -
             f"{prefix}complete",
             complete(measure, where),
             about=f"1 if coverage is {COMPLETE:.0%} or more.",
-            notice=notice,
+            notice=incomplete_notice(measure, where),
+            unit="count",
         ),
     )
 
 
-def _incomplete(rows: Samples, measure: str) -> str:
-    obtained, requested = judgement_counts(rows, measure)
-    low, high = (bound_of(rows, measure, which) for which in ("low", "high"))
-    mean = "The mean is over those" if len(rows.scored(measure)) else "There is no mean"
-    return (
-        f"Incomplete: {requested - obtained} judgements are missing, {obtained / requested:.1%} were obtained (wanted: "
-        f"{COMPLETE:.0%}). {mean}; over all it may lie anywhere from {low:.4g} to {high:.4g}. Fill the gaps without "
-        "the model: lmms-medtasks judge RUN"
-    )
+def incomplete_notice(measure: str, where: Where | None = None) -> Callable[[Samples, float | int | None], str]:
+    """What a user is told where fewer judgements than :data:`COMPLETE` were obtained."""
+
+    def notice(rows: Samples, reached: float | int | None) -> str:
+        if reached is None or reached:
+            return ""
+        own = rows.where(where or {})
+        obtained, requested = judgement_counts(own, measure)
+        mean = "The mean is over those" if len(own.scored(measure)) else "There is no mean"
+        low, high = bound_of(own, measure, "low"), bound_of(own, measure, "high")
+        return (
+            f"Incomplete: {requested - obtained} judgements are missing, {obtained / requested:.1%} were obtained "
+            f"(wanted: {COMPLETE:.0%}). {mean}; over all it may lie anywhere from {low:.4g} to {high:.4g}. Fill the "
+            "gaps without the model: lmms-medtasks judge RUN"
+        )
+
+    return notice
 
 
 def _coverage(rows: Samples, measure: str) -> float | None:

@@ -18,10 +18,11 @@ _BLOCK = re.compile(r"^metric_list:\n(?:[ #-].*\n)*", re.MULTILINE)
 
 def text(suite: Suite, kind: str) -> str:
     """The ``metric_list`` block of the template of a kind of tasks."""
-    return "metric_list:\n" + "".join(_lines(suite.metric(name)) for name in suite.tasks[kind])
+    return "metric_list:\n" + "".join(lines(suite.metric(name)) for name in suite.tasks[kind])
 
 
-def _lines(metric: Metric) -> str:
+def lines(metric: Metric) -> str:
+    """An entry of the ``metric_list``."""
     better = {True: "true", False: "false", None: "null"}[metric.higher_is_better]
     return f"  - metric: {metric.name}\n    aggregation: !function {AGGREGATION}\n    higher_is_better: {better}\n"
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import functools
 import importlib
-import importlib.util
 import os
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -16,6 +16,7 @@ from lmms_medtasks.suites.suite import Suite
 
 PACKAGE = "lmms_medtasks.task_configs"
 PROTOCOL = "medtasks://"
+_TEMPLATE = "template:"
 
 
 def folder() -> Path:
@@ -44,33 +45,105 @@ def names() -> tuple[str, ...]:
     return tuple(sorted(path.parent.name for path in folder().glob("*/measures.py")))
 
 
+_GIVEN: dict[str, Path] = {}
+"""Folders of benchmarks that are not installed, by name. One a process: the harness hands an aggregation nothing but
+values, so what they name must be found here."""
+
+
+def give(paths: Iterable[Path]) -> None:
+    """Make benchmarks known that are not installed: every folder at or below ``paths`` with a task's YAML.
+
+    Raises UserError where a path is no folder, or has no task at all, where two folders have one name, and where two
+    claim a task.
+    """
+    for path in paths:
+        if not path.is_dir():
+            raise UserError(f"{path} is no folder. Give the folder of a benchmark, or one with several of them.")
+        found = sorted({each.parent.resolve() for pattern in ("*.yaml", "measures.py") for each in path.rglob(pattern)})
+        if not found:
+            raise UserError(
+                f"{path} has no task: wanted a folder with YAML files of tasks, or with such folders in it."
+            )
+        for each in found:
+            if not each.is_relative_to(folder().resolve()):
+                _give(each)
+
+
+def given() -> tuple[Path, ...]:
+    """The folders that :func:`give` made known, for another process."""
+    return tuple(_GIVEN.values())
+
+
+def _give(path: Path) -> None:
+    if (path / "measures.py").is_file() and not re.fullmatch(r"[a-z][a-z0-9_]*", path.name):
+        raise UserError(f"{path}: a benchmark's name is in small letters, digits and underscores, a letter first.")
+    where = f"{path} has no task: wanted at least one YAML file beside measures.py."
+    if not any(path.glob("*.yaml")):
+        raise UserError(where)
+    known = _GIVEN.get(path.name) or (folder() / path.name if (folder() / path.name).is_dir() else None)
+    if known is not None and known.resolve() != path:
+        raise UserError(
+            f"Two benchmarks are called {path.name!r}: {known} and {path}. Rename the folder of one of them."
+        )
+    for task, file in _tasks_in(path).items():
+        other = task_files().get(task) or next(
+            (_tasks_in(each)[task] for each in _GIVEN.values() if each != path and task in _tasks_in(each)), None
+        )
+        if other is not None:
+            raise UserError(f"Two benchmarks claim the task {task!r}: {other} and {file}. Rename one of them.")
+    _GIVEN[path.name] = path
+
+
+def _tasks_in(path: Path) -> Mapping[str, Path]:
+    return {file.stem: file for file in sorted(path.glob("*.yaml"))}
+
+
+def folder_of(name: str) -> Path | None:
+    """The folder of a benchmark, installed or given; None where it is not known."""
+    installed = folder() / name
+    return installed if installed.is_dir() and any(installed.glob("*.yaml")) else _GIVEN.get(name)
+
+
 @functools.cache
 def get(name: str) -> Suite:
-    """The declaration of an installed benchmark.
+    """The declaration of a benchmark.
 
     Raises UserError where there is no such folder, it declares no SUITE, has no YAML, or is named otherwise.
     """
-    if name not in names():
-        raise unknown("benchmark", name, names(), str(folder()))
-    suite = getattr(importlib.import_module(f"{PACKAGE}.{name}.measures"), "SUITE", None)
-    where = folder() / name / "measures.py"
+    if name.startswith(_TEMPLATE):
+        from lmms_medtasks.contribute.templates import measures
+
+        return measures.of_kind(name.removeprefix(_TEMPLATE))
+    if name not in names() and name not in _GIVEN:
+        raise unknown("benchmark", name, (*names(), *_GIVEN), str(folder()))
+    place = folder() / name if name in names() else _GIVEN[name]
+    where = place / "measures.py"
+    suite = getattr(_module(name, "measures"), "SUITE", None)
     if not isinstance(suite, Suite):
         raise UserError(f"{where} declares no benchmark: wanted SUITE = Suite(...), got {type(suite).__name__}.")
     if suite.name != name:
         raise UserError(f"{where}: SUITE is called {suite.name!r}; wanted {name!r}, the name of its folder.")
-    if not any((folder() / name).glob("*.yaml")):
+    if not any(place.glob("*.yaml")):
         raise UserError(f"{where.parent} has no task: wanted at least one YAML file beside measures.py.")
     return suite
 
 
 def find(task: str, config: Mapping[str, Any]) -> Suite | None:
-    """The benchmark of a task: that of its folder, else that whose data it reads; None if it is of none.
+    """The benchmark of a task: that of its folder, else that of its template, else that whose data it reads.
 
-    ``config``: the task's configuration as a result file records it. Raises UserError where two benchmarks claim it.
+    None if it is of none. ``config``: the task's configuration as a result file records it. Raises UserError where two
+    benchmarks claim it.
     """
-    path = task_files().get(task)
-    if path is not None:
-        return get(path.parent.name) if path.parent.name in names() else None
+    path = task_files().get(task) or next(
+        (files[task] for files in map(_tasks_in, _GIVEN.values()) if task in files), None
+    )
+    if path is not None and (path.parent / "measures.py").is_file():
+        return get(path.parent.name)
+    from lmms_medtasks.contribute.templates import measures
+
+    default = measures.of_config(task, config, path.parent.name if path else "")
+    if path is not None or default is not None:
+        return default
     read = data_names(config)
     claiming = [suite for suite in map(get, names()) if read & set(suite.data)]
     if len(claiming) > 1:
@@ -89,5 +162,25 @@ def data_names(config: Mapping[str, Any]) -> set[str]:
 
 def companion(suite: Suite, module: str) -> ModuleType | None:
     """Another module of the benchmark's folder ("report", "judging", "source"); None where it has none."""
-    name = f"{PACKAGE}.{suite.name}.{module}"
-    return importlib.import_module(name) if importlib.util.find_spec(name) else None
+    place = folder_of(suite.name)
+    return _module(suite.name, module) if place is not None and (place / f"{module}.py").is_file() else None
+
+
+def _module(name: str, module: str) -> ModuleType:
+    """A module of a benchmark's folder; those of a folder that is not installed are found as if it were.
+
+    Raises UserError, with the file, where it can't be imported.
+    """
+    place = folder() / name
+    if name in _GIVEN:
+        place = _GIVEN[name]
+        package = importlib.import_module(PACKAGE)
+        if str(place.parent) not in package.__path__:
+            package.__path__.append(str(place.parent))
+        importlib.invalidate_caches()
+    try:
+        return importlib.import_module(f"{PACKAGE}.{name}.{module}")
+    except UserError as error:
+        raise UserError(f"{place / module}.py: {error}") from error
+    except Exception as error:
+        raise UserError(f"{place / module}.py can't be imported: {type(error).__name__}: {error}") from error

@@ -57,6 +57,7 @@ FAILED_REQUESTS = Metric(
     higher_is_better=False,
     about="Number of requests that got no reply. They are no wrong answers.",
     notice=_failed_notice,
+    unit="count",
 )
 IDENTICAL = Measure("identical", "1 where all replies of a question are the same to the letter, else 0.")
 IDENTICAL_TRIALS = Metric(

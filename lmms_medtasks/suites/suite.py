@@ -49,6 +49,8 @@ class Metric:
         main: the leaderboard ranks by it; comparison and gate test it.
         standard_error: whether the harness prints one; only means of a measure can have one.
         notice: what a user must be told of its value, "" for nothing.
+        unit: how a report shows it: "%" of a share, "points" of a difference of shares, "" as it is, "count"; None: as
+            its measure.
     """
 
     name: str
@@ -58,6 +60,7 @@ class Metric:
     main: bool = False
     standard_error: bool = True
     notice: Callable[[Samples, float | int | None], str] = lambda rows, value: ""
+    unit: str | None = None
 
 
 @dataclass(frozen=True)
@@ -77,6 +80,8 @@ class Suite:
         identity: columns that make a question one of a condition. What several tasks of a run ask under one condition
             counts once, with the first task's reply.
         check: what is wrong with a record's tags, "" for nothing: a log that was edited is told by its line.
+        paired: columns in which the forms of a question under two conditions agree.
+        default: the folder declares none, this one is its template's.
     """
 
     name: str
@@ -92,6 +97,8 @@ class Suite:
     tag_values: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     identity: tuple[str, ...] = ("id",)
     check: Callable[[Record], str] = lambda record: ""
+    paired: tuple[str, ...] = ("pair",)
+    default: bool = False
     estimates: Mapping[str, Estimate] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -128,6 +135,11 @@ class Suite:
             if each.name == name:
                 return each
         raise unknown("metric", name, self.estimates, f"the suite {self.name}")
+
+    def unit(self, metric: Metric) -> str:
+        """How a metric is shown, see :class:`Metric`; a share where neither it nor its measure says."""
+        measure = getattr(metric.estimate, "measure", None)
+        return metric.unit if metric.unit is not None else self.measure(measure).unit if measure else "%"
 
     @property
     def main_metrics(self) -> tuple[Metric, ...]:

@@ -18,7 +18,7 @@ def test_a_contributed_task_has_a_board_of_its_own(tmp_path, runs):
     for model in ("a", "b"):
         runs.write(tmp_path / model, {"chest_side": rows}, model=model, metadata=own)
     board = collect([tmp_path])
-    assert board.suites == ["contributed"] and all(entry.ranked for entry in board.entries)
+    assert board.suites == ["chest_side"] and all(entry.ranked for entry in board.entries)
     assert {problem.code for problem in board.problems} == {"contributed_task"} and not board.bad
     # Its pack stands beside it; one that names a suite of ours does not get into that.
     packed = packing.pack(board.entries[:1], "A <a@b.org>")

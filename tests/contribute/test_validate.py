@@ -142,7 +142,7 @@ def test_a_card_to_be_filled_in_keeps_nobody_from_the_other_checks(chest_side):
     card.write_text(card.read_text("utf-8").replace("CC0", "(to be filled in)"), "utf-8")
     found = validate(chest_side)
     assert [each.file for each in found.errors] == ["README.md", "prompts.json"]
-    assert any("random answers: accuracy" in line for line in found.told)
+    assert any("random answers: questions" in line for line in found.told)
 
 
 def test_one_yaml_written_leaves_the_records_of_the_others(chest_side):

@@ -78,7 +78,7 @@ def listed() -> dict[str, set[str]]:
         found.setdefault(name, set()).add(direction)
     words = {True: "true", False: "false", None: "null"}
     for name, row in templates.metrics().items():
-        found.setdefault(name, set()).add(words[row["higher_is_better"]])
+        found.setdefault(name, set()).add(words[row.higher_is_better])
     return found
 
 

@@ -1,9 +1,10 @@
-"""A suite's card (task_configs/<suite>/README.md) as HTML."""
+"""A suite's card (README.md of its folder) as HTML."""
 
 from __future__ import annotations
 
-import importlib.resources
 from typing import TYPE_CHECKING
+
+from lmms_medtasks.suites import registry
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
@@ -12,8 +13,9 @@ if TYPE_CHECKING:
 
 def card(suite: str) -> Markup | None:
     """The card of a suite without its title; None if it has none."""
-    place = importlib.resources.files("lmms_medtasks.task_configs").joinpath(suite).joinpath("README.md")
-    return markdown(place.read_text("utf-8"), skip_title=True) if place.is_file() else None
+    folder = registry.folder_of(suite)
+    place = folder / "README.md" if folder else None
+    return markdown(place.read_text("utf-8"), skip_title=True) if place and place.is_file() else None
 
 
 def markdown(text: str, *, skip_title: bool = False) -> Markup:

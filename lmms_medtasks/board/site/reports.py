@@ -11,7 +11,7 @@ from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.board.site.names import shown_name
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.report.document import Flag, Part
-from lmms_medtasks.report.suites import Options, suites
+from lmms_medtasks.report.suites import Options, holding, suites
 from lmms_medtasks.samples import result_files as results
 from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.samples.runs import model_name
@@ -91,7 +91,7 @@ def _titled(suite: str, found: Report) -> Report:
     """With the suite's name in each title; without a comparison of a model's own runs."""
     kept = [part for part in found.parts if part.title != _COMPARISON]
     module = suites().get(suite)
-    name = module.TITLE if module else suite
+    name = module.TITLE if module else suite  # a contributed one's title is its name
     parts = [replace(part, title=name if len(kept) == 1 else f"{name}: {part.title}") for part in kept]
     return Report(tuple(parts), "" if parts else f"{name}: {found.reason}")
 
@@ -121,12 +121,17 @@ def _without_path(run: Run) -> Mapping[str, Any]:
 
 
 def _parts(suite: str, runs: Sequence[Run], prefix: str, resamples: int) -> Report:
-    module = suites().get(suite)
-    if module is None:
-        return Report((), "This suite has no report.")
     if not runs:
         return Report((), "Only packs: they have a score a question, not what a report is made from.")
     try:
-        return Report(tuple(module.parts(runs, Options(resamples=resamples, prefix=prefix))))
+        ours = suites()
+        # One contributed benchmark may have several declarations: of the suite's name as their title.
+        found = [
+            (name, each) for name, each in holding(runs).items() if suite == (name if name in ours else each[0].TITLE)
+        ]
+        parts: list[Part] = []
+        for name, (module, own) in found:
+            parts += module.parts(own, Options(resamples=resamples, prefix=f"{name}-" if len(found) > 1 else prefix))
+        return Report(tuple(parts), "" if parts else "This suite has no report.")
     except UserError as error:
         return Report((), str(error))

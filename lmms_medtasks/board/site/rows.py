@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from lmms_medtasks.board import installed
 from lmms_medtasks.report.suite_report import PublishedScores, report_of
 from lmms_medtasks.suites import registry
 
 
-def published(task: str) -> list[PublishedScores]:
+def published(task: str, template: str = "") -> list[PublishedScores]:
     """The published rows that have numbers of the task's measures, in the paper's order.
 
-    None for a task that is not installed, whatever its name: nobody published numbers of it.
+    None for a task whose folder is neither installed nor given: who knows what it is. ``template``: of a contributed
+    task.
     """
-    suite = registry.find(task, {}) if installed.of_task(task) else None
-    return list(report_of(suite).published_scores(task)) if suite else []
+    suite = registry.find(task, {"metadata": {"template": template}} if template else {})
+    known = suite is not None and registry.folder_of(suite.name) is not None
+    return list(report_of(suite).published_scores(task)) if suite is not None and known else []

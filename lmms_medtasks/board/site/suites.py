@@ -56,7 +56,9 @@ def about(suite: str) -> About:
     from lmms_medtasks.report.suites import suites
 
     titles = {name: module.TITLE for name, module in suites().items()}
-    found = _load("suites.yml").get(suite, {})
+    known = _load("suites.yml")
+    # A benchmark that is not installed has a page of its own.
+    found = known.get(suite) or ({} if suite in titles else {**known["contributed"], "title": suite})
     return About(
         name=suite,
         title=titles.get(suite) or found.get("title") or suite or "Other",

@@ -7,11 +7,15 @@ import importlib.resources
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import yaml
 
 from lmms_medtasks.errors import unknown
+from lmms_medtasks.suites import metric_lists
+
+if TYPE_CHECKING:
+    from lmms_medtasks.suites.suite import Metric
 
 FILE = "_template_yaml"
 """The file of a task's folder with its template's lines. The harness takes an ``include`` relative to the YAML."""
@@ -61,10 +65,11 @@ def get(name: str) -> Template:
     )
 
 
-@functools.cache
-def metrics() -> dict[str, dict[str, Any]]:
-    """metrics.yml: the metrics that a contributed task can name, each with its ``aggregation`` and so on."""
-    return _read("metrics.yml")
+def metrics() -> Mapping[str, Metric]:
+    """The metrics that a contributed task can name."""
+    from lmms_medtasks.contribute.templates import measures  # which knows the templates
+
+    return measures.metrics()
 
 
 def prompts() -> tuple[str, ...]:
@@ -88,17 +93,11 @@ def yaml_text(name: str) -> str:
     blocks: dict[str, str] = {}
     for part in ("base_yaml", *template.parts):
         blocks.update(_blocks(_resource(part)))
-    lines = [_metric(metric) for metric in template.metrics]
+    lines = [metric_lists.lines(metrics()[metric]) for metric in template.metrics]
     head = (
         f"# The template {name} of lmms-medtasks. Not a task itself: the harness reads only files that end in .yaml.\n"
     )
     return head + "".join(blocks.values()) + "metric_list:\n" + "".join(lines)
-
-
-def _metric(name: str) -> str:
-    row = metrics()[name]
-    better = {True: "true", False: "false", None: "null"}[row["higher_is_better"]]
-    return f"  - metric: {name}\n    aggregation: !function {row['aggregation']}\n    higher_is_better: {better}\n"
 
 
 def _blocks(text: str) -> dict[str, str]:

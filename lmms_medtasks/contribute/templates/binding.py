@@ -8,7 +8,6 @@ task that is built on a template, it checks the settings, fills in the template'
 from __future__ import annotations
 
 import functools
-import importlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,8 +20,9 @@ from lmms_medtasks.errors import UserError, unknown
 if TYPE_CHECKING:
     from datasets import Dataset
 
+FIRST = ("questions",)
 ALWAYS = {"choice": ("parse_rate", "failed_requests"), "open": ("judged", "failed_requests")}
-"""Metrics that every task has: a mean says nothing without knowing what it is over."""
+"""Metrics that every task has, before and after those it names: a mean says nothing without what it is over."""
 _KINDS = {
     "lmms_medtasks.contribute.templates.choice": "multiple_choice",
     "lmms_medtasks.contribute.templates.judged": "open",
@@ -70,6 +70,8 @@ def bound(config: dict[str, Any], yaml_path: str | Path | None) -> dict[str, Any
         return _with_folder(config, folder) if folder else config
     config = csv_text.with_text_cells(config, _name(config))
     settings = settings_of(config, template, folder)
+    from lmms_medtasks.harness.scoring import CLUSTER
+
     names = tuple(settings["metrics"])
     hook = config["process_results"]
     process_results = functools.partial(hook, settings=settings)
@@ -87,6 +89,7 @@ def bound(config: dict[str, Any], yaml_path: str | Path | None) -> dict[str, Any
         "generation_kwargs": _generation(config, template),
         "process_results": process_results,
         "metric_list": [_metric(name) for name in names],
+        "cluster_key": CLUSTER,
         "lmms_eval_specific_kwargs": {"default": shown},
     }
 
@@ -137,7 +140,7 @@ def settings_of(config: Mapping[str, Any], template: templates.Template, folder:
             raise unknown("metric", name, templates.metrics(), where)
     names = [named] if isinstance(named, str) else list(named or template.metrics)
     check_fit({**merged, "metrics": names}, template, where)
-    merged["metrics"] = list(dict.fromkeys([*names, *ALWAYS[template.kind]]))
+    merged["metrics"] = list(dict.fromkeys([*FIRST, *names, *ALWAYS[template.kind]]))
     merged["prompt"] = prompt_of(str(merged["prompt"]), folder)
     return merged
 
@@ -282,6 +285,8 @@ def check_fit(settings: Mapping[str, Any], template: templates.Template, where: 
 
 
 def _check_metrics(names: Sequence[str], settings: Mapping[str, Any], template: templates.Template, where: str) -> None:
+    from lmms_medtasks.contribute.templates import measures
+
     parser = settings.get("parser", "")
     has = {"shift": "shift" in settings, "grid": parser == "position", "letters": parser in ("option", "letter")}
     needs_words = {
@@ -290,20 +295,19 @@ def _check_metrics(names: Sequence[str], settings: Mapping[str, Any], template: 
         "letters": "parser: option or letter",
     }
     for name in names:
-        row = templates.metrics()[name]
-        if template.kind not in row["kinds"]:
-            fitting = [each for each, other in templates.metrics().items() if template.kind in other["kinds"]]
+        fitting = measures.metric_names(template.kind)
+        if name not in fitting:
             raise UserError(f"{where}: the metric {name!r} is not for the template {template.name!r}. Those for it: "
                             f"{', '.join(fitting)}.")  # fmt: skip
-        if row.get("needs") and not has[row["needs"]]:
-            raise UserError(f"{where}: the metric {name!r} needs {needs_words[row['needs']]}.")
+        needed = measures.NEEDS.get(name)
+        if needed and not has[needed]:
+            raise UserError(f"{where}: the metric {name!r} needs {needs_words[needed]}.")
 
 
 def _metric(name: str) -> dict[str, Any]:
-    row = templates.metrics()[name]
-    module, _, attribute = row["aggregation"].rpartition(".")
-    aggregation = getattr(importlib.import_module(module), attribute)
-    return {"metric": name, "aggregation": aggregation, "higher_is_better": row["higher_is_better"]}
+    from lmms_medtasks.harness.scoring import aggregate
+
+    return {"metric": name, "aggregation": aggregate, "higher_is_better": templates.metrics()[name].higher_is_better}
 
 
 def _name(config: Mapping[str, Any]) -> str:

@@ -1,0 +1,330 @@
+"""The report of a contributed benchmark: its tables hold the numbers that hand arithmetic gives."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import pytest
+
+from lmms_medtasks.contribute.templates import measures
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.judges import records
+from lmms_medtasks.judges import registry as protocols
+from lmms_medtasks.judges.protocol import Verdict
+from lmms_medtasks.judges.table import TABLE, key_of
+from lmms_medtasks.report import Options, build
+from lmms_medtasks.report.default_report import published_tables
+from lmms_medtasks.suites import registry
+
+
+def _helper():
+    name = "medtasks_contributed_runs"
+    if name not in sys.modules:
+        spec = importlib.util.spec_from_file_location(name, Path(__file__).parents[1] / "contributed_runs.py")
+        sys.modules[name] = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(sys.modules[name])
+    return sys.modules[name]
+
+
+runs = _helper()
+document = runs.document
+
+
+@pytest.fixture(autouse=True)
+def _nothing_given(monkeypatch):
+    monkeypatch.setattr(registry, "_GIVEN", {})
+    registry.get.cache_clear()
+    yield
+    registry.get.cache_clear()
+
+
+def tables(path, **options):
+    """(part's title, table's key) -> {row labels joined: {column: value}}."""
+    found = {}
+    for part in build([path], Options(resamples=0, **options)).parts:
+        for section in part.sections:
+            for table in section.tables:
+                heads = [column.name for column in table.columns]
+                rows = {}
+                for row in table.rows:
+                    texts = [str(cell.value) for cell, column in zip(row.cells, table.columns, strict=True)
+                             if column.kind == "text"]  # fmt: skip
+                    rows["/".join(texts)] = {head: cell.value for head, cell in zip(heads, row.cells, strict=True)}
+                found[part.title, table.key] = rows
+    return found
+
+
+def test_metrics_tags_and_replies_of_multiple_choice(tmp_path):
+    # Right: 1, 2 of site a (2 of 3); of site b none of 2, one of which could not be read; one request failed.
+    replies = ["A", "A", "B", "B", "?", "[LMMS_EVAL_REQUEST_FAILED after 5 retries] boom"]
+    asked = [(document(n, site="ab"[n > 2]), [reply]) for n, reply in enumerate(replies)]
+    found = tables(runs.write_run(tmp_path, {"lungs": {"template": "multiple_choice", "asked": asked}}))
+    row = found["a model", "results"]["lungs"]
+    assert (row["questions"], row["accuracy"], row["chance"]) == (6, pytest.approx(40), 50)
+    assert (row["parse_rate"], row["failed_requests"]) == (80, 1)
+    by_tag = found["a model", "tags"]
+    assert by_tag["lungs/site/a"]["accuracy"] == pytest.approx(200 / 3) and by_tag["lungs/site/b"]["accuracy"] == 0
+    replies = found["a model", "replies"]["lungs"]
+    assert {name: replies[name] for name in ("right", "wrong", "unreadable", "failed")} == {
+        "right": 2, "wrong": 2, "unreadable": 1, "failed": 1,
+    }  # fmt: skip
+
+
+def test_drop_against_the_same_questions_on_clean_pictures(tmp_path):
+    clean = [(document(n), ["A" if n < 8 else "B"]) for n in range(10)]  # 8 of 10
+    degraded = [(document(n), ["A" if n < 3 else "B"]) for n in range(8)]  # 3 of 8, whose clean forms are all right
+    tasks = {
+        "deg": {"template": "degraded", "asked": degraded, "settings": {"severity": 1}},
+        "deg_clean": {"template": "degraded", "asked": clean, "settings": {"severity": 0}},
+    }
+    row = tables(runs.write_run(tmp_path, tasks))["a model", "levels"]["1/accuracy"]
+    assert (row["pairs"], row["level 0"], row["level"], row["difference"]) == (8, 100, 37.5, -62.5)
+
+
+def test_equal_ids_of_other_questions_are_no_pairs(tmp_path):
+    tasks = {
+        "deg": {"template": "degraded", "asked": [(document(0, "A"), ["A"])], "settings": {"severity": 1}},
+        "deg_clean": {"template": "degraded", "asked": [(document(0, "B"), ["B"])], "settings": {"severity": 0}},
+    }
+    assert tables(runs.write_run(tmp_path, tasks))["a model", "levels"]["1/accuracy"]["pairs"] == 0
+
+
+def test_relative_robustness_and_what_is_lost(tmp_path):
+    # i.i.d. 4 of 5, out of distribution 2 of 4: 0.5 / 0.8
+    asked = [(document(n, set="iid"), ["A" if n else "B"]) for n in range(5)]
+    asked += [(document(n, set="ood"), ["A" if n < 7 else "B"]) for n in range(5, 9)]
+    shift = {"shift": {"column": "x", "iid": "1", "ood": "2"}}
+    found = tables(runs.write_run(tmp_path, {"pair": {"template": "shift_pair", "asked": asked, "settings": shift}}))
+    row = found["a model", "shift"]["pair/accuracy"]
+    assert (row["n iid"], row["iid"], row["n ood"], row["ood"]) == (5, pytest.approx(80), 4, 50)
+    assert (row["change"], row["relative robustness"]) == (pytest.approx(-30), pytest.approx(0.625))
+    assert found["a model", "results"]["pair"]["relative_robustness"] == pytest.approx(0.625)
+
+
+def test_calibration_of_a_task_on_that_template(tmp_path):
+    asked = [(document(n, "AB"[n % 2]), ["A"] * 10) for n in range(4)]  # sure, right on half
+    found = tables(runs.write_run(tmp_path, {"sure": {"template": "calibration", "asked": asked}}))
+    row = found["a model", "results"]["sure"]
+    assert (row["confidence"], row["calibration_shift"]) == (pytest.approx(100), pytest.approx(50))
+    assert (row["ece"], row["brier"]) == (pytest.approx(0.5), pytest.approx(0.5))
+
+
+def test_answers_that_nobody_judged_have_no_mean_and_both_bounds(tmp_path, monkeypatch):
+    # An exact match is settled by a rule; a mean over it would be the rule's.
+    protocol = protocols.get("open_answer")
+    [item] = records.items_of({**document(0, "a spot"), "options": []}, ["a spot"], protocol)
+    best = {each.name: max(each.labels, key=each.labels.get) for each in protocol.dimensions}
+    monkeypatch.setattr(TABLE, "_verdicts", {key_of(protocol, item, 0): Verdict("exact", best)})
+    asked = [({**document(n, answer), "options": []}, ["a spot"]) for n, answer in enumerate(["a spot", "a line", "x"])]
+    path = runs.write_run(tmp_path, {"words": {"template": "open", "asked": asked}})
+    row = tables(path)["a model", "judgements"]["words"]
+    assert (row["by a rule"], row["by the judge"], row["missing"], row["score"]) == (1, 0, 2, None)
+    assert row["judged"] == pytest.approx(100 / 3)
+    assert (row["missing as worst"], row["missing as best"]) == (pytest.approx(100 / 3), pytest.approx(100))
+    [part] = build([path], Options(resamples=0)).parts
+    assert any("2 of 3 judgements are missing" in flag.text for flag in part.flags)
+
+
+def test_two_models_and_a_task_without_pictures(tmp_path):
+    def tasks(right):
+        asked = [(document(n), ["A" if n < right else "B"]) for n in range(4)]
+        blind = [(document(n), ["B"]) for n in range(4)]
+        return {
+            "lungs": {"template": "multiple_choice", "asked": asked},
+            "lungs_noimage": {"template": "multiple_choice", "asked": blind, "settings": {"no_image": True}},
+        }
+
+    for name, right in (("one", 1), ("two", 3)):
+        runs.write_run(tmp_path / name, tasks(right), model=name)
+    found = tables(tmp_path)
+    assert found["Comparison", "differences"]["two/against one/lungs/accuracy"]["difference"] == 50
+    assert found["Comparison", "ways"]["one/no image/accuracy"]["difference"] == -25
+    assert {key[0] for key in found} == {"Comparison", "one", "two", "one (no image)", "two (no image)"}
+
+
+def test_numbers_of_several_tables_do_not_mix(tmp_path):
+    """The sources remember numbers by estimate: one that is forgotten must not leave its place to another."""
+    asked = [(document(n, site="ab"[n % 2], set=("iid", "ood")[n % 2]), ["AB"[n % 2]]) for n in range(40)]
+    shift = {"shift": {"column": "x", "iid": "1", "ood": "2"}}
+    path = runs.write_run(tmp_path, {"pair": {"template": "shift_pair", "asked": asked, "settings": shift}})
+    for _ in range(3):
+        found = tables(path)
+        assert found["a model", "tags"]["pair/site/a"] == {
+            "task": "pair", "tag": "site", "value": "a", "questions": 20, "accuracy": 100, "chance": 50,
+        }  # fmt: skip
+        assert found["a model", "shift"]["pair/accuracy"]["ood"] == 0
+
+
+# --- Whose a task is --------------------------------------------------------------------------------------------------
+
+
+def test_tasks_of_a_folder_are_one_benchmark_and_its_name_can_be_a_files(tmp_path):
+    def name(task, **metadata):
+        return registry.find(task, {"metadata": {"template": "degraded", **metadata}}).name
+
+    assert name("deg") == name("deg_severe") == name("other", benchmark="deg") == "deg"
+    assert name("x", benchmark="../../etc/Passwd") == "etc-passwd"
+    assert name("x", benchmark="medobvious") == "medobvious_contributed"
+    assert registry.find("x", {"metadata": [{"template": "degraded"}]}) is None
+    assert registry.find("x", {"metadata": {"template": "no such"}}) is None
+
+
+OWN = """
+from lmms_medtasks.harness.scoring import metric_values
+from lmms_medtasks.samples.record import MeasureValue, Record
+from lmms_medtasks.suites.estimates import Mean
+from lmms_medtasks.suites.suite import Measure, Metric, Suite, number_of_questions
+
+SUITE = Suite(
+    name="own", title="Own", cluster="image", measures=(Measure("stars", low=1, high=5, unit="stars", digits=2),),
+    metrics=(number_of_questions(), Metric("stars", Mean(measure="stars"), main=True)),
+    tasks={"task": ("questions", "stars")},
+)
+
+
+def process_results(doc, results):
+    record = Record(doc["id"], doc["id"], ("ok",), None, {"stars": MeasureValue(float(len(results[0])))})
+    return metric_values(SUITE, "task", record)
+"""
+
+
+def own_folder(tmp_path, name="own", text=OWN):
+    folder = tmp_path / name
+    folder.mkdir(parents=True)
+    (folder / "measures.py").write_text(text, "utf-8")
+    (folder / f"{name}_task.yaml").write_text(f"task: {name}_task\n", "utf-8")
+    return folder
+
+
+def test_a_folder_with_measures_of_its_own_is_known_once_it_is_given(tmp_path):
+    assert registry.find("own_task", {"metadata": {"benchmark": "own"}}) is None
+    registry.give([own_folder(tmp_path)])
+    suite = registry.find("own_task", {})
+    assert (suite.name, suite.measure("stars").unit) == ("own", "stars")
+    from lmms_medtasks.board.measures import scale
+
+    assert (scale("own_task", "stars").low, scale("own_task", "stars").high) == (1, 5)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("SUITE = 3\n", "wanted SUITE = Suite(...), got int"),
+        ("", "got NoneType"),
+        ("import no_such_module\n", "measures.py can't be imported: ModuleNotFoundError"),
+        (OWN.replace('name="own"', 'name="other"'), "SUITE is called 'other'"),
+        (OWN.replace('"questions", "stars"', '"questions", "stras"'), "Did you mean 'stars'"),
+        (OWN.replace("metrics=(number", 'metrics=(Metric("stars", Mean(measure="stars")), number'), "stands twice"),
+    ],
+)
+def test_a_declaration_that_is_none_is_told_with_its_file(tmp_path, text, said):
+    registry.give([own_folder(tmp_path, f"own{abs(hash(said))}", text.replace('"own"', f'"own{abs(hash(said))}"'))])
+    with pytest.raises(UserError) as error:
+        registry.find(f"own{abs(hash(said))}_task", {})
+    assert said in str(error.value) and "measures.py" in str(error.value)
+
+
+def test_folders_that_cannot_be_told_apart_are_refused(tmp_path):
+    registry.give([own_folder(tmp_path / "a")])
+    registry.give([tmp_path / "a"])  # again is nothing new
+    with pytest.raises(UserError, match="Two benchmarks are called 'own'"):
+        registry.give([own_folder(tmp_path / "b")])
+    other = own_folder(tmp_path / "c", "other")
+    (other / "own_task.yaml").write_text("task: own_task\n", "utf-8")
+    with pytest.raises(UserError, match="Two benchmarks claim the task 'own_task'"):
+        registry.give([other])
+    with pytest.raises(UserError, match="Two benchmarks are called 'medobvious'"):
+        registry.give([own_folder(tmp_path / "d", "medobvious")])
+
+
+def test_a_folder_without_tasks_is_refused(tmp_path):
+    with pytest.raises(UserError, match="has no task"):
+        registry.give([tmp_path])
+    folder = own_folder(tmp_path)
+    (folder / "own_task.yaml").unlink()
+    with pytest.raises(UserError, match="wanted at least one YAML file beside measures.py"):
+        registry.give([folder])
+    with pytest.raises(UserError, match="is no folder"):
+        registry.give([folder / "measures.py"])
+
+
+# --- Bad input --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("model,acuracy\na,1\n", "line 1: unknown|Did you mean 'accuracy'"),
+        ("name,accuracy\na,1\n", "line 1: no column 'model'"),
+        ("model,accuracy,accuracy\na,1,2\n", "line 1: a column stands twice"),
+        ("model,accuracy\na,1\nb,high\n", "line 3: accuracy is 'high'"),
+        ("model,accuracy\na,nan\n", "line 2: accuracy is 'nan'"),
+        ("model,accuracy\na,1,2\n", "line 2: another number of cells"),
+        ("model,accuracy\n,1\n", "line 2: the model has no name"),
+    ],
+)
+def test_published_rows_that_cannot_be_read_are_told_with_file_and_line(tmp_path, text, said):
+    file = tmp_path / "published.csv"
+    file.write_text(text, "utf-8")
+    with pytest.raises(UserError) as error:
+        published_tables(measures.suite("lungs"), file)
+    assert any(each in str(error.value) for each in said.split("|")) and "published.csv" in str(error.value)
+
+
+def test_published_rows_stand_beside_those_of_their_task(tmp_path):
+    folder = tmp_path / "lungs"
+    (folder / "reference").mkdir(parents=True)
+    (folder / "lungs.yaml").write_text("task: lungs\n", "utf-8")
+    (folder / "reference" / "published.csv").write_text(
+        "model,task,source,accuracy\nTheirs,,Table 2,61.5\nTheirs,lungs_b,Table 3,\n", "utf-8"
+    )
+    registry.give([folder])
+    asked = [(document(n), ["A"]) for n in range(4)]
+    path = runs.write_run(tmp_path / "runs", {"lungs": {"template": "multiple_choice", "asked": asked}})
+    found = tables(path)
+    assert found["a model", "published-lungs"]["Theirs/published, Table 2"]["accuracy"] == 61.5
+    assert found["a model", "published-lungs"]["a model/this run"]["accuracy"] == 100
+    assert ("a model", "published-lungs_b") not in found  # of a task that was not run
+    from lmms_medtasks.board.site.rows import published
+
+    [row] = published("lungs", "multiple_choice")
+    assert (row.model, row.cells["accuracy"].value) == ("Theirs", 61.5)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('"version": 2', '"version": 1', "line 2: the record is of version 1"),
+        ('"accuracy": {"score": 1.0}', '"acuracy": {"score": 1.0}', "line 2"),
+        ('"trials": ["A"]', '"trials": []', "line 2: trials is []"),
+    ],
+)
+def test_a_log_that_cannot_be_read_is_told_with_file_and_line(tmp_path, old, new, said):
+    asked = [(document(n), ["A"]) for n in range(3)]
+    path = runs.write_run(tmp_path, {"lungs": {"template": "multiple_choice", "asked": asked}})
+    log = path.with_name("20260101_000000_samples_lungs.jsonl")
+    lines = log.read_text("utf-8").splitlines()
+    assert old in lines[1]
+    log.write_text("\n".join([lines[0], lines[1].replace(old, new), lines[2]]) + "\n", "utf-8")
+    with pytest.raises(UserError) as error:
+        build([path])
+    assert said in str(error.value) and log.name in str(error.value)
+
+
+def test_a_log_that_was_cut_off_is_told_with_file_and_line(tmp_path):
+    asked = [(document(n), ["A"]) for n in range(3)]
+    path = runs.write_run(tmp_path, {"lungs": {"template": "multiple_choice", "asked": asked}})
+    log = path.with_name("20260101_000000_samples_lungs.jsonl")
+    log.write_text(log.read_text("utf-8")[:-40], "utf-8")
+    with pytest.raises(UserError, match=r"samples_lungs\.jsonl, line 3: broken or cut off"):
+        build([path])
+
+
+def test_a_run_whose_folder_declares_its_measures_says_how_to_give_it(tmp_path):
+    asked = [(document(0), ["A"])]
+    path = runs.write_run(tmp_path, {"lungs": {"template": "multiple_choice", "asked": asked}})
+    path.write_text(path.read_text("utf-8").replace('"template": "multiple_choice"', '"benchmark": "lungs"'), "utf-8")
+    with pytest.raises(UserError, match="--include_path FOLDER"):
+        build([path])
