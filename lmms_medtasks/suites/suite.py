@@ -76,6 +76,7 @@ class Suite:
             in which the metric list is written.
         condition: (task, its settings) -> "" as released, or what sets the way of asking apart ("no image").
         task_tags: (task, its settings) -> tags of every question of the task.
+        reply_tags: those of ``tags`` that are of the replies to a question, and not of the question.
         tag_values: tags that have only some values, and these; a log with another is refused.
         identity: columns that make a question one of a condition. What several tasks of a run ask under one condition
             counts once, with the first task's reply.
@@ -94,6 +95,7 @@ class Suite:
     tags: tuple[str, ...] = ()
     condition: Callable[[str, Mapping[str, Any]], str] = lambda task, settings: ""
     task_tags: Callable[[str, Mapping[str, Any]], Mapping[str, Any]] = lambda task, settings: {}
+    reply_tags: tuple[str, ...] = ()
     tag_values: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     identity: tuple[str, ...] = ("id",)
     check: Callable[[Record], str] = lambda record: ""

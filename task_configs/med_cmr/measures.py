@@ -366,6 +366,7 @@ SUITE = Suite(
     cluster="image",
     data=("med_cmr",),
     tags=(*_TAGS, "form", "option_count", "rotation", "parts"),
+    reply_tags=("parts",),
     measures=MEASURES,
     metrics=METRICS,
     tasks={
