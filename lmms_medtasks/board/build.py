@@ -192,15 +192,15 @@ def counts_of(suite: Suite, rows: Samples, original: int | None, effective: int 
     judged = np.array([status is not None for status in rows.column("judgement")], dtype=bool)
     trials = rows.column("trials")
     # What a judge reads is "ok" or nothing; where answers of both kinds are asked for, those that we read count.
-    own = trials[judged] if judged.all() else trials[~judged]
-    replies = [trial for each in own for trial in each if trial != FAILED]
+    by_judge = bool(judged.all())
+    replies = [trial for each in trials[judged == by_judge] for trial in each if trial != FAILED]
     requested, obtained = _judgements(suite, rows)
     return Counts(
         original=original,
         effective=effective,
         rows=len(rows),
         replies=len(replies),
-        parsed=sum(trial == "ok" if judged.all() else trial not in UNREAD for trial in replies),
+        parsed=replies.count("ok") if by_judge else sum(trial not in UNREAD for trial in replies),
         requests=sum(map(len, trials)),
         failed=sum(each.count(FAILED) for each in trials),
         wanted=requested,

@@ -56,9 +56,11 @@ def _rows(suite: Suite, number: int, run: Run) -> Iterator[dict[str, Any]]:
 
 
 def _printable(value: Any) -> Any:
-    if isinstance(value, str):
-        return printable(value)
-    return [_printable(each) for each in value] if isinstance(value, list) else value
+    # Called for each value of a log.
+    kind = type(value)
+    if kind is str:
+        return value if value.isprintable() else printable(value)
+    return [_printable(each) for each in value] if kind is list else value
 
 
 def _declared(suite: Suite, found: Iterable[tuple[Record, int]], file: str) -> Iterator[tuple[Record, int]]:

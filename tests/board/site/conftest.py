@@ -10,6 +10,7 @@ import pytest
 
 from lmms_medtasks.board.collect import collect
 from lmms_medtasks.board.site.build import Options, build
+from lmms_medtasks.samples.record import Judgement, MeasureValue, Record
 from lmms_medtasks.task_configs.medobvious import measures as medobvious_measures
 from lmms_medtasks.task_configs.medq_deg import measures
 
@@ -52,25 +53,24 @@ def medq_deg(letters, said):
 def med_cmr_mcq(letters, said):
     rows = []
     for number, letter in enumerate(letters):
-        record = {
-            "id": f"m{number}", "image_id": f"image {number}", "data": "full", "answer": "A", "option_count": 4,
-            "dimension": ("SOD", "CR")[number % 2], "modality": HOSTILE, "subtype": "x", "question_type": "Counting",
-            "organ_system": "Chest", "trials": [letter], "score": float(letter == "A"),
-        }  # fmt: skip
-        rows.append({"accuracy": record, **counted(1), "filtered_resps": [said], "target": "A", "input": said})
+        score = float(letter == "A")
+        tags = {"form": "mcq", "option_count": 4, "dimension": ("SOD", "CR")[number % 2]}
+        found = record(f"m{number}", number, (letter,), {"accuracy": MeasureValue(score)}, tags, expected="A")
+        rows.append({**found, "accuracy": {"score": score}, "filtered_resps": [said], "target": "A", "input": said})
     return rows
 
 
-def judged(record, metric, score, labels, low, high):
-    """A row of a judged task; a value of None is a judgement that is missing."""
-    status = "missing" if score is None else "judged"
-    verdict = {"status": status, "labels": labels if score is not None else {}, "reason": "", "reply": "{}"}
-    value = {"id": record["id"], "image_id": record["image_id"], "status": status, "judged": int(score is not None)}
-    value |= {"wanted": 1, "low": low if score is None else score, "high": high if score is None else score}
-    if score is not None:
-        value["score"] = score
-    record = {**record, "data": "full", "trials": ["ok"], "verdicts": [[verdict]]}
-    return record, {metric: value, "failed_requests": {"failed": 0, "trials": 1}}
+def record(name, number, trials, values, tags, **more):
+    """The part of a row that holds the record."""
+    own = {"data": "full", "modality": HOSTILE, "subtype": "x", "question_type": "Counting", "organ_system": "Chest"}
+    return {"questions": Record(
+        id=name, cluster=f"image {number}", trials=trials, measures=values, tags={**own, **tags},
+        **{"expected": None, **more},
+    ).to_json()}  # fmt: skip
+
+
+def judgement(judge, item, labels):
+    return Judgement(judge, (item,), (({"status": "judged", "labels": labels, "reason": "", "reply": "{}"},),))
 
 
 def med_cmr_open(letters, said):
@@ -78,16 +78,14 @@ def med_cmr_open(letters, said):
     for number, letter in enumerate(letters):
         star = "5" if letter == "A" else "1"
         names = ("consistency", "coherence", "visual_accuracy", "ground_truth_correctness")
-        record = {
-            "id": f"o{number}", "image_id": f"image {number}", "answer": "a cyst", "dimension": "SOD",
-            "modality": HOSTILE, "subtype": "x", "question_type": "Counting", "organ_system": "Chest",
-            "parts": ["both"], "judge": JUDGE,
-            "items": [{"question": "?", "visual_description": "", "reference": "r", "reasoning": said, "answer": said}],
-        }  # fmt: skip
-        record, row = judged(record, "total", 20.0 * int(star), dict.fromkeys(names, star), 0.0, 100.0)
-        rows.append(
-            {**row, "total": {**record, **row["total"]}, "filtered_resps": [said], "target": "a cyst", "input": said}
-        )
+        item = {"question": "?", "visual_description": "", "reference": "r", "reasoning": said, "answer": said}
+        total = 20.0 * int(star)
+        values = {"total": MeasureValue(total, total, total, 1, 1)}
+        values |= {name: MeasureValue(float(star), float(star), float(star), 1, 1) for name in names}
+        tags = {"form": "open", "dimension": "SOD", "parts": "both"}
+        judged = judgement(JUDGE, item, dict.fromkeys(names, star))
+        found = record(f"o{number}", number, ("ok",), values, tags, judgement=judged)
+        rows.append({**found, "total": {"score": total}, "filtered_resps": [said], "target": "a cyst", "input": said})
     return rows
 
 
@@ -118,31 +116,15 @@ def sure(letters, said):
         side, kind = ("iid", "ood")[number % 2], ("closed", "open")[number // 2 % 2]
         label = ("1" if letter == "A" else "0") if kind == "closed" else ("5" if letter == "A" else "1")
         dimension = "correct" if kind == "closed" else "stars"
-        record = {
-            "id": f"s{number}", "image_id": f"image {number}", "set": side, "answer_type": kind, "modality": "CT",
-            "judge": {**JUDGE, "protocol": f"sure_{kind}"},
-            "items": [{"question": said, "reference": "r", "answer": said}],
-        }  # fmt: skip
-        low, high = (0.0, 1.0) if kind == "closed" else (1.0, 5.0)
-        record, row = judged(record, f"{kind}_{side}", float(label), {dimension: label}, low, high)
-        texts = dict.fromkeys(("exact_match", "f1", "precision", "recall", "bleu"), 0.5)
-        rows.append(
-            {
-                "questions": {**record, "traditional": [texts]},
-                **row,
-                "filtered_resps": [said],
-                "target": "r",
-                "input": said,
-            }
-        )
+        texts = dict.fromkeys(("exact_match", "f1", "precision", "recall", "bleu"), MeasureValue(0.5))
+        values = {kind: MeasureValue(float(label), float(label), float(label), 1, 1), **texts}
+        judged = judgement({**JUDGE, "protocol": f"sure_{kind}"}, {"question": said, "reference": "r", "answer": said},
+                           {dimension: label})  # fmt: skip
+        found = record(f"s{number}", number, ("ok",), values, {"set": side, "answer_type": kind}, judgement=judged)
+        named = {f"{each}_{test}": {} for each in ("closed", "open") for test in ("iid", "ood")}
+        named[f"{kind}_{side}"] = {"score": float(label)}
+        rows.append({**found, **named, "filtered_resps": [said], "target": "r", "input": said})
     return rows
-
-
-def counted(trials):
-    return {
-        "parse_rate": {"parsed": trials, "replies": trials},
-        "failed_requests": {"failed": 0, "trials": trials},
-    }
 
 
 TASKS = {
