@@ -13,6 +13,7 @@ from lmms_medtasks.board.collect import collect
 from lmms_medtasks.board.pack_form import checksum, entry_to_json
 from lmms_medtasks.cli import pack as command
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.suites import registry
 
 TASK = "medq_deg_l1"
 SIGNED = "Ada Lovelace <ada@example.org>"
@@ -272,3 +273,38 @@ def test_a_task_that_is_not_known_here_is_refused_with_the_way_out(packed, tmp_p
     board = collect([written(signed_again(packed), tmp_path)])
     (problem,) = [problem for problem in board.refused if problem.task == "own_task"]
     assert problem.code == "unknown_task" and "--include_path" in problem.reason
+
+
+OWN = """
+from lmms_medtasks.suites.estimates import Mean
+from lmms_medtasks.suites.suite import Measure, Metric, Suite
+
+SUITE = Suite(
+    name="packed_own", title="Own", cluster="image", measures=(Measure("stars", low=1, high=5, unit="stars"),),
+    metrics=(Metric("stars", Mean(measure="stars"), main=True),), tasks={"task": ("stars",)},
+)
+"""
+
+
+def test_a_benchmark_with_measures_of_its_own_is_packed_and_checked_once_its_folder_is_given(
+    tmp_path, runs, monkeypatch
+):
+    monkeypatch.setattr(registry, "_GIVEN", {})
+    folder = tmp_path / "packed_own"
+    folder.mkdir()
+    (folder / "measures.py").write_text(OWN, "utf-8")
+    (folder / "packed_own_task.yaml").write_text("task: packed_own_task\n", "utf-8")
+    rows = runs.choice_rows({"q1": "A", "q2": "A"})
+    for row, stars in zip(rows, (2.0, 5.0), strict=True):
+        row["questions"]["measures"] = {"stars": {"score": stars}}
+        row["stars"] = {"score": stars}
+        del row["accuracy"]
+    runs.write(tmp_path / "run", {"packed_own_task": rows}, metadata={"benchmark": "packed_own"})
+    target = tmp_path / "entry.json"
+    arguments = (tmp_path / "run", "-o", target, "--signed-off-by", SIGNED)
+    result = invoke(*arguments)
+    assert isinstance(result.exception, UserError) and "--include_path" in result.output
+    assert invoke(*arguments, "--include_path", folder).exit_code == 0
+    (entry,) = packs.read(target)
+    assert (entry.interval("stars").estimate, entry.scale("stars").unit) == (3.5, "stars")
+    assert invoke(target, "--check", "--include_path", folder).exit_code == 0
