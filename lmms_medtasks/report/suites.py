@@ -46,7 +46,7 @@ class Suite(Protocol):
     """Which of ``pairs`` and ``parameters`` it makes use of."""
 
     def is_ours(self, run: Run, task: str) -> bool:
-        """Whether the task is one of the suite's; see :func:`lmms_medtasks.samples.runs.is_of_suite`."""
+        """Whether the task is one of the suite's."""
 
     def parts(self, runs: Sequence[Run], options: Options) -> list[Part]:
         """The suite's parts of the document. Each of ``runs`` has a task of the suite; at least one is given.

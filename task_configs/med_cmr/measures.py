@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from lmms_medtasks.data.med_cmr_dimensions import dimensions
 from lmms_medtasks.harness.scoring import MetricValue, metric_values
+from lmms_medtasks.judges import records
 from lmms_medtasks.parsing.option import read_option
 from lmms_medtasks.parsing.reasoned import read_reasoned
 from lmms_medtasks.samples.record import FAILED, KEY, Judgement, MeasureValue, Record
@@ -228,7 +229,7 @@ def open_record(doc: Document, results: Sequence[str | None]) -> Record:
 
     ``parts``: which of its two labelled parts each reply had, joined by ";".
     """
-    trials, judgement = judged.judgement_of(doc, results, PROTOCOL)
+    trials, judgement = records.judgement_of(doc, results, PROTOCOL)
     exact = [exact_match(item["answer"], item["reference"]) for item in judgement.items if isinstance(item, Mapping)]
     tags = judged.tags_of(doc, _TAGS, PROTOCOL)
     record = Record(
