@@ -46,7 +46,7 @@ def verdict(status):
 )
 def test_status_of_a_questions_judgements(statuses, together):
     verdicts = tuple(tuple(map(verdict, each)) for each in statuses)
-    judgement = Judgement({"name": "none"}, (None,) * len(verdicts), verdicts)
+    judgement = Judgement({"name": "none", "protocol": "p"}, (None,) * len(verdicts), verdicts)
     assert judgement.status == together
     record = Record("q", "i", ("ok",), None, {}, judgement=judgement)
     assert from_json(json.loads(json.dumps(record.to_json())), "here").judgement == judgement
