@@ -18,7 +18,7 @@ from lmms_medtasks.board.entries import Counts, Entry, Judge, Model, Questions, 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.judges import identity
 from lmms_medtasks.report.about import limit
-from lmms_medtasks.samples.record import FAILED, UNREAD
+from lmms_medtasks.samples.record import FAILED
 from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.samples.runs import model_name, printable
 from lmms_medtasks.samples.table import FIELDS, Samples
@@ -189,18 +189,15 @@ def model_of(content: Mapping[str, Any]) -> Model:
 
 def counts_of(suite: Suite, rows: Samples, original: int | None, effective: int | None) -> Counts:
     """The counts of an entry from its questions, so that a pack's can be counted again."""
-    judged = np.array([status is not None for status in rows.column("judgement")], dtype=bool)
     trials = rows.column("trials")
-    # What a judge reads is "ok" or nothing; where answers of both kinds are asked for, those that we read count.
-    by_judge = bool(judged.all())
-    replies = [trial for each in trials[judged == by_judge] for trial in each if trial != FAILED]
+    parsed, replies = suite.read_replies(rows)
     requested, obtained = _judgements(suite, rows)
     return Counts(
         original=original,
         effective=effective,
         rows=len(rows),
-        replies=len(replies),
-        parsed=replies.count("ok") if by_judge else sum(trial not in UNREAD for trial in replies),
+        replies=replies,
+        parsed=parsed,
         requests=sum(map(len, trials)),
         failed=sum(each.count(FAILED) for each in trials),
         wanted=requested,

@@ -410,3 +410,12 @@ def test_what_the_exit_status_tells_of(tmp_path, runs, chosen, rules, bad):
     own = tmp_path / "rules.yml"
     own.write_text(rules)
     assert [problem.code for problem in collect([tmp_path], rules=own).bad] == bad
+
+
+def test_what_a_benchmark_calls_a_reply_that_could_be_read_is_its_own(tmp_path, runs):
+    """Of Med-CMR's open answers those with both labelled parts; a pack is counted by the same rule."""
+    rows = runs.judged_rows({"q1": 100.0, "q2": 60.0})
+    rows[1]["questions"]["tags"]["parts"] = "no_reasoning"
+    (entry,) = collect([runs.write(tmp_path, {"med_cmr_open": rows}, metadata={"judge": runs.JUDGE})]).entries
+    assert (entry.counts.parsed, entry.counts.replies) == (1, 2)
+    assert "parts" in entry.answers.column_names and "parts" not in entry.questions.tags
