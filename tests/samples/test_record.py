@@ -73,7 +73,14 @@ GOOD = Record("q", "i", ("A",), "A", {"accuracy": MeasureValue(1.0)}).to_json()
         ({**GOOD, "measures": {"accuracy": {"points": 1}}}, "'points'"),
         ({**GOOD, "tags": {"tier": [1]}}, "the tag 'tier' is [1]"),
         (
-            {**GOOD, "judgement": {"judge": {"name": "j"}, "items": [], "verdicts": [[{"status": "guessed"}]]}},
+            {
+                **GOOD,
+                "judgement": {
+                    "judge": {"name": "j", "protocol": "p"},
+                    "items": [],
+                    "verdicts": [[{"status": "guessed"}]],
+                },
+            },
             "guessed",
         ),
         ({**GOOD, "judgement": {"judge": {}, "items": [], "verdicts": []}}, "names no judge"),
