@@ -38,7 +38,8 @@ MOST_VALUES = 20
 """A tag with more distinct values is no breakdown."""
 
 _OWN_COLUMNS = {
-    "id", "cluster", "pair", "expected", "trials", "judge", "judgement", "verdict_statuses", "verdict_reasons", "run",
+    "id", "cluster", "pair", "expected", "trials", "judge", "judgement", "protocol", "verdict_statuses",
+    "verdict_reasons", "verdict_models", "run",
     "task", "condition", "line", "repeated", "data",
 }  # fmt: skip
 _OUTCOMES = ("right", "wrong", "answered", "empty", *UNREAD, FAILED)
@@ -430,7 +431,7 @@ def published_tables(suite: Suite, file: Path) -> dict[str, Published]:
     where = {task: {"task": task} if "task" in names else {} for task in tasks}
     note = f"Rows marked published: as {PUBLISHED} of the folder has them; these models were not run here."
     return {
-        task: Published(file, {name: name for name in metrics}, _label, (note,), where[task], suite.name)
+        task: Published(file, {name: name for name in metrics}, _label, (note,), where=where[task], default=suite.name)
         for task in tasks
     }
 

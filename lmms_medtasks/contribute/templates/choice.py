@@ -30,7 +30,8 @@ TAKES_SETTINGS = True
 # The question's text stands in the log's input, the picture nowhere; the others are the record's own fields.
 _NO_TAGS = {"question", "options", "image", "images", "answer", "id", "image_id", "question_id"}
 _RESERVED = {
-    "id", "cluster", "pair", "expected", "trials", "judge", "judgement", "verdict_statuses", "verdict_reasons", "run",
+    "id", "cluster", "pair", "expected", "trials", "judge", "judgement", "protocol", "verdict_statuses",
+    "verdict_reasons", "verdict_models", "run",
     "task", "condition", "line", "repeated",
 }  # fmt: skip
 """Columns of the table of questions that are no tags."""
