@@ -16,8 +16,6 @@ import pyarrow.compute as pc
 
 from lmms_medtasks.errors import UserError
 
-_SCALARS = (str, int, float, bool)
-
 
 def compact(column: pa.ChunkedArray | pa.Array) -> pa.DictionaryArray:
     """The column with each distinct value once; numbers, texts, booleans, or lists of texts."""
@@ -82,4 +80,4 @@ def _is(value: Any, kind: str) -> bool:
         return isinstance(value, list) and bool(value) and all(isinstance(each, str) for each in value)
     if isinstance(value, str):
         return value.isprintable()
-    return isinstance(value, _SCALARS) and math.isfinite(value)
+    return isinstance(value, int | float) and math.isfinite(value)

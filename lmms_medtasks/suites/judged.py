@@ -62,7 +62,11 @@ def rescorable(
     ``remeasured`` makes the measures of a record anew from its judgement; ``values_of`` are the hook's metric values.
     """
 
-    return records.scored_by(lambda record: values_of(remeasured(record)))
+    def mark(hook: Hook) -> Hook:
+        marked: Hook = records.scored_by(lambda record: values_of(remeasured(record)))(hook)
+        return marked
+
+    return mark
 
 
 def with_measures(record: Record, measures: Mapping[str, MeasureValue]) -> Record:
