@@ -23,7 +23,9 @@ from pathlib import Path
 import keeping
 import numpy as np
 
+from lmms_medtasks.samples.record import VERSION
 from lmms_medtasks.seeding import generator
+from lmms_medtasks.task_configs.medq_deg import taxonomy
 
 TASK = "medq_deg_calib"
 TRIALS = 10
@@ -93,37 +95,40 @@ def write(folder: Path, models: int, samples: int) -> None:
 def _question(row: int) -> tuple[str, str, str]:
     """What a row has before its replies, up to its trials, and after its score; ``%s`` stands for the trials."""
     level, number = row % 3, row // 3
-    degradation = DEGRADATIONS[number % len(DEGRADATIONS)] if level else ""
+    degradation = DEGRADATIONS[number % len(DEGRADATIONS)] if level else None
+    capability = f"Capability {number % 30}"
+    head = {"doc_id": row, "target": "ABCD"[row % 4], "token_counts": [None], "doc_hash": "0" * 64}
     record = {
-        "id": f"mini-ct-{number:06d}-q{number % 5}/{degradation}/L{level}",
-        "answer": "ABCD"[row % 4],
-        "image_id": f"image-{number % 4306:05d}",
-        "data": "full",
-        "modality": ("CT", "MRI", "X-ray", "Ultrasound")[number % 4],
-        "degradation": degradation,
-        "severity": level,
-        "capability": f"Capability {number % 30}",
-        "source": "made up",
-        "question_id": f"mini-ct-{number:06d}-q{number % 5}",
-        "option_count": 4,
-        "rules": ["single_letter"] * TRIALS,
-        "degradation_parameters": [{"sigma": 0.36, "noise_seed": 1856624775975291}] if level else [],
+        "version": VERSION,
+        "id": f"mini-ct-{number:06d}-q{number % 5}/{degradation or ''}/L{level}",
+        "cluster": f"image-{number % 4306:05d}",
+        "expected": "ABCD"[row % 4],
+        "tags": {
+            "data": "full",
+            "source": "made up",
+            "modality": ("CT", "MRI", "X-ray", "Ultrasound")[number % 4],
+            "severity": level,
+            "capability": capability,
+            "mid": taxonomy.mid_of_name(capability),
+            "degradation": degradation,
+            "category": taxonomy.category_of(degradation) if degradation else None,
+            "option_count": 4,
+        },
+        "pair": f"mini-ct-{number:06d}-q{number % 5}",
+        "details": {
+            "rules": ["single_letter"] * TRIALS,
+            "degradation_parameters": [{"sigma": 0.36, "noise_seed": 1856624775975291}] if level else [],
+        },
     }
-    empty = {f"accuracy_l{each}": {} for each in range(3) if each != level}
     rest = {
-        **empty,
-        **dict.fromkeys(
-            [f"{name}_l{each}" for name in ("confidence", "shift") for each in range(3)], "see accuracy_l*"
-        ),
-        "parse_rate": {"parsed": TRIALS, "replies": TRIALS},
-        "failed_requests": {"failed": 0, "trials": TRIALS},
-        "identical_trials": {"identical": False},
+        **{f"accuracy_l{each}": {} for each in range(3)},
+        **{f"{name}_l{each}": {} for name in ("confidence", "shift") for each in range(3)},
+        **dict.fromkeys(("parse_rate", "failed_requests", "identical_trials"), {}),
         "input": f"You are a medical AI assistant. Question {row}: " + "what does the picture show? " * 20,
     }
-    head = json.dumps({"doc_id": row, "target": record["answer"], "token_counts": [None], "doc_hash": "0" * 64})
-    before = head[:-1] + ', "filtered_resps": '
-    middle = f', "accuracy_l{level}": {json.dumps(record)[:-1].replace("%", "%%")}, "trials": %s, "score": '
-    return before, middle, "}, " + json.dumps(rest)[1:] + "\n"
+    before = json.dumps(head)[:-1] + ', "filtered_resps": '
+    middle = f', "questions": {json.dumps(record)[:-1].replace("%", "%%")}, "trials": %s, '
+    return before, middle + '"measures": {"accuracy": {"score": ', "}}}, " + json.dumps(rest)[1:] + "\n"
 
 
 def _result(model: int, samples: int, means: dict[str, float]) -> dict[str, object]:

@@ -9,6 +9,7 @@ from typing import Any
 from lmms_medtasks.judges import prompts
 from lmms_medtasks.judges.protocol import Protocol
 from lmms_medtasks.judges.settings import Settings
+from lmms_medtasks.samples.record import Judgement
 
 NOT_AN_LLM = "token F1 against the reference, not a language model: for smoke tests only"
 _LABEL = " (lexical judge, no LLM)"
@@ -75,20 +76,13 @@ def differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
     ]  # fmt: skip
 
 
-def answered_models(record: Mapping[str, Any]) -> list[str]:
-    """The models that gave a record's verdicts, by their servers' own word, sorted; "" for a server that named none.
+def answered_models(judgement: Judgement) -> list[str]:
+    """The models that gave a question's verdicts, by their servers' own word, sorted; "" for a server that named none.
 
-    [] where no server gave one: a rule settled all, all are missing, or the judge is no language model. What is not in
-    the form of a record counts as nothing.
+    [] where no server gave one: a rule settled all, all are missing, or the judge is no language model.
     """
-    answers = record.get("verdicts")
-    verdicts = [
-        verdict
-        for trials in (answers if isinstance(answers, list) else [])
-        for verdict in (trials if isinstance(trials, list) else [])
-        if isinstance(verdict, Mapping) and verdict.get("status") == "judged"
-    ]
-    return sorted({str(verdict["model"]) for verdict in verdicts if verdict.get("model") is not None})
+    given = [each for verdicts in judgement.verdicts for each in verdicts if each["status"] == "judged"]
+    return sorted({str(each["model"]) for each in given if each.get("model") is not None})
 
 
 def full_name(judge: Mapping[str, Any], model: str | None = None) -> str:
@@ -111,12 +105,6 @@ def one_model_advice(settings: Settings, model: str) -> str:
     """What to do where a server answers as ``model`` and verdicts of another are there."""
     name = f"{settings.provider}:{model}" if model else "NAME, at a server that names its model"
     return f"Verdicts of two models must not stand in one mean. All by one: lmms-medtasks judge RUN --judge {name}"
-
-
-def full_names(record: Mapping[str, Any]) -> list[str]:
-    """:func:`full_name` of who judged a record, once for each model that answered."""
-    models: Sequence[str | None] = answered_models(record) or [None]
-    return [full_name(record["judge"], model) for model in models]
 
 
 def without_unanswered(names: Iterable[str]) -> list[str]:

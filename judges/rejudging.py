@@ -8,7 +8,7 @@ import functools
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,8 @@ from lmms_medtasks.judges.protocol import Item, Protocol, Verdict
 from lmms_medtasks.judges.settings import Settings
 from lmms_medtasks.judges.table import Key, key_of
 from lmms_medtasks.samples import result_files as results
+from lmms_medtasks.samples import runs
+from lmms_medtasks.samples.record import Judgement, Record
 
 NOT_HERE = "reply not on this machine"
 
@@ -45,8 +47,13 @@ class Judged:
     @functools.cached_property
     def has_verdicts(self) -> bool:
         """Whether a judge gave any: one that never answered (a wrong address) is no one's judge yet."""
-        rows = (sample.record.get("verdicts") for sample in self.run.samples(self.task))
-        return any(each["status"] == "judged" for row in rows for verdicts in row or () for each in verdicts)
+        verdicts = (each for judgement in self.judgements() for given in judgement.verdicts for each in given)
+        return any(each["status"] == "judged" for each in verdicts)
+
+    def judgements(self) -> Iterator[Judgement]:
+        """The judgements in the log, in its order."""
+        found = (record.judgement for record, _ in runs.records(self.run, self.task))
+        return (judgement for judgement in found if judgement is not None)
 
     def by(self, settings: Settings) -> bool:
         """Whether the file's verdicts are of this judge, or of none yet."""
@@ -55,8 +62,7 @@ class Judged:
     @functools.cached_property
     def models(self) -> frozenset[str]:
         """The models whose verdicts the log holds; see :func:`lmms_medtasks.judges.identity.answered_models`."""
-        rows = self.run.samples(self.task)
-        return frozenset(name for sample in rows for name in identity.answered_models(sample.record))
+        return frozenset(name for judgement in self.judgements() for name in identity.answered_models(judgement))
 
     def check_same(self, settings: Settings) -> None:
         """Raise UserError unless this judge, with these settings and prompts, gave the file's verdicts, if any."""
@@ -77,12 +83,16 @@ class Judged:
 
 @dataclass(frozen=True)
 class Done:
-    """What became of a task. ``kept``: verdicts of the log that stayed; ``results``: its new entry in the file."""
+    """What became of a task. ``kept``: verdicts of the log that stayed; ``results``: its new entry in the file.
+
+    ``models``: those whose verdicts stand in its log now.
+    """
 
     judged: Judged
     counts: Counts
     kept: int
     results: Mapping[str, Any]
+    models: frozenset[str]
 
 
 def judged_tasks(runs: Sequence[results.Run], tasks: Sequence[str]) -> list[Judged]:
@@ -137,7 +147,7 @@ def rejudge(
         if config.get("task_alias") or not judge.settings.is_llm:
             config["task_alias"] = identity.labelled(config.get("task_alias") or each.task, judge.settings)
         config.setdefault("metadata", {})["judge"] = identity.summary(judge.settings, each.protocols)
-    models = {name for rows in logs.values() for row in rows for name in _models_of(row)}
+    models = {name for each in done for name in each.models}
     _check_one_model(models.union(*(each.models for each in others)), run, judge.settings)
     for task in content["results"]:
         sizes.setdefault(task, run.sample_count(task) or 0)
@@ -171,10 +181,6 @@ def _check_one_model(models: Iterable[str], run: results.Run, settings: Settings
         raise UserError(f"{run.path} stays as it is: {settings.name} is {said} there. {advice}.")
 
 
-def _models_of(row: Mapping[str, Any]) -> list[str]:
-    return identity.answered_models(results.record_of(dict(row)) or {})
-
-
 def _leave(content: dict[str, Any], tasks: set[str]) -> None:
     """Leave only ``tasks`` in a result file's content; groups that hold others go with them."""
     groups = {name for name, members in content.get("group_subtasks", {}).items() if members and set(members) <= tasks}
@@ -188,9 +194,12 @@ def _rejudged(
     each: Judged, judge: Judge, definitions: rescoring.Definitions, say: Say
 ) -> tuple[list[dict[str, Any]], Done]:
     metrics_of = definitions.metrics_of(each.task)
-    rows = _read(each)
+    rows = [row for _, row in each.run.rows(each.task)]
     documents = _Documents(each, definitions)
-    answers = [_Answers.of(results.record_of(row) or {}, documents, judge.settings) for row in rows]
+    answers = [
+        _Answers.of(record, f"{each.run.samples_file(each.task)}, line {line}", documents, judge.settings)
+        for record, line in runs.records(each.run, each.task)
+    ]
     counts = Counts()
     found: dict[Key, Verdict] = {}
     for protocol in each.protocols:
@@ -200,19 +209,15 @@ def _rejudged(
         counts = counts.and_also(some)
     if lost := sum(answer.lost for answer in answers):
         counts = counts.and_also(Counts(missing=lost, reasons={NOT_HERE: lost}))
-    fresh = [metrics_of(answer.judged(found, judge.settings)) for answer in answers]
+    judged = [answer.judged(found, judge.settings) for answer in answers]
+    models = frozenset(name for judgement in judged for name in identity.answered_models(judgement))
+    fresh = [
+        metrics_of(replace(answer.record, judgement=judgement))
+        for answer, judgement in zip(answers, judged, strict=True)
+    ]
     new = [{**row, **metrics} for row, metrics in zip(rows, fresh, strict=True)]
     entry = rescoring.results_of(each.task, definitions.of(each.task), each.config, fresh, _filter(each))
-    return new, Done(each, counts, sum(answer.kept for answer in answers), entry)
-
-
-def _read(each: Judged) -> list[dict[str, Any]]:
-    """The rows of the sample log, each checked to hold a record with verdicts."""
-    for sample in each.run.samples(each.task):
-        if "judge" not in sample.record or "verdicts" not in sample.record:
-            raise UserError(f"{each.run.samples_file(each.task)}, line {sample.line}: its record holds no verdicts.")
-    with each.run.samples_file(each.task).open("rb") as file:
-        return [json.loads(line) for line in file if line.strip()]
+    return new, Done(each, counts, sum(answer.kept for answer in answers), entry, models)
 
 
 class _Documents:
@@ -222,17 +227,18 @@ class _Documents:
         self._each, self._definitions = each, definitions
         self._documents: dict[str, Mapping[str, Any]] | None = None
 
-    def items(self, record: Mapping[str, Any]) -> list[Item | None]:
-        if record["items"] != records.WITHHELD:
-            return [fields and Item(record["id"], fields) for fields in record["items"]]
+    def items(self, id: str, judgement: Judgement) -> list[Item | None]:
+        """For each reply to a question the item that is judged; None where there is none, or it is not here."""
+        if not isinstance(judgement.items, str):
+            return [fields and Item(id, fields) for fields in judgement.items]
         if self._documents is None:
             self._documents = self._load()
-        document = self._documents.get(record["id"])
+        document = self._documents.get(id)
         if document is None:
-            raise UserError(f"Task {self._each.task!r}: no document {record['id']!r} in the data that are here.")
-        replies = [withheld.recall(digest) for digest in record["replies"]]
+            raise UserError(f"Task {self._each.task!r}: no document {id!r} in the data that are here.")
+        replies = [withheld.recall(digest) for digest in judgement.replies or ()]
         return [
-            None if reply is None else records.items_of(document, [reply], records.protocol_of(record))[0]
+            None if reply is None else records.items_of(document, [reply], records.protocol_of(judgement))[0]
             for reply in replies
         ]
 
@@ -253,27 +259,30 @@ class _Documents:
 class _Answers:
     """The answers in a record. ``items``: one a reply, None where there is nothing to judge, or it is not here."""
 
-    record: Mapping[str, Any]
+    record: Record
+    judgement: Judgement
     protocol: Protocol
     items: Sequence[Item | None]
     keep: bool
 
     @classmethod
-    def of(cls, record: Mapping[str, Any], documents: _Documents, settings: Settings) -> _Answers:
-        """The record's verdicts stay where this very judge gave them."""
-        protocol = records.protocol_of(record)
-        same = not identity.differences(record["judge"], identity.describe(settings, protocol))
-        return cls(record, protocol, documents.items(record), keep=same)
+    def of(cls, record: Record, where: str, documents: _Documents, settings: Settings) -> _Answers:
+        """The record's verdicts stay where this very judge gave them. ``where``: its file and line, for messages."""
+        if record.judgement is None:
+            raise UserError(f"{where}: its record holds no verdicts.")
+        protocol = records.protocol_of(record.judgement)
+        same = not identity.differences(record.judgement.judge, identity.describe(settings, protocol))
+        return cls(record, record.judgement, protocol, documents.items(record.id, record.judgement), keep=same)
 
     @property
     def kept(self) -> int:
         """How many of the log's verdicts stay."""
-        return sum(self._stays(each, n) for each in self.record["verdicts"] for n in range(len(each)))
+        return sum(self._stays(each, n) for each in self.judgement.verdicts for n in range(len(each)))
 
     @property
     def lost(self) -> int:
         """How many verdicts stay missing because the reply to judge is not here."""
-        pairs = zip(self.items, self.record["verdicts"], strict=True)
+        pairs = zip(self.items, self.judgement.verdicts, strict=True)
         return sum(not self._stays(old, n) for item, old in pairs if item is None for n in range(len(old)))
 
     def _stays(self, old: Sequence[Mapping[str, Any]], trial: int) -> bool:
@@ -281,18 +290,18 @@ class _Answers:
 
     def wanted(self) -> Iterator[Wanted]:
         """What is to be judged."""
-        for item, old in zip(self.items, self.record["verdicts"], strict=True):
+        for item, old in zip(self.items, self.judgement.verdicts, strict=True):
             if item is not None:
                 trials = range(self.protocol.trials)
                 yield from ((item, trial) for trial in trials if not self._stays(old, trial))
 
-    def judged(self, found: Mapping[Key, Verdict], settings: Settings) -> dict[str, Any]:
-        """The record with the verdicts that ``found`` has for it."""
-        verdicts = [
-            [self._verdict(item, old, trial, found) for trial in self._trials(item, old)]
-            for item, old in zip(self.items, self.record["verdicts"], strict=True)
-        ]
-        return {**self.record, "judge": identity.describe(settings, self.protocol), "verdicts": verdicts}
+    def judged(self, found: Mapping[Key, Verdict], settings: Settings) -> Judgement:
+        """The record's judgement with the verdicts that ``found`` has for it."""
+        verdicts = tuple(
+            tuple(self._verdict(item, old, trial, found) for trial in self._trials(item, old))
+            for item, old in zip(self.items, self.judgement.verdicts, strict=True)
+        )
+        return replace(self.judgement, judge=identity.describe(settings, self.protocol), verdicts=verdicts)
 
     def _trials(self, item: Item | None, old: Sequence[Any]) -> range:
         return range(len(old) if item is None else self.protocol.trials)

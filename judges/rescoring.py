@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.samples.record import Record
 
 Metrics = Mapping[str, Any]
 
@@ -35,7 +36,7 @@ class Definitions:
         path = self.manager.task_index[name]["yaml_path"]
         return binding.bound(config, path if isinstance(path, str) else None)
 
-    def metrics_of(self, name: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    def metrics_of(self, name: str) -> Callable[[Record], dict[str, Any]]:
         """The pure function that makes a task's metrics of a record."""
         found = getattr(self.of(name).get("process_results"), "metrics_of", None)
         if found is None:

@@ -7,6 +7,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from lmms_medtasks.samples.record import Judgement, MeasureValue, Record
+
 FINGERPRINT = {"code": "c0de", "prompt": "9409"}
 JUDGE = {
     "name": "openai:judge",
@@ -14,39 +16,39 @@ JUDGE = {
     "is_paper_judge": False,
     "protocols": [{"protocol": "med_cmr_open", "version": 1, "digest": "d16e57"}],
 }
+TAGS = {
+    "data": "full", "modality": "CT", "severity": 1, "capability": "Counting", "option_count": 4, "dimension": "SOD",
+    "form": "mcq", "task_type": "detection_open", "tier": 1, "negative": 0, "grid": "2x2", "paper_task": "t3",
+}  # fmt: skip
 
 
 def choice_rows(trials: Mapping[str, str], *, images: int | None = None, **tags: Any) -> list[dict[str, Any]]:
     """A row a question, id -> its trials ("AAB"; "-" unreadable, "!" failed); the right answer is A.
 
-    ``images``: questions are spread over so many images; default: each has its own.
+    ``images``: questions are spread over so many images; default: each has its own. The tags are those that every
+    benchmark wants, so that the rows may be of a task of any.
     """
     rows = []
     for number, (name, letters) in enumerate(trials.items()):
-        read = [{"-": "unreadable", "!": "failed"}.get(letter, letter) for letter in letters]
+        read = tuple({"-": "unreadable", "!": "failed"}.get(letter, letter) for letter in letters)
         replies = [each for each in read if each != "failed"]
-        record: dict[str, Any] = {
-            "id": name,
-            "image_id": f"image {number % images if images else number}",
-            "data": "full",
-            "answer": "A",
-            "option_count": 4,
-            "modality": "CT",
-            "severity": 1,
-            **tags,
-            "trials": read,
-        }
-        if replies:
-            record["score"] = replies.count("A") / len(replies)
-        parsed = sum(each != "unreadable" for each in replies)
+        score = replies.count("A") / len(replies) if replies else None
+        cluster = f"image {number % images if images else number}"
+        record = Record(
+            id=name,
+            cluster=cluster,
+            trials=read,
+            expected="A",
+            measures={"accuracy": MeasureValue(score)},
+            tags={**TAGS, **tags},
+        )
         rows.append(
             {
                 "doc_id": number,
                 "target": "A",
                 "filtered_resps": [f"reply {letter} to {name}" for letter in letters],
-                "accuracy": record,
-                "parse_rate": {"parsed": parsed, "replies": len(replies)},
-                "failed_requests": {"failed": len(read) - len(replies), "trials": len(read)},
+                "questions": record.to_json(),
+                "accuracy": {} if score is None else {"score": score, "cluster": cluster},
                 "input": f"prompt of {name}",
             }
         )
@@ -62,28 +64,29 @@ def judged_rows(
     """
     rows = []
     for number, (name, total) in enumerate(totals.items()):
-        value: dict[str, Any] = {
-            "id": name,
-            "image_id": f"image {number}",
-            "status": "missing" if total is None else "exact" if name in settled else "judged",
-            "judged": int(total is not None),
-            "wanted": 1,
-            "low": 0.0 if total is None else total,
-            "high": 100.0 if total is None else total,
-        }
-        if total is not None:
-            value["score"] = total
-        record = {
-            **value, "data": "full", "dimension": "SOD", "trials": ["ok"], "judge": {"name": judge},
-            "items": [{"answer": "secret"}], "verdicts": [[]], "answer": "a long text that is no letter",
-        }  # fmt: skip
+        status = "missing" if total is None else "exact" if name in settled else "judged"
+        low, high = (0.0, 100.0) if total is None else (total, total)
+        value = MeasureValue(total, low, high, int(total is not None), 1)
+        record = Record(
+            id=name,
+            cluster=f"image {number}",
+            trials=("ok",),
+            expected=None,
+            measures={"total": value},
+            tags={"data": "full", "dimension": "SOD", "form": "open", "parts": "both"},
+            judgement=Judgement(
+                {"name": judge, "protocol": "med_cmr_open"},
+                ({"answer": "secret"},),
+                (({"status": status, "labels": {}, "reason": "", "reply": ""},),),
+            ),
+        )
         rows.append(
             {
                 "doc_id": number,
                 "target": "reference text",
                 "filtered_resps": [f"answer to {name}"],
-                "total": record,
-                "failed_requests": {"failed": 0, "trials": 1},
+                "questions": record.to_json(),
+                "total": {**({} if total is None else {"score": total}), "requested": 1},
                 "input": f"prompt of {name}",
             }
         )
@@ -102,20 +105,21 @@ def write_judged(
     """Write a run of ``med_cmr_open`` as judged at ``url``; verdicts of another ``status`` name no model."""
     rows = judged_rows(totals)
     for row in rows:
-        named = model_that_answers if status == "judged" else None
-        row["total"]["judge"]["endpoint"] = url
-        row["total"]["verdicts"] = [[{"status": status, "labels": {}, "reason": "", "reply": "", "model": named}]]
+        judgement = row["questions"]["judgement"]
+        judgement["judge"]["endpoint"] = url
+        named = {"model": model_that_answers} if status == "judged" else {}
+        judgement["verdicts"] = [[{"status": status, "labels": {}, "reason": "", "reply": "", **named}]]
     return write(folder, {"med_cmr_open": rows}, metadata={"judge": {**JUDGE, "endpoint": url}}, **chosen)
 
 
-def means(rows: Iterable[Mapping[str, Any]]) -> dict[str, float]:
-    """What the harness would report: the mean score of each metric."""
+def means(rows: Iterable[Mapping[str, Any]]) -> dict[str, float | None]:
+    """What the harness would report: the mean score of each metric, null where no question has one."""
     found: dict[str, list[float]] = {}
     for row in rows:
         for name, value in row.items():
-            if isinstance(value, dict) and "score" in value:
-                found.setdefault(f"{name},trials", []).append(value["score"])
-    return {name: sum(values) / len(values) for name, values in found.items()}
+            if isinstance(value, dict) and name != "questions":
+                found.setdefault(f"{name},trials", []).extend([value["score"]] if "score" in value else [])
+    return {name: sum(values) / len(values) if values else None for name, values in found.items()}
 
 
 def write(

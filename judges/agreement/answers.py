@@ -14,15 +14,13 @@ from lmms_medtasks.errors import UserError, unknown
 from lmms_medtasks.judges import identity, records, registry
 from lmms_medtasks.judges.protocol import Protocol
 from lmms_medtasks.samples import runs as report_runs
+from lmms_medtasks.samples.record import Judgement, Record
 from lmms_medtasks.samples.result_files import Run
 
 TOTAL = "total"
 """The measure that :attr:`Protocol.total` makes of all dimensions."""
 
 _MODEL = "model"
-_NOT_TAGS = {"id", "image_id", "trials", "judge", "items", "verdicts", "replies"} | {
-    "status", "score", "low", "high", "judged", "wanted"
-}  # fmt: skip
 
 
 class AnswerKey(NamedTuple):
@@ -152,12 +150,13 @@ def _nothing(found: Sequence[Run], tasks: Sequence[str]) -> UserError:
 
 def _answers(run: Run, task: str) -> Iterator[tuple[str, Answer, str]]:
     """For each of the task's answers its protocol's name, the answer, and a description of its judge as text."""
-    for sample, where in report_runs.samples(run, task):
-        record = sample.record
-        report_runs.required(record, ("id", "image_id", "judge", "items", "verdicts"), where, "judged")
+    for record, line in report_runs.records(run, task):
+        where = f"{run.samples_file(task)}, line {line}"
+        if record.judgement is None:
+            raise UserError(f"{where}: its record holds no verdicts. The log is not of a judged task of ours.")
         try:
-            protocol = records.protocol_of(record)
-            yield from ((protocol.name, *row) for row in _of_record(record, run, task, protocol))
+            protocol = records.protocol_of(record.judgement)
+            yield from ((protocol.name, *row) for row in _of_record(record, record.judgement, run, task, protocol))
         except UserError as error:
             raise UserError(f"{where}: {error}") from error
         except (KeyError, TypeError, IndexError, ValueError) as error:
@@ -167,31 +166,31 @@ def _answers(run: Run, task: str) -> Iterator[tuple[str, Answer, str]]:
             ) from error
 
 
-def _of_record(record: Mapping[str, Any], run: Run, task: str, protocol: Protocol) -> Iterator[tuple[Answer, str]]:
+def _of_record(
+    record: Record, judgement: Judgement, run: Run, task: str, protocol: Protocol
+) -> Iterator[tuple[Answer, str]]:
     measures: dict[str, records.Measure] = {each.name: each.name for each in protocol.dimensions}
     if protocol.total:
         measures[TOTAL] = protocol.total
-    numbers = {name: iter(records.scores(record, measure)) for name, measure in measures.items()}
-    withheld = record["items"] == records.WITHHELD
-    model, judge = report_runs.model_name(run.content), record["judge"]
-    tags = {name: value for name, value in record.items() if name not in _NOT_TAGS}
-    for place, (status, verdicts) in enumerate(zip(record["trials"], record["verdicts"], strict=True)):
+    numbers = {name: iter(records.scores(judgement, measure)) for name, measure in measures.items()}
+    model, judge = report_runs.model_name(run.content), judgement.judge
+    answered = " + ".join(map(identity.answer_phrase, identity.answered_models(judgement))) or None
+    described = {key: judge.get(key) for key in (*identity.SAME, "note")} | {_MODEL: answered}
+    for place, (status, verdicts) in enumerate(zip(record.trials, judgement.verdicts, strict=True)):
         scores = {name: tuple(itertools.islice(each, len(verdicts))) for name, each in numbers.items()}
         answer = Answer(
-            key=AnswerKey(model, str(record["id"]), place + 1),
+            key=AnswerKey(model, record.id, place + 1),
             judge=str(judge["name"]),
             task=task,
             run=str(run.path),
-            cluster=str(record["image_id"]),
-            status=str(status),
-            tags=tags,
-            fields=None if withheld else record["items"][place],
-            digest=str(record["replies"][place]) if withheld else "",
+            cluster=record.cluster,
+            status=status,
+            tags=record.tags,
+            fields=None if isinstance(judgement.items, str) else judgement.items[place],
+            digest="" if judgement.replies is None else str(judgement.replies[place]),
             settled=bool(verdicts) and all(verdict["status"] == "exact" for verdict in verdicts),
             scores=scores,
         )
-        answered = " + ".join(map(identity.answer_phrase, identity.answered_models(record))) or None
-        described = {key: judge.get(key) for key in (*identity.SAME, "note")} | {_MODEL: answered}
         yield answer, json.dumps(described, sort_keys=True)
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
+from lmms_medtasks.board.build import LINE
 from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.samples import result_files as results
+from lmms_medtasks.samples.record import KEY, from_json
 
 _ENDS = 2_000
 
@@ -28,20 +30,24 @@ def of(entry: Entry, ids: Collection[str]) -> dict[str, Shown]:
     if entry.credentialed or entry.source.samples is None:
         return {}
     wanted = set(ids)
+    lines = {
+        line: id
+        for line, id in zip(entry.answers.column(LINE).to_pylist(), entry.questions.ids.tolist(), strict=True)
+        if id in wanted
+    }
     found: dict[str, Shown] = {}
     with entry.source.samples.open("rb") as file:
         for number, line in enumerate(file, start=1):
-            if line.strip() and len(found) < len(wanted):
+            if number in lines:
                 row = results.row_of(line, number, entry.source.samples)
-                record = results.record_of(row) or {}
-                name = str(record.get("id"))
+                record = from_json(row.get(KEY), f"{entry.source.samples}, line {number}")
                 # Withheld by its terms, whatever the result file says of them.
-                if name in wanted and not isinstance(record.get("items"), str):
+                if record.judgement is None or not isinstance(record.judgement.items, str):
                     replies = row.get("filtered_resps")
                     texts = replies if isinstance(replies, list) else []
-                    target = results.expected(record)
+                    target = record.right_answer
                     target = row.get("target", "") if target is None else target
-                    found[name] = Shown(_cut(row.get("input", "")), _cut(target), tuple(map(_cut, texts)))
+                    found[lines[number]] = Shown(_cut(row.get("input", "")), _cut(target), tuple(map(_cut, texts)))
     return found
 
 

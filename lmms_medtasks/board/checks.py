@@ -34,6 +34,9 @@ def _problem(rules: Rules, entry: Entry, code: str, reason: str) -> Problem:
 
 
 def _task(entry: Entry) -> Found:
+    if entry.declaration is None:
+        yield "unknown_task", f"{entry.task} is not known here. {installed.ADVICE}"
+        return
     if installed.of_task(entry.task) is None:
         # A pack's suite is what somebody wrote: no task that is not installed gets into one of ours.
         told = any(entry.settings.get(name) for name in installed.TOLD) and entry.suite not in installed.suites()
@@ -69,7 +72,7 @@ def _extent(entry: Entry) -> Found:
         yield "limited", f"Only {counts.effective:,} of {counts.original:,} questions were asked{limit}."
     if counts.effective is not None and counts.rows != counts.effective:
         yield "missing_samples", f"{counts.rows:,} questions in the log, {counts.effective:,} were asked."
-    if not entry.measures:
+    if not entry.metrics:
         yield "no_scores", "No answer has a score."
 
 

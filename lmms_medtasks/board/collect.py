@@ -14,7 +14,6 @@ from typing import Any
 from lmms_medtasks.board import checks, installed, packs, references, run_form
 from lmms_medtasks.board.build import entry_of
 from lmms_medtasks.board.entries import Board, Entry, Problem, Questions
-from lmms_medtasks.board.reading import read_log
 from lmms_medtasks.board.rules import Rules
 from lmms_medtasks.board.rules import read as read_rules
 from lmms_medtasks.errors import UserError
@@ -33,12 +32,6 @@ class Job:
     path: Path
     run: Run | None = None
     task: str = ""
-
-    @property
-    def cluster(self) -> str:
-        """The field that questions about the same thing share, by which the harness clusters standard errors."""
-        configs = self.run.content.get("configs", {}) if self.run else {}
-        return str(configs.get(self.task, {}).get("cluster_key") or "image_id")
 
     @property
     def size(self) -> int:
@@ -148,6 +141,9 @@ def _of_task(run: Run, task: str, rules: Rules) -> Job | Problem:
     wrong = run_form.of_task(run.content, task)
     if wrong:
         return rules.problem("unreadable", f"{run.path}: {printable(wrong)}.", run.path, shown, model)
+    if installed.declaration(task, installed.told_of(run.content["configs"][task])) is None:
+        said = f"{shown} is not known here, so its log can't be read. {installed.ADVICE}"
+        return rules.problem("unknown_task", said, run.path, shown, model)
     if task not in run.tasks:
         return rules.problem("no_result", f"The run stopped before {task} had a result.", run.path, task, model)
     if not run.samples_file(task).is_file():
@@ -185,7 +181,7 @@ def read_job(job: Job, rules: Rules, given: Sequence[Path] = ()) -> Problem | li
         except UserError as error:
             return rules.problem("bad_pack", str(error), job.path)
     try:
-        return [entry_of(job.run, job.task, read_log(job.run.samples_file(job.task), job.cluster))]
+        return [entry_of(job.run, job.task)]
     except UserError as error:
         return rules.problem("broken_log", str(error), job.run.path, job.task, model_name(job.run.content))
 

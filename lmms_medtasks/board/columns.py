@@ -1,68 +1,83 @@
-"""Columns of few distinct values, a byte or two a row."""
+"""Compact columns of a table: each distinct value once, and for each row a code of a byte or two.
+
+A column is an Arrow dictionary array. Its values stand in the order of their first row, so that equal columns are equal
+to the byte, in memory and as JSON.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
-Scalar = str | int | float | bool | None
+from lmms_medtasks.errors import UserError
 
 
-@dataclass(frozen=True)
-class Coded:
-    """A column of few distinct values: ``values[codes]``.
+def compact(column: pa.ChunkedArray | pa.Array) -> pa.DictionaryArray:
+    """The column with each distinct value once; numbers, texts, booleans, or lists of texts."""
+    array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    if pa.types.is_dictionary(array.type):
+        array = array.dictionary_decode()
+    if pa.types.is_list(array.type):
+        return _compact_lists(array)
+    if pa.types.is_null(array.type):
+        array = array.cast(pa.string())
+    encoded = pc.dictionary_encode(array)
+    return _coded(encoded.indices, encoded.dictionary)
 
-    Attributes:
-        values: the distinct values; ``values[0]`` is always None, "there is none".
-        codes: (n,) unsigned integers.
+
+def _compact_lists(array: pa.Array) -> pa.DictionaryArray:
+    known: dict[tuple[Any, ...], int] = {}
+    codes = [None if each is None else known.setdefault(tuple(each), len(known)) for each in array.to_pylist()]
+    return _coded(pa.array(codes, pa.int32()), pa.array([list(each) for each in known], array.type))
+
+
+def _coded(codes: pa.Array, values: pa.Array) -> pa.DictionaryArray:
+    smallest = pa.from_numpy_dtype(np.min_scalar_type(max(len(values) - 1, 0)))
+    return pa.DictionaryArray.from_arrays(codes.cast(smallest), values)
+
+
+def codes_of(column: pa.DictionaryArray) -> np.ndarray:
+    """(n,) integers: 0 where a row has no value, else the place of its value, from 1."""
+    return np.asarray(pc.fill_null(pc.add(column.indices.cast(pa.int64()), 1), 0))
+
+
+def to_json(column: pa.DictionaryArray) -> dict[str, list[Any]]:
+    """The column's values, and for each row 0 for none or the place of its value, from 1."""
+    return {"values": column.dictionary.to_pylist(), "codes": codes_of(column).tolist()}
+
+
+def from_json(content: Any, count: int, where: str, *, kind: str = "") -> pa.DictionaryArray:
+    """The column that :func:`to_json` gave.
+
+    Raises UserError when it is no column of ``count`` rows; ``kind``: "numbers" (finite ones), "lists" (of texts), or
+    "" for texts and numbers.
     """
-
-    values: tuple[Scalar, ...]
-    codes: np.ndarray
-
-    def __len__(self) -> int:
-        return len(self.codes)
-
-    def floats(self) -> np.ndarray:
-        """(n,) float64, NaN where there is none. Only for columns of numbers."""
-        table = np.array([math.nan if value is None else value for value in self.values], dtype=float)
-        return table[self.codes]
-
-    def labels(self) -> list[Scalar]:
-        """The n values, None where there is none."""
-        return [self.values[code] for code in self.codes.tolist()]
-
-    def where(self, value: Scalar) -> np.ndarray:
-        """(n,) booleans: the rows that have this value (None: those that have none)."""
-        if value not in self.values:
-            return np.zeros(len(self.codes), dtype=bool)
-        return self.codes == self.values.index(value)
-
-    def taken(self, rows: np.ndarray) -> Coded:
-        """The column with these rows only, in their order."""
-        return Coded(self.values, self.codes[rows])
+    values, codes = (content.get(name) for name in ("values", "codes")) if isinstance(content, Mapping) else (None,) * 2
+    if not isinstance(values, list) or not isinstance(codes, list) or not all(type(code) is int for code in codes):
+        raise UserError(f"{where}: wanted values and codes of a column.")
+    if not all(_is(value, kind) for value in values):
+        wanted = {"numbers": "number", "lists": "list of texts"}.get(kind, "text or number that can be shown")
+        raise UserError(f"{where}: a value is no {wanted}.")
+    array = np.array(codes, dtype=np.int64)
+    if len(array) != count or (count and not 0 <= array.min() <= array.max() <= len(values)):
+        raise UserError(f"{where}: {len(array):,} codes from 0 to {len(values)} wanted for {count:,} questions.")
+    if len({type(value) for value in values}) > 1 and kind != "numbers":
+        raise UserError(f"{where}: its values are of several kinds.")
+    types = {"numbers": pa.float64(), "lists": pa.list_(pa.string())}
+    stored = pa.array(values, types.get(kind, None if values else pa.string()))
+    return _coded(pa.array(array - 1, mask=array == 0), stored)
 
 
-def mean_of(column: Coded) -> float | None:
-    """Mean of a column of numbers, None without any: each distinct value times its count, summed exactly."""
-    counts = np.bincount(column.codes, minlength=len(column.values)).tolist()
-    total = sum(counts[1:])
-    if not total:
-        return None
-    return math.fsum(value * count for value, count in zip(column.values[1:], counts[1:], strict=True)) / total
-
-
-def coded(values: Sequence[Any]) -> Coded:
-    """A column from a list of scalars. Codes take the smallest unsigned type that holds them."""
-    table: dict[Any, int] = {None: 0}
-    codes = [table.setdefault(value, len(table)) for value in values]
-    return Coded(tuple(table), np.array(codes, dtype=code_type(len(table))))
-
-
-def code_type(count: int) -> np.dtype:
-    """The smallest unsigned integer type for ``count`` different codes."""
-    return np.min_scalar_type(max(count - 1, 0))
+def _is(value: Any, kind: str) -> bool:
+    if kind == "numbers":
+        return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    if kind == "lists":
+        return isinstance(value, list) and bool(value) and all(isinstance(each, str) for each in value)
+    if isinstance(value, str):
+        return value.isprintable()
+    return isinstance(value, int | float) and math.isfinite(value)

@@ -6,14 +6,21 @@ files nor the harness: :mod:`lmms_medtasks.board.collect` makes it from runs and
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
 import numpy as np
+import pyarrow as pa
 
-from lmms_medtasks.board.columns import Coded, mean_of
+from lmms_medtasks.board import installed
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.samples.table import Samples
+from lmms_medtasks.statistics.bootstrap import RESAMPLES, Interval
+from lmms_medtasks.suites.estimates import EMPTY, Mean
+from lmms_medtasks.suites.suite import Measure, Metric, Suite
 
 Level = Literal["refused", "unranked", "flag"]
 """refused: no entry was made. unranked: shown, but apart from the ranking, since it does not compare with the others.
@@ -25,78 +32,26 @@ class Questions:
     """The questions of a task, sorted by id. Entries that were asked the same ones share one object.
 
     Attributes:
-        ids: (n,) strings, distinct, sorted.
-        clusters: the image (or item) that a question shares with others: what a bootstrap draws.
-        tags: by name, such as severity, degradation, modality, dimension, tier, set, answer_type; see ``measures.yml``.
-        digest: of ids, clusters and tags; the same digest is the same questions.
+        table: a row a question: ``id``, ``cluster``, ``pair``, ``expected``, ``task``, ``condition`` and the tags.
+        tags: the columns of ``table`` that are tags.
+        digest: of the whole table; the same digest is the same questions.
     """
 
-    ids: np.ndarray
-    clusters: Coded
-    tags: Mapping[str, Coded]
+    table: pa.Table
+    tags: tuple[str, ...]
     digest: str
 
     def __len__(self) -> int:
-        return len(self.ids)
+        return int(self.table.num_rows)
 
-    def cluster_labels(self) -> list[str]:
-        """The n clusters as strings, as the bootstrap of :mod:`lmms_medtasks.statistics.bootstrap` takes them."""
-        return [str(label) for label in self.clusters.labels()]
+    @functools.cached_property
+    def ids(self) -> np.ndarray:
+        """(n,) strings, distinct, sorted."""
+        return np.array(self.table.column("id").to_pylist())
 
-
-@dataclass(frozen=True)
-class Measure:
-    """One number a question: ``score``, None where the question has none or is not of this measure's part.
-
-    ``low``, ``high``, ``judged``, ``wanted`` are there for judged answers: the score had missing judgements been worst
-    or best, and the judgements had and wanted.
-    """
-
-    score: Coded
-    low: Coded | None = None
-    high: Coded | None = None
-    judged: Coded | None = None
-    wanted: Coded | None = None
-
-    @property
-    def mean(self) -> float | None:
-        """Mean of the scores that there are (exactly rounded, whatever the order); None without any."""
-        return mean_of(self.score)
-
-    @property
-    def n(self) -> int:
-        """Questions with a score."""
-        return int((self.score.codes != 0).sum())
-
-    @property
-    def bounds(self) -> tuple[float | None, float | None]:
-        """The mean had all missing judgements been worst, and best; both are the mean where nothing was judged."""
-        return (
-            self.mean if self.low is None else mean_of(self.low),
-            self.mean if self.high is None else mean_of(self.high),
-        )
-
-
-@dataclass(frozen=True)
-class Scale:
-    """How a measure is shown: its range, the number of decimals and unit, and whether more is better.
-
-    ``main``: it belongs into the suite's table; others are in the data files only. ``interval``: "bootstrap" over
-    images, or "share" where the suite's report takes :func:`lmms_medtasks.statistics.shares.share`.
-    """
-
-    low: float
-    high: float
-    unit: str
-    digits: int
-    higher_is_better: bool = True
-    main: bool = False
-    interval: Literal["bootstrap", "share"] = "bootstrap"
-
-    @property
-    def factor(self) -> float:
-        """What a value is multiplied by to be shown in ``unit`` (100 for shares in percent)."""
-        return 100.0 if self.unit == "%" else 1.0
+    def tag(self, name: str) -> pa.DictionaryArray:
+        """A column of the table in codes (:mod:`lmms_medtasks.board.columns`)."""
+        return self.table.column(name).combine_chunks()
 
 
 @dataclass(frozen=True)
@@ -195,6 +150,13 @@ class Source:
     signed_off_by: str = ""
 
 
+def mean_of(metric: Metric) -> Mean:
+    """The estimate of a metric that is a mean of scores, as all of an entry's are."""
+    if not isinstance(metric.estimate, Mean):
+        raise TypeError(f"{metric.name} is no mean of a measure")
+    return metric.estimate
+
+
 @dataclass(frozen=True)
 class Entry:
     """One model on one task of one version.
@@ -207,8 +169,9 @@ class Entry:
             released with these; None if not recorded.
         harness: version of lmms-eval, as recorded. settings: further facts worth showing, by name.
         credentialed: ids may be shown, texts and images never.
-        measures: by metric name, in the order of the log. extra: further columns by ``metric.field`` (parsed, replies,
-            failed, trials), and ``trials``: what was read from each reply ("A;A;B"), where these are no texts.
+        answers: a row a question, as ``questions`` has them: ``trials``, ``judgement``, the columns of measures, and
+            of a run the ``line`` of its log; no texts.
+        metrics: the task's means of a measure that a question has a score for, as the benchmark orders them.
         reported: the task's metrics as the harness wrote them, those with a number.
     """
 
@@ -226,11 +189,63 @@ class Entry:
     credentialed: bool
     source: Source
     questions: Questions
-    measures: Mapping[str, Measure]
-    extra: Mapping[str, Coded]
+    answers: pa.Table
+    metrics: tuple[str, ...]
     counts: Counts
     reported: Mapping[str, float]
     problems: tuple[Problem, ...] = ()
+
+    @property
+    def declaration(self) -> Suite | None:
+        """What its benchmark declares; None of a task that is not known here."""
+        return installed.declaration(self.task, self.settings)
+
+    @property
+    def samples(self) -> Samples:
+        """The questions with the answers, for estimates."""
+        table = self.questions.table
+        for name in self.answers.column_names:
+            table = table.append_column(name, self.answers.column(name))
+        return Samples(table)
+
+    @property
+    def main_metrics(self) -> list[str]:
+        """The metrics that its benchmark's table shows and that are compared; its first one where none of them is."""
+        suite = self.declaration
+        main = {metric.name for metric in suite.main_metrics} if suite else set()
+        return [name for name in self.metrics if name in main] or list(self.metrics[:1])
+
+    def interval(self, metric: str, resamples: int = RESAMPLES) -> Interval:
+        """A metric's number with its 95 % interval, as the report has it; without resamples what the harness prints."""
+        estimate = self._metric(metric).estimate
+        return estimate.of(self.samples, resamples).get(estimate.main, EMPTY)
+
+    def scored(self, metric: str) -> Samples:
+        """The questions with a score of a metric that is a mean."""
+        estimate = mean_of(self._metric(metric))
+        return self.samples.where(estimate.where).scored(estimate.measure)
+
+    def scores(self, metric: str) -> np.ndarray:
+        """(n,) floats: each question's score; NaN where it has none, or is none of the metric's."""
+        rows, scores = self.scored(metric), np.full(len(self.questions), np.nan)
+        scores[rows.rows] = rows.column(f"{mean_of(self._metric(metric)).measure}.score")
+        return scores
+
+    def scale(self, metric: str) -> Measure:
+        """The scale of a metric that is a mean: its measure's, in the metric's direction."""
+        found = self._metric(metric)
+        measure = self._declared.measure(mean_of(found).measure)
+        return replace(measure, higher_is_better=found.higher_is_better is not False)
+
+    @property
+    def _declared(self) -> Suite:
+        suite = self.declaration
+        if suite is None:
+            raise UserError(f"{self.task} is not known here, so its numbers can't be computed. {installed.ADVICE}")
+        return suite
+
+    def _metric(self, name: str) -> Metric:
+        return self._declared.metric(name)
 
     @property
     def ranked(self) -> bool:
@@ -272,6 +287,10 @@ class Board:
     references: Mapping[str, Reference]
     problems: tuple[Problem, ...]
     bad: tuple[Problem, ...] = ()
+
+    def scale(self, task: str, metric: str) -> Measure:
+        """The scale of a task's metric, as its entries have it."""
+        return self.of(task=task)[0].scale(metric)
 
     def of(self, *, suite: str | None = None, task: str | None = None, ranked: bool | None = None) -> list[Entry]:
         """The entries of a suite, of a task, ranked ones or the others."""

@@ -12,6 +12,7 @@ import yaml
 
 from lmms_medtasks import folders
 from lmms_medtasks.suites import registry
+from lmms_medtasks.suites.suite import Suite
 
 CONTRIBUTED = "contributed"
 """The suite of contributed tasks whose benchmark is not told."""
@@ -71,6 +72,27 @@ def is_contributed(config: Mapping[str, Any]) -> bool:
 
 TOLD = ("template", "benchmark")
 """What a run records of a contributed task."""
+
+ADVICE = "Give the folder of its benchmark with --include_path."
+"""The way out where a contributed task is not known."""
+
+PROTOCOL = "protocol"
+"""The setting of an entry that names the judge's protocol of a contributed task."""
+
+
+def told_of(config: Mapping[str, Any]) -> dict[str, str]:
+    """What a run's configuration of a task says of its declaration, see :func:`declaration`."""
+    metadata = config.get("metadata") or {}
+    settings = (config.get("lmms_eval_specific_kwargs") or {}).get("default") or {}
+    found = {**{name: metadata.get(name) for name in TOLD}, PROTOCOL: settings.get("judge")}
+    return {name: value for name, value in found.items() if isinstance(value, str) and value}
+
+
+def declaration(task: str, told: Mapping[str, str]) -> Suite | None:
+    """The benchmark's declaration of a task, None where it is not known; ``told``: of a contributed task."""
+    metadata = {name: told[name] for name in TOLD if name in told}
+    settings = {"default": {"judge": told[PROTOCOL]}} if PROTOCOL in told else {}
+    return registry.find(task, {"metadata": metadata, "lmms_eval_specific_kwargs": settings})
 
 
 def suite_of(task: str, config: Mapping[str, Any]) -> str:

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import itertools
 import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
+import pyarrow as pa
 
-from lmms_medtasks.board.columns import Coded, code_type
-from lmms_medtasks.board.entries import Counts, Entry, Judge, Measure, Model, Questions, Source
+from lmms_medtasks.board import columns
+from lmms_medtasks.board.build import LINE, QUESTION, questions_of
+from lmms_medtasks.board.entries import Counts, Entry, Judge, Model, Questions, Source
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.samples.table import FIELDS
 
 FORMAT = "lmms-medtasks pack"
-VERSION = 1
+VERSION = 2
+"""Raised when the form changes. 2: columns of questions and measures in place of those of metrics."""
 _PLAIN = {
     "suite": "text",
     "task": "text",
@@ -47,8 +51,6 @@ _KINDS = {
     "flag or null": "true, false or null",
     "count or null": "a whole number or null",
 }
-_JUDGED = ("low", "high", "judged", "wanted")
-_SCALARS = (str, int, float, bool, type(None))
 
 
 def checksum(content: Any) -> str:
@@ -67,48 +69,42 @@ def entry_to_json(entry: Entry) -> dict[str, Any]:
         "sources": dict(entry.source.sha256),
         "questions": entry.questions.digest,
         "counts": dataclasses.asdict(entry.counts),
-        "measures": {name: _measure_to_json(each) for name, each in entry.measures.items()},
-        "extra": {name: coded_to_json(each) for name, each in entry.extra.items()},
-    }
+        "metrics": {name: metric_to_json(entry, name) for name in entry.metrics},
+        "answers": {name: columns.to_json(entry.answers.column(name).combine_chunks())
+                    for name in entry.answers.column_names if name != LINE},
+    }  # fmt: skip
 
 
-def _measure_to_json(measure: Measure) -> dict[str, Any]:
-    columns = {name: getattr(measure, name) for name in ("score", *_JUDGED)}
-    return {
-        "mean": measure.mean,
-        "n": measure.n,
-        **{name: coded_to_json(column) for name, column in columns.items() if column is not None},
-    }
+def metric_to_json(entry: Entry, name: str) -> dict[str, Any]:
+    """The mean of a metric and the number of questions that it is of."""
+    found = entry.interval(name, resamples=0)
+    return {"mean": found.estimate, "n": found.n}
 
 
 def questions_to_json(questions: Questions) -> dict[str, Any]:
-    """Ids, images and tags of questions."""
+    """Ids, images, right answers and tags of questions."""
+    others = [name for name in questions.table.column_names if name != "id"]
     return {
         "ids": questions.ids.tolist(),
-        "clusters": coded_to_json(questions.clusters),
-        "tags": {name: coded_to_json(column) for name, column in questions.tags.items()},
+        "tags": list(questions.tags),
+        "columns": {name: columns.to_json(questions.tag(name)) for name in others},
     }
 
 
-def coded_to_json(column: Coded) -> dict[str, Any]:
-    """A column: its values without the first, which is null, and its codes."""
-    return {"values": list(column.values[1:]), "codes": column.codes.tolist()}
-
-
-def coded_from_json(found: Any, count: int, where: str, *, numbers: bool = False) -> Coded:
-    """The reverse. Raises UserError when it is no column of ``count`` rows (of numbers)."""
-    values, codes = (found.get(name) for name in ("values", "codes")) if isinstance(found, Mapping) else (None, None)
-    if not isinstance(values, list) or not isinstance(codes, list) or not all(type(code) is int for code in codes):
-        raise UserError(f"{where}: wanted values and codes of a column.")
-    allowed = (int, float) if numbers else _SCALARS
-    if any(
-        not isinstance(value, allowed) or value is None or (numbers and isinstance(value, bool)) for value in values
-    ):
-        raise UserError(f"{where}: a value is {'no number' if numbers else 'no text or number'}.")
-    array = np.array(codes, dtype=np.int64)
-    if len(array) != count or (count and not 0 <= array.min() <= array.max() <= len(values)):
-        raise UserError(f"{where}: {len(array):,} codes from 0 to {len(values)} wanted for {count:,} questions.")
-    return Coded((None, *values), array.astype(code_type(len(values) + 1)))
+def questions_from_json(found: Any, where: str) -> Questions:
+    """The questions of a pack. Raises UserError when their form is not that of :func:`questions_to_json`."""
+    ids = found.get("ids") if isinstance(found, Mapping) else None
+    if not isinstance(ids, list) or not ids or not all(isinstance(each, str) and each.isprintable() for each in ids):
+        raise UserError(f"{where}: wanted a list of ids.")
+    if any(one >= other for one, other in itertools.pairwise(ids)):
+        raise UserError(f"{where}: its ids are not sorted, or one is there twice.")
+    tags, others = found.get("tags"), found.get("columns")
+    if not isinstance(others, Mapping) or not isinstance(tags, list) or not all(isinstance(each, str) for each in tags):
+        raise UserError(f"{where}: wanted a list of tags and a mapping of columns.")
+    if set(others) - {*QUESTION, *tags} or "cluster" not in others or "pair" not in others or "id" in others:
+        raise UserError(f"{where}: wanted the columns cluster, pair, and one a tag; there are {', '.join(others)}.")
+    read = {name: columns.from_json(each, len(ids), f"{where}, {name}") for name, each in others.items()}
+    return questions_of({"id": columns.compact(pa.array(ids)), **read}, tags)
 
 
 def entry_from_json(found: Mapping[str, Any], questions: Questions, path: Path, signed: str, where: str) -> Entry:
@@ -116,18 +112,23 @@ def entry_from_json(found: Mapping[str, Any], questions: Questions, path: Path, 
     count = len(questions)
     try:
         _check_form(found, _FORM, where)
-        measures = {
-            name: _measure_from_json(each, count, f"{where}, {name}") for name, each in found["measures"].items()
+        answers = {
+            name: columns.from_json(each, count, f"{where}, {name}", kind=_kind(name))
+            for name, each in found["answers"].items()
         }
-        extra = {name: coded_from_json(each, count, f"{where}, {name}") for name, each in found["extra"].items()}
+        metrics = found["metrics"]
+        if not isinstance(metrics, Mapping) or not all(isinstance(each, Mapping) for each in metrics.values()):
+            raise UserError(f"{where}: metrics is {metrics!r:.60}; wanted a mapping with mean and n of each.")
+        if "trials" not in answers or answers["trials"].null_count or set(answers) & {*questions.table.column_names}:
+            raise UserError(f"{where}: wanted what was read from each reply, and no column of the questions.")
         return Entry(
             **{name: found[name] for name in _PLAIN},
             model=Model(**found["model"]),
             judge=Judge(**found["judge"]) if found["judge"] else None,
             source=Source("pack", path, None, str(found["date"]), dict(found["sources"]), signed),
             questions=questions,
-            measures=measures,
-            extra=extra,
+            answers=pa.table(answers),
+            metrics=tuple(metrics),
             counts=Counts(**found["counts"]),
         )
     except (KeyError, TypeError, AttributeError) as error:
@@ -159,10 +160,5 @@ def _is(value: Any, kind: str) -> bool:
     }[kind]
 
 
-def _measure_from_json(found: Mapping[str, Any], count: int, where: str) -> Measure:
-    columns = {
-        name: coded_from_json(found[name], count, f"{where}, {name}", numbers=True)
-        for name in ("score", *_JUDGED)
-        if name in found
-    }
-    return Measure(**columns)
+def _kind(name: str) -> str:
+    return "lists" if name == "trials" else "numbers" if name.rpartition(".")[2] in FIELDS else ""

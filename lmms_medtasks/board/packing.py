@@ -24,8 +24,8 @@ _PACKAGES = ("lmms-medtasks", "lmms_eval", "torch", "transformers", "numpy", "da
 def pack(entries: Sequence[Entry], signed_off_by: str) -> dict[str, Any]:
     """A pack of these entries. Raises UserError when nobody signs, or there is no entry.
 
-    It holds, for each question, its id, image and tags (:mod:`lmms_medtasks.board.measures`) and its scores; no
-    text of a question or an answer and no image. ``sha256`` is of all the rest, and each entry has one of its own.
+    It holds, for each question, its id, image, tags and measures, and what was read from each reply; no text of a
+    question or an answer and no image. ``sha256`` is of all the rest, and each entry has one of its own.
     """
     if not _SIGNED.fullmatch(signed_off_by):
         raise UserError(

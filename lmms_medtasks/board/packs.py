@@ -9,12 +9,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from lmms_medtasks.board import recount
 from lmms_medtasks.board.entries import Entry, Questions
-from lmms_medtasks.board.pack_form import FORMAT, VERSION, checksum, coded_from_json, entry_from_json
-from lmms_medtasks.board.reading import questions_of
+from lmms_medtasks.board.pack_form import FORMAT, VERSION, checksum, entry_from_json, questions_from_json
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.samples.result_files import SUFFIX
 
@@ -49,15 +46,19 @@ def read(path: Path) -> list[Entry]:
         return _read(path)
     except UserError:
         raise
-    except (ValueError, OverflowError) as error:  # numbers beyond all bounds, NaN, half of a surrogate pair
-        raise UserError(f"{path}: what it holds can't be computed with ({error}).") from error
+    # Numbers beyond all bounds, NaN, half of a surrogate pair; tags that a benchmark's functions have never written.
+    except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError) as error:
+        raise UserError(f"{path}: what it holds can't be computed with ({error!r}).") from error
 
 
 def _read(path: Path) -> list[Entry]:
     content = _loaded(path)
     if content.get("format") != FORMAT or content.get("version") != VERSION:
         said = f"format {content.get('format')!r}, version {content.get('version')!r}"
-        raise UserError(f"{path}: {said}; wanted {FORMAT!r}, version {VERSION}.")
+        raise UserError(
+            f"{path}: {said}; wanted {FORMAT!r}, version {VERSION}. Make it again from its run with this release of "
+            "lmms-medtasks: lmms-medtasks pack RUN -o FILE --signed-off-by NAME"
+        )
     signed = content.get("signed_off_by")
     if not isinstance(signed, str) or "@" not in signed:
         raise UserError(f"{path}: nobody signed it off.")
@@ -88,18 +89,7 @@ def _loaded(path: Path) -> dict[str, Any]:
 
 def _questions(found: Any, digest: str, path: Path) -> Questions:
     where = f"{path}, questions {digest[:12]}"
-    ids = found.get("ids") if isinstance(found, Mapping) else None
-    if not isinstance(ids, list) or not ids or not all(isinstance(each, str) for each in ids):
-        raise UserError(f"{where}: wanted a list of ids.")
-    array = np.array(ids)
-    if len(array) > 1 and not (array[1:] > array[:-1]).all():
-        raise UserError(f"{where}: its ids are not sorted, or one is there twice.")
-    clusters = coded_from_json(found.get("clusters"), len(ids), f"{where}, clusters")
-    columns = found.get("tags") or {}
-    if not isinstance(columns, Mapping):
-        raise UserError(f"{where}: wanted a mapping of tags.")
-    tags = {name: coded_from_json(each, len(ids), f"{where}, {name}") for name, each in columns.items()}
-    questions = questions_of(array, clusters, tags)
+    questions = questions_from_json(found, where)
     if questions.digest != digest:
         raise UserError(f"{where}: ids, images or tags were changed (they give {questions.digest[:12]}).")
     return questions
@@ -112,8 +102,7 @@ def _entry(found: Any, known: Mapping[str, Questions], path: Path, signed: str) 
     if not isinstance(found.get("questions"), str) or found["questions"] not in known:
         raise UserError(f"{where}: its questions are not in the pack.")
     entry = entry_from_json(found, known[found["questions"]], path, signed, where)
-    said = {name: (each.get("mean"), each.get("n")) for name, each in found["measures"].items()}
-    wrong = [*recount.of_means(entry, said), *recount.of_entry(entry)]
+    wrong = list(recount.of_submission(entry, found["metrics"]))
     if wrong:
         more = f" And {len(wrong) - 3} more." if len(wrong) > 3 else ""
         raise UserError(f"{where}: it does not add up. {' '.join(wrong[:3])}{more}")

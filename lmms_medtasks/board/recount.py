@@ -1,4 +1,5 @@
-"""Every number of an entry computed anew from its scores question by question; a sentence for each that differs."""
+"""Every number of an entry computed anew from its questions by the benchmark's estimates; a sentence for each that
+differs."""
 
 from __future__ import annotations
 
@@ -8,85 +9,87 @@ from typing import Any
 
 import numpy as np
 
-from lmms_medtasks.board.build import counts_of
+from lmms_medtasks.board.build import counts_of, metrics_of
 from lmms_medtasks.board.entries import Entry
-from lmms_medtasks.board.measures import main_measures, scale
+from lmms_medtasks.samples.record import FAILED
 
 _TOLERANCE = 1e-9
 
 
-def of_means(entry: Entry, said: Mapping[str, tuple[Any, Any]]) -> Iterator[str]:
-    """The means and numbers of questions that were ``said``, against those of the scores."""
-    for name, measure in entry.measures.items():
-        mean, n = said.get(name, (None, None))
-        if not _same(mean, measure.mean) or n != measure.n:
-            yield f"{name} says {mean!r} over {n!r} questions, its scores give {measure.mean!r} over {measure.n}."
-
-
-def of_entry(entry: Entry) -> Iterator[str]:
-    """Reported metrics, counts, ranges, and scores that the trials give."""
+def of_submission(entry: Entry, said: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    """Everything that a pack says of an entry; ``said``: ``mean`` and ``n`` by metric. Nothing of an unknown task."""
+    suite = entry.declaration
+    if suite is None:
+        return
+    samples = entry.samples
+    unknown = {name.rpartition(".")[0] for name in entry.answers.column_names if "." in name} - {
+        measure.name for measure in suite.measures
+    }
+    if unknown:
+        yield f"{suite.name} declares no measure {', '.join(sorted(unknown))}."
+        return
+    own = metrics_of(suite, samples, {*said, *entry.reported})
+    if own != entry.metrics:
+        yield f"It has the metrics {', '.join(entry.metrics) or 'none'}; its columns give {', '.join(own) or 'none'}."
+        return
+    for name in entry.metrics:
+        mean, n = (said[name].get(each) for each in ("mean", "n"))
+        found = entry.interval(name, resamples=0)
+        if not _same(mean, found.estimate) or n != found.n:
+            yield f"{name} says {mean!r} over {n!r} questions, its scores give {found.estimate!r} over {found.n}."
     yield from reported(entry)
-    yield from _counts(entry)
+    counts = dataclasses.asdict(entry.counts)
+    counted = counts_of(suite, samples, entry.counts.original, entry.counts.effective)
+    for name, value in dataclasses.asdict(counted).items():
+        if counts[name] != value:
+            yield f"{name} is {counts[name]!r}, its columns give {value!r}."
     yield from _ranges(entry)
     yield from of_trials(entry)
 
 
 def reported(entry: Entry) -> Iterator[str]:
-    """The result file's numbers against the means of the scores, for the measures of the suite's table."""
-    for name in main_measures(entry):
-        value, mean = entry.reported.get(name), entry.measures[name].mean
-        if value is not None and not _same(value, mean):
-            got = "none" if mean is None else f"{mean:.6g}"
+    """The result file's numbers against those that the benchmark's estimates give of the questions."""
+    suite = entry.declaration
+    known = suite.estimates if suite else {}
+    samples = entry.samples
+    for name, value in entry.reported.items():
+        number = known[name].value(samples) if name in known else value
+        if not _same(value, number):
+            got = "none" if number is None else f"{number:.6g}"
             yield f"{name} is {value:.6g} in the result file; its samples give {got}."
 
 
-def _counts(entry: Entry) -> Iterator[str]:
-    said = dataclasses.asdict(entry.counts)
-    asked = entry.counts.original, entry.counts.effective
-    for name, value in dataclasses.asdict(counts_of(entry.measures, entry.extra, len(entry.questions), *asked)).items():
-        if said[name] != value:
-            yield f"{name} is {said[name]!r}, its columns give {value!r}."
-
-
 def _ranges(entry: Entry) -> Iterator[str]:
-    for name in main_measures(entry):
-        scores, shown = entry.measures[name].score.floats(), scale(entry.task, name)
-        outside = (scores < shown.low - _TOLERANCE) | (scores > shown.high + _TOLERANCE)
-        if outside.any():
-            row = int(np.flatnonzero(outside)[0])
-            said = f"{name} of question {str(entry.questions.ids[row])!r} is {scores[row]:g}"
-            yield f"{said}, outside its scale from {shown.low:g} to {shown.high:g}."
+    suite, samples = entry.declaration, entry.samples
+    for measure in suite.measures if suite else ():
+        for field in ("score", "low", "high"):
+            values = samples.column(f"{measure.name}.{field}")
+            outside = (values < measure.low - _TOLERANCE) | (values > measure.high + _TOLERANCE)
+            if outside.any():
+                row = int(np.flatnonzero(outside)[0])
+                said = f"{measure.name} of question {str(entry.questions.ids[row])!r} is {values[row]:g}"
+                yield f"{said}, outside its scale from {measure.low:g} to {measure.high:g}."
 
 
 def of_trials(entry: Entry) -> Iterator[str]:
-    """Scores of multiple choice against what was read from each reply: the share that is the right answer."""
-    trials, answers = entry.extra.get("trials"), entry.questions.tags.get("answer")
-    if trials is None or answers is None:
-        return
-    named = [name for name in main_measures(entry) if name.startswith("accuracy")]
-    given = _given(trials.labels(), answers.labels()) if named else np.empty(0)
-    for name in named:
-        scores = entry.measures[name].score.floats()
-        wrong = ~np.isnan(scores) & ~(np.abs(scores - given) < _TOLERANCE)
-        if wrong.any():
-            row = int(np.flatnonzero(wrong)[0])
-            said = f"{name} of question {str(entry.questions.ids[row])!r} is {scores[row]:g}"
-            yield f"{said}, its trials give {given[row]:g} ({int(wrong.sum()):,} questions differ)."
+    """Accuracy against what was read from each reply: the share that is the right answer, where a rule settles it."""
+    samples = entry.samples
+    scores = samples.column("accuracy.score")
+    given = np.full(len(scores), np.nan)
+    read = zip(samples.column("trials"), samples.column("expected"), samples.column("judgement"), strict=True)
+    for row, (trials, expected, judged) in enumerate(read):
+        replies = [trial for trial in trials if trial != FAILED]
+        if expected is not None and judged is None and replies:
+            given[row] = replies.count(expected) / len(replies)
+    wrong = ~np.isnan(scores) & ~np.isnan(given) & ~(np.abs(scores - given) < _TOLERANCE)
+    if wrong.any():
+        row = int(np.flatnonzero(wrong)[0])
+        said = f"accuracy of question {str(entry.questions.ids[row])!r} is {scores[row]:g}"
+        yield f"{said}, its trials give {given[row]:g} ({int(wrong.sum()):,} questions differ)."
 
 
-def _given(trials: list[Any], answers: list[Any]) -> np.ndarray:
-    known: dict[tuple[Any, Any], float] = {}
-    found = np.empty(len(trials))
-    for row, pair in enumerate(zip(trials, answers, strict=True)):
-        if pair not in known:
-            replies = [each for each in str(pair[0] or "failed").split(";") if each != "failed"]
-            known[pair] = sum(each == pair[1] for each in replies) / len(replies) if replies else np.nan
-        found[row] = known[pair]
-    return found
-
-
-def _same(said: Any, mean: float | None) -> bool:
-    if said is None or mean is None:
-        return said is None and mean is None
-    number = isinstance(said, int | float) and not isinstance(said, bool)
-    return number and abs(said - mean) <= _TOLERANCE * max(1.0, abs(mean))
+def _same(said: Any, number: float | int | None) -> bool:
+    if said is None or number is None:
+        return said is None and number is None
+    is_number = isinstance(said, int | float) and not isinstance(said, bool)
+    return is_number and abs(said - number) <= _TOLERANCE * max(1.0, abs(number))

@@ -16,7 +16,9 @@ from lmms_medtasks.errors import UserError, unknown
 
 _LEVELS = ("refused", "unranked", "flag")
 # Problems that leave nothing to build an entry from.
-_ALWAYS_REFUSED = ("unreadable", "no_samples", "broken_log", "no_result", "not_adding_up", "bad_pack", "duplicate")
+_ALWAYS_REFUSED = (
+    "unreadable", "no_samples", "broken_log", "no_result", "unknown_task", "not_adding_up", "bad_pack", "duplicate",
+)  # fmt: skip
 _DEMANDS = ("version", "data", "judge", "harness")
 
 

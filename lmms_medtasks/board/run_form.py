@@ -7,6 +7,7 @@ from typing import Any
 
 _RUN = {"configs": Mapping, "config": Mapping, "versions": Mapping, "n-samples": Mapping}
 _METADATA = {"fingerprint": Mapping, "judge": Mapping}
+_SETTINGS = {"default": Mapping}
 _COUNTS = {"original": int, "effective": int}
 
 
@@ -28,13 +29,17 @@ def of_task(content: Mapping[str, Any], task: str) -> str:
         "results": content["results"].get(task),
         "n-samples": (content.get("n-samples") or {}).get(task),
         "metadata": content["configs"][task].get("metadata"),
+        "lmms_eval_specific_kwargs": content["configs"][task].get("lmms_eval_specific_kwargs"),
     }
     found = _wrong(parts, dict.fromkeys(parts, Mapping), f"{task}, ")
     if found:
         return found
     metadata = parts["metadata"] or {}
-    found = _wrong(metadata, _METADATA, f"{task}, metadata, ") or _wrong(
-        parts["n-samples"] or {}, _COUNTS, f"{task}, n-samples, "
+    found = _wrong(parts["lmms_eval_specific_kwargs"] or {}, _SETTINGS, f"{task}, settings, ")
+    found = (
+        found
+        or _wrong(metadata, _METADATA, f"{task}, metadata, ")
+        or _wrong(parts["n-samples"] or {}, _COUNTS, f"{task}, n-samples, ")
     )
     protocols = (metadata.get("judge") or {}).get("protocols") or [] if not found else []
     if not isinstance(protocols, list) or not all(isinstance(each, Mapping) for each in protocols):

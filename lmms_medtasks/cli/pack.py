@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from lmms_medtasks.cli.include_path import IncludePath
 from lmms_medtasks.errors import UserError
 
 
@@ -27,11 +28,15 @@ def pack(
     against: Annotated[
         Path | None, typer.Option("--against", help="With --check: the run that the pack must be of, too.")
     ] = None,
+    include_path: IncludePath = None,
 ) -> None:
     """Write a run's scores question by question, without texts and images, with checksums, for a leaderboard.
 
     Exits with 1 when a task of the run could not be packed, or a pack that is checked does not hold.
     """
+    from lmms_medtasks.suites import registry
+
+    registry.give(include_path or ())
     if check:
         _check(run, against)
         return

@@ -102,6 +102,17 @@ class Record:
     judgement: Judgement | None = None
     details: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def right_answer(self) -> str | None:
+        """The right answer in the terms of ``trials``, else the reference that a judge compares replies with.
+
+        None where there is none, or the data's terms withhold it.
+        """
+        if self.expected is not None or self.judgement is None or isinstance(self.judgement.items, str):
+            return self.expected
+        references = [item.get("reference") for item in self.judgement.items if item is not None]
+        return None if not references or references[0] is None else str(references[0])
+
     def to_json(self) -> dict[str, Any]:
         """The record as the sample log holds it; what is empty is left out."""
         found: dict[str, Any] = {

@@ -7,22 +7,13 @@ import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import orjson
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.samples.record import KEY
 
 SUFFIX = "_results.json"
-
-
-class Sample(NamedTuple):
-    """A row of a sample log: its number in the file (from 1), the record in it, and the replies as they were scored."""
-
-    line: int
-    record: dict[str, Any]
-    replies: list[str]
 
 
 @dataclass(frozen=True)
@@ -50,16 +41,6 @@ class Run:
         with path.open("rb") as file:
             return sum(1 for line in file if line.strip())
 
-    def samples(self, task: str) -> Iterator[Sample]:
-        """The rows of the task's sample log, one after the other: only one of them is in memory at a time.
-
-        Raises UserError, with the file and the line, when there is no log, a line is broken or cut off, or a row holds
-        no record of ours.
-        """
-        path = self.samples_file(task)
-        for number, row in self.rows(task):
-            yield _sample(row, number, path)
-
     def rows(self, task: str) -> Iterator[tuple[int, dict[str, Any]]]:
         """The rows of the task's sample log with their lines, from 1; one row at a time is in memory.
 
@@ -72,10 +53,6 @@ class Run:
             for number, line in enumerate(file, start=1):
                 if line.strip():
                     yield number, row_of(line, number, path)
-
-    def records(self, task: str) -> Iterator[dict[str, Any]]:
-        """The records in the task's sample log, in its order; as :meth:`samples`."""
-        return (sample.record for sample in self.samples(task))
 
 
 def read(path: Path) -> Run:
@@ -110,47 +87,6 @@ def _decoded(line: bytes) -> Any:
     except orjson.JSONDecodeError:
         # What it is stricter with, such as NaN or half a surrogate pair; who is right on the rest says the error.
         return json.loads(line)
-
-
-def _sample(row: dict[str, Any], number: int, path: Path) -> Sample:
-    record = record_of(row)
-    if record is None:
-        raise UserError(f"{path}, line {number}: no record of ours (no value with 'id' and 'trials') in this row.")
-    replies = row.get("filtered_resps")
-    return Sample(number, record, replies if isinstance(replies, list) else [])
-
-
-def record_of(row: dict[str, Any]) -> dict[str, Any] | None:
-    """The record in a row of a sample log: the value with ``id`` and ``trials``, whatever metric it stands under.
-
-    A record of :mod:`lmms_medtasks.samples.record` is given flat, for the readers that are not of a table yet.
-    """
-    own = row.get(KEY)
-    if isinstance(own, dict) and "version" in own:
-        judged = own.get("judgement") or {}
-        named = {"image_id": own.get("cluster"), "answer": own.get("expected")}
-        if own.get("pair"):
-            named["question_id"] = own["pair"]
-        return {**named, **(own.get("details") or {}), **(own.get("tags") or {}), **own, **judged}
-    for value in row.values():
-        if isinstance(value, dict) and "id" in value and "trials" in value:
-            return value
-    return None
-
-
-def expected(record: dict[str, Any]) -> Any:
-    """The right answer to a question in the terms in which its trials are read, None if the record does not say."""
-    if "version" in record:
-        return record["expected"] if record.get("expected") is not None else _reference(record.get("items"))
-    # MedObvious: positions in a grid, but "yes" and "no" where a panel is highlighted.
-    named = "answer" if record.get("task_type") == "visual_referring" else "answer_position"
-    return record.get(named, record.get("answer"))
-
-
-def _reference(items: Any) -> Any:
-    """What a judge compares replies with; None where there is no judge, or the data's terms withhold it."""
-    shown = [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
-    return shown[0].get("reference") if shown else None
 
 
 def files(folder: Path) -> set[Path]:

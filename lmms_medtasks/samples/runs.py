@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.samples import record as records_form
 from lmms_medtasks.samples import result_files as results
-from lmms_medtasks.samples.result_files import Run, Sample
-
-Record = Mapping[str, Any]
+from lmms_medtasks.samples.result_files import Run
 
 _MODEL_ARGUMENTS = ("pretrained", "model_version", "model", "model_name")
-
-
-class Located(NamedTuple):
-    """A row of a sample log, and where it stands: ``FILE, line N``."""
-
-    sample: Sample
-    where: str
 
 
 def find(paths: Iterable[Path]) -> list[Run]:
@@ -40,35 +31,10 @@ def find(paths: Iterable[Path]) -> list[Run]:
     return list(found.values())
 
 
-def tasks_of(run: Run, is_ours: Callable[[Run, str], bool]) -> list[str]:
-    """The tasks of a run that a suite says are its own, in the run's order."""
-    return [task for task in run.content.get("configs", {}) if is_ours(run, task)]
-
-
 def settings_of(run: Run, task: str) -> Mapping[str, Any]:
     """The task's ``lmms_eval_specific_kwargs``, those of ``default`` over the others."""
     settings = run.content["configs"][task].get("lmms_eval_specific_kwargs") or {}
     return {**settings, **(settings.get("default") or {})}
-
-
-def samples(run: Run, task: str, key: Callable[[Record], Hashable] = lambda record: record["id"]) -> Iterator[Located]:
-    """The rows of the task's sample log, one after the other.
-
-    Raises UserError, with the file and the line, where a row can't be read or two have the same ``key``, and when there
-    is no row at all.
-    """
-    path, seen = run.samples_file(task), set()
-    for sample in run.samples(task):
-        where, name = f"{path}, line {sample.line}", key(sample.record)
-        if name in seen:
-            raise UserError(
-                f"{where}: question {sample.record['id']!r} is there a second time. The harness appends to a log that "
-                "is there already; give each run its own --output_path."
-            )
-        seen.add(name)
-        yield Located(sample, where)
-    if not seen:
-        raise UserError(f"{path} holds no sample.")
 
 
 def records(run: Run, task: str) -> Iterator[tuple[records_form.Record, int]]:
@@ -92,13 +58,6 @@ def records(run: Run, task: str) -> Iterator[tuple[records_form.Record, int]]:
         yield record, line
     if not seen:
         raise UserError(f"{path} holds no sample.")
-
-
-def required(record: Record, names: Sequence[str], where: str, suite: str) -> None:
-    """Raise UserError when a record lacks one of these, or has null there."""
-    missing = [name for name in names if record.get(name) is None]
-    if missing:
-        raise UserError(f"{where}: the record has no {', '.join(missing)}. The log is not of a {suite} task of ours.")
 
 
 def model_name(content: Mapping[str, Any]) -> str:

@@ -105,6 +105,10 @@ class Samples:
         """(n,) values of a column: float64 for the numbers of a measure, else objects."""
         return self._whole(name)[self.rows]
 
+    def arrow(self, name: str) -> pa.ChunkedArray:
+        """A column of the whole table as Arrow holds it."""
+        return self._table.column(name)
+
     def _whole(self, name: str) -> np.ndarray:
         if name not in self._decoded:
             self._decoded[name] = self._read(name)

@@ -15,7 +15,7 @@ import numpy as np
 
 from lmms_medtasks.judges import records
 from lmms_medtasks.judges.protocol import Protocol
-from lmms_medtasks.samples.record import Judgement, MeasureValue, Record, Tag, from_json
+from lmms_medtasks.samples.record import Judgement, MeasureValue, Record, Tag
 from lmms_medtasks.samples.table import Samples, Where
 from lmms_medtasks.suites.estimates import Count
 from lmms_medtasks.suites.suite import Metric
@@ -24,28 +24,8 @@ Hook = TypeVar("Hook", bound=Callable[..., Any])
 COMPLETE = 0.95
 """A run in which a smaller share of the judgements was obtained is incomplete. Our choice."""
 
-_RECORD_FIELDS = ("version", "id", "cluster", "trials", "expected", "measures", "tags", "pair", "details")
-
 
 # --- A question -------------------------------------------------------------------------------------------------------
-
-
-def judgement_of(
-    doc: Mapping[str, Any], results: Sequence[str | None], protocol: Protocol
-) -> tuple[tuple[str, ...], Judgement]:
-    """For each reply "ok", "empty", "truncated" or "failed", and the verdicts that the judging stage has got.
-
-    No request is made here. Where the data's terms forbid texts in a log, items and the judge's words are withheld.
-    """
-    found = records.judged_record(doc, results, protocol)
-    items = found["items"]
-    judgement = Judgement(
-        judge=found["judge"],
-        items=items if isinstance(items, str) else tuple(items),
-        verdicts=tuple(tuple(verdicts) for verdicts in found["verdicts"]),
-        replies=tuple(found["replies"]) if "replies" in found else None,
-    )
-    return tuple(found["trials"]), judgement
 
 
 def tags_of(doc: Mapping[str, Any], names: Sequence[str], protocol: Protocol) -> dict[str, Tag]:
@@ -60,12 +40,11 @@ def measure_value(judgement: Judgement, measure: records.Measure) -> MeasureValu
     ``score`` is the mean over the judgements that were obtained; a question whose requests all failed has none
     requested.
     """
-    flat = {"judge": judgement.judge, "verdicts": judgement.verdicts}
-    numbers = records.scores(flat, measure)
+    numbers = records.scores(judgement, measure)
     known = [number for number in numbers if number is not None]
     if not numbers:
         return MeasureValue(judged=0, requested=0)
-    worst, best = records.bounds(records.protocol_of(flat), measure)
+    worst, best = records.bounds(records.protocol_of(judgement), measure)
     return MeasureValue(
         score=math.fsum(known) / len(known) if known else None,
         low=math.fsum(worst if number is None else number for number in numbers) / len(numbers),
@@ -83,21 +62,11 @@ def rescorable(
     ``remeasured`` makes the measures of a record anew from its judgement; ``values_of`` are the hook's metric values.
     """
 
-    def metrics_of(flat: dict[str, Any]) -> dict[str, Any]:
-        return values_of(remeasured(logged_record(flat)))
-
     def mark(hook: Hook) -> Hook:
-        marked: Hook = records.scored_by(metrics_of)(hook)
+        marked: Hook = records.scored_by(lambda record: values_of(remeasured(record)))(hook)
         return marked
 
     return mark
-
-
-def logged_record(flat: Mapping[str, Any]) -> Record:
-    """The record of a log's flat view of it, in which a judge's new verdicts may stand."""
-    content = {name: flat[name] for name in _RECORD_FIELDS if name in flat}
-    content["judgement"] = {name: flat[name] for name in ("judge", "items", "verdicts", "replies") if name in flat}
-    return from_json(content, f"question {flat.get('id')!r}")
 
 
 def with_measures(record: Record, measures: Mapping[str, MeasureValue]) -> Record:

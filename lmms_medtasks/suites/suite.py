@@ -11,8 +11,10 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from lmms_medtasks.errors import UserError, unknown
-from lmms_medtasks.samples.record import Record
+from lmms_medtasks.samples.record import FAILED, UNREAD, Record
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.suites.estimates import Count, Estimate, Mean
 
@@ -63,6 +65,17 @@ class Metric:
     unit: str | None = None
 
 
+def count_read_replies(rows: Samples) -> tuple[int, int]:
+    """Replies that could be read, and replies that came.
+
+    Of a judged reply nothing is read but that it says anything: it counts only where all questions are judged.
+    """
+    judged = np.array([status is not None for status in rows.column("judgement")], dtype=bool)
+    every = bool(judged.all())
+    replies = [trial for trials in rows.column("trials")[judged == every] for trial in trials if trial != FAILED]
+    return replies.count("ok") if every else sum(trial not in UNREAD for trial in replies), len(replies)
+
+
 @dataclass(frozen=True)
 class Suite:
     """A benchmark.
@@ -76,12 +89,14 @@ class Suite:
             in which the metric list is written.
         condition: (task, its settings) -> "" as released, or what sets the way of asking apart ("no image").
         task_tags: (task, its settings) -> tags of every question of the task.
+        reply_tags: those of ``tags`` that are of the replies to a question, and not of the question.
         tag_values: tags that have only some values, and these; a log with another is refused.
         identity: columns that make a question one of a condition. What several tasks of a run ask under one condition
             counts once, with the first task's reply.
         paired: columns in which the forms of a question under two conditions agree.
         default: the folder declares none, this one is its template's.
         check: what is wrong with a record's tags, "" for nothing: a log that was edited is told by its line.
+        read_replies: (replies that could be read, replies that came) of questions, for the board.
     """
 
     name: str
@@ -94,11 +109,13 @@ class Suite:
     tags: tuple[str, ...] = ()
     condition: Callable[[str, Mapping[str, Any]], str] = lambda task, settings: ""
     task_tags: Callable[[str, Mapping[str, Any]], Mapping[str, Any]] = lambda task, settings: {}
+    reply_tags: tuple[str, ...] = ()
     tag_values: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     identity: tuple[str, ...] = ("id",)
     paired: tuple[str, ...] = ("pair",)
     default: bool = False
     check: Callable[[Record], str] = lambda record: ""
+    read_replies: Callable[[Samples], tuple[int, int]] = count_read_replies
     estimates: Mapping[str, Estimate] = field(init=False)
 
     def __post_init__(self) -> None:

@@ -36,24 +36,31 @@ def suite_table(suite: Suite, runs: Sequence[Run]) -> Samples:
     return Samples.of_rows(row for number, run in enumerate(runs) for row in _rows(suite, number, run))
 
 
+def task_rows(suite: Suite, run: Run, task: str) -> Iterator[dict[str, Any]]:
+    """The questions of one task of a run as rows of a table, one in memory at a time: see :func:`suite_table`."""
+    settings = settings_of(run, task)
+    condition, tags = suite.condition(task, settings), suite.task_tags(task, settings)
+    for record, line in _declared(suite, records(run, task), str(run.samples_file(task))):
+        # Texts of others: what can't be printed has no place in a table, a page or a terminal.
+        row = {**row_of(record), **tags, "task": task, "condition": condition, "line": line}
+        yield {name: _printable(value) for name, value in row.items()}
+
+
 def _rows(suite: Suite, number: int, run: Run) -> Iterator[dict[str, Any]]:
     seen: set[tuple[Any, ...]] = set()
     for task in tasks_of(suite, run):
-        settings = settings_of(run, task)
-        condition, tags = suite.condition(task, settings), suite.task_tags(task, settings)
-        for record, line in _declared(suite, records(run, task), str(run.samples_file(task))):
-            origin = {"run": number, "task": task, "condition": condition, "line": line}
-            # Texts of others: what can't be printed has no place in a table, a page or a terminal.
-            row = {name: _printable(value) for name, value in {**row_of(record), **tags, **origin}.items()}
-            key = (condition, *(row.get(name) for name in suite.identity))
-            yield {**row, "repeated": key in seen}
+        for row in task_rows(suite, run, task):
+            key = (row["condition"], *(row.get(name) for name in suite.identity))
+            yield {**row, "run": number, "repeated": key in seen}
             seen.add(key)
 
 
 def _printable(value: Any) -> Any:
-    if isinstance(value, str):
-        return printable(value)
-    return [_printable(each) for each in value] if isinstance(value, list) else value
+    # Called for each value of a log.
+    kind = type(value)
+    if kind is str:
+        return value if value.isprintable() else printable(value)
+    return [_printable(each) for each in value] if kind is list else value
 
 
 def _declared(suite: Suite, found: Iterable[tuple[Record, int]], file: str) -> Iterator[tuple[Record, int]]:

@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from lmms_medtasks.harness.scoring import MetricValue, metric_values
+from lmms_medtasks.judges import records
 from lmms_medtasks.judges.protocol import Protocol
 from lmms_medtasks.parsing.option import read_option
 from lmms_medtasks.samples.record import FAILED, KEY, Judgement, MeasureValue, Record
@@ -22,7 +23,6 @@ from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.suites.estimates import Count, Mean
 from lmms_medtasks.suites.judged import (
     judged_metrics,
-    judgement_of,
     measure_value,
     rescorable,
     tags_of,
@@ -84,7 +84,7 @@ def choice_record(doc: Mapping[str, Any], results: Sequence[str | None]) -> Reco
 
 def judged_record(doc: Mapping[str, Any], results: Sequence[str | None], protocol: Protocol) -> Record:
     """The record of a judged question, by the verdicts that the judging stage has got."""
-    trials, judgement = judgement_of(doc, results, protocol)
+    trials, judgement = records.judgement_of(doc, results, protocol)
     return Record(
         id=str(doc["id"]),
         cluster=str(doc["image_id"]),

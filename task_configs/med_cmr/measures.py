@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from lmms_medtasks.harness.scoring import MetricValue, metric_values
+from lmms_medtasks.judges import records
 from lmms_medtasks.parsing.option import read_option
 from lmms_medtasks.parsing.reasoned import read_reasoned
 from lmms_medtasks.samples.record import FAILED, KEY, Judgement, MeasureValue, Record
@@ -22,7 +23,7 @@ from lmms_medtasks.statistics.text import exact_match
 from lmms_medtasks.suites import judged
 from lmms_medtasks.suites.estimates import Count, Macro, Mean, Unit, Units
 from lmms_medtasks.suites.replies import FAILED_REQUESTS, PARSE_RATE, outcome_count
-from lmms_medtasks.suites.suite import Measure, Metric, Suite, means, number_of_questions
+from lmms_medtasks.suites.suite import Measure, Metric, Suite, count_read_replies, means, number_of_questions
 from lmms_medtasks.task_configs.med_cmr.dimensions import dimensions
 from lmms_medtasks.task_configs.med_cmr.judging import HIGHEST, PROTOCOL, WEIGHTS, total
 
@@ -218,7 +219,7 @@ def open_record(doc: Document, results: Sequence[str | None]) -> Record:
 
     ``parts``: which of its two labelled parts each reply had, joined by ";".
     """
-    trials, judgement = judged.judgement_of(doc, results, PROTOCOL)
+    trials, judgement = records.judgement_of(doc, results, PROTOCOL)
     exact = [exact_match(item["answer"], item["reference"]) for item in judgement.items if isinstance(item, Mapping)]
     tags = judged.tags_of(doc, _TAGS, PROTOCOL)
     record = Record(
@@ -248,10 +249,15 @@ def parts(rows: Samples) -> Counter[str]:
     return Counter(part for each in rows.column("parts") if each for part in each.split(";"))
 
 
-def _both_parts(rows: Samples) -> float | None:
+def read_replies(rows: Samples) -> tuple[int, int]:
+    """Replies that could be read, of open answers those with both labelled parts; and replies that came."""
     found = parts(rows)
-    replies = found.total() - found[FAILED]
-    return found[BOTH] / replies if replies else None
+    return (found[BOTH], found.total() - found[FAILED]) if found else count_read_replies(rows)
+
+
+def _both_parts(rows: Samples) -> float | None:
+    both, replies = read_replies(rows) if parts(rows) else (0, 0)
+    return both / replies if replies else None
 
 
 def _part_count(rows: Samples, outcomes: tuple[str, ...]) -> int:
@@ -356,6 +362,8 @@ SUITE = Suite(
     cluster="image",
     data=("med_cmr",),
     tags=(*_TAGS, "form", "option_count", "rotation", "parts"),
+    reply_tags=("parts",),
+    read_replies=read_replies,
     measures=MEASURES,
     metrics=METRICS,
     tasks={

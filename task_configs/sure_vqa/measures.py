@@ -76,7 +76,7 @@ def record(doc: Mapping[str, Any], results: Sequence[str | None]) -> Record:
     with a corrupted one.
     """
     protocol = protocol_of(doc)
-    trials, judgement = judged.judgement_of(doc, results, protocol)
+    trials, judgement = records.judgement_of(doc, results, protocol)
     tags = judged.tags_of(doc, TAGS, protocol)
     items = [item for item in records.items_of(doc, results, protocol) if item]
     scores = [token_scores(item.fields["answer"], item.fields["reference"]) for item in items]

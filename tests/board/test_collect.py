@@ -1,5 +1,6 @@
 """From folders to a board: what is read, and everything that can be wrong with it."""
 
+import copy
 import json
 
 import numpy as np
@@ -7,11 +8,9 @@ import pytest
 
 from lmms_medtasks.board import rules as board_rules
 from lmms_medtasks.board.collect import collect
-from lmms_medtasks.board.measures import main_measures, scale
 from lmms_medtasks.board.site import ranking
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.task_configs.med_cmr import judging
-from lmms_medtasks.task_configs.sure_vqa import judging as sure_judging
+from lmms_medtasks.suites.judged import bound_of
 
 TASK = "medq_deg_l1"
 ANSWERS = {"q2": "AAB", "q1": "AAA", "q3": "B-!", "q4": "!!!"}
@@ -32,37 +31,39 @@ def test_an_entry_has_scores_by_question_whatever_the_order_of_the_log(tmp_path,
     assert first.questions is second.questions
     assert first.questions.ids.tolist() == ["q1", "q2", "q3", "q4"]
     # q2: 2 of 3; q3: 0 of the 2 that came; q4: no reply, so no score.
-    np.testing.assert_allclose(first.measures["accuracy"].score.floats(), [1, 2 / 3, 0, np.nan])
-    assert first.measures["accuracy"].mean == pytest.approx((1 + 2 / 3) / 3)
-    assert (first.measures["accuracy"].n, first.counts.rows) == (3, 4)
+    np.testing.assert_allclose(first.scores("accuracy"), [1, 2 / 3, 0, np.nan])
+    found = first.interval("accuracy")
+    assert found.estimate == pytest.approx((1 + 2 / 3) / 3)
+    assert (found.n, first.counts.rows) == (3, 4)
     # 12 requests, 4 failed, 8 replies of which one could not be read.
     assert (first.counts.requests, first.counts.failed, first.counts.replies, first.counts.parsed) == (12, 4, 8, 7)
-    assert first.questions.tags["severity"].labels() == [1, 1, 1, 1]
-    assert first.extra["trials"].labels()[0] == "A;A;A"
+    assert first.questions.tag("severity").to_pylist() == [1, 1, 1, 1]
+    assert first.samples.column("trials")[0] == ["A", "A", "A"]
     assert (first.model.name, first.suite, first.version, first.data) == ("model-a", "medq_deg", "1.0", "full")
 
 
-def test_questions_are_clustered_as_the_task_says(tmp_path, runs):
-    rows = [
-        {**row, "accuracy": {**row["accuracy"], "item": item}}
-        for row, item in zip(runs.choice_rows(GOOD), "xxyx", strict=True)
-    ]
-    path = runs.write(tmp_path, {"medobvious": rows})
-    content = json.loads(path.read_text("utf-8"))
-    for wanted, key in (([1, 2, 3, 4], None), (["x", "x", "y", "x"], "item")):
-        content["configs"]["medobvious"]["cluster_key"] = key
-        path.write_text(json.dumps(content), "utf-8")
-        (entry,) = collect([path]).entries
-        labels = entry.questions.cluster_labels()
-        assert len(set(labels)) == len(set(wanted))
-        assert key is None or labels == wanted
+def test_questions_are_clustered_as_their_records_say(tmp_path, runs):
+    rows = runs.choice_rows(GOOD)
+    for row, item in zip(rows, "xxyx", strict=True):
+        row["questions"]["cluster"] = item
+    (entry,) = collect([runs.write(tmp_path, {"medobvious": rows})]).entries
+    assert entry.samples.column("cluster").tolist() == ["x", "x", "y", "x"]
+    assert entry.interval("accuracy").clusters == 2
 
 
 def test_no_text_is_kept(tmp_path, runs):
-    path = runs.write(tmp_path, {"med_cmr_open": runs.judged_rows({"q1": 100.0, "q2": 20.0})})
-    (entry,) = collect([path]).entries
-    assert "answer" not in entry.questions.tags and "trials" not in entry.extra
-    assert entry.measures["total"].mean == 60
+    judged = runs.judged_rows({"q1": 100.0, "q2": 20.0})
+    chosen = runs.choice_rows({"q1": "A", "q2": "A"}, report="a finding " * 20)
+    chosen[0]["questions"]["expected"] = chosen[0]["questions"]["trials"][0] = "a long text that is no letter"
+    runs.write(tmp_path / "a", {"med_cmr_open": judged})
+    runs.write(tmp_path / "b", {"chest_side": chosen}, metadata={"template": "multiple_choice"})
+    open_entry, entry = sorted(collect([tmp_path]).entries, key=lambda entry: entry.task, reverse=True)
+    kept = str([*open_entry.samples.arrow("trials"), entry.questions.table, entry.answers])
+    assert not any(text in kept for text in ("long text", "a finding", "secret", "reference"))
+    assert open_entry.interval("total").estimate == 60
+    # The digest of an answer is as good as the answer to count again.
+    assert entry.scores("accuracy").tolist() == [1, 1]
+    assert entry.samples.column("trials")[0] == [entry.samples.column("expected")[0]]
 
 
 def test_a_missing_judgement_is_no_score_and_has_bounds(tmp_path, runs):
@@ -71,8 +72,9 @@ def test_a_missing_judgement_is_no_score_and_has_bounds(tmp_path, runs):
     )
     board = collect([path])
     (entry,) = board.entries
-    assert entry.measures["total"].mean == 100
-    assert entry.measures["total"].bounds == (50, 100)  # (100 + 0) / 2 and (100 + 100) / 2
+    assert entry.interval("total").estimate == 100
+    bounds = [bound_of(entry.samples, "total", which) for which in ("low", "high")]
+    assert bounds == [50, 100]  # (100 + 0) / 2 and (100 + 100) / 2
     assert entry.counts.coverage == 0.5
     assert ("low_coverage", "unranked") in codes(board)
     assert not entry.ranked
@@ -81,7 +83,7 @@ def test_a_missing_judgement_is_no_score_and_has_bounds(tmp_path, runs):
 def test_a_log_that_nobody_judged_is_still_an_entry(tmp_path, runs):
     rows = runs.judged_rows({"q1": None, "q2": None}, judge="none")
     board = collect([runs.write(tmp_path, {"med_cmr_open": rows}, metadata={"judge": {"name": "none"}})])
-    assert board.entries[0].measures["total"].mean is None
+    assert board.entries[0].interval("total").estimate is None
     assert {"no_judge", "low_coverage"} <= {code for code, _ in codes(board)}
 
 
@@ -95,10 +97,12 @@ def test_what_rules_settle_is_no_mean_where_no_judge_judged(tmp_path, runs):
     levels = {"levels": {"no_judge": "flag", "low_coverage": "flag"}}
     board = collect([tmp_path], rules=board_rules.with_own(levels, "here"))
     found = {entry.model.name: entry for entry in board.entries}
-    nobody = found["none"].measures["total"]
-    assert (nobody.mean, nobody.n, nobody.bounds) == (None, 0, (0, pytest.approx(200 / 3)))
+    nobody = found["none"].interval("total")
+    assert (nobody.estimate, nobody.n) == (None, 0)
+    bounds = [bound_of(found["none"].samples, "total", which) for which in ("low", "high")]
+    assert bounds == [0, pytest.approx(200 / 3)]
     assert (found["none"].counts.judged, found["none"].counts.wanted) == (1, 3)
-    assert found["judged"].measures["total"].mean == 0
+    assert found["judged"].interval("total").estimate == 0
     assert [standing.mean.estimate for standing in ranking.standings(
         [found["none"]], "total", higher_is_better=True, resamples=20)] == [None]  # fmt: skip
     assert found["none"].ranked
@@ -231,7 +235,9 @@ def bad_runs(tmp_path, runs):
     runs.write(tmp_path / "unknown", {"nobodys_task": rows}, model="unknown")
     runs.write(tmp_path / "without", {TASK: rows}, model="without", samples=False)
     runs.write(tmp_path / "lying", {TASK: rows}, model="lying", reported={"accuracy,trials": 0.99})
-    edited = [{**row, "accuracy": {**row["accuracy"], "score": 1.0}} for row in rows[:3]]
+    edited = copy.deepcopy(rows[:3])
+    for row in edited:
+        row["questions"]["measures"]["accuracy"]["score"] = row["accuracy"]["score"] = 1.0
     runs.write(tmp_path / "edited", {TASK: edited}, model="edited")
     runs.write(tmp_path / "stopped", {TASK: rows}, model="stopped")
     path = tmp_path / "stopped" / "20260101_000000_results.json"
@@ -341,23 +347,50 @@ def test_rules_that_mean_nothing(tmp_path, text, said):
         board_rules.read(path)
 
 
-def test_scales_know_every_suite():
-    assert scale("sure_slake_modality", "open_ood").unit == "stars"
-    ends = [judging.total(dict.fromkeys(judging.WEIGHTS, score)) for score in (0, judging.HIGHEST)]
-    assert [scale("med_cmr_open", "total").low, scale("med_cmr_open", "total_sod").high] == ends
-    assert (scale("med_cmr_open", "consistency").low, scale("med_cmr_open", "coherence").high) == (0, judging.HIGHEST)
-    stars = scale("sure_slake_modality", "open_iid")
-    assert (stars.low, stars.high) == (sure_judging.STARS.worst, sure_judging.STARS.best)
-    assert not scale("medobvious", "false_alarm_rate").higher_is_better
-    assert scale("medq_deg_l2", "accuracy").factor == 100
+def test_the_scale_is_the_benchmarks(tmp_path, runs):
+    tasks = {TASK: runs.choice_rows(GOOD), "med_cmr_open": runs.judged_rows({"q1": 60.0})}
+    entries = {entry.task: entry for entry in collect([runs.write(tmp_path, tasks)]).entries}
+    scale = entries["med_cmr_open"].scale("total")
+    assert (scale.low, scale.high, scale.unit, scale.factor) == (0, 100, "points", 1)
+    assert entries[TASK].scale("accuracy").factor == 100
+    # The direction is the metric's.
+    assert not entries[TASK].scale("identical_trials").higher_is_better
 
 
 def test_parts_of_a_measure_are_not_compared_themselves(tmp_path, runs):
-    rows = runs.choice_rows(GOOD)
-    rows = [{**row, "accuracy_sod": {"score": 1.0}} for row in rows]
+    rows = [{**row, "accuracy_sod": row["accuracy"]} for row in runs.choice_rows(GOOD)]
     (entry,) = collect([runs.write(tmp_path, {"med_cmr_mcq": rows})]).entries
-    assert main_measures(entry) == ["accuracy"]
-    assert set(entry.measures) == {"accuracy", "accuracy_sod"}
+    assert entry.main_metrics == ["accuracy"]
+    assert entry.metrics == ("accuracy", "accuracy_sod")
+
+
+def test_a_task_whose_benchmark_is_not_known_here_is_refused_with_the_way_out(tmp_path, runs):
+    runs.write(tmp_path, {"own_task": runs.choice_rows(GOOD)}, metadata={"benchmark": "own"})
+    board = collect([tmp_path])
+    assert (codes(board), board.entries) == ([("unknown_task", "refused")], ())
+    assert "--include_path" in board.problems[0].reason
+
+
+@pytest.mark.parametrize(
+    ("edit", "said"),
+    [
+        ({"version": 1}, "line 2: the record is of version 1"),
+        ({"measures": {"acuracy": {"score": 1.0}}}, "Did you mean 'accuracy'"),
+        ({"measures": {"accuracy": {"score": 1.5}}}, "line 2: accuracy is 1.5, wanted a number from 0 to 1"),
+        ({"trials": []}, "line 2: trials is []"),
+    ],
+)
+def test_a_record_that_is_none_is_told_with_its_line(tmp_path, runs, edit, said):
+    rows = runs.choice_rows(GOOD)
+    rows[1]["questions"] |= edit
+    (problem,) = collect([runs.write(tmp_path, {TASK: rows})]).problems
+    assert problem.code == "broken_log" and said in problem.reason
+
+
+def test_a_number_that_is_no_main_one_is_checked_too(tmp_path, runs):
+    path = runs.write(tmp_path, {TASK: runs.choice_rows(GOOD)}, reported={"parse_rate,trials": 0.5})
+    (problem,) = collect([path]).refused
+    assert problem.reason == "parse_rate is 0.5 in the result file; its samples give 1."
 
 
 @pytest.mark.parametrize(
@@ -377,3 +410,12 @@ def test_what_the_exit_status_tells_of(tmp_path, runs, chosen, rules, bad):
     own = tmp_path / "rules.yml"
     own.write_text(rules)
     assert [problem.code for problem in collect([tmp_path], rules=own).bad] == bad
+
+
+def test_what_a_benchmark_calls_a_reply_that_could_be_read_is_its_own(tmp_path, runs):
+    """Of Med-CMR's open answers those with both labelled parts; a pack is counted by the same rule."""
+    rows = runs.judged_rows({"q1": 100.0, "q2": 60.0})
+    rows[1]["questions"]["tags"]["parts"] = "no_reasoning"
+    (entry,) = collect([runs.write(tmp_path, {"med_cmr_open": rows}, metadata={"judge": runs.JUDGE})]).entries
+    assert (entry.counts.parsed, entry.counts.replies) == (1, 2)
+    assert "parts" in entry.answers.column_names and "parts" not in entry.questions.tags

@@ -1,51 +1,69 @@
 """Columns of few values."""
 
-import math
-
 import numpy as np
+import pyarrow as pa
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lmms_medtasks.board.columns import coded, mean_of
-from lmms_medtasks.board.reading import Columns, canonical
+from lmms_medtasks.board import columns
+from lmms_medtasks.errors import UserError
 
-VALUES = st.lists(st.one_of(st.none(), st.integers(-3, 3).map(float)))
+VALUES = st.one_of(
+    st.lists(st.one_of(st.none(), st.integers(-3, 3).map(float))),
+    st.lists(st.one_of(st.none(), st.sampled_from(["a", "b", ""]))),
+    st.lists(st.one_of(st.none(), st.lists(st.sampled_from("AB"), min_size=1, max_size=3))),
+    st.lists(st.one_of(st.none(), st.booleans())),
+)
 
 
 @given(VALUES)
 def test_a_column_holds_what_was_put_in(values):
-    column = coded(values)
-    assert column.labels() == values
-    assert [None if math.isnan(value) else value for value in column.floats()] == values
-    had = [value for value in values if value is not None]
-    assert mean_of(column) == (math.fsum(had) / len(had) if had else None)
+    column = columns.compact(pa.array(values))
+    assert column.to_pylist() == values
+    kind = "lists" if any(isinstance(value, list) for value in values) else ""
+    if {*map(type, values)} & {float}:
+        kind = "numbers"
+    again = columns.from_json(columns.to_json(column), len(values), "here", kind=kind)
+    assert again.to_pylist() == values
+    assert columns.to_json(again) == columns.to_json(column)
 
 
 @given(VALUES, st.randoms(use_true_random=False))
-def test_columns_grown_row_by_row_are_the_same_as_made_at_once(values, random):
-    columns, order = Columns(), list(range(len(values)))
-    for row, value in enumerate(values):
-        if value is not None:
-            columns.add("x", row, value)
+def test_the_same_rows_are_the_same_column_whatever_was_before(values, random):
+    """Equal to the byte, so that equal questions have equal digests."""
+    order = list(range(len(values)))
     random.shuffle(order)
-    found = columns.coded(len(values), np.array(order, dtype=int)).get("x")
-    wanted = coded([values[row] for row in order])
-    if found is None:
-        assert wanted.values == (None,)
-    else:
-        assert found.labels() == wanted.labels()
-        # Equal to the byte, so that equal questions have equal digests.
-        assert (found.values, found.codes.tolist()) == (wanted.values, wanted.codes.tolist())
+    shuffled = columns.compact(columns.compact(pa.array(values)).take(pa.array(order, pa.int64())))
+    made = columns.compact(pa.array([values[row] for row in order], pa.array(values).type))
+    assert columns.to_json(shuffled) == columns.to_json(made)
 
 
 def test_codes_take_little_room():
-    assert coded(["a"] * 9).codes.dtype == np.uint8
-    assert coded(list(range(300))).codes.dtype == np.uint16
+    assert columns.compact(pa.array(["a"] * 9)).indices.type == pa.uint8()
+    assert columns.compact(pa.array(range(300))).indices.type == pa.uint16()
 
 
-def test_values_that_no_row_has_are_dropped():
-    column = canonical((None, "a", "b", "c"), np.array([3, 0, 1], dtype=np.uint32))
-    assert column.values == (None, "c", "a")
-    assert column.where("c").tolist() == [True, False, False]
-    assert column.where("b").tolist() == [False, False, False]
-    assert column.where(None).tolist() == [False, True, False]
+def test_none_is_zero_and_values_begin_at_one():
+    column = columns.compact(pa.array([None, "b", "a", "b"]))
+    assert columns.codes_of(column).tolist() == [0, 1, 2, 1]
+    assert np.asarray(columns.codes_of(column)).dtype.kind == "i"
+
+
+@pytest.mark.parametrize(
+    ("content", "kind", "said"),
+    [
+        ([1], "", "wanted values and codes"),
+        ({"values": [1.0], "codes": [1.0, 1]}, "numbers", "wanted values and codes"),
+        ({"values": ["a"], "codes": [0, 2]}, "", "codes from 0 to 1 wanted for 2 questions"),
+        ({"values": ["a"], "codes": [1]}, "", "1 codes"),
+        ({"values": [True], "codes": [1, 1]}, "numbers", "no number"),
+        ({"values": [float("nan")], "codes": [1, 1]}, "numbers", "no number"),
+        ({"values": ["\x1b"], "codes": [1, 1]}, "", "that can be shown"),
+        ({"values": ["a", 1], "codes": [1, 2]}, "", "several kinds"),
+        ({"values": [[]], "codes": [1, 1]}, "lists", "no list of texts"),
+    ],
+)
+def test_what_is_no_column(content, kind, said):
+    with pytest.raises(UserError, match=said):
+        columns.from_json(content, 2, "here", kind=kind)

@@ -13,6 +13,7 @@ from lmms_medtasks.board.collect import collect
 from lmms_medtasks.board.pack_form import checksum, entry_to_json
 from lmms_medtasks.cli import pack as command
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.suites import registry
 
 TASK = "medq_deg_l1"
 SIGNED = "Ada Lovelace <ada@example.org>"
@@ -74,12 +75,16 @@ def change(content, task, *keys, to):
 @pytest.mark.parametrize(
     ("keys", "to", "said"),
     [
-        (("measures", "accuracy", "mean"), 0.9, "accuracy says 0.9 over 4 questions, its scores give 0.66"),
-        (("measures", "accuracy", "n"), 5, "over 5 questions"),
-        (("measures", "accuracy", "score", "values"), lambda old: [1.0, 1.0, 1.0], "its scores give 1.0 over 4"),
-        (("measures", "accuracy", "score", "codes"), lambda old: [1, 1, 1, 1], "its scores give 1.0"),
-        (("measures", "accuracy", "score", "codes"), lambda old: [9, 1, 1, 1], "codes from 0 to 3 wanted"),
-        (("measures", "accuracy", "score", "codes"), lambda old: old[:-1], "3 codes"),
+        (("metrics", "accuracy", "mean"), 0.9, "accuracy says 0.9 over 4 questions, its scores give 0.66"),
+        (("metrics", "accuracy", "n"), 5, "over 5 questions"),
+        (("metrics",), {}, "It has the metrics none; its columns give accuracy"),
+        (("metrics",), {"acuracy": {"mean": 1.0, "n": 4}}, "It has the metrics acuracy; its columns give accuracy"),
+        (("answers", "accuracy.score", "values"), [1.0, 1.0, 1.0], "its scores give 1.0 over 4"),
+        (("answers", "accuracy.score", "codes"), [1, 1, 1, 1], "its scores give 1.0"),
+        (("answers", "accuracy.score", "codes"), [9, 1, 1, 1], "codes from 0 to 3 wanted"),
+        (("answers", "accuracy.score", "codes"), lambda old: old[:-1], "3 codes"),
+        (("answers", "acuracy.score"), {"values": [], "codes": [0] * 4}, "medq_deg declares no measure acuracy"),
+        (("answers", "trials"), {"values": [], "codes": [0] * 4}, "wanted what was read from each reply"),
         (("reported", "accuracy"), 0.9, "accuracy is 0.9 in the result file"),
         (("counts", "failed"), 0, "failed is 0, its columns give 1"),
         (("counts", "rows"), 400, "rows is 400, its columns give 4"),
@@ -103,8 +108,8 @@ def test_a_tampered_pack_is_refused_with_what_differs(packed, tmp_path, keys, to
 
 def test_new_checksums_do_not_hide_scores_that_the_trials_do_not_give(packed, tmp_path):
     content = copy.deepcopy(packed)
-    change(content, TASK, "measures", "accuracy", "score", to={"values": [1.0], "codes": [1, 1, 1, 1]})
-    change(content, TASK, "measures", "accuracy", "mean", to=1.0)
+    change(content, TASK, "answers", "accuracy.score", to={"values": [1.0], "codes": [1, 1, 1, 1]})
+    change(content, TASK, "metrics", "accuracy", "mean", to=1.0)
     change(content, TASK, "reported", "accuracy", to=1.0)
     with pytest.raises(UserError, match="accuracy of question 'q2' is 1, its trials give 0.666667"):
         packs.read(written(signed_again(content), tmp_path))
@@ -113,8 +118,8 @@ def test_new_checksums_do_not_hide_scores_that_the_trials_do_not_give(packed, tm
 def test_scores_outside_their_scale_are_refused(packed, tmp_path):
     content = copy.deepcopy(packed)
     task = "med_cmr_open"
-    change(content, task, "measures", "total", "score", "values", to=[160.0])
-    change(content, task, "measures", "total", "mean", to=160.0)
+    change(content, task, "answers", "total.score", "values", to=[160.0])
+    change(content, task, "metrics", "total", "mean", to=160.0)
     change(content, task, "reported", "total", to=160.0)
     with pytest.raises(UserError, match="total of question 'o1' is 160, outside its scale from 0 to 100"):
         packs.read(written(signed_again(content), tmp_path))
@@ -141,7 +146,8 @@ def test_a_pack_that_is_cut_off(packed, tmp_path, name, kept):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"version": 2}, "version 2; wanted"),
+        ({"version": 1}, r"version 1; wanted .*, version 2\. .*lmms-medtasks pack RUN"),
+        ({"version": 3}, "version 3; wanted"),
         ({"signed_off_by": ""}, "nobody signed"),
         ({"signed_off_by": "Eve <eve@example.org>"}, "changed after it was packed"),
         ({"entries": []}, "has no entries"),
@@ -190,9 +196,9 @@ def test_the_command_packs_and_checks(tmp_path, runs):
     assert invoke(tmp_path / "packs", "--check", "--against", tmp_path / "run").exit_code == 0
     result = invoke(target, "--check", "--against", tmp_path / "other")
     assert result.exit_code == 1
-    assert "not those of" in result.stdout and "measures" in result.stdout
+    assert "not those of" in result.stdout and "answers" in result.stdout
     content = json.loads(gzip.decompress(target.read_bytes()))
-    content["entries"][0]["measures"]["accuracy"]["mean"] = 0.99
+    content["entries"][0]["metrics"]["accuracy"]["mean"] = 0.99
     packing.write(content, target)
     result = invoke(tmp_path / "packs", "--check")
     assert (result.exit_code, "refused: " in result.stdout) == (1, True)
@@ -220,9 +226,12 @@ def test_names_that_would_not_be_found_again(tmp_path, runs, name):
         (("suite",), 5), (("task",), ["a"]), (("task",), "\x1b[31m"), (("version",), 1.0), (("data_digest",), None),
         (("fingerprint",), ["x"]), (("fingerprint",), {"code": {}}), (("settings",), [1]), (("reported",), [1]),
         (("reported",), {"accuracy": "x"}), (("reported",), {"accuracy": 10**400}), (("counts", "original"), "x"),
-        (("model", "name"), "\ud800"), (("judge",), {"name": 5}), (("questions",), ["x"]), (("measures",), [1]),
-        (("measures", "accuracy", "score", "codes"), [10**30] * 4),
-        (("measures", "accuracy", "score", "values"), [10**400] * 2),
+        (("model", "name"), "\ud800"), (("judge",), {"name": 5}), (("questions",), ["x"]), (("metrics",), [1]),
+        (("metrics",), {"accuracy": 1}), (("answers",), [1]), (("answers", "accuracy.score"), 1),
+        (("answers", "accuracy.score", "codes"), [10**30] * 4),
+        (("answers", "accuracy.score", "values"), [10**400] * 3),
+        (("answers", "trials", "values"), ["A"] * 4), (("answers", "trials", "values"), [[1]] * 4),
+        (("answers", "severity"), {"values": [1], "codes": [1] * 4}),
     ],
 )  # fmt: skip
 def test_values_of_another_kind_are_refused_and_the_rest_is_built(packed, tmp_path, keys, to):
@@ -239,7 +248,63 @@ def test_numbers_that_are_none_are_refused(packed, tmp_path, number):
     assert [problem.code for problem in collect([path]).refused] == ["bad_pack"]
 
 
-def test_tags_of_questions_are_a_mapping(packed, tmp_path):
+@pytest.mark.parametrize(
+    ("name", "to"),
+    [("tags", 1), ("columns", [1]), ("columns", {}), ("ids", ["q2", "q1"]), ("ids", [1]), ("tags", ["severity", 5])],
+)
+def test_questions_of_another_form_are_refused(packed, tmp_path, name, to):
     for questions in packed["questions"].values():
-        questions["tags"] = [1]
+        questions[name] = to
     assert [problem.code for problem in collect([written(signed_again(packed), tmp_path)]).refused] == ["bad_pack"]
+
+
+def test_every_number_that_the_run_reported_is_computed_anew(tmp_path, runs):
+    """Of metrics without a score a question as well, such as the share of replies that could be read."""
+    runs.write(tmp_path / "run", {TASK: runs.choice_rows(ANSWERS)}, reported={"parse_rate,trials": 10 / 11})
+    content = packing.pack(collect([tmp_path / "run"]).entries, SIGNED)
+    assert packs.read(written(content, tmp_path))[0].reported["parse_rate"] == 10 / 11
+    change(content, TASK, "reported", "parse_rate", to=1.0)
+    with pytest.raises(UserError, match="parse_rate is 1 in the result file; its samples give 0.909091"):
+        packs.read(written(signed_again(content), tmp_path))
+
+
+def test_a_task_that_is_not_known_here_is_refused_with_the_way_out(packed, tmp_path):
+    change(packed, TASK, "task", to="own_task")
+    board = collect([written(signed_again(packed), tmp_path)])
+    (problem,) = [problem for problem in board.refused if problem.task == "own_task"]
+    assert problem.code == "unknown_task" and "--include_path" in problem.reason
+
+
+OWN = """
+from lmms_medtasks.suites.estimates import Mean
+from lmms_medtasks.suites.suite import Measure, Metric, Suite
+
+SUITE = Suite(
+    name="packed_own", title="Own", cluster="image", measures=(Measure("stars", low=1, high=5, unit="stars"),),
+    metrics=(Metric("stars", Mean(measure="stars"), main=True),), tasks={"task": ("stars",)},
+)
+"""
+
+
+def test_a_benchmark_with_measures_of_its_own_is_packed_and_checked_once_its_folder_is_given(
+    tmp_path, runs, monkeypatch
+):
+    monkeypatch.setattr(registry, "_GIVEN", {})
+    folder = tmp_path / "packed_own"
+    folder.mkdir()
+    (folder / "measures.py").write_text(OWN, "utf-8")
+    (folder / "packed_own_task.yaml").write_text("task: packed_own_task\n", "utf-8")
+    rows = runs.choice_rows({"q1": "A", "q2": "A"})
+    for row, stars in zip(rows, (2.0, 5.0), strict=True):
+        row["questions"]["measures"] = {"stars": {"score": stars}}
+        row["stars"] = {"score": stars}
+        del row["accuracy"]
+    runs.write(tmp_path / "run", {"packed_own_task": rows}, metadata={"benchmark": "packed_own"})
+    target = tmp_path / "entry.json"
+    arguments = (tmp_path / "run", "-o", target, "--signed-off-by", SIGNED)
+    result = invoke(*arguments)
+    assert isinstance(result.exception, UserError) and "--include_path" in result.output
+    assert invoke(*arguments, "--include_path", folder).exit_code == 0
+    (entry,) = packs.read(target)
+    assert (entry.interval("stars").estimate, entry.scale("stars").unit) == (3.5, "stars")
+    assert invoke(target, "--check", "--include_path", folder).exit_code == 0

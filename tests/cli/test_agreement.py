@@ -12,6 +12,7 @@ from lmms_medtasks.cli import agreement
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.judges import registry
 from lmms_medtasks.judges.protocol import Dimension, Protocol
+from lmms_medtasks.samples.record import Judgement, Record
 
 
 @pytest.fixture
@@ -37,23 +38,22 @@ def run(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "cli_sample", SimpleNamespace(PROTOCOL=protocol))
     registry.get.cache_clear()
     records = [
-        {
-            "id": f"q{number}",
-            "image_id": f"i{number}",
-            "modality": "CT",
-            "trials": ["ok"],
-            "judge": {"name": "openai:j", "protocol": protocol.name},
-            "items": [{"answer": f"answer {number}"}],
-            "verdicts": [[{"status": "judged", "labels": {"stars": str(number % 3 + 1)}, "reason": "", "reply": ""}]],
-        }
+        Record(
+            f"q{number}", f"i{number}", ("ok",), None, {}, {"modality": "CT"},
+            judgement=Judgement(
+                {"name": "openai:j", "protocol": protocol.name},
+                ({"answer": f"answer {number}"},),
+                (({"status": "judged", "labels": {"stars": str(number % 3 + 1)}, "reason": "", "reply": ""},),),
+            ),
+        )
         for number in range(6)
-    ]
+    ]  # fmt: skip
     folder = tmp_path / "run"
     folder.mkdir()
     settings = {"lmms_eval_specific_kwargs": {"default": {"judge": protocol.name}}}
     content = {"results": {"open": {}}, "configs": {"open": settings}, "config": {"model": "m"}}
     (folder / "x_results.json").write_text(json.dumps(content))
-    lines = "".join(json.dumps({"record": record}) + "\n" for record in records)
+    lines = "".join(json.dumps({"questions": record.to_json()}) + "\n" for record in records)
     (folder / "x_samples_open.jsonl").write_text(lines)
     yield folder
     registry.get.cache_clear()

@@ -29,6 +29,9 @@ lmms_eval_specific_kwargs:
   default:
     judge: {protocol}
 metric_list:
+  - metric: questions
+    aggregation: !function judge_sample.number_of
+    higher_is_better: true
   - metric: correctness
     aggregation: !function lmms_medtasks.statistics.coverage.judged_mean
     higher_is_better: true

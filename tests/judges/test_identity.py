@@ -6,6 +6,7 @@ import json
 import pytest
 
 from lmms_medtasks.judges import identity, prompts, settings
+from lmms_medtasks.samples.record import Judgement
 
 
 def judge(model, provider="openai"):
@@ -97,10 +98,17 @@ def test_who_may_be_the_same_judge():
 
 
 @pytest.mark.parametrize(
-    "verdicts", [None, 3, [{}, None], [[{"status": "judged"}, 4]], [[{"status": "exact", "model": "m"}]]]
+    ("verdicts", "models"),
+    [
+        ((), []),
+        (({"status": "exact", "model": "m"}, {"status": "missing", "model": "m"}), []),
+        (({"status": "judged"}, {"status": "judged", "model": None}), []),
+        (({"status": "judged", "model": "n"}, {"status": "judged", "model": ""}), ["", "n"]),
+    ],
 )
-def test_what_is_no_verdict_of_a_server_names_no_model(verdicts):
-    assert identity.answered_models({"verdicts": verdicts}) == []
+def test_only_a_verdict_of_a_server_names_a_model(verdicts, models):
+    judgement = Judgement({"name": "j", "protocol": "p"}, ({},), (verdicts,))
+    assert identity.answered_models(judgement) == models
 
 
 def test_summary(protocol, sample):

@@ -24,7 +24,7 @@ def test_a_run(harness, judge_server, stub_judge):
     assert len(judge_server.requests) == 4  # none from process_results
     asked = [stub_judge.fields_of(request["messages"][0]["content"])["answer"] for request in judge_server.requests]
     assert sorted(asked) == ["&#60;think>cut off effusion", "an effusion", "an effusion!", "cat"]
-    assert [row["correctness"]["trials"] for row in logs["judge_open"]] == [
+    assert [row["questions"]["trials"] for row in logs["judge_open"]] == [
         ["ok"], ["empty"], ["ok"], ["ok"], ["ok"], ["truncated"], ["failed"], ["failed"]
     ]  # fmt: skip
     assert "NaN" not in run.path.read_text()
@@ -39,8 +39,8 @@ def test_who_judged_stands_in_the_results(harness, key, judge_server):
     assert judge["settings"] == {"temperature": 0.0, "max_tokens": 1024}
     (protocol,) = judge["protocols"]
     assert (protocol["version"], protocol["paper_judge"]) == (1, "DeepSeek-V3.2-Exp")
-    assert logs["judge_open"][0]["correctness"]["judge"] == protocol
-    given = [each for row in logs["judge_open"] for each in sum(row["correctness"]["verdicts"], [])]
+    assert logs["judge_open"][0]["questions"]["judgement"]["judge"] == protocol
+    given = [each for row in logs["judge_open"] for each in sum(row["questions"]["judgement"]["verdicts"], [])]
     models = {(each["status"], each["model"]) for each in given}
     assert models == {("judged", "stub-judge-2024"), ("exact", None)}
     written = "".join(path.read_text("utf-8") for path in run.path.parent.iterdir())
@@ -72,7 +72,7 @@ def test_without_a_judge_the_run_completes(harness, judge_server):
     assert found["complete,trials"] == 0.0
     assert found["bound_worst,trials"] == pytest.approx((5 + 1 + 4 * 1) / 6)
     assert found["bound_best,trials"] == pytest.approx((5 + 1 + 4 * 5) / 6)
-    reasons = {row["correctness"]["verdicts"][0][0]["reason"] for row in logs["judge_open"][2:6]}
+    reasons = {row["questions"]["judgement"]["verdicts"][0][0]["reason"] for row in logs["judge_open"][2:6]}
     assert reasons == {"no judge: name one in MEDTASKS_JUDGE=provider:model and run lmms-medtasks judge RUN"}
     assert judge_server.requests == []
 
@@ -92,7 +92,7 @@ def test_ctrl_c_while_judging_keeps_the_replies(harness, judge_server, monkeypat
     run, logs = harness(replies, ["judge_open"], CONCURRENCY=1)
     had = len(judge_server.requests)
     assert 1 <= had < 6
-    found = [row["correctness"]["verdicts"][0][0] for row in logs["judge_open"]]
+    found = [row["questions"]["judgement"]["verdicts"][0][0] for row in logs["judge_open"]]
     reasons = [each["reason"] for each in found if each["status"] == "missing"]
     assert set(reasons) == {"stopped: the run was interrupted"}
     assert 6 - had <= len(reasons) <= 5
@@ -108,7 +108,9 @@ def test_a_judge_that_always_fails_loses_no_run(harness, judge_server, stub_judg
     assert run.tasks["judge_group"]["correctness,trials"] is None
     assert (found["coverage,trials"], found["missing_judgements,trials"]) == (0.0, 3)
     assert (found["bound_worst,trials"], found["bound_best,trials"]) == (1.0, 5.0)
-    assert logs["judge_open"][0]["correctness"]["verdicts"][0][0]["reason"].startswith("request failed: status 500")
+    assert logs["judge_open"][0]["questions"]["judgement"]["verdicts"][0][0]["reason"].startswith(
+        "request failed: status 500"
+    )
 
 
 def test_lexical_numbers_say_so(harness):
@@ -116,7 +118,7 @@ def test_lexical_numbers_say_so(harness):
     assert run.tasks["judge_open"]["alias"] == "judge_open (lexical judge, no LLM)"
     judge = run.content["configs"]["judge_open"]["metadata"]["judge"]
     assert judge["name"] == "lexical" and "not a language model" in judge["note"]
-    record = logs["judge_open"][2]["correctness"]
+    record = logs["judge_open"][2]["questions"]["judgement"]
     assert "not a language model" in record["judge"]["note"]
     assert record["verdicts"][0][0]["reason"] == "lexical: not a language model"
 
@@ -128,9 +130,9 @@ def test_under_terms_no_text_is_logged(harness, judge_server):
     for secret in ("effusion", "secret", "What is in"):
         assert secret not in written
     row = logs["judge_private"][1]
-    assert row["correctness"]["items"] == "withheld" and row["correctness"]["score"] == 1.0
-    assert withheld.recall(row["correctness"]["replies"][0]) == "a secret mass"
-    assert row["correctness"]["id"] == "q1" and row["doc_id"] == 1
+    assert row["questions"]["judgement"]["items"] == "withheld" and row["correctness"]["score"] == 1.0
+    assert withheld.recall(row["questions"]["judgement"]["replies"][0]) == "a secret mass"
+    assert row["questions"]["id"] == "q1" and row["doc_id"] == 1
 
 
 def test_under_terms_a_public_judge_is_refused_before_the_model_runs(harness, judge_server, monkeypatch):

@@ -113,15 +113,16 @@ def test_another_judge_goes_beside(failing, again, harness, judge_server, stub_j
     assert len(judge_server.requests) == 6
     run = only(other)
     assert run.content["configs"]["judge_open"]["metadata"]["judge"]["name"] == "openai:org/other"
-    record = harness.rows(run, "judge_open")[2]["correctness"]
-    assert record["judge"]["name"] == "openai:org/other"
-    assert record["score"] == run_score(record)
+    row = harness.rows(run, "judge_open")[2]
+    assert row["questions"]["judgement"]["judge"]["name"] == "openai:org/other"
+    assert row["correctness"]["score"] == run_score(row["questions"]["judgement"])
+    assert row["questions"]["measures"]["correctness"]["score"] == row["correctness"]["score"]
     scores = [row["correctness"]["score"] for row in harness.rows(run, "judge_open")]
     assert run.tasks["judge_open"]["correctness,trials"] == pytest.approx(sum(scores) / 8)
 
 
-def run_score(record):
-    return float(record["verdicts"][0][0]["labels"]["correctness"])
+def run_score(judgement):
+    return float(judgement["verdicts"][0][0]["labels"]["correctness"])
 
 
 def test_one_task_by_another_judge_stands_alone(failing, again, tmp_path):
@@ -267,7 +268,9 @@ def test_a_file_with_two_models_is_not_gone_on_with(failing, again, judge_server
 
 
 def verdict_models(run, task):
-    rows = [json.loads(line)["correctness"] for line in run.samples_file(task).read_text("utf-8").splitlines()]
+    rows = [
+        json.loads(line)["questions"]["judgement"] for line in run.samples_file(task).read_text("utf-8").splitlines()
+    ]
     verdicts = [each for row in rows for trials in row["verdicts"] for each in trials]
     return {each["model"] for each in verdicts if each["status"] == "judged"}
 
@@ -286,7 +289,7 @@ def test_under_terms(harness, again, judge_server, stub_judge, monkeypatch):
     again(run.path)
     assert len(judge_server.requests) == 2
     row = harness.rows(only(run.path.parent), "judge_private")[0]
-    assert row["correctness"]["score"] == 5.0 and row["correctness"]["items"] == "withheld"
+    assert row["correctness"]["score"] == 5.0 and row["questions"]["judgement"]["items"] == "withheld"
     written = b"".join(files(run.path.parent).values())
     assert b"effusion" not in written and b"secret" not in written
     monkeypatch.setenv("OPENAI_API_URL", "http://93.184.216.34/v1")
@@ -298,7 +301,7 @@ def test_replies_on_another_machine(harness, again, judge_server):
     run, _ = harness(["an effusion", "mass"], ["judge_private"], judge="")
     withheld.path().unlink()
     printed = again(run.path, "--judge", "local:m", status=1)
-    record = harness.rows(only(run.path.parent), "judge_private")[0]["correctness"]
+    record = harness.rows(only(run.path.parent), "judge_private")[0]["questions"]["judgement"]
     assert record["verdicts"][0][0]["reason"] == "reply not on this machine"
     assert judge_server.requests == []
     assert "missing_judgements: 2" in printed and "missing 2: reply not on this machine" in printed

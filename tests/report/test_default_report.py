@@ -203,9 +203,7 @@ def test_a_folder_with_measures_of_its_own_is_known_once_it_is_given(tmp_path):
     registry.give([own_folder(tmp_path)])
     suite = registry.find("own_task", {})
     assert (suite.name, suite.measure("stars").unit) == ("own", "stars")
-    from lmms_medtasks.board.measures import scale
-
-    assert (scale("own_task", "stars").low, scale("own_task", "stars").high) == (1, 5)
+    assert (suite.measure("stars").low, suite.measure("stars").high) == (1, 5)
 
 
 REPORT = """

@@ -13,7 +13,7 @@ def record(name, score=1.0, *, cluster="i", status="", **tags):
     judgement = None
     value = MeasureValue(score)
     if status:
-        judgement = Judgement({"protocol": "p", "name": "judge"}, ({},), (({"status": status, "reason": "why"},),))
+        judgement = Judgement({"name": "judge", "protocol": "p"}, ({},), (({"status": status, "reason": "why"},),))
         missing = status == "missing"
         value = MeasureValue(None if missing else score, 0.0 if missing else score, 1.0 if missing else score,
                              int(not missing), 1)  # fmt: skip

@@ -3,8 +3,10 @@
 import pytest
 
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.samples.record import Judgement, Record
+from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.suites.estimates import Mean
-from lmms_medtasks.suites.suite import Measure, Metric, Suite
+from lmms_medtasks.suites.suite import Measure, Metric, Suite, count_read_replies
 
 
 def suite(**changed):
@@ -41,3 +43,21 @@ def test_unknown_names_are_refused():
     for find in (suite().metric, suite().measure):
         with pytest.raises(UserError, match="acuracy"):
             find("acuracy")
+
+
+@pytest.mark.parametrize(
+    ("trials", "judged", "expected"),
+    [
+        ([("A", "unreadable"), ("failed",)], [False, False], (1, 2)),
+        # Of a judged reply nothing is read but that it says anything.
+        ([("ok", "empty"), ("failed",)], [True, True], (1, 2)),
+        ([("A", "unreadable"), ("ok",)], [False, True], (1, 2)),
+    ],
+)
+def test_which_replies_count_as_read(trials, judged, expected):
+    judgement = Judgement({"name": "j", "protocol": "p"}, ({},), ())
+    rows = Samples.of_records(
+        Record(str(row), "i", each, None, {}, judgement=judgement if is_judged else None)
+        for row, (each, is_judged) in enumerate(zip(trials, judged, strict=True))
+    )
+    assert count_read_replies(rows) == expected

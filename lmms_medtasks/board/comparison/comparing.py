@@ -10,11 +10,11 @@ from lmms_medtasks.board.answers import Shown
 from lmms_medtasks.board.comparison import sides
 from lmms_medtasks.board.comparison.paired import Difference, difference, most_telling, pairs
 from lmms_medtasks.board.comparison.sides import Side
-from lmms_medtasks.board.entries import Entry, Scale
-from lmms_medtasks.board.measures import main_measures, scale
+from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.statistics.bootstrap import RESAMPLES
 from lmms_medtasks.statistics.significance import adjust
+from lmms_medtasks.suites.suite import Measure
 
 TELLING = 20
 
@@ -39,7 +39,7 @@ class Comparison:
     first: Entry
     second: Entry
     measure: str
-    scale: Scale
+    scale: Measure
     found: Difference
     adjusted: float | None
 
@@ -99,9 +99,9 @@ def _said(pair: tuple[Entry, Entry], what: str, reasons: Iterable[str]) -> str:
 def _comparisons(matched: Sequence[tuple[Entry, Entry]], resamples: int) -> tuple[Comparison, ...]:
     found = []
     for one, other in matched:
-        for name in main_measures(one):
-            if name in other.measures:
-                shown = scale(one.task, name)
+        for name in one.main_metrics:
+            if name in other.metrics:
+                shown = one.scale(name)
                 joined = pairs(one, other, name)
                 share = (shown.low, shown.high) == (0.0, 1.0)
                 more = shown.higher_is_better

@@ -10,12 +10,12 @@ from lmms_medtasks.board.comparison import sides
 from lmms_medtasks.board.comparison.gate_rules import Action, GateRules, Rule
 from lmms_medtasks.board.comparison.paired import DIFFERENCE, Pairs, drop_p, pairs
 from lmms_medtasks.board.comparison.sides import Side
-from lmms_medtasks.board.entries import Entry, Problem, Scale
-from lmms_medtasks.board.measures import main_measures, scale
+from lmms_medtasks.board.entries import Entry, Problem
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.report.cells import negated
 from lmms_medtasks.statistics.bootstrap import RESAMPLES, Interval
 from lmms_medtasks.statistics.significance import Correction, adjust
+from lmms_medtasks.suites.suite import Measure
 
 Outcome = Literal["regressed", "held", "improved", "too few questions", "missing", "not comparable"]
 
@@ -32,7 +32,7 @@ class Verdict:
     task: str
     measure: str
     model: str
-    scale: Scale | None
+    scale: Measure | None
     rule: Rule
     outcome: Outcome
     action: Action
@@ -100,7 +100,7 @@ def gate(baseline: Side, candidate: Side, rules: GateRules, *, resamples: int = 
     warnings: list[str] = []
     for first in baseline.board.entries:
         second = _match(first, baseline, candidate)
-        for name in main_measures(first):
+        for name in first.main_metrics:
             rule = rules.of(first.task, name)
             verdicts.append(_verdict(first, second, name, rule, resamples, warnings))
     verdicts = _decided(verdicts, rules.correction)
@@ -135,8 +135,8 @@ def _match(entry: Entry, baseline: Side, candidate: Side) -> Entry | None:
 
 
 def _verdict(first: Entry, second: Entry | None, name: str, rule: Rule, resamples: int, warnings: list[str]) -> Verdict:
-    base = Verdict(first.task, name, first.model.name, scale(first.task, name), rule, "held", "ignore")
-    if second is None or name not in second.measures:
+    base = Verdict(first.task, name, first.model.name, first.scale(name), rule, "held", "ignore")
+    if second is None or name not in second.metrics:
         return replace(base, outcome="missing", action=rule.on_missing, detail="The candidate has no such result.")
     reasons = list(sides.differing(first, second))
     if reasons:

@@ -70,9 +70,9 @@ class Pairs:
         )
 
 
-def pairs(first: Entry, second: Entry, measure: str) -> Pairs:
-    """Join two entries by question id for a measure that both have."""
-    one, other = (entry.measures[measure].score.floats() for entry in (first, second))
+def pairs(first: Entry, second: Entry, metric: str) -> Pairs:
+    """Join two entries by question id for a metric that both have."""
+    one, other = (entry.scores(metric) for entry in (first, second))
     ids = first.questions.ids
     if first.questions.digest == second.questions.digest:
         rows, others = np.arange(len(ids)), np.arange(len(ids))
@@ -82,7 +82,7 @@ def pairs(first: Entry, second: Entry, measure: str) -> Pairs:
     both = had_one[rows] & had_other[others]
     return Pairs(
         ids=ids[rows][both],
-        clusters=np.array(first.questions.cluster_labels(), dtype=object)[rows][both],
+        clusters=first.samples.column("cluster")[rows][both],
         first=one[rows][both],
         second=other[others][both],
         unscored=int((had_one[rows] ^ had_other[others]).sum()),

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lmms_medtasks.board.entries import Board, Entry, Model, Reference
-from lmms_medtasks.board.measures import scale
 from lmms_medtasks.board.site import figures, names, published, reports, suites, tables
 from lmms_medtasks.board.site.cards import card
 from lmms_medtasks.board.site.folder import Folder, writing
@@ -141,7 +140,7 @@ class _Site:
         figure = None
         if ranking:
             measures = tables.measures_of(self._board.of(task=task, ranked=True))
-            shown = scale(task, measures[0])
+            shown = self._board.scale(task, measures[0])
             ends = shown.factor * shown.low, shown.factor * shown.high
             figure = figures.forest(ranking, measures, f"{names.slug(task)}-forest", ends)
         apart = tables.apart(task, self._standings, links)

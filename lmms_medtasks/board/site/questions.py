@@ -16,9 +16,8 @@ from typing import IO, Any
 import numpy as np
 
 from lmms_medtasks.board import answers
-from lmms_medtasks.board.columns import Coded
-from lmms_medtasks.board.entries import Entry, Scale
-from lmms_medtasks.board.measures import main_measures, scale
+from lmms_medtasks.board.columns import codes_of
+from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.board.site import suites
 from lmms_medtasks.board.site.exports import harmless
 from lmms_medtasks.board.site.folder import Folder
@@ -27,12 +26,15 @@ from lmms_medtasks.board.site.suites import Shown, splits_of
 from lmms_medtasks.report.document import Cell, Column, Row, Table
 from lmms_medtasks.samples import result_files as results
 from lmms_medtasks.samples.runs import settings_of
+from lmms_medtasks.suites.suite import Measure
 
 SHARD = 100
 """Questions in a file."""
 _TAG_VALUES = 40
 Texts = Mapping[str, tuple[str, str, list[str]]]
 """By question: prompt, right answer, replies."""
+Tag = tuple[list[Any], np.ndarray]
+"""The values of a tag, the first of them None, and for each question the place of its own."""
 _WITHHELD = {
     True: "Texts and images of this data are withheld: its terms (credentialed data) keep them back.",
     False: "Texts of this data are not shown: its terms do not say that they may be.",
@@ -48,7 +50,7 @@ class Scores:
 
     values: np.ndarray
     normal: np.ndarray
-    units: tuple[Scale, ...]
+    units: tuple[Measure, ...]
     measure: np.ndarray
 
     def text(self, row: int) -> str | None:
@@ -64,11 +66,11 @@ def scores_of(entry: Entry, ids: np.ndarray) -> Scores:
     """The scores of an entry on the questions ``ids`` (sorted; it need not have all of them)."""
     values, normal = np.full(len(ids), np.nan), np.full(len(ids), np.nan)
     measure = np.zeros(len(ids), dtype=int)
-    units = tuple(scale(entry.task, name) for name in main_measures(entry))
+    units = tuple(map(entry.scale, entry.main_metrics))
     place = np.searchsorted(ids, entry.questions.ids)
-    for number, (name, shown) in enumerate(zip(main_measures(entry), units, strict=True)):
+    for number, (name, shown) in enumerate(zip(entry.main_metrics, units, strict=True)):
         found = np.full(len(ids), np.nan)
-        found[place] = entry.measures[name].score.floats()
+        found[place] = entry.scores(name)
         empty = np.isnan(values) & ~np.isnan(found)
         values[empty], measure[empty] = found[empty], number
         share = (found[empty] - shown.low) / (shown.high - shown.low)
@@ -107,7 +109,7 @@ class Browser:
         entries: Sequence[Entry],
         ids: np.ndarray,
         found: Sequence[Scores],
-        tags: Mapping[str, Coded],
+        tags: Mapping[str, Tag],
     ) -> dict[str, Any]:
         name = self._files[task]
         heads = self._shards(suite, name, entries, ids, found)
@@ -119,8 +121,8 @@ class Browser:
             "heads": heads,
             "scores": [_digits(each.normal) for each in found],
             "tags": {
-                tag: {"values": [_text(value) for value in column.values], "codes": column.codes.tolist()}
-                for tag, column in tags.items()
+                tag: {"values": [_text(value) for value in values], "codes": codes.tolist()}
+                for tag, (values, codes) in tags.items()
             },
             "withheld": self._withheld(entries),
         }
@@ -169,9 +171,8 @@ class Browser:
             allowed = self._shown.images_of(entry, [name for name, _ in splits])
             if not allowed or settings_of(run, entry.task).get("no_image"):
                 continue
-            plain = entry.questions.tags.get("question_id")
-            labels = plain.labels() if plain else [None] * len(entry.questions)
-            named = {str(id): str(label or id) for id, label in zip(entry.questions.ids, labels, strict=True)}
+            plain = entry.questions.table.column("pair").to_pylist()
+            named = dict(zip(entry.questions.ids.tolist(), plain, strict=True))
             found: dict[str, list[str]] = {}
             for data_set, split in splits:
                 found |= self._pictures.of(data_set, split, entry.data, {*named, *named.values()})
@@ -241,17 +242,18 @@ def _digits(normal: np.ndarray) -> str:
     )
 
 
-def _tags(entries: Sequence[Entry], ids: np.ndarray) -> dict[str, Coded]:
+def _tags(entries: Sequence[Entry], ids: np.ndarray) -> dict[str, Tag]:
     """The tags of the entry with most questions that divide them into a few groups."""
-    most = max(entries, key=lambda entry: len(entry.questions))
+    most = max(entries, key=lambda entry: len(entry.questions)).questions
     found = {}
-    place = np.searchsorted(ids, most.questions.ids)
-    for tag, column in most.questions.tags.items():
-        used = len(np.unique(column.codes))
-        if 1 < used <= _TAG_VALUES and tag != "answer":
+    place = np.searchsorted(ids, most.ids)
+    for name in most.tags:
+        column = most.tag(name)
+        own = codes_of(column)
+        if 1 < len(np.unique(own)) <= _TAG_VALUES:
             codes = np.zeros(len(ids), dtype=int)
-            codes[place] = column.codes
-            found[tag] = Coded(column.values, codes)
+            codes[place] = own
+            found[name] = [None, *column.dictionary.to_pylist()], codes
     return found
 
 

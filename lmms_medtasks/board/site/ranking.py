@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 
 import numpy as np
 
 from lmms_medtasks.board.entries import Entry
-from lmms_medtasks.board.measures import scale
-from lmms_medtasks.statistics.bootstrap import RESAMPLES, Distribution, Figure, Interval, bootstrap, mean, part
-from lmms_medtasks.statistics.shares import share
+from lmms_medtasks.statistics.bootstrap import RESAMPLES, Distribution, Interval, mean
+from lmms_medtasks.statistics.bootstrap import Figure as Statistic
+from lmms_medtasks.suites.estimates import Custom, Draw, measured
 
 _TIED = 1e-12
 SHORT = (
@@ -50,14 +50,18 @@ class Standing:
 
 
 def standings(
-    entries: Sequence[Entry], measure: str, *, higher_is_better: bool, resamples: int = RESAMPLES
+    entries: Sequence[Entry], metric: str, *, higher_is_better: bool | None = None, resamples: int = RESAMPLES
 ) -> list[Standing]:
-    """The standing of each of ``entries`` (all of one task, with this measure), in their order.
+    """The standing of each of ``entries`` (all of one task, with this metric), in their order.
+
+    ``higher_is_better``: as the metric says, unless given.
 
     The same entries give the same standings whatever else is on the board, and whatever their order.
     """
-    means = [mean_of(entry, measure, resamples) for entry in entries]
-    found = _common(entries, measure, resamples)
+    means = [entry.interval(metric, resamples) for entry in entries]
+    found = _common(entries, metric, resamples)
+    if higher_is_better is None and entries:
+        higher_is_better = entries[0].scale(metric).higher_is_better
     if not found:
         return [Standing(each, None, None, None, 0) for each in means]
     estimates = np.array([each.estimate for each in found]) * (1 if higher_is_better else -1)
@@ -77,45 +81,20 @@ def standings(
     ]
 
 
-def mean_of(entry: Entry, measure: str, resamples: int = RESAMPLES) -> Interval:
-    """The mean of an entry's measure with its interval, as the suite's report has it; no estimate without a score."""
-    values = entry.measures[measure].score.floats()
-    used = np.flatnonzero(~np.isnan(values))
-    if scale(entry.task, measure).interval == "share" and resamples:
-        return _share(entry, values, used, resamples)
-    return _bootstrap({"": (entry, values, used)}, resamples)[0].interval()
-
-
-def _share(entry: Entry, values: np.ndarray, used: np.ndarray, resamples: int) -> Interval:
-    labels = entry.questions.cluster_labels()
-    found = share([{"image_id": labels[row], "score": values[row]} for row in used.tolist()], resamples=resamples)
-    clusters = len({labels[row] for row in used.tolist()})
-    return Interval(found.estimate, found.low, found.high, found.n, clusters)
-
-
-def _common(entries: Sequence[Entry], measure: str, resamples: int) -> list[Distribution]:
+def _common(entries: Sequence[Entry], metric: str, resamples: int) -> list[Distribution]:
     """The means on the questions that all have a score for, on the same resamples; [] without such a question."""
-    scores = [entry.measures[measure].score.floats() for entry in entries]
-    used = [np.flatnonzero(~np.isnan(values)) for values in scores]
-    ids = reduce(
-        lambda left, right: left if left is right or np.array_equal(left, right) else np.intersect1d(left, right),
-        [entry.questions.ids[rows] for entry, rows in zip(entries, used, strict=True)],
+    scored = [entry.scored(metric) for entry in entries]
+    ids = [entry.questions.ids[rows.rows] for entry, rows in zip(entries, scored, strict=True)]
+    common = reduce(
+        lambda left, right: left if left is right or np.array_equal(left, right) else np.intersect1d(left, right), ids
     )
-    if not len(ids):
+    if not len(common):
         return []
-    rows = [np.searchsorted(entry.questions.ids, ids) for entry in entries]
-    named = {str(number): each for number, each in enumerate(zip(entries, scores, rows, strict=True))}
-    return _bootstrap(named, resamples)
-
-
-def _bootstrap(parts: Mapping[str, tuple[Entry, np.ndarray, np.ndarray]], resamples: int) -> list[Distribution]:
-    rows = {}
-    for name, (entry, values, used) in parts.items():
-        labels = entry.questions.cluster_labels()
-        rows[name] = part([labels[row] for row in used.tolist()], values[used])
-    figures = {name: Figure(mean, (name,)) for name in parts}
-    # The seed is the reports': a mean of the same questions has the same interval there.
-    return list(bootstrap(rows, figures, seed=0, resamples=resamples).values())
+    rows = [each.take(np.searchsorted(own, common)) for each, own in zip(scored, ids, strict=True)]
+    measure = entries[0].scale(metric).name
+    groups = {str(number): measured(each, measure) for number, each in enumerate(rows)}
+    together = Draw(groups, {name: Statistic(mean, (name,)) for name in groups})
+    return list(Custom(function=lambda _: together).distributions(rows[0], resamples).values())
 
 
 def _beyond_chance(found: Sequence[Distribution]) -> np.ndarray:

@@ -39,7 +39,7 @@ class About:
 
     def headline_of(self, entries: Sequence[Entry]) -> tuple[str, str] | None:
         """The task and measure that stand for the suite on the overview; None without an entry that has a measure."""
-        have = [(entry.task, measure) for entry in entries for measure in entry.measures]
+        have = [(entry.task, measure) for entry in entries for measure in entry.metrics]
         for task, measure in self.headline:
             for found in sorted(have, key=lambda each: (each[0], have.index(each))):
                 if fnmatch.fnmatchcase(found[0], task) and fnmatch.fnmatchcase(found[1], measure):

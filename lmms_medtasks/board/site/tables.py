@@ -7,15 +7,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from lmms_medtasks.board.entries import Board, Entry, Problem, Scale
-from lmms_medtasks.board.measures import main_measures, scale
+from lmms_medtasks.board.entries import Board, Entry, Problem
 from lmms_medtasks.board.site import suites
 from lmms_medtasks.board.site.names import model_titles, shown_name, without_roots
-from lmms_medtasks.board.site.ranking import SHORT, Standing, mean_of, standings
+from lmms_medtasks.board.site.ranking import SHORT, Standing, standings
 from lmms_medtasks.board.site.rows import published
 from lmms_medtasks.report.cells import NONE, count, label, percent_of, share
 from lmms_medtasks.report.document import Cell, Column, Row, Table
 from lmms_medtasks.statistics.bootstrap import Interval
+from lmms_medtasks.suites.suite import Measure
 
 _NO_WIDTH = 1e-9
 _FEWER = "‡"
@@ -51,9 +51,8 @@ class Standings:
 
     def _of(self, task: str, measure: str) -> dict[str, Standing]:
         """By the key of the model."""
-        entries = [entry for entry in self.board.of(task=task, ranked=True) if measure in entry.measures]
-        shown = scale(task, measure)
-        found = standings(entries, measure, higher_is_better=shown.higher_is_better, resamples=self.resamples)
+        entries = [entry for entry in self.board.of(task=task, ranked=True) if measure in entry.metrics]
+        found = standings(entries, measure, resamples=self.resamples)
         return {entry.model.key: each for entry, each in zip(entries, found, strict=True)}
 
     def title(self, entry: Entry) -> str:
@@ -63,7 +62,7 @@ class Standings:
 
 def measures_of(entries: Iterable[Entry]) -> list[str]:
     """The measures that stand in a task's table, in the order of the logs."""
-    return list(dict.fromkeys(name for entry in entries for name in main_measures(entry)))
+    return list(dict.fromkeys(name for entry in entries for name in entry.main_metrics))
 
 
 def ranking(task: str, standings: Standings, links: Links) -> Table | None:
@@ -78,7 +77,7 @@ def ranking(task: str, standings: Standings, links: Links) -> Table | None:
     rows += [Row(_published(each.model, each.source, each.cells, measures), "reference") for each in below]
     columns: list[Column] = [label("model"), label("source")]
     for name in measures:
-        columns += [column(task, name), Column(f"rank, {name}")]
+        columns += [column(name, entries[0].scale(name)), Column(f"rank, {name}")]
     columns += [*_COUNTS, label("notes")]
     notes = (_INTERVALS, SHORT)
     said = (_PUBLISHED.format(paper=below[0].paper),) if below else ()
@@ -95,11 +94,11 @@ def apart(task: str, standings: Standings, links: Links) -> Table | None:
     rows = []
     for entry in ordered:
         cells = [
-            cell(mean_of(entry, name, standings.resamples), scale(task, name)) if name in entry.measures else NONE
+            cell(entry.interval(name, standings.resamples), entry.scale(name)) if name in entry.metrics else NONE
             for name in measures
         ]
         rows.append(Row((*_head(entry, standings, links), *cells, *_counted(entry), _notes(entry)), "counts"))
-    shown = [column(task, name) for name in measures]
+    shown = [column(name, entries[0].scale(name)) for name in measures]
     columns = (label("model"), label("source"), *shown, *_COUNTS, label("why apart"))
     return Table(f"{task}-apart", f"{task}: shown apart, not ranked", columns, tuple(rows), (_INTERVALS,))
 
@@ -111,14 +110,14 @@ def overview(standings: Standings, links: Links) -> Table:
     columns: list[Column] = [label("model")]
     for name, (task, measure) in heads.items():
         head = f"{suites.about(name).title}: {task}, {measure}"
-        columns += [replace(column(task, measure), name=head), Column("rank")]
+        columns += [replace(column(measure, board.scale(task, measure)), name=head), Column("rank")]
     columns.append(label("notes"))
     rows = []
     for model in sorted(board.models, key=lambda model: standings.titles[model.key].lower()):
         cells: list[Cell] = [Cell(standings.titles[model.key], href=links.model(model.key))]
         for task, measure in heads.values():
             standing = standings.of(task, measure).get(model.key)
-            cells += _standing(standing, scale(task, measure)) if standing else [NONE, NONE]
+            cells += _standing(standing, board.scale(task, measure)) if standing else [NONE, NONE]
         own = [entry for entry in board.entries if entry.model.key == model.key]
         rows.append(Row((*cells, Cell(_model_notes(own)))))
     return Table("overview", "Models by suite", tuple(columns), tuple(rows), (_INTERVALS, SHORT), marks=_MARKS)
@@ -128,17 +127,15 @@ def scores(model: str, standings: Standings, links: Links) -> Table:
     """All measures of a model, those that stand in a ranking with their ranks."""
     rows = []
     for entry in _of_model(model, standings.board):
-        for name, measure in entry.measures.items():
-            shown = scale(entry.task, name)
-            ranked = standings.of(entry.task, name) if entry.ranked and name in main_measures(entry) else {}
+        for name in entry.metrics:
+            shown = entry.scale(name)
+            ranked = standings.of(entry.task, name) if entry.ranked and name in entry.main_metrics else {}
             standing = ranked.get(model)
-            if standing:
-                value, rank = _standing(standing, shown)
-            else:
-                value, rank = cell(mean_of(entry, name, standings.resamples), shown), NONE
+            mean = standing.mean if standing else entry.interval(name, standings.resamples)
+            value, rank = _standing(standing, shown) if standing else (cell(mean, shown), NONE)
             rows.append(
                 Row((Cell(entry.task, href=links.suite(entry.suite)), Cell(name), value, Cell(shown.unit), rank,
-                     Cell(len(ranked)) if ranked else NONE, Cell(measure.n)))
+                     Cell(len(ranked)) if ranked else NONE, Cell(mean.n)))
             )  # fmt: skip
     columns = (label("task"), label("measure"), Column("score", digits=2), label("unit"), count("rank"), count("of"),
                count("questions"))  # fmt: skip
@@ -184,13 +181,12 @@ def problems(found: Iterable[Problem], roots: Sequence[Path]) -> Table:
     return Table("problems", "Refused, shown apart, and flagged", columns, tuple(rows))
 
 
-def column(task: str, measure: str) -> Column:
-    """A measure's column."""
-    shown = scale(task, measure)
-    return Column(measure, digits=shown.digits, unit=shown.unit)
+def column(metric: str, shown: Measure) -> Column:
+    """A metric's column."""
+    return Column(metric, digits=shown.digits, unit=shown.unit)
 
 
-def cell(interval: Interval | None, shown: Scale) -> Cell:
+def cell(interval: Interval | None, shown: Measure) -> Cell:
     """A mean as it is shown."""
     if interval is None or interval.estimate is None:
         return NONE
@@ -213,7 +209,7 @@ def _place(entry: Entry, measures: Sequence[str], standings: Standings) -> tuple
     found = standings.of(entry.task, measures[0]).get(entry.model.key)
     if found is None or found.mean.estimate is None:
         return float("inf"), 0.0, standings.title(entry)
-    sign = -1 if scale(entry.task, measures[0]).higher_is_better else 1
+    sign = -1 if entry.scale(measures[0]).higher_is_better else 1
     return found.rank or float("inf"), sign * found.mean.estimate, standings.title(entry)
 
 
@@ -221,7 +217,7 @@ def _own(entry: Entry, measures: Sequence[str], standings: Standings, links: Lin
     cells: list[Cell] = [*_head(entry, standings, links)]
     for name in measures:
         found = standings.of(entry.task, name).get(entry.model.key)
-        cells += _standing(found, scale(entry.task, name)) if found else [NONE, NONE]
+        cells += _standing(found, entry.scale(name)) if found else [NONE, NONE]
     return (*cells, *_counted(entry), _notes(entry))
 
 
@@ -249,7 +245,7 @@ def _model_notes(entries: Sequence[Entry]) -> str | None:
     return "; ".join([*(f"{each} data" for each in data), *said]) or None
 
 
-def _standing(found: Standing, shown: Scale) -> list[Cell]:
+def _standing(found: Standing, shown: Measure) -> list[Cell]:
     mark = _FEWER if found.rank is not None and found.common < found.mean.n else ""
     return [cell(found.mean, shown), Cell(found.rank, found.low, found.high, mark) if found.rank else NONE]
 

@@ -13,7 +13,7 @@ from lmms_medtasks.judges import records, registry
 from lmms_medtasks.parsing.replies import after_reasoning
 from lmms_medtasks.samples.record import FAILED, Judgement, MeasureValue, Record
 from lmms_medtasks.statistics.text import exact_match, token_scores
-from lmms_medtasks.suites.judged import judgement_of, logged_record, measure_value, tags_of, with_measures
+from lmms_medtasks.suites.judged import measure_value, tags_of, with_measures
 
 KIND = "open"
 TAKES_SETTINGS = True
@@ -24,7 +24,7 @@ def process_results(
 ) -> dict[str, MetricValue]:
     """The values of the task's metrics for the replies to a question, by the verdicts that the judging stage got."""
     protocol = registry.get((settings or get("open").settings)["judge"])
-    trials, judgement = judgement_of(doc, results, protocol)
+    trials, judgement = records.judgement_of(doc, results, protocol)
     tags, details = tags_and_details(doc)
     found = {"score": _score(judgement)}
     if not protocol.terms:
@@ -43,9 +43,8 @@ def process_results(
     return _values(record, settings)
 
 
-def metrics_of(flat: Mapping[str, Any], settings: Mapping[str, Any] | None = None) -> dict[str, MetricValue]:
+def metrics_of(record: Record, settings: Mapping[str, Any] | None = None) -> dict[str, MetricValue]:
     """The metrics' values of a logged record: a function of it, so that a log can be judged and scored again."""
-    record = logged_record(flat)
     score = {"score": _score(record.judgement)} if record.judgement else {}
     return _values(with_measures(record, score), settings)
 
@@ -59,7 +58,7 @@ def _values(record: Record, settings: Mapping[str, Any] | None) -> dict[str, Met
 
 
 def _score(judgement: Judgement) -> MeasureValue:
-    protocol = records.protocol_of({"judge": judgement.judge})
+    protocol = records.protocol_of(judgement)
     return measure_value(judgement, measures.scored_of(protocol))
 
 

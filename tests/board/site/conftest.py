@@ -67,18 +67,6 @@ def med_cmr_mcq(letters, said):
     return rows
 
 
-def judged(record, metric, score, labels, low, high):
-    """A row of a judged task; a value of None is a judgement that is missing."""
-    status = "missing" if score is None else "judged"
-    verdict = {"status": status, "labels": labels if score is not None else {}, "reason": "", "reply": "{}"}
-    value = {"id": record["id"], "image_id": record["image_id"], "status": status, "judged": int(score is not None)}
-    value |= {"wanted": 1, "low": low if score is None else score, "high": high if score is None else score}
-    if score is not None:
-        value["score"] = score
-    record = {**record, "data": "full", "trials": ["ok"], "verdicts": [[verdict]]}
-    return record, {metric: value, "failed_requests": {"failed": 0, "trials": 1}}
-
-
 def med_cmr_open(letters, said):
     rows = []
     for number, letter in enumerate(letters):
@@ -143,13 +131,6 @@ def sure(letters, said):
         values = metric_values(sure_measures.SUITE, "pair", sure_measures.remeasured(made))
         rows.append({**values, "filtered_resps": [said], "target": "r", "input": said})
     return rows
-
-
-def counted(trials):
-    return {
-        "parse_rate": {"parsed": trials, "replies": trials},
-        "failed_requests": {"failed": 0, "trials": trials},
-    }
 
 
 TASKS = {

@@ -1,10 +1,11 @@
 """Means, ranks and their intervals: hand-worked, against the bootstrap itself, and how often they hold."""
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from lmms_medtasks.board.collect import collect
-from lmms_medtasks.board.site.ranking import mean_of, standings
+from lmms_medtasks.board.site.ranking import standings
 from lmms_medtasks.statistics.bootstrap import Interval, mean_interval
 from lmms_medtasks.statistics.shares import wilson
 
@@ -62,8 +63,8 @@ def test_and_with_enough_it_counts(entries):
 
 def test_intervals_are_the_bootstraps_over_images(entries):
     (entry,) = entries(images=7, a="ABBAAAB" * 5)
-    clusters, values = entry.questions.cluster_labels(), entry.measures["accuracy"].score.floats()
-    assert mean_of(entry, "accuracy", 300) == mean_interval(clusters, values, resamples=300)
+    clusters, values = entry.samples.column("cluster").tolist(), entry.scores("accuracy")
+    assert entry.interval("accuracy", 300) == mean_interval(clusters, values, resamples=300)
     assert found([entry])["a"].low is None
 
 
@@ -72,7 +73,7 @@ def test_intervals_of_bones_and_joints_are_those_of_its_report(tmp_path, runs):
     runs.write(tmp_path, {task: runs.choice_rows({f"q{n}": each for n, each in enumerate(letters)})}, model="m")
     (entry,) = collect([tmp_path]).of(task=task)
     low, high = wilson(9, 10)
-    assert mean_of(entry, "accuracy") == Interval(0.9, low, high, 10, 10)
+    assert entry.interval("accuracy") == Interval(0.9, low, high, 10, 10)
 
 
 def test_ranks_are_on_the_questions_that_all_have_a_score_for(entries):
@@ -96,15 +97,19 @@ def test_all_intervals_of_a_column_hold_together_about_as_often_as_said(entries)
     (entry,) = entries(a="A" * 50)
     from dataclasses import replace
 
-    from lmms_medtasks.board.columns import coded
-    from lmms_medtasks.board.entries import Measure
-
     rng = np.random.default_rng(5)
     held = 0
     for _ in range(60):
         skill = rng.normal(size=50)
         drawn = [
-            replace(entry, measures={"accuracy": Measure(coded([float(x) for x in skill + rng.normal(size=50) > 0]))})
+            replace(
+                entry,
+                answers=entry.answers.set_column(
+                    entry.answers.column_names.index("accuracy.score"),
+                    "accuracy.score",
+                    pa.array((skill + rng.normal(size=50) > 0).astype(float)),
+                ),
+            )  # fmt: skip
             for _ in range(4)
         ]
         places = standings(drawn, "accuracy", higher_is_better=True, resamples=200)

@@ -7,7 +7,7 @@ import pytest
 from lmms_medtasks.contribute.templates import choice, judged, measures, metrics
 from lmms_medtasks.contribute.templates.reading import PARSERS
 from lmms_medtasks.harness.scoring import aggregate
-from lmms_medtasks.samples.result_files import record_of
+from lmms_medtasks.samples.record import from_json
 
 DOC = {"id": "7", "image_id": "i", "data": "full", "question": "?", "options": ["left", "right"], "answer": "B"}
 GRID = {**DOC, "options": [], "answer": "top-left", "grid": "2x2"}
@@ -120,7 +120,7 @@ def test_an_open_answer_without_a_judge_has_no_score_and_bounds():
     assert number("bound_best", [found]) == 1 and number("complete", [found]) == 0 and number("score", [found]) is None
     assert found["exact_match"]["score"] == 0.0
     assert math.isclose(judged.process_results(doc, ["round"])["token_f1"]["score"], 2 / 3)  # "a" does not count
-    again = judged.metrics_of(record_of({"questions": found["questions"]}))
+    again = judged.metrics_of(from_json(found["questions"], "here"))
     assert again == found
 
 

@@ -14,6 +14,7 @@ import pytest
 
 from lmms_medtasks.judges import registry
 from lmms_medtasks.judges.protocol import Dimension, Protocol
+from lmms_medtasks.samples.record import Judgement, Record
 
 STARS = {str(number): float(number) for number in range(1, 6)}
 
@@ -90,20 +91,17 @@ def _write(
             None if reply == "!" else {"question": f"question {id}", "reference": "ref", "answer": text}
             for reply, text in zip(replies, texts, strict=True)
         ]
-        record: dict[str, Any] = {
-            "id": id,
-            "image_id": f"image of {id}",
-            **(tags or {}).get(id, {}),
-            "trials": ["failed" if reply == "!" else "ok" for reply in replies],
-            "judge": {"name": judge, "protocol": "agreement_sample:PROTOCOL", **(description or {})},
-            "items": "withheld" if withheld else items,
-            "verdicts": [
-                [] if reply == "!" else [verdict(each, answers_as) for each in reply.split()] for reply in replies
-            ],
-        }
-        if withheld:
-            record["replies"] = [f"digest of {text}" for text in texts]
-        rows.append({"score": {"id": id, "image_id": id, "score": 1.0}, "record": record})
+        judgement = Judgement(
+            judge={"name": judge, "protocol": "agreement_sample:PROTOCOL", **(description or {})},
+            items="withheld" if withheld else tuple(items),
+            verdicts=tuple(
+                () if reply == "!" else tuple(verdict(each, answers_as) for each in reply.split()) for reply in replies
+            ),
+            replies=tuple(f"digest of {text}" for text in texts) if withheld else None,
+        )
+        trials = tuple("failed" if reply == "!" else "ok" for reply in replies)
+        record = Record(id, f"image of {id}", trials, None, {}, (tags or {}).get(id, {}), judgement=judgement)
+        rows.append({"score": {"score": 1.0}, "questions": record.to_json()})
     content = {
         "results": {task: {"score,trials": 1.0}, "other": {}},
         "configs": {

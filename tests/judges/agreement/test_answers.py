@@ -10,6 +10,7 @@ from lmms_medtasks.judges.agreement import answers
 from lmms_medtasks.judges.agreement.answers import AnswerKey
 from lmms_medtasks.judges.protocol import Item, Verdict
 from lmms_medtasks.judges.table import TABLE, key_of
+from lmms_medtasks.samples.record import Record
 
 
 def test_reading(write_run):
@@ -128,8 +129,9 @@ def test_a_record_as_the_scoring_hook_writes_it(write_run, change_protocol):
     item = Item("q1", {"question": "what?", "reference": "r", "answer": "this"})
     verdict = Verdict("judged", {"coherence": "3", "visual_accuracy": "4"})
     TABLE.put({key_of(changed, item, 0): verdict})
-    record = records.judged_record(doc, ["this", "other"], changed)
-    (run / "x_samples_open.jsonl").write_text(json.dumps({"record": record}) + "\n")
+    trials, judgement = records.judgement_of(doc, ["this", "other"], changed)
+    record = Record("q1", "i1", trials, None, {}, {"modality": "CT", "data": "mini"}, judgement=judgement)
+    (run / "x_samples_open.jsonl").write_text(json.dumps({"questions": record.to_json()}) + "\n")
     judged = answers.read([run])
     assert [each.scores["total"] for each in judged.answers] == [(19.0,), (None,)]
     assert judged.answers[0].fields["answer"] == "this"

@@ -9,7 +9,7 @@ import pytest
 from lmms_medtasks.judges.judging import settled
 from lmms_medtasks.judges.protocol import Verdict
 from lmms_medtasks.judges.table import TABLE, key_of
-from lmms_medtasks.samples.result_files import record_of
+from lmms_medtasks.samples.record import from_json
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.task_configs.bones_joints import judging, measures
 from lmms_medtasks.task_configs.bones_joints.forms import sites
@@ -149,14 +149,16 @@ def test_without_a_judge_there_is_no_accuracy():
 )  # fmt: skip
 def test_a_record_can_be_scored_again(hook, doc):
     found = hook(doc, ["gout"])
-    flat = record_of({"questions": dict(found["questions"])})
-    assert hook.metrics_of(flat) == found
+    assert hook.metrics_of(from_json(dict(found["questions"]), "here")) == found
 
 
 def test_verdicts_of_another_judge_give_other_measures():
-    flat = record_of({"questions": dict(measures.process_results_chain({**OPEN, "task": "t5"}, ["gout"])["questions"])})
+    made = measures.process_results_chain({**OPEN, "task": "t5"}, ["gout"])["questions"]
+    logged = from_json(dict(made), "here")
     given = {"status": "judged", "labels": {"verdict": "Correct", "steps_found": "1"}, "reason": "", "reply": ""}
-    again = measures.process_results_chain.metrics_of({**flat, "verdicts": [[given, given, given]]})
+    again = measures.process_results_chain.metrics_of(
+        replace(logged, judgement=replace(logged.judgement, verdicts=((given, given, given),)))
+    )
     assert again["accuracy"]["score"] == 1 == again["steps_found"]["score"] == again["unanimous"]["score"]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 from loguru import logger
@@ -11,7 +12,7 @@ from lmms_medtasks.harness.scoring import aggregate
 from lmms_medtasks.judges.protocol import Verdict
 from lmms_medtasks.judges.records import items_of
 from lmms_medtasks.judges.table import TABLE, key_of
-from lmms_medtasks.samples.result_files import record_of
+from lmms_medtasks.samples.record import from_json
 from lmms_medtasks.task_configs.med_cmr import measures
 from lmms_medtasks.task_configs.med_cmr.judging import PROTOCOL, WEIGHTS, total
 
@@ -126,12 +127,12 @@ def test_a_failed_request_is_in_no_mean(scored):
 
 def test_a_record_can_be_scored_again_from_the_log_alone(scored):
     (row,) = scored([(document(1), GOOD, "5324")])
-    flat = record_of(json.loads(json.dumps(row)))
-    assert {"id", "data", "trials", "judge", "items", "verdicts", "dimension", "parts"} <= set(flat)
-    again = measures.process_results_open.metrics_of(flat)
+    logged = from_json(json.loads(json.dumps(row["questions"])), "here")
+    again = measures.process_results_open.metrics_of(logged)
     assert again == row and aggregate([again["total"]]) == 64
-    flat["verdicts"] = [[{"status": "missing", "labels": {}, "reason": "x", "reply": ""}]]
-    lost = measures.process_results_open.metrics_of(flat)
+    missing = {"status": "missing", "labels": {}, "reason": "x", "reply": ""}
+    unjudged = replace(logged, judgement=replace(logged.judgement, verdicts=((missing,),)))
+    lost = measures.process_results_open.metrics_of(unjudged)
     assert "score" not in lost["total"] and lost["exact_match"] == row["exact_match"]
 
 

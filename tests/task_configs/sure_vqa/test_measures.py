@@ -9,7 +9,7 @@ from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness.scoring import aggregate
 from lmms_medtasks.judges.protocol import Verdict
 from lmms_medtasks.judges.table import TABLE, key_of
-from lmms_medtasks.samples import result_files as results
+from lmms_medtasks.samples.record import from_json
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.task_configs.sure_vqa import measures
 
@@ -158,7 +158,7 @@ def test_a_record_can_be_scored_again_from_the_log():
     document = doc(81, "open", answer="left")
     judged(document, "to the left", "4")
     made = measures.process_results(document, ["to the left"])
-    logged = results.record_of(json.loads(json.dumps(made)))
+    logged = from_json(json.loads(json.dumps(made["questions"])), "here")
     again = measures.process_results.metrics_of(logged)
     assert again == made
     assert again["open_iid"]["score"] == 4.0
@@ -168,12 +168,14 @@ def test_a_record_can_be_scored_again_from_the_log():
 def test_measures_are_made_anew_from_the_verdicts():
     document = doc(82, "open", answer="left")
     judged(document, "to the left", "4")
-    logged = results.record_of(json.loads(json.dumps(measures.process_results_one(document, ["to the left"]))))
-    logged["verdicts"][0][0]["labels"] = {"stars": "2"}
+    made = measures.process_results_one(document, ["to the left"])["questions"]
+    content = json.loads(json.dumps(made))
+    content["judgement"]["verdicts"][0][0]["labels"] = {"stars": "2"}
+    logged = from_json(content, "here")
     again = measures.process_results_one.metrics_of(logged)
     assert again["open"]["score"] == 2.0
     assert again["questions"]["measures"]["open"]["score"] == 2.0
-    assert again["questions"]["measures"]["recall"] == logged["measures"]["recall"]
+    assert again["questions"]["measures"]["recall"] == made["measures"]["recall"]
 
 
 def test_a_record_of_credentialed_data_holds_ids_and_scores_only(tmp_path, monkeypatch):
