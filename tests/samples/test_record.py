@@ -91,3 +91,17 @@ def test_what_is_no_record_is_refused_with_its_place(content, said):
         from_json(content, "run/x_samples_t.jsonl, line 7")
     assert "run/x_samples_t.jsonl, line 7" in str(error.value)
     assert said in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("items", "expected", "answer"),
+    [
+        ((None, {"reference": "left lung"}), None, "left lung"),
+        (({"reference": "left lung"},), "A", "A"),
+        ("withheld", None, None),
+        ((None,), None, None),
+    ],
+)
+def test_the_right_answer_of_a_judged_question_is_what_its_judge_compares_with(items, expected, answer):
+    record = Record("q1", "image", ("ok",), expected, {}, judgement=Judgement({"name": "j"}, items, ()))
+    assert record.right_answer == answer

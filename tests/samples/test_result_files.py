@@ -112,18 +112,3 @@ def test_a_result_file_that_is_nested_too_deeply_is_named(tmp_path):
     path.write_text('{"results": ' + "[" * 200_000 + "]" * 200_000 + "}", "utf-8")
     with pytest.raises(UserError, match="Can't read .*x_results.json"):
         results.read(path)
-
-
-@pytest.mark.parametrize(
-    ("judgement", "expected"),
-    [
-        ({"items": [None, {"reference": "left lung"}]}, "left lung"),
-        ({"items": "withheld"}, None),
-        ({"items": [None]}, None),
-    ],
-)
-def test_a_judged_question_expects_what_its_judge_compares_with(judgement, expected):
-    content = {"version": 2, "id": "q1", "trials": ["ok"], "expected": None, "judgement": judgement}
-    record = results.record_of({"questions": content})
-    assert results.expected(record) == expected
-    assert results.expected({**record, "expected": "A"}) == "A"
