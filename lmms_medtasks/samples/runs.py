@@ -47,7 +47,10 @@ def records(run: Run, task: str) -> Iterator[tuple[records_form.Record, int]]:
     for line, row in run.rows(task):
         where = f"{path}, line {line}"
         if records_form.KEY not in row:
-            raise UserError(f"{where}: no record of ours (no {records_form.KEY!r}) in this row.")
+            raise UserError(
+                f"{where}: no record of a question (no {records_form.KEY!r}) in this row: the log is of an earlier "
+                "version of lmms-medtasks, or the row was edited. Run the task again."
+            )
         record = records_form.from_json(row[records_form.KEY], where)
         if record.id in seen:
             raise UserError(
