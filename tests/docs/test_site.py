@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import inspect
 import os
 import re
 import subprocess
@@ -95,6 +97,13 @@ def test_no_explanation_is_of_a_metric_that_there_is_none_of():
         for each in row["metrics"]:
             assert any(re.fullmatch(each, name) for name in names), each
         assert all(row[key] for key in ("definition", "formula", "source", "reading", "pitfalls"))
+
+
+@pytest.mark.parametrize("dotted", sorted({dotted for entry in ENTRIES for dotted in entry["code"]}))
+def test_the_code_of_a_metric_exists_and_says_what_it_does(dotted):
+    """The pages show its docstring; the site itself is only built where its tools are installed."""
+    module, _, name = dotted.rpartition(".")
+    assert inspect.getdoc(getattr(importlib.import_module(module), name))
 
 
 @pytest.mark.parametrize("name", ["settings", "templates"])
