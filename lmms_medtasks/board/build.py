@@ -21,10 +21,10 @@ from lmms_medtasks.report.about import limit
 from lmms_medtasks.samples.record import FAILED
 from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.samples.runs import model_name, printable
-from lmms_medtasks.samples.table import FIELDS, Samples
+from lmms_medtasks.samples.table import FIELDS, Samples, with_texts
 from lmms_medtasks.suites.estimates import Mean
 from lmms_medtasks.suites.suite import Suite
-from lmms_medtasks.suites.tables import task_rows
+from lmms_medtasks.suites.tables import task_table
 
 LINE = "line"
 """The column of a run's answers with the line of the log."""
@@ -55,7 +55,7 @@ def entry_of(run: Run, task: str) -> Entry:
     suite = installed.declaration(task, told)
     if suite is None:
         raise UserError(f"{printable(task)} is not known here. {installed.ADVICE}")
-    rows = Samples.of_rows(task_rows(suite, run, task))
+    rows = task_table(suite, run, task)
     questions, answers = columns_of(suite, rows)
     return Entry(
         suite=installed.suite_of(task, config),
@@ -114,20 +114,15 @@ def _without_texts(name: str, column: pa.ChunkedArray) -> pa.Array:
     """The column with digests for answers, and with nothing for tags, that are too long to be no texts."""
     array = column.combine_chunks()
     if name in ("trials", "expected"):
-        short = [_short(each) for each in array.to_pylist()]
-        return pa.array(short, pa.list_(pa.string()) if name == "trials" else pa.string())
+        return with_texts(array, _short)
     if name in (*QUESTION, "judgement") or not pa.types.is_dictionary(array.type):
         return array
     texts = array.dictionary_decode()
     return pc.if_else(pc.less_equal(pc.utf8_length(texts), _NAME), texts, None)
 
 
-def _short(value: Any) -> Any:
-    if isinstance(value, list):
-        return [_short(each) for each in value]
-    if value is None or len(value) <= _SHORT:
-        return value
-    return f"#{hashlib.sha256(value.encode()).hexdigest()[:_DIGEST]}"
+def _short(text: str) -> str:
+    return text if len(text) <= _SHORT else f"#{hashlib.sha256(text.encode()).hexdigest()[:_DIGEST]}"
 
 
 def named_in(result: Mapping[str, Any]) -> set[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -20,6 +21,9 @@ OWN_COLUMNS = frozenset({
     "verdict_reasons", "verdict_models", "run", "task", "condition", "line", "repeated",
 })  # fmt: skip
 """Columns that are no tags: the record's own fields, and where a row is from."""
+
+_BLOCK = 8192
+"""Rows that are held as Python's objects at one time."""
 
 Where = Mapping[str, Any]
 """A restriction: column -> the value that a row must have, a tuple of allowed values, or None for no value."""
@@ -76,12 +80,22 @@ class Samples:
         self.rows = np.arange(table.num_rows) if rows is None else rows
 
     @classmethod
-    def of_rows(cls, rows: Iterable[Mapping[str, Any]]) -> Samples:
-        """A table of rows such as :func:`row_of` gives."""
-        listed = list(rows)
-        names = dict.fromkeys(name for row in listed for name in row)
-        columns = {name: _column(name, [row.get(name) for row in listed]) for name in names}
-        return cls(pa.table(columns))
+    def of_rows(cls, rows: Iterable[Mapping[str, Any]], text: Callable[[str], str] | None = None) -> Samples:
+        """A table of rows such as :func:`row_of` gives, read one after the other.
+
+        ``text``: what becomes of each text, also of those in lists; it is called once for each distinct text of a
+        block of rows.
+        """
+        blocks: dict[str, list[pa.Array]] = {}
+        remaining = iter(rows)
+        done = 0
+        while block := list(itertools.islice(remaining, _BLOCK)):
+            names = dict.fromkeys(itertools.chain(blocks, *block))
+            for name in names:
+                values = _column([row.get(name) for row in block])
+                blocks.setdefault(name, [pa.nulls(done)] if done else []).append(with_texts(values, text))
+            done += len(block)
+        return cls(pa.table({name: _joined(arrays) for name, arrays in blocks.items()}))
 
     @classmethod
     def of_records(cls, records: Iterable[Record]) -> Samples:
@@ -123,7 +137,12 @@ class Samples:
         if numeric:
             return np.array(column.cast(pa.float64()).to_numpy(zero_copy_only=False), dtype=float)
         found = np.empty(count, object)
-        found[:] = column.to_pylist()
+        if pa.types.is_dictionary(column.type):
+            array = column.combine_chunks()
+            distinct = np.array([*array.dictionary.to_pylist(), None], dtype=object)
+            found[:] = distinct[array.indices.fill_null(len(distinct) - 1).to_numpy(zero_copy_only=False)]
+        else:
+            found[:] = column.to_pylist()
         return found
 
     def take(self, chosen: np.ndarray | Sequence[int]) -> Samples:
@@ -195,7 +214,7 @@ class Samples:
         table = second._table.take(pa.array(second.rows))
         kept = [name for name in table.column_names if name.rpartition(".")[2] not in (*FIELDS, "asked")]
         table = table.select(kept).set_column(
-            kept.index("cluster"), "cluster", _column("cluster", first.column("cluster").tolist())
+            kept.index("cluster"), "cluster", _column(first.column("cluster").tolist())
         )
         before, after = first.column(f"{measure}.score"), second.column(f"{measure}.score")
         for name, numbers in (("before", before), ("after", after), ("change", after - before)):
@@ -204,10 +223,36 @@ class Samples:
         return Samples(table)
 
 
-def _column(name: str, values: list[Any]) -> pa.Array:
+def _column(values: list[Any]) -> pa.Array:
     """A column of ``values``; texts are stored once each. A tag of several types becomes texts."""
     try:
         array = pa.array(values)
     except (pa.ArrowInvalid, pa.ArrowTypeError):
         array = pa.array([None if value is None else str(value) for value in values])
     return pc.dictionary_encode(array) if pa.types.is_string(array.type) else array
+
+
+def with_texts(array: pa.Array, text: Callable[[str], str] | None) -> pa.Array:
+    """The array with ``text`` of each of its texts, also of those in lists; called once for each distinct text."""
+    if text is None:
+        return array
+    if pa.types.is_dictionary(array.type):
+        before = array.dictionary.to_pylist()
+        after = [text(each) for each in before]
+        if after == before:
+            return array
+        # Two texts may become one.
+        return pc.dictionary_encode(pc.take(pa.array(after), array.indices))
+    if pa.types.is_list(array.type) and pa.types.is_string(array.type.value_type):
+        words = with_texts(pc.dictionary_encode(array.values), text)
+        return pa.ListArray.from_arrays(array.offsets, words.dictionary_decode(), mask=array.is_null())
+    return array
+
+
+def _joined(arrays: Sequence[pa.Array]) -> pa.Array:
+    """One array of several; where their types differ, what :func:`_column` makes of all their values."""
+    if len(arrays) == 1:
+        return arrays[0]
+    if len({array.type for array in arrays}) > 1:
+        return _column([value for array in arrays for value in array.to_pylist()])
+    return pa.chunked_array(arrays).unify_dictionaries().combine_chunks()

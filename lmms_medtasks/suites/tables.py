@@ -33,34 +33,29 @@ def suite_table(suite: Suite, runs: Sequence[Run]) -> Samples:
     Raises UserError, with file and line, for a record that can't be read, has a measure that the benchmark does not
     declare, a score outside its measure's range, or a tag's value that the tag can't have.
     """
-    return Samples.of_rows(row for number, run in enumerate(runs) for row in _rows(suite, number, run))
+    # Texts of others: what can't be printed has no place in a table, a page or a terminal.
+    return Samples.of_rows((row for number, run in enumerate(runs) for row in _rows(suite, number, run)), printable)
 
 
-def task_rows(suite: Suite, run: Run, task: str) -> Iterator[dict[str, Any]]:
-    """The questions of one task of a run as rows of a table, one in memory at a time: see :func:`suite_table`."""
+def task_table(suite: Suite, run: Run, task: str) -> Samples:
+    """A table of the questions of one task of a run: see :func:`suite_table`."""
+    return Samples.of_rows(_task_rows(suite, run, task), printable)
+
+
+def _task_rows(suite: Suite, run: Run, task: str) -> Iterator[dict[str, Any]]:
     settings = settings_of(run, task)
     condition, tags = suite.condition(task, settings), suite.task_tags(task, settings)
     for record, line in _declared(suite, records(run, task), str(run.samples_file(task))):
-        # Texts of others: what can't be printed has no place in a table, a page or a terminal.
-        row = {**row_of(record), **tags, "task": task, "condition": condition, "line": line}
-        yield {name: _printable(value) for name, value in row.items()}
+        yield {**row_of(record), **tags, "task": task, "condition": condition, "line": line}
 
 
 def _rows(suite: Suite, number: int, run: Run) -> Iterator[dict[str, Any]]:
     seen: set[tuple[Any, ...]] = set()
     for task in tasks_of(suite, run):
-        for row in task_rows(suite, run, task):
+        for row in _task_rows(suite, run, task):
             key = (row["condition"], *(row.get(name) for name in suite.identity))
             yield {**row, "run": number, "repeated": key in seen}
             seen.add(key)
-
-
-def _printable(value: Any) -> Any:
-    # Called for each value of a log.
-    kind = type(value)
-    if kind is str:
-        return value if value.isprintable() else printable(value)
-    return [_printable(each) for each in value] if kind is list else value
 
 
 def _declared(suite: Suite, found: Iterable[tuple[Record, int]], file: str) -> Iterator[tuple[Record, int]]:

@@ -91,16 +91,16 @@ def check(record: Record) -> str:
     for name, (allows, allowed) in _ALLOWED.items():
         if not allows(record.tags.get(name)):
             return f"{name} is {record.tags.get(name)!r:.60}, {allowed}"
-    try:
-        degradations.canonical_name(record.tags.get("degradation") or degradations.names()[0])  # type: ignore[arg-type]
-    except UserError as error:
-        return str(error).rstrip(".")
+    if degradation := record.tags.get("degradation"):
+        try:
+            degradations.canonical_name(str(degradation))
+        except UserError as error:
+            return str(error).rstrip(".")
     options = parsing.option_letters(int(str(record.tags["option_count"])))
     if record.expected is None or record.expected not in [*options]:
         return f"expected is {record.expected!r:.60}, allowed are {', '.join(options)}"
-    for trial in record.trials:
-        if trial not in (*options, *UNREAD, FAILED):
-            return f"a trial is {trial!r:.60}, allowed are {', '.join((*options, *UNREAD, FAILED))}"
+    for trial in sorted(set(record.trials).difference(options, UNREAD, (FAILED,))):
+        return f"a trial is {trial!r:.60}, allowed are {', '.join((*options, *UNREAD, FAILED))}"
     return ""
 
 
