@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lmms_medtasks.data.progress import bar
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.grids import features, layout, leaks
 from lmms_medtasks.grids.tasks import ROOT
+from lmms_medtasks.progress import bar
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -72,7 +72,7 @@ def _grids(manifest: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], Map
 
 
 def _opened(path: Path) -> Image:
-    from lmms_medtasks.data import pictures
+    from lmms_medtasks import pictures
 
     try:
         return pictures.rgb8(pictures.opened(path.read_bytes()))

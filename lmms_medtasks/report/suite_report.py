@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from lmms_medtasks.data.progress import bar
+from lmms_medtasks.progress import bar
 from lmms_medtasks.report import about, judged_tables
 from lmms_medtasks.report import flags as shared
 from lmms_medtasks.report.document import Cell, Flag, Part, Section, Table

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image, ImageFile
 
-from lmms_medtasks.data import pictures
+from lmms_medtasks import pictures
 from lmms_medtasks.errors import UserError
 
 
