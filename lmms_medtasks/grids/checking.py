@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.grid_positions import parse_size
 from lmms_medtasks.grids import features, layout, leaks
 from lmms_medtasks.grids.tasks import ROOT
 from lmms_medtasks.progress import bar
@@ -33,7 +34,7 @@ def check(folder: Path, *, alpha: float = leaks.ALPHA) -> list[leaks.Row]:
     entries = list(_grids(manifest))
     with bar(len(entries), "Looking for leaks", "grids") as step:
         for item, record in entries:
-            size = layout.parse_size(item["size"])
+            size = parse_size(item["size"])
             whole = _opened(folder / ROOT / record["image"])
             panels = [
                 features.of_panel(whole.crop(layout.panel_box(size, index, item["panel"])), panel)

@@ -10,8 +10,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from lmms_medtasks.grid_positions import parse_size
 from lmms_medtasks.grids import triage
-from lmms_medtasks.grids.layout import parse_size
 from lmms_medtasks.harness.scoring import MetricValue, metric_values
 from lmms_medtasks.parsing.answers import Answer
 from lmms_medtasks.parsing.positions import read_option_position, read_position

@@ -22,7 +22,7 @@ from lmms_medtasks.data.images import image_id
 from lmms_medtasks.data.releases import MissingFileError, Release, checked_name
 from lmms_medtasks.data.sources import Candidate, DataSource, RejectedRow, Split
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.grids.layout import NONE_OPTION, Size, parse_size
+from lmms_medtasks.grid_positions import NONE_OPTION, Size, parse_size
 from lmms_medtasks.progress import say
 
 ROOT = "benchmark_refined"

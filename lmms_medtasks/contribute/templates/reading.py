@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from lmms_medtasks import parsing
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.grids.layout import parse_size
+from lmms_medtasks.grid_positions import parse_size
 from lmms_medtasks.parsing.option import read_option
 from lmms_medtasks.parsing.positions import NONE, read_option_position, read_position
 from lmms_medtasks.parsing.yes_no import read_yes_no
