@@ -19,9 +19,9 @@ from lmms_medtasks.judges.judging import Counts, Judge, Say, Wanted
 from lmms_medtasks.judges.protocol import Item, Protocol, Verdict
 from lmms_medtasks.judges.settings import Settings
 from lmms_medtasks.judges.table import Key, key_of
+from lmms_medtasks.record import Judgement, Record
 from lmms_medtasks.samples import result_files as results
 from lmms_medtasks.samples import runs
-from lmms_medtasks.samples.record import Judgement, Record
 
 NOT_HERE = "reply not on this machine"
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.samples.record import Record
+from lmms_medtasks.record import Record
 
 Metrics = Mapping[str, Any]
 

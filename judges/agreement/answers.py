@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 from lmms_medtasks.errors import UserError, unknown
 from lmms_medtasks.judges import identity, records, registry
 from lmms_medtasks.judges.protocol import Protocol
+from lmms_medtasks.record import Judgement, Record
 from lmms_medtasks.samples import runs as report_runs
-from lmms_medtasks.samples.record import Judgement, Record
 from lmms_medtasks.samples.result_files import Run
 
 TOTAL = "total"

@@ -16,7 +16,7 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "docs" / "examples"
 TASKS = "chest_side,chest_side_noimage,lesion_words"
 OWN = """
 from lmms_medtasks.harness.scoring import metric_values
-from lmms_medtasks.samples.record import MeasureValue, Record
+from lmms_medtasks.record import MeasureValue, Record
 from lmms_medtasks.suites.estimates import Mean
 from lmms_medtasks.suites.suite import Measure, Metric, Suite, number_of_questions
 

@@ -173,7 +173,7 @@ def test_tasks_of_a_folder_are_one_benchmark_and_its_name_can_be_a_files(tmp_pat
 
 OWN = """
 from lmms_medtasks.harness.scoring import metric_values
-from lmms_medtasks.samples.record import MeasureValue, Record
+from lmms_medtasks.record import MeasureValue, Record
 from lmms_medtasks.suites.estimates import Mean
 from lmms_medtasks.suites.suite import Measure, Metric, Suite, number_of_questions
 

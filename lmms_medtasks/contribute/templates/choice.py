@@ -10,7 +10,7 @@ from lmms_medtasks.contribute.templates.reading import get as parser_of
 from lmms_medtasks.grids import triage
 from lmms_medtasks.harness import hooks
 from lmms_medtasks.harness.scoring import MetricValue, values_of
-from lmms_medtasks.samples.record import MeasureValue, Record, Tag
+from lmms_medtasks.record import MeasureValue, Record, Tag
 from lmms_medtasks.samples.table import FIELDS, OWN_COLUMNS
 
 KIND = "choice"

@@ -11,7 +11,7 @@ from lmms_medtasks.contribute.templates.choice import tags_and_details
 from lmms_medtasks.harness.scoring import MetricValue, values_of
 from lmms_medtasks.judges import records, registry
 from lmms_medtasks.parsing.replies import after_reasoning
-from lmms_medtasks.samples.record import FAILED, Judgement, MeasureValue, Record
+from lmms_medtasks.record import FAILED, Judgement, MeasureValue, Record
 from lmms_medtasks.statistics.text import exact_match, token_scores
 from lmms_medtasks.suites.judged import measure_value, tags_of, with_measures
 

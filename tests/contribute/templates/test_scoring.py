@@ -7,7 +7,7 @@ import pytest
 from lmms_medtasks.contribute.templates import choice, judged, measures, metrics
 from lmms_medtasks.contribute.templates.reading import PARSERS
 from lmms_medtasks.harness.scoring import aggregate
-from lmms_medtasks.samples.record import from_json
+from lmms_medtasks.record import from_json
 
 DOC = {"id": "7", "image_id": "i", "data": "full", "question": "?", "options": ["left", "right"], "answer": "B"}
 GRID = {**DOC, "options": [], "answer": "top-left", "grid": "2x2"}

@@ -14,7 +14,7 @@ import pytest
 
 from lmms_medtasks.judges import registry
 from lmms_medtasks.judges.protocol import Dimension, Protocol
-from lmms_medtasks.samples.record import Judgement, Record
+from lmms_medtasks.record import Judgement, Record
 
 STARS = {str(number): float(number) for number in range(1, 6)}
 

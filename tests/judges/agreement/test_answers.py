@@ -10,7 +10,7 @@ from lmms_medtasks.judges.agreement import answers
 from lmms_medtasks.judges.agreement.answers import AnswerKey
 from lmms_medtasks.judges.protocol import Item, Verdict
 from lmms_medtasks.judges.table import TABLE, key_of
-from lmms_medtasks.samples.record import Record
+from lmms_medtasks.record import Record
 
 
 def test_reading(write_run):

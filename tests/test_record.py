@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lmms_medtasks import record as form
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.samples import record as form
-from lmms_medtasks.samples.record import Judgement, MeasureValue, Record, from_json
+from lmms_medtasks.record import Judgement, MeasureValue, Record, from_json
 
 NUMBERS = st.floats(-1e6, 1e6, allow_nan=False)
 COUNTS = st.integers(0, 9)
