@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.judges import identity, records, rescoring, stage, withheld
+from lmms_medtasks.harness import rescoring
+from lmms_medtasks.judges import identity, records, stage, withheld
 from lmms_medtasks.judges.judging import Counts, Judge, Say, Wanted
 from lmms_medtasks.judges.protocol import Item, Protocol, Verdict
 from lmms_medtasks.judges.settings import Settings
