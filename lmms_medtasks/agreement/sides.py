@@ -6,8 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from lmms_medtasks.judges.agreement.answers import TOTAL, Answer, AnswerKey, Judged
-from lmms_medtasks.judges.agreement.ratings import Scores
+from lmms_medtasks.agreement.answers import TOTAL, Answer, AnswerKey, Judged
+from lmms_medtasks.agreement.ratings import Scores
 
 Numbers = Mapping[AnswerKey, float]
 

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from lmms_medtasks.judges.agreement import answers, comparing, tables
-from lmms_medtasks.judges.agreement.answers import AnswerKey
+from lmms_medtasks.agreement import answers, comparing, tables
+from lmms_medtasks.agreement.answers import AnswerKey
 
 
 @pytest.fixture

@@ -10,9 +10,9 @@ from typing import Literal
 
 import numpy as np
 
-from lmms_medtasks.judges.agreement.answers import TOTAL, AnswerKey, Judged
-from lmms_medtasks.judges.agreement.ratings import Scores
-from lmms_medtasks.judges.agreement.sides import (
+from lmms_medtasks.agreement.answers import TOTAL, AnswerKey, Judged
+from lmms_medtasks.agreement.ratings import Scores
+from lmms_medtasks.agreement.sides import (
     Numbers,
     Side,
     has_verdicts,

@@ -2,9 +2,9 @@
 
 import pytest
 
+from lmms_medtasks.agreement import answers, ratings
+from lmms_medtasks.agreement.answers import AnswerKey
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.judges.agreement import answers, ratings
-from lmms_medtasks.judges.agreement.answers import AnswerKey
 
 
 @pytest.fixture

@@ -5,9 +5,9 @@ import io
 
 import pytest
 
+from lmms_medtasks.agreement import answers, ratings
+from lmms_medtasks.agreement.sheet import alike, draw, instructions, key_csv, sheet_csv
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.judges.agreement import answers, ratings
-from lmms_medtasks.judges.agreement.sheet import alike, draw, instructions, key_csv, sheet_csv
 from lmms_medtasks.judges.protocol import Dimension
 
 

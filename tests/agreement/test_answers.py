@@ -4,10 +4,10 @@ import json
 
 import pytest
 
+from lmms_medtasks.agreement import answers
+from lmms_medtasks.agreement.answers import AnswerKey
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.judges import records
-from lmms_medtasks.judges.agreement import answers
-from lmms_medtasks.judges.agreement.answers import AnswerKey
 from lmms_medtasks.judges.protocol import Item, Verdict
 from lmms_medtasks.judges.table import TABLE, key_of
 from lmms_medtasks.record import Record

@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from importlib import resources
 
 from lmms_medtasks import __version__
+from lmms_medtasks.agreement.ratings import COMMENT
+from lmms_medtasks.agreement.sheet import Drawn, ascending
 from lmms_medtasks.judges import prompts
-from lmms_medtasks.judges.agreement.ratings import COMMENT
-from lmms_medtasks.judges.agreement.sheet import Drawn, ascending
 from lmms_medtasks.judges.protocol import Dimension, Protocol
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
@@ -40,7 +40,7 @@ def page(drawn: Sequence[Drawn], protocol: Protocol) -> str:
 
 
 def _resource(name: str) -> str:
-    return resources.files("lmms_medtasks.judges.agreement").joinpath(name).read_text(encoding="utf-8")
+    return resources.files("lmms_medtasks.agreement").joinpath(name).read_text(encoding="utf-8")
 
 
 def _digest(script: str) -> str:

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lmms_medtasks.agreement import spreadsheet
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.judges.agreement import spreadsheet
 
 TEXTS = st.text(st.characters(blacklist_categories=("Cs",)), max_size=20)
 

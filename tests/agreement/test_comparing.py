@@ -3,8 +3,8 @@
 import pytest
 import scipy.stats
 
-from lmms_medtasks.judges.agreement import answers, comparing
-from lmms_medtasks.judges.agreement.answers import AnswerKey
+from lmms_medtasks.agreement import answers, comparing
+from lmms_medtasks.agreement.answers import AnswerKey
 from lmms_medtasks.statistics.agreement import krippendorff_alpha
 
 JUDGED = {"q1": ["34"], "q2": ["45"], "q3": ["11"], "q4": ["-"], "q5": ["=55"], "q6": ["23"]}

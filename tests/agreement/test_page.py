@@ -8,9 +8,9 @@ from html.parser import HTMLParser
 
 import pytest
 
-from lmms_medtasks.judges.agreement import answers
-from lmms_medtasks.judges.agreement.page import page
-from lmms_medtasks.judges.agreement.sheet import draw
+from lmms_medtasks.agreement import answers
+from lmms_medtasks.agreement.page import page
+from lmms_medtasks.agreement.sheet import draw
 
 HOSTILE = """</div></article><script>fetch("https://x.example")</script><img src=x onerror=alert(1)>
 & "quoted" 'so' {{ 7*7 }}"""

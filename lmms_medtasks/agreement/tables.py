@@ -7,10 +7,10 @@ import io
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from lmms_medtasks.judges.agreement.answers import Judged
-from lmms_medtasks.judges.agreement.comparing import NAMES, Comparison, Kind, LeftOut, Result, Wins
-from lmms_medtasks.judges.agreement.sheet import alike
-from lmms_medtasks.judges.agreement.spreadsheet import guarded
+from lmms_medtasks.agreement.answers import Judged
+from lmms_medtasks.agreement.comparing import NAMES, Comparison, Kind, LeftOut, Result, Wins
+from lmms_medtasks.agreement.sheet import alike
+from lmms_medtasks.agreement.spreadsheet import guarded
 from lmms_medtasks.report.document import Cell, Column, Document, Flag, Part, Row, Section, Table
 from lmms_medtasks.statistics.bootstrap import Interval
 

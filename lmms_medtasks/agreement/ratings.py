@@ -13,9 +13,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from lmms_medtasks.agreement import spreadsheet
+from lmms_medtasks.agreement.answers import AnswerKey, Judged
 from lmms_medtasks.errors import UserError, unknown
-from lmms_medtasks.judges.agreement import spreadsheet
-from lmms_medtasks.judges.agreement.answers import AnswerKey, Judged
 from lmms_medtasks.judges.protocol import Dimension, Protocol
 
 KEY_COLUMNS = ("code", "model", "id", "trial", "task", "run")
