@@ -13,8 +13,8 @@ from string import Template as Text
 from typing import Any
 
 from lmms_medtasks.contribute import tables, templates
-from lmms_medtasks.contribute.adapter import from_columns
 from lmms_medtasks.contribute.templates import settings as schema
+from lmms_medtasks.data.adapter import from_columns
 from lmms_medtasks.errors import UserError, unknown
 
 UNFILLED = "(to be filled in)"
@@ -175,7 +175,7 @@ def _adapter(wanted: Wanted) -> str:
     if not given:
         return ""
     arguments = ", ".join(f"{key}={json.dumps(value, ensure_ascii=False)}" for key, value in given.items())
-    return f"from lmms_medtasks.contribute.adapter import from_columns\n\ndocuments = from_columns({arguments})\n"
+    return f"from lmms_medtasks.data.adapter import from_columns\n\ndocuments = from_columns({arguments})\n"
 
 
 def _inline(value: Any) -> str:

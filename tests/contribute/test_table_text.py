@@ -9,10 +9,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from lmms_medtasks.contribute import loaded, static, tables
-from lmms_medtasks.contribute.adapter import documents, from_columns
 from lmms_medtasks.contribute.new import Wanted, write
 from lmms_medtasks.contribute.problems import Findings
 from lmms_medtasks.contribute.validate import validate
+from lmms_medtasks.data.adapter import documents, from_columns
 from lmms_medtasks.errors import UserError
 
 CARD = {"paper": "none", "licence": "CC0", "terms": "none", "about": "Made up.", "deviations": "none"}

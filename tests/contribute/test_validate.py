@@ -9,7 +9,7 @@ from lmms_medtasks.cli.app import build
 from lmms_medtasks.contribute.validate import validate
 
 OWN_HOOK = """\
-from lmms_medtasks.contribute.adapter import from_columns
+from lmms_medtasks.data.adapter import from_columns
 
 documents = from_columns(image="img", question="q", options=["a", "b"], answer="label")
 seen = []

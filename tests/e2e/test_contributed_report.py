@@ -113,7 +113,7 @@ def test_a_folder_with_measures_of_its_own_from_run_to_board(harness, tmp_path):
     (folder / "measures.py").write_text(OWN, "utf-8")
     (folder / "own_words.yaml").write_text(YAML, "utf-8")
     (folder / "adapter.py").write_text(
-        'from lmms_medtasks.contribute.adapter import from_columns\n\ndocuments = from_columns(tags=["site"])\n',
+        'from lmms_medtasks.data.adapter import from_columns\n\ndocuments = from_columns(tags=["site"])\n',
         "utf-8",
     )
     (folder / "q.csv").write_text(

@@ -12,9 +12,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lmms_medtasks.contribute import adapter, templates
+from lmms_medtasks.contribute import templates
 from lmms_medtasks.contribute.templates import csv_text, including
 from lmms_medtasks.contribute.templates import settings as schema
+from lmms_medtasks.data import adapter
 from lmms_medtasks.errors import UserError, unknown
 
 if TYPE_CHECKING:

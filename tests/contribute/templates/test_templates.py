@@ -117,8 +117,8 @@ def test_a_template_in_the_working_directory_is_not_taken_for_the_tasks(tmp_path
 def test_training_documents_need_no_test_of_a_shift_and_have_nothing_out_of_distribution():
     import datasets
 
-    from lmms_medtasks.contribute.adapter import from_columns
     from lmms_medtasks.contribute.templates import binding
+    from lmms_medtasks.data.adapter import from_columns
 
     columns = {"question": ["q"] * 3, "answer": ["x"] * 3, "id": ["1", "2", "3"], "hospital": ["a", "b", "c"]}
     shift = {"shift": {"column": "hospital", "iid": "a", "ood": "b"}}

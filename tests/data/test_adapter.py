@@ -10,7 +10,7 @@ import datasets
 import pytest
 from PIL import Image
 
-from lmms_medtasks.contribute.adapter import documents, from_columns
+from lmms_medtasks.data.adapter import documents, from_columns
 from lmms_medtasks.data.images import image_id
 from lmms_medtasks.errors import UserError
 
