@@ -12,10 +12,11 @@ from pathlib import Path
 from string import Template as Text
 from typing import Any
 
-from lmms_medtasks.contribute import tables, templates
-from lmms_medtasks.contribute.templates import settings as schema
+from lmms_medtasks.contribute import tables
 from lmms_medtasks.data.adapter import from_columns
 from lmms_medtasks.errors import UserError, unknown
+from lmms_medtasks.suites import templates
+from lmms_medtasks.suites.templates import settings as schema
 
 UNFILLED = "(to be filled in)"
 """Stands in a card where something is missing; ``validate`` reports it."""

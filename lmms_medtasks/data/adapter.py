@@ -42,7 +42,7 @@ class Columns:
     """A hook for ``process_docs``: makes documents of a table whose columns are called as its fields say.
 
     Instances hold no state and can be pickled. ``folder`` is where relative paths of images start: the YAML's folder,
-    which the plugin fills in (:mod:`lmms_medtasks.contribute.templates.binding`).
+    which the plugin fills in (:mod:`lmms_medtasks.harness.template_hooks.binding`).
     """
 
     image: str | None = "image"

@@ -29,7 +29,7 @@ class Definitions:
         """The configuration of a task or group, its hooks resolved. Raises UserError where there is none."""
         if name not in self.manager.task_index:
             raise UserError(f"There is no task {name!r} here to score by. If it is not ours: --include-path FOLDER.")
-        from lmms_medtasks.contribute.templates import binding
+        from lmms_medtasks.harness.template_hooks import binding
 
         # The plugin's wrapper would look for the task's data, which are not needed here.
         config = type(self.manager)._get_config.__wrapped__(self.manager, name)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from lmms_medtasks.contribute import templates
 from lmms_medtasks.harness import hooks
+from lmms_medtasks.suites import templates
 
 if TYPE_CHECKING:
     from PIL.Image import Image

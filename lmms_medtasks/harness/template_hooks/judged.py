@@ -6,14 +6,14 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from lmms_medtasks.contribute.templates import get, measures
-from lmms_medtasks.contribute.templates.choice import tags_and_details
 from lmms_medtasks.harness.scoring import MetricValue, values_of
+from lmms_medtasks.harness.template_hooks.choice import tags_and_details
 from lmms_medtasks.judges import records, registry
 from lmms_medtasks.parsing.replies import after_reasoning
 from lmms_medtasks.record import FAILED, Judgement, MeasureValue, Record
 from lmms_medtasks.statistics.text import exact_match, token_scores
 from lmms_medtasks.suites.judged import measure_value, tags_of, with_measures
+from lmms_medtasks.suites.templates import get, measures
 
 KIND = "open"
 TAKES_SETTINGS = True

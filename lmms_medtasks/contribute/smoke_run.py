@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 from lmms_medtasks.contribute import static
 from lmms_medtasks.contribute.problems import Findings
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.harness import folder_run
 
 MODELS = ("medtasks_random", "medtasks_most_frequent", "medtasks_observer")
-
 
 _LEARNS = "medtasks_most_frequent"
 
@@ -53,26 +53,10 @@ def smoke(path: Path, limit: int = 5, models: Sequence[str] | None = None) -> li
             rows += [Row(model, name, "not run", "no training_split") for name in every if name not in names]
             if not names:
                 continue
-            results = _evaluate(model, names, static.folder_of(path), limit)
+            results = folder_run.results(model, names, static.folder_of(path), limit)
             for name in names:
                 rows += _rows(model, name, results.get(name))
     return rows
-
-
-def _evaluate(model: str, names: list[str], folder: Path, limit: int) -> Mapping[str, Any]:
-    from lmms_eval.evaluator import simple_evaluate
-    from lmms_eval.tasks import TaskManager
-
-    from lmms_medtasks.harness.plugin import join
-
-    join(TaskManager)
-    manager = TaskManager(include_path=str(folder), include_defaults=False, model_name=model)
-    done = simple_evaluate(
-        model=model, tasks=list(names), task_manager=manager, limit=limit, bootstrap_iters=0, batch_size=1, device="cpu"
-    )
-    if done is None:
-        raise UserError(f"{model}: the harness gave no result.")
-    return done["results"]
 
 
 def _rows(model: str, task: str, result: Mapping[str, Any] | None) -> Iterator[Row]:

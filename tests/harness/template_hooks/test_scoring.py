@@ -4,10 +4,11 @@ import math
 
 import pytest
 
-from lmms_medtasks.contribute.templates import choice, judged, measures, metrics
-from lmms_medtasks.contribute.templates.reading import PARSERS
 from lmms_medtasks.harness.scoring import aggregate
+from lmms_medtasks.harness.template_hooks import choice, judged
 from lmms_medtasks.record import from_json
+from lmms_medtasks.suites.templates import measures, metrics
+from lmms_medtasks.suites.templates.reading import PARSERS
 
 DOC = {"id": "7", "image_id": "i", "data": "full", "question": "?", "options": ["left", "right"], "answer": "B"}
 GRID = {**DOC, "options": [], "answer": "top-left", "grid": "2x2"}

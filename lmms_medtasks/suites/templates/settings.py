@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from lmms_medtasks import folders
-from lmms_medtasks.contribute import templates
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.suites import templates
 
 DRAWN = "drawn"
 """The value of ``degradation`` that draws one for each question."""
@@ -55,7 +55,7 @@ def _known(rule: str) -> tuple[str, ...]:
 
         return (*degradations.names(), DRAWN) if rule == "degradations" else degradations.modalities()
     if rule == "parsers":
-        from lmms_medtasks.contribute.templates.reading import PARSERS
+        from lmms_medtasks.suites.templates.reading import PARSERS
 
         return tuple(PARSERS)
     if rule == "protocols":

@@ -12,11 +12,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lmms_medtasks.contribute import templates
-from lmms_medtasks.contribute.templates import csv_text, including
-from lmms_medtasks.contribute.templates import settings as schema
 from lmms_medtasks.data import adapter
 from lmms_medtasks.errors import UserError, unknown
+from lmms_medtasks.harness.template_hooks import csv_text
+from lmms_medtasks.suites import templates
+from lmms_medtasks.suites.templates import including
+from lmms_medtasks.suites.templates import settings as schema
 
 if TYPE_CHECKING:
     from datasets import Dataset
@@ -24,9 +25,10 @@ if TYPE_CHECKING:
 FIRST = ("questions",)
 ALWAYS = {"choice": ("parse_rate", "failed_requests"), "open": ("judged", "failed_requests")}
 """Metrics that every task has, before and after those it names: a mean says nothing without what it is over."""
+_ASKING = "lmms_medtasks.harness.template_hooks.asking"
 _KINDS = {
-    "lmms_medtasks.contribute.templates.choice": "multiple_choice",
-    "lmms_medtasks.contribute.templates.judged": "open",
+    "lmms_medtasks.harness.template_hooks.choice": "multiple_choice",
+    "lmms_medtasks.harness.template_hooks.judged": "open",
 }
 ONLY_DEFAULT = "only `default` may stand there: a task on a template asks all models alike."
 
@@ -117,9 +119,7 @@ def _with_folder(config: dict[str, Any], folder: Path) -> dict[str, Any]:
         adapt = config["process_docs"].in_folder(folder)
         training = str(config.get("training_split") or "")
         changed["process_docs"] = functools.partial(prepared, adapt=adapt, settings=own, training_split=training)
-    if getattr(config.get("doc_to_text"), "__module__", "") == "lmms_medtasks.contribute.templates.asking" and own.get(
-        "prompt"
-    ):
+    if getattr(config.get("doc_to_text"), "__module__", "") == _ASKING and own.get("prompt"):
         prompt = prompt_of(str(own["prompt"]), folder)
         changed["lmms_eval_specific_kwargs"] = {**given, "default": {**own, "prompt": prompt}}
     return {**config, **changed} if changed else config
@@ -286,7 +286,7 @@ def check_fit(settings: Mapping[str, Any], template: templates.Template, where: 
 
 
 def _check_metrics(names: Sequence[str], settings: Mapping[str, Any], template: templates.Template, where: str) -> None:
-    from lmms_medtasks.contribute.templates import measures
+    from lmms_medtasks.suites.templates import measures
 
     parser = settings.get("parser", "")
     has = {"shift": "shift" in settings, "grid": parser == "position", "letters": parser in ("option", "letter")}

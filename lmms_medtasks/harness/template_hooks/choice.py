@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from lmms_medtasks.contribute.templates import get, measures
-from lmms_medtasks.contribute.templates.reading import get as parser_of
 from lmms_medtasks.grids import triage
 from lmms_medtasks.harness import hooks
 from lmms_medtasks.harness.scoring import MetricValue, values_of
 from lmms_medtasks.record import MeasureValue, Record, Tag
 from lmms_medtasks.samples.table import FIELDS, OWN_COLUMNS
+from lmms_medtasks.suites.templates import get, measures
+from lmms_medtasks.suites.templates.reading import get as parser_of
 
 KIND = "choice"
 TAKES_SETTINGS = True

@@ -13,7 +13,6 @@ from dataclasses import replace
 from typing import Any
 
 from lmms_medtasks import folders
-from lmms_medtasks.contribute import templates
 from lmms_medtasks.judges import records
 from lmms_medtasks.judges import registry as protocols
 from lmms_medtasks.judges.protocol import Protocol
@@ -23,7 +22,7 @@ from lmms_medtasks.statistics.bootstrap import Figure as Statistic
 from lmms_medtasks.statistics.bootstrap import mean
 from lmms_medtasks.statistics.reliability import parts_and_statistics
 from lmms_medtasks.statistics.votes import VoteTable, votes
-from lmms_medtasks.suites import judged
+from lmms_medtasks.suites import judged, templates
 from lmms_medtasks.suites.estimates import Contrast, Count, Custom, Draw, Mean
 from lmms_medtasks.suites.replies import FAILED_REQUESTS, IDENTICAL, IDENTICAL_TRIALS, PARSE_RATE
 from lmms_medtasks.suites.suite import Measure, Metric, Suite, number_of_questions

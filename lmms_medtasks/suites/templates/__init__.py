@@ -67,7 +67,7 @@ def get(name: str) -> Template:
 
 def metrics() -> Mapping[str, Metric]:
     """The metrics that a contributed task can name."""
-    from lmms_medtasks.contribute.templates import measures  # which knows the templates
+    from lmms_medtasks.suites.templates import measures  # which knows the templates
 
     return measures.metrics()
 
