@@ -20,8 +20,8 @@ from typing import Any
 from PIL import Image, ImageOps, PngImagePlugin, UnidentifiedImageError
 
 from lmms_medtasks import degradations
-from lmms_medtasks.data.pictures import refusing_truncated
 from lmms_medtasks.errors import UserError, unknown
+from lmms_medtasks.pictures import refusing_truncated
 
 KEPT_FORMATS = {".png": "PNG", ".tif": "TIFF", ".tiff": "TIFF", ".bmp": "BMP"}
 """Formats without loss, by suffix: a file in one of them stays in it."""
@@ -88,7 +88,7 @@ def degrade_all(
         UserError: Nothing could be started: a wrong order, no such input, an output that would become input, a lossy
             output format.
     """
-    from lmms_medtasks.data.progress import bar
+    from lmms_medtasks.progress import bar
 
     order.check()
     if existing not in EXISTING:

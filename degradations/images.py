@@ -26,9 +26,9 @@ from numpy.typing import NDArray
 from PIL import Image
 from scipy import ndimage
 
-from lmms_medtasks.data.pictures import refusing_truncated
 from lmms_medtasks.degradations.base import Annotations, Channels, FloatImage, Rounding
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.pictures import refusing_truncated
 
 PIL_MODES = ("1", "L", "LA", "P", "RGB", "RGBA", "CMYK", "I;16", "I;16B", "I;16L", "I", "F")
 

@@ -6,5 +6,5 @@ protocol, from the cache (:mod:`.cache`), or by the judge that the environment n
 :mod:`.guard`), asked through :mod:`.asking` with prompts that the answers can't break out of (:mod:`.prompts`,
 :mod:`.escaping`). Its verdicts are read strictly (:mod:`.verdicts`). The scoring hooks find them again and make
 records (:mod:`.records`), from which ``lmms-medtasks judge`` can judge and score a finished run again
-(:mod:`.rejudging`, :mod:`.rescoring`).
+(:mod:`lmms_medtasks.harness.rejudging`, :mod:`lmms_medtasks.harness.rescoring`).
 """

@@ -9,7 +9,7 @@ from typing import Any
 from lmms_medtasks.judges import prompts
 from lmms_medtasks.judges.protocol import Protocol
 from lmms_medtasks.judges.settings import Settings
-from lmms_medtasks.samples.record import Judgement
+from lmms_medtasks.record import Judgement
 
 NOT_AN_LLM = "token F1 against the reference, not a language model: for smoke tests only"
 _LABEL = " (lexical judge, no LLM)"

@@ -1,6 +1,6 @@
 """The judgement of an open question: what was read from each reply, who judged it, and the verdicts.
 
-A record with its judgement (:mod:`lmms_medtasks.samples.record`) is all that the sample log keeps of a question, so
+A record with its judgement (:mod:`lmms_medtasks.record`) is all that the sample log keeps of a question, so
 that it can be judged and scored again from there, by a pure function of the record that the scoring hook names::
 
     @records.scored_by(metrics_of)
@@ -21,7 +21,7 @@ from lmms_medtasks.judges import registry, withheld
 from lmms_medtasks.judges.protocol import Item, Protocol, Verdict
 from lmms_medtasks.judges.table import TABLE
 from lmms_medtasks.parsing.replies import after_reasoning
-from lmms_medtasks.samples.record import Judgement, Record
+from lmms_medtasks.record import Judgement, Record
 
 Numbers = Mapping[str, float]
 Measure = str | Callable[[Numbers], float]

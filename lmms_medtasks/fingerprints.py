@@ -33,7 +33,7 @@ NO_NUMBERS: Mapping[str, str] = {
     "lmms_medtasks.data.hub": "fetches data; what was fetched is in the data's digest",
     "lmms_medtasks.data.locating": "finds data; what was found is in the data's digest",
     "lmms_medtasks.data.prepare": "makes data before a run; what was made is in the data's digest",
-    "lmms_medtasks.data.progress": "bars",
+    "lmms_medtasks.progress": "bars",
     "lmms_medtasks.data.releases": "finds a release's files; what was made of them is in the data's digest",
     "lmms_medtasks.data.store": "says where data lie",
     "lmms_medtasks.data.sources": "finds the reader of a name's data",

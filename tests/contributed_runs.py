@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from lmms_medtasks.contribute import templates
-from lmms_medtasks.contribute.templates import binding, choice, judged
+from lmms_medtasks.harness.template_hooks import binding, choice, judged
+from lmms_medtasks.suites import templates
 
 
 def write_run(folder: Path, tasks: dict[str, dict], model: str = "a model", **content) -> Path:

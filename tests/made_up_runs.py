@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from lmms_medtasks.samples.record import Judgement, MeasureValue, Record
+from lmms_medtasks.record import Judgement, MeasureValue, Record
 
 FINGERPRINT = {"code": "c0de", "prompt": "9409"}
 JUDGE = {

@@ -147,8 +147,8 @@ def test_each_file_is_read_once():
 
 def test_a_file_of_ones_own_counts_with_what_it_imports(tmp_path):
     own = tmp_path / "adapter.py"
-    own.write_text("from lmms_medtasks.contribute.adapter import from_columns\n\ndocuments = from_columns(image='a')\n")
-    assert "lmms_medtasks.contribute.adapter" in fingerprints.installed().closure([own])
+    own.write_text("from lmms_medtasks.data.adapter import from_columns\n\ndocuments = from_columns(image='a')\n")
+    assert "lmms_medtasks.data.adapter" in fingerprints.installed().closure([own])
     before = SourceTrees().digest([own])
     own.write_text(own.read_text().replace("'a'", "'b'"))
     assert SourceTrees().digest([own]) != before

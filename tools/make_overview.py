@@ -12,8 +12,8 @@ from pathlib import Path
 import pyarrow.parquet as pq
 from PIL import Image, ImageDraw, ImageFont
 
-from lmms_medtasks import degradations
-from lmms_medtasks.data import mini, pictures
+from lmms_medtasks import degradations, pictures
+from lmms_medtasks.data import mini
 
 SHOWN = {
     "CT": "sparse_view",

@@ -13,10 +13,10 @@ from typing import Any
 import yaml
 
 from lmms_medtasks import degradations
-from lmms_medtasks.contribute import templates
-from lmms_medtasks.contribute.templates import settings as schema
-from lmms_medtasks.contribute.templates.reading import PARSERS
 from lmms_medtasks.degradations import registry
+from lmms_medtasks.suites import templates
+from lmms_medtasks.suites.templates import settings as schema
+from lmms_medtasks.suites.templates.reading import PARSERS
 
 ROOT = Path(__file__).resolve().parents[2]
 BETTER = {"higher": "Higher is better.", "lower": "Lower is better.", "neither": "Neither direction is better."}
@@ -28,7 +28,7 @@ def settings_page() -> str:
         "# What a YAML may say",
         "",
         "Under `lmms_eval_specific_kwargs: default` of a task on a template. Made from",
-        "[settings.yml](../../lmms_medtasks/contribute/templates/settings.yml); the code checks every task by it.",
+        "[settings.yml](../../lmms_medtasks/suites/templates/settings.yml); the code checks every task by it.",
         "",
     ]
     for name, row in schema.table().items():
@@ -50,7 +50,7 @@ def templates_page() -> str:
         "`lmms-medtasks new NAME --template TEMPLATE --dataset TABLE` writes a template's lines into the folder, as",
         "`_template_yaml`, which the task's YAML includes: the harness takes an `include` relative to the YAML, so the",
         "folder works wherever it goes. What the settings mean stands in [settings](settings.md). This page is made",
-        "from [templates.yml](../../lmms_medtasks/contribute/templates/templates.yml).",
+        "from [templates.yml](../../lmms_medtasks/suites/templates/templates.yml).",
         "",
     ]
     for name in templates.names():

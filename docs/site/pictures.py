@@ -6,8 +6,7 @@ from pathlib import Path
 
 from PIL import Image
 
-from lmms_medtasks import degradations
-from lmms_medtasks.data import pictures
+from lmms_medtasks import degradations, pictures
 
 MOST = 3
 """Modalities shown of each; those that MedQ-Deg draws it for."""

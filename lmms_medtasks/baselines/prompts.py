@@ -6,7 +6,7 @@ import re
 from typing import NamedTuple
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.grids.layout import parse_size
+from lmms_medtasks.grid_positions import parse_size
 
 _YES_NO = re.compile(r"\byes (?:or|/) no\b|\byes/no\b", re.IGNORECASE)
 _GRID = re.compile(r"(?<![\d×x])(\d) ?[×x] ?(\d)(?![\d×x])(?=[\w ]*\bgrid\b)")

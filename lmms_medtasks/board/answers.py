@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from lmms_medtasks.board.build import LINE
 from lmms_medtasks.board.entries import Entry
+from lmms_medtasks.record import KEY, from_json
 from lmms_medtasks.samples import result_files as results
-from lmms_medtasks.samples.record import KEY, from_json
 
 _ENDS = 2_000
 

@@ -17,8 +17,8 @@ from lmms_medtasks.board.columns import codes_of, compact
 from lmms_medtasks.board.entries import Counts, Entry, Judge, Model, Questions, Source
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.judges import identity
+from lmms_medtasks.record import FAILED
 from lmms_medtasks.report.about import limit
-from lmms_medtasks.samples.record import FAILED
 from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.samples.runs import model_name, printable
 from lmms_medtasks.samples.table import FIELDS, Samples, with_texts

@@ -153,7 +153,7 @@ def _of_task(run: Run, task: str, rules: Rules) -> Job | Problem:
 
 
 def _read(jobs: Sequence[Job], rules: Rules, processes: int) -> Iterator[Problem | list[Entry]]:
-    from lmms_medtasks.data.progress import bar
+    from lmms_medtasks.progress import bar
 
     count = min(processes, len(jobs)) if sum(job.size for job in jobs) > _SMALL else 1
     # Largest first, so that no process is left alone with a large one at the end.

@@ -11,7 +11,7 @@ import numpy as np
 
 from lmms_medtasks.board.build import counts_of, metrics_of
 from lmms_medtasks.board.entries import Entry
-from lmms_medtasks.samples.record import FAILED
+from lmms_medtasks.record import FAILED
 
 _TOLERANCE = 1e-9
 

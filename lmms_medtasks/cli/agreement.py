@@ -15,8 +15,8 @@ from lmms_medtasks.errors import UserError, unknown
 from lmms_medtasks.writing import write_text
 
 if TYPE_CHECKING:
-    from lmms_medtasks.judges.agreement.answers import Judged
-    from lmms_medtasks.judges.agreement.comparing import Result
+    from lmms_medtasks.agreement.answers import Judged
+    from lmms_medtasks.agreement.comparing import Result
 
 
 class Format(str, Enum):
@@ -75,8 +75,8 @@ def compute(
     Takes runs with --log_samples. RATINGS have a row an answer: id, a column for each dimension rated, and where needed
     rater, model and trial; or a row a rating: id, dimension, rating. Ends with status 1 if nothing could be compared.
     """
-    from lmms_medtasks.judges.agreement import answers, comparing
-    from lmms_medtasks.judges.agreement import ratings as rating_files
+    from lmms_medtasks.agreement import answers, comparing
+    from lmms_medtasks.agreement import ratings as rating_files
 
     if key is not None and not ratings:
         raise UserError("--key belongs to --ratings: it says whose answers the codes in these are.")
@@ -98,7 +98,7 @@ def compute(
 
 
 def _print(judged: Judged, result: Result, format: Format) -> None:
-    from lmms_medtasks.judges.agreement import tables
+    from lmms_medtasks.agreement import tables
 
     if format is Format.json:
         typer.echo(json.dumps(tables.as_json(judged, result), indent=2, ensure_ascii=False))
@@ -137,9 +137,9 @@ def sheet(
 
     Give the folder to those who rate. The key (OUTPUT.key.csv) stays with you: `agreement RUN --ratings CSV --key KEY`.
     """
-    from lmms_medtasks.judges.agreement import answers
-    from lmms_medtasks.judges.agreement import sheet as sheets
-    from lmms_medtasks.judges.agreement.page import page
+    from lmms_medtasks.agreement import answers
+    from lmms_medtasks.agreement import sheet as sheets
+    from lmms_medtasks.agreement.page import page
 
     key = output.with_name(f"{output.name}.key.csv")
     for path in (output, key):

@@ -15,7 +15,7 @@ from lmms_medtasks.errors import UserError
 from lmms_medtasks.samples import result_files as results
 
 if TYPE_CHECKING:
-    from lmms_medtasks.judges.rejudging import Done, Judged
+    from lmms_medtasks.harness.rejudging import Done, Judged
     from lmms_medtasks.judges.settings import Settings
 
 
@@ -48,7 +48,7 @@ def judge(
     beside RUN), and the run is left as it is: verdicts of two judges never stand in one table. Exits with 1 if
     judgements are still missing.
     """
-    from lmms_medtasks.judges import rejudging
+    from lmms_medtasks.harness import rejudging
 
     paths = sorted(results.files(run)) if run.is_dir() else [run]
     if not paths:
@@ -70,8 +70,8 @@ def judge(
 def _settings(
     judge: str | None, tasks: list[Judged], every: list[Judged], max_requests: int | None, max_cost: float | None
 ) -> Settings:
-    from lmms_medtasks.data.progress import say
     from lmms_medtasks.judges import settings
+    from lmms_medtasks.progress import say
 
     own, all_names = ({each.recorded["name"] for each in some} - {"none"} for some in (tasks, every))
     recorded = own or all_names
@@ -110,11 +110,11 @@ def _rejudge(
     include_path: Path | None,
     everything: bool,
 ) -> list[Done]:
-    from lmms_medtasks.data.progress import say
     from lmms_medtasks.harness import judge_transport
+    from lmms_medtasks.harness.rejudging import rejudge
+    from lmms_medtasks.harness.rescoring import Definitions
     from lmms_medtasks.judges.judging import Judge
-    from lmms_medtasks.judges.rejudging import rejudge
-    from lmms_medtasks.judges.rescoring import Definitions
+    from lmms_medtasks.progress import say
 
     definitions = Definitions(str(include_path) if include_path else None)
     root = run if run.is_dir() else run.parent

@@ -8,11 +8,10 @@ from pathlib import Path
 
 from PIL import Image
 
-from lmms_medtasks import degradations
-from lmms_medtasks.data import pictures
-from lmms_medtasks.data.progress import bar
+from lmms_medtasks import degradations, pictures
 from lmms_medtasks.degradations.files import open_image
 from lmms_medtasks.degradations.gallery import Section, Tile, distance
+from lmms_medtasks.progress import bar
 
 Subject = tuple[str, Image.Image, str | None]
 """What stands above an image, the image, and its modality if it is known."""

@@ -24,7 +24,7 @@ def smoke(
     values say nothing of the task: built-in models guess, and five questions are few. medtasks_most_frequent runs where
     a task has a training_split.
     """
-    from lmms_medtasks.harness.smoke_run import smoke as run
+    from lmms_medtasks.contribute.smoke_run import smoke as run
 
     for row in run(path, limit, tuple(model) if model else None):
         value = f"{row.value:.3f}" if isinstance(row.value, float) else row.value

@@ -10,7 +10,7 @@ import yaml
 
 from lmms_medtasks.contribute import nodes, places
 from lmms_medtasks.contribute.problems import Findings, nearest
-from lmms_medtasks.contribute.templates import including
+from lmms_medtasks.suites.templates import including
 
 MOST_FILES = 20
 """YAMLs that a task may be made of; files that include others twice would be read without end."""
@@ -38,7 +38,7 @@ class Chain:
     """``entries``: what a task says in the end, by key. ``files``: all YAMLs that it is made of, itself first.
 
     ``joined``: those of its settings that are mappings, joined with what they stand above
-    (:mod:`lmms_medtasks.contribute.templates.including`): what counts for a task on a template.
+    (:mod:`lmms_medtasks.suites.templates.including`): what counts for a task on a template.
     """
 
     path: Path
@@ -74,7 +74,7 @@ def follow(path: Path, folder: Path, found: Findings) -> Chain | None:
 def on_template(hook: object) -> bool:
     """Whether a scoring hook, as a YAML names it, is a template's."""
     return str(hook).startswith(
-        ("lmms_medtasks.contribute.templates.choice.", "lmms_medtasks.contribute.templates.judged.")
+        ("lmms_medtasks.harness.template_hooks.choice.", "lmms_medtasks.harness.template_hooks.judged.")
     )
 
 

@@ -9,8 +9,8 @@ from lmms_medtasks.contribute import places
 from lmms_medtasks.contribute.chain import Chain
 from lmms_medtasks.contribute.problems import Findings, nearest
 from lmms_medtasks.contribute.tables import BUILDERS
-from lmms_medtasks.contribute.templates.including import LOCAL
 from lmms_medtasks.data import sources
+from lmms_medtasks.suites.templates.including import LOCAL
 
 PROTOCOL = "medtasks://"
 _MAGIC = "*?[$~{"

@@ -15,8 +15,8 @@ from lmms_medtasks.contribute import answers
 from lmms_medtasks.contribute.chain import Chain
 from lmms_medtasks.contribute.loaded import Loaded, attempt, load
 from lmms_medtasks.contribute.problems import Findings, nearest
-from lmms_medtasks.contribute.templates.settings import DRAWN
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.suites.templates.settings import DRAWN
 from lmms_medtasks.writing import write_text
 
 SHOWN = 5

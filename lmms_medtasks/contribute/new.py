@@ -12,10 +12,11 @@ from pathlib import Path
 from string import Template as Text
 from typing import Any
 
-from lmms_medtasks.contribute import tables, templates
-from lmms_medtasks.contribute.adapter import from_columns
-from lmms_medtasks.contribute.templates import settings as schema
+from lmms_medtasks.contribute import tables
+from lmms_medtasks.data.adapter import from_columns
 from lmms_medtasks.errors import UserError, unknown
+from lmms_medtasks.suites import templates
+from lmms_medtasks.suites.templates import settings as schema
 
 UNFILLED = "(to be filled in)"
 """Stands in a card where something is missing; ``validate`` reports it."""
@@ -175,7 +176,7 @@ def _adapter(wanted: Wanted) -> str:
     if not given:
         return ""
     arguments = ", ".join(f"{key}={json.dumps(value, ensure_ascii=False)}" for key, value in given.items())
-    return f"from lmms_medtasks.contribute.adapter import from_columns\n\ndocuments = from_columns({arguments})\n"
+    return f"from lmms_medtasks.data.adapter import from_columns\n\ndocuments = from_columns({arguments})\n"
 
 
 def _inline(value: Any) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 import yaml
 
 from lmms_medtasks.contribute.problems import Findings
-from lmms_medtasks.contribute.templates import including
+from lmms_medtasks.suites.templates import including
 
 LARGEST = 256 * 1024
 """Bytes: no task needs more; a file that large is data, or an attack."""

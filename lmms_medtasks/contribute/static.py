@@ -12,11 +12,12 @@ from typing import Any
 
 import yaml
 
-from lmms_medtasks.contribute import card, functions, names, nodes, places, python_files, static_settings, templates
+from lmms_medtasks.contribute import card, functions, names, nodes, places, python_files, static_settings
 from lmms_medtasks.contribute.chain import Chain, Entry, follow, inner
 from lmms_medtasks.contribute.data_files import check_data
 from lmms_medtasks.contribute.problems import Findings, nearest
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.suites import templates
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 _WORDS = {

@@ -10,18 +10,19 @@ from typing import Any
 
 import yaml
 
-from lmms_medtasks.contribute import nodes, places, templates
+from lmms_medtasks.contribute import nodes, places
 from lmms_medtasks.contribute.chain import Chain, Entry, inner
 from lmms_medtasks.contribute.problems import Findings, nearest
-from lmms_medtasks.contribute.templates import binding
-from lmms_medtasks.contribute.templates import settings as schema
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.harness.template_hooks import binding
+from lmms_medtasks.suites import templates
+from lmms_medtasks.suites.templates import settings as schema
 
 SETTINGS = "lmms_eval_specific_kwargs"
 
 _KINDS = {
-    "lmms_medtasks.contribute.templates.choice": "multiple_choice",
-    "lmms_medtasks.contribute.templates.judged": "open",
+    "lmms_medtasks.harness.template_hooks.choice": "multiple_choice",
+    "lmms_medtasks.harness.template_hooks.judged": "open",
 }
 
 

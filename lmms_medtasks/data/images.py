@@ -7,7 +7,7 @@ import io
 import warnings
 from collections.abc import Sequence
 
-from lmms_medtasks.data import pictures
+from lmms_medtasks import pictures
 
 FORMATS = ("PNG", "JPEG", "BMP", "GIF", "TIFF", "WEBP")
 """What may be decoded: the formats of medical image sets; others have parsers that untrusted bytes should not meet."""

@@ -18,12 +18,12 @@ import lmms_medtasks
 from lmms_medtasks.data import committing, sources, store
 from lmms_medtasks.data.documents import SCHEMA_VERSION, Data
 from lmms_medtasks.data.hub import Download, HubRelease
-from lmms_medtasks.data.progress import bar, say
 from lmms_medtasks.data.releases import LocalRelease, Release, SourceFile, source_file
 from lmms_medtasks.data.sources import Candidate, DataSource, Split, SplitReader
 from lmms_medtasks.data.store import Entry
 from lmms_medtasks.data.writer import Written, write_documents
 from lmms_medtasks.errors import ConcurrentPreparation, UserError
+from lmms_medtasks.progress import bar, say
 
 WAIT_SECONDS = 3600.0
 """How long a second process waits for the first."""

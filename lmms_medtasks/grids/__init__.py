@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from lmms_medtasks.grid_positions import Size, parse_size
 from lmms_medtasks.grids.build import Item, build_items
-from lmms_medtasks.grids.layout import Size, parse_size
 from lmms_medtasks.grids.plan import KINDS
 from lmms_medtasks.grids.pool import Category, Picture
 from lmms_medtasks.grids.writing import write

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.grid_positions import parse_size
 from lmms_medtasks.grids import features, integrity, layout, orientation, tasks, telling
-from lmms_medtasks.grids.layout import parse_size
 from lmms_medtasks.grids.panels import Content, Panel, finish, shrunk
 from lmms_medtasks.grids.plan import KINDS, NEGATIVES, Planned, plan
 from lmms_medtasks.grids.pool import Category, Picture, Pool, load

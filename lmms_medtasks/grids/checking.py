@@ -7,10 +7,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lmms_medtasks.data.progress import bar
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.grid_positions import parse_size
 from lmms_medtasks.grids import features, layout, leaks
 from lmms_medtasks.grids.tasks import ROOT
+from lmms_medtasks.progress import bar
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -33,7 +34,7 @@ def check(folder: Path, *, alpha: float = leaks.ALPHA) -> list[leaks.Row]:
     entries = list(_grids(manifest))
     with bar(len(entries), "Looking for leaks", "grids") as step:
         for item, record in entries:
-            size = layout.parse_size(item["size"])
+            size = parse_size(item["size"])
             whole = _opened(folder / ROOT / record["image"])
             panels = [
                 features.of_panel(whole.crop(layout.panel_box(size, index, item["panel"])), panel)
@@ -72,7 +73,7 @@ def _grids(manifest: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], Map
 
 
 def _opened(path: Path) -> Image:
-    from lmms_medtasks.data import pictures
+    from lmms_medtasks import pictures
 
     try:
         return pictures.rgb8(pictures.opened(path.read_bytes()))

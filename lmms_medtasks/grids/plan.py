@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from lmms_medtasks.errors import UserError, unknown
+from lmms_medtasks.grid_positions import Size
 from lmms_medtasks.grids import integrity, orientation
-from lmms_medtasks.grids.layout import Size
 from lmms_medtasks.grids.pool import Category, Pool
 from lmms_medtasks.seeding import generator
 

@@ -73,7 +73,7 @@ class Picture:
 def _decoded(picture: Picture, data: bytes) -> Image:
     from PIL import ImageOps
 
-    from lmms_medtasks.data import pictures
+    from lmms_medtasks import pictures
 
     try:
         image = pictures.opened(data)

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from lmms_medtasks import data as sources
 from lmms_medtasks.data.images import image_id, image_problem
-from lmms_medtasks.data.progress import bar
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.grids.pool import Picture
 from lmms_medtasks.grids.tables import COLUMNS, Labelled, read_table
+from lmms_medtasks.progress import bar
 
 TABLES = (".csv", ".jsonl", ".parquet")
 LEVELS = ("modality", "anatomy", "view", "finding")

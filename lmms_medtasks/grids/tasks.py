@@ -10,7 +10,7 @@ from importlib import resources
 from typing import Any
 
 from lmms_medtasks.data.documents import LETTERS
-from lmms_medtasks.grids.layout import NONE_OPTION, Size
+from lmms_medtasks.grid_positions import NONE_OPTION, Size
 
 POSITIVE = ("det_mcq", "det_open", "ref_mcq", "ref_open", "vis_pos")
 NEGATIVE = ("det_mcq_neg", "det_open_neg", "vis_neg")

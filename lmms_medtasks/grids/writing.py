@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import lmms_medtasks
-from lmms_medtasks.data.progress import bar
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.grids import checking, leaks
 from lmms_medtasks.grids.build import Item
 from lmms_medtasks.grids.tasks import ROOT
+from lmms_medtasks.progress import bar
 
 MANIFEST_VERSION = 1
 

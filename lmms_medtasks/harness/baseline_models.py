@@ -22,10 +22,10 @@ from lmms_medtasks import folders
 from lmms_medtasks.baselines import most_frequent, pixel_outlier, random_choice
 from lmms_medtasks.baselines.observer import Observer
 from lmms_medtasks.baselines.prompts import read_prompt
-from lmms_medtasks.contribute.templates import binding
 from lmms_medtasks.data import locate, sources
 from lmms_medtasks.data.documents import CHOICES_SEPARATOR
 from lmms_medtasks.errors import UserError, user_errors
+from lmms_medtasks.harness.template_hooks import binding
 from lmms_medtasks.seeding import generator
 
 _AHEAD = 4  # questions whose pictures are made before they are answered

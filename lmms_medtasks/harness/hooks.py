@@ -11,8 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lmms_medtasks import parsing
-from lmms_medtasks.data import pictures
+from lmms_medtasks import parsing, pictures
 from lmms_medtasks.data.documents import images_of
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness.trials import RenderedParameters, TrialSeeder

@@ -14,7 +14,7 @@ Five methods of ``lmms_eval.tasks.TaskManager`` are wrapped; ``tests/harness/tes
 - ``load_config`` gets a YAML that the harness has read past the task manager, as it does where the name after --tasks
   is also a folder's in the working directory: a contributed task is then loaded by its name;
 - ``_get_config`` hands contributed tasks' settings to their hooks
-  (:mod:`lmms_medtasks.contribute.templates.binding`), and completes a task's metadata with what only a run knows
+  (:mod:`lmms_medtasks.harness.template_hooks.binding`), and completes a task's metadata with what only a run knows
   (:mod:`lmms_medtasks.harness.provenance`), so that it stands in the result file and in the key of the harness's
   response cache.
 
@@ -171,7 +171,7 @@ def _load_task_or_group(original: Any, self: Any, task_list: Any = None, task_ty
 
 
 def _load_config(original: Any, self: Any, config: dict[str, Any]) -> Any:
-    from lmms_medtasks.contribute.templates import binding
+    from lmms_medtasks.harness.template_hooks import binding
 
     if not isinstance(config.get("task"), str) or binding.template_of(config) is None:
         return original(self, config)
@@ -187,8 +187,8 @@ def _get_config(original: Any, self: Any, name: str) -> dict[str, Any]:
 
 
 def _get_config_checked(manager: Any, name: str) -> dict[str, Any]:
-    from lmms_medtasks.contribute.templates import binding
     from lmms_medtasks.harness import evaluating, provenance
+    from lmms_medtasks.harness.template_hooks import binding
 
     path = manager.task_index[name]["yaml_path"] if name in manager.task_index else None
     path = path if isinstance(path, str) else None  # -1 for a tag

@@ -89,7 +89,7 @@ def _contributed(
 
 def _on_template(config: dict[str, Any], yaml_path: str | None) -> dict[str, Any]:
     """The configuration of a task on a template with that and its folder in the metadata; another as it is."""
-    from lmms_medtasks.contribute.templates import binding
+    from lmms_medtasks.harness.template_hooks import binding
 
     template = binding.template_of({**config, "process_results": _plain(config.get("process_results"))})
     if template is None or yaml_path is None:
@@ -117,7 +117,7 @@ def _add_encoding(metadata: dict[str, Any], model_name: str | None, runner: str 
 
 def _check_settings(config: dict[str, Any], suite: str) -> None:
     """Raises UserError for a setting in the YAML that there is none of, before anything is rendered."""
-    from lmms_medtasks.contribute.templates import settings
+    from lmms_medtasks.suites.templates import settings
 
     given = (config.get("lmms_eval_specific_kwargs") or {}).get("default") or {}
     settings.check(given, config["task"], sources.folder_of(suite))

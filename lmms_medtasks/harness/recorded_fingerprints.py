@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from lmms_medtasks.contribute.templates import binding
 from lmms_medtasks.harness import plugin
 from lmms_medtasks.harness.task_fingerprints import of_task
+from lmms_medtasks.harness.template_hooks import binding
 from lmms_medtasks.writing import write_text
 
 _RECORDED = re.compile(r"^  fingerprint:.*\n(?:    .*\n)*", re.MULTILINE)

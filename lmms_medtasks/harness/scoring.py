@@ -1,6 +1,6 @@
 """What the harness gets of a scored question, and how it gets a number of all of them.
 
-A scoring hook makes a :class:`~lmms_medtasks.samples.record.Record` and returns :func:`metric_values` of it. Every
+A scoring hook makes a :class:`~lmms_medtasks.record.Record` and returns :func:`metric_values` of it. Every
 metric of every benchmark names :func:`aggregate` as its aggregation: the value itself knows whose it is.
 """
 
@@ -10,7 +10,7 @@ import functools
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from lmms_medtasks.samples.record import KEY, Record
+from lmms_medtasks.record import KEY, Record
 from lmms_medtasks.samples.table import FIELDS, Samples, row_of
 from lmms_medtasks.suites import registry
 from lmms_medtasks.suites.estimates import Mean
@@ -24,7 +24,7 @@ class MetricValue(dict[str, Any]):
     """A question's value of a metric. What the log shows is a mapping; in memory it carries the whole record.
 
     The mapping has ``score`` and ``cluster`` where the harness is to print a standard error (with bounds and counts of
-    a judged measure), is the record itself under :data:`~lmms_medtasks.samples.record.KEY`, and is empty elsewhere.
+    a judged measure), is the record itself under :data:`~lmms_medtasks.record.KEY`, and is empty elsewhere.
     """
 
     __slots__ = ("metric", "record", "suite")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from lmms_medtasks.grids.layout import Size
+from lmms_medtasks.grid_positions import Size
 from lmms_medtasks.parsing.answers import Answer, plain, prepared, refuses
 from lmms_medtasks.parsing.choice import option_letters
 from lmms_medtasks.parsing.claims import NONE, Claim, claims, groups, sentence_end

@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 
 from lmms_medtasks.errors import UserError, unknown
+from lmms_medtasks.record import FAILED, UNREAD
 from lmms_medtasks.report.about import own
 from lmms_medtasks.report.document import Cell, Flag
 from lmms_medtasks.report.suite_report import PublishedScores, Report, extent, question_ids
 from lmms_medtasks.report.views import Column, Published, Row, Source, Table, View, rows_of_sources
-from lmms_medtasks.samples.record import FAILED, UNREAD
 from lmms_medtasks.samples.runs import printable
 from lmms_medtasks.samples.table import FIELDS, OWN_COLUMNS, Samples
 from lmms_medtasks.suites import judged

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from lmms_medtasks.data.progress import bar
+from lmms_medtasks.progress import bar
+from lmms_medtasks.record import FAILED
 from lmms_medtasks.report import about, judged_tables
 from lmms_medtasks.report import flags as shared
 from lmms_medtasks.report.document import Cell, Flag, Part, Section, Table
 from lmms_medtasks.report.options import Options
 from lmms_medtasks.report.same_questions import with_marks
 from lmms_medtasks.report.views import Source, View
-from lmms_medtasks.samples.record import FAILED
 from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.samples.runs import distinct_names, model_name, printable
 from lmms_medtasks.samples.table import Samples

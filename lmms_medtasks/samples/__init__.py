@@ -1,1 +1,1 @@
-"""What a run leaves behind, read back: result files, sample logs, records."""
+"""What a run leaves behind, read back: result files, sample logs, tables of questions."""

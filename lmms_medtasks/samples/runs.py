@@ -6,8 +6,8 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from lmms_medtasks import record as records_form
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.samples import record as records_form
 from lmms_medtasks.samples import result_files as results
 from lmms_medtasks.samples.result_files import Run
 

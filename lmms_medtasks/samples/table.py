@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from lmms_medtasks.samples.record import Record
+from lmms_medtasks.record import Record
 
 FIELDS = ("score", "low", "high", "judged", "requested")
 """The columns of a measure: ``accuracy.score`` and so on."""

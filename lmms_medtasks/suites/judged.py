@@ -15,7 +15,7 @@ import numpy as np
 
 from lmms_medtasks.judges import records
 from lmms_medtasks.judges.protocol import Protocol
-from lmms_medtasks.samples.record import Judgement, MeasureValue, Record, Tag
+from lmms_medtasks.record import Judgement, MeasureValue, Record, Tag
 from lmms_medtasks.samples.table import Samples, Where
 from lmms_medtasks.suites.estimates import Count
 from lmms_medtasks.suites.suite import Metric

@@ -90,7 +90,7 @@ def get(name: str) -> Suite:
     Raises UserError where there is no such folder, it declares no SUITE, has no YAML, or is named otherwise.
     """
     if name.startswith(_TEMPLATE):
-        from lmms_medtasks.contribute.templates import measures
+        from lmms_medtasks.suites.templates import measures
 
         return measures.of_kind(name.removeprefix(_TEMPLATE))
     if name not in names() and name not in _GIVEN:
@@ -118,7 +118,7 @@ def find(task: str, config: Mapping[str, Any]) -> Suite | None:
     )
     if path is not None and (path.parent / "measures.py").is_file():
         return get(path.parent.name)
-    from lmms_medtasks.contribute.templates import measures
+    from lmms_medtasks.suites.templates import measures
 
     default = measures.of_config(task, config, path.parent.name if path else "")
     if path is not None or default is not None:

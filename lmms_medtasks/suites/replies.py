@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lmms_medtasks.samples.record import FAILED, UNREAD
+from lmms_medtasks.record import FAILED, UNREAD
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.suites.estimates import Count, Mean
 from lmms_medtasks.suites.suite import Measure, Metric

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from lmms_medtasks.errors import UserError, unknown
-from lmms_medtasks.samples.record import FAILED, UNREAD, Record
+from lmms_medtasks.record import FAILED, UNREAD, Record
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.suites.estimates import Count, Estimate, Mean
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from lmms_medtasks.errors import UserError, unknown
-from lmms_medtasks.samples.record import Record
+from lmms_medtasks.record import Record
 from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.samples.runs import printable, records, settings_of
 from lmms_medtasks.samples.table import Samples, row_of

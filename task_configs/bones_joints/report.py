@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from lmms_medtasks.record import FAILED, Record
 from lmms_medtasks.report import judged_tables
 from lmms_medtasks.report.cells import NONE, count, label, percent, percent_of, share
 from lmms_medtasks.report.document import Cell, Flag
@@ -12,7 +13,6 @@ from lmms_medtasks.report.document import Row as MadeRow
 from lmms_medtasks.report.document import Table as MadeTable
 from lmms_medtasks.report.suite_report import Report
 from lmms_medtasks.report.views import CellFunction, Column, Row, Source, Table, View, row_count
-from lmms_medtasks.samples.record import FAILED, Record
 from lmms_medtasks.samples.runs import printable, records
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.statistics.text_shortcut import Asked, TextShortcut, text_shortcut

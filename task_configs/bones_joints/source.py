@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from lmms_medtasks.data.image_cells import ImageCells
-from lmms_medtasks.data.progress import say
 from lmms_medtasks.data.releases import Release
 from lmms_medtasks.data.sources import Candidate, DataSource, RejectedRow, Split
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.progress import say
 from lmms_medtasks.task_configs.bones_joints.forms import disease_count, forms, sites
 from lmms_medtasks.task_configs.bones_joints.source_layout import rows, survey
 from lmms_medtasks.task_configs.bones_joints.source_rows import UNLISTED, Question

@@ -17,7 +17,7 @@ from lmms_medtasks.harness.scoring import MetricValue, metric_values
 from lmms_medtasks.judges import records
 from lmms_medtasks.parsing.option import read_option
 from lmms_medtasks.parsing.reasoned import read_reasoned
-from lmms_medtasks.samples.record import FAILED, KEY, Judgement, MeasureValue, Record
+from lmms_medtasks.record import FAILED, KEY, Judgement, MeasureValue, Record
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.statistics.text import exact_match
 from lmms_medtasks.suites import judged

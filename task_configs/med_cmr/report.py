@@ -11,6 +11,7 @@ from typing import Any
 
 import yaml
 
+from lmms_medtasks.record import FAILED
 from lmms_medtasks.report import document, judged_tables
 from lmms_medtasks.report.about import own
 from lmms_medtasks.report.cells import NONE, count, label, percent, percent_of, share
@@ -18,7 +19,6 @@ from lmms_medtasks.report.document import Cell, Flag
 from lmms_medtasks.report.judged_tables import INCOMPLETE, LEXICAL, OTHER, judged_columns
 from lmms_medtasks.report.suite_report import PublishedScores, Report
 from lmms_medtasks.report.views import Column, Published, Row, Source, Table, View
-from lmms_medtasks.samples.record import FAILED
 from lmms_medtasks.samples.runs import printable
 from lmms_medtasks.samples.table import Samples, Where
 from lmms_medtasks.suites.estimates import Contrast, Count, Estimate, Mean

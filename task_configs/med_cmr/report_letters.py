@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lmms_medtasks.record import FAILED
 from lmms_medtasks.report.cells import NONE, count, label, percent, percent_of, share
 from lmms_medtasks.report.document import Cell, Row, Table
 from lmms_medtasks.report.views import Source
-from lmms_medtasks.samples.record import FAILED
 from lmms_medtasks.samples.table import Where
 from lmms_medtasks.statistics.bootstrap import Interval
 from lmms_medtasks.task_configs.med_cmr.measures import ACCURACY, position_bias

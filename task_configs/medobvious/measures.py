@@ -10,13 +10,13 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from lmms_medtasks.grid_positions import parse_size
 from lmms_medtasks.grids import triage
-from lmms_medtasks.grids.layout import parse_size
 from lmms_medtasks.harness.scoring import MetricValue, metric_values
 from lmms_medtasks.parsing.answers import Answer
 from lmms_medtasks.parsing.positions import read_option_position, read_position
 from lmms_medtasks.parsing.yes_no import read_yes_no
-from lmms_medtasks.samples.record import KEY, MeasureValue, Record
+from lmms_medtasks.record import KEY, MeasureValue, Record
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.suites.estimates import Contrast, Macro, Mean, Unit, Units
 from lmms_medtasks.suites.replies import FAILED_REQUESTS, PARSE_RATE

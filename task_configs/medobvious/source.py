@@ -19,11 +19,11 @@ import yaml
 
 from lmms_medtasks.data.documents import LETTERS
 from lmms_medtasks.data.images import image_id
-from lmms_medtasks.data.progress import say
 from lmms_medtasks.data.releases import MissingFileError, Release, checked_name
 from lmms_medtasks.data.sources import Candidate, DataSource, RejectedRow, Split
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.grids.layout import NONE_OPTION, Size, parse_size
+from lmms_medtasks.grid_positions import NONE_OPTION, Size, parse_size
+from lmms_medtasks.progress import say
 
 ROOT = "benchmark_refined"
 TASKS = "all_tasks.jsonl"

@@ -14,7 +14,7 @@ from lmms_medtasks import degradations, parsing
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness.hooks import RENDERED
 from lmms_medtasks.harness.scoring import MetricValue, metric_values
-from lmms_medtasks.samples.record import FAILED, KEY, UNREAD, MeasureValue, Record
+from lmms_medtasks.record import FAILED, KEY, UNREAD, MeasureValue, Record
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.statistics.bootstrap import RESAMPLES
 from lmms_medtasks.statistics.calibration import IntraModelDKE, calibration_draw, changes_draw, intra_model_dke

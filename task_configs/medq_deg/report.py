@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from lmms_medtasks.record import UNREAD
 from lmms_medtasks.report.about import extent
 from lmms_medtasks.report.cells import NONE
 from lmms_medtasks.report.document import Cell, Flag
 from lmms_medtasks.report.suite_report import Report
 from lmms_medtasks.report.views import CellFunction, Column, Row, Source, Table, View
-from lmms_medtasks.samples.record import UNREAD
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.suites.estimates import Mean
 from lmms_medtasks.suites.replies import failed_requests, outcome_count, parse_rate

@@ -22,11 +22,11 @@ import yaml
 from lmms_medtasks.data.documents import LETTERS
 from lmms_medtasks.data.images import image_id
 from lmms_medtasks.data.options import filled
-from lmms_medtasks.data.progress import bar
 from lmms_medtasks.data.releases import MissingFileError, Release
 from lmms_medtasks.data.sources import Candidate, DataSource, RejectedRow, Split
 from lmms_medtasks.data.tables import REFERENCE_LENGTH, Record, Spelling, Table
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.progress import bar
 
 OPTION_COLUMNS = ("A", "B", "C", "D", "E")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from lmms_medtasks.data import pictures
+from lmms_medtasks import pictures
 from lmms_medtasks.data.documents import images_of
 from lmms_medtasks.harness import hooks
 from lmms_medtasks.task_configs.sure_vqa.source_reader import SEPARATOR, YES_NO

@@ -19,7 +19,7 @@ from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness.scoring import MetricValue, metric_values
 from lmms_medtasks.judges import records
 from lmms_medtasks.judges.protocol import Protocol
-from lmms_medtasks.samples.record import KEY, Judgement, MeasureValue, Record
+from lmms_medtasks.record import KEY, Judgement, MeasureValue, Record
 from lmms_medtasks.samples.runs import printable
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.statistics import text

@@ -17,10 +17,10 @@ from typing import Any
 from lmms_medtasks.data import json_lists
 from lmms_medtasks.data.documents import CHOICES_SEPARATOR as SEPARATOR
 from lmms_medtasks.data.image_files import Pictures
-from lmms_medtasks.data.progress import say
 from lmms_medtasks.data.releases import MissingFileError
 from lmms_medtasks.data.sources import Candidate, RejectedRow
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.progress import say
 
 Row = Mapping[str, Any]
 

@@ -5,8 +5,8 @@ import pytest
 from PIL import Image
 
 from lmms_medtasks.baselines import pixel_outlier
+from lmms_medtasks.grid_positions import NONE_OPTION, SIDES, Size
 from lmms_medtasks.grids import layout
-from lmms_medtasks.grids.layout import Size
 from lmms_medtasks.grids.tasks import options, question
 from lmms_medtasks.seeding import generator
 
@@ -23,7 +23,7 @@ def grid(size, outlier=None):
     return layout.compose([panel(i, *((170, 25) if i == outlier else ())) for i in range(size.panels)], size)
 
 
-@pytest.mark.parametrize("side", layout.SIDES)
+@pytest.mark.parametrize("side", SIDES)
 def test_all_five_formats(side):
     size = Size(side)
     outlier = size.panels - 2
@@ -38,7 +38,7 @@ def test_all_five_formats(side):
     assert pixel_outlier.answer(layout.boxed(with_one, size, outlier, PANEL), asked) == "yes"
     assert pixel_outlier.answer(layout.boxed(with_one, size, 0, PANEL), asked) == "no"
     assert pixel_outlier.answer(layout.boxed(without, size, 1, PANEL), asked) == "no"
-    assert letters[pixel_outlier.answer(without, question("detection_mcq", size))] == layout.NONE_OPTION
+    assert letters[pixel_outlier.answer(without, question("detection_mcq", size))] == NONE_OPTION
     assert pixel_outlier.answer(without, question("detection_open", size)) == "none"
     # The question says that there is one.
     assert pixel_outlier.answer(without, question("referring_open", size)) in size.positions
@@ -48,13 +48,13 @@ def test_the_size_from_the_prompt_the_options_or_the_gutters():
     image = grid(Size(3), 4)
     assert pixel_outlier.side_of(image, "In this 3 x 3 grid", {}) == 3
     assert pixel_outlier.side_of(image, "Which?", options(Size(4))) == 4
-    for side in layout.SIDES:
+    for side in SIDES:
         assert pixel_outlier.side_of(grid(Size(side), 1), "Where is the outlier?", {}) == side
     assert pixel_outlier.side_of(panel(0), "What is shown?", {}) is None
     assert pixel_outlier.answer(panel(0), "What is shown?") == ""
 
 
-@pytest.mark.parametrize("side", layout.SIDES)
+@pytest.mark.parametrize("side", SIDES)
 def test_the_red_box_is_found_around_every_panel(side):
     size = Size(side)
     plain = grid(size)

@@ -12,7 +12,7 @@ from lmms_medtasks.cli import agreement
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.judges import registry
 from lmms_medtasks.judges.protocol import Dimension, Protocol
-from lmms_medtasks.samples.record import Judgement, Record
+from lmms_medtasks.record import Judgement, Record
 
 
 @pytest.fixture

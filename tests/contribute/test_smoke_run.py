@@ -2,8 +2,8 @@
 
 import pytest
 
+from lmms_medtasks.contribute.smoke_run import smoke
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.harness.smoke_run import smoke
 
 
 def test_runs_all_tasks_of_a_folder_on_a_few_questions(chest_side):

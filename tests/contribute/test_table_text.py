@@ -9,10 +9,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from lmms_medtasks.contribute import loaded, static, tables
-from lmms_medtasks.contribute.adapter import documents, from_columns
 from lmms_medtasks.contribute.new import Wanted, write
 from lmms_medtasks.contribute.problems import Findings
 from lmms_medtasks.contribute.validate import validate
+from lmms_medtasks.data.adapter import documents, from_columns
 from lmms_medtasks.errors import UserError
 
 CARD = {"paper": "none", "licence": "CC0", "terms": "none", "about": "Made up.", "deviations": "none"}
@@ -89,7 +89,7 @@ def test_an_option_that_would_change_the_text_is_refused(option, tmp_path):
 
 
 def test_a_csv_table_that_was_loaded_elsewhere_is_refused_where_its_text_is_lost(tmp_path):
-    from lmms_medtasks.contribute.templates.binding import prepared
+    from lmms_medtasks.harness.template_hooks.binding import prepared
 
     def loaded_by_guessing(*rows):
         path = write_table(
@@ -169,7 +169,7 @@ def test_a_list_of_answers_is_refused_with_row_and_id(suffix, template, options,
 
 
 def test_a_list_of_answers_of_another_adapter_is_refused():
-    from lmms_medtasks.contribute.templates.binding import prepared
+    from lmms_medtasks.harness.template_hooks.binding import prepared
 
     data = datasets.Dataset.from_dict({"id": ["n1"], "question": ["q"], "options": [["x", "y"]], "answer": [["x"]]})
     with pytest.raises(UserError, match=r"row 1 \(id 'n1'\): \['x'\]"):

@@ -9,7 +9,7 @@ from lmms_medtasks.cli.app import build
 from lmms_medtasks.contribute.validate import validate
 
 OWN_HOOK = """\
-from lmms_medtasks.contribute.adapter import from_columns
+from lmms_medtasks.data.adapter import from_columns
 
 documents = from_columns(image="img", question="q", options=["a", "b"], answer="label")
 seen = []
@@ -28,7 +28,7 @@ def own_hook(folder, body):
     path = folder / "_template_yaml"
     text = path.read_text("utf-8")
     path.write_text(
-        text.replace("lmms_medtasks.contribute.templates.choice.process_results", "adapter.process_results"), "utf-8"
+        text.replace("lmms_medtasks.harness.template_hooks.choice.process_results", "adapter.process_results"), "utf-8"
     )
     return folder
 

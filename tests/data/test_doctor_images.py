@@ -14,8 +14,8 @@ from typer.testing import CliRunner
 
 from lmms_medtasks.cli.app import build
 from lmms_medtasks.data import doctor
+from lmms_medtasks.grid_positions import parse_size
 from lmms_medtasks.grids import tasks as grid_tasks
-from lmms_medtasks.grids.layout import parse_size
 from lmms_medtasks.task_configs.med_cmr.source import LISTS
 from lmms_medtasks.task_configs.medobvious.source import ROOT, TASKS
 

@@ -14,8 +14,8 @@ import pytest
 import yaml
 
 from lmms_medtasks import degradations
-from lmms_medtasks.contribute import templates
 from lmms_medtasks.harness.plugin import task_folder
+from lmms_medtasks.suites import templates
 
 ROOT = Path(__file__).resolve().parents[2]
 SITE = ROOT / "docs" / "site"

@@ -9,8 +9,7 @@ import pytest
 from PIL import Image
 
 from lmms_medtasks import data as sources
-from lmms_medtasks import degradations
-from lmms_medtasks.data import pictures
+from lmms_medtasks import degradations, pictures
 from lmms_medtasks.task_configs.medq_deg import hooks
 
 LEVELS = {"medq_deg_l0": hooks.level_0, "medq_deg_l1": hooks.level_1, "medq_deg_l2": hooks.level_2}

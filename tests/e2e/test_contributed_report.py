@@ -16,7 +16,7 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "docs" / "examples"
 TASKS = "chest_side,chest_side_noimage,lesion_words"
 OWN = """
 from lmms_medtasks.harness.scoring import metric_values
-from lmms_medtasks.samples.record import MeasureValue, Record
+from lmms_medtasks.record import MeasureValue, Record
 from lmms_medtasks.suites.estimates import Mean
 from lmms_medtasks.suites.suite import Measure, Metric, Suite, number_of_questions
 
@@ -40,8 +40,8 @@ dataset_kwargs: {data_files: {test: q.csv}}
 test_split: test
 output_type: generate_until
 process_docs: !function adapter.documents
-doc_to_visual: !function lmms_medtasks.contribute.templates.asking.doc_to_visual
-doc_to_text: !function lmms_medtasks.contribute.templates.asking.doc_to_text
+doc_to_visual: !function lmms_medtasks.harness.template_hooks.asking.doc_to_visual
+doc_to_text: !function lmms_medtasks.harness.template_hooks.asking.doc_to_text
 doc_to_target: !function lmms_medtasks.harness.hooks.doc_to_target
 process_results: !function measures.process_results
 generation_kwargs: {max_new_tokens: 16, temperature: 0, do_sample: false, until: []}
@@ -113,7 +113,7 @@ def test_a_folder_with_measures_of_its_own_from_run_to_board(harness, tmp_path):
     (folder / "measures.py").write_text(OWN, "utf-8")
     (folder / "own_words.yaml").write_text(YAML, "utf-8")
     (folder / "adapter.py").write_text(
-        'from lmms_medtasks.contribute.adapter import from_columns\n\ndocuments = from_columns(tags=["site"])\n',
+        'from lmms_medtasks.data.adapter import from_columns\n\ndocuments = from_columns(tags=["site"])\n',
         "utf-8",
     )
     (folder / "q.csv").write_text(

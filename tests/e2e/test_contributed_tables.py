@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from lmms_medtasks.contribute.new import Wanted, write
+from lmms_medtasks.contribute.smoke_run import smoke
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.harness.smoke_run import smoke
 
 CARD = {"paper": "none", "licence": "CC0", "terms": "none", "about": "Made up.", "deviations": "none"}
 TEXTS = ["None", "NA", "null", "nan", "007", "1e3", "2.50", "True", "a, b", 'say "x"', "two\nlines", "Grüße"]

@@ -10,6 +10,7 @@ from PIL import Image
 
 from lmms_medtasks import grids
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.grid_positions import NONE_OPTION, Size
 from lmms_medtasks.grids import layout, orientation
 from lmms_medtasks.grids.panels import finish
 from lmms_medtasks.grids.tasks import NEGATIVE, POSITIVE
@@ -36,7 +37,7 @@ def test_eight_tasks_of_the_release_s_form(items):
     for item in items:
         assert [task["id"] for task in item.tasks] == [f"{item.id}_{form}" for form in (*POSITIVE, *NEGATIVE)]
         outlier = item.record["grids"][0]["outlier"]
-        position = layout.Size(2).positions[outlier]
+        position = Size(2).positions[outlier]
         answers = [task["answer"] for task in item.tasks]
         assert answers == ["ABCD"[outlier], position, "ABCD"[outlier], position, "yes", "E", "none", "no"]
         assert [task["is_negative"] for task in item.tasks] == [False] * 5 + [True] * 3
@@ -44,7 +45,7 @@ def test_eight_tasks_of_the_release_s_form(items):
         for task in item.tasks:
             assert ("options" in task) == ("mcq" in task["task_type"]) == ("answer_position" in task)
             assert "2×2" in task["question"]
-        assert list(item.tasks[0]["options"].values()) == [*layout.Size(2).positions, layout.NONE_OPTION]
+        assert list(item.tasks[0]["options"].values()) == [*Size(2).positions, NONE_OPTION]
 
 
 def test_the_wording_says_nothing_about_the_sign(items):
@@ -92,7 +93,7 @@ def test_a_turned_panel_is_the_turned_picture(pictures):
     item = build(pictures, items=1, kinds=("orientation",), match=False)[0]
     grid = item.record["grids"][0]
     whole = Image.open(io.BytesIO(item.images[grid["image"]]))
-    shown = whole.crop(layout.panel_box(layout.Size(2), grid["outlier"], PANEL))
+    shown = whole.crop(layout.panel_box(Size(2), grid["outlier"], PANEL))
     source = next(picture for picture in pictures if picture.id == grid["panels"][grid["outlier"]]["picture"])
     expected = orientation.apply(source.open(), grid["transformation"])
     assert orientation.likeness(shown, expected) > 0.99
@@ -102,7 +103,7 @@ def test_boxes(items):
     for item in items:
         for grid in item.record["grids"]:
             plain, boxed = (np.asarray(Image.open(io.BytesIO(item.images[grid[k]]))) for k in ("image", "boxed_image"))
-            left, top, *_ = layout.panel_box(layout.Size(2), grid["box"], PANEL)
+            left, top, *_ = layout.panel_box(Size(2), grid["box"], PANEL)
             assert tuple(boxed[top - 1, left - 1]) == layout.BOX_COLOUR
             assert tuple(plain[top - 1, left - 1]) == layout.GUTTER_COLOUR
             assert grid["outlier"] in (None, grid["box"])
@@ -123,7 +124,7 @@ def test_larger_grids(pictures, size):
     assert item.record["tier"] == "v3"
     options = item.tasks[0]["options"]
     assert len(options) == parsed.panels + 1
-    assert options[item.tasks[5]["answer"]] == layout.NONE_OPTION
+    assert options[item.tasks[5]["answer"]] == NONE_OPTION
     pictures_used = [panel["picture"] for panel in item.record["grids"][0]["panels"]]
     assert len(set(pictures_used)) == parsed.panels
 

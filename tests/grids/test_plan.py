@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.grids.layout import Size
+from lmms_medtasks.grid_positions import Size
 from lmms_medtasks.grids.plan import KINDS, balanced, counts, plan
 from lmms_medtasks.grids.pool import Picture, Pool
 from lmms_medtasks.seeding import generator

@@ -5,7 +5,7 @@ import pickle
 import pytest
 
 from lmms_medtasks.harness.scoring import aggregate, metric_values
-from lmms_medtasks.samples.record import KEY, Judgement, MeasureValue, Record
+from lmms_medtasks.record import KEY, Judgement, MeasureValue, Record
 from lmms_medtasks.suites import registry
 from lmms_medtasks.suites.estimates import Contrast, Mean
 from lmms_medtasks.suites.suite import Measure, Metric, Suite, number_of_questions

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from lmms_medtasks.judges import records
 from lmms_medtasks.judges.protocol import Dimension, Item, Protocol
-from lmms_medtasks.samples.record import Record
+from lmms_medtasks.record import Record
 from lmms_medtasks.statistics import coverage
 from lmms_medtasks.suites.judged import measure_value, with_measures
 

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from lmms_medtasks.judges import identity, prompts, settings
-from lmms_medtasks.samples.record import Judgement
+from lmms_medtasks.record import Judgement
 
 
 def judge(model, provider="openai"):

@@ -6,7 +6,7 @@ from lmms_medtasks.errors import UserError
 from lmms_medtasks.judges import records, withheld
 from lmms_medtasks.judges.protocol import Dimension, Verdict
 from lmms_medtasks.judges.table import TABLE, key_of
-from lmms_medtasks.samples.record import Judgement, MeasureValue
+from lmms_medtasks.record import Judgement, MeasureValue
 from lmms_medtasks.suites.judged import measure_value
 
 DOC = {

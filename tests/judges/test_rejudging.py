@@ -309,7 +309,7 @@ def test_replies_on_another_machine(harness, again, judge_server):
 
 def test_a_stop_between_the_files_is_mended(failing, again, monkeypatch):
     """The logs are replaced first; a run stopped before the results are replaced is finished by the next."""
-    from lmms_medtasks.judges import rejudging
+    from lmms_medtasks.harness import rejudging
 
     original = rejudging._write
 

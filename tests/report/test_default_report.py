@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from lmms_medtasks.contribute.templates import measures
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.judges import records
 from lmms_medtasks.judges import registry as protocols
@@ -17,6 +16,7 @@ from lmms_medtasks.judges.table import TABLE, key_of
 from lmms_medtasks.report import Options, build
 from lmms_medtasks.report.default_report import published_tables
 from lmms_medtasks.suites import registry
+from lmms_medtasks.suites.templates import measures
 
 
 def _helper():
@@ -173,7 +173,7 @@ def test_tasks_of_a_folder_are_one_benchmark_and_its_name_can_be_a_files(tmp_pat
 
 OWN = """
 from lmms_medtasks.harness.scoring import metric_values
-from lmms_medtasks.samples.record import MeasureValue, Record
+from lmms_medtasks.record import MeasureValue, Record
 from lmms_medtasks.suites.estimates import Mean
 from lmms_medtasks.suites.suite import Measure, Metric, Suite, number_of_questions
 
@@ -222,7 +222,7 @@ def test_a_report_in_the_folder_counts(tmp_path):
     path = runs.write_run(tmp_path / "runs", {"mine_task": {"template": "multiple_choice", "asked": asked}})
     folder = own_folder(tmp_path, "mine", OWN.replace('"own"', '"mine"').replace("stars", "accuracy"))
     measured = (folder / "measures.py").read_text("utf-8")
-    more = "from lmms_medtasks.contribute.templates.measures import CHOICE_MEASURES\n"
+    more = "from lmms_medtasks.suites.templates.measures import CHOICE_MEASURES\n"
     own = '(Measure("accuracy", low=1, high=5, unit="accuracy", digits=2),)'
     assert own in measured
     (folder / "measures.py").write_text(more + measured.replace(own, "CHOICE_MEASURES"), "utf-8")

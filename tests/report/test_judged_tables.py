@@ -9,11 +9,11 @@ from types import ModuleType, SimpleNamespace
 import pytest
 
 from lmms_medtasks.judges.protocol import Dimension, Protocol
+from lmms_medtasks.record import Judgement, Record
 from lmms_medtasks.report import document, judged_tables, suite_report
 from lmms_medtasks.report.document import Cell, Part
 from lmms_medtasks.report.options import Options
 from lmms_medtasks.report.views import Row, Source
-from lmms_medtasks.samples.record import Judgement, Record
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.suites.estimates import Mean
 from lmms_medtasks.suites.judged import measure_value

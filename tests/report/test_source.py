@@ -4,8 +4,8 @@ import weakref
 
 import pytest
 
+from lmms_medtasks.record import MeasureValue, Record
 from lmms_medtasks.report.views import Source
-from lmms_medtasks.samples.record import MeasureValue, Record
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.suites.estimates import Mean
 

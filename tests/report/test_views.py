@@ -1,7 +1,7 @@
 """What a table's cells are made of."""
 
+from lmms_medtasks.record import MeasureValue, Record
 from lmms_medtasks.report.views import Column, Row, Source
-from lmms_medtasks.samples.record import MeasureValue, Record
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.suites.estimates import Count, Mean
 

@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import pytest
 
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.record import MeasureValue, Record
 from lmms_medtasks.samples import runs
-from lmms_medtasks.samples.record import MeasureValue, Record
 
 
 def log(*rows):

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lmms_medtasks.samples.record import Judgement, MeasureValue, Record
+from lmms_medtasks.record import Judgement, MeasureValue, Record
 from lmms_medtasks.samples.table import Samples, row_of
 
 

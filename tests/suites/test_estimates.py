@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from lmms_medtasks.samples.record import MeasureValue, Record
+from lmms_medtasks.record import MeasureValue, Record
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.statistics.bootstrap import mean_interval
 from lmms_medtasks.suites.estimates import Contrast, Count, Custom, Macro, Mean, Units

@@ -3,7 +3,7 @@
 import pytest
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.samples.record import Judgement, Record
+from lmms_medtasks.record import Judgement, Record
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.suites.estimates import Mean
 from lmms_medtasks.suites.suite import Measure, Metric, Suite, count_read_replies

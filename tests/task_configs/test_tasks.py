@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from lmms_eval.utils import load_yaml_config
 
-from lmms_medtasks.contribute.templates import binding
 from lmms_medtasks.harness.plugin import task_folder
+from lmms_medtasks.harness.template_hooks import binding
 
 SNAPSHOTS = Path(__file__).resolve().parents[1] / "snapshots" / "prompts.json"
 DOCUMENT = {

@@ -1,3 +1,3 @@
-from lmms_medtasks.contribute.adapter import from_columns
+from lmms_medtasks.data.adapter import from_columns
 
 documents = from_columns(image="photo", answer="reference")

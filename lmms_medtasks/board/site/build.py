@@ -13,7 +13,7 @@ from lmms_medtasks.board.site.folder import Folder, writing
 from lmms_medtasks.board.site.pages import Pages
 from lmms_medtasks.board.site.questions import Browser
 from lmms_medtasks.board.site.tables import Links, Standings
-from lmms_medtasks.data.progress import bar
+from lmms_medtasks.progress import bar
 from lmms_medtasks.report.cells import label
 from lmms_medtasks.report.document import Cell, Figure, Row, Table
 from lmms_medtasks.statistics.bootstrap import RESAMPLES

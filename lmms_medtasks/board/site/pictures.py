@@ -7,8 +7,9 @@ import io
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from lmms_medtasks import pictures
 from lmms_medtasks.board.site.folder import Folder
-from lmms_medtasks.data import locating, pictures
+from lmms_medtasks.data import locating
 from lmms_medtasks.data.documents import DATA, images_of
 from lmms_medtasks.errors import UserError
 

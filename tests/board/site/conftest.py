@@ -11,7 +11,7 @@ import pytest
 from lmms_medtasks.board.collect import collect
 from lmms_medtasks.board.site.build import Options, build
 from lmms_medtasks.harness.scoring import metric_values
-from lmms_medtasks.samples.record import Judgement, MeasureValue, Record
+from lmms_medtasks.record import Judgement, MeasureValue, Record
 from lmms_medtasks.task_configs.med_cmr import measures as med_cmr
 from lmms_medtasks.task_configs.med_cmr.judging import WEIGHTS
 from lmms_medtasks.task_configs.medobvious import measures as medobvious_measures

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from lmms_medtasks.samples.record import KEY, Judgement, MeasureValue, Record
+from lmms_medtasks.record import KEY, Judgement, MeasureValue, Record
 from lmms_medtasks.task_configs.bones_joints.measures import judged_measures
 
 NAMES = {

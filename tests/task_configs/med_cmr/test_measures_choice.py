@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lmms_medtasks.harness.scoring import aggregate
-from lmms_medtasks.samples.record import MeasureValue
+from lmms_medtasks.record import MeasureValue
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.task_configs.med_cmr import measures
 from lmms_medtasks.task_configs.med_cmr.measures import SUITE, rotated

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from lmms_medtasks.grids import triage
-from lmms_medtasks.samples.record import MeasureValue, Record
+from lmms_medtasks.record import MeasureValue, Record
 from lmms_medtasks.task_configs.medobvious import measures
 
 POSITIVE = measures.FORMATS

@@ -13,7 +13,7 @@ from lmms_eval.utils import handle_non_serializable, load_yaml_config
 from lmms_medtasks.baselines import random_choice
 from lmms_medtasks.data import mini
 from lmms_medtasks.harness.scoring import aggregate
-from lmms_medtasks.samples.record import KEY
+from lmms_medtasks.record import KEY
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.seeding import generator
 from lmms_medtasks.suites import registry

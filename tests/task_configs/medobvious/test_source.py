@@ -11,8 +11,8 @@ from PIL import Image
 from lmms_medtasks.data import locating, sources
 from lmms_medtasks.data.prepare import prepare
 from lmms_medtasks.errors import DataNotFound, UserError
+from lmms_medtasks.grid_positions import NONE_OPTION, parse_size
 from lmms_medtasks.grids import tasks as grid_tasks
-from lmms_medtasks.grids.layout import NONE_OPTION, parse_size
 from lmms_medtasks.task_configs.medobvious import source as medobvious
 from lmms_medtasks.task_configs.medobvious.source import ROOT, TASKS, paper
 

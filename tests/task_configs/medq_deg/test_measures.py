@@ -16,7 +16,7 @@ from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness import hooks
 from lmms_medtasks.harness.plugin import task_folder
 from lmms_medtasks.harness.scoring import aggregate
-from lmms_medtasks.samples.record import MeasureValue
+from lmms_medtasks.record import MeasureValue
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.task_configs.medq_deg import measures
 

@@ -1,0 +1,80 @@
+"""``lmms-medtasks smoke``: a folder's tasks through the real harness, with the built-in models, on a few questions."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from lmms_medtasks.contribute import static
+from lmms_medtasks.contribute.problems import Findings
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.harness import folder_run
+
+MODELS = ("medtasks_random", "medtasks_most_frequent", "medtasks_observer")
+
+_LEARNS = "medtasks_most_frequent"
+
+
+class Row(NamedTuple):
+    """A metric of a task with a model. ``value`` is None where nothing could be scored.
+
+    For a task that a model was not asked, ``metric`` is "not run" and ``value`` the reason.
+    """
+
+    model: str
+    task: str
+    metric: str
+    value: Any
+
+
+def smoke(path: Path, limit: int = 5, models: Sequence[str] | None = None) -> list[Row]:
+    """Run all tasks of a folder with each of ``models``; without them with :data:`MODELS`, where they can be.
+
+    ``medtasks_most_frequent`` can be where a task has a training split. The judge is the one that MEDTASKS_JUDGE
+    names, "lexical" if it names none. The harness is called as a library: what goes wrong is raised as it is.
+
+    Raises:
+        UserError: the folder holds no task, or a task gave no result.
+    """
+    found = Findings()
+    chains = static.check(path, found)
+    unreadable = [each for each in found.errors if not each.file.endswith(".md")]
+    if unreadable:
+        raise UserError(f"{unreadable[0]} Run `lmms-medtasks validate` first.")
+    every = [str(chain.value("task")) for chain in chains]
+    taught = [str(chain.value("task")) for chain in chains if chain.value("training_split")]
+    rows: list[Row] = []
+    with _environment(MEDTASKS_JUDGE="lexical", MEDTASKS_DATA="mini"):
+        for model in models or MODELS:
+            names = taught if models is None and model == _LEARNS else every
+            rows += [Row(model, name, "not run", "no training_split") for name in every if name not in names]
+            if not names:
+                continue
+            results = folder_run.results(model, names, static.folder_of(path), limit)
+            for name in names:
+                rows += _rows(model, name, results.get(name))
+    return rows
+
+
+def _rows(model: str, task: str, result: Mapping[str, Any] | None) -> Iterator[Row]:
+    if result is None:
+        raise UserError(f"{model}: the harness gave no result for {task!r}.")
+    for key, value in result.items():
+        metric, _, filter_name = key.partition(",")
+        if filter_name and "_stderr" not in metric:
+            yield Row(model, task, metric, None if value in ("N/A", []) else value)
+
+
+@contextmanager
+def _environment(**wanted: str) -> Iterator[None]:
+    """These variables where they are not set, for as long as it lasts."""
+    missing = {name: value for name, value in wanted.items() if name not in os.environ}
+    os.environ.update(missing)
+    try:
+        yield
+    finally:
+        for name in missing:
+            os.environ.pop(name, None)

@@ -1,0 +1,354 @@
+"""Judging a finished run from its files: what is missing, or everything by another judge. The model is not run."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import functools
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.harness import rescoring
+from lmms_medtasks.judges import identity, records, stage, withheld
+from lmms_medtasks.judges.judging import Counts, Judge, Say, Wanted
+from lmms_medtasks.judges.protocol import Item, Protocol, Verdict
+from lmms_medtasks.judges.settings import Settings
+from lmms_medtasks.judges.table import Key, key_of
+from lmms_medtasks.record import Judgement, Record
+from lmms_medtasks.samples import result_files as results
+from lmms_medtasks.samples import runs
+
+NOT_HERE = "reply not on this machine"
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A task of a result file that names protocols."""
+
+    run: results.Run
+    task: str
+    protocols: tuple[Protocol, ...]
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """What the result file says of the task."""
+        return self.run.content["configs"][self.task]
+
+    @property
+    def recorded(self) -> Mapping[str, Any]:
+        """The judge that the file names for it, as :func:`lmms_medtasks.judges.identity.summary` describes it."""
+        return (self.config.get("metadata") or {}).get("judge") or {"name": "none", "protocols": []}
+
+    @functools.cached_property
+    def has_verdicts(self) -> bool:
+        """Whether a judge gave any: one that never answered (a wrong address) is no one's judge yet."""
+        verdicts = (each for judgement in self.judgements() for given in judgement.verdicts for each in given)
+        return any(each["status"] == "judged" for each in verdicts)
+
+    def judgements(self) -> Iterator[Judgement]:
+        """The judgements in the log, in its order."""
+        found = (record.judgement for record, _ in runs.records(self.run, self.task))
+        return (judgement for judgement in found if judgement is not None)
+
+    def by(self, settings: Settings) -> bool:
+        """Whether the file's verdicts are of this judge, or of none yet."""
+        return not self.has_verdicts or self.recorded["name"] == settings.name
+
+    @functools.cached_property
+    def models(self) -> frozenset[str]:
+        """The models whose verdicts the log holds; see :func:`lmms_medtasks.judges.identity.answered_models`."""
+        return frozenset(name for judgement in self.judgements() for name in identity.answered_models(judgement))
+
+    def check_same(self, settings: Settings) -> None:
+        """Raise UserError unless this judge, with these settings and prompts, gave the file's verdicts, if any."""
+        for different in self.other_ways(settings) if self.has_verdicts else ():
+            raise UserError(
+                f"{self.task} was judged by {settings.name} in another way than now ({different}): the two must not "
+                "stand in one table. Set it as it was, or judge everything anew: -o FOLDER."
+            )
+
+    def other_ways(self, settings: Settings) -> Iterator[str]:
+        """For each protocol that the file's judge asked in another way, or another judge, what differs."""
+        then = {each["protocol"]: each for each in self.recorded["protocols"]}
+        for protocol in self.protocols:
+            now = identity.describe(settings, protocol)
+            if different := identity.differences(then.get(protocol.name, {}), now):
+                yield "; ".join(different)
+
+
+@dataclass(frozen=True)
+class Done:
+    """What became of a task. ``kept``: verdicts of the log that stayed; ``results``: its new entry in the file.
+
+    ``models``: those whose verdicts stand in its log now.
+    """
+
+    judged: Judged
+    counts: Counts
+    kept: int
+    results: Mapping[str, Any]
+    models: frozenset[str]
+
+
+def judged_tasks(runs: Sequence[results.Run], tasks: Sequence[str]) -> list[Judged]:
+    """The tasks of ``runs`` that name a protocol, those called ``tasks`` only if it is not empty.
+
+    Raises UserError where there is none, or a name is of none.
+    """
+    found = []
+    for run in runs:
+        for task, config in run.content.get("configs", {}).items():
+            if run.samples_file(task).is_file() and (protocols := stage.protocols_of(config)):
+                found.append(Judged(run, task, tuple(protocols)))
+    names = {each.task for each in found}
+    if not found:
+        raise UserError(
+            f"Nothing to judge in {', '.join(str(run.path) for run in runs) or 'no result file'}: no task with a judge "
+            "and a sample log. Runs need --log_samples."
+        )
+    for task in tasks:
+        if task not in names:
+            raise UserError(f"Task {task!r} is not judged in this run. Judged: {', '.join(sorted(names))}.")
+    return [each for each in found if not tasks or each.task in tasks]
+
+
+def rejudge(
+    tasks: Sequence[Judged], judge: Judge, definitions: rescoring.Definitions, target: Path, say: Say, *, alone: bool
+) -> list[Done]:
+    """Judge ``tasks``, all of one run, and write its result file and their sample logs to the folder ``target``.
+
+    Verdicts of the same judge stay; those of another are made anew. ``alone``: the result file written holds no other
+    task, so that no other judge's numbers stand beside these. ``target`` may be the run's own folder. Each file
+    is written whole or not at all, the logs before the results, so that a run stopped in between is mended by another.
+    """
+    run, done, sizes = tasks[0].run, [], {}
+    own = {each.task for each in tasks}
+    others = [] if alone else [each for each in judged_tasks([run], []) if each.task not in own]
+    _expect([*tasks, *others], judge)
+    content = copy.deepcopy(run.content)
+    if alone:
+        _leave(content, {each.task for each in tasks})
+    logs: dict[str, list[dict[str, Any]]] = {}
+    for each in tasks:
+        rows, outcome = _rejudged(each, judge, definitions, say)
+        if outcome.kept and judge.other_model:
+            raise UserError(f"{each.task} in {run.path} stays as it is. {judge.other_model}.")
+        logs[each.task], sizes[each.task] = rows, len(rows)
+        done.append(outcome)
+        entry = content["results"][each.task]
+        alias = identity.labelled(entry.get("alias", each.task), judge.settings)
+        content["results"][each.task] = {"alias": alias, **outcome.results}
+        config = content["configs"][each.task]
+        if config.get("task_alias") or not judge.settings.is_llm:
+            config["task_alias"] = identity.labelled(config.get("task_alias") or each.task, judge.settings)
+        config.setdefault("metadata", {})["judge"] = identity.summary(judge.settings, each.protocols)
+    models = {name for each in done for name in each.models}
+    _check_one_model(models.union(*(each.models for each in others)), run, judge.settings)
+    for task in content["results"]:
+        sizes.setdefault(task, run.sample_count(task) or 0)
+    rescoring.update_groups(content, definitions, sizes)
+    made = datetime.now(timezone.utc).isoformat(timespec="seconds")
+    judged_by = {"judge": judge.settings.name, "endpoint": judge.settings.scrubbed(judge.settings.address.url)}
+    made_by = {"date": made, **judged_by, "tasks": [each.task for each in tasks]}
+    content["judged_again"] = [*content.get("judged_again", []), made_by]
+    unkept = sum(each.counts.unkept for each in done)
+    for task, rows in logs.items():
+        _write(target / run.samples_file(task).name, "".join(_line(row) for row in rows), unkept)
+    _write(target / run.path.name, _line(content, indent=2), unkept)
+    return done
+
+
+def _expect(tasks: Sequence[Judged], judge: Judge) -> None:
+    """Go on by the model whose verdicts of this judge the logs hold; raises UserError where there are several."""
+    same = [each for each in tasks if each.models and not any(each.other_ways(judge.settings))]
+    models = {model for each in same for model in each.models}
+    _check_one_model(models, tasks[0].run, judge.settings)
+    for model in models:
+        judge.expect(model)
+
+
+def _check_one_model(models: Iterable[str], run: results.Run, settings: Settings) -> None:
+    """Raise UserError where verdicts of several answering models would stand in one result file."""
+    names = sorted(models)
+    if len(names) > 1:
+        said = " and ".join(map(identity.answer_phrase, names))
+        advice = identity.one_model_advice(settings, names[-1])
+        raise UserError(f"{run.path} stays as it is: {settings.name} is {said} there. {advice}.")
+
+
+def _leave(content: dict[str, Any], tasks: set[str]) -> None:
+    """Leave only ``tasks`` in a result file's content; groups that hold others go with them."""
+    groups = {name for name, members in content.get("group_subtasks", {}).items() if members and set(members) <= tasks}
+    for key in ("results", "groups", "group_subtasks", "configs", "versions", "n-shot", "higher_is_better",
+                "n-samples"):  # fmt: skip
+        if isinstance(content.get(key), dict):
+            content[key] = {name: value for name, value in content[key].items() if name in tasks | groups}
+
+
+def _rejudged(
+    each: Judged, judge: Judge, definitions: rescoring.Definitions, say: Say
+) -> tuple[list[dict[str, Any]], Done]:
+    metrics_of = definitions.metrics_of(each.task)
+    rows = [row for _, row in each.run.rows(each.task)]
+    documents = _Documents(each, definitions)
+    answers = [
+        _Answers.of(record, f"{each.run.samples_file(each.task)}, line {line}", documents, judge.settings)
+        for record, line in runs.records(each.run, each.task)
+    ]
+    counts = Counts()
+    found: dict[Key, Verdict] = {}
+    for protocol in each.protocols:
+        own = [answer for answer in answers if answer.protocol.name == protocol.name]
+        verdicts, some = judge.judge(protocol, [wanted for answer in own for wanted in answer.wanted()], say=say)
+        found |= verdicts
+        counts = counts.and_also(some)
+    if lost := sum(answer.lost for answer in answers):
+        counts = counts.and_also(Counts(missing=lost, reasons={NOT_HERE: lost}))
+    judged = [answer.judged(found, judge.settings) for answer in answers]
+    models = frozenset(name for judgement in judged for name in identity.answered_models(judgement))
+    fresh = [
+        metrics_of(replace(answer.record, judgement=judgement))
+        for answer, judgement in zip(answers, judged, strict=True)
+    ]
+    new = [{**row, **metrics} for row, metrics in zip(rows, fresh, strict=True)]
+    entry = rescoring.results_of(each.task, definitions.of(each.task), each.config, fresh, _filter(each))
+    return new, Done(each, counts, sum(answer.kept for answer in answers), entry, models)
+
+
+class _Documents:
+    """Items of a record: from the record itself, or, where the terms keep them out of it, from the data."""
+
+    def __init__(self, each: Judged, definitions: rescoring.Definitions) -> None:
+        self._each, self._definitions = each, definitions
+        self._documents: dict[str, Mapping[str, Any]] | None = None
+
+    def items(self, id: str, judgement: Judgement) -> list[Item | None]:
+        """For each reply to a question the item that is judged; None where there is none, or it is not here."""
+        if not isinstance(judgement.items, str):
+            return [fields and Item(id, fields) for fields in judgement.items]
+        if self._documents is None:
+            self._documents = self._load()
+        document = self._documents.get(id)
+        if document is None:
+            raise UserError(f"Task {self._each.task!r}: no document {id!r} in the data that are here.")
+        replies = [withheld.recall(digest) for digest in judgement.replies or ()]
+        return [
+            None if reply is None else records.items_of(document, [reply], records.protocol_of(judgement))[0]
+            for reply in replies
+        ]
+
+    def _load(self) -> dict[str, Mapping[str, Any]]:
+        loaded = self._definitions.manager.load_task_or_group(self._each.task)
+        task = loaded[self._each.task]
+        recorded = (self._each.config.get("metadata") or {}).get("data_digest")
+        here = (task.config.metadata or {}).get("data_digest")
+        if recorded != here:
+            raise UserError(
+                f"Task {self._each.task!r} ran on data of digest {recorded}, here are data of digest {here}: its "
+                "questions can't be taken from them."
+            )
+        return {document["id"]: document for document in task.eval_docs_no_media}
+
+
+@dataclass(frozen=True)
+class _Answers:
+    """The answers in a record. ``items``: one a reply, None where there is nothing to judge, or it is not here."""
+
+    record: Record
+    judgement: Judgement
+    protocol: Protocol
+    items: Sequence[Item | None]
+    keep: bool
+
+    @classmethod
+    def of(cls, record: Record, where: str, documents: _Documents, settings: Settings) -> _Answers:
+        """The record's verdicts stay where this very judge gave them. ``where``: its file and line, for messages."""
+        if record.judgement is None:
+            raise UserError(f"{where}: its record holds no verdicts.")
+        protocol = records.protocol_of(record.judgement)
+        same = not identity.differences(record.judgement.judge, identity.describe(settings, protocol))
+        return cls(record, record.judgement, protocol, documents.items(record.id, record.judgement), keep=same)
+
+    @property
+    def kept(self) -> int:
+        """How many of the log's verdicts stay."""
+        return sum(self._stays(each, n) for each in self.judgement.verdicts for n in range(len(each)))
+
+    @property
+    def lost(self) -> int:
+        """How many verdicts stay missing because the reply to judge is not here."""
+        pairs = zip(self.items, self.judgement.verdicts, strict=True)
+        return sum(not self._stays(old, n) for item, old in pairs if item is None for n in range(len(old)))
+
+    def _stays(self, old: Sequence[Mapping[str, Any]], trial: int) -> bool:
+        return self.keep and trial < len(old) and old[trial]["status"] != "missing"
+
+    def wanted(self) -> Iterator[Wanted]:
+        """What is to be judged."""
+        for item, old in zip(self.items, self.judgement.verdicts, strict=True):
+            if item is not None:
+                trials = range(self.protocol.trials)
+                yield from ((item, trial) for trial in trials if not self._stays(old, trial))
+
+    def judged(self, found: Mapping[Key, Verdict], settings: Settings) -> Judgement:
+        """The record's judgement with the verdicts that ``found`` has for it."""
+        verdicts = tuple(
+            tuple(self._verdict(item, old, trial, found) for trial in self._trials(item, old))
+            for item, old in zip(self.items, self.judgement.verdicts, strict=True)
+        )
+        return replace(self.judgement, judge=identity.describe(settings, self.protocol), verdicts=verdicts)
+
+    def _trials(self, item: Item | None, old: Sequence[Any]) -> range:
+        return range(len(old) if item is None else self.protocol.trials)
+
+    def _verdict(
+        self, item: Item | None, old: Sequence[Mapping[str, Any]], trial: int, found: Mapping[Key, Verdict]
+    ) -> dict[str, Any]:
+        if self._stays(old, trial):
+            return dict(old[trial])
+        lost = Verdict("missing", reason=NOT_HERE)
+        return records.to_json(lost if item is None else found[key_of(self.protocol, item, trial)], self.protocol)
+
+
+def _filter(each: Judged) -> str:
+    """The name of the task's one filter, as it stands in the results' keys."""
+    entry = each.run.content["results"].get(each.task, {})
+    names = {key.partition(",")[2] for key in entry if "," in key and "_stderr" not in key}
+    if len(names) != 1:
+        raise UserError(
+            f"{each.run.path}: task {each.task!r} has results of the filters {sorted(names)}; wanted one, since the "
+            "sample log does not say which row is of which."
+        )
+    return names.pop()
+
+
+def _line(content: Mapping[str, Any], indent: int | None = None) -> str:
+    from lmms_eval.utils import handle_non_serializable  # as the harness writes its files
+
+    return json.dumps(content, default=handle_non_serializable, ensure_ascii=False, indent=indent) + "\n"
+
+
+def _write(path: Path, text: str, unkept: int) -> None:
+    """Write a file whole or not at all; raises UserError where it can't be written.
+
+    ``unkept``: how many of the judge's verdicts are not in the cache, and so are lost with the file.
+    """
+    part = path.with_name(f"{path.name}.{os.getpid()}.part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part.write_text(text, encoding="utf-8", errors="surrogatepass")
+        os.replace(part, path)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            part.unlink()
+        if unkept:
+            said = f"{unkept:,} verdicts could not be kept either: their questions are asked, and paid for, again."
+        else:
+            said = "The judge's verdicts are kept: what it has judged is not asked again."
+        raise UserError(f"Can't write {path}: {error}. {said}") from error

@@ -1,0 +1,315 @@
+"""What a contributed task says, made known to its hooks.
+
+The harness gives a task's settings to the hooks that make prompt and pictures, and to no other. When the plugin reads a
+task that is built on a template, it checks the settings, fills in the template's own, and hands them to the adapter
+(``process_docs``) and to the scoring (``process_results``) too.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lmms_medtasks.data import adapter
+from lmms_medtasks.errors import UserError, unknown
+from lmms_medtasks.harness.template_hooks import csv_text
+from lmms_medtasks.suites import templates
+from lmms_medtasks.suites.templates import including
+from lmms_medtasks.suites.templates import settings as schema
+
+if TYPE_CHECKING:
+    from datasets import Dataset
+
+FIRST = ("questions",)
+ALWAYS = {"choice": ("parse_rate", "failed_requests"), "open": ("judged", "failed_requests")}
+"""Metrics that every task has, before and after those it names: a mean says nothing without what it is over."""
+_ASKING = "lmms_medtasks.harness.template_hooks.asking"
+_KINDS = {
+    "lmms_medtasks.harness.template_hooks.choice": "multiple_choice",
+    "lmms_medtasks.harness.template_hooks.judged": "open",
+}
+ONLY_DEFAULT = "only `default` may stand there: a task on a template asks all models alike."
+
+
+def template_of(config: Mapping[str, Any]) -> templates.Template | None:
+    """The template that a task is built on: the one that ``metadata: template`` names, or the plain one of its kind.
+
+    None where ``process_results`` is not a template's.
+    """
+    module = getattr(config.get("process_results"), "__module__", "")
+    if module not in _KINDS:
+        return None
+    plain = templates.get(_KINDS[module])
+    metadata = config.get("metadata")
+    named = templates.get(str((metadata if isinstance(metadata, Mapping) else {}).get("template", plain.name)))
+    if named.kind != plain.kind:
+        raise UserError(f"{_name(config)}: the template {named.name!r} is not scored by {module}, its hook.")
+    return named
+
+
+def is_on_template(hook: Any) -> bool:
+    """Whether a scoring hook is a template's, bound to settings or not."""
+    return getattr(getattr(hook, "func", hook), "__module__", "") in _KINDS
+
+
+def bound(config: dict[str, Any], yaml_path: str | Path | None) -> dict[str, Any]:
+    """``config`` as it is, or a copy whose hooks know the settings, for a task on a template in ``yaml_path``.
+
+    Raises:
+        UserError: a setting that there is none of, or that does not fit the template.
+    """
+    folder = Path(yaml_path).resolve().parent if yaml_path else None
+    if folder and folder != Path.cwd() and (folder / templates.FILE).is_file() and Path(templates.FILE).is_file():
+        raise UserError(
+            f"There is a {templates.FILE} in the working directory, which the harness includes in place of that in "
+            f"{folder}. Start from another directory."
+        )
+    if is_on_template(config.get("process_results")) and yaml_path and Path(yaml_path).is_file():
+        config = {**config, **including.read_joined(Path(yaml_path).resolve())}
+    template = template_of(config)
+    if template is None:
+        return _with_folder(config, folder) if folder else config
+    config = csv_text.with_text_cells(config, _name(config))
+    settings = settings_of(config, template, folder)
+    from lmms_medtasks.harness.scoring import CLUSTER
+
+    names = tuple(settings["metrics"])
+    hook = config["process_results"]
+    process_results = functools.partial(hook, settings=settings)
+    if hasattr(hook, "metrics_of"):
+        process_results.metrics_of = functools.partial(hook.metrics_of, settings=settings)  # type: ignore[attr-defined]
+    shown = {key: value for key, value in settings.items() if key != "metrics"}
+    return {
+        **config,
+        "process_docs": functools.partial(
+            prepared,
+            adapt=_adapter(config, settings, folder),
+            settings=settings,
+            training_split=str(config.get("training_split") or ""),
+        ),
+        "generation_kwargs": _generation(config, template),
+        "process_results": process_results,
+        "metric_list": [_metric(name) for name in names],
+        "cluster_key": CLUSTER,
+        "lmms_eval_specific_kwargs": {"default": shown},
+    }
+
+
+def _generation(config: Mapping[str, Any], template: templates.Template) -> dict[str, Any]:
+    """The template's ``generation_kwargs`` with the task's own keys above them."""
+    own = config.get("generation_kwargs") or {}
+    for key, value in own.items():
+        if value is None:
+            raise UserError(
+                f"{_name(config)}: generation_kwargs: {key}: null: the harness or the model would put a value of its "
+                "own there. Say which one you want; `until: []` is no stop text, `top_k: 0` and `top_p: 1.0` no limit."
+            )
+    return {**including.template_generation(templates.yaml_text(template.name)), **own}
+
+
+def _with_folder(config: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """``config``, for a task that is scored by a hook of its own: its folder for our adapter, its prompt for ours."""
+    given = config.get("lmms_eval_specific_kwargs") or {}
+    own = given.get("default") or {}
+    changed: dict[str, Any] = {}
+    if isinstance(config.get("process_docs"), adapter.Columns):
+        config = csv_text.with_text_cells(config, _name(config))
+        adapt = config["process_docs"].in_folder(folder)
+        training = str(config.get("training_split") or "")
+        changed["process_docs"] = functools.partial(prepared, adapt=adapt, settings=own, training_split=training)
+    if getattr(config.get("doc_to_text"), "__module__", "") == _ASKING and own.get("prompt"):
+        prompt = prompt_of(str(own["prompt"]), folder)
+        changed["lmms_eval_specific_kwargs"] = {**given, "default": {**own, "prompt": prompt}}
+    return {**config, **changed} if changed else config
+
+
+def settings_of(config: Mapping[str, Any], template: templates.Template, folder: Path | None = None) -> dict[str, Any]:
+    """The template's settings with the task's own above them, checked; ``prompt`` is the text, ``metrics`` a list."""
+    where = _name(config)
+    given = config.get("lmms_eval_specific_kwargs") or {}
+    own = given.get("default") or {}
+    for key in given:
+        if key != "default":
+            raise UserError(f"{where}: lmms_eval_specific_kwargs: {key!r}: {ONLY_DEFAULT}")
+    schema.check(own, where)
+    merged = {**template.settings, **own}
+    named = merged.get("metrics") or [each["metric"] for each in config.get("metric_list") or []]
+    for name in [named] if isinstance(named, str) else named:
+        if name not in templates.metrics():
+            raise unknown("metric", name, templates.metrics(), where)
+    names = [named] if isinstance(named, str) else list(named or template.metrics)
+    check_fit({**merged, "metrics": names}, template, where)
+    merged["metrics"] = list(dict.fromkeys([*FIRST, *names, *ALWAYS[template.kind]]))
+    merged["prompt"] = prompt_of(str(merged["prompt"]), folder)
+    return merged
+
+
+def prompt_of(name: str, folder: Path | None) -> str:
+    """The prompt's text: a file in ``folder``, the built-in prompt of that name, or what :mod:`.hooks` makes of it."""
+    from lmms_medtasks.harness.hooks import prompt_text
+
+    if "{question}" in name:
+        return name
+    if folder is not None and (folder / name).is_file():
+        text = (folder / name).read_text("utf-8").removesuffix("\n")
+    else:
+        text = templates.prompt(name) if name in templates.prompts() else _prompt_of_ours(name, folder, prompt_text)
+    if "{question}" not in text:
+        raise UserError(f"The prompt {name!r} has no {{question}} in it: the question would not be asked.")
+    return text
+
+
+def _prompt_of_ours(name: str, folder: Path | None, read: Any) -> str:
+    try:
+        return str(read(name))
+    except UserError as error:
+        raise UserError(
+            f"No prompt {name!r}: no such file in {folder}, none of the built-in prompts "
+            f"({', '.join(templates.prompts())}), no file of ours in task_configs."
+        ) from error
+
+
+def prepared(dataset: Dataset, *, adapt: Any, settings: Mapping[str, Any], training_split: str = "") -> Dataset:
+    """The documents of a task: adapted, with the side of the shift and the degradation drawn where it asks for them.
+
+    Those of the training split are only adapted; where there is a shift, what is out of distribution is left out.
+    """
+    from lmms_medtasks.errors import user_errors
+    from lmms_medtasks.harness.hooks import RENDERED, TRIALS
+
+    with user_errors():  # the harness would try again for seconds, and tell the cause in a traceback
+        used = adapt.columns_used(dataset.column_names) if isinstance(adapt, adapter.Columns) else dataset.column_names
+        csv_text.check_not_guessed(dataset, used)
+        documents = adapt(dataset)
+        if not hasattr(documents, "column_names"):
+            raise UserError(f"process_docs gives a {type(documents).__name__}, wanted a datasets.Dataset.")
+        adapter.check_answers(documents)
+        if training_split and str(dataset.split) == training_split:
+            return _without_ood(documents, settings["shift"]) if settings.get("shift") else documents
+        _check_degradation(documents.column_names, settings)
+        if settings.get("shift"):
+            documents = _with_sides(documents, settings["shift"])
+        if settings.get("degradation") == schema.DRAWN:
+            documents = _with_draws(documents, settings)
+    ids = list(documents["id"])
+    TRIALS.reset(ids)
+    RENDERED.reset(ids)
+    return documents
+
+
+def _check_degradation(columns: Sequence[str], settings: Mapping[str, Any]) -> None:
+    """Refuse half of a degradation: pictures would stay as they are, and nobody would notice."""
+    has = {name: name in settings or name in columns for name in ("degradation", "severity")}
+    if "degradation" in settings and not has["severity"]:
+        raise UserError(f"degradation: {settings['degradation']}: at which severity? 1 is mild, 2 is severe.")
+    if settings.get("severity") and not has["degradation"]:
+        raise UserError(
+            f"severity: {settings['severity']}: of what? Neither the setting `degradation` nor a column tells."
+        )
+
+
+def _with_sides(documents: Dataset, shift: Mapping[str, Any]) -> Dataset:
+    """The rows of both tests, with the column ``set``: "iid" or "ood"."""
+    if shift["column"] not in documents.column_names:
+        raise UserError(f"shift.column: the data has no column {shift['column']!r}, it has {documents.column_names}.")
+    side_of = {value: side for side, values in schema.sides(shift).items() for value in values}
+    values = [str(value) for value in documents[shift["column"]]]
+    rows = [row for row, value in enumerate(values) if value in side_of]
+    for side, wanted in schema.sides(shift).items():
+        if not set(wanted) & set(values):
+            raise UserError(
+                f"shift.{side}: no row has {' or '.join(map(repr, wanted))} in {shift['column']!r}. There are: "
+                f"{', '.join(sorted(set(values))[:20])}."
+            )
+    if len(rows) < len(values):
+        from loguru import logger  # the harness's log
+
+        logger.info(f"{len(values) - len(rows)} of {len(values)} questions are in neither test and left out.")
+    chosen = documents.select(rows)
+    return chosen.add_column("set", [side_of[values[row]] for row in rows])
+
+
+def _without_ood(documents: Dataset, shift: Mapping[str, Any]) -> Dataset:
+    """Training documents without those whose value of the shift's column is out of distribution, where it is told."""
+    if shift["column"] not in documents.column_names:
+        return documents
+    ood = schema.sides(shift)["ood"]
+    return documents.select([row for row, value in enumerate(documents[shift["column"]]) if str(value) not in ood])
+
+
+def _with_draws(documents: Dataset, settings: Mapping[str, Any]) -> Dataset:
+    """The documents with one degradation of their modality each, drawn by question; the level is the settings'."""
+    from lmms_medtasks import degradations
+
+    fixed = settings.get("modality")
+    if not fixed and "modality" not in documents.column_names:
+        raise UserError(
+            f"degradation: {schema.DRAWN} draws by modality, which neither a column `modality` nor the setting tells."
+        )
+    modalities = [fixed] * len(documents) if fixed else documents["modality"]
+    drawn = [
+        degradations.draw_for_question(modality, question, count=1, seed=settings.get("seed", 0))[0]
+        for modality, question in zip(modalities, documents["id"], strict=True)
+    ]
+    bare = documents.remove_columns([name for name in ("degradation",) if name in documents.column_names])
+    return bare.add_column("degradation", drawn)
+
+
+def _adapter(config: Mapping[str, Any], settings: Mapping[str, Any], folder: Path | None) -> Any:
+    adapt = config.get("process_docs") or adapter.documents
+    if not isinstance(adapt, adapter.Columns):
+        return adapt
+    tags = [settings["shift"]["column"]] if settings.get("shift") else []
+    return adapt.in_folder(folder, tags) if folder else adapt
+
+
+def check_fit(settings: Mapping[str, Any], template: templates.Template, where: str) -> None:
+    """Raise UserError for settings that are each right but do not fit together, or not the template.
+
+    ``settings`` are the template's own with the task's above them.
+    """
+    other = "judge" if template.kind == "choice" else "parser"
+    if other in settings:
+        raise UserError(f"{where}: {other} is not for the template {template.name!r}, whose answers are "
+                        f"{'read' if template.kind == 'choice' else 'judged'}.")  # fmt: skip
+    if template.kind == "open" and not isinstance(settings["judge"], str):
+        raise UserError(f"{where}: judge: {settings['judge']!r}: one protocol, all questions are of one kind.")
+    if template.name.endswith("shift_pair") and "shift" not in settings:
+        raise UserError(
+            f"{where}: the template {template.name!r} needs lmms_eval_specific_kwargs: default: shift: "
+            "{column: ..., iid: ..., ood: ...}."
+        )
+    named = settings.get("metrics") or []
+    _check_metrics([named] if isinstance(named, str) else named, settings, template, where)
+
+
+def _check_metrics(names: Sequence[str], settings: Mapping[str, Any], template: templates.Template, where: str) -> None:
+    from lmms_medtasks.suites.templates import measures
+
+    parser = settings.get("parser", "")
+    has = {"shift": "shift" in settings, "grid": parser == "position", "letters": parser in ("option", "letter")}
+    needs_words = {
+        "shift": "the setting shift",
+        "grid": "parser: position",
+        "letters": "parser: option or letter",
+    }
+    for name in names:
+        fitting = measures.metric_names(template.kind)
+        if name not in fitting:
+            raise UserError(f"{where}: the metric {name!r} is not for the template {template.name!r}. Those for it: "
+                            f"{', '.join(fitting)}.")  # fmt: skip
+        needed = measures.NEEDS.get(name)
+        if needed and not has[needed]:
+            raise UserError(f"{where}: the metric {name!r} needs {needs_words[needed]}.")
+
+
+def _metric(name: str) -> dict[str, Any]:
+    from lmms_medtasks.harness.scoring import aggregate
+
+    return {"metric": name, "aggregation": aggregate, "higher_is_better": templates.metrics()[name].higher_is_better}
+
+
+def _name(config: Mapping[str, Any]) -> str:
+    return f"Task {config.get('task')!r}"

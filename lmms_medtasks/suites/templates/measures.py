@@ -1,0 +1,295 @@
+"""What is measured of a question of a task on a template, and the benchmark that such tasks are of.
+
+A contributed folder without a ``measures.py`` of its own gets this declaration. Its tasks may be on several templates,
+so it has the measures and metrics of all of them; a task prints those that its settings or its template name.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from lmms_medtasks import folders
+from lmms_medtasks.judges import records
+from lmms_medtasks.judges import registry as protocols
+from lmms_medtasks.judges.protocol import Protocol
+from lmms_medtasks.samples.table import Samples
+from lmms_medtasks.statistics import calibration
+from lmms_medtasks.statistics.bootstrap import Figure as Statistic
+from lmms_medtasks.statistics.bootstrap import mean
+from lmms_medtasks.statistics.reliability import parts_and_statistics
+from lmms_medtasks.statistics.votes import VoteTable, votes
+from lmms_medtasks.suites import judged, templates
+from lmms_medtasks.suites.estimates import Contrast, Count, Custom, Draw, Mean
+from lmms_medtasks.suites.replies import FAILED_REQUESTS, IDENTICAL, IDENTICAL_TRIALS, PARSE_RATE
+from lmms_medtasks.suites.suite import Measure, Metric, Suite, number_of_questions
+
+"""What the metrics depend on, see :mod:`lmms_medtasks.fingerprints`."""
+
+IID, OOD = {"set": "iid"}, {"set": "ood"}
+"""The two tests of a shift pair."""
+
+CHOICE_MEASURES = (
+    Measure("accuracy", "Share of the replies that are right; a failed request is none."),
+    Measure("false_alarm", "Share of a negative question's replies that claim an outlier.", higher_is_better=False),
+    Measure("abstention", "Share of a positive question's replies that name no outlier.", higher_is_better=False),
+    Measure("chance", "Probability that a uniform guess is right."),
+    IDENTICAL,
+)
+
+
+def judged_measures(protocol: Protocol) -> tuple[Measure, ...]:
+    """The measures of answers that are judged under ``protocol``, on its scale."""
+    worst, best = records.bounds(protocol, scored_of(protocol))
+    share = (worst, best) == (0.0, 1.0)
+    return (
+        Measure(
+            "score",
+            f"What the judge gave by the protocol {protocol.name}.",
+            min(worst, best),
+            max(worst, best),
+            "%" if share else f"of {max(worst, best):g}",
+            1 if share else 2,
+            best > worst,
+        ),
+        Measure("exact_match", "1 where the answer equals the reference, letter case and punctuation aside."),
+        Measure("token_f1", "F1 of the words that answer and reference share."),
+    )
+
+
+def scored_of(protocol: Protocol) -> records.Measure:
+    """What is scored of a judgement: the protocol's one number, or its only dimension."""
+    return protocol.total or protocol.dimensions[0].name
+
+
+# --- Metrics ----------------------------------------------------------------------------------------------------------
+
+
+def votes_of(rows: Samples) -> VoteTable:
+    """The votes of questions whose trials are letters of options, in the order of their ids."""
+    names = ("id", "cluster", "pair", "trials", "expected", "option_count")
+    keys = ("id", "image_id", "question_id", "trials", "answer", "option_count")
+    found = zip(*(rows.column(name) for name in names), strict=True)
+    return votes(sorted((dict(zip(keys, row, strict=True)) for row in found), key=lambda each: each["id"]))
+
+
+def _confidence(rows: Samples) -> Draw:
+    own = calibration.calibration_part(votes_of(rows))
+    return Draw(
+        {"": own},
+        {
+            "confidence": Statistic(lambda sums: mean(sums, 1), ("",)),
+            "shift": Statistic(lambda sums: mean(sums, 1) - mean(sums, 0), ("",)),
+        },
+    )
+
+
+def _reliability(rows: Samples) -> Draw:
+    return Draw(*parts_and_statistics(votes_of(rows), "share"))
+
+
+def _robustness(measure: str) -> Contrast:
+    return Contrast(measure=measure, first=IID, second=OOD, ratio=True, main="ratio")
+
+
+def shared_images(rows: Samples) -> int:
+    """Number of images that both tests have questions about."""
+    iid, ood = (set(rows.where(side).column("cluster")) for side in (IID, OOD))
+    return len(iid & ood)
+
+
+QUESTIONS = replace(number_of_questions(), unit="count")
+SHARED_IMAGES = Metric(
+    "shared_images",
+    Count(function=shared_images),
+    higher_is_better=False,
+    about="Number of images that both tests have questions about.",
+    unit="count",
+)
+CHOICE_METRICS = (
+    QUESTIONS,
+    Metric("accuracy", Mean(), main=True, about="Share of right answers."),
+    Metric("accuracy_iid", Mean(IID), main=True, about="The same of the i.i.d. test."),
+    Metric("accuracy_ood", Mean(OOD), main=True, about="The same of the out-of-distribution test."),
+    Metric(
+        "relative_robustness",
+        _robustness("accuracy"),
+        about="Accuracy out of distribution over accuracy i.i.d. (SURE-VQA, section 3.2).",
+        unit="",
+    ),
+    SHARED_IMAGES,
+    Metric("false_alarm_rate", Mean(measure="false_alarm"), higher_is_better=False),
+    Metric("abstention_rate", Mean(measure="abstention"), higher_is_better=False),
+    Metric(
+        "confidence",
+        Custom(function=_confidence, main="confidence"),
+        higher_is_better=None,
+        about="Mean confidence from votes (MedQ-Deg, equation 3).",
+    ),
+    Metric(
+        "calibration_shift",
+        Custom(function=_confidence, main="shift"),
+        higher_is_better=None,
+        about="Mean confidence less accuracy (MedQ-Deg, equation 4); above 0 is overconfidence.",
+        unit="points",
+    ),
+    Metric(
+        "ece",
+        Custom(function=_reliability, main="ece"),
+        higher_is_better=False,
+        about="Expected calibration error of the majority's share of the votes, ten bins of equal width.",
+        unit="",
+    ),
+    Metric(
+        "brier",
+        Custom(function=_reliability, main="brier"),
+        higher_is_better=False,
+        about="Mean of (majority's share less whether it is right) squared.",
+        unit="",
+    ),
+    Metric(
+        "aurc",
+        Custom(function=_reliability, main="aurc"),
+        higher_is_better=False,
+        about="Area under the risk-coverage curve, questions in the order of the majority's share.",
+        unit="",
+    ),
+    Metric(
+        "chance",
+        Mean(measure="chance", exact=True),
+        higher_is_better=None,
+        about="Accuracy that a uniform draw from each question's answers has in expectation.",
+        standard_error=False,
+    ),
+    IDENTICAL_TRIALS,
+    PARSE_RATE,
+    FAILED_REQUESTS,
+)
+_COVERAGE, _WORST, _BEST, _COMPLETE = judged.judged_metrics("score")
+JUDGED_METRICS = (
+    QUESTIONS,
+    Metric("score", Mean(measure="score"), main=True, about="Mean over the answers that were judged."),
+    Metric("score_iid", Mean(IID, measure="score"), main=True, about="The same of the i.i.d. test."),
+    Metric("score_ood", Mean(OOD, measure="score"), main=True, about="The same of the out-of-distribution test."),
+    Metric(
+        "score_relative_robustness",
+        _robustness("score"),
+        about="Score out of distribution over score i.i.d. (SURE-VQA, section 3.2).",
+        unit="",
+    ),
+    replace(_COVERAGE, name="judged", unit="%"),
+    _WORST,
+    _BEST,
+    _COMPLETE,
+    Metric("exact_match", Mean(measure="exact_match")),
+    Metric("token_f1", Mean(measure="token_f1")),
+    SHARED_IMAGES,
+    FAILED_REQUESTS,
+)
+METRICS: Mapping[str, tuple[Metric, ...]] = {"choice": CHOICE_METRICS, "open": JUDGED_METRICS}
+"""By the kind of template."""
+
+NEEDS: Mapping[str, str] = {
+    **dict.fromkeys(
+        ("accuracy_iid", "accuracy_ood", "relative_robustness", "score_iid", "score_ood", "score_relative_robustness",
+         "shared_images"), "shift",
+    ),
+    **dict.fromkeys(("false_alarm_rate", "abstention_rate"), "grid"),
+    **dict.fromkeys(("confidence", "calibration_shift", "ece", "brier", "aurc"), "letters"),
+}  # fmt: skip
+"""Metric -> what a task's settings must say for it: a ``shift``, a grid's parser, or one of options' letters."""
+
+
+@functools.cache
+def metrics() -> Mapping[str, Metric]:
+    """All metrics that a task on a template can name."""
+    return {metric.name: metric for own in METRICS.values() for metric in own}
+
+
+def metric_names(kind: str) -> tuple[str, ...]:
+    """The names of the metrics that templates of this kind have."""
+    return tuple(metric.name for metric in METRICS[kind])
+
+
+# --- The benchmark ----------------------------------------------------------------------------------------------------
+
+
+@functools.cache
+def of_kind(kind: str) -> Suite:
+    """The declaration that scores tasks on templates of a kind, "choice" or "open", whatever benchmark they are of."""
+    return replace(suite(f"{PREFIX}{kind}"), metrics=METRICS[kind], tasks={})
+
+
+PREFIX = "template:"
+"""Before the kind in the name of the declaration that values in the harness carry."""
+
+OPEN_ANSWER = "open_answer"
+"""The protocol of an open task that names none."""
+
+_LONGEST = 60
+
+PAIRED = ("pair", "cluster", "expected")
+"""What two forms of a question have in common: two tables may use the same ids for other questions."""
+
+
+@functools.cache
+def suite(benchmark: str, protocol: str = OPEN_ANSWER) -> Suite:
+    """The declaration of a contributed folder called ``benchmark``; ``protocol``: its judge's, which has the scale."""
+    judged_ones = judged_measures(protocols.get(protocol))
+    # Bounds are on the judge's scale.
+    bounds = {each.name: replace(each, unit=judged_ones[0].unit) for each in (_WORST, _BEST)}
+    return Suite(
+        name=benchmark,
+        title=benchmark,
+        cluster="image",
+        measures=(*CHOICE_MEASURES, *judged_ones),
+        metrics=tuple(bounds.get(name, metric) for name, metric in metrics().items()),
+        tasks={name: templates.get(name).metrics for name in templates.names()},
+        condition=condition,
+        task_tags=task_tags,
+        identity=("task", "id"),
+        paired=(*PAIRED, "severity"),
+        default=True,
+    )
+
+
+def condition(task: str, settings: Mapping[str, Any]) -> str:
+    """How a task asks: "no image", or "" as it is meant."""
+    return "no image" if settings.get("no_image") else ""
+
+
+def task_tags(task: str, settings: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The level of a task all of whose pictures are degraded alike."""
+    return {"severity": settings["severity"]} if "severity" in settings else {}
+
+
+def of_config(task: str, config: Mapping[str, Any], benchmark: str = "") -> Suite | None:
+    """The declaration for a task as a result file records it; None where it is on no template.
+
+    ``benchmark``: its folder where that is known; else what the run recorded, else its name without a variant's ending.
+    """
+    metadata = config.get("metadata")  # a list in many of the harness's own tasks
+    template = metadata.get("template") if isinstance(metadata, Mapping) else None
+    if not isinstance(metadata, Mapping) or not isinstance(template, str) or template not in templates.names():
+        return None
+    name = benchmark or _name(str(metadata.get("benchmark") or ""), task, templates.get(template))
+    settings = (config.get("lmms_eval_specific_kwargs") or {}).get("default") or {}
+    judge = settings.get("judge")
+    return suite(name, judge if isinstance(judge, str) else OPEN_ANSWER)
+
+
+def _name(recorded: str, task: str, template: templates.Template) -> str:
+    """A benchmark's name that can be a file's, and is no installed one's: its folder is not known."""
+    told = (recorded or _without_ending(task, template.variants)).lower()
+    name = re.sub(r"[^a-z0-9_]+", "-", told).strip("-_")[:_LONGEST].strip("-_") or "task"
+    return f"{name}_contributed" if (folders.folder() / name).is_dir() else name
+
+
+def _without_ending(task: str, variants: Iterable[str]) -> str:
+    for ending in variants:
+        if task.endswith(f"_{ending}"):
+            return task.removesuffix(f"_{ending}")
+    return task

@@ -1,0 +1,106 @@
+"""The parsers that a task can name: how an answer is read out of a reply, and what the right one is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from lmms_medtasks import parsing
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.grid_positions import parse_size
+from lmms_medtasks.parsing.option import read_option
+from lmms_medtasks.parsing.positions import NONE, read_option_position, read_position
+from lmms_medtasks.parsing.yes_no import read_yes_no
+
+Document = Mapping[str, Any]
+
+
+class Read(NamedTuple):
+    """``status`` is "ok" if an answer was read, which then is ``value``."""
+
+    status: str
+    value: str = ""
+
+
+class Parser(NamedTuple):
+    """``read``: what a reply to a document says. ``answers``: all answers that there are, in these terms.
+    ``expected``: the right one."""
+
+    about: str
+    read: Callable[[Document, str | None], Read]
+    answers: Callable[[Document], tuple[str, ...]]
+    expected: Callable[[Document], str]
+
+
+def get(name: str) -> Parser:
+    """The parser called ``name``; the settings were checked before."""
+    return PARSERS[name]
+
+
+def _letters(doc: Document) -> tuple[str, ...]:
+    if not doc["options"]:
+        raise UserError(f"Question {doc['id']!r} has no options to read a letter of.")
+    return tuple(parsing.option_letters(len(doc["options"])))
+
+
+def _answer(doc: Document) -> str:
+    return str(doc["answer"])
+
+
+def _read_letter(doc: Document, reply: str | None) -> Read:
+    found = parsing.read_choice(reply, len(_letters(doc)))
+    return Read(found.status, found.value)
+
+
+def _read_option(doc: Document, reply: str | None) -> Read:
+    found = read_option(reply, doc["options"])
+    return Read(found.status, found.value)
+
+
+def _read_yes_no(doc: Document, reply: str | None) -> Read:
+    found = read_yes_no(reply)
+    return Read(found.status, found.value)
+
+
+def _read_position(doc: Document, reply: str | None) -> Read:
+    size = parse_size(doc["grid"])
+    found = read_option_position(reply, doc["options"], size) if doc["options"] else read_position(reply, size)
+    return Read(found.status, found.value)
+
+
+def _positions(doc: Document) -> tuple[str, ...]:
+    return (*parse_size(doc["grid"]).positions, NONE)
+
+
+def _position(doc: Document) -> str:
+    """The right position: the answer, or the text of the option whose letter it is."""
+    text = str(doc["options"][_letters(doc).index(doc["answer"])]) if doc["options"] else _answer(doc)
+    text = text.strip().casefold()
+    found = NONE if text.startswith(NONE) else text
+    if found not in _positions(doc):
+        raise UserError(
+            f"Question {doc['id']!r}: the answer {text!r} is no position of a {doc['grid']} grid. Allowed: "
+            f"{', '.join(_positions(doc))}."
+        )
+    return found
+
+
+def _said(doc: Document) -> str:
+    return _answer(doc).strip().casefold()
+
+
+PARSERS: Mapping[str, Parser] = {
+    "option": Parser(
+        "An option's letter or text as the reply states it; what is ambiguous is no answer.", _read_option, _letters,
+        _answer,
+    ),
+    "letter": Parser(
+        "MedQ-Deg's rule: a single letter, else the first capital standing alone.", _read_letter, _letters, _answer
+    ),
+    "yes_no": Parser("Yes or no, as the reply's final word has it.", _read_yes_no, lambda doc: ("yes", "no"), _said),
+    "position": Parser(
+        "A position in a grid, or that there is no outlier; the document's `grid` is its size, as in 2x2.",
+        _read_position, _positions, _position,
+    ),
+}  # fmt: skip
+"""Name -> parser."""
