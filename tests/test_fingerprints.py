@@ -111,7 +111,7 @@ def test_modules_without_numbers_exist_and_say_why():
             {"sure_open.txt", "sure_closed.txt", "sure_multilabel.txt"},
         ),
         ("degradations.registry", {"severity.yaml", "modalities.yaml"}),
-        ("statistics.macro", set()),
+        ("statistics.sums", set()),
     ],
 )
 def test_data_files_that_a_module_names(module, names):

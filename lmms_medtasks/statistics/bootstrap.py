@@ -23,6 +23,7 @@ from lmms_medtasks.statistics.sums import (
     evaluate,
     mean,
     mean_change,
+    mean_of_means,
     part,
     shaped,
 )
@@ -42,6 +43,7 @@ __all__ = [
     "mean",
     "mean_change",
     "mean_interval",
+    "mean_of_means",
     "part",
 ]
 

@@ -81,6 +81,11 @@ def mean_change(before: np.ndarray, after: np.ndarray) -> np.ndarray:
     return mean(after) - mean(before)
 
 
+def mean_of_means(sums: np.ndarray) -> np.ndarray:
+    """Statistic: the mean over cells of the first column's mean in each; NaN when a cell has no row."""
+    return (sums[..., 1] / sums[..., 0]).mean(-1)
+
+
 def cluster_sums(rows: Part, codes: Mapping[str, int]) -> csr_matrix:
     """(clusters, width) sums of each cluster's rows, sparse: a cluster has rows in few of the cells."""
     from scipy.sparse import coo_matrix

@@ -16,9 +16,8 @@ from lmms_medtasks.report.plots import Drawing
 from lmms_medtasks.report.views import CellFunction, Column, Row, Source, Table
 from lmms_medtasks.samples.runs import printable
 from lmms_medtasks.samples.table import Samples
-from lmms_medtasks.statistics.bootstrap import Figure, Interval
+from lmms_medtasks.statistics.bootstrap import Figure, Interval, mean_of_means
 from lmms_medtasks.statistics.bootstrap import part as group
-from lmms_medtasks.statistics.macro import mean_of_means
 from lmms_medtasks.suites.estimates import Contrast, Custom, Draw, Estimate, Macro, Mean
 from lmms_medtasks.task_configs.medq_deg import taxonomy
 from lmms_medtasks.task_configs.medq_deg.measures import ACCURACY, DEGRADED, GROUPS, MACROS, pairs

@@ -14,7 +14,6 @@ from lmms_medtasks.samples.record import MeasureValue, Record, Tag
 from lmms_medtasks.samples.table import FIELDS, OWN_COLUMNS
 
 KIND = "choice"
-TAKES_SETTINGS = True
 
 # The question's text stands in the log's input, the picture nowhere; the others are the record's own fields.
 _NO_TAGS = {"question", "options", "image", "images", "answer", "id", "image_id", "question_id"}

@@ -16,7 +16,6 @@ from lmms_medtasks.statistics.text import exact_match, token_scores
 from lmms_medtasks.suites.judged import measure_value, tags_of, with_measures
 
 KIND = "open"
-TAKES_SETTINGS = True
 
 
 def process_results(
