@@ -47,11 +47,6 @@ def _settings() -> Mapping[str, Any]:
     return yaml.safe_load(text)
 
 
-def strengths() -> tuple[str, ...]:
-    """``low``, ``medium``, ``high``."""
-    return tuple(_settings()["strengths"])
-
-
 def sample(*, strength: str, seed: int | str) -> CorruptionParameters:
     """Which of the three are applied, and how strongly; depends on ``strength`` and ``seed`` alone.
 

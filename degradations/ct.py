@@ -18,9 +18,9 @@ Colour images, which no CT is, are treated channel by channel; the noise of ``lo
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,9 +30,6 @@ from lmms_medtasks.degradations.threads import each
 from lmms_medtasks.degradations.tomography import Scan, Views, Weights, project, reconstruct
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.seeding import generator
-
-if TYPE_CHECKING:
-    from torch import Tensor
 
 BEAMS = ("fan", "parallel")
 
@@ -259,42 +256,6 @@ def expected_views(image: FloatImage, scan: Scan) -> Views:
 def photon_counts(expected: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.int64]:
     """Poisson counts with the means ``expected``."""
     return rng.poisson(expected)
-
-
-def apply_batch(images: Tensor, parameters: Sequence[ScanParameters]) -> Tensor:
-    """Grey images (B, H, W), float32 in [0, 1], each degraded by its record; on the device that they are on.
-
-    The same as ``apply`` of each alone but for rounding (see :mod:`.tomography_torch`). Images that share a scan are
-    computed together. Photon counts are drawn on the CPU, so that they are the same on every device.
-
-    Raises:
-        UserError: Not one record for each image.
-    """
-    import torch
-
-    from lmms_medtasks.degradations import tomography_torch
-
-    if len(images) != len(parameters):
-        raise UserError(f"Each of the {len(images)} images needs a record, got {len(parameters)}.")
-    shape: Shape = (images.shape[1], images.shape[2])
-    together: dict[tuple[Scan, Weights, bool], list[int]] = {}
-    for k, record in enumerate(parameters):
-        if isinstance(record, PartialScanParameters):
-            together.setdefault((*fitting_scan(images[k].cpu().numpy(), record), False), []).append(k)
-        else:
-            together.setdefault((scan_of(record, shape), "exact", True), []).append(k)
-    results = torch.empty_like(images)
-    for (scan, weights, noisy), members in together.items():
-        batch = images[members]
-        if noisy:
-            noise = [_noise_and_offset(images[k].cpu().numpy(), parameters[k]) for k in members]
-            views = torch.from_numpy(np.stack([views for views, _ in noise])).to(images.device)
-            offsets = batch.new_tensor([offset for _, offset in noise])[:, None, None]
-            results[members] = batch + tomography_torch.reconstruct(views, scan, shape, weights) - offsets
-        else:
-            views = tomography_torch.project(batch, scan)
-            results[members] = tomography_torch.reconstruct(views, scan, shape, weights)
-    return results
 
 
 DEGRADATIONS = (

@@ -10,9 +10,9 @@ from typing import Any
 from lmms_medtasks import parsing
 from lmms_medtasks.contribute.loaded import Loaded
 from lmms_medtasks.contribute.problems import Findings
+from lmms_medtasks.harness import scoring
 from lmms_medtasks.judges import prompts, registry
 from lmms_medtasks.seeding import generator
-from lmms_medtasks.statistics import coverage
 from lmms_medtasks.suites.templates.reading import Parser, get
 
 CHECKED = 200
@@ -148,7 +148,7 @@ def _check_judged(task: Loaded, docs: Sequence[Mapping[str, Any]], found: Findin
         if task.attempt(prompts.render, protocol, item, what="can't be judged", found=found, key=key) is None:
             return
         values.append(task.score(doc, [f"an answer that none gave, {doc['id']}"] * task.repeats))
-    with _unsaid(coverage.__name__):  # that judgements are missing is what is tried here
+    with _unsaid(scoring.__name__):  # that judgements are missing is what is tried here
         found.told.append(f"{task.name}: answers that no judge judged: {_told(aggregated(task, values, found))}")
         found.told.append(f"{task.name}: no answers at all: {_told(aggregated(task, [], found))}")
 

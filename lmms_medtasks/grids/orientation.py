@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 MIRROR = "flip_horizontal"
 TURNS = ("flip_vertical", "rotate_90", "rotate_180", "rotate_270")
-TRANSFORMS = (MIRROR, *TURNS)
 
 SEEN_BELOW = 0.85
 """A transform is used only where the picture and its transform correlate less than this: else nobody can see it."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import importlib.resources
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,6 @@ from lmms_medtasks import parsing, pictures
 from lmms_medtasks.data.documents import images_of
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness.trials import RenderedParameters, TrialSeeder
-from lmms_medtasks.statistics import accuracy as _accuracy
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -28,9 +27,6 @@ TRIALS = TrialSeeder()
 
 RENDERED = RenderedParameters()
 """One a process: the harness gives the scoring hook no picture."""
-
-_SUSPICIOUS_SHARE = 0.95
-_SUSPICIOUS_COUNT = 20
 
 
 def doc_to_visual(doc: Document, settings: Settings | None = None) -> list[Image]:
@@ -121,36 +117,3 @@ def prompt_text(name: str) -> str:
 def doc_to_target(doc: Document) -> str:
     """The right answer: an option's letter."""
     return doc["answer"]
-
-
-def failed_requests(records: Sequence[Document]) -> int:
-    """Aggregation: :func:`lmms_medtasks.statistics.accuracy.failed_requests`; says so in the log if there are any."""
-    failed = _accuracy.failed_requests(records)
-    if failed:
-        total = sum(record["trials"] for record in records)
-        _log_warning(
-            f"{failed} of {total} requests failed: they are no wrong answers, accuracy is over the other "
-            f"{total - failed}. What came instead of a reply stands in the sample log. Don't reuse a response cache of "
-            "this run: the harness may have stored the failures as replies."
-        )
-    return failed
-
-
-def identical_trials(records: Sequence[Document]) -> float | None:
-    """Aggregation: see :func:`lmms_medtasks.statistics.accuracy.identical_trials`; says so in the log if suspicious."""
-    share = _accuracy.identical_trials(records)
-    repeated = sum(record["identical"] is not None for record in records)
-    if share is not None and share >= _SUSPICIOUS_SHARE and repeated >= _SUSPICIOUS_COUNT:
-        _log_warning(
-            f"All trials gave the same reply on {share:.0%} of {repeated} questions. Either the model has no doubt, or "
-            "its trials are no independent draws: the runner ignores the task's temperature, top_p and top_k, or the "
-            "checkpoint's generation_config.json (top_k, top_p, repetition_penalty) stands above them, as it can "
-            "behind a server and in a language model inside the model."
-        )
-    return share
-
-
-def _log_warning(text: str) -> None:
-    from loguru import logger  # the harness's log
-
-    logger.warning(text)

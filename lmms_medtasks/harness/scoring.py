@@ -7,6 +7,7 @@ metric of every benchmark names :func:`aggregate` as its aggregation: the value 
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -83,6 +84,19 @@ def aggregate(values: Sequence[MetricValue]) -> float | int | None:
 
         logger.warning(notice)
     return found
+
+
+def group_mean(metrics: Sequence[float | None], sizes: Sequence[int], weight_by_size: bool) -> float | None:
+    """Aggregation of a group of tasks: the mean of their values, weighted by their numbers of questions or not.
+
+    The harness's own ``mean`` ends the run with a TypeError where a task has no value; here that task is left out, and
+    a group without any value has none.
+    """
+    known = [
+        (value, size if weight_by_size else 1) for value, size in zip(metrics, sizes, strict=True) if value is not None
+    ]
+    total = sum(weight for _, weight in known)
+    return math.fsum(value * weight for value, weight in known) / total if total else None
 
 
 class _Records:

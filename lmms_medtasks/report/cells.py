@@ -69,11 +69,6 @@ def points(name: str, digits: int = 1) -> Column:
     return Column(name, digits=digits, signed=True, unit="points")
 
 
-def fall(name: str) -> Column:
-    """A column of drops in percentage points, positive where accuracy fell."""
-    return Column(name, digits=1, unit="points")
-
-
 def decimal(name: str, *, signed: bool = False) -> Column:
     """A column of numbers with three decimals."""
     return Column(name, digits=3, signed=signed)

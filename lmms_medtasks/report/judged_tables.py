@@ -237,12 +237,6 @@ def marks(*found: Judging | None) -> str:
     return marked + (INCOMPLETE if any(each.statuses["missing"] for each in judged) else "")
 
 
-def meanings(rows: Sequence[Row], own: Mapping[str, str]) -> dict[str, str]:
-    """What the marks of these rows mean, by what each means alone: those alone, and those that stand together."""
-    used = {cell.mark for row in rows for cell in row.cells if cell.mark and set(cell.mark) <= own.keys()}
-    return {mark: " ".join(own[each] for each in mark) for mark in sorted(used)}
-
-
 # --- Tables and columns -----------------------------------------------------------------------------------------------
 
 

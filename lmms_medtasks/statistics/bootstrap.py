@@ -1,8 +1,8 @@
 """Intervals by bootstrap over clusters: images are drawn, with all their questions and all trials of those.
 
 A statistic is a function of sums over rows (:mod:`lmms_medtasks.statistics.sums`), so a resample costs a product of how
-often each cluster was drawn with the clusters' sums. All parts
-given in one call, be they levels, models or groups, see the same resampled clusters, so that their differences are
+often each cluster was drawn with the clusters' sums. All groups
+given in one call, be they levels, models or categories, see the same resampled clusters, so that their differences are
 paired.
 """
 
@@ -16,14 +16,15 @@ import numpy as np
 
 from lmms_medtasks.seeding import generator
 from lmms_medtasks.statistics.sums import (
-    Figure,
-    Part,
+    Group,
     Statistic,
+    StatisticFunction,
     cluster_sums,
     evaluate,
+    group,
     mean,
     mean_change,
-    part,
+    mean_of_means,
     shaped,
 )
 
@@ -33,16 +34,17 @@ if TYPE_CHECKING:
 __all__ = [
     "RESAMPLES",
     "Distribution",
-    "Figure",
+    "Statistic",
     "Interval",
     "Method",
-    "Part",
-    "Statistic",
+    "Group",
+    "StatisticFunction",
     "bootstrap",
     "mean",
     "mean_change",
     "mean_interval",
-    "part",
+    "mean_of_means",
+    "group",
 ]
 
 Method = Literal["percentile", "bca"]
@@ -59,7 +61,7 @@ class Interval:
     Attributes:
         estimate: the statistic of the data as they are; None if it has no value, as with no rows.
         low, high: the interval's ends; None without an estimate, with fewer than two clusters, or with resamples=0.
-        n: rows of all parts of the statistic together. clusters: clusters that these rows are of.
+        n: rows of all groups of the statistic together. clusters: clusters that these rows are of.
         undefined: resamples left out because the statistic had no value in them (a small group not drawn at all).
         degenerate: all resamples gave the estimate itself. An interval of no width is then no certainty: clusters that
             are all alike (0 right out of 4) show the bootstrap no variation.
@@ -128,41 +130,42 @@ class Distribution:
         acceleration = (away**3).sum() / (6 * spread**1.5)
         bias = ndtri(below)
         moved = bias + ndtri(tails)
-        return ndtr(bias + moved / (1 - acceleration * moved))
+        corrected: np.ndarray = ndtr(bias + moved / (1 - acceleration * moved))
+        return corrected
 
 
 def bootstrap(
-    parts: Mapping[str, Part],
-    figures: Mapping[str, Figure],
+    groups: Mapping[str, Group],
+    statistics: Mapping[str, Statistic],
     *,
     seed: int | str = 0,
     resamples: int = RESAMPLES,
     method: Method = "percentile",
 ) -> dict[str, Distribution]:
-    """Evaluate all figures on the data and on the same ``resamples`` draws of clusters.
+    """Evaluate all statistics on the data and on the same ``resamples`` draws of clusters.
 
-    A draw takes as many clusters as there are in all parts together, with replacement, and with each all its rows in
-    every part. A part that has no row in a draw counts as empty there (the statistic is NaN). The result depends on
+    A draw takes as many clusters as there are in all groups together, with replacement, and with each all its rows in
+    every group. A group that has no row in a draw counts as empty there (the statistic is NaN). The result depends on
     the seed and on the rows, not on their order nor on the chunks in which the work is done. Time is proportional to
     resamples times clusters and to resamples times the clusters' filled cells; memory is bounded beside the rows.
 
-    With ``method="bca"`` each figure is also evaluated without each cluster in turn.
+    With ``method="bca"`` each statistic is also evaluated without each cluster in turn.
     """
-    labels = sorted(set().union(*(each.clusters for each in parts.values())))
+    labels = sorted(set().union(*(each.clusters for each in groups.values())))
     codes = {label: number for number, label in enumerate(labels)}
-    sums = {name: cluster_sums(each, codes) for name, each in parts.items()}
-    totals = {name: shaped(sums[name].sum(axis=0), each) for name, each in parts.items()}
-    values = _on_draws(parts, sums, figures, generator("bootstrap", seed), resamples if labels else 0)
-    left_out = _without_each(parts, sums, totals, figures) if method == "bca" else {}
+    sums = {name: cluster_sums(each, codes) for name, each in groups.items()}
+    totals = {name: shaped(sums[name].sum(axis=0), each) for name, each in groups.items()}
+    values = _on_draws(groups, sums, statistics, generator("bootstrap", seed), resamples if labels else 0)
+    left_out = _without_each(groups, sums, totals, statistics) if method == "bca" else {}
     return {
         name: Distribution(
-            estimate=float(evaluate(figure, totals)[0]),
+            estimate=float(evaluate(statistic, totals)[0]),
             values=values[name],
-            n=sum(len(parts[each].clusters) for each in set(figure.parts)),
-            clusters=len(set().union(*(parts[each].clusters for each in figure.parts))),
+            n=sum(len(groups[each].clusters) for each in set(statistic.groups)),
+            clusters=len(set().union(*(groups[each].clusters for each in statistic.groups))),
             jackknife=left_out.get(name, np.empty(0)),
         )
-        for name, figure in figures.items()
+        for name, statistic in statistics.items()
     }
 
 
@@ -178,26 +181,26 @@ def mean_interval(
     """The mean of ``values`` with its interval. Rows without a value (NaN) are left out: ``n`` is the number used."""
     numbers = np.asarray(values, dtype=float)
     used = np.flatnonzero(~np.isnan(numbers)).tolist()
-    rows = part([clusters[row] for row in used], numbers[used])
-    found = bootstrap({"": rows}, {"": Figure(mean, ("",))}, seed=seed, resamples=resamples, method=method)
+    rows = group([clusters[row] for row in used], numbers[used])
+    found = bootstrap({"": rows}, {"": Statistic(mean, ("",))}, seed=seed, resamples=resamples, method=method)
     return found[""].interval(level)
 
 
-def _split(sums: np.ndarray, parts: Mapping[str, Part]) -> dict[str, np.ndarray]:
-    """The columns of all parts side by side, (rows, width of all), to (rows, cells, 1 + columns) for each part."""
-    ends = np.cumsum([each.width for each in parts.values()])
+def _split(sums: np.ndarray, groups: Mapping[str, Group]) -> dict[str, np.ndarray]:
+    """The columns of all groups side by side, (rows, width of all), to (rows, cells, 1 + columns) for each group."""
+    ends = np.cumsum([each.width for each in groups.values()])
     pieces = np.split(sums, ends[:-1], axis=1)
-    return {name: shaped(piece, each) for (name, each), piece in zip(parts.items(), pieces, strict=True)}
+    return {name: shaped(piece, each) for (name, each), piece in zip(groups.items(), pieces, strict=True)}
 
 
 def _on_draws(
-    parts: Mapping[str, Part],
+    groups: Mapping[str, Group],
     sums: Mapping[str, csr_matrix],
-    figures: Mapping[str, Figure],
+    statistics: Mapping[str, Statistic],
     rng: np.random.Generator,
     resamples: int,
 ) -> dict[str, np.ndarray]:
-    values = {name: np.empty(resamples) for name in figures}
+    values = {name: np.empty(resamples) for name in statistics}
     if not resamples:
         return values
     from scipy.sparse import hstack
@@ -211,24 +214,24 @@ def _on_draws(
         times = np.bincount(drawn.ravel(), minlength=size * count).reshape(size, count)
         # Sparse times dense adds a column's clusters in the same order in every column; BLAS need not, and the
         # difference of identical data would not be exactly 0.
-        drawn_sums = _split((stacked.T @ times.T.astype(float, order="C")).T, parts)
-        for name, figure in figures.items():
-            values[name][start : start + size] = evaluate(figure, drawn_sums)
+        drawn_sums = _split((stacked.T @ times.T.astype(float, order="C")).T, groups)
+        for name, statistic in statistics.items():
+            values[name][start : start + size] = evaluate(statistic, drawn_sums)
     return values
 
 
 def _without_each(
-    parts: Mapping[str, Part],
+    groups: Mapping[str, Group],
     sums: Mapping[str, csr_matrix],
     totals: Mapping[str, np.ndarray],
-    figures: Mapping[str, Figure],
+    statistics: Mapping[str, Statistic],
 ) -> dict[str, np.ndarray]:
     count = next(iter(sums.values())).shape[0] if sums else 0
-    values = {name: np.empty(count) for name in figures}
-    step = max(1, _CHUNK // max([1, *(each.width for each in parts.values())]))
+    values = {name: np.empty(count) for name in statistics}
+    step = max(1, _CHUNK // max([1, *(each.width for each in groups.values())]))
     for start in range(0, count, step):
         rows = slice(start, start + step)
-        rest = {name: totals[name] - shaped(sums[name][rows].toarray(), each) for name, each in parts.items()}
-        for name, figure in figures.items():
-            values[name][rows] = evaluate(figure, rest)
+        rest = {name: totals[name] - shaped(sums[name][rows].toarray(), each) for name, each in groups.items()}
+        for name, statistic in statistics.items():
+            values[name][rows] = evaluate(statistic, rest)
     return values

@@ -10,19 +10,19 @@ import numpy as np
 from lmms_medtasks.errors import unknown
 from lmms_medtasks.statistics.bootstrap import (
     RESAMPLES,
-    Figure,
+    Group,
     Interval,
-    Part,
     Statistic,
+    StatisticFunction,
     bootstrap,
+    group,
     mean,
-    part,
 )
 from lmms_medtasks.statistics.pairing import pairs
 from lmms_medtasks.statistics.votes import VoteTable
 
-Statistics = tuple[dict[str, Part], dict[str, Figure]]
-"""What the bootstrap takes: its parts, and statistics of them by name."""
+Statistics = tuple[dict[str, Group], dict[str, Statistic]]
+"""What the bootstrap takes: its groups, and statistics of them by name."""
 
 _DECIMALS = 12
 """Confidences and differences that agree this far are equal: a tie must not hang on rounding."""
@@ -108,7 +108,8 @@ def confidences(table: VoteTable) -> np.ndarray:
         shares = np.sort(table.counts, axis=1) / table.replies[:, None]
         spread = entr(shares).sum(axis=1) / np.log(table.option_counts)
     spread[(table.replies == 0) | (table.option_counts < 2)] = np.nan
-    return np.clip(np.round(1 - spread, _DECIMALS), 0, 1) + 0.0
+    clipped: np.ndarray = np.clip(np.round(1 - spread, _DECIMALS), 0, 1) + 0.0
+    return clipped
 
 
 def chance_confidence(option_count: int, trials: int) -> float:
@@ -132,7 +133,8 @@ def shifts(table: VoteTable) -> np.ndarray:
 
     Their mean over a set is its calibration shift (equation 4).
     """
-    return confidences(table) - table.scores
+    shift: np.ndarray = confidences(table) - table.scores
+    return shift
 
 
 def calibration(table: VoteTable) -> Calibration:
@@ -155,16 +157,16 @@ def calibration(table: VoteTable) -> Calibration:
     )
 
 
-def calibration_part(table: VoteTable) -> Part:
+def calibration_group(table: VoteTable) -> Group:
     """The bootstrap's rows of a table: accuracy and C of the questions that have both, clusters are images."""
     certain = confidences(table)
     used = np.flatnonzero(~np.isnan(certain))
-    return part([table.image_ids[row] for row in used], table.scores[used], certain[used])
+    return group([table.image_ids[row] for row in used], table.scores[used], certain[used])
 
 
 def calibration_draw(table: VoteTable) -> Statistics:
     """Accuracy, mean confidence and calibration shift of a table, for one call of the bootstrap."""
-    return {"": calibration_part(table)}, {name: Figure(each, ("",)) for name, each in _STATISTICS.items()}
+    return {"": calibration_group(table)}, {name: Statistic(each, ("",)) for name, each in _FUNCTIONS.items()}
 
 
 def changes_draw(tables: Mapping[str, VoteTable], baseline: str) -> Statistics:
@@ -176,14 +178,14 @@ def changes_draw(tables: Mapping[str, VoteTable], baseline: str) -> Statistics:
     """
     if baseline not in tables:
         raise unknown("baseline", baseline, tables)
-    parts = {name: calibration_part(table) for name, table in tables.items()}
-    figures = {
-        f"{name}/{kind}": Figure(_difference(statistic), (baseline, name))
-        for name in parts
+    groups = {name: calibration_group(table) for name, table in tables.items()}
+    statistics = {
+        f"{name}/{kind}": Statistic(_difference(statistic), (baseline, name))
+        for name in groups
         if name != baseline
-        for kind, statistic in _STATISTICS.items()
+        for kind, statistic in _FUNCTIONS.items()
     }
-    return parts, figures
+    return groups, statistics
 
 
 def intra_model_dke(
@@ -212,22 +214,22 @@ def intra_model_dke(
 
     Differences under 1e-12 count as none. An empty set or no pairs: None throughout.
     """
-    clean_rows, clean_part = _usable(clean)
-    degraded_rows, degraded_part = _usable(degraded)
+    clean_rows, clean_group = _usable(clean)
+    degraded_rows, degraded_group = _usable(degraded)
     joined = pairs(clean_rows.question_ids, degraded_rows.question_ids)
-    before, after = clean_part.columns[joined.clean], degraded_part.columns[joined.degraded]
+    before, after = clean_group.columns[joined.clean], degraded_group.columns[joined.degraded]
     images = [clean_rows.image_ids[row] for row in joined.clean]
-    whole = _evidence(clean_part, degraded_part, seed, resamples, level)
-    paired = _evidence(part(images, *before.T), part(images, *after.T), seed, resamples, level)
+    whole = _evidence(clean_group, degraded_group, seed, resamples, level)
+    paired = _evidence(group(images, *before.T), group(images, *after.T), seed, resamples, level)
     return IntraModelDKE(whole, paired, len(images), joined.clean_alone, joined.degraded_alone)
 
 
-def _usable(table: VoteTable) -> tuple[VoteTable, Part]:
+def _usable(table: VoteTable) -> tuple[VoteTable, Group]:
     kept = table.take(~np.isnan(confidences(table)))
-    return kept, calibration_part(kept)
+    return kept, calibration_group(kept)
 
 
-def _evidence(before: Part, after: Part, seed: int | str, resamples: int, level: float) -> Evidence:
+def _evidence(before: Group, after: Group, seed: int | str, resamples: int, level: float) -> Evidence:
     names = ("before", "after")
     accuracy, shift = _difference(_accuracy), _difference(_shift)
 
@@ -236,9 +238,9 @@ def _evidence(before: Part, after: Part, seed: int | str, resamples: int, level:
         fulfilled = (np.round(fall, _DECIMALS) < 0) & (np.round(rise, _DECIMALS) >= 0)
         return np.where(np.isnan(fall), np.nan, fulfilled)
 
-    statistics = {"holds": holds, "accuracy": accuracy, "shift": shift}
-    figures = {name: Figure(statistic, names) for name, statistic in statistics.items()}
-    found = bootstrap({"before": before, "after": after}, figures, seed=seed, resamples=resamples)
+    functions = {"holds": holds, "accuracy": accuracy, "shift": shift}
+    statistics = {name: Statistic(statistic, names) for name, statistic in functions.items()}
+    found = bootstrap({"before": before, "after": after}, statistics, seed=seed, resamples=resamples)
     answer = found["holds"]
     defined = answer.values[~np.isnan(answer.values)]
     empty = np.isnan(answer.estimate)
@@ -260,11 +262,12 @@ def _confidence(sums: np.ndarray) -> np.ndarray:
 
 
 def _shift(sums: np.ndarray) -> np.ndarray:
-    return mean(sums, 1) - mean(sums, 0)
+    difference: np.ndarray = mean(sums, 1) - mean(sums, 0)
+    return difference
 
 
-_STATISTICS: Mapping[str, Statistic] = {"accuracy": _accuracy, "confidence": _confidence, "shift": _shift}
+_FUNCTIONS: Mapping[str, StatisticFunction] = {"accuracy": _accuracy, "confidence": _confidence, "shift": _shift}
 
 
-def _difference(statistic: Statistic) -> Statistic:
+def _difference(statistic: StatisticFunction) -> StatisticFunction:
     return lambda before, after: statistic(after) - statistic(before)

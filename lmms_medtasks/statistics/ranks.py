@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lmms_medtasks.statistics.bootstrap import RESAMPLES, Figure, Interval, Part, Statistic, bootstrap, mean
+from lmms_medtasks.statistics.bootstrap import RESAMPLES, Group, Interval, Statistic, StatisticFunction, bootstrap, mean
 
 _DECIMALS = 12
-"""Figures that agree this far are tied."""
+"""Numbers that agree this far are tied."""
 
 
 @dataclass(frozen=True)
@@ -18,11 +18,11 @@ class InterModelDKE:
     """Equation 6 over all pairs of models.
 
     Attributes:
-        models: the models with both figures. left_out: those with one of them only, or None for it.
+        models: the models with both numbers. left_out: those with one of them only, or None for it.
         pairs: pairs of models with different accuracy. same_accuracy: pairs with the same, of which equation 6 says
             nothing. fulfilled: pairs whose less accurate model has the higher shift (a tie in shift is not higher).
         share: fulfilled / pairs; None without pairs. spearman, kendall: of accuracy against shift (tau-b); None where
-            a figure is the same for all models, or there are fewer than two.
+            a number is the same for all models, or there are fewer than two.
     """
 
     models: tuple[str, ...]
@@ -91,12 +91,12 @@ class RankConsistencyIntervals:
 def inter_model_dke(accuracy: Mapping[str, float | None], shift: Mapping[str, float | None]) -> InterModelDKE:
     """Inter-model Dunning-Kruger effect (equation 6): accuracy of f1 < accuracy of f2 and shift of f1 > shift of f2.
 
-    Equation 6 is of two models; this gives the share of pairs that fulfil it. Figures are of one set of questions at
-    one level, by model. As shift is confidence less accuracy, models of the same confidence fulfil it in every pair,
+    Equation 6 is of two models; this gives the share of pairs that fulfil it. The numbers are by model, of one set of
+    questions at one level. As shift is confidence less accuracy, models of the same confidence fulfil it in every pair,
     and Spearman and Kendall are then -1: the effect is in part arithmetic, so look at confidence beside it.
     """
     models = tuple(sorted(name for name in accuracy if _known(accuracy, name) and _known(shift, name)))
-    first, second = (np.array([figures[name] for name in models], dtype=float) for figures in (accuracy, shift))
+    first, second = (np.array([numbers[name] for name in models], dtype=float) for numbers in (accuracy, shift))
     ahead, more = _signs(first), _signs(second)
     pairs = int((ahead != 0).sum()) // 2
     fulfilled = int((ahead * more < 0).sum()) // 2
@@ -113,33 +113,34 @@ def inter_model_dke(accuracy: Mapping[str, float | None], shift: Mapping[str, fl
 
 
 def inter_model_dke_intervals(
-    models: Mapping[str, Part], *, seed: int | str = 0, resamples: int = RESAMPLES, level: float = 0.95
+    models: Mapping[str, Group], *, seed: int | str = 0, resamples: int = RESAMPLES, level: float = 0.95
 ) -> InterModelDKEIntervals:
     """Intervals over images, the same ones drawn for all models.
 
-    A part a model, its columns accuracy and confidence (:func:`lmms_medtasks.statistics.calibration.calibration_part`).
+    A group for each model, its columns accuracy and confidence
+    (:func:`lmms_medtasks.statistics.calibration.calibration_group`).
     Cut the tables to common questions first (:func:`lmms_medtasks.statistics.votes.common`).
     """
 
-    def of(statistic: Statistic) -> Statistic:
-        def figure(*sums: np.ndarray) -> np.ndarray:
+    def of(statistic: StatisticFunction) -> StatisticFunction:
+        def of_sums(*sums: np.ndarray) -> np.ndarray:
             if not sums:
                 return np.full(1, np.nan)
             accuracy = _stacked(sums, 0)
             return statistic(accuracy, _stacked(sums, 1) - accuracy)
 
-        return figure
+        return of_sums
 
-    statistics: dict[str, Statistic] = {"share": fulfilled_share, "spearman": spearman, "kendall": kendall}
-    figures = {name: Figure(of(statistic), tuple(models)) for name, statistic in statistics.items()}
-    found = bootstrap(models, figures, seed=seed, resamples=resamples)
+    functions: dict[str, StatisticFunction] = {"share": fulfilled_share, "spearman": spearman, "kendall": kendall}
+    statistics = {name: Statistic(of(statistic), tuple(models)) for name, statistic in functions.items()}
+    found = bootstrap(models, statistics, seed=seed, resamples=resamples)
     return InterModelDKEIntervals(**{name: each.interval(level) for name, each in found.items()})
 
 
 def rank_consistency(first: Mapping[str, float | None], second: Mapping[str, float | None]) -> RankConsistency:
-    """Compare the order of models in two task sets by a figure of which more is better (accuracy), by model."""
+    """Compare the order of models in two task sets by a number of which more is better (accuracy), by model."""
     shared = sorted(name for name in first if _known(first, name) and _known(second, name))
-    one, other = (np.array([figures[name] for name in shared], dtype=float) for figures in (first, second))
+    one, other = (np.array([numbers[name] for name in shared], dtype=float) for numbers in (first, second))
     ranks_one, ranks_other = _ranks(-one), _ranks(-other)
     rows = np.lexsort((ranks_other, ranks_one))
     ahead, behind = np.nonzero((_signs(one) > 0) & (_signs(other) < 0))
@@ -155,45 +156,45 @@ def rank_consistency(first: Mapping[str, float | None], second: Mapping[str, flo
 
 
 def rank_consistency_intervals(
-    first: Mapping[str, Part],
-    second: Mapping[str, Part],
+    first: Mapping[str, Group],
+    second: Mapping[str, Group],
     *,
     seed: int | str = 0,
     resamples: int = RESAMPLES,
     level: float = 0.95,
 ) -> RankConsistencyIntervals:
-    """Intervals over images for the models that both sets have; a part a model, its first column the score.
+    """Intervals over images for the models that both sets have; a group for each model, its first column the score.
 
     Images that both sets have are drawn for both alike. A resample in which a model has no rows is left out.
     """
     shared = [name for name in first if name in second]
-    parts = {**{f"1/{name}": first[name] for name in shared}, **{f"2/{name}": second[name] for name in shared}}
+    groups = {**{f"1/{name}": first[name] for name in shared}, **{f"2/{name}": second[name] for name in shared}}
 
-    def of(statistic: Statistic) -> Statistic:
-        def figure(*sums: np.ndarray) -> np.ndarray:
+    def of(statistic: StatisticFunction) -> StatisticFunction:
+        def of_sums(*sums: np.ndarray) -> np.ndarray:
             if not sums:
                 return np.full(1, np.nan)
             return statistic(_stacked(sums[: len(shared)], 0), _stacked(sums[len(shared) :], 0))
 
-        return figure
+        return of_sums
 
-    statistics: dict[str, Statistic] = {"kendall": kendall, "spearman": spearman}
-    figures = {name: Figure(of(statistic), tuple(parts)) for name, statistic in statistics.items()}
-    found = bootstrap(parts, figures, seed=seed, resamples=resamples)
+    functions: dict[str, StatisticFunction] = {"kendall": kendall, "spearman": spearman}
+    statistics = {name: Statistic(of(statistic), tuple(groups)) for name, statistic in functions.items()}
+    found = bootstrap(groups, statistics, seed=seed, resamples=resamples)
     return RankConsistencyIntervals(**{name: each.interval(level) for name, each in found.items()})
 
 
 def fulfilled_share(accuracy: np.ndarray, shift: np.ndarray) -> np.ndarray:
-    """(...) share of the pairs with different accuracy that fulfil equation 6, of (..., models) figures.
+    """(...) share of the pairs with different accuracy that fulfil equation 6, of (..., models) numbers.
 
-    NaN without such pairs, or with a NaN among the figures.
+    NaN without such pairs, or with a NaN among the numbers.
     """
     ahead, more = _signs(accuracy), _signs(shift)
     return _ratio((ahead * more < 0).sum((-2, -1)), (ahead != 0).sum((-2, -1)), accuracy + shift)
 
 
 def kendall(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """(...) Kendall's tau-b of (..., models) figures: (concordant - discordant) / sqrt of the pairs untied in each.
+    """(...) Kendall's tau-b of (..., models) numbers: (concordant - discordant) / sqrt of the pairs untied in each.
 
     NaN where all are tied, with fewer than two models, or with a NaN among them.
     """
@@ -203,33 +204,33 @@ def kendall(first: np.ndarray, second: np.ndarray) -> np.ndarray:
 
 
 def spearman(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """(...) Spearman's rho of (..., models) figures: Pearson's correlation of their mean ranks. NaN as Kendall's."""
+    """(...) Spearman's rho of (..., models) numbers: Pearson's correlation of their mean ranks. NaN as Kendall's."""
     # The mean of the ranks is (models + 1) / 2, ties or not.
-    one, other = (_ranks(figures) - (figures.shape[-1] + 1) / 2 for figures in (first, second))
+    one, other = (_ranks(numbers) - (numbers.shape[-1] + 1) / 2 for numbers in (first, second))
     return _ratio((one * other).sum(-1), np.sqrt((one**2).sum(-1) * (other**2).sum(-1)), first + second)
 
 
-def _known(figures: Mapping[str, float | None], name: str) -> bool:
-    value = figures.get(name)
+def _known(numbers: Mapping[str, float | None], name: str) -> bool:
+    value = numbers.get(name)
     return value is not None and not np.isnan(value)
 
 
-def _signs(figures: np.ndarray) -> np.ndarray:
+def _signs(numbers: np.ndarray) -> np.ndarray:
     """(..., models, models) integers: 1 where the row's model has more than the column's, 0 where tied."""
-    rounded = np.round(figures, _DECIMALS)
+    rounded = np.round(numbers, _DECIMALS)
     above = rounded[..., :, None] > rounded[..., None, :]
     return above.astype(np.int8) - np.swapaxes(above, -1, -2)
 
 
-def _ranks(figures: np.ndarray) -> np.ndarray:
+def _ranks(numbers: np.ndarray) -> np.ndarray:
     from scipy.stats import rankdata
 
-    return rankdata(np.round(figures, _DECIMALS), axis=-1) if figures.shape[-1] else figures
+    return rankdata(np.round(numbers, _DECIMALS), axis=-1) if numbers.shape[-1] else numbers
 
 
-def _ratio(above: np.ndarray, below: np.ndarray, figures: np.ndarray) -> np.ndarray:
+def _ratio(above: np.ndarray, below: np.ndarray, numbers: np.ndarray) -> np.ndarray:
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(np.isnan(figures).any(-1), np.nan, np.asarray(above, dtype=float) / below)
+        return np.where(np.isnan(numbers).any(-1), np.nan, np.asarray(above, dtype=float) / below)
 
 
 def _stacked(sums: Sequence[np.ndarray], column: int) -> np.ndarray:
@@ -237,5 +238,5 @@ def _stacked(sums: Sequence[np.ndarray], column: int) -> np.ndarray:
     return np.stack([mean(each, column) for each in sums], axis=-1)
 
 
-def _value(figure: np.ndarray) -> float | None:
-    return None if np.isnan(figure) else float(figure)
+def _value(number: np.ndarray) -> float | None:
+    return None if np.isnan(number) else float(number)

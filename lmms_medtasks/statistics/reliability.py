@@ -19,7 +19,7 @@ from typing import Literal
 
 import numpy as np
 
-from lmms_medtasks.statistics.bootstrap import RESAMPLES, Figure, Interval, Part, bootstrap, mean, part
+from lmms_medtasks.statistics.bootstrap import RESAMPLES, Group, Interval, Statistic, bootstrap, group, mean
 from lmms_medtasks.statistics.calibration import Statistics, confidences
 from lmms_medtasks.statistics.votes import VoteTable
 
@@ -131,7 +131,8 @@ def multiclass_brier(table: VoteTable) -> np.ndarray:
     target = np.zeros(table.counts.shape)
     target[np.arange(len(table)), table.answers] = 1
     with np.errstate(invalid="ignore"):
-        return ((table.counts / table.replies[:, None] - target) ** 2).sum(axis=1)
+        scores: np.ndarray = ((table.counts / table.replies[:, None] - target) ** 2).sum(axis=1)
+        return scores
 
 
 def ece(sums: np.ndarray) -> np.ndarray:
@@ -140,7 +141,8 @@ def ece(sums: np.ndarray) -> np.ndarray:
     Sum over bins of n_b / n times |mean confidence - mean correctness| (Naeini et al. 2015; Guo et al. 2017, equation
     3). Biased upwards in small samples, the more so the more bins.
     """
-    return np.abs(sums[..., 1] - sums[..., 2]).sum(-1) / sums[..., 0].sum(-1)
+    errors: np.ndarray = np.abs(sums[..., 1] - sums[..., 2]).sum(-1) / sums[..., 0].sum(-1)
+    return errors
 
 
 def aurc(sums: np.ndarray) -> np.ndarray:
@@ -158,7 +160,8 @@ def aurc(sums: np.ndarray) -> np.ndarray:
     harmonic = digamma(count_before + count + 1) - digamma(count_before + 1)
     rate = errors / np.maximum(count, 1)
     added = errors_before * harmonic + rate * (count - count_before * harmonic)
-    return added.sum(-1) / count.sum(-1)
+    area: np.ndarray = added.sum(-1) / count.sum(-1)
+    return area
 
 
 def reliability_draw(table: VoteTable, kind: Kind, binning: Binning | None = None) -> Statistics:
@@ -167,7 +170,7 @@ def reliability_draw(table: VoteTable, kind: Kind, binning: Binning | None = Non
     used = ~np.isnan(certain)
     edges = (binning or Binning()).edges(certain[used])
     places = _bin_of(certain[used], edges)
-    return _parts(table.take(used), certain[used], correct[used], places, len(edges) - 1), dict(_FIGURES)
+    return _groups(table.take(used), certain[used], correct[used], places, len(edges) - 1), dict(_STATISTICS)
 
 
 def _judged(table: VoteTable, kind: Kind) -> tuple[np.ndarray, np.ndarray]:
@@ -215,37 +218,37 @@ def reliability(
     )
 
 
-_FIGURES: Mapping[str, Figure] = {
-    "correctness": Figure(lambda sums: mean(sums, 1), ("bins",)),
-    "confidence": Figure(lambda sums: mean(sums, 0), ("bins",)),
-    "ece": Figure(ece, ("bins",)),
-    "brier": Figure(lambda sums: mean(sums, 0), ("scores",)),
-    "multiclass_brier": Figure(lambda sums: mean(sums, 1), ("scores",)),
-    "aurc": Figure(aurc, ("order",)),
+_STATISTICS: Mapping[str, Statistic] = {
+    "correctness": Statistic(lambda sums: mean(sums, 1), ("bins",)),
+    "confidence": Statistic(lambda sums: mean(sums, 0), ("bins",)),
+    "ece": Statistic(ece, ("bins",)),
+    "brier": Statistic(lambda sums: mean(sums, 0), ("scores",)),
+    "multiclass_brier": Statistic(lambda sums: mean(sums, 1), ("scores",)),
+    "aurc": Statistic(aurc, ("order",)),
 }
 
 
-def parts_and_statistics(
+def groups_and_statistics(
     table: VoteTable, kind: Kind, binning: Binning | None = None
-) -> tuple[dict[str, Part], Mapping[str, Figure]]:
+) -> tuple[dict[str, Group], Mapping[str, Statistic]]:
     """What :func:`reliability` gives the bootstrap: "ece", "brier", "aurc" and others, where they have a value."""
     certain = confidences(table) if kind == "entropy" else majority_share(table)
     used = ~np.isnan(certain)
     kept, certain = table.take(used), certain[used]
     edges = (binning or Binning()).edges(certain)
-    return _parts(kept, certain, majority_correct(kept), _bin_of(certain, edges), len(edges) - 1), _FIGURES
+    return _groups(kept, certain, majority_correct(kept), _bin_of(certain, edges), len(edges) - 1), _STATISTICS
 
 
-def _parts(
+def _groups(
     kept: VoteTable, certain: np.ndarray, correct: np.ndarray, places: np.ndarray, bin_count: int
-) -> dict[str, Part]:
+) -> dict[str, Group]:
     levels, rank = np.unique(-certain, return_inverse=True)
     binary = correct * (certain - 1) ** 2 + (1 - correct) * certain**2
     images = kept.image_ids
     return {
-        "bins": part(images, certain, correct, cells=places, cell_count=bin_count),
-        "scores": part(images, binary, multiclass_brier(kept)),
-        "order": part(images, 1 - correct, cells=rank, cell_count=max(1, len(levels))),
+        "bins": group(images, certain, correct, cells=places, cell_count=bin_count),
+        "scores": group(images, binary, multiclass_brier(kept)),
+        "order": group(images, 1 - correct, cells=rank, cell_count=max(1, len(levels))),
     }
 
 

@@ -14,9 +14,9 @@ import numpy as np
 
 from lmms_medtasks.statistics.bootstrap import (
     RESAMPLES,
-    Figure,
+    Group,
     Interval,
-    Part,
+    Statistic,
     bootstrap,
     mean,
 )
@@ -25,8 +25,8 @@ from lmms_medtasks.statistics.bootstrap import (
 class Sides(NamedTuple):
     """A model's scores on the two tests, the score in the first column; the clusters are images."""
 
-    iid: Part
-    ood: Part
+    iid: Group
+    ood: Group
 
 
 class Difference(NamedTuple):
@@ -49,7 +49,7 @@ def relative_robustness(iid: float | None, ood: float | None) -> float | None:
 
 
 def ratio(iid: np.ndarray, ood: np.ndarray) -> np.ndarray:
-    """Statistic: the mean of the first column in the second part over that in the first; NaN where that is 0."""
+    """Statistic: the mean of the first column in the second group over that in the first; NaN where that is 0."""
     below = mean(iid)
     return mean(ood) / np.where(below == 0, np.nan, below)
 
@@ -63,17 +63,18 @@ def differences(
     """
     names = list(models)
     pairs = [(first, second) for row, first in enumerate(names) for second in names[row + 1 :]]
-    figures = {
-        f"{row}": Figure(_difference, tuple(f"{name} {side}" for name in pair for side in ("iid", "ood")))
+    statistics = {
+        f"{row}": Statistic(_difference, tuple(f"{name} {side}" for name in pair for side in ("iid", "ood")))
         for row, pair in enumerate(pairs)
     }
-    found = bootstrap(_parts(models), figures, seed=seed, resamples=resamples)
+    found = bootstrap(_groups(models), statistics, seed=seed, resamples=resamples)
     return [Difference(*pair, found[f"{row}"].interval(level)) for row, pair in enumerate(pairs)]
 
 
 def _difference(iid: np.ndarray, ood: np.ndarray, other_iid: np.ndarray, other_ood: np.ndarray) -> np.ndarray:
-    return ratio(iid, ood) - ratio(other_iid, other_ood)
+    difference: np.ndarray = ratio(iid, ood) - ratio(other_iid, other_ood)
+    return difference
 
 
-def _parts(models: Mapping[str, Sides]) -> dict[str, Part]:
-    return {f"{name} {side}": part for name, sides in models.items() for side, part in sides._asdict().items()}
+def _groups(models: Mapping[str, Sides]) -> dict[str, Group]:
+    return {f"{name} {side}": group for name, sides in models.items() for side, group in sides._asdict().items()}

@@ -4,7 +4,7 @@ SURE-VQA, appendix C.5.1 and Figure 19: for each shift, the robustness of each p
 the test sets is compared by Welch's t-test, and the p values are corrected for multiple testing (the paper does not
 say how; here Holm's step-down by default).
 
-Read it with care: resamples are not observations. Their spread is the standard error of the figure, not that of the
+Read it with care: resamples are not observations. Their spread is the standard error of the number, not that of the
 questions, so that with 100 of them a difference of 0.3 standard errors comes out as significant, and with more of them
 any difference does. :func:`lmms_medtasks.statistics.robustness.differences` gives intervals that do not have this flaw.
 """
@@ -93,16 +93,19 @@ def adjust(p: Sequence[float], correction: Correction = "holm") -> list[float]:
     """
     raw = np.asarray(p, dtype=float)
     if correction == "none" or not len(raw):
-        return raw.tolist()
+        unchanged: list[float] = raw.tolist()
+        return unchanged
     if correction == "bh":
         from scipy.stats import false_discovery_control
 
-        return false_discovery_control(raw).tolist()
+        controlled: list[float] = false_discovery_control(raw).tolist()
+        return controlled
     order = np.argsort(raw, kind="stable")
     stepped = np.maximum.accumulate(raw[order] * np.arange(len(raw), 0, -1))
     adjusted = np.empty(len(raw))
     adjusted[order] = np.minimum(stepped, 1.0)
-    return adjusted.tolist()
+    stepped_down: list[float] = adjusted.tolist()
+    return stepped_down
 
 
 def _test(

@@ -16,19 +16,19 @@ import numpy as np
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-Statistic = Callable[..., np.ndarray]
-"""Takes the sums of each of its parts, (..., cells, 1 + columns) with the number of rows in column 0, and returns
+StatisticFunction = Callable[..., np.ndarray]
+"""Takes the sums of each of its groups, (..., cells, 1 + columns) with the number of rows in column 0, and returns
 (...) floats, NaN where it has no value. It must take any leading dimensions."""
 
 
 @dataclass(frozen=True)
-class Part:
-    """Rows that a statistic sums over: one level, one model, one group.
+class Group:
+    """Rows that a statistic sums over: one level, one model, one category.
 
     Attributes:
         clusters: the cluster (image id) of each of the n rows.
         columns: (n, c) finite floats to be summed.
-        cells: (n,) integers from 0 to cell_count - 1; sums are kept apart for each cell (a bin, a group).
+        cells: (n,) integers from 0 to cell_count - 1; sums are kept apart for each cell (a bin, a category).
     """
 
     clusters: tuple[str, ...]
@@ -39,24 +39,24 @@ class Part:
     @property
     def width(self) -> int:
         """Numbers kept for each cluster: a count and the columns' sums for each cell."""
-        return self.cell_count * (1 + self.columns.shape[1])
+        return self.cell_count * (1 + int(self.columns.shape[1]))
 
 
 @dataclass(frozen=True)
-class Figure:
-    """A statistic, and the names of the parts whose sums it is given, in this order."""
+class Statistic:
+    """A function of sums, and the names of the groups whose sums it is given, in this order."""
 
-    statistic: Statistic
-    parts: tuple[str, ...]
+    function: StatisticFunction
+    groups: tuple[str, ...]
 
 
-def part(
+def group(
     clusters: Sequence[str],
     *columns: np.ndarray | Sequence[float],
     cells: np.ndarray | None = None,
     cell_count: int = 1,
-) -> Part:
-    """A :class:`Part` from n cluster labels and columns of n numbers; without ``cells`` all rows are in cell 0.
+) -> Group:
+    """A :class:`Group` from n cluster labels and columns of n numbers; without ``cells`` all rows are in cell 0.
 
     Raises ValueError when lengths differ, a number is not finite (leave rows without a value out first), or a cell is
     out of range.
@@ -68,20 +68,28 @@ def part(
         raise ValueError(f"Wanted a cell from 0 to {cell_count - 1} for each of {count} rows, got {places!r}.")
     if not np.isfinite(values).all():
         raise ValueError("A column holds NaN or infinity: leave rows without a value out, and say how many.")
-    return Part(tuple(map(str, clusters)), values, places, cell_count)
+    return Group(tuple(map(str, clusters)), values, places, cell_count)
 
 
 def mean(sums: np.ndarray, column: int = 0) -> np.ndarray:
     """Statistic: a column's mean over all rows, NaN without rows."""
-    return sums[..., 1 + column].sum(-1) / sums[..., 0].sum(-1)
+    means: np.ndarray = sums[..., 1 + column].sum(-1) / sums[..., 0].sum(-1)
+    return means
 
 
 def mean_change(before: np.ndarray, after: np.ndarray) -> np.ndarray:
-    """Statistic: mean of the first column in the second part less that in the first."""
-    return mean(after) - mean(before)
+    """Statistic: mean of the first column in the second group less that in the first."""
+    change: np.ndarray = mean(after) - mean(before)
+    return change
 
 
-def cluster_sums(rows: Part, codes: Mapping[str, int]) -> csr_matrix:
+def mean_of_means(sums: np.ndarray) -> np.ndarray:
+    """Statistic: the mean over cells of the first column's mean in each; NaN when a cell has no row."""
+    macro: np.ndarray = (sums[..., 1] / sums[..., 0]).mean(-1)
+    return macro
+
+
+def cluster_sums(rows: Group, codes: Mapping[str, int]) -> csr_matrix:
     """(clusters, width) sums of each cluster's rows, sparse: a cluster has rows in few of the cells."""
     from scipy.sparse import coo_matrix
 
@@ -95,12 +103,12 @@ def cluster_sums(rows: Part, codes: Mapping[str, int]) -> csr_matrix:
     return coo_matrix((entries.ravel(), (np.repeat(cluster[order], stride), places.ravel())), shape=shape).tocsr()
 
 
-def shaped(sums: np.ndarray, rows: Part) -> np.ndarray:
+def shaped(sums: np.ndarray, rows: Group) -> np.ndarray:
     """Sums of (..., width) as (..., cells, 1 + columns); one row of sums gets a leading dimension of 1."""
     return np.asarray(sums).reshape(-1, rows.cell_count, 1 + rows.columns.shape[1])
 
 
-def evaluate(figure: Figure, sums: Mapping[str, np.ndarray]) -> np.ndarray:
-    """The figure's statistic of the sums of its parts, (...) floats, NaN where it has no value."""
+def evaluate(statistic: Statistic, sums: Mapping[str, np.ndarray]) -> np.ndarray:
+    """The statistic of the sums of its groups, (...) floats, NaN where it has no value."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray(figure.statistic(*(sums[name] for name in figure.parts)), dtype=float)
+        return np.asarray(statistic.function(*(sums[name] for name in statistic.groups)), dtype=float)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lmms_medtasks.statistics.bootstrap import RESAMPLES, Figure, Interval, bootstrap, mean, part
+from lmms_medtasks.statistics.bootstrap import RESAMPLES, Interval, Statistic, StatisticFunction, bootstrap, group, mean
 
 _SAME = 1e-9
 
@@ -75,11 +75,11 @@ def _intervals(
     images: Sequence[str], signs: Sequence[int], seed: int | str, resamples: int, level: float
 ) -> list[Interval]:
     sign = np.array(signs, dtype=float)
-    rows = part(images, sign > 0, sign == 0, sign < 0, sign)
-    figures = {str(column): Figure(_column(column), ("",)) for column in range(4)}
-    found = bootstrap({"": rows}, figures, seed=seed, resamples=resamples)
+    rows = group(images, sign > 0, sign == 0, sign < 0, sign)
+    statistics = {str(column): Statistic(_column(column), ("",)) for column in range(4)}
+    found = bootstrap({"": rows}, statistics, seed=seed, resamples=resamples)
     return [found[str(column)].interval(level) for column in range(4)]
 
 
-def _column(column: int):
+def _column(column: int) -> StatisticFunction:
     return lambda sums: mean(sums, column)

@@ -46,18 +46,21 @@ class VoteTable:
     @property
     def replies(self) -> np.ndarray:
         """(n,) integers: the trials that got a reply, readable or not."""
-        return self.counts.sum(axis=1)
+        replies: np.ndarray = self.counts.sum(axis=1)
+        return replies
 
     @property
     def scores(self) -> np.ndarray:
         """(n,) floats in [0, 1]: share of the replies that are right (equation 2 over trials), NaN without a reply."""
         with np.errstate(invalid="ignore"):
-            return self.right / self.replies
+            shares: np.ndarray = self.right / self.replies
+            return shares
 
     @property
     def right(self) -> np.ndarray:
         """(n,) integers: the votes for the right option."""
-        return self.counts[np.arange(len(self)), self.answers]
+        right: np.ndarray = self.counts[np.arange(len(self)), self.answers]
+        return right
 
     def take(self, rows: Sequence[int] | np.ndarray) -> VoteTable:
         """The table of these rows (integers, or a boolean mask of length n), in this order."""

@@ -19,15 +19,15 @@ from lmms_medtasks.samples.table import Samples, Where
 from lmms_medtasks.statistics.bootstrap import (
     RESAMPLES,
     Distribution,
+    Group,
     Interval,
+    Statistic,
     bootstrap,
+    group,
     mean,
     mean_change,
+    mean_of_means,
 )
-from lmms_medtasks.statistics.bootstrap import Figure as Statistic
-from lmms_medtasks.statistics.bootstrap import Part as Group
-from lmms_medtasks.statistics.bootstrap import part as group
-from lmms_medtasks.statistics.macro import mean_of_means
 from lmms_medtasks.statistics.robustness import ratio
 from lmms_medtasks.statistics.shares import wilson
 

@@ -13,11 +13,6 @@ from lmms_medtasks.samples.table import Samples, row_of
 from lmms_medtasks.suites import registry
 from lmms_medtasks.suites.suite import Suite
 
-ORIGIN = ("run", "task", "condition", "line", "repeated")
-"""Columns beside the record's: the run's number, its task, how it was asked, the line of the log, and whether another
-task of the run asked the same under the same condition before."""
-
-
 _ROUNDING = 1e-9
 
 
@@ -29,6 +24,9 @@ def tasks_of(suite: Suite, run: Run) -> list[str]:
 
 def suite_table(suite: Suite, runs: Sequence[Run]) -> Samples:
     """One table of all questions of the benchmark's tasks in ``runs``.
+
+    Columns beside the record's: ``run`` (its number), ``task``, ``condition`` (how it was asked), ``line`` of the log,
+    and ``repeated``, whether another task of the run asked the same under the same condition before.
 
     Raises UserError, with file and line, for a record that can't be read, has a measure that the benchmark does not
     declare, a score outside its measure's range, or a tag's value that the tag can't have.

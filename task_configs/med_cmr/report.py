@@ -82,11 +82,6 @@ def findings() -> Mapping[str, Any]:
     return yaml.safe_load((REFERENCE / "findings.yml").read_text("utf-8"))
 
 
-def question_counts() -> Mapping[str, int]:
-    """Dimension -> number of multiple-choice questions, worked out from the table (``counts.yml`` says how)."""
-    return yaml.safe_load((REFERENCE / "counts.yml").read_text("utf-8"))["mcq"]
-
-
 def _published_notes() -> tuple[str, ...]:
     """Where the published rows are from, and which of their numbers do not fit the others."""
     odd = [

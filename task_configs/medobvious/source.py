@@ -28,7 +28,6 @@ from lmms_medtasks.progress import say
 ROOT = "benchmark_refined"
 TASKS = "all_tasks.jsonl"
 FORMATS = ("detection_mcq", "detection_open", "referring_mcq", "referring_open", "visual_referring")
-TIERS = (1, 2, 3, 4, 5)
 NONE = "none"
 
 TAGS: Mapping[str, str] = {

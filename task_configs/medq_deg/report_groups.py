@@ -16,9 +16,7 @@ from lmms_medtasks.report.plots import Drawing
 from lmms_medtasks.report.views import CellFunction, Column, Row, Source, Table
 from lmms_medtasks.samples.runs import printable
 from lmms_medtasks.samples.table import Samples
-from lmms_medtasks.statistics.bootstrap import Figure, Interval
-from lmms_medtasks.statistics.bootstrap import part as group
-from lmms_medtasks.statistics.macro import mean_of_means
+from lmms_medtasks.statistics.bootstrap import Interval, Statistic, group, mean_of_means
 from lmms_medtasks.suites.estimates import Contrast, Custom, Draw, Estimate, Macro, Mean
 from lmms_medtasks.task_configs.medq_deg import taxonomy
 from lmms_medtasks.task_configs.medq_deg.measures import ACCURACY, DEGRADED, GROUPS, MACROS, pairs
@@ -74,15 +72,15 @@ def _unpaired_macro(rows: Samples) -> Draw | None:
     used = [both for both in sides if all(map(len, both))]
     if not used:
         return None
-    parts = {}
+    groups = {}
     for place, name in enumerate(("first", "second")):
         chosen = [both[place] for both in used]
         clusters = np.concatenate([each.column("cluster") for each in chosen])
         scores = np.concatenate([each.column("accuracy.score") for each in chosen])
         cells = np.repeat(np.arange(len(used)), [len(each) for each in chosen])
-        parts[name] = group(clusters.tolist(), scores, cells=cells, cell_count=len(used))
-    change = Figure(lambda one, other: mean_of_means(other) - mean_of_means(one), ("first", "second"))
-    return Draw(parts, {"first": Figure(mean_of_means, ("first",)), "change": change})
+        groups[name] = group(clusters.tolist(), scores, cells=cells, cell_count=len(used))
+    change = Statistic(lambda one, other: mean_of_means(other) - mean_of_means(one), ("first", "second"))
+    return Draw(groups, {"first": Statistic(mean_of_means, ("first",)), "change": change})
 
 
 _UNPAIRED_MACRO = Custom(main="change", function=_unpaired_macro)

@@ -21,8 +21,8 @@ from lmms_medtasks.report.options import Options
 from lmms_medtasks.report.views import Column, Source, rows_of_sources
 from lmms_medtasks.report.views import Table as DeclaredTable
 from lmms_medtasks.samples.runs import distinct_names
-from lmms_medtasks.statistics.bootstrap import RESAMPLES, Part, part
-from lmms_medtasks.statistics.calibration import Calibration, calibration, calibration_part
+from lmms_medtasks.statistics.bootstrap import RESAMPLES, Group, group
+from lmms_medtasks.statistics.calibration import Calibration, calibration, calibration_group
 from lmms_medtasks.statistics.ranks import (
     InterModelDKE,
     InterModelDKEIntervals,
@@ -76,9 +76,9 @@ class Condition:
         """Accuracy by model."""
         return {model: _mean(table.scores[~np.isnan(table.scores)].tolist()) for model, table in self.tables.items()}
 
-    def score_parts(self) -> dict[str, Part]:
+    def score_groups(self) -> dict[str, Group]:
         """The bootstrap's rows of each model: the scores of the questions with a reply."""
-        return {model: _score_part(table) for model, table in self.tables.items()}
+        return {model: _score_group(table) for model, table in self.tables.items()}
 
 
 @dataclass(frozen=True)
@@ -148,7 +148,7 @@ def conditions(sources: Sequence[Source]) -> list[Condition]:
 
 def _overconfidence(condition: Condition, resamples: int) -> Overconfidence:
     points = {model: calibration(table) for model, table in condition.tables.items()}
-    parts = {model: calibration_part(table) for model, table in condition.tables.items()}
+    groups = {model: calibration_group(table) for model, table in condition.tables.items()}
     return Overconfidence(
         condition=condition,
         points=points,
@@ -156,7 +156,7 @@ def _overconfidence(condition: Condition, resamples: int) -> Overconfidence:
             {model: point.accuracy for model, point in points.items()},
             {model: point.shift for model, point in points.items()},
         ),
-        intervals=inter_model_dke_intervals(parts, resamples=resamples),
+        intervals=inter_model_dke_intervals(groups, resamples=resamples),
     )
 
 
@@ -165,7 +165,7 @@ def _agreement(first: Condition, second: Condition, resamples: int) -> Agreement
         first=first.label,
         second=second.label,
         ranks=rank_consistency(first.accuracies(), second.accuracies()),
-        intervals=rank_consistency_intervals(first.score_parts(), second.score_parts(), resamples=resamples),
+        intervals=rank_consistency_intervals(first.score_groups(), second.score_groups(), resamples=resamples),
     )
 
 
@@ -188,9 +188,9 @@ def _mean(scores: Sequence[float]) -> float | None:
     return math.fsum(scores) / len(scores) if scores else None
 
 
-def _score_part(table: VoteTable) -> Part:
+def _score_group(table: VoteTable) -> Group:
     used = np.flatnonzero(~np.isnan(table.scores))
-    return part([table.image_ids[row] for row in used], table.scores[used])
+    return group([table.image_ids[row] for row in used], table.scores[used])
 
 
 # --- Sections ---------------------------------------------------------------------------------------------------------

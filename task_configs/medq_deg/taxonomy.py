@@ -12,12 +12,11 @@ Both files are read when first asked for.
 from __future__ import annotations
 
 import functools
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import resources
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any
 
 import yaml
 
@@ -25,8 +24,6 @@ from lmms_medtasks import degradations
 from lmms_medtasks.errors import unknown
 
 _PACKAGE = "lmms_medtasks.task_configs.medq_deg"
-
-Level = Literal["fine", "mid"]
 
 
 @dataclass(frozen=True)
@@ -189,18 +186,6 @@ def mid_of_name(name: str) -> str | None:
     """
     place = _places().get(_folded(name))
     return place.mid if place else None
-
-
-def unmapped(names: Iterable[str], level: Level = "fine") -> Counter[str]:
-    """How often each name among ``names`` occurs that has no fine-grained (or no mid-level) capability.
-
-    Names stay as they were given, a missing one ("") included.
-
-    >>> unmapped(["Counting", "Modality Recognition", "Modality Recognition", ""])
-    Counter({'Modality Recognition': 2, '': 1})
-    """
-    known: Callable[[str], str | None] = {"fine": fine_of, "mid": mid_of_name}[level]
-    return Counter(name for name in names if known(name) is None)
 
 
 def categories() -> tuple[str, ...]:

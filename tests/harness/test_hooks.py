@@ -102,33 +102,3 @@ def test_trials_are_seeded_only_when_asked():
     first = torch.rand(2)
     hooks.doc_to_visual(document(), {"seed_trials": True})
     assert not torch.equal(torch.rand(2), first)
-
-
-def rows(identical, count):
-    return [{"identical": identical} for _ in range(count)]
-
-
-def test_suspicious_trials_are_said(capture_log):
-    assert hooks.identical_trials(rows(True, 40)) == 1.0
-    assert "All trials gave the same reply on 100% of 40 questions" in capture_log()
-
-
-@pytest.mark.parametrize("records", [rows(True, 10), rows(True, 30) + rows(False, 10), rows(None, 40)])
-def test_few_or_varied_trials_are_not(capture_log, records):
-    hooks.identical_trials(records)
-    assert capture_log() == ""
-
-
-def test_failed_requests_are_said(capture_log):
-    assert hooks.failed_requests([{"failed": 1, "trials": 3}, {"failed": 0, "trials": 3}]) == 1
-    assert "1 of 6 requests failed" in capture_log()
-
-
-@pytest.fixture
-def capture_log():
-    from loguru import logger
-
-    lines = []
-    number = logger.add(lambda message: lines.append(str(message)), level="WARNING")
-    yield lambda: "".join(lines)
-    logger.remove(number)

@@ -4,7 +4,7 @@ import pickle
 
 import pytest
 
-from lmms_medtasks.harness.scoring import aggregate, metric_values
+from lmms_medtasks.harness.scoring import aggregate, group_mean, metric_values
 from lmms_medtasks.record import KEY, Judgement, MeasureValue, Record
 from lmms_medtasks.suites import registry
 from lmms_medtasks.suites.estimates import Contrast, Mean
@@ -69,3 +69,17 @@ def test_numbers_are_the_estimates_whatever_the_order_and_after_a_way_through_an
 def test_two_runs_in_one_process_do_not_share_a_table():
     for score in (1.0, 0.0):
         assert aggregate([metric_values(SUITE, "all", record("a", score, "CT"))["accuracy"]]) == score
+
+
+@pytest.mark.parametrize(
+    ("metrics", "sizes", "weighted", "mean"),
+    [
+        ([1.0, 4.0], [3, 1], True, 1.75),
+        ([1.0, 4.0], [3, 1], False, 2.5),
+        ([None, 4.0], [3, 1], True, 4.0),
+        ([None, None], [3, 1], True, None),
+        ([], [], True, None),
+    ],
+)
+def test_a_groups_mean_leaves_out_tasks_without_a_value(metrics, sizes, weighted, mean):
+    assert group_mean(metrics, sizes, weighted) == mean

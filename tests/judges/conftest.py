@@ -14,6 +14,7 @@ from lmms_medtasks.judges import registry
 from lmms_medtasks.judges import settings as _settings
 from lmms_medtasks.judges.table import TABLE
 from lmms_medtasks.samples import result_files as results
+from lmms_medtasks.suites import registry as suites
 
 KEY = "sk-test-0123456789abcdef"
 
@@ -41,10 +42,13 @@ def quick(monkeypatch):
 
 @pytest.fixture
 def sample(monkeypatch):
-    """The module ``judge_sample.py``, importable by its name."""
+    """The module ``judge_sample.py``, importable by its name; its benchmark is known to the harness's aggregation."""
     monkeypatch.syspath_prepend(str(Path(__file__).parent))
     registry.get.cache_clear()
-    yield importlib.import_module("judge_sample")
+    module = importlib.import_module("judge_sample")
+    get = suites.get
+    monkeypatch.setattr(suites, "get", lambda name: module.SUITE if name == module.SUITE.name else get(name))
+    yield module
     registry.get.cache_clear()
     TABLE.clear()
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import types
 
+from lmms_medtasks.suites import metric_lists
+
 TEMPLATE = """
 task: {name}
 dataset_path: json
@@ -24,33 +26,11 @@ filter_list:
     filter:
       - function: take_first_k
         k: 1
-cluster_key: image_id
+cluster_key: cluster
 lmms_eval_specific_kwargs:
   default:
     judge: {protocol}
-metric_list:
-  - metric: questions
-    aggregation: !function judge_sample.number_of
-    higher_is_better: true
-  - metric: correctness
-    aggregation: !function lmms_medtasks.statistics.coverage.judged_mean
-    higher_is_better: true
-  - metric: coverage
-    aggregation: !function lmms_medtasks.statistics.coverage.coverage
-    higher_is_better: true
-  - metric: bound_worst
-    aggregation: !function lmms_medtasks.statistics.coverage.bound_worst
-    higher_is_better: true
-  - metric: bound_best
-    aggregation: !function lmms_medtasks.statistics.coverage.bound_best
-    higher_is_better: true
-  - metric: complete
-    aggregation: !function lmms_medtasks.statistics.coverage.complete
-    higher_is_better: true
-  - metric: missing_judgements
-    aggregation: !function lmms_medtasks.statistics.coverage.missing_judgements
-    higher_is_better: false
-metadata:
+{metrics}metadata:
   version: 1.0
 """
 
@@ -59,7 +39,7 @@ group: judge_group
 task: [judge_open, judge_more]
 aggregate_metric_list:
   - metric: correctness
-    aggregation: !function lmms_medtasks.statistics.coverage.group_mean
+    aggregation: !function lmms_medtasks.harness.scoring.group_mean
     weight_by_size: true
     filter_list: trials
 metadata:
@@ -69,6 +49,8 @@ metadata:
 
 def write_tasks(folder, documents):
     """The folder with tasks ``judge_open`` and ``judge_more`` (a group) and ``judge_private`` on ``documents``."""
+    from judge_sample import SUITE
+
     folder.mkdir(parents=True, exist_ok=True)
     lines = "".join(json.dumps(document) + "\n" for document in documents)
     (folder / "data.jsonl").write_text(lines)
@@ -77,7 +59,7 @@ def write_tasks(folder, documents):
         ("judge_more", "process_results", "judge_sample:PROTOCOL"),
         ("judge_private", "process_results_private", "judge_sample:PRIVATE"),
     ):
-        text = TEMPLATE.format(name=name, hook=hook, protocol=protocol)
+        text = TEMPLATE.format(name=name, hook=hook, protocol=protocol, metrics=metric_lists.text(SUITE, "all"))
         (folder / f"{name}.yaml").write_text(text.replace("data.jsonl", str(folder / "data.jsonl")))
     (folder / "group.yaml").write_text(GROUP)
     return folder

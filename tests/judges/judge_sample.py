@@ -5,11 +5,13 @@ from __future__ import annotations
 import dataclasses
 from pathlib import Path
 
+from lmms_medtasks.harness.scoring import metric_values
 from lmms_medtasks.judges import records
 from lmms_medtasks.judges.protocol import Dimension, Item, Protocol
 from lmms_medtasks.record import Record
-from lmms_medtasks.statistics import coverage
-from lmms_medtasks.suites.judged import measure_value, with_measures
+from lmms_medtasks.suites import judged
+from lmms_medtasks.suites.estimates import Count, Mean
+from lmms_medtasks.suites.suite import Measure, Metric, Suite, number_of_questions
 
 SCALE = {str(number): float(number) for number in range(1, 6)}
 
@@ -52,20 +54,33 @@ def doc_to_target(doc):
     return doc["answer"]
 
 
-def value_of(record):
-    """The record's correctness in the terms of :mod:`lmms_medtasks.statistics.coverage`."""
-    value = measure_value(record.judgement, "correctness")
-    numbers = {name: getattr(value, name) for name in ("score", "low", "high", "judged")}
-    known = {name: number for name, number in numbers.items() if number is not None}
-    return {**known, "wanted": value.requested, "status": record.judgement.status, "image_id": record.cluster}
+MEASURE = Measure("correctness", low=1.0, high=5.0, unit="stars")
+
+
+def missing_judgements(rows):
+    obtained, requested = judged.judgement_counts(rows, MEASURE.name)
+    return requested - obtained
+
+
+SUITE = Suite(
+    name="judge_sample",
+    title="The tests' own",
+    cluster="image",
+    measures=(MEASURE,),
+    metrics=(
+        number_of_questions(),
+        Metric("correctness", Mean(measure="correctness")),
+        *judged.judged_metrics("correctness"),
+        Metric("missing_judgements", Count(function=missing_judgements), higher_is_better=False),
+    ),
+    tasks={"all": ("questions", "correctness", "coverage", "bound_worst", "bound_best", "complete",
+                   "missing_judgements")},
+)  # fmt: skip
 
 
 def metrics_of(record):
-    measured = with_measures(record, {"correctness": measure_value(record.judgement, "correctness")})
-    value = value_of(record)
-    counts = {name: each for name, each in value.items() if name != "score"}
-    names = ("coverage", "bound_worst", "bound_best", "complete", "missing_judgements")
-    return {"questions": measured.to_json(), "correctness": value, **dict.fromkeys(names, counts)}
+    value = judged.measure_value(record.judgement, "correctness")
+    return metric_values(SUITE, "all", judged.with_measures(record, {"correctness": value}))
 
 
 def record_of(doc, results, protocol):
@@ -81,7 +96,3 @@ def process_results(doc, results):
 @records.scored_by(metrics_of)
 def process_results_private(doc, results):
     return metrics_of(record_of(doc, results, PRIVATE))
-
-
-judged_mean, complete = coverage.judged_mean, coverage.complete
-number_of = len

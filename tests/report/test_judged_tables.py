@@ -10,8 +10,8 @@ import pytest
 
 from lmms_medtasks.judges.protocol import Dimension, Protocol
 from lmms_medtasks.record import Judgement, Record
-from lmms_medtasks.report import document, judged_tables, suite_report
-from lmms_medtasks.report.document import Cell, Part
+from lmms_medtasks.report import judged_tables, suite_report
+from lmms_medtasks.report.document import Part
 from lmms_medtasks.report.options import Options
 from lmms_medtasks.report.views import Row, Source
 from lmms_medtasks.samples.table import Samples
@@ -171,9 +171,6 @@ def test_marks_say_who_judged_and_what_is_missing():
     other = judging(record(1, ("4", "3")), record(2, MISSING))
     assert judged_tables.marks(lexical) == judged_tables.LEXICAL
     assert judged_tables.marks(other) == judged_tables.OTHER + judged_tables.INCOMPLETE
-    own = {judged_tables.OTHER: "Another judge.", judged_tables.INCOMPLETE: "Missing."}
-    rows = [document.Row((Cell(1.0, mark="‡#"), Cell(2.0, mark="#"), Cell(3.0, mark="°")))]
-    assert judged_tables.meanings(rows, own) == {"#": "Missing.", "‡#": "Another judge. Missing."}
 
 
 APART = [

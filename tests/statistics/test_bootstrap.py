@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from lmms_medtasks.seeding import generator
 from lmms_medtasks.statistics import bootstrap as under_test
-from lmms_medtasks.statistics.bootstrap import Figure, bootstrap, mean, mean_change, mean_interval, part
+from lmms_medtasks.statistics.bootstrap import Statistic, bootstrap, group, mean, mean_change, mean_interval
 
 RNG_NAME = "rng" if "rng" in inspect.signature(scipy.stats.bootstrap).parameters else "random_state"
 VALUES = st.lists(st.floats(-1, 1).map(lambda value: round(value, 6)), min_size=2, max_size=30)
@@ -63,8 +63,8 @@ def test_bca_of_a_ratio_of_unequal_clusters_is_scipys():
 
 def test_clusters_stay_together():
     # Two clusters of 3 and 1 rows, all 1 and all 0: draws are 11, 10/01, 00, so means 1, 3/4, 0 with 1/4, 1/2, 1/4.
-    rows = part(["a", "a", "a", "b"], [1, 1, 1, 0])
-    values = bootstrap({"": rows}, {"": Figure(mean, ("",))}, resamples=4000)[""].values
+    rows = group(["a", "a", "a", "b"], [1, 1, 1, 0])
+    values = bootstrap({"": rows}, {"": Statistic(mean, ("",))}, resamples=4000)[""].values
     found, counts = np.unique(values, return_counts=True)
     assert found.tolist() == [0, 0.75, 1]
     assert np.allclose(counts / 4000, [0.25, 0.5, 0.25], atol=0.03)  # 4 standard errors
@@ -108,11 +108,11 @@ def test_difference_of_identical_data_is_exactly_zero(values, random):
     clusters = [f"{number % 5}" for number in range(len(values))]
     order = list(range(len(values)))
     random.shuffle(order)
-    parts = {
-        "x": part(clusters, values),
-        "y": part([clusters[row] for row in order], [values[row] for row in order]),
+    groups = {
+        "x": group(clusters, values),
+        "y": group([clusters[row] for row in order], [values[row] for row in order]),
     }
-    found = bootstrap(parts, {"": Figure(mean_change, ("x", "y"))}, resamples=60)[""]
+    found = bootstrap(groups, {"": Statistic(mean_change, ("x", "y"))}, resamples=60)[""]
     assert found.estimate == 0
     assert (found.values == 0).all()
 
@@ -120,9 +120,9 @@ def test_difference_of_identical_data_is_exactly_zero(values, random):
 def test_pairing_removes_what_both_share():
     # The second level is the first less 0.1 throughout: paired, the difference is -0.1 in every draw.
     values = generator("test", "paired").random(80)
-    parts = {"x": part(labels(80), values), "y": part(labels(80), values - 0.1)}
-    figures = {"x": Figure(mean, ("x",)), "change": Figure(mean_change, ("x", "y"))}
-    found = {name: each.interval() for name, each in bootstrap(parts, figures).items()}
+    groups = {"x": group(labels(80), values), "y": group(labels(80), values - 0.1)}
+    statistics = {"x": Statistic(mean, ("x",)), "change": Statistic(mean_change, ("x", "y"))}
+    found = {name: each.interval() for name, each in bootstrap(groups, statistics).items()}
     assert found["x"].high - found["x"].low > 0.1
     assert found["change"].low == pytest.approx(-0.1) and found["change"].high == pytest.approx(-0.1)
     assert found["change"].degenerate and not found["x"].degenerate
@@ -130,14 +130,14 @@ def test_pairing_removes_what_both_share():
 
 def test_cells_keep_sums_apart():
     # Cell 0: 1 and 2, cell 2: 5, cell 1 empty.
-    rows = part(["a", "b", "a"], [1, 2, 5], cells=np.array([0, 0, 2]), cell_count=3)
+    rows = group(["a", "b", "a"], [1, 2, 5], cells=np.array([0, 0, 2]), cell_count=3)
     seen = []
 
     def statistic(sums):
         seen.append(sums)
         return sums[..., 0].sum(-1)
 
-    bootstrap({"": rows}, {"": Figure(statistic, ("",))}, resamples=10)
+    bootstrap({"": rows}, {"": Statistic(statistic, ("",))}, resamples=10)
     totals = next(sums for sums in seen if sums.shape[0] == 1)
     assert totals.tolist() == [[[2, 3], [0, 0], [1, 5]]]
     drawn = next(sums for sums in seen if sums.shape[0] == 10)
@@ -170,10 +170,10 @@ def test_clusters_that_are_all_alike_say_so():
 
 
 def test_resamples_without_a_part_are_counted():
-    # Part "rare" is in one of 4 clusters: it is not drawn with probability (3/4)**4 = 0.316.
-    parts = {"all": part(list("abcd"), [0, 1, 0, 1]), "rare": part(["a"], [1])}
-    figures = {"change": Figure(mean_change, ("all", "rare")), "all": Figure(mean, ("all",))}
-    found = {name: each.interval() for name, each in bootstrap(parts, figures, resamples=2000, seed=1).items()}
+    # Group "rare" is in one of 4 clusters: it is not drawn with probability (3/4)**4 = 0.316.
+    groups = {"all": group(list("abcd"), [0, 1, 0, 1]), "rare": group(["a"], [1])}
+    statistics = {"change": Statistic(mean_change, ("all", "rare")), "all": Statistic(mean, ("all",))}
+    found = {name: each.interval() for name, each in bootstrap(groups, statistics, resamples=2000, seed=1).items()}
     assert found["change"].undefined / 2000 == pytest.approx(0.316, abs=0.045)
     assert found["change"].estimate == 0.5
     assert found["all"].undefined == 0
@@ -200,10 +200,10 @@ def test_coverage_of_clustered_data():
 @pytest.mark.parametrize("values", [[0.0, np.nan], [np.inf, 0.0]])
 def test_a_part_takes_finite_values_only(values):
     with pytest.raises(ValueError, match="NaN or infinity"):
-        part(["a", "b"], values)
+        group(["a", "b"], values)
 
 
 @pytest.mark.parametrize("cells", [[0, 2], [-1, 0], [0]])
 def test_a_part_takes_cells_in_range_only(cells):
     with pytest.raises(ValueError, match="cell from 0 to 1"):
-        part(["a", "b"], [0, 1], cells=np.array(cells), cell_count=2)
+        group(["a", "b"], [0, 1], cells=np.array(cells), cell_count=2)

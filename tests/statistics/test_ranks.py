@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from lmms_medtasks.seeding import generator
 from lmms_medtasks.statistics import ranks as under_test
-from lmms_medtasks.statistics.bootstrap import part
-from lmms_medtasks.statistics.calibration import calibration_part
+from lmms_medtasks.statistics.bootstrap import group
+from lmms_medtasks.statistics.calibration import calibration_group
 from lmms_medtasks.statistics.ranks import Swap, inter_model_dke, rank_consistency
 from lmms_medtasks.statistics.votes import votes
 
@@ -108,7 +108,7 @@ def test_rank_consistency_by_hand():
 def test_sets_without_a_common_model():
     found = rank_consistency({"x": 0.1}, {"y": 0.2})
     assert (found.ranks, found.kendall, found.only_first, found.only_second) == ((), None, ("x",), ("y",))
-    interval = under_test.rank_consistency_intervals({"x": part(["a"], [1])}, {}).kendall
+    interval = under_test.rank_consistency_intervals({"x": group(["a"], [1])}, {}).kendall
     assert (interval.estimate, interval.low, interval.n) == (None, None, 0)
     assert under_test.inter_model_dke_intervals({}).share.estimate is None
 
@@ -138,9 +138,9 @@ def test_intervals_draw_the_same_images_for_all_models(question):
         drawn = rng.random((60, 10)) * (1 + number / 2) > easy
         trials = ["".join("AB"[int(wrong)] for wrong in row) for row in drawn]
         tables[f"m{number}"] = votes([question(each, id=f"{row:02d}") for row, each in enumerate(trials)])
-    parts = {name: calibration_part(table) for name, table in tables.items()}
-    found = under_test.inter_model_dke_intervals(parts, seed=4, resamples=100)
-    columns = np.stack([each.columns for each in parts.values()])
+    groups = {name: calibration_group(table) for name, table in tables.items()}
+    found = under_test.inter_model_dke_intervals(groups, seed=4, resamples=100)
+    columns = np.stack([each.columns for each in groups.values()])
     shares, correlations = [], []
     for rows in generator("bootstrap", 4).integers(0, 60, (100, 60)):
         # Rounded, so that what is tied is tied for scipy too.
@@ -157,8 +157,8 @@ def test_rank_consistency_intervals_of_two_sets():
     first, second = {}, {}
     for number in range(5):
         # Far apart in the first set, the same order in the second: the order is certain.
-        first[f"m{number}"] = part([f"s{row}" for row in range(50)], number + rng.random(50))
-        second[f"m{number}"] = part([f"r{row}" for row in range(30)], number + rng.random(30))
+        first[f"m{number}"] = group([f"s{row}" for row in range(50)], number + rng.random(50))
+        second[f"m{number}"] = group([f"r{row}" for row in range(30)], number + rng.random(30))
     found = under_test.rank_consistency_intervals(first, second, resamples=100)
     assert (found.kendall.estimate, found.kendall.low, found.kendall.high) == (1, 1, 1)
     assert (found.spearman.n, found.spearman.clusters) == (5 * 80, 80)

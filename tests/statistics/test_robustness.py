@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.seeding import generator
 from lmms_medtasks.statistics import robustness as under_test
-from lmms_medtasks.statistics.bootstrap import RESAMPLES, part
+from lmms_medtasks.statistics.bootstrap import RESAMPLES, group
 from lmms_medtasks.statistics.robustness import Sides, differences, relative_robustness
 from lmms_medtasks.suites.estimates import Contrast
 
@@ -43,7 +43,7 @@ def test_it_is_the_papers_formula(iid, ood):
 
 
 def sides(iid_images, iid, ood_images, ood):
-    return Sides(part(iid_images, iid), part(ood_images, ood))
+    return Sides(group(iid_images, iid), group(ood_images, ood))
 
 
 def table(iid_images, iid, ood_images, ood):

@@ -10,8 +10,9 @@ from scipy.stats import binomtest
 
 from lmms_medtasks.record import MeasureValue, Record
 from lmms_medtasks.samples.table import Samples
+from lmms_medtasks.seeding import generator
 from lmms_medtasks.statistics.bootstrap import mean_interval
-from lmms_medtasks.suites.estimates import Contrast, Count, Custom, Macro, Mean, Units
+from lmms_medtasks.suites.estimates import Contrast, Count, Custom, Macro, MacroContrast, Mean, Units
 
 
 def record(name, score, *, cluster="", measure="accuracy", pair="", **tags):
@@ -57,9 +58,45 @@ def test_share_is_wilsons_where_answers_are_independent():
     found = Mean(interval="share").of(rows, 100)["mean"]
     expected = binomtest(8, 10).proportion_ci(method="wilson")
     assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
-    # One image with two questions: the bootstrap over images.
+    # One image with two questions, or a score that is neither right nor wrong: the bootstrap over images.
     shared = table(*(record(f"q{n}", n < 8, cluster=f"i{n // 2}") for n in range(10)))
-    assert Mean(interval="share").of(shared, 100) == Mean().of(shared, 100)
+    partly = table(*(record(f"q{n}", n % 3 / 2) for n in range(10)))
+    for rows in (shared, partly):
+        assert Mean(interval="share").of(rows, 100) == Mean().of(rows, 100)
+
+
+def test_macro_interval_is_that_of_written_out_draws():
+    rng = generator("test", "macro")
+    scores, names = rng.random(60), ("CU", "IP", "AR")
+    # Two questions an image; the groups take turns.
+    rows = [record(f"{n:02d}", scores[n], cluster=f"{n // 2:02d}", g=names[n % 3]) for n in range(60)]
+    expected = []
+    for images in generator("bootstrap", 3).integers(0, 30, (200, 30)):
+        drawn = [n for image in images for n in (2 * image, 2 * image + 1)]
+        expected.append(np.mean([np.mean([scores[n] for n in drawn if n % 3 == group]) for group in range(3)]))
+    found = Macro(by="g").of(table(*rows), 200, seed=3)["mean"]
+    assert (found.low, found.high) == pytest.approx(tuple(np.quantile(expected, [0.025, 0.975])))
+    assert (found.n, found.clusters, found.undefined) == (60, 30, 0)
+
+
+def test_resamples_without_a_group_are_counted():
+    rows = table(*(record(str(n), n % 2, g="x") for n in range(9)), record("y", 0, g="y"))
+    found = Macro(by="g").of(rows, 1000)["mean"]
+    assert found.undefined / 1000 == pytest.approx(0.9**10, abs=0.06)  # 0.349, 4 standard errors
+
+
+def test_macro_contrast_by_hand():
+    # Means of means: before (1 + 0) / 2, after (0.5 + 0.75) / 2. Without y there is no change.
+    rows = table(
+        record("a", 1, g="x", level=0), record("b", 0, g="y", level=0), record("c", 0.5, g="x", level=1),
+        record("d", 1, g="y", level=1), record("e", 0.5, g="y", level=1),
+    )  # fmt: skip
+    first, second = (tuple({"g": name, "level": level} for name in "xy") for level in (0, 1))
+    found = MacroContrast(first=first, second=second).of(rows, 0)
+    assert {name: each.estimate for name, each in found.items()} == {"first": 0.5, "second": 0.625, "change": 0.125}
+    assert MacroContrast(first=first, second=second).of(rows.where({"g": "x"}), 0) == {}
+    same = MacroContrast(first=first, second=first).of(rows, 100)["change"]
+    assert (same.estimate, same.low, same.high) == (0, 0, 0)
 
 
 def test_macro_mean_by_hand():

@@ -9,8 +9,7 @@ from functools import reduce
 import numpy as np
 
 from lmms_medtasks.board.entries import Entry
-from lmms_medtasks.statistics.bootstrap import RESAMPLES, Distribution, Interval, mean
-from lmms_medtasks.statistics.bootstrap import Figure as Statistic
+from lmms_medtasks.statistics.bootstrap import RESAMPLES, Distribution, Interval, Statistic, mean
 from lmms_medtasks.suites.estimates import Custom, Draw, measured
 
 _TIED = 1e-12

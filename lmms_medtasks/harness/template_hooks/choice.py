@@ -14,7 +14,6 @@ from lmms_medtasks.suites.templates import get, measures
 from lmms_medtasks.suites.templates.reading import get as parser_of
 
 KIND = "choice"
-TAKES_SETTINGS = True
 
 # The question's text stands in the log's input, the picture nowhere; the others are the record's own fields.
 _NO_TAGS = {"question", "options", "image", "images", "answer", "id", "image_id", "question_id"}

@@ -16,7 +16,6 @@ from lmms_medtasks.suites.judged import measure_value, tags_of, with_measures
 from lmms_medtasks.suites.templates import get, measures
 
 KIND = "open"
-TAKES_SETTINGS = True
 
 
 def process_results(

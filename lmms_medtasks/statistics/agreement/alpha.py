@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 
 from lmms_medtasks.statistics.agreement.measure import Measure, coded
-from lmms_medtasks.statistics.bootstrap import RESAMPLES, Figure, Part, Statistic, bootstrap, part
+from lmms_medtasks.statistics.bootstrap import RESAMPLES, Group, Statistic, StatisticFunction, bootstrap, group
 
 Level = Literal["nominal", "ordinal", "interval"]
 ALPHA_LEVELS: tuple[Level, ...] = ("nominal", "ordinal", "interval")
@@ -51,19 +51,19 @@ def alpha_of(
     numbers = coded(kept[~np.isnan(kept)])[0]
     rows, cells = _coincidences(kept, [clusters[item] for item in used.tolist()])
     statistic = _statistic(numbers, cells, level)
-    found = bootstrap({"": rows}, {"": Figure(statistic, ("",))}, seed=seed, resamples=resamples)[""]
+    found = bootstrap({"": rows}, {"": Statistic(statistic, ("",))}, seed=seed, resamples=resamples)[""]
     interval = replace(found, n=len(used)).interval(coverage)
     if interval.estimate is not None:
         return Measure(interval)
     return Measure(interval, "all ratings are the same" if len(used) else "no item has two ratings")
 
 
-def _coincidences(values: np.ndarray, clusters: Sequence[str]) -> tuple[Part, np.ndarray]:
+def _coincidences(values: np.ndarray, clusters: Sequence[str]) -> tuple[Group, np.ndarray]:
     """A row for each ordered pair of ratings of an item, that weighs 1 / (ratings of the item - 1).
 
-    ``values``: (raters, items), two ratings at least for each item. The sums over the part's cells are those entries of
-    Krippendorff's coincidence matrix that are not 0; the second of what is returned says which, as row * V + column of
-    V distinct ratings, ascending.
+    ``values``: (raters, items), two ratings at least for each item. The sums over the group's cells are those entries
+    of Krippendorff's coincidence matrix that are not 0; the second of what is returned says which, as row * V + column
+    of V distinct ratings, ascending.
     """
     given = ~np.isnan(values)
     codes = np.zeros(values.shape, dtype=np.intp)
@@ -79,10 +79,10 @@ def _coincidences(values: np.ndarray, clusters: Sequence[str]) -> tuple[Part, np
     order = np.concatenate(places)
     occurring, cells = np.unique(np.concatenate(entries), return_inverse=True)
     labels = [clusters[item] for item in order.tolist()]
-    return part(labels, weights[order], cells=cells, cell_count=max(1, len(occurring))), occurring
+    return group(labels, weights[order], cells=cells, cell_count=max(1, len(occurring))), occurring
 
 
-def _statistic(numbers: np.ndarray, cells: np.ndarray, level: Level) -> Statistic:
+def _statistic(numbers: np.ndarray, cells: np.ndarray, level: Level) -> StatisticFunction:
     one, other = np.divmod(cells, max(1, len(numbers)))
 
     def statistic(sums: np.ndarray) -> np.ndarray:
@@ -101,7 +101,8 @@ def _statistic(numbers: np.ndarray, cells: np.ndarray, level: Level) -> Statisti
             mean = (given * places).sum(-1) / count
             expected = 2 * count * (given * (places - mean[..., None]) ** 2).sum(-1)
         differ = (given > 0).sum(-1) > 1
-        return 1 - (count - 1) * observed / np.where(differ, expected, np.nan)
+        alpha: np.ndarray = 1 - (count - 1) * observed / np.where(differ, expected, np.nan)
+        return alpha
 
     return statistic
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lmms_medtasks.statistics.agreement.measure import Measure, coded
-from lmms_medtasks.statistics.bootstrap import RESAMPLES, Figure, Statistic, bootstrap, part
+from lmms_medtasks.statistics.bootstrap import RESAMPLES, Statistic, StatisticFunction, bootstrap, group
 
 _DENSE = 8
 """A table is filled where it has so many times the cells that occur at most."""
@@ -47,7 +47,8 @@ def spearman(counts: np.ndarray, pairs: Pairs) -> np.ndarray:
     first, second = (each.cumsum(-1) - (each - 1) / 2 - middle for each in given)
     together = (counts * first[..., pairs.one] * second[..., pairs.other]).sum(-1)
     spread = (given[0] * first**2).sum(-1) * (given[1] * second**2).sum(-1)
-    return together / np.sqrt(np.where(spread > 0, spread, np.nan))
+    rho: np.ndarray = together / np.sqrt(np.where(spread > 0, spread, np.nan))
+    return rho
 
 
 def kendall(counts: np.ndarray, pairs: Pairs) -> np.ndarray:
@@ -79,7 +80,8 @@ def kappa_quadratic(counts: np.ndarray, pairs: Pairs) -> np.ndarray:
 
 def exact(counts: np.ndarray, pairs: Pairs) -> np.ndarray:
     """Share of the items that both rated alike."""
-    return (counts * (pairs.first[pairs.one] == pairs.second[pairs.other])).sum(-1) / counts.sum(-1)
+    share: np.ndarray = (counts * (pairs.first[pairs.one] == pairs.second[pairs.other])).sum(-1) / counts.sum(-1)
+    return share
 
 
 COEFFICIENTS: Mapping[str, Coefficient] = {
@@ -128,9 +130,9 @@ def agreement(
     columns, column_codes = coded(other[both])
     occurring, cells = np.unique(row_codes * len(columns) + column_codes, return_inverse=True)
     pairs = Pairs(rows, columns, *np.divmod(occurring, max(1, len(columns))))
-    counted = part([clusters[place] for place in both.tolist()], cells=cells, cell_count=max(1, len(occurring)))
-    figures = {name: Figure(_statistic(COEFFICIENTS[name], pairs), ("",)) for name in names}
-    found = bootstrap({"": counted}, figures, seed=seed, resamples=resamples)
+    counted = group([clusters[place] for place in both.tolist()], cells=cells, cell_count=max(1, len(occurring)))
+    statistics = {name: Statistic(_statistic(COEFFICIENTS[name], pairs), ("",)) for name in names}
+    found = bootstrap({"": counted}, statistics, seed=seed, resamples=resamples)
     measures = {}
     for name, distribution in found.items():
         interval = distribution.interval(level)
@@ -139,7 +141,7 @@ def agreement(
     return measures
 
 
-def _statistic(compute: Coefficient, pairs: Pairs) -> Statistic:
+def _statistic(compute: Coefficient, pairs: Pairs) -> StatisticFunction:
     def statistic(sums: np.ndarray) -> np.ndarray:
         counts = sums[..., 0]
         if not len(pairs.one):
@@ -171,7 +173,8 @@ def _kappa(counts: np.ndarray, pairs: Pairs, weights: np.ndarray) -> np.ndarray:
     first, second = pairs.marginals(counts)
     observed = (counts * weights[pairs.one, pairs.other]).sum(-1) * counts.sum(-1)
     expected = ((first @ weights) * second).sum(-1)
-    return 1 - observed / np.where(expected > 0, expected, np.nan)
+    kappa: np.ndarray = 1 - observed / np.where(expected > 0, expected, np.nan)
+    return kappa
 
 
 def _surplus(counts: np.ndarray, pairs: Pairs) -> np.ndarray:
@@ -179,10 +182,12 @@ def _surplus(counts: np.ndarray, pairs: Pairs) -> np.ndarray:
     shape = (len(pairs.first), len(pairs.second))
     if shape[0] * shape[1] > _DENSE * len(pairs.one):
         signs = np.sign(pairs.one[:, None] - pairs.one) * np.sign(pairs.other[:, None] - pairs.other)
-        return ((counts @ signs.astype(float)) * counts).sum(-1) / 2
+        surplus: np.ndarray = ((counts @ signs.astype(float)) * counts).sum(-1) / 2
+        return surplus
     table = np.zeros((*counts.shape[:-1], *shape))
     table[..., pairs.one, pairs.other] = counts
     below = table.sum(-2, keepdims=True) - table.cumsum(-2)  # items with a higher first rating, by the second
     higher = below.sum(-1, keepdims=True) - below.cumsum(-1)
     lower = below.cumsum(-1) - below
-    return (table * (higher - lower)).sum((-2, -1))
+    total: np.ndarray = (table * (higher - lower)).sum((-2, -1))
+    return total

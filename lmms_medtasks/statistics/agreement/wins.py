@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from lmms_medtasks.statistics.agreement.measure import DECIMALS
-from lmms_medtasks.statistics.bootstrap import RESAMPLES, Figure, Interval, Part, bootstrap, mean, part
+from lmms_medtasks.statistics.bootstrap import RESAMPLES, Group, Interval, Statistic, bootstrap, group, mean
 
 
 @dataclass(frozen=True)
@@ -88,18 +88,19 @@ def win_rates(
 ) -> WinRates:
     """Win rates of all models in ``contests``, with intervals over clusters; all see the same resamples."""
     models = sorted({name for each in contests for name in (each.first, each.second)})
-    parts = {f"model {name}": _model_part(name, contests) for name in models}
+    groups = {f"model {name}": _model_group(name, contests) for name in models}
     for number, each in enumerate(contests):
-        parts[f"contest {number}"] = part(each.clusters, each.people, each.judge)
-    figures: dict[str, Figure] = {}
-    for name in parts:
-        figures[f"people {name}"] = Figure(_by_people, (name,))
-        figures[f"judge {name}"] = Figure(_by_judge, (name,))
-        figures[f"difference {name}"] = Figure(_difference, (name,))
+        groups[f"contest {number}"] = group(each.clusters, each.people, each.judge)
+    statistics: dict[str, Statistic] = {}
+    for name in groups:
+        statistics[f"people {name}"] = Statistic(_by_people, (name,))
+        statistics[f"judge {name}"] = Statistic(_by_judge, (name,))
+        statistics[f"difference {name}"] = Statistic(_difference, (name,))
     own = tuple(f"model {name}" for name in models)
-    figures["largest"] = Figure(_largest, own)
+    statistics["largest"] = Statistic(_largest, own)
     found = {
-        name: each.interval(level) for name, each in bootstrap(parts, figures, seed=seed, resamples=resamples).items()
+        name: each.interval(level)
+        for name, each in bootstrap(groups, statistics, seed=seed, resamples=resamples).items()
     }
 
     def of(name: str) -> ModelWins:
@@ -113,10 +114,11 @@ def win_rates(
 
 
 def _wins(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    return (np.sign(np.round(one - other, DECIMALS)) + 1) / 2
+    wins: np.ndarray = (np.sign(np.round(one - other, DECIMALS)) + 1) / 2
+    return wins
 
 
-def _model_part(name: str, contests: Sequence[Contest]) -> Part:
+def _model_group(name: str, contests: Sequence[Contest]) -> Group:
     clusters: list[str] = []
     columns: list[tuple[np.ndarray, np.ndarray]] = []
     for each in contests:
@@ -124,7 +126,7 @@ def _model_part(name: str, contests: Sequence[Contest]) -> Part:
             clusters += each.clusters
             columns.append((each.people, each.judge) if name == each.first else (1 - each.people, 1 - each.judge))
     people, judge = (np.concatenate([pair[side] for pair in columns]) for side in (0, 1))
-    return part(clusters, people, judge)
+    return group(clusters, people, judge)
 
 
 def _by_people(sums: np.ndarray) -> np.ndarray:
@@ -136,7 +138,8 @@ def _by_judge(sums: np.ndarray) -> np.ndarray:
 
 
 def _difference(sums: np.ndarray) -> np.ndarray:
-    return mean(sums) - mean(sums, 1)
+    difference: np.ndarray = mean(sums) - mean(sums, 1)
+    return difference
 
 
 def _largest(*models: np.ndarray) -> np.ndarray:

@@ -18,9 +18,8 @@ from lmms_medtasks.judges import registry as protocols
 from lmms_medtasks.judges.protocol import Protocol
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.statistics import calibration
-from lmms_medtasks.statistics.bootstrap import Figure as Statistic
-from lmms_medtasks.statistics.bootstrap import mean
-from lmms_medtasks.statistics.reliability import parts_and_statistics
+from lmms_medtasks.statistics.bootstrap import Statistic, mean
+from lmms_medtasks.statistics.reliability import groups_and_statistics
 from lmms_medtasks.statistics.votes import VoteTable, votes
 from lmms_medtasks.suites import judged, templates
 from lmms_medtasks.suites.estimates import Contrast, Count, Custom, Draw, Mean
@@ -77,7 +76,7 @@ def votes_of(rows: Samples) -> VoteTable:
 
 
 def _confidence(rows: Samples) -> Draw:
-    own = calibration.calibration_part(votes_of(rows))
+    own = calibration.calibration_group(votes_of(rows))
     return Draw(
         {"": own},
         {
@@ -88,7 +87,7 @@ def _confidence(rows: Samples) -> Draw:
 
 
 def _reliability(rows: Samples) -> Draw:
-    return Draw(*parts_and_statistics(votes_of(rows), "share"))
+    return Draw(*groups_and_statistics(votes_of(rows), "share"))
 
 
 def _robustness(measure: str) -> Contrast:

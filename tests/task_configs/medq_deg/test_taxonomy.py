@@ -140,18 +140,6 @@ def test_near_misses_stay_unmapped(name):
     assert taxonomy.fine_of(name) is None
 
 
-def test_what_is_unmapped_is_counted_by_the_name_given():
-    names = ["Counting", "Organ Recognition - Pelvic", "organ recognition - pelvic", "Modality Recognition", "", ""]
-    assert taxonomy.unmapped(iter(names)) == {
-        "Organ Recognition - Pelvic": 1,
-        "organ recognition - pelvic": 1,
-        "Modality Recognition": 1,
-        "": 2,
-    }
-    assert taxonomy.unmapped(names, level="mid") == {"Modality Recognition": 1, "": 2}
-    assert taxonomy.unmapped([]) == {}
-
-
 def test_the_bundled_questions_have_capabilities_of_table_4():
     text = resources.files("lmms_medtasks.baselines").joinpath("phantom_questions.yml").read_text("utf-8")
     named = {entry["capability"] for entry in yaml.safe_load(text)}

@@ -1,0 +1,353 @@
+"""Every number of the harness's table stands, to the last bit, wherever the report or the leaderboard prints it too.
+
+A place is named by the labels that a reader sees: table, row, column. What no view prints is listed by name, so that a
+new metric is either placed or left out on purpose.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import pytest
+
+from lmms_medtasks.board.collect import collect
+from lmms_medtasks.board.entries import Board
+from lmms_medtasks.board.site.tables import Links, Standings, apart, ranking, scores
+from lmms_medtasks.report import Options, build
+from lmms_medtasks.report.document import PUBLISHED, Cell, Column, Document, Table
+from lmms_medtasks.samples.result_files import Run
+
+REORDERED = 1e-12
+"""Largest difference of two means over the same numbers that are added in another order."""
+
+
+class Place(NamedTuple):
+    """Where a report prints a metric.
+
+    ``row``: patterns, each of which a text cell of the row fits, of one row only. ``column``: a pattern of its name.
+    ``factor``: what the harness's number is multiplied by there; 100 under a head with % or points, else 1, unless
+    given. ``end``: a cell's value, or an end of its interval. ``reordered``: the view adds the same numbers in another
+    order.
+    """
+
+    metric: str
+    table: str
+    row: tuple[str, ...]
+    column: str
+    factor: float | None = None
+    end: str = "value"
+    reordered: bool = False
+
+
+# --- Where each benchmark's report prints the metrics of a task -------------------------------------------------------
+
+FORMATS = {"detection_mcq": "A *", "detection_open": "B *", "referring_mcq": "C *", "referring_open": "D *",
+           "visual_referring": "E *"}  # fmt: skip
+
+
+def medobvious(task: str) -> Iterator[Place]:
+    rows = {"": "All questions", "_positive": "Positive", "_negative": "Negative",
+            **{f"_{name}": letter for name, letter in FORMATS.items()},
+            **{f"_t{tier}": f"T{tier}" for tier in range(1, 6)}}  # fmt: skip
+    for name, row in rows.items():
+        yield Place(f"accuracy{name}", "accuracies", (row,), "accuracy")
+    for name, column in {"positive": "positive", "negative": "negative", **FORMATS}.items():
+        yield Place(f"accuracy_{name}", "formats", ("this run*",), column)
+    for tier in range(1, 6):
+        yield Place(f"accuracy_t{tier}", "tiers", ("this run*",), f"T{tier}")
+    yield Place("questions", "accuracies", ("All questions",), "n")
+    yield Place("paper_average", "accuracies", ("The paper's Avg",), "accuracy")
+    yield Place("paper_average", "formats", ("this run*",), "Avg")
+    for asked in ("detection", "referring"):
+        yield Place(f"format_gap_{asked}", "gaps", (asked,), "gap")
+        for form, column in (("mcq", "multiple choice"), ("open", "open")):
+            if asked == "detection":  # of referring, the gap is over the items that have both forms
+                yield Place(f"accuracy_{asked}_{form}", "gaps", (asked,), column)
+    for name, row in {"": "both", "_positive": "grid with*", "_negative": "grids without*"}.items():
+        yield Place(f"consistency{name}", "agreements", (row,), "agree")
+    yield Place("false_alarm_rate", "alarms", ("all formats",), "false alarms")
+    yield Place("abstention_rate", "alarms", ("all formats",), "abstentions")
+
+
+LEVELS = (0, 1, 2)
+
+
+def medq_deg(task: str) -> Iterator[Place]:
+    for level in LEVELS:
+        row = (f"L{level}",)
+        yield Place(f"accuracy_l{level}", "levels", row, "accuracy")
+        yield Place(f"accuracy_l{level}", "table6", ("this run*",), f"L{level}", 100)
+        yield Place(f"accuracy_l{level}", "calibration", row, "accuracy")
+        yield Place(f"confidence_l{level}", "calibration", row, "confidence C")
+        yield Place(f"shift_l{level}", "calibration", row, "shift")
+        for name, column in (("ece_share_10", "ECE"), ("brier_share", "Brier"), ("aurc_share", "AURC")):
+            yield Place(f"{name}_l{level}", "calibration_errors", (*row, "majority share"), column)
+        if level:
+            yield Place(f"drop_l{level}", "levels", row, "minus L0", -100)
+            yield Place(f"drop_l{level}", "table6", ("this run*",), f"L{level}-L0", -100)
+    for name, table, printed in (("capability", "capabilities", "table2"), ("category", "categories", "table3")):
+        yield Place(f"{name}_macro", table, ("Average over these",), "accuracy")
+        yield Place(f"{name}_macro", printed, ("this run*",), "Avg.", 100)
+    yield Place("dke_intra_probability", "dke", ("all questions of both levels",), "probability")
+
+
+DIMENSIONS = ("sod", "fdd", "su", "tp", "cr", "ltg", "msi")
+SCORES = ("consistency", "coherence", "visual_accuracy", "ground_truth_correctness", "total")
+
+
+def med_cmr(task: str) -> Iterator[Place]:
+    end = "_noimage" if task.endswith("_noimage") else ""
+    yield Place("parse_rate", "replies", (task,), "parse rate")
+    yield Place("failed_requests", "replies", (task,), "failed")
+    if "circular" in task:
+        yield Place("circular_accuracy", "circular", ("right under every rotation",), "accuracy")
+    elif "mcq" in task:
+        table = f"mcq{end}"
+        yield Place("questions", table, ("All questions",), "questions")
+        yield Place("accuracy", table, ("All questions",), "accuracy")
+        yield Place("visual_mean", table, ("*visual dimensions",), "accuracy")
+        yield Place("reasoning_mean", table, ("*reasoning dimensions",), "accuracy")
+        for name in DIMENSIONS:
+            yield Place(f"accuracy_{name}", table, (f"*({name.upper()})",), "accuracy")
+            if not end:
+                yield Place(f"accuracy_{name}", "main", ("this run*",), name.upper(), 100)
+        if not end:
+            yield Place("accuracy", "main", ("this run*",), "MCQ All", 100)
+    else:
+        for name in SCORES:
+            yield Place(name, f"open{end}", (f"{name.replace('_', ' ').capitalize()} (*",), "mean")
+        yield Place("bound_worst", f"open{end}", ("Total*",), "missing as worst")
+        yield Place("bound_best", f"open{end}", ("Total*",), "missing as best")
+        for name in DIMENSIONS:
+            yield Place(f"total_{name}", f"open_dimensions{end}", (f"*({name.upper()})",), "total")
+        yield Place("both_parts", f"parts{end}", ("both",), "share")
+        yield Place("exact_match", f"parts{end}", ("final answer*",), "share")
+        yield Place("coverage", "judgements", (task,), "coverage")
+        yield Place("empty_replies", "judgements", (task,), "empty")
+        yield Place("failed_requests", "judgements", (task,), "failed requests")
+        if not end:
+            yield Place("total", "main", ("this run*",), "Open All")
+
+
+SHIFTS = {"slake_modality": "SLAKE, modality", "mimic_age": "MIMIC-CXR-VQA, age"}
+TESTS = {"iid": "i.i.d.", "ood": "OoD"}
+
+
+def sure_vqa(task: str) -> Iterator[Place]:
+    name = task.removeprefix("sure_").removesuffix("_noimage")
+    shift = SHIFTS[name]
+    published = f"published_{task.removeprefix('sure_')}"
+    yield Place("shared_images", "tests", (shift, "closed", "i.i.d."), "images in both tests")
+    for kind in ("closed", "open"):
+        yield Place(f"{kind}_rr", "robustness", (shift, kind), "RR")
+        if kind == "closed" or published == f"published_{name}":
+            yield Place(f"{kind}_rr", published, ("this run*",), f"{kind} RR")
+        for test, head in TESTS.items():
+            metric, row = f"{kind}_{test}", (shift, kind, head)
+            yield Place(metric, "robustness", (shift, kind), head)
+            if kind == "closed" or published == f"published_{name}":
+                yield Place(metric, published, ("this run*",), f"{kind} {head}")
+            yield Place(metric, "tests", row, "score")
+            yield Place(f"{metric}_worst", "tests", row, "missing as worst")
+            yield Place(f"{metric}_best", "tests", row, "missing as best")
+            yield Place(metric, "traditional", row, "judged score")
+            for score, column in (("exact_match", "exact match"), ("f1", "F1"), ("precision", "precision"),
+                                  ("recall", "recall"), ("bleu", "BLEU-1")):  # fmt: skip
+                yield Place(f"{metric}_{score}", "traditional", row, column)
+
+
+TASKS = {"t1": "I", "t2": "II", "t3": "III", "t4": "IV", "t5": "V", "t6": "VI", "t7": "VII", "t8": "VIII"}
+SITES = ("knee", "hip", "shoulder", "ankle", "elbow", "wrist", "spine")
+
+
+def bones_joints(task: str) -> Iterator[Place]:
+    if task == "bones_joints_structured":
+        # The harness's table has the mean of the tasks' numbers, the report the macro mean of one draw.
+        yield Place("accuracy", "gap", ("I to III *", "images"), "multiple choice", reordered=True)
+    elif task == "bones_joints_open":
+        yield Place("accuracy", "gap", ("I to III *", "images"), "open answers", reordered=True)
+    else:
+        number = TASKS[task.removeprefix("bones_joints_")[:2]]
+        group = f"{number}, no image" if task.endswith("_noimage") else number
+        row = (f"{group}: *",)
+        yield Place("questions", "tasks", row, "questions")
+        yield Place("accuracy", "tasks", row, "accuracy")
+        yield Place("accuracy_low", "tasks", row, "accuracy", end="low")
+        yield Place("accuracy_high", "tasks", row, "accuracy", end="high")
+        if group == number:
+            yield Place("accuracy", "main", ("this run*", "images"), number)
+        for site in SITES:
+            yield Place(f"accuracy_{site}", "sites", (site,), group)
+        yield Place("unclear_rate", "tasks", row, "Unclear")
+        yield Place("unanimous", "tasks", row, "all judgements agree")
+        yield Place("steps_found", "tasks", row, "steps found")
+        yield Place("bound_worst", "tasks", row, "missing as wrong")
+        yield Place("bound_best", "tasks", row, "missing as right")
+        if number not in ("I", "II", "III"):
+            yield Place("coverage", "judgements", (task,), "coverage")
+            yield Place("failed_requests", "judgements", (task,), "failed requests")
+
+
+# --- Runs -------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Case:
+    """A benchmark's run, and how many of its numbers must be found.
+
+    Attributes:
+        model, tasks, limit: what is run. places: from a task to where its metrics stand in the report.
+        in_report, on_board: least numbers of cells of the report and of the leaderboard that are compared.
+        unprinted: patterns of the metrics that the report does not print, of all tasks or ``task/metric``.
+        parts: what the first column of a part's CSV files calls a task, where that is not its name.
+    """
+
+    model: str
+    tasks: str
+    places: Callable[[str], Iterator[Place]]
+    in_report: int
+    on_board: int
+    unprinted: tuple[str, ...]
+    limit: str = ""
+    parts: Mapping[str, str] = field(default_factory=dict)
+
+
+CASES = {
+    "medobvious": Case(
+        "medtasks_random", "medobvious,medobvious_noimage", medobvious, 74, 40,
+        # The report counts replies by what was read, format by format.
+        ("parse_rate", "failed_requests"),
+    ),
+    "medq_deg": Case(
+        "medtasks_random", "medq_deg,medq_deg_calib", medq_deg, 42, 16,
+        # The report counts questions and replies level by level; of the Dunning-Kruger effect it says "yes" or "no".
+        ("questions", "parse_rate", "failed_requests", "identical_trials", "unmapped_capabilities", "dke_intra"),
+        limit="140", parts={"medq_deg": "simulated, T = 3", "medq_deg_calib": "simulated, T = 10"},
+    ),
+    "med_cmr": Case(
+        "medtasks_observer", "med_cmr,med_cmr_mcq_circular,med_cmr_mcq_noimage,med_cmr_open_noimage", med_cmr, 78, 58,
+        # The report has what was read of replies, only kinds that occur; the letters' shares and not their differences;
+        # judgements in place of open questions. Of rotated questions its mean is over questions, the harness's over
+        # their copies, of which questions with more options have more.
+        ("refused", "ambiguous", "without_*", "complete", "position_bias", "excess_?", "incomplete_questions",
+         "med_cmr_open*/questions", "med_cmr_mcq_circular/questions", "med_cmr_mcq_circular/accuracy"),
+    ),
+    "sure_vqa": Case(
+        "medtasks_observer", "sure_slake_modality,sure_mimic_age,sure_slake_modality_noimage", sure_vqa, 120, 27,
+        # The report counts by test and kind of question.
+        ("questions", "failed_requests", "*_judged"),
+    ),
+    "bones_joints": Case(
+        "medtasks_observer", "bones_joints,bones_joints_t3_image_noimage", bones_joints, 131, 106,
+        # The report has the shares of verdicts, only of those that occur.
+        ("parse_rate", "refused", "ambiguous", "complete", "went_on", "missed", "objected_otherwise",
+         "bones_joints_t[123]_*/failed_requests"),
+    ),
+}  # fmt: skip
+
+
+def harness_numbers(run: Run) -> Iterator[tuple[str, str, float | None]]:
+    """Task, metric and value of everything that the harness printed but its standard errors, which are its own."""
+    for task, values in run.tasks.items():
+        for key, value in values.items():
+            name, _, filtered = key.partition(",")
+            if filtered and "_stderr" not in name:
+                yield task, name, value if isinstance(value, int | float) else None
+
+
+class Pair(NamedTuple):
+    """A number of the harness, in the unit of the place where it should stand, and what stands there."""
+
+    name: str
+    expected: float | None
+    shown: float | None
+    reordered: bool = False
+
+    @property
+    def same(self) -> bool:
+        if self.expected is None or self.shown is None or not self.reordered:
+            return self.expected == self.shown
+        return abs(self.expected - self.shown) <= REORDERED * abs(self.expected)
+
+
+def table_of(document: Document, key: str, part: str) -> Table:
+    """The report's table of this key in the part that was made of these tasks."""
+    made_of = [(dict(each.origin).get("run task set", ""), table) for each, table in document.tables()]
+    found = [table for tasks, table in made_of if table.key == key and part in (tasks, *tasks.split(", "))]
+    assert len(found) == 1, (key, part, len(found))
+    return found[0]
+
+
+def cell_of(table: Table, row: tuple[str, ...], column: str) -> tuple[Column, Cell]:
+    """The one cell whose row has a text for each of these patterns, in the column of numbers that fits."""
+    rows = [each for each in table.rows if each.kind in ("run", "counts")]
+    for pattern in row:
+        texts = [[cell.value for cell in each.cells if isinstance(cell.value, str)] for each in rows]
+        rows = [each for each, own in zip(rows, texts, strict=True) if fnmatch.filter(own, pattern)]
+    heads = enumerate(table.columns)
+    places = [number for number, each in heads if each.kind == "number" and fnmatch.fnmatchcase(each.name, column)]
+    assert len(rows) == len(places) == 1, (table.key, row, column, len(rows), len(places))
+    return table.columns[places[0]], rows[0].cells[places[0]]
+
+
+def report_pairs(case: Case, run: Run, document: Document) -> tuple[list[Pair], set[str]]:
+    """Every number of the harness with what stands in each of its places, and the metrics that stand nowhere."""
+    pairs, unplaced = [], set()
+    tasks = run.content["configs"]
+    for task, metric, value in harness_numbers(run):
+        # A group's number stands in the part of its tasks.
+        part = case.parts.get(task, task if task in tasks else next(iter(tasks)))
+        places = [each for each in case.places(task) if each.metric == metric]
+        if not places:
+            unplaced.add(f"{task}/{metric}")
+        for place in places:
+            column, cell = cell_of(table_of(document, place.table, part), place.row, place.column)
+            factor = place.factor or (100 if column.unit in ("%", "points") else 1)
+            expected = None if value is None else factor * value
+            name = f"{task}, {metric}: {place.table}, {place.row}, {column.head}"
+            pairs.append(Pair(name, expected, getattr(cell, place.end), place.reordered))
+    return pairs, unplaced
+
+
+def board_pairs(run: Run, board: Board) -> Iterator[Pair]:
+    """What stands in the tables of the leaderboard's pages, unrounded, with the harness's number."""
+    harness = {(task, metric): value for task, metric, value in harness_numbers(run)}
+    standings, links = Standings(board, 0), Links(lambda model: "", lambda suite: "")
+    [model] = board.models
+    for row in scores(model.key, standings, links).rows:
+        task, metric, shown = (cell.value for cell in row.cells[:3])
+        value = harness[task, metric]
+        factor = board.scale(task, metric).factor
+        yield Pair(f"{task}, {metric}: a model's scores", None if value is None else factor * value, shown)
+    for entry in board.entries:
+        table = ranking(entry.task, standings, links) or apart(entry.task, standings, links)
+        [row] = [each for each in table.rows if each.kind not in PUBLISHED]
+        for column, cell in zip(table.columns, row.cells, strict=True):
+            metric = {"answers read": "parse_rate", "judged": "coverage"}.get(column.name, column.name)
+            if (entry.task, metric) in harness:
+                value = harness[entry.task, metric]
+                factor = 100 if column.unit == "%" else 1
+                yield Pair(f"{entry.task}, {metric}: ranking", None if value is None else factor * value, cell.value)
+
+
+@pytest.mark.parametrize("suite", CASES)
+def test_report_and_leaderboard_print_the_harness_numbers(suite, harness):
+    case = CASES[suite]
+    limit = ("--limit", case.limit) if case.limit else ()
+    done = harness("--model", case.model, "--tasks", case.tasks, *limit, MEDTASKS_JUDGE="lexical")
+    reported, unplaced = report_pairs(case, done.run, build([done.folder], Options()))
+    on_board = list(board_pairs(done.run, collect([done.folder])))
+    assert [each for each in (*reported, *on_board) if not each.same] == []
+    patterns = [each if "/" in each else f"*/{each}" for each in case.unprinted]
+    assert [name for name in sorted(unplaced) if not any(fnmatch.fnmatchcase(name, each) for each in patterns)] == []
+    assert [each for each in patterns if not fnmatch.filter(unplaced, each)] == []
+    numbers = [sum(each.expected is not None for each in pairs) for pairs in (reported, on_board)]
+    assert numbers[0] >= case.in_report and numbers[1] >= case.on_board, numbers
+
+
+def test_a_bit_is_a_difference():
+    assert not Pair("", 0.3, 0.1 + 0.2).same and Pair("", 0.3, 0.1 + 0.2, reordered=True).same
+    assert not Pair("", None, 0.0).same and not Pair("", 0.0, None, reordered=True).same
