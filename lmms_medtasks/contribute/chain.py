@@ -12,9 +12,6 @@ from lmms_medtasks.contribute import nodes, places
 from lmms_medtasks.contribute.problems import Findings, nearest
 from lmms_medtasks.contribute.templates import including
 
-MOST_FILES = 20
-"""YAMLs that a task may be made of; files that include others twice would be read without end."""
-
 
 @dataclass(frozen=True)
 class Entry:
@@ -79,10 +76,6 @@ def on_template(hook: object) -> bool:
 
 
 def _join(path: Path, folder: Path, chain: Chain, above: tuple[Path, ...], found: Findings) -> bool:
-    if len(chain.files) == MOST_FILES:
-        found.add(path, f"{chain.path.name} is made of more than {MOST_FILES} files: a task needs two or three")
-    if len(chain.files) >= MOST_FILES:
-        return False
     chain.files.append(path)
     root = nodes.read(path, found)
     if root is None:
@@ -110,8 +103,6 @@ def _include(path: Path, node: yaml.Node, folder: Path, chain: Chain, above: tup
     for name in reversed(names):  # the first of several counts most, as in the harness
         target = _target(path, name, nodes.line(node), folder, above, found)
         done = target is not None and _join(target, folder, chain, above, found) and done
-        if len(chain.files) >= MOST_FILES:
-            return False
     return done
 
 

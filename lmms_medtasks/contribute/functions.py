@@ -47,7 +47,7 @@ def check(entry: Entry, key: str, dotted: str, arity: tuple[int, int], found: Fi
         _check_ours(entry, module, name, arity, where, found)
     elif module.split(".")[0] == _HARNESS:
         _check_harness(entry, module, where, found)
-    elif "." not in module and not _is_installed(module):
+    elif "." not in module and importlib.util.find_spec(module) is None:
         there = [path.stem for path in entry.file.parent.glob("*.py")]
         found.add(entry.file, f"there is no {module}.py beside the YAML, and no module {module!r}",
                   near=nearest(module, there), **where)  # fmt: skip
@@ -56,19 +56,12 @@ def check(entry: Entry, key: str, dotted: str, arity: tuple[int, int], found: Fi
                   level="warning", **where)  # fmt: skip
 
 
-def _is_installed(module: str) -> bool:
-    try:
-        return importlib.util.find_spec(module) is not None
-    except ValueError:  # __main__, which is another program when the harness runs
-        return False
-
-
 def _check_local(
     entry: Entry, path: Path, name: str, arity: tuple[int, int], where: dict[str, Any], found: Findings
 ) -> None:
     try:
         tree = ast.parse(path.read_bytes())
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    except (SyntaxError, ValueError):
         return  # told once for the file, by python_files
     defined = _defined(tree)
     if name not in defined:

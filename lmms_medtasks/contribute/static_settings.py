@@ -125,9 +125,6 @@ def _of_ours(name: str) -> Any:
 
 
 def _check_file(path: Path, default: Entry, template: templates.Template | None, found: Findings) -> None:
-    if path.stat().st_size > nodes.LARGEST:
-        found.add(path, f"{path.stat().st_size:,} bytes, at most {nodes.LARGEST:,}: that is no prompt")
-        return
     try:
         text = path.read_text("utf-8")
     except UnicodeDecodeError as error:
