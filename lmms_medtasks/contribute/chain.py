@@ -46,6 +46,19 @@ class Chain:
     def value(self, key: str, default: Any = None) -> Any:
         return self.entries[key].value if key in self.entries else default
 
+    def place(self, location: tuple[str | int, ...]) -> tuple[Path, int | None]:
+        """The file and line of what a location leads to, or of the last part of the way to it that is there."""
+        if not location or location[0] not in self.entries:
+            return self.path, None
+        entry = self.entries[str(location[0])]
+        for part in location[1:]:
+            if isinstance(part, int) and isinstance(entry.node, yaml.SequenceNode):
+                node = entry.node.value[part]
+                entry = Entry(entry.file, node, node)
+            else:
+                entry = inner(entry).get(str(part), entry)
+        return entry.file, entry.line
+
     @property
     def plain(self) -> dict[str, Any]:
         return {key: entry.value for key, entry in self.entries.items()}

@@ -14,6 +14,7 @@ from typing import Any
 
 from lmms_medtasks.contribute import tables, templates
 from lmms_medtasks.contribute.adapter import from_columns
+from lmms_medtasks.contribute.templates import binding
 from lmms_medtasks.contribute.templates import settings as schema
 from lmms_medtasks.errors import UserError, unknown
 
@@ -53,6 +54,7 @@ def write(wanted: Wanted) -> list[Path]:
     _check_name(wanted.name)
     template = templates.get(wanted.template)
     schema.check(wanted.settings, "new")
+    binding.check_fit({**template.settings, **wanted.settings}, template, "new")
     have = _columns(wanted)
     _check_columns(wanted, template, have)
     files = _files(wanted, template)

@@ -6,6 +6,7 @@ What the harness's loader would choke on, or take for something else, is a probl
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -116,8 +117,14 @@ def items(node: yaml.MappingNode) -> dict[str, tuple[yaml.Node, yaml.Node]]:
     return {str(key.value): (key, value) for key, value in node.value}
 
 
-class Function(str):
+@dataclass(frozen=True)
+class Function:
     """What stands after ``!function``."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
 
 
 def plain(node: yaml.Node) -> Any:
