@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from lmms_medtasks.contribute import nodes, places
+from lmms_medtasks.contribute import nodes, places, templates
 from lmms_medtasks.contribute.problems import Findings, nearest
 from lmms_medtasks.contribute.templates import including
 
@@ -83,9 +83,7 @@ def follow(path: Path, folder: Path, found: Findings) -> Chain | None:
 
 def on_template(hook: object) -> bool:
     """Whether a scoring hook, as a YAML names it, is a template's."""
-    return str(hook).startswith(
-        ("lmms_medtasks.contribute.templates.choice.", "lmms_medtasks.contribute.templates.judged.")
-    )
+    return str(hook).rpartition(".")[0] in templates.TEMPLATE_OF_HOOK
 
 
 def _join(path: Path, folder: Path, chain: Chain, above: tuple[Path, ...], found: Findings) -> bool:

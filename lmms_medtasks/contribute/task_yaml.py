@@ -15,20 +15,16 @@ from typing import Annotated, Any, ClassVar
 from pydantic import AfterValidator, ConfigDict, Field, PlainValidator, model_validator
 
 from lmms_medtasks.contribute import strict_model, templates
-from lmms_medtasks.contribute.chain import Chain, follow
+from lmms_medtasks.contribute.chain import Chain, follow, on_template
 from lmms_medtasks.contribute.nodes import Function
 from lmms_medtasks.contribute.problems import Findings, Problem, nearest
 from lmms_medtasks.contribute.strict_model import OPTIONAL, OneOf, StrictModel, Texts, Wrong, refused
-from lmms_medtasks.contribute.templates import binding
+from lmms_medtasks.contribute.templates import binding, csv_text
 from lmms_medtasks.contribute.templates.including import LOCAL, SETTINGS
 from lmms_medtasks.contribute.templates.settings import Settings
 from lmms_medtasks.errors import UserError
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
-_TEMPLATE_OF_HOOK = {
-    "lmms_medtasks.contribute.templates.choice": "multiple_choice",
-    "lmms_medtasks.contribute.templates.judged": "open",
-}
 
 
 @dataclass(frozen=True)
@@ -188,6 +184,10 @@ class Task(StrictModel):
         if "/" not in self.dataset_path and self.dataset_path not in LOCAL and not kwargs.load_from_disk:
             yield Wrong("no loader of that name, and no hub's owner/name", ("dataset_path",), self.dataset_path,
                         LOCAL, nearest(self.dataset_path, LOCAL))  # fmt: skip
+        if self.dataset_path == "csv":
+            for name in csv_text.refused_options(kwargs.model_extra or {}):
+                yield Wrong(csv_text.AS_TEXT, ("dataset_kwargs", name), (kwargs.model_extra or {})[name],
+                            csv_text.OPTIONS)  # fmt: skip
         if kwargs.data_files is None:
             if self.dataset_path in LOCAL:
                 yield Wrong(f"is missing: {self.dataset_path} reads files", at)
@@ -242,8 +242,8 @@ class TaskOnTemplate(Task):
             message = "wanted the template's one filter, take_first_k: its scoring reads whole replies"
             yield Wrong(message, ("filter_list",), functions)
         module = self.process_results.name.rpartition(".")[0]
-        template = templates.get(self.metadata.template or _TEMPLATE_OF_HOOK[module])
-        if template.kind != templates.get(_TEMPLATE_OF_HOOK[module]).kind:
+        template = templates.get(self.metadata.template or templates.TEMPLATE_OF_HOOK[module])
+        if template.kind != templates.get(templates.TEMPLATE_OF_HOOK[module]).kind:
             yield Wrong(f"is not scored by {module}, its hook", ("metadata", "template"), template.name)
             return
         given = self.lmms_eval_specific_kwargs
@@ -258,7 +258,7 @@ def model_of(values: Mapping[str, Any]) -> type[StrictModel]:
     """The model for a YAML, by what it says."""
     if isinstance(values.get("task"), list):
         return Group
-    if str(values.get("process_results")).rpartition(".")[0] in _TEMPLATE_OF_HOOK:
+    if on_template(values.get("process_results")):
         return TaskOnTemplate
     hooks = [values.get(key) for key in ("doc_to_text", "doc_to_visual", "process_results")]
     ours = any(isinstance(hook, Function) and hook.name.startswith("lmms_medtasks.") for hook in hooks)
@@ -273,7 +273,7 @@ def problems(chain: Chain) -> list[Problem]:
 
 def template_of(chain: Chain) -> templates.Template | None:
     """The template that a YAML's metadata names, or the plain one of its scoring hook; None where that is another."""
-    plain = _TEMPLATE_OF_HOOK.get(str(chain.value("process_results")).rpartition(".")[0])
+    plain = templates.TEMPLATE_OF_HOOK.get(str(chain.value("process_results")).rpartition(".")[0])
     return templates.get((chain.value("metadata") or {}).get("template", plain)) if plain else None
 
 
