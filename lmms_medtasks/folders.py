@@ -64,7 +64,35 @@ def _from_file(path: Path) -> ModuleType:
 
 @functools.cache
 def read_yaml(path: Path) -> Any:
-    """What a YAML file of a benchmark's folder says, read once a process; don't change it."""
+    """What a YAML file of a benchmark's folder says, read once a process; don't change it. As :func:`load_yaml`."""
+    return load_yaml(path)
+
+
+def load_yaml(path: Path) -> Any:
+    """What a YAML file says.
+
+    Raises UserError, with file and line, where it can't be read, or a key stands twice in a mapping: only the last one
+    would count.
+    """
     import yaml
 
-    return yaml.safe_load(path.read_text("utf-8"))
+    try:
+        text = path.read_text("utf-8")
+        waiting = [yaml.compose(text, yaml.SafeLoader)]
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise UserError(f"Can't read {path}: {error}") from error
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, yaml.SequenceNode):
+            waiting += node.value
+        elif isinstance(node, yaml.MappingNode):
+            waiting += [value for _, value in node.value]
+            first_lines: dict[str, int] = {}
+            for key, _ in node.value:
+                name, line = str(key.value), key.start_mark.line + 1
+                if name in first_lines:
+                    raise UserError(
+                        f"{path}, line {line}: the key {name!r} stands on line {first_lines[name]} already."
+                    )
+                first_lines[name] = line
+    return yaml.safe_load(text)

@@ -28,18 +28,23 @@ def settings_page() -> str:
         "# What a YAML may say",
         "",
         "Under `lmms_eval_specific_kwargs: default` of a task on a template. Made from",
-        "[settings.yml](../../lmms_medtasks/suites/templates/settings.yml); the code checks every task by it.",
+        "[settings.py](../../lmms_medtasks/suites/templates/settings.py); the code checks every task by it.",
         "",
     ]
-    for name, row in schema.table().items():
-        allowed = [f"`{each}`" for each in schema.allowed(row)]
-        lines += [f"## {name}", "", " ".join(row["about"].split()), "", f"- Type: {row['type']}"]
+    for name, field in schema.Settings.model_fields.items():
+        allowed = [f"`{each}`" for each in schema.allowed(name)]
+        lines += [f"## {name}", "", str(field.description), "", f"- Type: {_type(field.annotation)}"]
         lines += [f"- Allowed: {', '.join(allowed)}"] if allowed else []
-        lines += [f"- Where nothing is said: `{json.dumps(row['default'])}`"] if "default" in row else []
-        lines += [f"- Example: `{name}: {_inline(row['example'])}`", ""]
+        lines += [f"- Where nothing is said: `{json.dumps(field.default)}`"] if field.default is not None else []
+        lines += [f"- Example: `{name}: {_inline((field.examples or [''])[0])}`", ""]
     lines += ["## Parsers", "", "| `parser` | What it reads |", "|---|---|"]
     lines += [f"| `{name}` | {parser.about} |" for name, parser in PARSERS.items()]
     return "\n".join(lines) + "\n"
+
+
+def _type(annotation: Any) -> str:
+    words = {str: "a text", int: "a whole number", bool: "true or false", str | list[str]: "a text or a list of texts"}
+    return words[annotation] if annotation in words else f"a mapping with {', '.join(annotation.model_fields)}"
 
 
 def templates_page() -> str:

@@ -8,12 +8,9 @@ from typing import Any
 
 import yaml
 
-from lmms_medtasks.contribute import nodes, places
+from lmms_medtasks.contribute import nodes, places, templates
 from lmms_medtasks.contribute.problems import Findings, nearest
 from lmms_medtasks.suites.templates import including
-
-MOST_FILES = 20
-"""YAMLs that a task may be made of; files that include others twice would be read without end."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +46,19 @@ class Chain:
     def value(self, key: str, default: Any = None) -> Any:
         return self.entries[key].value if key in self.entries else default
 
+    def place(self, location: tuple[str | int, ...]) -> tuple[Path, int | None]:
+        """The file and line of what a location leads to, or of the last part of the way to it that is there."""
+        if not location or location[0] not in self.entries:
+            return self.path, None
+        entry = self.entries[str(location[0])]
+        for part in location[1:]:
+            if isinstance(part, int) and isinstance(entry.node, yaml.SequenceNode):
+                node = entry.node.value[part]
+                entry = Entry(entry.file, node, node)
+            else:
+                entry = inner(entry).get(str(part), entry)
+        return entry.file, entry.line
+
     @property
     def plain(self) -> dict[str, Any]:
         return {key: entry.value for key, entry in self.entries.items()}
@@ -73,16 +83,10 @@ def follow(path: Path, folder: Path, found: Findings) -> Chain | None:
 
 def on_template(hook: object) -> bool:
     """Whether a scoring hook, as a YAML names it, is a template's."""
-    return str(hook).startswith(
-        ("lmms_medtasks.harness.template_hooks.choice.", "lmms_medtasks.harness.template_hooks.judged.")
-    )
+    return str(hook).rpartition(".")[0] in templates.TEMPLATE_OF_HOOK
 
 
 def _join(path: Path, folder: Path, chain: Chain, above: tuple[Path, ...], found: Findings) -> bool:
-    if len(chain.files) == MOST_FILES:
-        found.add(path, f"{chain.path.name} is made of more than {MOST_FILES} files: a task needs two or three")
-    if len(chain.files) >= MOST_FILES:
-        return False
     chain.files.append(path)
     root = nodes.read(path, found)
     if root is None:
@@ -110,8 +114,6 @@ def _include(path: Path, node: yaml.Node, folder: Path, chain: Chain, above: tup
     for name in reversed(names):  # the first of several counts most, as in the harness
         target = _target(path, name, nodes.line(node), folder, above, found)
         done = target is not None and _join(target, folder, chain, above, found) and done
-        if len(chain.files) >= MOST_FILES:
-            return False
     return done
 
 

@@ -11,18 +11,39 @@ import importlib
 import importlib.util
 import inspect
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
 
+from pydantic.fields import FieldInfo
+
 from lmms_medtasks import folders
-from lmms_medtasks.contribute import places
-from lmms_medtasks.contribute.chain import Entry
+from lmms_medtasks.contribute import places, task_yaml
+from lmms_medtasks.contribute.chain import Chain, Entry, inner
+from lmms_medtasks.contribute.nodes import Function
 from lmms_medtasks.contribute.problems import Findings, nearest
 
 _OURS = "lmms_medtasks"
 _CONFIGS = "lmms_medtasks.task_configs."
 _HARNESS = "lmms_eval"
+
+
+def check_all(chain: Chain, wrong: Collection[str], found: Findings) -> None:
+    """Check every function that a task names; ``wrong``: keys whose values are not what they should be."""
+    for key, field in task_yaml.Task.model_fields.items():
+        if key in chain.entries and key not in wrong:
+            _check(chain.entries[key], key, field, found)
+    if "metric_list" in chain.entries and "metric_list" not in wrong:
+        rows = chain.entries["metric_list"]
+        for node in rows.node.value:
+            row = inner(Entry(rows.file, node, node))["aggregation"]
+            _check(row, "metric_list.aggregation", task_yaml.MetricRow.model_fields["aggregation"], found)
+
+
+def _check(entry: Entry, key: str, field: FieldInfo, found: Findings) -> None:
+    called_with = next((each for each in field.metadata if isinstance(each, task_yaml.Arguments)), None)
+    if called_with and isinstance(entry.value, Function):
+        check(entry, key, entry.value.name, (called_with.least, called_with.most), found)
 
 
 def check(entry: Entry, key: str, dotted: str, arity: tuple[int, int], found: Findings) -> None:
@@ -47,7 +68,7 @@ def check(entry: Entry, key: str, dotted: str, arity: tuple[int, int], found: Fi
         _check_ours(entry, module, name, arity, where, found)
     elif module.split(".")[0] == _HARNESS:
         _check_harness(entry, module, where, found)
-    elif "." not in module and not _is_installed(module):
+    elif "." not in module and importlib.util.find_spec(module) is None:
         there = [path.stem for path in entry.file.parent.glob("*.py")]
         found.add(entry.file, f"there is no {module}.py beside the YAML, and no module {module!r}",
                   near=nearest(module, there), **where)  # fmt: skip
@@ -56,19 +77,12 @@ def check(entry: Entry, key: str, dotted: str, arity: tuple[int, int], found: Fi
                   level="warning", **where)  # fmt: skip
 
 
-def _is_installed(module: str) -> bool:
-    try:
-        return importlib.util.find_spec(module) is not None
-    except ValueError:  # __main__, which is another program when the harness runs
-        return False
-
-
 def _check_local(
     entry: Entry, path: Path, name: str, arity: tuple[int, int], where: dict[str, Any], found: Findings
 ) -> None:
     try:
         tree = ast.parse(path.read_bytes())
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    except (SyntaxError, ValueError):
         return  # told once for the file, by python_files
     defined = _defined(tree)
     if name not in defined:

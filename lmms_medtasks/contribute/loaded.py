@@ -124,7 +124,7 @@ def config(chain: Chain) -> dict[str, Any]:
 def _built(value: Any, folder: Path) -> Any:
     """``value`` with functions in place of their names; ``folder`` is where the YAML lies that names them."""
     if isinstance(value, nodes.Function):
-        return _function(value, folder)
+        return _function(value.name, folder)
     if isinstance(value, dict):
         return {key: _built(each, folder) for key, each in value.items()}
     return [_built(each, folder) for each in value] if isinstance(value, list) else value

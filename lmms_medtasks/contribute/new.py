@@ -12,8 +12,10 @@ from pathlib import Path
 from string import Template as Text
 from typing import Any
 
-from lmms_medtasks.contribute import tables
+from lmms_medtasks.contribute import tables, templates
 from lmms_medtasks.data.adapter import from_columns
+from lmms_medtasks.harness.template_hooks import binding
+from lmms_medtasks.suites.templates import settings as schema
 from lmms_medtasks.errors import UserError, unknown
 from lmms_medtasks.suites import templates
 from lmms_medtasks.suites.templates import settings as schema
@@ -54,6 +56,7 @@ def write(wanted: Wanted) -> list[Path]:
     _check_name(wanted.name)
     template = templates.get(wanted.template)
     schema.check(wanted.settings, "new")
+    binding.check_fit({**template.settings, **wanted.settings}, template, "new")
     have = _columns(wanted)
     _check_columns(wanted, template, have)
     files = _files(wanted, template)

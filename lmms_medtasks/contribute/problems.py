@@ -30,12 +30,13 @@ class Problem:
     def __str__(self) -> str:
         file = self.file if self.file.isprintable() else repr(self.file)
         place = file if self.line is None else f"{file}:{self.line}"
-        parts = [f"{place}: {self.level}"]
-        if self.key:
-            parts.append(self.key if self.value is None else f"{self.key}: {_short(self.value)}")
-        elif self.value is not None:
-            parts.append(_short(self.value))
-        text = ": ".join(parts) + f": {self.message}"
+        return f"{place}: {self.level}: {self.text}"
+
+    @property
+    def text(self) -> str:
+        """The problem without its place."""
+        said = [] if self.value is None else [_short(self.value)]
+        text = ": ".join([*([self.key] if self.key else []), *said, self.message])
         text += "" if text.endswith((".", "?")) else "."
         if self.near:
             text += f" Did you mean {self.near!r}?"

@@ -26,8 +26,6 @@ def broken(folder: Path, case: dict) -> Path:
         path.write_text(case["write"], "utf-8")
     elif "bytes" in case:
         path.write_bytes(bytes.fromhex(case["bytes"]))
-    elif "size" in case:
-        path.write_bytes(b" " * case["size"])
     elif "rename" in case:
         target = folder / f"{case['rename']}.yaml"
         shutil.move(path, target)

@@ -83,7 +83,7 @@ def test_a_generation_setting_of_nothing_is_refused(chest_side):
     """The harness would end replies at the first blank line."""
     append(chest_side / "chest_side.yaml", "generation_kwargs: {until: null}\n")
     assert any("generation_kwargs.until" in str(each) for each in validate(chest_side, static_only=True).errors)
-    with pytest.raises(UserError, match="until: null"):
+    with pytest.raises(UserError, match=r"chest_side.yaml:16: .*until: .null"):
         in_harness(chest_side, "chest_side")
 
 
@@ -114,3 +114,21 @@ def test_a_mistake_in_an_included_setting_is_told_with_its_own_file(chest_side):
     change(chest_side / "chest_side_noimage.yaml", "    parser: option\n", "")
     files = {each.file for each in validate(chest_side, static_only=True).errors}
     assert {str(file).rpartition("/")[2] for file in files} == {"chest_side.yaml"}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "said"),
+    [
+        ("test_split: test\n", "test_split: test\ntest_split: train\n", 8, "stands on line 7 already"),
+        ("test_split: test\n", "test_split: test\nfull_doc: true\n", 8, "Did you mean 'full_docs'?"),
+        ("parser: option", "parser: optoin", 11, "Did you mean 'option'?"),
+        ("version: 1.0", "version: one", 15, "wanted a number"),
+    ],
+)
+def test_a_run_refuses_what_validate_refuses_with_the_same_line(old, new, line, said, chest_side):
+    change(chest_side / "chest_side.yaml", old, new)
+    expected = [str(each) for each in validate(chest_side / "chest_side.yaml", static_only=True).errors]
+    with pytest.raises(UserError) as error:
+        in_harness(chest_side, "chest_side")
+    assert str(error.value).splitlines() == expected
+    assert expected[0].startswith(f"chest_side.yaml:{line}: error: ") and said in expected[0]

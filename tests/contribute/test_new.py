@@ -72,7 +72,9 @@ def test_nothing_is_overwritten(chest_side):
         ({"template": "multiple_choise"}, "Did you mean 'multiple_choice'?"),
         ({"dataset": "nowhere.csv"}, "no such file"),
         ({"columns": {"image": "img", "question": "quest"}}, "Unknown column 'quest'"),
-        ({"settings": {"severity": 7}}, "no such severity: severity: 7. Allowed: 0, 1, 2"),
+        ({"settings": {"severity": 7}}, "severity: '7': no such severity. Allowed: 0, 1, 2"),
+        ({"settings": {"judge": "open_answer"}}, "judge is not for the template 'multiple_choice'"),
+        ({"template": "shift_pair"}, "the template 'shift_pair' needs"),
         ({"settings": {"shift": {"column": "unti", "iid": 0, "ood": 1}}}, "Did you mean 'unit'?"),
     ],
 )

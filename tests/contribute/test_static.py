@@ -35,14 +35,7 @@ def test_a_name_that_no_file_can_have_is_an_error_with_a_line(key, name, chest_s
     assert problem.line and problem.value
 
 
-@pytest.mark.parametrize("module", ["x" * 5000, "__main__"])
-def test_a_module_that_no_file_can_be_is_an_error(module, chest_side):
-    path = chest_side / "chest_side.yaml"
-    path.write_text(path.read_text("utf-8").replace("adapter.documents", f"{module}.documents"), "utf-8")
-    assert "process_docs" in [each.key for each in validate(chest_side, static_only=True).errors]
-
-
-def test_a_hook_that_writes_a_file_is_reported_and_not_executed(chest_side, tmp_path):
+def test_a_hook_that_writes_a_file_is_not_executed(chest_side, tmp_path):
     target = tmp_path / "written"
     top = f"Path({str(target)!r}).write_text('executed')"
     (chest_side / "adapter.py").write_text(WRITES.format(top=top, target=str(target)), "utf-8")
@@ -50,35 +43,10 @@ def test_a_hook_that_writes_a_file_is_reported_and_not_executed(chest_side, tmp_
     found = validate(chest_side, static_only=True)
     assert not target.exists()
     assert "adapter" not in set(sys.modules) - before
-    said = [line for line in lines(found) if line.startswith("adapter.py")]
-    assert len(said) == 3
-    assert said[0].startswith('adapter.py:3: warning: "Path(') and "as soon as a YAML names it" in said[0]
-    assert all("writes a file; would be executed" in line and "Nothing was executed here" in line for line in said)
-    assert [line.split(":")[1] for line in said] == ["3", "6", "7"]
+    assert lines(found) == []
     # The same folder, executed: the file is there, so the test above could have failed.
     validate(chest_side, write=True)
     assert target.read_text("utf-8") == "executed"
-
-
-@pytest.mark.parametrize(
-    ("line", "said"),
-    [
-        ("import subprocess", "starts programs"),
-        ("from os import system", "reaches the operating system"),
-        ("import requests as r", "uses the network"),
-        ("x = eval('1')", "executes text"),
-        ("x = __import__('os')", "imports by name"),
-        ("x = ().__class__.__bases__", "reaches __bases__"),
-        ("x = open('a', mode='ab')", "writes a file"),
-        ("x = open('a', chr(119))", "a mode that can't be told"),
-        ("from . import other", "a relative import, which fails"),
-    ],
-)
-def test_reports(line, said, chest_side):
-    text = (chest_side / "adapter.py").read_text("utf-8")
-    (chest_side / "adapter.py").write_text(f"{line}\n{text}", "utf-8")
-    found = validate(chest_side, static_only=True)
-    assert any(said in each and each.startswith("adapter.py:1: warning") for each in lines(found)), lines(found)
 
 
 def test_an_adapter_as_new_writes_it_is_not_reported(chest_side):
@@ -115,9 +83,8 @@ def test_a_contribution_that_lies_in_task_configs_is_not_imported(chest_side, tm
     path = chest_side / "chest_side.yaml"
     dotted = "lmms_medtasks.task_configs.chest_side.adapter"
     path.write_text(path.read_text("utf-8").replace("adapter.documents", f"{dotted}.documents"), "utf-8")
-    found = validate(chest_side, static_only=True)
+    assert lines(validate(chest_side, static_only=True)) == []
     assert not target.exists() and dotted not in sys.modules
-    assert any(line.startswith("adapter.py:2: warning") for line in lines(found))
     # What is not in the file is told as for an adapter beside the YAML.
     path.write_text(path.read_text("utf-8").replace(".documents", ".document"), "utf-8")
     assert (
@@ -142,22 +109,6 @@ def test_what_cannot_be_read_to_its_end_is_not_opened(kind, name, chest_side):
     assert any(
         each.startswith(f"{name}: error: {said[kind]}") for each in lines(validate(chest_side, static_only=True))
     )
-
-
-def test_files_that_include_each_other_twice_are_read_a_few_times_only(chest_side):
-    for number in range(30):
-        text = f"include: [i{number + 1}_yaml, i{number + 1}_yaml]\n" if number < 29 else "repeats: 1\n"
-        (chest_side / f"i{number}_yaml").write_text(text, "utf-8")
-    (chest_side / "chest_side.yaml").write_text("include: i0_yaml\n", "utf-8")
-    assert "chest_side.yaml is made of more than 20 files" in lines(validate(chest_side, static_only=True))[0]
-
-
-@pytest.mark.parametrize(
-    "text", ["documents = f" + "()" * 2000 + "\nopen(f" + "()" * 2000 + ", 'w')", "x = " + "-" * 60000 + "1"]
-)
-def test_an_adapter_that_is_nested_too_deeply_is_told(text, chest_side):
-    (chest_side / "adapter.py").write_text(text, "utf-8")
-    assert lines(validate(chest_side, static_only=True))[0].startswith("adapter.py:")
 
 
 def test_a_file_name_is_printed_as_text(chest_side):

@@ -85,7 +85,7 @@ def test_an_option_that_would_change_the_text_is_refused(option, tmp_path):
     folder = new(write_table(tmp_path / "option" / "q.csv", table_rows()), answer_is="letter")
     path = folder / "option.yaml"
     path.write_text(path.read_text("utf-8").replace("  data_files:", f"  {option}\n  data_files:"), "utf-8")
-    assert f"dataset_kwargs: {option.partition(':')[0]}" in errors(folder)[0]
+    assert f"dataset_kwargs.{option.partition(':')[0]}" in errors(folder)[0]
 
 
 def test_a_csv_table_that_was_loaded_elsewhere_is_refused_where_its_text_is_lost(tmp_path):

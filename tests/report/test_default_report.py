@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import subprocess
 import sys
 from pathlib import Path
 
@@ -217,17 +218,32 @@ REPORT = Report((View("mine", "Mine", (TABLE,)),), ())
 """
 
 
-def test_a_report_in_the_folder_counts(tmp_path):
+def folder_with_a_report(tmp_path, name, column):
+    """A run on its task, and the folder of a benchmark with measures.py and a report.py with this column."""
     asked = [(document(n), ["AB"[n % 2]]) for n in range(4)]
-    path = runs.write_run(tmp_path / "runs", {"mine_task": {"template": "multiple_choice", "asked": asked}})
-    folder = own_folder(tmp_path, "mine", OWN.replace('"own"', '"mine"').replace("stars", "accuracy"))
+    path = runs.write_run(tmp_path / "runs", {f"{name}_task": {"template": "multiple_choice", "asked": asked}})
+    folder = own_folder(tmp_path, name, OWN.replace('"own"', f'"{name}"').replace("stars", "accuracy"))
     measured = (folder / "measures.py").read_text("utf-8")
     more = "from lmms_medtasks.suites.templates.measures import CHOICE_MEASURES\n"
     own = '(Measure("accuracy", low=1, high=5, unit="accuracy", digits=2),)'
     assert own in measured
     (folder / "measures.py").write_text(more + measured.replace(own, "CHOICE_MEASURES"), "utf-8")
-    (folder / "report.py").write_text(REPORT.format(name="mine"), "utf-8")
+    (folder / "report.py").write_text(REPORT.format(name=name).replace("Mean()", column), "utf-8")
     registry.give([folder])
+    return path, folder
+
+
+def test_a_report_of_a_measure_that_is_not_declared_is_told_with_file_table_and_column(tmp_path):
+    path, folder = folder_with_a_report(tmp_path, "typo", 'Mean(measure="acuracy")')
+    with pytest.raises(UserError) as error:
+        tables(path)
+    said = str(error.value)
+    assert f"{folder / 'report.py'}, table 'mine', column 'right'" in said
+    assert "'acuracy'" in said and "Did you mean 'accuracy'?" in said and "false_alarm" in said
+
+
+def test_a_report_in_the_folder_counts(tmp_path):
+    path, folder = folder_with_a_report(tmp_path, "mine", "Mean()")
     assert tables(path) == {("a model", "mine"): {"all": {"row": "all", "right": 50}}}
     (folder / "report.py").write_text("REPORT = 1\n", "utf-8")
     sys.modules.pop("lmms_medtasks.task_configs.mine.report")
@@ -243,6 +259,10 @@ def test_a_report_in_the_folder_counts(tmp_path):
         ("import no_such_module\n", "measures.py can't be imported: ModuleNotFoundError"),
         (OWN.replace('name="own"', 'name="other"'), "SUITE is called 'other'"),
         (OWN.replace('"questions", "stars"', '"questions", "stras"'), "Did you mean 'stars'"),
+        (
+            OWN.replace('Mean(measure="stars")', 'Mean(measure="stras")'),
+            "Unknown measure 'stras' in the metric 'stars'",
+        ),
         (OWN.replace("metrics=(number", 'metrics=(Metric("stars", Mean(measure="stars")), number'), "stands twice"),
     ],
 )
@@ -347,6 +367,17 @@ def test_a_log_that_was_cut_off_is_told_with_file_and_line(tmp_path):
     log.write_text(log.read_text("utf-8")[:-40], "utf-8")
     with pytest.raises(UserError, match=r"samples_lungs\.jsonl, line 3: broken or cut off"):
         build([path])
+
+
+def test_the_command_ends_with_one_message_for_a_log_that_was_cut_off(tmp_path):
+    asked = [(document(n), ["A"]) for n in range(3)]
+    path = runs.write_run(tmp_path, {"lungs": {"template": "multiple_choice", "asked": asked}})
+    log = path.with_name("20260101_000000_samples_lungs.jsonl")
+    log.write_text(log.read_text("utf-8")[:-40], "utf-8")
+    command = [sys.executable, "-m", "lmms_medtasks", "report", str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 2 and "Traceback" not in done.stderr
+    assert f"{log}, line 3: broken or cut off" in done.stderr
 
 
 def test_a_run_whose_folder_declares_its_measures_says_how_to_give_it(tmp_path):

@@ -102,3 +102,17 @@ def test_a_folder_that_is_no_benchmark(own_folder, source, files, said):
 def test_an_unknown_benchmark_names_those_that_there_are():
     with pytest.raises(UserError, match="medobvious"):
         registry.get("medobvius")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("title: A\nrow:\n  n: 1\n  m: 2\n  n: 3\n", "board.yml, line 5: the key 'n' stands on line 3 already"),
+        ("title: A\nrow: [1\n", "board.yml"),
+    ],
+)
+def test_a_yaml_file_of_a_folder_with_a_mistake_is_told_with_its_line(tmp_path, text, said):
+    (tmp_path / "board.yml").write_text(text, "utf-8")
+    with pytest.raises(UserError) as error:
+        folders.read_yaml(tmp_path / "board.yml")
+    assert said in str(error.value) and "line" in str(error.value)

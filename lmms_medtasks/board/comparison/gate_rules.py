@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 import yaml
 
+from lmms_medtasks import folders
 from lmms_medtasks.board import rules as board_rules
 from lmms_medtasks.errors import UserError, unknown
 from lmms_medtasks.statistics.significance import Correction
@@ -73,10 +74,7 @@ def read(path: Path | None = None) -> GateRules:
 
 
 def _own(path: Path) -> dict[str, Any]:
-    try:
-        found = yaml.safe_load(path.read_text("utf-8")) or {}
-    except (OSError, yaml.YAMLError) as error:
-        raise UserError(f"Can't read the rules {path}: {error}") from error
+    found = folders.load_yaml(path) or {}
     if not isinstance(found, dict):
         raise UserError(f"{path}: wanted a mapping with {', '.join(_SECTIONS)}.")
     for name in found:

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from datasets import Dataset
 
 _SEPARATORS = ("sep", "delimiter")
+OPTIONS = ("data_files", *_SEPARATORS)
+"""The options of the reader that a task may give."""
+AS_TEXT = "a table is read as text in UTF-8, every cell as it stands"
 
 
 def with_text_cells(config: dict[str, Any], where: str) -> dict[str, Any]:
@@ -33,7 +36,8 @@ def with_text_cells(config: dict[str, Any], where: str) -> dict[str, Any]:
     import datasets
 
     kwargs = dict(config.get("dataset_kwargs") or {})
-    _check_options(kwargs, where)
+    for name in refused_options(kwargs):
+        raise UserError(f"{where}: dataset_kwargs: {name}: {kwargs[name]!r}: {AS_TEXT}. Allowed: {', '.join(OPTIONS)}.")
     separator = next((kwargs[name] for name in reversed(_SEPARATORS) if kwargs.get(name)), ",")
     tables = [path for path in _files(kwargs.get("data_files")) if path.is_file()]
     if not tables:  # on the network: see check_not_guessed
@@ -67,18 +71,17 @@ def check_not_guessed(dataset: Dataset, used: Collection[str]) -> None:
             )
 
 
-def _check_options(kwargs: Mapping[str, Any], where: str) -> None:
+def refused_options(names: Collection[str]) -> list[str]:
+    """Those of ``names`` that are options of the reader of CSV tables and would change the text."""
+    names = [name for name in names if name not in OPTIONS]
+    if not names:
+        return []
     from datasets import BuilderConfig
     from datasets.packaged_modules.csv.csv import CsvConfig
 
     of_reader = {each.name for each in dataclasses.fields(CsvConfig)}
     of_reader -= {each.name for each in dataclasses.fields(BuilderConfig)}
-    for name in kwargs:
-        if name in of_reader and name not in _SEPARATORS:
-            raise UserError(
-                f"{where}: dataset_kwargs: {name}: {kwargs[name]!r}: a table is read as text in UTF-8, every cell as "
-                f"it stands. Allowed: data_files, {', '.join(_SEPARATORS)}."
-            )
+    return [name for name in names if name in of_reader]
 
 
 def _files(value: Any) -> Iterator[Path]:

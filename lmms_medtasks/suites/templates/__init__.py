@@ -20,6 +20,12 @@ if TYPE_CHECKING:
 FILE = "_template_yaml"
 """The file of a task's folder with its template's lines. The harness takes an ``include`` relative to the YAML."""
 
+TEMPLATE_OF_HOOK = {
+    "lmms_medtasks.harness.template_hooks.choice": "multiple_choice",
+    "lmms_medtasks.harness.template_hooks.judged": "open",
+}
+"""The module of a template's scoring hook -> the plain template of its kind."""
+
 _BLOCK = re.compile(r"(?m)^(?=[a-z_]+:)")
 
 

@@ -1,160 +1,185 @@
-"""What a task's YAML may say under ``lmms_eval_specific_kwargs: default``: settings.yml, read and checked against."""
+"""What a task's YAML may say under ``lmms_eval_specific_kwargs: default``.
+
+The one place where it is defined: `lmms-medtasks new`, `validate` and the harness check settings against it, and
+docs/contributing/settings.md is made from it. A benchmark whose tasks may say more has a class ``Settings`` in a
+settings.py of its folder.
+"""
 
 from __future__ import annotations
 
-import difflib
-import functools
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, ClassVar
+
+from pydantic import AfterValidator, Field
 
 from lmms_medtasks import folders
+from lmms_medtasks.contribute import strict_model, templates
+from lmms_medtasks.contribute.problems import Problem
+from lmms_medtasks.contribute.strict_model import OneOf, StrictModel, Texts, Wrong
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.suites import templates
 
 DRAWN = "drawn"
 """The value of ``degradation`` that draws one for each question."""
 
-_TYPES = {
-    "text": "a text",
-    "whole": "a whole number",
-    "flag": "true or false",
-    "names": "a text or a list of texts",
-    "shift": "a mapping with column, iid and ood",
-}
+
+def setting(about: str, example: Any, default: Any = None) -> Any:
+    """A setting that may be left out: what it does, an example, and what then counts, for the documentation."""
+    return Field(default=default, description=about, examples=[example])
 
 
-@dataclass(frozen=True)
-class Problem:
-    """What is wrong with a setting: ``path`` leads to it (("shift", "iid")), ``allowed`` and ``near`` may be empty."""
-
-    path: tuple[str, ...]
-    value: Any
-    message: str
-    allowed: tuple[str, ...] = ()
-    near: str = ""
-
-
-def table(folder: Path | None = None) -> dict[str, dict[str, Any]]:
-    """settings.yml: name -> its row; with those that the tasks of a benchmark's ``folder`` may have besides."""
-    own = folder / "settings.yml" if folder else None
-    return {**templates._read("settings.yml"), **(folders.read_yaml(own) if own and own.is_file() else {})}
-
-
-def allowed(row: Mapping[str, Any]) -> tuple[str, ...]:
-    """The values that a setting with this row may have, as they are written; () where any of its type will do."""
-    rule = row.get("allowed")
-    return _known(rule) if isinstance(rule, str) else tuple(map(str, rule or ()))
-
-
-@functools.cache
-def _known(rule: str) -> tuple[str, ...]:
-    if rule in ("degradations", "modalities"):
-        from lmms_medtasks import degradations
-
-        return (*degradations.names(), DRAWN) if rule == "degradations" else degradations.modalities()
-    if rule == "parsers":
-        from lmms_medtasks.suites.templates.reading import PARSERS
-
-        return tuple(PARSERS)
-    if rule == "protocols":
-        from lmms_medtasks.judges import registry
-
-        return tuple(registry.names())
-    return tuple(templates.metrics())
-
-
-def problems(settings: Mapping[Any, Any], folder: Path | None = None) -> list[Problem]:
-    """All that is wrong with a task's settings; ``folder``: of the benchmark whose data the task reads."""
-    rows = table(folder)
-    found: list[Problem] = []
-    for name, value in settings.items():
-        if name not in rows:
-            found.append(_unknown((str(name),), name, "unknown setting", tuple(rows)))
-        else:
-            found += _of_value(str(name), value, rows[name])
-    return found
-
-
-def check(settings: Mapping[Any, Any], where: str, folder: Path | None = None) -> None:
-    """Raise UserError for the first of :func:`problems`; ``where`` names the task."""
-    for each in problems(settings, folder):
-        near = f" Did you mean {each.near!r}?" if each.near else ""
-        listed = f" Allowed: {', '.join(each.allowed)}." if each.allowed else ""
-        raise UserError(f"{where}: {each.message}: {'.'.join(each.path)}: {each.value!r}.{near}{listed}")
-
-
-def _of_value(name: str, value: Any, row: Mapping[str, Any]) -> list[Problem]:
-    kind = row["type"]
-    if not _has_type(kind, value):
-        return [Problem((name,), value, f"wrong type ({_type(value)}), wanted {_TYPES[kind]}")]
-    if kind == "shift":
-        return _of_shift(value)
-    if not row.get("allowed"):
-        return []
-    return [
-        problem for each in (value if isinstance(value, list) else [value]) for problem in _of_word(name, each, row)
-    ]
-
-
-def _of_word(name: str, value: Any, row: Mapping[str, Any]) -> list[Problem]:
-    known = allowed(row)
-    if str(value) in known or (name == "judge" and ":" in value) or _is_alias(name, value):
-        return []
-    return [_unknown((name,), value, f"no such {name.removesuffix('s')}", known)]
-
-
-def _is_alias(name: str, value: Any) -> bool:
-    """Whether a degradation or modality is meant by another of its names."""
-    if name not in ("degradation", "modality"):
-        return False
+def _degradations() -> tuple[str, ...]:
     from lmms_medtasks import degradations
 
+    return (*degradations.names(), DRAWN)
+
+
+def _modalities() -> tuple[str, ...]:
+    from lmms_medtasks import degradations
+
+    return degradations.modalities()
+
+
+def _is_degradation(name: str) -> bool:
+    """Whether a degradation is meant by another of its names."""
+    from lmms_medtasks import degradations
+
+    return _does(degradations.canonical_name, name)
+
+
+def _is_modality(name: str) -> bool:
+    from lmms_medtasks import degradations
+
+    return _does(degradations.canonical_modality, name)
+
+
+def _does(function: Any, *arguments: Any) -> bool:
     try:
-        (degradations.canonical_name if name == "degradation" else degradations.canonical_modality)(value)
+        function(*arguments)
     except UserError:
         return False
     return True
 
 
-def _of_shift(value: Mapping[str, Any]) -> list[Problem]:
-    wanted = ("column", "iid", "ood")
-    found = [_unknown(("shift", str(key)), key, "unknown key", wanted) for key in value if key not in wanted]
-    found += [Problem(("shift",), dict(value), f"{key} is missing", wanted) for key in wanted if key not in value]
+def _parsers() -> tuple[str, ...]:
+    from lmms_medtasks.suites.templates.reading import PARSERS
+
+    return tuple(PARSERS)
+
+
+def _protocols() -> tuple[str, ...]:
+    from lmms_medtasks.judges import registry
+
+    return tuple(registry.names())
+
+
+class Shift(StrictModel):
+    """Which values of a column are i.i.d. (``iid``) and which out of distribution (``ood``): one or a list."""
+
+    column: str
+    iid: Any
+    ood: Any
+
+    def relations(self) -> Iterator[Wrong]:
+        values = sides(self.model_dump())
+        for value in sorted(set(values["iid"]) & set(values["ood"])):
+            yield Wrong("a value can't be iid and ood", (), value)
+
+
+class Settings(StrictModel):
+    """The settings of a task on a template, and of one that uses our hooks."""
+
+    UNKNOWN_KEY: ClassVar[str] = "unknown setting"
+
+    prompt: str = setting(
+        "What the model is asked: a file beside the YAML, the name of a built-in prompt, a file of ours relative to "
+        "task_configs, or the text itself. {question} and {options} in it are filled in.",
+        "prompt.txt",
+    )
+    option_mark: str = setting("What stands after an option's letter in the prompt.", ")", ".")
+    no_image: bool = setting(
+        "Show no picture; same questions, same prompt. What language alone gets.", True, default=False
+    )
+    degradation: Annotated[str, AfterValidator(OneOf("no such degradation", _degradations, _is_degradation))] = setting(
+        "The degradation of all pictures, whose modality it must be for. `drawn` draws one for each question from "
+        "those of its modality. Left out, the document's own column `degradation` counts, if it has one.",
+        "gaussian_noise",
+    )
+    severity: Annotated[int, AfterValidator(OneOf("no such severity", (0, 1, 2)))] = setting(
+        "0 leaves pictures as they are, 1 is mild, 2 is severe.", 1
+    )
+    rendered: bool = setting(
+        "The pictures are degraded already, as in a release; columns `degradation` and `severity` only tell how.",
+        True,
+        default=False,
+    )
+    modality: Annotated[str, AfterValidator(OneOf("no such modality", _modalities, _is_modality))] = setting(
+        "What all pictures are of, where the data has no column `modality`. Some degradations depend on it.", "X-ray"
+    )
+    parser: Annotated[str, AfterValidator(OneOf("no such parser", _parsers))] = setting(
+        "How an answer is read out of a reply. An answer that can't be read is wrong, and counted.", "letter"
+    )
+    metrics: Annotated[Texts, AfterValidator(OneOf("no such metric", lambda: templates.metrics()))] = setting(
+        "Which metrics, in this order; the template's own where left out.", ["accuracy", "parse_rate"]
+    )
+    judge: Annotated[Texts, AfterValidator(OneOf("no such judge", _protocols, lambda name: ":" in name))] = setting(
+        "The judge protocols of open answers: built-in ones, or package.module:ATTRIBUTE of an installed package. The "
+        "judge itself is named by whoever runs the task (MEDTASKS_JUDGE).",
+        "open_answer",
+    )
+    shift: Shift = setting(
+        "Two tests in one: which column tells them apart, and which of its values are i.i.d. (iid) and which out of "
+        "distribution (ood). Rows with neither are left out, and their number is told.",
+        {"column": "hospital", "iid": "A", "ood": ["B", "C"]},
+    )
+    seed: int = setting(
+        "Goes into the seeds of degradations, draws and trials. Another seed, other noise.", 1, default=0
+    )
+    seed_trials: bool = setting(
+        "Seed torch for each trial of each question, so that sampled replies do not depend on the number of "
+        "processes. For tasks that sample.",
+        True,
+        default=False,
+    )
+
+    def relations(self) -> Iterator[Wrong]:
+        from lmms_medtasks.degradations import registry
+
+        if self.degradation and self.modality and self.degradation != DRAWN:
+            try:
+                registry.check_modality(self.degradation, self.modality)
+            except UserError as error:
+                yield Wrong(str(error).partition(" To apply")[0], ("degradation",), self.degradation)
+
+
+def model(folder: Path | None = None) -> type[StrictModel]:
+    """The settings that tasks may have which read the data of the benchmark in ``folder``."""
+    if folder is None or not (folder / "settings.py").is_file():
+        return Settings
+    own: type[StrictModel] = folders.module(folder, "settings").Settings
+    return own
+
+
+def allowed(name: str, of: type[StrictModel] = Settings) -> tuple[str, ...]:
+    """The values that a setting may have, as they are written; () where any of its type will do."""
+    validators = [each.func for each in of.model_fields[name].metadata if isinstance(each, AfterValidator)]
+    return next((each.allowed() for each in validators if isinstance(each, OneOf)), ())
+
+
+def problems(settings: Mapping[Any, Any], folder: Path | None = None) -> list[Problem]:
+    """All that is wrong with a task's settings; ``folder``: of the benchmark whose data the task reads."""
+    return strict_model.problems(model(folder), settings, lambda _: ("", None))
+
+
+def check(settings: Mapping[Any, Any], where: str, folder: Path | None = None) -> None:
+    """Raise UserError for :func:`problems`; ``where`` names the task."""
+    found = problems(settings, folder)
     if found:
-        return found
-    if not isinstance(value["column"], str):
-        return [Problem(("shift", "column"), value["column"], "wrong type, wanted a column's name")]
-    both = set(sides(value)["iid"]) & set(sides(value)["ood"])
-    return [Problem(("shift",), each, "a value can't be iid and ood") for each in sorted(both)]
+        raise UserError(f"{where}: {' '.join(problem.text for problem in found)}")
 
 
 def sides(shift: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
     """The values of the column that are i.i.d. and those that are out of distribution, as texts."""
     listed = {side: shift[side] if isinstance(shift[side], list) else [shift[side]] for side in ("iid", "ood")}
     return {side: tuple(map(str, values)) for side, values in listed.items()}
-
-
-def _type(value: Any) -> str:
-    words = {str: "a text", bool: "true or false", int: "a whole number", float: "a number", list: "a list"}
-    return {**words, dict: "a mapping", type(None): "nothing"}.get(type(value), type(value).__name__)
-
-
-def _has_type(kind: str, value: Any) -> bool:
-    if kind == "text":
-        return isinstance(value, str)
-    if kind == "whole":
-        return isinstance(value, int) and not isinstance(value, bool)
-    if kind == "flag":
-        return isinstance(value, bool)
-    if kind == "names":
-        return isinstance(value, str) or (
-            isinstance(value, list) and bool(value) and all(isinstance(each, str) for each in value)
-        )
-    return isinstance(value, dict)
-
-
-def _unknown(path: tuple[str, ...], value: Any, message: str, known: tuple[str, ...]) -> Problem:
-    near = difflib.get_close_matches(str(value), known, n=1, cutoff=0.5)
-    return Problem(path, value, message, tuple(sorted(known)), near[0] if near else "")

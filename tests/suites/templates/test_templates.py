@@ -52,10 +52,10 @@ def test_settings_of_all_our_tasks_are_known():
 
 
 def test_every_setting_has_an_example_that_is_right():
-    for folder in (None, *folders.having("settings.yml")):
-        for name, row in settings.table(folder).items():
-            assert settings.problems({name: row["example"]}, folder) == [], name
-            assert row["about"]
+    for folder in (None, *folders.having("settings.py")):
+        for name, field in settings.model(folder).model_fields.items():
+            assert settings.problems({name: field.examples[0]}, folder) == [], name
+            assert field.description
 
 
 def test_a_suites_own_setting_is_nobody_elses():
@@ -66,11 +66,11 @@ def test_a_suites_own_setting_is_nobody_elses():
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"severty": 1}, "Task: unknown setting: severty: 'severty'. Did you mean 'severity'?"),
+        ({"severty": 1}, "Task: severty: unknown setting. Did you mean 'severity'?"),
         ({"severity": True}, "wrong type (true or false), wanted a whole number"),
         ({"no_image": "yes"}, "wrong type (a text), wanted true or false"),
         ({"degradation": "low_does"}, "Did you mean 'low_dose'?"),
-        ({"shift": {"column": "c", "iid": 1, "odd": 2}}, "shift.odd: 'odd'. Did you mean 'ood'?"),
+        ({"shift": {"column": "c", "iid": 1, "odd": 2}}, "shift.odd: unknown key. Did you mean 'ood'?"),
     ],
 )
 def test_check_says_what_is_wrong(given, said):

@@ -1,0 +1,171 @@
+"""Models of what a YAML may say. What does not fit is told with its key, value, allowed values and nearest match."""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple
+
+from pydantic import BaseModel, ConfigDict, PlainValidator, ValidationError, model_validator
+from pydantic_core import ErrorDetails, PydanticCustomError
+
+from lmms_medtasks.contribute.problems import Problem, nearest
+
+Location = tuple[str | int, ...]
+"""The way to a value: keys of mappings and places in lists, ("metric_list", 0, "metric")."""
+
+OPTIONAL: Any = None
+"""The default of a key that may be left out, but not be null."""
+
+_WANTED = {
+    "string_type": "a text",
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "float_type": "a number",
+    "bool_type": "true or false",
+    "dict_type": "a mapping",
+    "model_type": "a mapping",
+    "list_type": "a list",
+    "dataclass_type": "!function and a dotted name",
+    "dataclass_exact_type": "!function and a dotted name",
+}
+_TYPES = {str: "a text", bool: "true or false", int: "a whole number", float: "a number", list: "a list"}
+
+
+class Wrong(NamedTuple):
+    """A mistake that a check of ours found; ``at`` leads from the checked value to the part that is wrong."""
+
+    message: str
+    at: Location = ()
+    value: object = None
+    allowed: tuple[str, ...] = ()
+    near: str = ""
+
+
+class StrictModel(BaseModel):
+    """A mapping with known keys and no conversion of types: "1" is no number, true is no whole number.
+
+    A field's ``title`` is a hint that follows the message where the key is missing or has the wrong type.
+    """
+
+    model_config = ConfigDict(extra="forbid", strict=True, arbitrary_types_allowed=True, protected_namespaces=())
+    UNKNOWN_KEY: ClassVar[str] = "unknown key"
+
+    def relations(self) -> Iterator[Wrong]:
+        """What is wrong between keys that are each right."""
+        yield from ()
+
+    @model_validator(mode="after")
+    def _check_relations(self) -> typing.Any:
+        wrongs = list(self.relations())
+        if wrongs:
+            raise refused(*wrongs)
+        return self
+
+
+@dataclass(frozen=True)
+class OneOf:
+    """A validator: a value, or each of a list, is among ``names`` (or a function that lists them).
+
+    ``accepts``: which other values are right too.
+    """
+
+    message: str
+    names: Iterable[object] | Callable[[], Iterable[object]]
+    accepts: Callable[[Any], bool] = lambda value: False
+
+    def allowed(self) -> tuple[str, ...]:
+        """The allowed values as a YAML writes them."""
+        return tuple(map(str, self.names() if callable(self.names) else self.names))
+
+    def __call__(self, value: Any) -> Any:
+        allowed = self.allowed()
+        if value == []:
+            raise refused(Wrong("an empty list", (), value, tuple(sorted(allowed))))
+        for word in value if isinstance(value, list) else [value]:
+            if str(word) not in allowed and not self.accepts(word):
+                raise refused(Wrong(self.message, (), word, tuple(sorted(allowed)), nearest(word, allowed)))
+        return value
+
+
+def refused(*wrongs: Wrong) -> PydanticCustomError:
+    """The error that a validator raises."""
+    return PydanticCustomError("refused", "refused", {"wrongs": wrongs})
+
+
+def wrong_type(value: object, wanted: str) -> PydanticCustomError:
+    """The error for a value of another type than a validator wanted."""
+    return refused(Wrong(f"wrong type ({_type_name(value)}), wanted {wanted}", (), value))
+
+
+def _check_texts(value: Any) -> Any:
+    if isinstance(value, str) or (isinstance(value, list) and all(isinstance(each, str) for each in value)):
+        return value
+    raise wrong_type(value, "a text or a list of texts")
+
+
+Texts = typing.Annotated[str | list[str], PlainValidator(_check_texts)]
+"""A text or a list of texts."""
+
+
+def problems(
+    model: type[StrictModel], values: Mapping[Any, Any], place: Callable[[Location], tuple[Path | str, int | None]]
+) -> list[Problem]:
+    """All that is wrong with ``values``; ``place`` tells in which file and line a location is."""
+    try:
+        model.model_validate(values)
+    except ValidationError as error:
+        found = [_problem(wrong, place) for details in error.errors() for wrong in _wrongs(model, details)]
+        return sorted(found, key=lambda problem: problem.line is None)  # an unknown key before the one that is missing
+    return []
+
+
+def _problem(wrong: Wrong, place: Callable[[Location], tuple[Path | str, int | None]]) -> Problem:
+    file, line = place(wrong.at)
+    key = ".".join(str(part) for part in wrong.at if isinstance(part, str))
+    value = None if wrong.value is None else str(wrong.value)
+    name = file.name if isinstance(file, Path) else file
+    return Problem(name, wrong.message, line, key, value, wrong.allowed, wrong.near)
+
+
+def _wrongs(model: type[StrictModel], error: ErrorDetails) -> Iterator[Wrong]:
+    at, kind, value, context = error["loc"], error["type"], error["input"], error.get("ctx", {})
+    if kind == "refused":
+        yield from (wrong._replace(at=(*at, *wrong.at)) for wrong in context["wrongs"])
+    elif kind in ("extra_forbidden", "invalid_key"):
+        owner = _model_at(model, at[:-1])
+        known = tuple(sorted(owner.model_fields))
+        yield Wrong(owner.UNKNOWN_KEY, (*at[:-1], str(at[-1])), None, known, nearest(at[-1], known))
+    elif kind == "missing":
+        yield Wrong("is missing" + _hint(model, at), at)
+    elif kind in _WANTED:
+        message = f"wrong type ({_type_name(value)}), wanted {_WANTED[kind]}" + _hint(model, at)
+        yield Wrong(message, at, "null" if value is None else value)
+    elif kind == "greater_than_equal":
+        yield Wrong(f"wanted {context['ge']:g} or more", at, value)
+    elif kind in ("greater_than", "finite_number"):
+        yield Wrong("wanted a finite number above 0", at, value)
+    else:
+        yield Wrong(error["msg"], at, value)
+
+
+def _hint(model: type[StrictModel], at: Location) -> str:
+    field = _model_at(model, at[:-1]).model_fields.get(str(at[-1])) if at else None
+    return f": {field.title}" if field is not None and field.title else ""
+
+
+def _model_at(model: type[StrictModel], at: Location) -> type[StrictModel]:
+    """The model of the mapping at a location."""
+    for part in at:
+        field = model.model_fields.get(part) if isinstance(part, str) else None
+        if field is not None:
+            types = (field.annotation, *typing.get_args(field.annotation))
+            model = next((each for each in types if isinstance(each, type) and issubclass(each, StrictModel)), model)
+    return model
+
+
+def _type_name(value: object) -> str:
+    words = {**_TYPES, dict: "a mapping", type(None): "nothing"}
+    return words.get(type(value), f"a {type(value).__name__.lower()}")

@@ -1,0 +1,287 @@
+"""What the YAML of a task or a group may say, as lmms-eval 0.7.3 takes it: the one place where a key is defined.
+
+A model says which keys there are, of which types, with which values, and what must fit together. Whether the files
+and functions that a YAML names are there is checked elsewhere: functions.py, data_files.py, prompt_files.py.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, ClassVar
+
+from pydantic import AfterValidator, ConfigDict, Field, PlainValidator, model_validator
+
+from lmms_medtasks.contribute import strict_model, templates
+from lmms_medtasks.contribute.chain import Chain, follow, on_template
+from lmms_medtasks.contribute.nodes import Function
+from lmms_medtasks.contribute.problems import Findings, Problem, nearest
+from lmms_medtasks.contribute.strict_model import OPTIONAL, OneOf, StrictModel, Texts, Wrong, refused
+from lmms_medtasks.suites.templates import binding, csv_text
+from lmms_medtasks.suites.templates.including import LOCAL, SETTINGS
+from lmms_medtasks.suites.templates.settings import Settings
+from lmms_medtasks.errors import UserError
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """With how many arguments a function is called, at least and at most."""
+
+    least: int
+    most: int
+
+
+def _check_function_or_text(value: Any) -> Any:
+    if not isinstance(value, Function | str):
+        raise strict_model.wrong_type(value, "!function and a dotted name, or a text")
+    return value
+
+
+def _check_name(value: str) -> str:
+    if not _NAME.fullmatch(value):
+        raise refused(Wrong("wanted letters, digits and _ . - only: --tasks could not name it", (), value))
+    return value
+
+
+def _check_no_secret(value: Any) -> Any:
+    if isinstance(value, str):
+        raise refused(Wrong("is a secret, and this file is for others: set HF_TOKEN instead"))
+    return value
+
+
+FunctionOrText = Annotated[Function | str, PlainValidator(_check_function_or_text)]
+Name = Annotated[str, AfterValidator(_check_name)]
+
+
+class GenerationKwargs(StrictModel):
+    """How replies are generated."""
+
+    temperature: Annotated[float, Field(ge=0)] = OPTIONAL
+    top_p: float = OPTIONAL
+    top_k: int = OPTIONAL
+    do_sample: bool = OPTIONAL
+    num_beams: int = OPTIONAL
+    max_new_tokens: Annotated[int, Field(ge=1)] = OPTIONAL
+    until: Texts = OPTIONAL
+    seed: int = OPTIONAL
+
+    @model_validator(mode="before")
+    @classmethod
+    def _check_nothing_is_null(cls, values: Any) -> Any:
+        empty = [key for key, value in values.items() if value is None] if isinstance(values, Mapping) else []
+        if empty:
+            message = (
+                "the harness or the model would put a value of its own there. Say which one you want; `until: []` is "
+                "no stop text, `top_k: 0` and `top_p: 1.0` no limit"
+            )
+            raise refused(*(Wrong(message, (key,), "null") for key in empty))
+        return values
+
+
+class Metadata(StrictModel):
+    """The task's version and template; further keys are the contributor's."""
+
+    model_config = ConfigDict(extra="allow")
+
+    version: Annotated[
+        float, Field(gt=0, allow_inf_nan=False, title="1.0 for a new task, more when prompt or data change")
+    ]
+    template: Annotated[str, AfterValidator(OneOf("no such template", templates.names))] = OPTIONAL
+    fingerprint: dict[str, Any] = OPTIONAL
+
+
+class DatasetKwargs(StrictModel):
+    """What the loader of the data is given; further keys are the loader's own."""
+
+    model_config = ConfigDict(extra="allow")
+
+    data_files: Annotated[dict[str, Texts], Field(title="split -> file; the harness fails without a split")] = OPTIONAL
+    load_from_disk: bool = OPTIONAL
+    trust_remote_code: bool = OPTIONAL
+    token: Annotated[Any, AfterValidator(_check_no_secret)] = OPTIONAL
+
+
+class MetricRow(StrictModel):
+    """A metric, and the function that makes it of the questions' values."""
+
+    metric: str
+    aggregation: Annotated[FunctionOrText, Arguments(1, 1)]
+    higher_is_better: bool | None
+
+
+class TemplateMetricRow(MetricRow):
+    """A metric of a template."""
+
+    metric: Annotated[str, AfterValidator(OneOf("no such metric", lambda: templates.metrics()))]
+
+
+class Group(StrictModel):
+    """A YAML that names several tasks."""
+
+    group: Name
+    group_alias: str = OPTIONAL
+    task: list[Any]
+    aggregate_metric_list: list[Any] = OPTIONAL
+    metadata: Metadata
+
+
+class Task(StrictModel):
+    """A task with hooks of its own."""
+
+    task: Name
+    task_alias: str = OPTIONAL
+    tag: Texts = OPTIONAL
+    dataset_path: str
+    dataset_name: str = OPTIONAL
+    dataset_kwargs: DatasetKwargs = OPTIONAL
+    test_split: str
+    training_split: str = OPTIONAL
+    validation_split: str = OPTIONAL
+    fewshot_split: str = OPTIONAL
+    num_fewshot: int = OPTIONAL
+    full_docs: bool = OPTIONAL
+    process_docs: Annotated[Function, Arguments(1, 1)] = OPTIONAL
+    process_results_use_image: bool = OPTIONAL
+    doc_to_visual: Annotated[Function, Arguments(1, 2)]
+    doc_to_text: Annotated[FunctionOrText, Arguments(1, 2)]
+    doc_to_target: Annotated[FunctionOrText, Arguments(1, 1)]
+    doc_to_choice: Annotated[FunctionOrText, Arguments(1, 1)] = OPTIONAL
+    doc_to_messages: Annotated[Function, Arguments(1, 2)] = OPTIONAL
+    process_results: Annotated[Function, Arguments(2, 2)]
+    description: str = OPTIONAL
+    metric_list: list[MetricRow]
+    output_type: Annotated[str, AfterValidator(OneOf("not allowed", ("generate_until",)))]
+    generation_kwargs: GenerationKwargs
+    repeats: Annotated[int, Field(ge=1)] = 1
+    filter_list: list[dict[str, Any]] = OPTIONAL
+    cluster_key: str = OPTIONAL
+    score_key: str = OPTIONAL
+    reasoning_tags: Texts = OPTIONAL
+    auto_strip_thinking: bool = OPTIONAL
+    metadata: Metadata
+    lmms_eval_specific_kwargs: dict[str, Any] = OPTIONAL
+    model_specific_generation_kwargs: dict[str, Any] = OPTIONAL
+    model_specific_target_kwargs: dict[str, Any] = OPTIONAL
+
+    def relations(self) -> Iterator[Wrong]:
+        yield from self._of_data()
+        taken = [step.get("k") for step in self.filter_steps if step.get("function") == "take_first_k"]
+        if any(k != self.repeats for k in taken):
+            message = f"take_first_k takes {taken[0]} of {self.repeats} replies (repeats): the two must be the same"
+            yield Wrong(message, ("filter_list",))
+        names = [row.metric for row in self.metric_list]
+        for place, name in enumerate(names):
+            if name in names[:place]:
+                yield Wrong("the metric is listed twice", ("metric_list", place, "metric"), name)
+
+    def _of_data(self) -> Iterator[Wrong]:
+        kwargs = self.dataset_kwargs or DatasetKwargs()
+        at: tuple[str, ...] = ("dataset_kwargs", "data_files")
+        if "/" not in self.dataset_path and self.dataset_path not in LOCAL and not kwargs.load_from_disk:
+            yield Wrong("no loader of that name, and no hub's owner/name", ("dataset_path",), self.dataset_path,
+                        LOCAL, nearest(self.dataset_path, LOCAL))  # fmt: skip
+        if self.dataset_path == "csv":
+            for name in csv_text.refused_options(kwargs.model_extra or {}):
+                yield Wrong(csv_text.AS_TEXT, ("dataset_kwargs", name), (kwargs.model_extra or {})[name],
+                            csv_text.OPTIONS)  # fmt: skip
+        if kwargs.data_files is None:
+            if self.dataset_path in LOCAL:
+                yield Wrong(f"is missing: {self.dataset_path} reads files", at)
+            return
+        for key, split in (("test_split", self.test_split), ("training_split", self.training_split)):
+            splits = sorted(kwargs.data_files)
+            if split and split not in splits:
+                yield Wrong(f"has no split {split!r}, the task's {key}", at, splits, (), nearest(split, splits))
+
+    @property
+    def filter_steps(self) -> list[Mapping[str, Any]]:
+        """The steps of all filters."""
+        filters = [row.get("filter") for row in self.filter_list or ()]
+        return [step for steps in filters if isinstance(steps, list) for step in steps if isinstance(step, Mapping)]
+
+
+class OurSettings(StrictModel):
+    """Settings where a hook of ours reads them; further keys are settings for single models."""
+
+    model_config = ConfigDict(extra="allow")
+
+    default: Settings
+
+
+class TaskWithOurHooks(Task):
+    """A task of which a hook that reads the settings is ours."""
+
+    lmms_eval_specific_kwargs: OurSettings = OPTIONAL  # type: ignore[assignment]
+
+
+class TemplateSettings(StrictModel):
+    """The settings of a task on a template."""
+
+    UNKNOWN_KEY: ClassVar[str] = binding.ONLY_DEFAULT
+
+    default: Settings
+
+
+class TaskOnTemplate(Task):
+    """A task that is scored by a template's hook: what its scoring relies on is fixed."""
+
+    metric_list: list[TemplateMetricRow]  # type: ignore[assignment]
+    cluster_key: Annotated[
+        str, AfterValidator(OneOf("not in the records: name the column with `image_id=` in the adapter", ("cluster",)))
+    ] = OPTIONAL
+    lmms_eval_specific_kwargs: TemplateSettings = OPTIONAL  # type: ignore[assignment]
+
+    def relations(self) -> Iterator[Wrong]:
+        yield from super().relations()
+        functions = [step.get("function") for step in self.filter_steps]
+        if self.filter_list is not None and functions != ["take_first_k"]:
+            message = "wanted the template's one filter, take_first_k: its scoring reads whole replies"
+            yield Wrong(message, ("filter_list",), functions)
+        module = self.process_results.name.rpartition(".")[0]
+        template = templates.get(self.metadata.template or templates.TEMPLATE_OF_HOOK[module])
+        if template.kind != templates.get(templates.TEMPLATE_OF_HOOK[module]).kind:
+            yield Wrong(f"is not scored by {module}, its hook", ("metadata", "template"), template.name)
+            return
+        given = self.lmms_eval_specific_kwargs
+        settings = given.default.model_dump(exclude_unset=True) if given else {}
+        try:
+            binding.check_fit({**template.settings, **settings}, template, "")
+        except UserError as error:
+            yield Wrong(str(error).removeprefix(": "), (SETTINGS, "default"))
+
+
+def model_of(values: Mapping[str, Any]) -> type[StrictModel]:
+    """The model for a YAML, by what it says."""
+    if isinstance(values.get("task"), list):
+        return Group
+    if on_template(values.get("process_results")):
+        return TaskOnTemplate
+    hooks = [values.get(key) for key in ("doc_to_text", "doc_to_visual", "process_results")]
+    ours = any(isinstance(hook, Function) and hook.name.startswith("lmms_medtasks.") for hook in hooks)
+    return TaskWithOurHooks if ours else Task
+
+
+def problems(chain: Chain) -> list[Problem]:
+    """All that is wrong with what a YAML and its includes say, each with its file and line."""
+    values = chain.plain
+    return strict_model.problems(model_of(values), values, chain.place)
+
+
+def template_of(chain: Chain) -> templates.Template | None:
+    """The template that a YAML's metadata names, or the plain one of its scoring hook; None where that is another."""
+    plain = templates.TEMPLATE_OF_HOOK.get(str(chain.value("process_results")).rpartition(".")[0])
+    return templates.get((chain.value("metadata") or {}).get("template", plain)) if plain else None
+
+
+def check_file(path: Path) -> None:
+    """Raise UserError for a YAML that does not fit its model; for tasks on a template, as a run starts."""
+    found = Findings()
+    chain = follow(path, path.parent, found)
+    if chain is not None:
+        found.problems += problems(chain)
+    if found.errors:
+        raise UserError("\n".join(map(str, found.errors)))

@@ -1,0 +1,11 @@
+"""What only the tasks on this data may say under ``lmms_eval_specific_kwargs: default``."""
+
+from __future__ import annotations
+
+from lmms_medtasks.suites.templates import settings
+
+
+class Settings(settings.Settings):
+    """The settings of Bones and Joints."""
+
+    report: bool = settings.setting("Give the model the radiology report instead of the picture.", True)
