@@ -15,8 +15,8 @@ import yaml
 from lmms_medtasks import degradations
 from lmms_medtasks.degradations import registry
 from lmms_medtasks.suites import templates
-from lmms_medtasks.suites.templates import settings as schema
 from lmms_medtasks.suites.templates.reading import PARSERS
+from lmms_medtasks.task_yaml import settings as schema
 
 ROOT = Path(__file__).resolve().parents[2]
 BETTER = {"higher": "Higher is better.", "lower": "Lower is better.", "neither": "Neither direction is better."}
@@ -28,7 +28,7 @@ def settings_page() -> str:
         "# What a YAML may say",
         "",
         "Under `lmms_eval_specific_kwargs: default` of a task on a template. Made from",
-        "[settings.py](../../lmms_medtasks/suites/templates/settings.py); the code checks every task by it.",
+        "[settings.py](../../lmms_medtasks/task_yaml/settings.py); the code checks every task by it.",
         "",
     ]
     for name, field in schema.Settings.model_fields.items():

@@ -9,11 +9,11 @@ from typing import Any
 
 from lmms_medtasks import parsing
 from lmms_medtasks.contribute.loaded import Loaded
-from lmms_medtasks.contribute.problems import Findings
 from lmms_medtasks.harness import scoring
 from lmms_medtasks.judges import prompts, registry
 from lmms_medtasks.seeding import generator
 from lmms_medtasks.suites.templates.reading import Parser, get
+from lmms_medtasks.task_yaml.problems import Findings
 
 CHECKED = 200
 """Questions whose answers are read back and scored; the first ones."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from lmms_medtasks.contribute.new import UNFILLED
-from lmms_medtasks.contribute.problems import Findings
+from lmms_medtasks.task_yaml.problems import Findings
 
 _ROWS = ("Paper", "Licence", "Data-use terms")
 _SECTIONS = ("Tasks", "Metrics", "Data", "Checklist", "Deviations from the paper", "Changelog")

@@ -6,12 +6,11 @@ import functools
 from collections.abc import Callable
 from pathlib import Path
 
-from lmms_medtasks.contribute import places
-from lmms_medtasks.contribute.chain import Chain
-from lmms_medtasks.contribute.problems import Findings, nearest
 from lmms_medtasks.contribute.tables import BUILDERS
 from lmms_medtasks.data import sources
-from lmms_medtasks.suites.templates.including import LOCAL
+from lmms_medtasks.task_yaml import places
+from lmms_medtasks.task_yaml.chain import Chain
+from lmms_medtasks.task_yaml.problems import Findings, nearest
 
 PROTOCOL = "medtasks://"
 _MAGIC = "*?[$~{"

@@ -18,10 +18,10 @@ from typing import Any
 from pydantic.fields import FieldInfo
 
 from lmms_medtasks import folders
-from lmms_medtasks.contribute import places, task_yaml
-from lmms_medtasks.contribute.chain import Chain, Entry, inner
-from lmms_medtasks.contribute.nodes import Function
-from lmms_medtasks.contribute.problems import Findings, nearest
+from lmms_medtasks.task_yaml import keys, places
+from lmms_medtasks.task_yaml.chain import Chain, Entry, inner
+from lmms_medtasks.task_yaml.nodes import Function
+from lmms_medtasks.task_yaml.problems import Findings, nearest
 
 _OURS = "lmms_medtasks"
 _CONFIGS = "lmms_medtasks.task_configs."
@@ -30,18 +30,18 @@ _HARNESS = "lmms_eval"
 
 def check_all(chain: Chain, wrong: Collection[str], found: Findings) -> None:
     """Check every function that a task names; ``wrong``: keys whose values are not what they should be."""
-    for key, field in task_yaml.Task.model_fields.items():
+    for key, field in keys.Task.model_fields.items():
         if key in chain.entries and key not in wrong:
             _check(chain.entries[key], key, field, found)
     if "metric_list" in chain.entries and "metric_list" not in wrong:
         rows = chain.entries["metric_list"]
         for node in rows.node.value:
             row = inner(Entry(rows.file, node, node))["aggregation"]
-            _check(row, "metric_list.aggregation", task_yaml.MetricRow.model_fields["aggregation"], found)
+            _check(row, "metric_list.aggregation", keys.MetricRow.model_fields["aggregation"], found)
 
 
 def _check(entry: Entry, key: str, field: FieldInfo, found: Findings) -> None:
-    called_with = next((each for each in field.metadata if isinstance(each, task_yaml.Arguments)), None)
+    called_with = next((each for each in field.metadata if isinstance(each, keys.Arguments)), None)
     if called_with and isinstance(entry.value, Function):
         check(entry, key, entry.value.name, (called_with.least, called_with.most), found)
 

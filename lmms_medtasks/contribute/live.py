@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from lmms_medtasks.contribute import answers
-from lmms_medtasks.contribute.chain import Chain
 from lmms_medtasks.contribute.loaded import Loaded, attempt, load
-from lmms_medtasks.contribute.problems import Findings, nearest
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.suites.templates.settings import DRAWN
+from lmms_medtasks.task_yaml.chain import Chain
+from lmms_medtasks.task_yaml.problems import Findings, nearest
+from lmms_medtasks.task_yaml.settings import DRAWN
 from lmms_medtasks.writing import write_text
 
 SHOWN = 5

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lmms_medtasks.contribute import nodes
-from lmms_medtasks.contribute.chain import Chain
-from lmms_medtasks.contribute.problems import Findings
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness.template_hooks import binding
 from lmms_medtasks.suites import templates
 from lmms_medtasks.suites.templates import including
+from lmms_medtasks.task_yaml import nodes
+from lmms_medtasks.task_yaml.chain import Chain
+from lmms_medtasks.task_yaml.problems import Findings
 
 if TYPE_CHECKING:
     from datasets import Dataset

@@ -12,13 +12,11 @@ from pathlib import Path
 from string import Template as Text
 from typing import Any
 
-from lmms_medtasks.contribute import tables, templates
+from lmms_medtasks.contribute import tables
 from lmms_medtasks.data.adapter import from_columns
-from lmms_medtasks.harness.template_hooks import binding
-from lmms_medtasks.suites.templates import settings as schema
 from lmms_medtasks.errors import UserError, unknown
 from lmms_medtasks.suites import templates
-from lmms_medtasks.suites.templates import settings as schema
+from lmms_medtasks.task_yaml import settings as schema
 
 UNFILLED = "(to be filled in)"
 """Stands in a card where something is missing; ``validate`` reports it."""
@@ -56,7 +54,7 @@ def write(wanted: Wanted) -> list[Path]:
     _check_name(wanted.name)
     template = templates.get(wanted.template)
     schema.check(wanted.settings, "new")
-    binding.check_fit({**template.settings, **wanted.settings}, template, "new")
+    schema.check_fit({**template.settings, **wanted.settings}, template, "new")
     have = _columns(wanted)
     _check_columns(wanted, template, have)
     files = _files(wanted, template)

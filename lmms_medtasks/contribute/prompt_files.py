@@ -8,10 +8,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from lmms_medtasks.contribute import places, task_yaml, templates
-from lmms_medtasks.contribute.chain import Chain
-from lmms_medtasks.contribute.problems import Findings, nearest
+from lmms_medtasks.suites import templates
 from lmms_medtasks.suites.templates.including import SETTINGS
+from lmms_medtasks.task_yaml import keys, places
+from lmms_medtasks.task_yaml.chain import Chain
+from lmms_medtasks.task_yaml.problems import Findings, nearest
 
 
 def check(chain: Chain, found: Findings) -> None:
@@ -20,7 +21,7 @@ def check(chain: Chain, found: Findings) -> None:
     if not isinstance(given.get("prompt"), str):
         return
     name = given["prompt"]
-    template = task_yaml.template_of(chain)
+    template = keys.template_of(chain)
     settings = {**(template.settings if template else {}), **given}
     file, line = chain.place((SETTINGS, "default", "prompt"))
     where: dict[str, Any] = {"line": line, "key": f"{SETTINGS}.default.prompt", "value": name}

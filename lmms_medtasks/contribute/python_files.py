@@ -6,7 +6,7 @@ import ast
 from collections.abc import Collection
 from pathlib import Path
 
-from lmms_medtasks.contribute.problems import Findings
+from lmms_medtasks.task_yaml.problems import Findings
 
 
 def check(folder: Path, found: Findings, but: Collection[Path] = ()) -> None:

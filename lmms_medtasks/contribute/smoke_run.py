@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from lmms_medtasks.contribute import static
-from lmms_medtasks.contribute.problems import Findings
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness import folder_run
+from lmms_medtasks.task_yaml.problems import Findings
 
 MODELS = ("medtasks_random", "medtasks_most_frequent", "medtasks_observer")
 

@@ -5,22 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
-from lmms_medtasks.contribute import (
-    card,
-    data_files,
-    functions,
-    names,
-    places,
-    prompt_files,
-    python_files,
-    task_yaml,
-    templates,
-)
-from lmms_medtasks.contribute.chain import Chain, follow
-from lmms_medtasks.contribute.problems import Findings
-from lmms_medtasks.suites.templates.including import SETTINGS
+from lmms_medtasks.contribute import card, data_files, functions, names, prompt_files, python_files
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.suites import templates
+from lmms_medtasks.suites.templates.including import SETTINGS
+from lmms_medtasks.task_yaml import keys, places
+from lmms_medtasks.task_yaml.chain import Chain, follow
+from lmms_medtasks.task_yaml.problems import Findings
 
 
 def folder_of(path: Path) -> Path:
@@ -60,7 +51,7 @@ def _is_group(chain: Chain) -> bool:
 
 
 def _check_chain(chain: Chain, found: Findings) -> None:
-    problems = task_yaml.problems(chain)
+    problems = keys.problems(chain)
     found.problems += problems
     wrong = {each.key.partition(".")[0] for each in problems}
     _check_file_name(chain, wrong, found)
@@ -85,7 +76,7 @@ def _check_file_name(chain: Chain, wrong: Collection[str], found: Findings) -> N
 
 def _check_copy(chain: Chain, found: Findings) -> None:
     """The folder's copy of a template's lines against the installed one."""
-    template = task_yaml.template_of(chain)
+    template = keys.template_of(chain)
     copy = next((path for path in chain.files if path.name == templates.FILE), None)
     if template is not None and copy is not None and copy.read_text("utf-8") != templates.yaml_text(template.name):
         found.add(copy, f"differs from the template {template.name!r} as it is installed. If you did not change it: "

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from lmms_medtasks.contribute import live, page, static, versions
-from lmms_medtasks.contribute.chain import Chain
 from lmms_medtasks.contribute.loaded import Loaded
-from lmms_medtasks.contribute.problems import Findings
+from lmms_medtasks.task_yaml.chain import Chain
+from lmms_medtasks.task_yaml.problems import Findings
 from lmms_medtasks.writing import write_text
 
 

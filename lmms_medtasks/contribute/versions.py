@@ -10,12 +10,12 @@ from typing import Any
 
 import yaml
 
-from lmms_medtasks.contribute import nodes, places
-from lmms_medtasks.contribute.chain import Chain, on_template
-from lmms_medtasks.contribute.problems import Findings
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.suites import templates
 from lmms_medtasks.suites.templates import including
+from lmms_medtasks.task_yaml import nodes, places
+from lmms_medtasks.task_yaml.chain import Chain, on_template
+from lmms_medtasks.task_yaml.problems import Findings
 
 _NO_DATA = ("README.md", "prompts.json", templates.FILE)
 """Files that are compared otherwise, or decide nothing."""

@@ -117,7 +117,7 @@ def _add_encoding(metadata: dict[str, Any], model_name: str | None, runner: str 
 
 def _check_settings(config: dict[str, Any], suite: str) -> None:
     """Raises UserError for a setting in the YAML that there is none of, before anything is rendered."""
-    from lmms_medtasks.suites.templates import settings
+    from lmms_medtasks.task_yaml import settings
 
     given = (config.get("lmms_eval_specific_kwargs") or {}).get("default") or {}
     settings.check(given, config["task"], sources.folder_of(suite))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lmms_medtasks.suites.templates import settings
+from lmms_medtasks.task_yaml import settings
 
 
 class Settings(settings.Settings):

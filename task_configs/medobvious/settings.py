@@ -6,8 +6,8 @@ from typing import Annotated
 
 from pydantic import AfterValidator
 
-from lmms_medtasks.contribute.strict_model import OneOf
-from lmms_medtasks.suites.templates import settings
+from lmms_medtasks.task_yaml import settings
+from lmms_medtasks.task_yaml.strict_model import OneOf
 
 
 class Settings(settings.Settings):

@@ -5,9 +5,9 @@ import json
 import pytest
 
 from lmms_medtasks.contribute import loaded, static
-from lmms_medtasks.contribute.problems import Findings
 from lmms_medtasks.contribute.validate import validate
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.task_yaml.problems import Findings
 
 GREEDY = {"temperature": 0, "do_sample": False, "max_new_tokens": 512, "until": []}
 SAMPLED = {"temperature": 1.0, "top_p": 1.0, "top_k": 0, "do_sample": True, "max_new_tokens": 512, "until": []}

@@ -10,10 +10,10 @@ import pytest
 
 from lmms_medtasks.contribute import loaded, static, tables
 from lmms_medtasks.contribute.new import Wanted, write
-from lmms_medtasks.contribute.problems import Findings
 from lmms_medtasks.contribute.validate import validate
 from lmms_medtasks.data.adapter import documents, from_columns
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.task_yaml.problems import Findings
 
 CARD = {"paper": "none", "licence": "CC0", "terms": "none", "about": "Made up.", "deviations": "none"}
 TEXTS = ["None", "NA", "null", "nan", "NaN", "<NA>", "007", "1e3", "2.50", "True", "-0", "1_000", "inf", "a, b",

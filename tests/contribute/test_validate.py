@@ -108,9 +108,9 @@ def test_the_snapshot_holds_no_question_of_the_data(chest_side):
 def test_the_yaml_is_loaded_as_the_harness_loads_it(make):
     from lmms_eval.utils import load_yaml_config
 
-    from lmms_medtasks.contribute.chain import follow
     from lmms_medtasks.contribute.loaded import config
-    from lmms_medtasks.contribute.problems import Findings
+    from lmms_medtasks.task_yaml.chain import follow
+    from lmms_medtasks.task_yaml.problems import Findings
 
     def comparable(value):
         if callable(value):
@@ -181,7 +181,7 @@ def test_a_prompt_that_needs_a_column_of_the_data_is_told_to_be_out_of_the_snaps
     from types import SimpleNamespace
 
     from lmms_medtasks.contribute import live
-    from lmms_medtasks.contribute.problems import Findings
+    from lmms_medtasks.task_yaml.problems import Findings
 
     (tmp_path / "prompts.json").write_text("{}", "utf-8")
     task = SimpleNamespace(name="own", template=None, prompt=lambda doc: doc["ward"])

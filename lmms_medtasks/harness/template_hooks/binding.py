@@ -12,12 +12,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lmms_medtasks.data import adapter
+from lmms_medtasks.data import adapter, csv_text
 from lmms_medtasks.errors import UserError, unknown
-from lmms_medtasks.harness.template_hooks import csv_text
 from lmms_medtasks.suites import templates
 from lmms_medtasks.suites.templates import including
-from lmms_medtasks.suites.templates import settings as schema
+from lmms_medtasks.task_yaml import settings as schema
 
 if TYPE_CHECKING:
     from datasets import Dataset
@@ -30,7 +29,6 @@ _KINDS = {
     "lmms_medtasks.harness.template_hooks.choice": "multiple_choice",
     "lmms_medtasks.harness.template_hooks.judged": "open",
 }
-ONLY_DEFAULT = "only `default` may stand there: a task on a template asks all models alike."
 
 
 def template_of(config: Mapping[str, Any]) -> templates.Template | None:
@@ -132,7 +130,7 @@ def settings_of(config: Mapping[str, Any], template: templates.Template, folder:
     own = given.get("default") or {}
     for key in given:
         if key != "default":
-            raise UserError(f"{where}: lmms_eval_specific_kwargs: {key!r}: {ONLY_DEFAULT}")
+            raise UserError(f"{where}: lmms_eval_specific_kwargs: {key!r}: {schema.ONLY_DEFAULT}")
     schema.check(own, where)
     merged = {**template.settings, **own}
     named = merged.get("metrics") or [each["metric"] for each in config.get("metric_list") or []]
@@ -140,7 +138,7 @@ def settings_of(config: Mapping[str, Any], template: templates.Template, folder:
         if name not in templates.metrics():
             raise unknown("metric", name, templates.metrics(), where)
     names = [named] if isinstance(named, str) else list(named or template.metrics)
-    check_fit({**merged, "metrics": names}, template, where)
+    schema.check_fit({**merged, "metrics": names}, template, where)
     merged["metrics"] = list(dict.fromkeys([*FIRST, *names, *ALWAYS[template.kind]]))
     merged["prompt"] = prompt_of(str(merged["prompt"]), folder)
     return merged
@@ -263,46 +261,6 @@ def _adapter(config: Mapping[str, Any], settings: Mapping[str, Any], folder: Pat
         return adapt
     tags = [settings["shift"]["column"]] if settings.get("shift") else []
     return adapt.in_folder(folder, tags) if folder else adapt
-
-
-def check_fit(settings: Mapping[str, Any], template: templates.Template, where: str) -> None:
-    """Raise UserError for settings that are each right but do not fit together, or not the template.
-
-    ``settings`` are the template's own with the task's above them.
-    """
-    other = "judge" if template.kind == "choice" else "parser"
-    if other in settings:
-        raise UserError(f"{where}: {other} is not for the template {template.name!r}, whose answers are "
-                        f"{'read' if template.kind == 'choice' else 'judged'}.")  # fmt: skip
-    if template.kind == "open" and not isinstance(settings["judge"], str):
-        raise UserError(f"{where}: judge: {settings['judge']!r}: one protocol, all questions are of one kind.")
-    if template.name.endswith("shift_pair") and "shift" not in settings:
-        raise UserError(
-            f"{where}: the template {template.name!r} needs lmms_eval_specific_kwargs: default: shift: "
-            "{column: ..., iid: ..., ood: ...}."
-        )
-    named = settings.get("metrics") or []
-    _check_metrics([named] if isinstance(named, str) else named, settings, template, where)
-
-
-def _check_metrics(names: Sequence[str], settings: Mapping[str, Any], template: templates.Template, where: str) -> None:
-    from lmms_medtasks.suites.templates import measures
-
-    parser = settings.get("parser", "")
-    has = {"shift": "shift" in settings, "grid": parser == "position", "letters": parser in ("option", "letter")}
-    needs_words = {
-        "shift": "the setting shift",
-        "grid": "parser: position",
-        "letters": "parser: option or letter",
-    }
-    for name in names:
-        fitting = measures.metric_names(template.kind)
-        if name not in fitting:
-            raise UserError(f"{where}: the metric {name!r} is not for the template {template.name!r}. Those for it: "
-                            f"{', '.join(fitting)}.")  # fmt: skip
-        needed = measures.NEEDS.get(name)
-        if needed and not has[needed]:
-            raise UserError(f"{where}: the metric {name!r} needs {needs_words[needed]}.")
 
 
 def _metric(name: str) -> dict[str, Any]:

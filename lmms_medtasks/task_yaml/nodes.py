@@ -12,8 +12,8 @@ from typing import Any
 
 import yaml
 
-from lmms_medtasks.contribute.problems import Findings
 from lmms_medtasks.suites.templates import including
+from lmms_medtasks.task_yaml.problems import Findings
 
 FUNCTION = "!function"
 

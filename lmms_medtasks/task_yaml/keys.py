@@ -14,15 +14,17 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import AfterValidator, ConfigDict, Field, PlainValidator, model_validator
 
-from lmms_medtasks.contribute import strict_model, templates
-from lmms_medtasks.contribute.chain import Chain, follow, on_template
-from lmms_medtasks.contribute.nodes import Function
-from lmms_medtasks.contribute.problems import Findings, Problem, nearest
-from lmms_medtasks.contribute.strict_model import OPTIONAL, OneOf, StrictModel, Texts, Wrong, refused
-from lmms_medtasks.suites.templates import binding, csv_text
-from lmms_medtasks.suites.templates.including import LOCAL, SETTINGS
-from lmms_medtasks.suites.templates.settings import Settings
+from lmms_medtasks.data import csv_text
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.suites import templates
+from lmms_medtasks.suites.templates.including import LOCAL, SETTINGS
+from lmms_medtasks.task_yaml import settings as schema
+from lmms_medtasks.task_yaml import strict_model
+from lmms_medtasks.task_yaml.chain import Chain, follow, on_template
+from lmms_medtasks.task_yaml.nodes import Function
+from lmms_medtasks.task_yaml.problems import Findings, Problem, nearest
+from lmms_medtasks.task_yaml.settings import Settings
+from lmms_medtasks.task_yaml.strict_model import OPTIONAL, OneOf, StrictModel, Texts, Wrong, refused
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 
@@ -221,7 +223,7 @@ class TaskWithOurHooks(Task):
 class TemplateSettings(StrictModel):
     """The settings of a task on a template."""
 
-    UNKNOWN_KEY: ClassVar[str] = binding.ONLY_DEFAULT
+    UNKNOWN_KEY: ClassVar[str] = schema.ONLY_DEFAULT
 
     default: Settings
 
@@ -249,7 +251,7 @@ class TaskOnTemplate(Task):
         given = self.lmms_eval_specific_kwargs
         settings = given.default.model_dump(exclude_unset=True) if given else {}
         try:
-            binding.check_fit({**template.settings, **settings}, template, "")
+            schema.check_fit({**template.settings, **settings}, template, "")
         except UserError as error:
             yield Wrong(str(error).removeprefix(": "), (SETTINGS, "default"))
 

@@ -7,18 +7,20 @@ settings.py of its folder.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
 from pydantic import AfterValidator, Field
 
 from lmms_medtasks import folders
-from lmms_medtasks.contribute import strict_model, templates
-from lmms_medtasks.contribute.problems import Problem
-from lmms_medtasks.contribute.strict_model import OneOf, StrictModel, Texts, Wrong
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.suites import templates
+from lmms_medtasks.task_yaml import strict_model
+from lmms_medtasks.task_yaml.problems import Problem
+from lmms_medtasks.task_yaml.strict_model import OneOf, StrictModel, Texts, Wrong
+
+ONLY_DEFAULT = "only `default` may stand there: a task on a template asks all models alike."
 
 DRAWN = "drawn"
 """The value of ``degradation`` that draws one for each question."""
@@ -183,3 +185,43 @@ def sides(shift: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
     """The values of the column that are i.i.d. and those that are out of distribution, as texts."""
     listed = {side: shift[side] if isinstance(shift[side], list) else [shift[side]] for side in ("iid", "ood")}
     return {side: tuple(map(str, values)) for side, values in listed.items()}
+
+
+def check_fit(settings: Mapping[str, Any], template: templates.Template, where: str) -> None:
+    """Raise UserError for settings that are each right but do not fit together, or not the template.
+
+    ``settings`` are the template's own with the task's above them.
+    """
+    other = "judge" if template.kind == "choice" else "parser"
+    if other in settings:
+        raise UserError(f"{where}: {other} is not for the template {template.name!r}, whose answers are "
+                        f"{'read' if template.kind == 'choice' else 'judged'}.")  # fmt: skip
+    if template.kind == "open" and not isinstance(settings["judge"], str):
+        raise UserError(f"{where}: judge: {settings['judge']!r}: one protocol, all questions are of one kind.")
+    if template.name.endswith("shift_pair") and "shift" not in settings:
+        raise UserError(
+            f"{where}: the template {template.name!r} needs lmms_eval_specific_kwargs: default: shift: "
+            "{column: ..., iid: ..., ood: ...}."
+        )
+    named = settings.get("metrics") or []
+    _check_metrics([named] if isinstance(named, str) else named, settings, template, where)
+
+
+def _check_metrics(names: Sequence[str], settings: Mapping[str, Any], template: templates.Template, where: str) -> None:
+    from lmms_medtasks.suites.templates import measures
+
+    parser = settings.get("parser", "")
+    has = {"shift": "shift" in settings, "grid": parser == "position", "letters": parser in ("option", "letter")}
+    needs_words = {
+        "shift": "the setting shift",
+        "grid": "parser: position",
+        "letters": "parser: option or letter",
+    }
+    for name in names:
+        fitting = measures.metric_names(template.kind)
+        if name not in fitting:
+            raise UserError(f"{where}: the metric {name!r} is not for the template {template.name!r}. Those for it: "
+                            f"{', '.join(fitting)}.")  # fmt: skip
+        needed = measures.NEEDS.get(name)
+        if needed and not has[needed]:
+            raise UserError(f"{where}: the metric {name!r} needs {needs_words[needed]}.")

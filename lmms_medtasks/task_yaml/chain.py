@@ -8,9 +8,10 @@ from typing import Any
 
 import yaml
 
-from lmms_medtasks.contribute import nodes, places, templates
-from lmms_medtasks.contribute.problems import Findings, nearest
+from lmms_medtasks.suites import templates
 from lmms_medtasks.suites.templates import including
+from lmms_medtasks.task_yaml import nodes, places
+from lmms_medtasks.task_yaml.problems import Findings, nearest
 
 
 @dataclass(frozen=True)

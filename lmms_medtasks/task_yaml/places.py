@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from lmms_medtasks.contribute.problems import Findings
+from lmms_medtasks.task_yaml.problems import Findings
 
 
 def check(folder: Path, found: Findings) -> set[Path]:
