@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from lmms_medtasks import parsing
 from lmms_medtasks.contribute.loaded import Loaded
-from lmms_medtasks.harness import scoring
 from lmms_medtasks.judges import prompts, registry
 from lmms_medtasks.seeding import generator
 from lmms_medtasks.suites.templates.reading import Parser, get
@@ -148,21 +147,24 @@ def _check_judged(task: Loaded, docs: Sequence[Mapping[str, Any]], found: Findin
         if task.attempt(prompts.render, protocol, item, what="can't be judged", found=found, key=key) is None:
             return
         values.append(task.score(doc, [f"an answer that none gave, {doc['id']}"] * task.repeats))
-    with _unsaid(scoring.__name__):  # that judgements are missing is what is tried here
+    listed = [each.get("aggregation") for each in task.config.get("metric_list") or []]
+    with _unsaid({each.__module__ for each in listed if callable(each)}):  # missing judgements are what is tried here
         found.told.append(f"{task.name}: answers that no judge judged: {_told(aggregated(task, values, found))}")
         found.told.append(f"{task.name}: no answers at all: {_told(aggregated(task, [], found))}")
 
 
 @contextlib.contextmanager
-def _unsaid(module: str) -> Iterator[None]:
-    """Without what ``module`` says in the harness's log."""
+def _unsaid(modules: Collection[str]) -> Iterator[None]:
+    """Without what ``modules`` say in the harness's log."""
     from loguru import logger
 
-    logger.disable(module)
+    for module in modules:
+        logger.disable(module)
     try:
         yield
     finally:
-        logger.enable(module)
+        for module in modules:
+            logger.enable(module)
 
 
 def _check_any(task: Loaded, docs: Sequence[Mapping[str, Any]], found: Findings) -> None:

@@ -22,7 +22,6 @@ from lmms_medtasks.task_configs.med_cmr.measures import (
     SIDE_ACCURACY,
     TOTAL,
 )
-from lmms_medtasks.task_configs.med_cmr.report import MAIN, findings
 from lmms_medtasks.task_configs.med_cmr.report_figures import ModelRadar, size_figure, tuned_figure
 from lmms_medtasks.task_configs.med_cmr.report_models import (
     FEWEST,
@@ -38,6 +37,7 @@ from lmms_medtasks.task_configs.med_cmr.report_models import (
     scale,
     was_asked,
 )
+from lmms_medtasks.task_configs.med_cmr.report_published import MAIN, findings
 
 _FORMS = {"mcq": "multiple choice", "circular": "rotated options", "open": "open"}
 _PAIR_FORMS = {"mcq": "multiple choice", "open": "open total"}

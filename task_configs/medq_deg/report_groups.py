@@ -16,8 +16,8 @@ from lmms_medtasks.report.plots import Drawing
 from lmms_medtasks.report.views import CellFunction, Column, Row, Source, Table
 from lmms_medtasks.samples.runs import printable
 from lmms_medtasks.samples.table import Samples
-from lmms_medtasks.statistics.bootstrap import Interval, Statistic, group, mean_of_means
-from lmms_medtasks.suites.estimates import Contrast, Custom, Draw, Estimate, Macro, Mean
+from lmms_medtasks.statistics.bootstrap import Interval
+from lmms_medtasks.suites.estimates import Contrast, Custom, Draw, Estimate, Macro, MacroContrast, Mean
 from lmms_medtasks.task_configs.medq_deg import taxonomy
 from lmms_medtasks.task_configs.medq_deg.measures import ACCURACY, DEGRADED, GROUPS, MACROS, pairs
 from lmms_medtasks.task_configs.medq_deg.task_sets import SEVERITY, degraded_levels, level_names, levels
@@ -67,20 +67,10 @@ _SIDES = Contrast(first={"severity": 0}, second=DEGRADED)
 
 def _unpaired_macro(rows: Samples) -> Draw | None:
     """Macro means of the clean and of the degraded questions over the capabilities that both have, drawn together."""
-    clean, degraded = (rows.where(each).scored("accuracy") for each in ({"severity": 0}, DEGRADED))
-    sides = [(clean.where(each), degraded.where(each)) for each in GROUPS["mid"]]
-    used = [both for both in sides if all(map(len, both))]
-    if not used:
-        return None
-    groups = {}
-    for place, name in enumerate(("first", "second")):
-        chosen = [both[place] for both in used]
-        clusters = np.concatenate([each.column("cluster") for each in chosen])
-        scores = np.concatenate([each.column("accuracy.score") for each in chosen])
-        cells = np.repeat(np.arange(len(used)), [len(each) for each in chosen])
-        groups[name] = group(clusters.tolist(), scores, cells=cells, cell_count=len(used))
-    change = Statistic(lambda one, other: mean_of_means(other) - mean_of_means(one), ("first", "second"))
-    return Draw(groups, {"first": Statistic(mean_of_means, ("first",)), "change": change})
+    sides = [({**each, "severity": 0}, {**each, **DEGRADED}) for each in GROUPS["mid"]]
+    used = [both for both in sides if all(len(rows.where(each).scored("accuracy")) for each in both)]
+    first, second = (tuple(both[place] for both in used) for place in (0, 1))
+    return MacroContrast(first=first, second=second).draw(rows) if used else None
 
 
 _UNPAIRED_MACRO = Custom(main="change", function=_unpaired_macro)
