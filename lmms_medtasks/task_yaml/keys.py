@@ -107,6 +107,13 @@ class DatasetKwargs(StrictModel):
     token: Annotated[Any, AfterValidator(_check_no_secret)] = OPTIONAL
 
 
+class Filter(StrictModel):
+    """What replies go through before they are scored; a step's further keys are its function's own."""
+
+    name: str
+    filter: list[dict[str, Any]]
+
+
 class MetricRow(StrictModel):
     """A metric, and the function that makes it of the questions' values."""
 
@@ -159,7 +166,7 @@ class Task(StrictModel):
     output_type: Annotated[str, AfterValidator(OneOf("not allowed", ("generate_until",)))]
     generation_kwargs: GenerationKwargs
     repeats: Annotated[int, Field(ge=1)] = 1
-    filter_list: list[dict[str, Any]] = OPTIONAL
+    filter_list: list[Filter] = OPTIONAL
     cluster_key: str = OPTIONAL
     score_key: str = OPTIONAL
     reasoning_tags: Texts = OPTIONAL
@@ -196,14 +203,13 @@ class Task(StrictModel):
             return
         for key, split in (("test_split", self.test_split), ("training_split", self.training_split)):
             splits = sorted(kwargs.data_files)
-            if split and split not in splits:
+            if split is not None and split not in splits:
                 yield Wrong(f"has no split {split!r}, the task's {key}", at, splits, (), nearest(split, splits))
 
     @property
-    def filter_steps(self) -> list[Mapping[str, Any]]:
+    def filter_steps(self) -> list[dict[str, Any]]:
         """The steps of all filters."""
-        filters = [row.get("filter") for row in self.filter_list or ()]
-        return [step for steps in filters if isinstance(steps, list) for step in steps if isinstance(step, Mapping)]
+        return [step for each in self.filter_list or () for step in each.filter]
 
 
 class OurSettings(StrictModel):
@@ -265,6 +271,11 @@ def model_of(values: Mapping[str, Any]) -> type[StrictModel]:
     hooks = [values.get(key) for key in ("doc_to_text", "doc_to_visual", "process_results")]
     ours = any(isinstance(hook, Function) and hook.name.startswith("lmms_medtasks.") for hook in hooks)
     return TaskWithOurHooks if ours else Task
+
+
+def reads_settings(chain: Chain) -> bool:
+    """Whether a hook of ours reads the task's settings."""
+    return issubclass(model_of(chain.plain), TaskOnTemplate | TaskWithOurHooks)
 
 
 def problems(chain: Chain) -> list[Problem]:

@@ -1,11 +1,16 @@
 """The static check: what a contribution would do is reported, and not done."""
 
+import copy
 import importlib
 import os
 import sys
+from datetime import date
 
 import pytest
+import yaml
 
+from lmms_medtasks.contribute import static
+from lmms_medtasks.contribute.problems import Findings
 from lmms_medtasks.contribute.validate import validate
 
 WRITES = """\
@@ -128,3 +133,63 @@ def test_a_prompt_that_asks_too_little_is_to_be_looked_at(text, said, chest_side
     (chest_side / "prompt.txt").write_text(text, "utf-8")
     found = [line for line in lines(validate(chest_side, static_only=True)) if line.startswith("prompt.txt: warning")]
     assert any(said in line for line in found), found
+
+
+def test_settings_that_only_hooks_of_ones_own_read_are_their_own(chest_side):
+    hooks = "def ask(doc, settings): ...\ndef score(doc, results): ...\ndef documents(rows): ...\n"
+    (chest_side / "adapter.py").write_text(hooks, "utf-8")
+    template = chest_side / "_template_yaml"
+    names = {"asking.doc_to_text": "ask", "asking.doc_to_visual": "ask", "choice.process_results": "score"}
+    text = template.read_text("utf-8")
+    for ours, own in names.items():
+        text = text.replace(f"lmms_medtasks.contribute.templates.{ours}", f"adapter.{own}")
+    template.write_text(text, "utf-8")
+    path = chest_side / "chest_side.yaml"
+    path.write_text(path.read_text("utf-8").replace("prompt: prompt.txt", "prompt: terse\n    style: 3"), "utf-8")
+    (chest_side / "chest_side_noimage.yaml").unlink()
+    assert [str(each) for each in validate(chest_side, static_only=True).errors] == []
+
+
+class Hook(str):
+    """What stands after !function."""
+
+
+class Loader(yaml.SafeLoader):
+    pass
+
+
+class Dumper(yaml.SafeDumper):
+    pass
+
+
+Loader.add_constructor("!function", lambda loader, node: Hook(node.value))
+Dumper.add_representer(Hook, lambda dumper, hook: dumper.represent_scalar("!function", str(hook)))
+VALUES = (None, -1, 1.5, True, "x", [], {}, [[1]], {1: {"a": None}}, date(2026, 1, 1), Hook("x"))
+
+
+def ways_to_values(content, way=()):
+    """The keys and places that lead to every value in mappings and lists."""
+    pairs = content.items() if isinstance(content, dict) else enumerate(content) if isinstance(content, list) else ()
+    for part, value in pairs:
+        yield (*way, part)
+        yield from ways_to_values(value, (*way, part))
+
+
+def test_no_value_of_any_key_ends_in_a_traceback_or_in_words_of_the_library(chest_side):
+    path = chest_side / "chest_side.yaml"
+    template, own = (yaml.load(file.read_text("utf-8"), Loader) for file in (chest_side / "_template_yaml", path))
+    whole = {**template, **own, "metric_list": template["metric_list"][:1]}
+    del whole["include"]
+    for way in ways_to_values(whole):
+        for value in VALUES:
+            changed = copy.deepcopy(whole)
+            place = changed
+            for part in way[:-1]:
+                place = place[part]
+            place[way[-1]] = value
+            path.write_text(yaml.dump(changed, Dumper=Dumper, sort_keys=False), "utf-8")
+            found = Findings()
+            static.check(path, found)
+            assert not [
+                each for each in found.errors if "Input should" in each.message or "Value error" in each.message
+            ]
