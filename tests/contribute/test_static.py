@@ -10,8 +10,8 @@ import pytest
 import yaml
 
 from lmms_medtasks.contribute import static
-from lmms_medtasks.contribute.problems import Findings
 from lmms_medtasks.contribute.validate import validate
+from lmms_medtasks.task_yaml.problems import Findings
 
 WRITES = """\
 from pathlib import Path
@@ -142,7 +142,7 @@ def test_settings_that_only_hooks_of_ones_own_read_are_their_own(chest_side):
     names = {"asking.doc_to_text": "ask", "asking.doc_to_visual": "ask", "choice.process_results": "score"}
     text = template.read_text("utf-8")
     for ours, own in names.items():
-        text = text.replace(f"lmms_medtasks.contribute.templates.{ours}", f"adapter.{own}")
+        text = text.replace(f"lmms_medtasks.suites.templates.{ours}", f"adapter.{own}")
     template.write_text(text, "utf-8")
     path = chest_side / "chest_side.yaml"
     path.write_text(path.read_text("utf-8").replace("prompt: prompt.txt", "prompt: terse\n    style: 3"), "utf-8")
