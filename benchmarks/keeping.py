@@ -1,7 +1,7 @@
 """What a benchmark printed last, kept in ``benchmarks/results``: ``python benchmarks/startup.py --record``.
 
-A file a script: date, versions, arguments, the printed lines. Nothing of the machine is written, no name and no path;
-numbers of two files compare only where both were made on one machine.
+A file a script: date, number of cores, versions, command, the printed lines. Nothing else of the machine is written, no
+name and no path; numbers of two files compare only where both were made on one machine.
 """
 
 from __future__ import annotations
@@ -9,8 +9,10 @@ from __future__ import annotations
 import datetime
 import importlib.metadata
 import io
+import os
 import platform
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -52,20 +54,22 @@ def run(main: Callable[[], Any]) -> Any:
 
 
 def write(name: str, arguments: list[str], printed: str) -> Path:
-    """Write ``results/NAME.md``. Arguments and lines that hold a path are left out."""
+    """Write ``results/NAME.md``. An argument that holds a path is PATH there, a line that does is left out."""
     versions = [f"Python {platform.python_version()}", *(f"{each} {_version(each)}" for each in PACKAGES)]
-    shown = " ".join(each for each in arguments if "/" not in each and "\\" not in each) or "none"
+    shown = ["PATH" if "/" in each or "\\" in each else each for each in arguments]
+    hidden = (str(Path.home()), tempfile.gettempdir())
     RESULTS.mkdir(exist_ok=True)
     path = RESULTS / f"{name}.md"
     lines = [
         f"# benchmarks/{name}.py",
         "",
         f"- Date: {datetime.datetime.now(datetime.timezone.utc):%Y-%m-%d}",
+        f"- Machine: {os.cpu_count()} cores",
         f"- Versions: {', '.join(versions)}",
-        f"- Arguments: {shown}",
+        f"- Command: `{' '.join(['python', f'benchmarks/{name}.py', *shown])}`",
         "",
         "```text",
-        *(line.rstrip() for line in printed.splitlines() if str(Path.home()) not in line),
+        *(line.rstrip() for line in printed.splitlines() if not any(each in line for each in hidden)),
         "```",
         "",
     ]

@@ -21,6 +21,7 @@ from pathlib import Path
 import keeping
 import numpy as np
 
+from lmms_medtasks.samples.record import VERSION
 from lmms_medtasks.seeding import generator
 from lmms_medtasks.task_configs.medq_deg import taxonomy
 
@@ -73,25 +74,33 @@ def write_log(folder: Path, questions: int, trials: int) -> None:
                 right = rng.random(trials) < skill[row]
                 guesses = rng.integers(0, options[row], trials)
                 letters = ["ABCDE"[answers[row] if ok else guess] for ok, guess in zip(right, guesses, strict=True)]
-                degradation = degradations[kinds[row]].name if level else ""
+                degradation = degradations[kinds[row]].name if level else None
+                capability = fines[capabilities[row]].name
                 record = {
-                    "id": f"q{row}/{degradation}/L{level}",
-                    "question_id": f"q{row}",
-                    "image_id": f"image{row % IMAGES}",
-                    "data": "full",
-                    "modality": taxonomy.modalities()[modalities[row]],
-                    "capability": fines[capabilities[row]].name,
-                    "source": "made up",
-                    "degradation": degradation,
-                    "severity": level,
-                    "answer": "ABCDE"[answers[row]],
-                    "option_count": int(options[row]),
+                    "version": VERSION,
+                    "id": f"q{row}/{degradation or ''}/L{level}",
+                    "pair": f"q{row}",
+                    "cluster": f"image{row % IMAGES}",
+                    "expected": "ABCDE"[answers[row]],
                     "trials": letters,
-                    "rules": ["single_letter"] * trials,
-                    "degradation_parameters": [{"sigma": 0.36, "noise_seed": 1856624775975291}],
-                    "score": letters.count("ABCDE"[answers[row]]) / trials,
+                    "measures": {"accuracy": {"score": letters.count("ABCDE"[answers[row]]) / trials}},
+                    "tags": {
+                        "data": "full",
+                        "source": "made up",
+                        "modality": taxonomy.modalities()[modalities[row]],
+                        "severity": level,
+                        "capability": capability,
+                        "mid": taxonomy.mid_of_name(capability),
+                        "degradation": degradation,
+                        "category": taxonomy.category_of(degradation) if degradation else None,
+                        "option_count": int(options[row]),
+                    },
+                    "details": {
+                        "rules": ["single_letter"] * trials,
+                        "degradation_parameters": [{"sigma": 0.36, "noise_seed": 1856624775975291}],
+                    },
                 }
-                file.write(json.dumps(_row(record, letters, level)) + "\n")
+                file.write(json.dumps(_row(record)) + "\n")
     content = {
         "results": {TASK: {"accuracy_l0,trials": 0.5}},
         "configs": {TASK: {"repeats": trials, "metadata": {"data": "full", "fingerprint_recorded": True}}},
@@ -101,15 +110,13 @@ def write_log(folder: Path, questions: int, trials: int) -> None:
     (folder / "20260101_000000_results.json").write_text(json.dumps(content), "utf-8")
 
 
-def _row(record: dict[str, object], letters: list[str], level: int) -> dict[str, object]:
+def _row(record: dict[str, object]) -> dict[str, object]:
     return {
         "doc_id": 0,
-        "target": record["answer"],
-        "filtered_resps": letters,
+        "target": record["expected"],
+        "filtered_resps": record["trials"],
         "doc_hash": "74234e98afe7498fb5daf1f36ac2d78acc339464f950703b8c019892f982b90b",
-        **{f"accuracy_l{each}": record if each == level else {} for each in range(3)},
-        "drop_l1": "see accuracy_l*",
-        "parse_rate": {"parsed": len(letters), "replies": len(letters)},
+        "questions": record,
         "input": "You are a medical AI assistant. " * 20,
     }
 

@@ -18,16 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from lmms_medtasks.baselines.observer import FEATURES
-from lmms_medtasks.baselines.observer_view import View
+from lmms_medtasks.baselines.observer_filters import FILTERS, View, responses
 from lmms_medtasks.seeding import generator
 from tools.mini import phantoms
 
 PICTURES = 240
 """Training phantoms of each modality."""
-
-NOISE = 20.0
-"""Standard deviation, in levels, of the white noise that shows how filters respond to noise."""
 
 
 def training_pictures(modality: str, count: int = PICTURES) -> Iterator[tuple[dict[str, str], NDArray[np.uint8]]]:
@@ -42,53 +38,39 @@ def train(modalities: Iterable[str] = phantoms.MODALITIES, count: int = PICTURES
     """The knowledge of the observer: for "modality/fact" the mean responses of each value and their spread.
 
     ``means``: value -> mean response of each filter. ``within``: the covariance of responses within a value, pooled
-    over values. ``noise``: mean squared change of each response for white noise of one level. ``texture``: modality ->
-    the noise level that clean pictures seem to have.
+    over values.
     """
-    responses: dict[tuple[str, str], list[tuple[str, NDArray[Any], NDArray[Any]]]] = defaultdict(list)
-    texture: dict[str, float] = {}
+    found: dict[str, dict[str, list[NDArray[np.float64]]]] = defaultdict(lambda: defaultdict(list))
     for modality in modalities:
-        levels = []
-        for number, (facts, pixels) in enumerate(training_pictures(modality, count)):
-            image = Image.fromarray(pixels)
-            clean = View(image)
-            noisy = View(image, NOISE, generator("observer training noise", modality, number))
-            levels.append(clean.noise_level())
-            for (owner, fact), filters in FEATURES.items():
-                unmarked = fact == "mark" and facts[fact] == "none"
-                if owner in (modality, "any") and not unmarked:
-                    responses[owner, fact].append((facts[fact], filters(clean), filters(noisy)))
-        texture[modality] = _short(np.mean(levels))
-    facts_known = {f"{owner}/{fact}": _summary(rows) for (owner, fact), rows in responses.items()}
-    return {"texture": texture, "facts": facts_known}
+        for facts, pixels in training_pictures(modality, count):
+            view = View(Image.fromarray(pixels))
+            for owner, fact in FILTERS:
+                if owner in (modality, "any") and (fact, facts[fact]) != ("mark", "none"):
+                    found[f"{owner}/{fact}"][facts[fact]].append(responses(view, owner, fact))
+    return {name: _summary(dict(sorted(values.items()))) for name, values in sorted(found.items())}
 
 
-def _summary(rows: list[tuple[str, NDArray[Any], NDArray[Any]]]) -> dict[str, Any]:
-    values = sorted({value for value, _, _ in rows})
-    clean = {value: np.array([c for v, c, _ in rows if v == value]) for value in values}
-    deviations = np.concatenate([clean[value] - clean[value].mean(axis=0) for value in values])
-    change = np.array([(noisy - c) ** 2 for _, c, noisy in rows]).mean(axis=0) / NOISE**2
+def _summary(values: dict[str, list[NDArray[np.float64]]]) -> dict[str, Any]:
+    means = {value: np.mean(rows, axis=0) for value, rows in values.items()}
+    deviations = np.concatenate([np.array(rows) - means[value] for value, rows in values.items()])
     return {
-        "means": {value: _short(clean[value].mean(axis=0)) for value in values},
-        "within": _short(deviations.T @ deviations / max(len(rows) - len(values), 1)),
-        "noise": _short(change),
+        "means": {value: _short(mean) for value, mean in means.items()},
+        "within": _short(deviations.T @ deviations / max(len(deviations) - len(values), 1)),
     }
 
 
 def _short(numbers: Any) -> Any:
-    """Plain numbers with five significant digits."""
+    """Plain numbers with four significant digits."""
     if np.ndim(numbers):
         return [_short(number) for number in numbers]
-    return float(f"{float(numbers):.5g}")
+    return float(f"{float(numbers):.4g}")
 
 
 def write(path: Path, knowledge: dict[str, Any]) -> None:
     """Write ``knowledge`` as JSON, one fact a line."""
-    lines = [f'    "{name}": {json.dumps(entry, sort_keys=True)}' for name, entry in sorted(knowledge["facts"].items())]
-    text = '{\n  "texture": ' + json.dumps(knowledge["texture"], sort_keys=True)
-    text += ',\n  "facts": {\n' + ",\n".join(lines) + "\n  }\n}\n"
+    lines = [f'  "{name}": {json.dumps(entry)}' for name, entry in knowledge.items()]
     part = path.with_name(path.name + ".part")
-    part.write_text(text, encoding="utf-8")
+    part.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
     os.replace(part, path)
 
 

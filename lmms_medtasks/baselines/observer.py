@@ -1,21 +1,17 @@
-"""``medtasks_observer``: a model observer in the sense of image-quality research, for the phantoms of the mini data.
+"""``medtasks_observer``: a small model of an observer for the phantoms of the mini data, for smoke tests and examples.
 
-For every fact that a phantom can show there is a bank of filters matched to the signals (:mod:`.observer_grey`,
-:mod:`.observer_colour`). Their responses are compared with the mean responses that each value of the fact gives,
-prewhitened by the responses' covariance: a channelised Hotelling observer (Myers and Barrett, J. Opt. Soc. Am. A 4,
-1987; Barrett and Myers, Foundations of Image Science, 2004, 14.3) with more than two classes. The covariance is the sum
-of what varies between phantoms, the observer's internal noise, and the noise that the picture itself seems to have.
-
-It sees the picture and the prompt, as any model does, and nothing else.
+Of every fact that a phantom can show it knows a few filters' responses (:mod:`.observer_filters`): the mean for each
+value of the fact and the covariance within a value, measured on other phantoms than those of the mini data
+(``tools/observer_training.py``). The responses to a picture are compared with those means in units of the covariance,
+as a Hotelling observer does (Barrett and Myers, Foundations of Image Science, 2004, 14.3). It sees the picture and the
+prompt, as any model does, and nothing else. A fact without filters it cannot see: it guesses.
 """
 
 from __future__ import annotations
 
 import functools
 import json
-from collections import OrderedDict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from importlib import resources
 from typing import Any
 
@@ -23,12 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from lmms_medtasks.baselines import observer_colour, observer_grey
-from lmms_medtasks.baselines.observer_view import View
+from lmms_medtasks.baselines.observer_filters import FILTERS, View, responses
 from lmms_medtasks.baselines.phantom_questions import Question, added_questions, all_questions
 from lmms_medtasks.baselines.prompts import open_reply, read_prompt, spoken_answers
-
-FEATURES = {**observer_grey.FEATURES, **observer_colour.FEATURES}
 
 INTERNAL_NOISE = 0.5
 """Variance of the observer's internal noise, in multiples of each response's own variance between phantoms."""
@@ -36,72 +29,32 @@ INTERNAL_NOISE = 0.5
 DEGREES_OF_FREEDOM = 6.0
 """Of the Student t distribution that responses are taken to follow: far from all it knows, the observer gets unsure."""
 
-UNFAMILIAR = 6.0
-"""Mean squared distance of the responses from a value's mean, in variances, at which the value explains them no better
-than that the picture shows something else, which says nothing about the value."""
-
-REMEMBERED = 256
-"""Pairs of picture and prompt whose probabilities are kept, so that trials cost one look."""
-
-
-@dataclass(frozen=True)
-class Knowledge:
-    """What the observer knows about one fact: its values, their mean responses (values, filters), and spreads."""
-
-    values: tuple[str, ...]
-    means: NDArray[np.float64]
-    within: NDArray[np.float64]
-    noise: NDArray[np.float64]
-
 
 @functools.cache
-def knowledge() -> dict[tuple[str, str], Knowledge]:
-    """(modality, fact) -> what observer.json says of it."""
-    return {
-        tuple(name.split("/")): Knowledge(  # type: ignore[misc]
-            values=tuple(entry["means"]),
-            means=np.array(list(entry["means"].values())),
-            within=np.array(entry["within"]),
-            noise=np.array(entry["noise"]),
-        )
-        for name, entry in _file()["facts"].items()
-    }
-
-
-@functools.cache
-def _file() -> dict[str, Any]:
+def knowledge() -> dict[str, Any]:
+    """Modality/fact -> ``means``: value -> mean responses, and ``within``: their covariance."""
     text = resources.files("lmms_medtasks.baselines").joinpath("observer.json").read_text("utf-8")
-    content: dict[str, Any] = json.loads(text)
-    return content
+    found: dict[str, Any] = json.loads(text)
+    return found
 
 
 @functools.cache
 def _questions() -> dict[str, Question]:
-    known = {fact for _, fact in FEATURES}  # not the sex of a phantom
-    return {_folded(each.text): each for each in (*all_questions(), *added_questions()) if known.issuperset(each.facts)}
+    return {_folded(each.text): each for each in (*all_questions(), *added_questions())}
 
 
 def _folded(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
-def log_likelihoods(responses: NDArray[np.float64], known: Knowledge, extra_noise: float) -> dict[str, float]:
-    """Value -> log likelihood of ``responses``, up to a constant; ``extra_noise`` is a variance in squared levels.
-
-    The likelihood is that of the value, or of a picture of something else, where it is the same for all values.
-    """
-    within = known.within + np.diag(INTERNAL_NOISE * np.diag(known.within) + extra_noise * known.noise + 1e-9)
-    offset = known.means - responses
+def log_likelihoods(found: NDArray[np.float64], known: Mapping[str, Any]) -> dict[str, float]:
+    """Value -> log likelihood of the responses ``found``, up to a constant: of a Student t distribution."""
+    within = np.array(known["within"])
+    within = within + np.diag(INTERNAL_NOISE * np.diag(within) + 1e-9)
+    offset = np.array(list(known["means"].values())) - found
     distance = np.einsum("vi,vi->v", offset, np.linalg.solve(within, offset.T).T)
-    size = len(responses)
-    floor = _log_density(np.array([UNFAMILIAR * size]), size)
-    scores = np.logaddexp(_log_density(distance, size), floor)
-    return dict(zip(known.values, scores.tolist(), strict=True))
-
-
-def _log_density(distance: NDArray[np.float64], size: int) -> NDArray[np.float64]:
-    """Of a Student t distribution of ``size`` dimensions at squared Mahalanobis distances, up to a constant."""
-    return -0.5 * (DEGREES_OF_FREEDOM + size) * np.log1p(distance / DEGREES_OF_FREEDOM)
+    scores = -0.5 * (DEGREES_OF_FREEDOM + len(found)) * np.log1p(distance / DEGREES_OF_FREEDOM)
+    return dict(zip(known["means"], scores.tolist(), strict=True))
 
 
 class Observer:
@@ -111,34 +64,20 @@ class Observer:
     """
 
     def __init__(self) -> None:
-        self._remembered: OrderedDict[tuple[int, str], dict[str, float]] = OrderedDict()
+        self._last: tuple[Image.Image, Question, dict[str, float]] | None = None  # so that trials cost one look
 
-    def responses(self, image: Image.Image, prompt: str) -> dict[str, float]:
-        """Option letter -> log likelihood of the picture if that option were right, up to a constant.
+    def probabilities(self, image: Image.Image, prompt: str, temperature: float = 1.0) -> dict[str, float]:
+        """Option letter -> probability: softmax of log likelihoods over ``temperature``, at 0 all on the largest.
 
-        All zero where the question or the picture says nothing to the observer; empty for an open question.
+        Equal where the question or the picture says nothing to the observer; ties at temperature 0 share the
+        probability. The values add up to 1; empty for an open question.
         """
         asked = read_prompt(prompt)
         question = _questions().get(_folded(asked.question))
-        letters = {_folded(text): letter for letter, text in asked.options.items()}
-        nothing = dict.fromkeys(asked.options, 0.0)
-        if question is None or set(letters) != {_folded(option) for option in question.options}:
-            return nothing
-        key = (hash((image.size, image.mode, image.tobytes())), prompt)
-        if key not in self._remembered:
-            scores = _option_scores(image, question)
-            self._remembered[key] = {letters[_folded(option)]: score for option, score in scores.items()} or nothing
-            if len(self._remembered) > REMEMBERED:
-                self._remembered.popitem(last=False)
-        found = self._remembered[key]
-        return {letter: found[letter] for letter in asked.options}
-
-    def probabilities(self, image: Image.Image, prompt: str, temperature: float = 1.0) -> dict[str, float]:
-        """Option letter -> probability: softmax of :meth:`responses` over ``temperature``, at 0 all on the largest.
-
-        Ties at temperature 0 share the probability. The values add up to 1; empty for an open question.
-        """
-        return _softmax(self.responses(image, prompt), temperature)
+        scores: Mapping[str, float] = {}
+        if question is not None and set(map(_folded, asked.options.values())) == set(map(_folded, question.options)):
+            scores = {_folded(option): score for option, score in self._scores(image, question).items()}
+        return _softmax({letter: scores.get(_folded(text), 0.0) for letter, text in asked.options.items()}, temperature)
 
     def answer(self, image: Image.Image, prompt: str, temperature: float, rng: np.random.Generator) -> str:
         """A letter drawn from :meth:`probabilities`; to an open question of the mini data the text of an option that it
@@ -147,12 +86,17 @@ class Observer:
         if probabilities:
             return _drawn(probabilities, rng)
         question = _questions().get(_folded(read_prompt(prompt).question))
-        scores = _option_scores(image, question) if question is not None else {}
+        scores = self._scores(image, question) if question is not None else {}
         if not scores:
             possible = spoken_answers(prompt)
             return possible[int(rng.integers(len(possible)))] if possible else ""
         chosen = _drawn(_softmax(scores, temperature), rng)
         return open_reply(prompt, f"matched filters see this most of {len(scores)} possible findings.", chosen)
+
+    def _scores(self, image: Image.Image, question: Question) -> dict[str, float]:
+        if self._last is None or self._last[0] is not image or self._last[1] is not question:
+            self._last = (image, question, _option_scores(image, question))
+        return self._last[2]
 
 
 def _softmax(scores: Mapping[str, float], temperature: float) -> dict[str, float]:
@@ -172,25 +116,18 @@ def _drawn(probabilities: Mapping[str, float], rng: np.random.Generator) -> str:
 def _option_scores(image: Image.Image, question: Question) -> dict[str, float]:
     """Option -> log of the mean likelihood over the facts that make it right; empty for a picture without content."""
     view = View(image)
-    if float(view.rgb.max() - view.rgb.min()) < 2.0:
+    if float(np.ptp(view.rgb)) < 2.0:
         return {}
-    facts = {fact: _fact_scores(view, question, fact) for fact in question.facts}
+    facts: dict[str, dict[str, float]] = {}
+    for fact in question.facts:
+        owner = "any" if fact == "modality" else question.modalities[0]
+        if (owner, fact) in FILTERS:
+            facts[fact] = log_likelihoods(responses(view, owner, fact), knowledge()[f"{owner}/{fact}"])
+        else:  # the values that the question names, and any other, are equally likely
+            named = (condition.get(fact, ()) for condition in question.options.values())
+            facts[fact] = dict.fromkeys(("other", *(value for values in named for value in values)), 0.0)
+    possible = {fact: question.modalities if fact == "modality" else tuple(facts[fact]) for fact in facts}
     cases: dict[str, list[float]] = {option: [] for option in question.options}
-    for combination, option in question.cases({fact: tuple(scores) for fact, scores in facts.items()}):
+    for combination, option in question.cases(possible):
         cases[option].append(sum(facts[fact][value] for fact, value in combination.items()))
-    return {option: _log_mean_exp(scores) for option, scores in cases.items()}
-
-
-def _fact_scores(view: View, question: Question, fact: str) -> Mapping[str, float]:
-    owner = "any" if fact == "modality" else question.modalities[0]
-    texture = np.mean([_file()["texture"][modality] for modality in question.modalities])
-    extra = max(view.noise_level() ** 2 - float(texture) ** 2, 0.0)
-    scores = log_likelihoods(FEATURES[owner, fact](view), knowledge()[owner, fact], extra)
-    if fact == "modality":
-        return {value: scores[value] for value in question.modalities}
-    return scores
-
-
-def _log_mean_exp(scores: Sequence[float]) -> float:
-    top = max(scores)
-    return float(top + np.log(np.mean(np.exp(np.array(scores) - top))))
+    return {option: float(np.logaddexp.reduce(scores) - np.log(len(scores))) for option, scores in cases.items()}

@@ -210,7 +210,7 @@ class MostFrequentModel(_Baseline):
 
 
 class ObserverModel(_Baseline):
-    """``medtasks_observer``: matched filters over the mini phantoms' signals, see :mod:`.observer`."""
+    """``medtasks_observer``: a few filters over the mini phantoms' signals, see :mod:`.observer`."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)

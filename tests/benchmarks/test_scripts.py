@@ -35,11 +35,18 @@ def test_fidelity(tmp_path):
     assert (tmp_path / "sheet.png").is_file()
 
 
+def test_the_made_up_log_of_the_report_can_be_read(tmp_path):
+    printed = run("report.py", "--questions", "60", "--trials", "2", "--keep", tmp_path)
+    assert "log: 180 rows" in printed and "allowed: 60" in printed
+    assert (tmp_path / "report" / "report.html").is_file()
+
+
 def test_what_a_script_printed_is_kept_without_names_of_the_machine(tmp_path):
     script = tmp_path / "short.py"
     script.write_text(
         "import keeping, pathlib\nkeeping.RESULTS = pathlib.Path(__file__).parent\n"
-        "def main():\n    print('took 3 ms')\n    print(pathlib.Path.home() / 'x')\nkeeping.run(main)\n"
+        "def main():\n    print('took 3 ms')\n    print(pathlib.Path.home() / 'x')\n"
+        "    print(__import__('tempfile').gettempdir() + '/y')\nkeeping.run(main)\n"
     )
     command = [sys.executable, str(script), "--record", "--folder", str(tmp_path), "--repeats", "2"]
     done = subprocess.run(
@@ -47,4 +54,6 @@ def test_what_a_script_printed_is_kept_without_names_of_the_machine(tmp_path):
     )
     kept = (tmp_path / "short.md").read_text("utf-8")
     assert "took 3 ms" in done.stdout and "took 3 ms" in kept
-    assert "--repeats 2" in kept and str(tmp_path) not in kept and str(Path.home()) not in kept
+    assert "`python benchmarks/short.py --folder PATH --repeats 2`" in kept and f"{os.cpu_count()} cores" in kept
+    assert str(tmp_path) not in kept and str(Path.home()) not in kept
+    assert "/y" in done.stdout and "/y" not in kept

@@ -22,7 +22,7 @@ def test_observer_with_a_judge(harness, model_server, tmp_path):
     )  # fmt: skip
     age = done.run.tasks["sure_mimic_age"]
     # The young of the mini data are small, which the observer does not know.
-    assert age["closed_iid,trials"] > 0.9
+    assert age["closed_iid,trials"] > 0.85
     assert age["closed_ood,trials"] < age["closed_iid,trials"] - 0.2
     assert age["closed_rr,trials"] == pytest.approx(age["closed_ood,trials"] / age["closed_iid,trials"])
     assert age["closed_iid_stderr_clustered,trials"] > 0
