@@ -61,7 +61,7 @@ def _check_chain(chain: Chain, found: Findings) -> None:
     if not wrong & {"dataset_path", "dataset_kwargs", "test_split", "training_split"}:
         data_files.check(chain, found)
     if not wrong & {"process_results", "metadata", SETTINGS}:
-        if task_yaml.reads_settings(chain):
+        if keys.reads_settings(chain):
             prompt_files.check(chain, found)
         _check_copy(chain, found)
 
