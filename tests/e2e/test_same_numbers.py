@@ -9,6 +9,7 @@ from __future__ import annotations
 import fnmatch
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import NamedTuple
 
 import pytest
@@ -19,6 +20,7 @@ from lmms_medtasks.board.site.tables import Links, Standings, apart, ranking, sc
 from lmms_medtasks.report import Options, build
 from lmms_medtasks.report.document import PUBLISHED, Cell, Column, Document, Table
 from lmms_medtasks.samples.result_files import Run
+from lmms_medtasks.statistics.bootstrap import RESAMPLES
 
 REORDERED = 1e-12
 """Largest difference of two means over the same numbers that are added in another order."""
@@ -91,7 +93,7 @@ def medq_deg(task: str) -> Iterator[Place]:
     for name, table, printed in (("capability", "capabilities", "table2"), ("category", "categories", "table3")):
         yield Place(f"{name}_macro", table, ("Average over these",), "accuracy")
         yield Place(f"{name}_macro", printed, ("this run*",), "Avg.", 100)
-    yield Place("dke_intra_probability", "dke", ("all questions of both levels",), "probability")
+    yield Place("dke_intra_probability", "dke", ("each question with its own clean form",), "probability")
 
 
 DIMENSIONS = ("sod", "fdd", "su", "tp", "cr", "ltg", "msi")
@@ -191,6 +193,20 @@ def bones_joints(task: str) -> Iterator[Place]:
             yield Place("failed_requests", "judgements", (task,), "failed requests")
 
 
+EXAMPLES = Path(__file__).resolve().parents[2] / "docs" / "examples"
+CONTRIBUTED = {
+    "chest_side": ("questions", "accuracy", "chance", "parse_rate", "failed_requests"),
+    "lesion_words": ("questions", "score_iid", "score_ood", "score_relative_robustness", "judged", "bound_worst",
+                     "bound_best", "complete", "shared_images", "failed_requests"),
+}  # fmt: skip
+
+
+def contributed(task: str) -> Iterator[Place]:
+    """The report that every benchmark has: a row a task, a column a metric."""
+    for name in CONTRIBUTED[task.removesuffix("_noimage")]:
+        yield Place(name, "results", (task,), name)
+
+
 # --- Runs -------------------------------------------------------------------------------------------------------------
 
 
@@ -202,6 +218,8 @@ class Case:
         model, tasks, limit: what is run. places: from a task to where its metrics stand in the report.
         in_report, on_board: least numbers of cells of the report and of the leaderboard that are compared.
         unprinted: patterns of the metrics that the report does not print, of all tasks or ``task/metric``.
+        resamples: of the report, where the harness's table has a number that is made of them.
+        folder: of tasks that are not installed.
         parts: what the first column of a part's CSV files calls a task, where that is not its name.
     """
 
@@ -212,6 +230,8 @@ class Case:
     on_board: int
     unprinted: tuple[str, ...]
     limit: str = ""
+    resamples: int = 0
+    folder: Path | None = None
     parts: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -223,9 +243,10 @@ CASES = {
     ),
     "medq_deg": Case(
         "medtasks_random", "medq_deg,medq_deg_calib", medq_deg, 42, 16,
+        # A limit that leaves questions with different numbers of degraded forms, so that pairs and whole sets differ.
         # The report counts questions and replies level by level; of the Dunning-Kruger effect it says "yes" or "no".
         ("questions", "parse_rate", "failed_requests", "identical_trials", "unmapped_capabilities", "dke_intra"),
-        limit="140", parts={"medq_deg": "simulated, T = 3", "medq_deg_calib": "simulated, T = 10"},
+        limit="100", resamples=RESAMPLES, parts={"medq_deg": "simulated, T = 3", "medq_deg_calib": "simulated, T = 10"},
     ),
     "med_cmr": Case(
         "medtasks_observer", "med_cmr,med_cmr_mcq_circular,med_cmr_mcq_noimage,med_cmr_open_noimage", med_cmr, 78, 58,
@@ -245,6 +266,10 @@ CASES = {
         # The report has the shares of verdicts, only of those that occur.
         ("parse_rate", "refused", "ambiguous", "complete", "went_on", "missed", "objected_otherwise",
          "bones_joints_t[123]_*/failed_requests"),
+        resamples=RESAMPLES,
+    ),
+    "contributed": Case(
+        "medtasks_observer", "chest_side,chest_side_noimage,lesion_words", contributed, 19, 13, (), folder=EXAMPLES,
     ),
 }  # fmt: skip
 
@@ -336,9 +361,10 @@ def board_pairs(run: Run, board: Board) -> Iterator[Pair]:
 @pytest.mark.parametrize("suite", CASES)
 def test_report_and_leaderboard_print_the_harness_numbers(suite, harness):
     case = CASES[suite]
-    limit = ("--limit", case.limit) if case.limit else ()
-    done = harness("--model", case.model, "--tasks", case.tasks, *limit, MEDTASKS_JUDGE="lexical")
-    reported, unplaced = report_pairs(case, done.run, build([done.folder], Options()))
+    options = {"--limit": case.limit, "--include_path": str(case.folder or "")}
+    more = [text for option, given in options.items() if given for text in (option, given)]
+    done = harness("--model", case.model, "--tasks", case.tasks, *more, MEDTASKS_JUDGE="lexical")
+    reported, unplaced = report_pairs(case, done.run, build([done.folder], Options(resamples=case.resamples)))
     on_board = list(board_pairs(done.run, collect([done.folder])))
     assert [each for each in (*reported, *on_board) if not each.same] == []
     patterns = [each if "/" in each else f"*/{each}" for each in case.unprinted]
