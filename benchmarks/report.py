@@ -21,7 +21,7 @@ from pathlib import Path
 import keeping
 import numpy as np
 
-from lmms_medtasks.samples.record import VERSION
+from lmms_medtasks.record import VERSION
 from lmms_medtasks.seeding import generator
 from lmms_medtasks.task_configs.medq_deg import taxonomy
 

@@ -3,6 +3,7 @@
 import copy
 import importlib
 import os
+import re
 import sys
 from datetime import date
 
@@ -139,10 +140,9 @@ def test_settings_that_only_hooks_of_ones_own_read_are_their_own(chest_side):
     hooks = "def ask(doc, settings): ...\ndef score(doc, results): ...\ndef documents(rows): ...\n"
     (chest_side / "adapter.py").write_text(hooks, "utf-8")
     template = chest_side / "_template_yaml"
-    names = {"asking.doc_to_text": "ask", "asking.doc_to_visual": "ask", "choice.process_results": "score"}
     text = template.read_text("utf-8")
-    for ours, own in names.items():
-        text = text.replace(f"lmms_medtasks.suites.templates.{ours}", f"adapter.{own}")
+    for key, own in {"doc_to_text": "ask", "doc_to_visual": "ask", "process_results": "score"}.items():
+        text = re.sub(rf"(?m)^{key}: .*$", f"{key}: !function adapter.{own}", text)
     template.write_text(text, "utf-8")
     path = chest_side / "chest_side.yaml"
     path.write_text(path.read_text("utf-8").replace("prompt: prompt.txt", "prompt: terse\n    style: 3"), "utf-8")
