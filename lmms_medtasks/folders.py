@@ -79,10 +79,14 @@ def load_yaml(path: Path) -> Any:
     try:
         text = path.read_text("utf-8")
         waiting = [yaml.compose(text, yaml.SafeLoader)]
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+    except (OSError, UnicodeDecodeError, yaml.YAMLError, RecursionError) as error:
         raise UserError(f"Can't read {path}: {error}") from error
+    seen = set()
     while waiting:
         node = waiting.pop()
+        if id(node) in seen:  # an alias
+            continue
+        seen.add(id(node))
         if isinstance(node, yaml.SequenceNode):
             waiting += node.value
         elif isinstance(node, yaml.MappingNode):

@@ -17,6 +17,7 @@ from lmms_medtasks.task_yaml.problems import Findings
 
 FUNCTION = "!function"
 
+_TOO_DEEP = "is nested too deeply, or an anchor (&name) holds itself"
 _STANDARD = "tag:yaml.org,2002:"
 _KINDS = ("str", "int", "float", "bool", "null", "timestamp", "seq", "map")
 
@@ -31,13 +32,23 @@ def read(path: Path, found: Findings) -> yaml.MappingNode | None:
     except yaml.YAMLError as error:
         _add_yaml_error(path, text, error, found)
         return None
+    except RecursionError:
+        found.add(path, _TOO_DEEP)
+        return None
     if root is None:
         found.add(path, "the file is empty: the harness can then read no task of any folder beside it")
         return None
     if not isinstance(root, yaml.MappingNode):
         found.add(path, f"holds {_kind(root)}, wanted a mapping of keys", line=line(root))
         return None
-    return root if _plain(path, root, found) else None
+    if not _is_plain(path, root, found):
+        return None
+    try:
+        plain(root)
+    except RecursionError:
+        found.add(path, _TOO_DEEP)
+        return None
+    return root
 
 
 def _text(path: Path, found: Findings) -> str | None:
@@ -60,7 +71,7 @@ def _add_yaml_error(path: Path, text: str, error: yaml.YAMLError, found: Finding
     found.add(path, f"is no YAML: {said}", line=row)
 
 
-def _plain(path: Path, root: yaml.Node, found: Findings) -> bool:
+def _is_plain(path: Path, root: yaml.Node, found: Findings) -> bool:
     """Whether there are only plain values and !function, and no key twice."""
     before = len(found.problems)
     for node in walk(root):
