@@ -38,11 +38,13 @@ def unguarded(text: str) -> str:
 
 
 def csv_text(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A CSV (RFC 4180), every cell guarded. To be saved as ``utf-8-sig``, by which Excel knows the encoding."""
+    """A CSV (RFC 4180), every cell guarded and without the character NUL, which Python 3.10 can neither write nor read.
+
+    To be saved as ``utf-8-sig``, by which Excel knows the encoding.
+    """
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\r\n")
-    writer.writerow([guarded(column) for column in columns])
-    writer.writerows([guarded(cell) for cell in row] for row in rows)
+    writer.writerows([guarded(cell.replace("\0", "")) for cell in row] for row in (columns, *rows))
     return buffer.getvalue()
 
 
