@@ -46,6 +46,7 @@ def test_a_planted_regression_shuts_it(decided):
     assert (verdict.outcome, verdict.action, found.failed) == ("regressed", "fail", True)
     assert verdict.drop == pytest.approx(verdict.baseline - verdict.candidate)
     assert verdict.interval.low > 0
+    assert verdict.model == "new"  # the candidate's, not the baseline's
     assert markdown(found).startswith("## Gate: failed (1 reason)")
 
 
