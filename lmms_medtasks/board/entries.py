@@ -7,7 +7,7 @@ files nor the harness: :mod:`lmms_medtasks.board.collect` makes it from runs and
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
@@ -314,3 +314,10 @@ class Board:
     def refused(self) -> list[Problem]:
         """What gave no entry at all."""
         return [problem for problem in self.problems if problem.level == "refused"]
+
+
+def drawn_clusters(entries: Iterable[Entry]) -> str:
+    """What the bootstrap draws of these entries, for a note: "images", or also what other benchmarks say."""
+    suites = [suite for entry in entries if (suite := entry.declaration)]
+    other = dict.fromkeys(f"{suite.title}: {suite.cluster}s" for suite in suites if suite.cluster != "image")
+    return f"images ({'; '.join(other)})" if other else "images"

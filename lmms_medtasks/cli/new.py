@@ -18,7 +18,7 @@ def register(app: typer.Typer) -> None:
 def new(
     name: Annotated[str, typer.Argument(help="The task's name, and its folder's.")],
     dataset: Annotated[str, typer.Option(help="A table in the folder, a hub's owner/name, or medtasks://suite/split.")],
-    template: Annotated[str, typer.Option(help="What to build on; `lmms-medtasks new --help` lists them below.")],
+    template: Annotated[str, typer.Option(help="What to build on; one of the templates listed above.")],
     folder: Annotated[Path | None, typer.Option(help="Where to write; a folder called NAME here.")] = None,
     split: Annotated[str, typer.Option(help="The hub data set's split.")] = "test",
     image: Annotated[str | None, typer.Option(help="The column with the picture.")] = None,

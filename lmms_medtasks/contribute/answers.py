@@ -129,8 +129,11 @@ def aggregated(task: Loaded, values: Sequence[Mapping[str, Any]], found: Finding
 
 
 def _told(got: Mapping[str, Any]) -> str:
+    if all(value is None for value in got.values()):
+        return "no metric has a value"
     return ", ".join(
-        f"{name} {value:.3f}" if isinstance(value, float) else f"{name} {value}" for name, value in got.items()
+        f"{name} {value:.3f}" if isinstance(value, float) else f"{name} {'–' if value is None else value}"
+        for name, value in got.items()
     )
 
 

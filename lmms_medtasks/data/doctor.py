@@ -45,7 +45,7 @@ def diagnose(suite: str, source: Path) -> Diagnosis:
         UserError: an unknown suite, or no folder that can be read.
     """
     record = sources.get(suite)
-    release = LocalRelease(Path(source), record.elsewhere)
+    release = LocalRelease(Path(source), record.elsewhere, may_be_empty=True)
     found = Diagnosis(record.name, str(source), how=_how(record))
     found.findings += _files(record, release)
     if record.diagnose:

@@ -54,8 +54,10 @@ class LocalRelease:
     (a version, say). There links out of the folder are followed: these names are ours, not the release's.
     """
 
-    def __init__(self, folder: Path, elsewhere: Mapping[str, Sequence[str]] | None = None) -> None:
-        """``UserError`` if ``folder`` is not a folder that can be read."""
+    def __init__(
+        self, folder: Path, elsewhere: Mapping[str, Sequence[str]] | None = None, *, may_be_empty: bool = False
+    ) -> None:
+        """``UserError`` if ``folder`` is not a folder that can be read, or is empty and may not be."""
         self.folder = folder
         self._elsewhere = elsewhere or {}
         try:
@@ -64,7 +66,7 @@ class LocalRelease:
             raise UserError(f"The source folder {str(folder)!r} cannot be read: {error.strerror}.") from error
         if found is False:
             raise UserError(f"The source {str(folder)!r} is not a folder. Give the folder with the release's files.")
-        if found is None:
+        if found is None and not may_be_empty:
             raise UserError(f"The source folder {str(folder)!r} is empty. Give the folder with the release's files.")
 
     def describe(self) -> dict[str, Any]:

@@ -207,6 +207,10 @@ def _found(name: str, folders: tuple[Path, ...] | None) -> tuple[Path, DataSourc
         for source in _of_folder(folder):
             if source.name == name:
                 return folder, source
+    for folder in there:
+        if folder.name == name:
+            own = ", ".join(sorted(source.name for source in _of_folder(folder)))
+            raise UserError(f"The benchmark {name!r} has several data sets, each prepared on its own. Name one: {own}.")
     raise unknown("suite", name, names(folders))
 
 

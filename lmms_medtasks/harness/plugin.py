@@ -24,6 +24,7 @@ And one function, ``lmms_eval.evaluator.evaluate``: :mod:`lmms_medtasks.harness.
 from __future__ import annotations
 
 import functools
+import glob
 import os
 import sys
 from pathlib import Path
@@ -148,8 +149,16 @@ def _leaves(manager: Any, names: list[str]) -> list[str]:
             config = type(manager)._get_config.__wrapped__(manager, name)
             children = config["task"] if entry["type"] == "group" else []
             known = [child for child in children if isinstance(child, str) and child in manager.task_index]
+            _check_claimed_once(name, known_folders[1:])
             found += _leaves(manager, known) if entry["type"] == "group" else [name]
     return found
+
+
+def _check_claimed_once(name: str, given: list[Path]) -> None:
+    """Raises UserError where two files in the folders of --include_path define ``name``: one would run, unnamed."""
+    files = sorted({file.resolve() for folder in given for file in folder.rglob(f"{glob.escape(name)}.yaml")})
+    if len(files) > 1:
+        raise UserError(f"Two benchmarks claim the task {name!r}: {files[0]} and {files[1]}. Rename one of them.")
 
 
 def _load_task_or_group(original: Any, self: Any, task_list: Any = None, task_type: str = "simple") -> dict[str, Any]:

@@ -28,7 +28,8 @@ def build(paths: Sequence[Path], options: Options | None = None) -> Document:
     several = len(found) > 1
     parts: list[Part] = []
     for name, (suite, own) in found.items():
-        parts += suite.parts(own, replace(options, prefix=f"{name}-" if several else ""))
+        made = suite.parts(own, replace(options, prefix=f"{name}-" if several else ""))
+        parts += [replace(part, title=f"{suite.title}: {part.title}") for part in made] if several else made
     models = list(dict.fromkeys(_runs.model_name(run.content) for run in runs))
     titles = ", ".join(suite.title for suite, _ in found.values())
     return Document(f"{titles}: {models[0]}" if len(models) == 1 else f"{titles}: {len(models)} models", tuple(parts))

@@ -292,7 +292,7 @@ class _Declared:
                     yield Row(labels, estimates=dict.fromkeys(_PAIRED, change), source=_every(base))
 
         return Table("ways", "As released and otherwise", ("run", "asked", "measure"), rows,
-                     self._paired_columns("as released", "so"),
+                     self._paired_columns("as released", "otherwise"),
                      ("Question by question. What a model still gets without the picture, it has from the words.",
                       *self.together))  # fmt: skip
 

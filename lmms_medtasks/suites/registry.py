@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import importlib
 import re
+import traceback
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import ModuleType
@@ -157,9 +158,17 @@ def _module(name: str, module: str) -> ModuleType:
         if str(place.parent) not in package.__path__:
             package.__path__.append(str(place.parent))
         importlib.invalidate_caches()
+    file = place / f"{module}.py"
     try:
         return importlib.import_module(f"{PACKAGE}.{name}.{module}")
     except UserError as error:
-        raise UserError(f"{place / module}.py: {error}") from error
+        raise UserError(f"{file}{_line_of(error, file)}: {error}") from error
     except Exception as error:
-        raise UserError(f"{place / module}.py can't be imported: {type(error).__name__}: {error}") from error
+        said = f"{type(error).__name__}: {error}"
+        raise UserError(f"{file}{_line_of(error, file)} can't be imported: {said}") from error
+
+
+def _line_of(error: Exception, file: Path) -> str:
+    """The statement of ``file`` that raised ``error``, as ", line 3"; "" where the error came from elsewhere."""
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if Path(frame.filename) == file]
+    return f", line {frames[-1].lineno}" if frames else ""

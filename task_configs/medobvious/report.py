@@ -175,9 +175,8 @@ def _accuracy_rows(sources: Sequence[Source]) -> Iterator[Row]:
     yield Row(("The paper's Avg",), kind="counts", estimates=averages)
     for (tier,) in sources[0].rows.by(["tier"]):
         yield Row((f"T{tier}",), {"tier": tier})
-    yield Row(
-        ("Mean of the tiers",), kind="counts", estimates={"n": None, "accuracy": TIER_MEAN, "uniform guessing": None}
-    )
+    means = {"n": None, "accuracy": TIER_MEAN, "uniform guessing": TIER_CHANCE}
+    yield Row(("Mean of the tiers",), kind="counts", estimates=means)
 
 
 ACCURACIES = Table(

@@ -143,6 +143,7 @@ def test_a_card_to_be_filled_in_keeps_nobody_from_the_other_checks(chest_side):
     found = validate(chest_side)
     assert [each.file for each in found.errors] == ["README.md", "prompts.json"]
     assert any("random answers: questions" in line for line in found.told)
+    assert any("no answers at all: no metric has a value" in line for line in found.told)
 
 
 def test_one_yaml_written_leaves_the_records_of_the_others(chest_side):

@@ -1,6 +1,6 @@
 """``data doctor`` counts an image that is not there as missing, with the questions that it costs, in every suite.
 
-SURE-VQA's three data sets are in ``sure/test_doctor.py``.
+SURE-VQA's three data sets are in ``task_configs/sure_vqa/source/test_source_doctor.py``.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 from lmms_medtasks.cli.app import build
-from lmms_medtasks.data import doctor
+from lmms_medtasks.data import doctor, sources
 from lmms_medtasks.grid_positions import parse_size
 from lmms_medtasks.grids import tasks as grid_tasks
 from lmms_medtasks.task_configs.med_cmr.source import LISTS
@@ -126,3 +126,10 @@ def test_a_name_that_leaves_the_folder_is_a_missing_image_and_no_crash(tmp_path,
     listed.write_text(json.dumps([{**rows[0], "image_path": value}, *rows[1:]]))
     found = doctor.diagnose("med_cmr", tmp_path / "source")
     assert ["costs 1 questions" in each for each in missing(found, "mcq")] == [True]
+
+
+@pytest.mark.parametrize("suite", sources.names())
+def test_an_empty_folder_is_told_what_belongs_there(suite, tmp_path):
+    found = doctor.diagnose(suite, tmp_path)
+    assert not found.complete and found.how
+    assert {each.state for each in found.findings} <= {"missing", "note"}

@@ -45,6 +45,11 @@ def test_a_data_set_may_be_called_otherwise_than_its_folder():
     assert sources.get("sure_slake").name == "sure_slake"
 
 
+def test_the_name_of_a_benchmark_with_several_data_sets_lists_them():
+    with pytest.raises(UserError, match="'sure_vqa' has several data sets.*sure_mimic, sure_ovqa, sure_slake"):
+        sources.get("sure_vqa")
+
+
 def test_folders_that_are_not_installed(tmp_path):
     given = [folder(tmp_path, "mine", OWN.format(name="own_data")), tmp_path / "without"]
     assert sources.names(given) == ["own_data"]

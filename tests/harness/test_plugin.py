@@ -125,3 +125,15 @@ def test_a_folder_whose_name_begins_like_that_of_include_path_is_not_taken_for_i
     manager = lmms_eval.tasks.TaskManager(include_defaults=False)
     manager.include_path, manager._task_index = str(tmp_path / "a"), index
     assert plugin._leaves(manager, ["a", "ab"]) == ["a"]
+
+
+def test_two_folders_of_include_path_that_claim_a_task(tmp_path):
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "one.yaml").write_text("task: one\n", "utf-8")
+    plugin.join(lmms_eval.tasks.TaskManager)
+    manager = lmms_eval.tasks.TaskManager(include_defaults=False)
+    manager.include_path = str(tmp_path)
+    manager._task_index = {"one": {"type": "task", "yaml_path": str(tmp_path / "b" / "one.yaml")}}
+    with pytest.raises(UserError, match="Two benchmarks claim the task 'one': .*a/one.yaml and .*b/one.yaml"):
+        plugin._leaves(manager, ["one"])

@@ -3,7 +3,7 @@
 import pytest
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.report import Options, build, suites
+from lmms_medtasks.report import Options, assemble, build, suites
 
 
 def test_run_of_other_tasks(tmp_path):
@@ -23,3 +23,11 @@ def test_every_suite_offers_what_the_registry_says():
 def test_option_that_no_suite_here_uses_is_refused(write_run):
     with pytest.raises(UserError, match="--pair is of no use here: the report of MedQ-Deg"):
         build([write_run()], Options(pairs=(("a", "b"),), resamples=0))
+
+
+def test_parts_of_several_suites_are_called_by_their_suite(write_run, monkeypatch):
+    found = [suites.suites()["medq_deg"], suites.suites()["medq_deg"]]
+    alone = [part.title for part in build([write_run()], Options(resamples=0, drawn=False)).parts]
+    monkeypatch.setattr(assemble, "holding", lambda runs: {f"s{n}": (each, runs) for n, each in enumerate(found)})
+    parts = build([write_run("other")], Options(resamples=0, drawn=False)).parts
+    assert [part.title for part in parts] == [f"MedQ-Deg: {each}" for each in alone] * 2

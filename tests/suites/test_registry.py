@@ -99,6 +99,17 @@ def test_a_folder_that_is_no_benchmark(own_folder, source, files, said):
     assert said in str(error.value)
 
 
+def test_a_mistake_in_a_declaration_is_told_with_its_line(own_folder):
+    twice = DECLARED.format(name="own").replace("measures=()", "measures=(Measure('a'), Measure('a'))")
+    own_folder("own", twice.replace("import Suite", "import Measure, Suite"), "a.yaml")
+    with pytest.raises(UserError, match=r"measures\.py, line 3: .*'a' stands twice"):
+        registry.get("own")
+    own_folder("typo", "\n\nSUITE = Siute()\n", "b.yaml")
+    registry.names.cache_clear()
+    with pytest.raises(UserError, match=r"measures\.py, line 3 can't be imported: NameError"):
+        registry.get("typo")
+
+
 def test_an_unknown_benchmark_names_those_that_there_are():
     with pytest.raises(UserError, match="medobvious"):
         registry.get("medobvius")

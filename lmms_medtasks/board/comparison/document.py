@@ -8,14 +8,15 @@ from typing import Any
 
 from lmms_medtasks.board.answers import Shown
 from lmms_medtasks.board.comparison.comparing import Compared, Comparison, Telling
+from lmms_medtasks.board.entries import drawn_clusters
 from lmms_medtasks.report.cells import count, decimal, label
 from lmms_medtasks.report.document import Cell, Column, Document, Flag, Part, Row, Section, Table
 from lmms_medtasks.samples.runs import printable
 
 _TEXT = 300
 _NOTES = (
-    "Difference: B less A over the same questions, with a 95 % bootstrap interval over images "
-    "(here and below, in MedObvious: items, a grid and its variants). Wins: questions on which B is better.",
+    "Difference: B less A over the same questions, with a 95 % bootstrap interval over {clusters}, here and below. "
+    "Wins: questions on which B is better.",
     "p: permutation test over images (Fisher-Pitman: each image's difference with either sign), two-sided; with one "
     "question an image and scores of 0 and 1 it is McNemar's exact test. p (Holm): corrected over all rows of all "
     "tables. 0.0000 is less than 0.00005.",
@@ -30,7 +31,7 @@ def document(compared: Compared) -> Document:
     """Tables of differences (one a unit) and of the most telling questions; texts are made printable, not escaped."""
     first, second = compared.sides
     facts = (("A", f"{first.name} ({first.path})"), ("B", f"{second.name} ({second.path})"))
-    sections = [Section("differences", "Differences", tables=tuple(_differences(compared.comparisons)))]
+    sections = [Section("differences", "Differences", tables=tuple(_differences(compared)))]
     if compared.telling:
         sections.append(Section("telling", "Most telling questions", tables=tuple(_telling_tables(compared.telling))))
     title = f"{first.name} against {second.name}"
@@ -70,7 +71,10 @@ def _problems(compared: Compared) -> dict[str, list[str]]:
     }
 
 
-def _differences(comparisons: Sequence[Comparison]) -> list[Table]:
+def _differences(compared: Compared) -> list[Table]:
+    comparisons = compared.comparisons
+    clusters = drawn_clusters(entry for side in compared.sides for entry in side.board.entries)
+    notes = tuple(each.format(clusters=clusters) for each in _NOTES)
     units = dict.fromkeys((each.scale.unit, each.scale.digits) for each in comparisons)
     tables = []
     for unit, digits in units:
@@ -79,7 +83,7 @@ def _differences(comparisons: Sequence[Comparison]) -> list[Table]:
         key = f"differences_{'share' if unit == '%' else unit.replace(' ', '_')}" if many else "differences"
         title = f"Differences in {'percentage points' if unit == '%' else unit}" if many else "Differences"
         tables.append(Table(key, title, _columns(unit, digits), tuple(map(_row, own))))
-    return [*tables[:-1], *(replace(table, notes=_NOTES) for table in tables[-1:])]
+    return [*tables[:-1], *(replace(table, notes=notes) for table in tables[-1:])]
 
 
 def _columns(unit: str, digits: int) -> tuple[Column, ...]:

@@ -32,6 +32,7 @@ class Verdict:
     task: str
     measure: str
     model: str
+    """The candidate's; the baseline's where the candidate has no such result."""
     scale: Measure | None
     rule: Rule
     outcome: Outcome
@@ -135,7 +136,7 @@ def _match(entry: Entry, baseline: Side, candidate: Side) -> Entry | None:
 
 
 def _verdict(first: Entry, second: Entry | None, name: str, rule: Rule, resamples: int, warnings: list[str]) -> Verdict:
-    base = Verdict(first.task, name, first.model.name, first.scale(name), rule, "held", "ignore")
+    base = Verdict(first.task, name, (second or first).model.name, first.scale(name), rule, "held", "ignore")
     if second is None or name not in second.metrics:
         return replace(base, outcome="missing", action=rule.on_missing, detail="The candidate has no such result.")
     reasons = list(sides.differing(first, second))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from lmms_medtasks.board.comparison.gate import Gate, Verdict
+from lmms_medtasks.board.entries import drawn_clusters
 from lmms_medtasks.report.document import EMPTY
 from lmms_medtasks.report.markdown import escaped
 from lmms_medtasks.samples.runs import printable
@@ -38,12 +39,15 @@ def _lines(gate: Gate) -> Iterator[str]:
         if found:
             yield from ("", f"### {title}", "", *found)
     yield ""
-    yield _NOTE.format(correction="corrected over all rows (Holm)" if gate.correction == "holm" else "not corrected")
+    yield _NOTE.format(
+        clusters=drawn_clusters(gate.baseline.board.entries),
+        correction="corrected over all rows (Holm)" if gate.correction == "holm" else "not corrected",
+    )
 
 
 _NOTE = (
-    "Change: candidate less baseline over the same questions, with a bootstrap interval over images (MedObvious: "
-    "items). p: one-sided permutation test over images of no drop, {correction}. A measure fails when its drop is "
+    "Change: candidate less baseline over the same questions, with a bootstrap interval over {clusters}. "
+    "p: one-sided permutation test over images of no drop, {correction}. A measure fails when its drop is "
     "significantly above zero and, as estimated, larger than its rule allows."
 )
 

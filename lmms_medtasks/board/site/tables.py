@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from lmms_medtasks.board.entries import Board, Entry, Problem
+from lmms_medtasks.board.entries import Board, Entry, Problem, drawn_clusters
 from lmms_medtasks.board.site import suites
 from lmms_medtasks.board.site.names import model_titles, shown_name, without_roots
 from lmms_medtasks.board.site.ranking import SHORT, Standing, standings
@@ -27,9 +27,13 @@ _PUBLISHED = (
     "interval. They are of the whole benchmark; the suite's card says what else differs."
 )
 _INTERVALS = (
-    "Numbers in brackets: 95 % interval by bootstrap over images (MedObvious: items, a grid and its variants), or "
+    "Numbers in brackets: 95 % interval by bootstrap over {clusters}, or "
     "Wilson's where a benchmark says so and answers are right or wrong."
 )
+
+
+def _intervals(entries: Iterable[Entry]) -> str:
+    return _INTERVALS.format(clusters=drawn_clusters(entries))
 
 
 @dataclass(frozen=True)
@@ -79,7 +83,7 @@ def ranking(task: str, standings: Standings, links: Links) -> Table | None:
     for name in measures:
         columns += [column(name, entries[0].scale(name)), Column(f"rank, {name}")]
     columns += [*_COUNTS, label("notes")]
-    notes = (_INTERVALS, SHORT)
+    notes = (_intervals(entries), SHORT)
     said = (_PUBLISHED.format(paper=below[0].paper),) if below else ()
     return Table(f"{task}-ranking", f"{task}: ranking", tuple(columns), tuple(rows), notes, said, _MARKS)
 
@@ -100,7 +104,7 @@ def apart(task: str, standings: Standings, links: Links) -> Table | None:
         rows.append(Row((*_head(entry, standings, links), *cells, *_counted(entry), _notes(entry)), "counts"))
     shown = [column(name, entries[0].scale(name)) for name in measures]
     columns = (label("model"), label("source"), *shown, *_COUNTS, label("why apart"))
-    return Table(f"{task}-apart", f"{task}: shown apart, not ranked", columns, tuple(rows), (_INTERVALS,))
+    return Table(f"{task}-apart", f"{task}: shown apart, not ranked", columns, tuple(rows), (_intervals(entries),))
 
 
 def overview(standings: Standings, links: Links) -> Table:
@@ -120,7 +124,8 @@ def overview(standings: Standings, links: Links) -> Table:
             cells += _standing(standing, board.scale(task, measure)) if standing else [NONE, NONE]
         own = [entry for entry in board.entries if entry.model.key == model.key]
         rows.append(Row((*cells, Cell(_model_notes(own)))))
-    return Table("overview", "Models by suite", tuple(columns), tuple(rows), (_INTERVALS, SHORT), marks=_MARKS)
+    notes = (_intervals(board.entries), SHORT)
+    return Table("overview", "Models by suite", tuple(columns), tuple(rows), notes, marks=_MARKS)
 
 
 def scores(model: str, standings: Standings, links: Links) -> Table:
@@ -139,7 +144,8 @@ def scores(model: str, standings: Standings, links: Links) -> Table:
             )  # fmt: skip
     columns = (label("task"), label("measure"), Column("score", digits=2), label("unit"), count("rank"), count("of"),
                count("questions"))  # fmt: skip
-    return Table("scores", "Scores", columns, tuple(rows), (_INTERVALS, SHORT), marks=_MARKS)
+    notes = (_intervals(_of_model(model, standings.board)), SHORT)
+    return Table("scores", "Scores", columns, tuple(rows), notes, marks=_MARKS)
 
 
 def facts(model: str, board: Board) -> Table:

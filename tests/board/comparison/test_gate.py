@@ -1,5 +1,7 @@
 """The gate: shut by a planted regression and by unsound runs, open for noise."""
 
+from types import SimpleNamespace
+
 import pytest
 import typer
 from typer.testing import CliRunner
@@ -9,9 +11,11 @@ from lmms_medtasks.board.comparison.comparing import compare
 from lmms_medtasks.board.comparison.gate import decide, gate
 from lmms_medtasks.board.comparison.gate_summary import markdown
 from lmms_medtasks.board.comparison.permutation import sign_flip
+from lmms_medtasks.board.entries import drawn_clusters
 from lmms_medtasks.cli import gate as command
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.seeding import generator
+from lmms_medtasks.suites import registry
 
 TASK = "medq_deg_l1"
 IMAGES = 60
@@ -46,6 +50,7 @@ def test_a_planted_regression_shuts_it(decided):
     assert (verdict.outcome, verdict.action, found.failed) == ("regressed", "fail", True)
     assert verdict.drop == pytest.approx(verdict.baseline - verdict.candidate)
     assert verdict.interval.low > 0
+    assert verdict.model == "new"  # the candidate's, not the baseline's
     assert markdown(found).startswith("## Gate: failed (1 reason)")
 
 
@@ -230,3 +235,11 @@ def test_the_command(tmp_path, runs, share, status):
     result = CliRunner().invoke(app, names)
     assert result.exit_code == status, result.output
     assert (tmp_path / "s.md").read_text() == result.stdout
+
+
+def test_what_is_drawn_is_said_by_the_benchmarks_of_the_entries(decided):
+    """No benchmark is named beside the results of another."""
+    assert "MedObvious" not in markdown(decided(answers(0.8, 1), answers(0.8, 3)))
+    entries = [SimpleNamespace(declaration=registry.get(name)) for name in ("medq_deg", "medobvious", "medobvious")]
+    assert drawn_clusters(entries[:1]) == "images"
+    assert drawn_clusters(entries) == "images (MedObvious: items)"

@@ -57,6 +57,8 @@ def test_chance(tables):
     assert found["A detection MCQ"] == pytest.approx(100 * (1 / 5 + 1 / 10) / 2)
     assert found["E visual referring"] == 50
     assert (found["T1"], found["T3"]) == pytest.approx((100 * (6 / 5 + 1) / 8, 100 * (6 / 10 + 1) / 8))
+    assert found["Mean of the tiers"] == pytest.approx((found["T1"] + found["T3"]) / 2)
+    assert found["Mean of the tiers"] == tables["tiers"]["uniform guessing", "arithmetic"]["all"]
 
 
 def test_gaps_agreement_alarms(tables):
