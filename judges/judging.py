@@ -14,11 +14,11 @@ from lmms_medtasks.judges.asking import Asker
 from lmms_medtasks.judges.budget import Budget, Spent, estimated_tokens
 from lmms_medtasks.judges.cache import VerdictCache
 from lmms_medtasks.judges.defaults import defaults
+from lmms_medtasks.judges.handed_verdicts import Key, key_of
 from lmms_medtasks.judges.identity import answer_phrase
 from lmms_medtasks.judges.protocol import Item, Protocol, Verdict
 from lmms_medtasks.judges.retrying import Brake
 from lmms_medtasks.judges.settings import HARNESS_PROVIDERS, JUDGE, Settings
-from lmms_medtasks.judges.table import Key, key_of
 from lmms_medtasks.judges.transport import ChatTransport, Transport
 
 Wanted = tuple[Item, int]
@@ -136,7 +136,7 @@ class Judge:
     def judge(
         self, protocol: Protocol, wanted: Iterable[Wanted], *, say: Say, quiet: bool = False
     ) -> tuple[dict[Key, Verdict], Counts]:
-        """The verdicts on ``wanted`` by :func:`~lmms_medtasks.judges.table.key_of`, and what became of them.
+        """The verdicts on ``wanted`` by :func:`~lmms_medtasks.judges.handed_verdicts.key_of`, and what became of them.
 
         ``say`` gets a line before the first request and one for what went wrong with the cache; ``quiet``: no bar.
         Stopped by KeyboardInterrupt it ends at once; what was had until then is kept.

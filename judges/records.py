@@ -18,8 +18,8 @@ from typing import Any, TypeVar
 
 from lmms_medtasks import parsing
 from lmms_medtasks.judges import registry, withheld
+from lmms_medtasks.judges.handed_verdicts import TABLE
 from lmms_medtasks.judges.protocol import Item, Protocol, Verdict
-from lmms_medtasks.judges.table import TABLE
 from lmms_medtasks.parsing.replies import after_reasoning
 from lmms_medtasks.record import Judgement, Record
 

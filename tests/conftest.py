@@ -103,7 +103,7 @@ def task_sets_of():
     """From the folders of runs to MedQ-Deg's task sets in them, as sources of a report."""
     from lmms_medtasks.report import Options
     from lmms_medtasks.samples import runs as report_runs
-    from lmms_medtasks.suites.tables import suite_table
+    from lmms_medtasks.suites.suite_rows import suite_table
     from lmms_medtasks.task_configs.medq_deg.measures import SUITE
     from lmms_medtasks.task_configs.medq_deg.task_sets import task_sets
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from lmms_medtasks.harness.template_hooks import binding, choice, judged
+from lmms_medtasks.harness.template_hooks import binding, choice_scoring, judged_scoring
 from lmms_medtasks.suites import templates
 
 
@@ -19,7 +19,7 @@ def write_run(folder: Path, tasks: dict[str, dict], model: str = "a model", **co
         config = binding.bound(
             {
                 "task": name,
-                "process_results": (choice if template.kind == "choice" else judged).process_results,
+                "process_results": (choice_scoring if template.kind == "choice" else judged_scoring).process_results,
                 "lmms_eval_specific_kwargs": {"default": task.get("settings", {})},
                 "metadata": metadata,
             },

@@ -15,7 +15,8 @@ import yaml
 from lmms_medtasks import degradations
 from lmms_medtasks.degradations import registry
 from lmms_medtasks.suites import templates
-from lmms_medtasks.suites.templates.reading import PARSERS
+from lmms_medtasks.suites.templates import template_yaml
+from lmms_medtasks.suites.templates.parsers import PARSERS
 from lmms_medtasks.task_yaml import settings as schema
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -67,7 +68,7 @@ def templates_page() -> str:
         lines += [f"- Metrics: {', '.join(f'`{each}`' for each in template.metrics)}"]
         if template.variants:
             lines += [f"- Variants beside the task: {', '.join(f'`NAME_{each}`' for each in template.variants)}"]
-        lines += ["", "```yaml", templates.yaml_text(name).rstrip("\n"), "```", ""]
+        lines += ["", "```yaml", template_yaml.text_of(name).rstrip("\n"), "```", ""]
     return "\n".join(lines).rstrip("\n") + "\n"
 
 

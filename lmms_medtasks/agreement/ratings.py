@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lmms_medtasks.agreement import spreadsheet
-from lmms_medtasks.agreement.answers import AnswerKey, Judged
+from lmms_medtasks.agreement.judged_answers import AnswerKey, Judged
 from lmms_medtasks.errors import UserError, unknown
 from lmms_medtasks.judges.protocol import Dimension, Protocol
 

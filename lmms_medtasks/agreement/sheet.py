@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from lmms_medtasks.agreement import spreadsheet
-from lmms_medtasks.agreement.answers import Answer, Judged
+from lmms_medtasks.agreement.judged_answers import Answer, Judged
 from lmms_medtasks.agreement.ratings import COMMENT, KEY_COLUMNS, text_column
 from lmms_medtasks.errors import UserError, unknown
 from lmms_medtasks.judges.protocol import Protocol

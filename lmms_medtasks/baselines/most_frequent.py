@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from lmms_medtasks.baselines.prompts import read_prompt
+from lmms_medtasks.baselines.read_prompts import read_prompt
 from lmms_medtasks.data.sources import TrainingRule
 from lmms_medtasks.errors import UserError
 

@@ -21,7 +21,7 @@ from PIL import Image
 
 from lmms_medtasks.baselines.observer_filters import FILTERS, View, responses
 from lmms_medtasks.baselines.phantom_questions import Question, added_questions, all_questions
-from lmms_medtasks.baselines.prompts import open_reply, read_prompt, spoken_answers
+from lmms_medtasks.baselines.read_prompts import open_reply, read_prompt, spoken_answers
 
 INTERNAL_NOISE = 0.5
 """Variance of the observer's internal noise, in multiples of each response's own variance between phantoms."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from lmms_medtasks.baselines.prompts import read_prompt
+from lmms_medtasks.baselines.read_prompts import read_prompt
 
 if TYPE_CHECKING:
     from PIL.Image import Image

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lmms_medtasks.baselines.prompts import open_reply, read_prompt, spoken_answers, wants_reasoning
+from lmms_medtasks.baselines.read_prompts import open_reply, read_prompt, spoken_answers, wants_reasoning
 
 
 def answer(prompt: str, rng: np.random.Generator) -> str:

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from lmms_medtasks.board import checks, installed, packs, references, run_form
-from lmms_medtasks.board.build import entry_of
 from lmms_medtasks.board.entries import Board, Entry, Problem, Questions
 from lmms_medtasks.board.rules import Rules
 from lmms_medtasks.board.rules import read as read_rules
+from lmms_medtasks.board.run_entry import entry_of
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.samples import result_files as results
 from lmms_medtasks.samples.result_files import Run

@@ -13,8 +13,8 @@ from typing import Any
 import pyarrow as pa
 
 from lmms_medtasks.board import columns
-from lmms_medtasks.board.build import LINE, QUESTION, questions_of
 from lmms_medtasks.board.entries import Counts, Entry, Judge, Model, Questions, Source
+from lmms_medtasks.board.run_entry import LINE, QUESTION, questions_of
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.samples.table import FIELDS
 

@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from lmms_medtasks.board.build import counts_of, metrics_of
 from lmms_medtasks.board.entries import Entry
+from lmms_medtasks.board.run_entry import counts_of, metrics_of
 from lmms_medtasks.record import FAILED
+from lmms_medtasks.suites.reported_numbers import differences, same
 
 _TOLERANCE = 1e-9
 
@@ -35,7 +36,7 @@ def of_submission(entry: Entry, said: Mapping[str, Mapping[str, Any]]) -> Iterat
     for name in entry.metrics:
         mean, n = (said[name].get(each) for each in ("mean", "n"))
         found = entry.interval(name, resamples=0)
-        if not _same(mean, found.estimate) or n != found.n:
+        if not same(mean, found.estimate) or n != found.n:
             yield f"{name} says {mean!r} over {n!r} questions, its scores give {found.estimate!r} over {found.n}."
     yield from reported(entry)
     counts = dataclasses.asdict(entry.counts)
@@ -49,14 +50,8 @@ def of_submission(entry: Entry, said: Mapping[str, Mapping[str, Any]]) -> Iterat
 
 def reported(entry: Entry) -> Iterator[str]:
     """The result file's numbers against those that the benchmark's estimates give of the questions."""
-    suite = entry.declaration
-    known = suite.estimates if suite else {}
-    samples = entry.samples
-    for name, value in entry.reported.items():
-        number = known[name].value(samples) if name in known else value
-        if not _same(value, number):
-            got = "none" if number is None else f"{number:.6g}"
-            yield f"{name} is {value:.6g} in the result file; its samples give {got}."
+    if entry.declaration:
+        yield from differences(entry.declaration, entry.samples, entry.reported)
 
 
 def _ranges(entry: Entry) -> Iterator[str]:
@@ -86,10 +81,3 @@ def of_trials(entry: Entry) -> Iterator[str]:
         row = int(np.flatnonzero(wrong)[0])
         said = f"accuracy of question {str(entry.questions.ids[row])!r} is {scores[row]:g}"
         yield f"{said}, its trials give {given[row]:g} ({int(wrong.sum()):,} questions differ)."
-
-
-def _same(said: Any, number: float | int | None) -> bool:
-    if said is None or number is None:
-        return said is None and number is None
-    is_number = isinstance(said, int | float) and not isinstance(said, bool)
-    return is_number and abs(said - number) <= _TOLERANCE * max(1.0, abs(number))

@@ -15,8 +15,8 @@ from lmms_medtasks.errors import UserError, unknown
 from lmms_medtasks.writing import write_text
 
 if TYPE_CHECKING:
-    from lmms_medtasks.agreement.answers import Judged
-    from lmms_medtasks.agreement.comparing import Result
+    from lmms_medtasks.agreement.judged_answers import Judged
+    from lmms_medtasks.agreement.rater_comparison import Result
 
 
 class Format(str, Enum):
@@ -75,17 +75,17 @@ def compute(
     Takes runs with --log_samples. RATINGS have a row an answer: id, a column for each dimension rated, and where needed
     rater, model and trial; or a row a rating: id, dimension, rating. Ends with status 1 if nothing could be compared.
     """
-    from lmms_medtasks.agreement import answers, comparing
+    from lmms_medtasks.agreement import judged_answers, rater_comparison
     from lmms_medtasks.agreement import ratings as rating_files
 
     if key is not None and not ratings:
         raise UserError("--key belongs to --ratings: it says whose answers the codes in these are.")
-    judged = answers.read(runs, task or [], protocol)
+    judged = judged_answers.read(runs, task or [], protocol)
     for tag in by or []:
         if tag not in judged.tags:
             raise unknown("tag", tag, judged.tags, "--by")
     people = rating_files.read(ratings, judged, key) if ratings else {}
-    result = comparing.compare(judged, people, by=by or [], settled=settled, resamples=resamples)
+    result = rater_comparison.compare(judged, people, by=by or [], settled=settled, resamples=resamples)
     if not result.comparisons and not people:
         raise UserError(
             "Nothing to compare: no ratings by people, no two judges of the same answers, no repeated judgings. "
@@ -98,16 +98,16 @@ def compute(
 
 
 def _print(judged: Judged, result: Result, format: Format) -> None:
-    from lmms_medtasks.agreement import tables
+    from lmms_medtasks.agreement import agreement_tables
 
     if format is Format.json:
-        typer.echo(json.dumps(tables.as_json(judged, result), indent=2, ensure_ascii=False))
+        typer.echo(json.dumps(agreement_tables.as_json(judged, result), indent=2, ensure_ascii=False))
     elif format is Format.csv:
-        typer.echo(tables.as_csv(judged, result), nl=False)
+        typer.echo(agreement_tables.as_csv(judged, result), nl=False)
     elif format is Format.markdown:
         from lmms_medtasks.report.markdown import markdown
 
-        typer.echo(markdown(tables.document(judged, result)), nl=False)
+        typer.echo(markdown(agreement_tables.document(judged, result)), nl=False)
     else:
         from rich.console import Console
 
@@ -115,7 +115,7 @@ def _print(judged: Judged, result: Result, format: Format) -> None:
 
         # A pipe has no width of its own: wide enough that no table is cut.
         console = Console() if sys.stdout.isatty() else Console(width=240)
-        show(tables.document(judged, result, console.width), console)
+        show(agreement_tables.document(judged, result, console.width), console)
 
 
 @app.command()
@@ -137,15 +137,15 @@ def sheet(
 
     Give the folder to those who rate. The key (OUTPUT.key.csv) stays with you: `agreement RUN --ratings CSV --key KEY`.
     """
-    from lmms_medtasks.agreement import answers
+    from lmms_medtasks.agreement import judged_answers
     from lmms_medtasks.agreement import sheet as sheets
-    from lmms_medtasks.agreement.page import page
+    from lmms_medtasks.agreement.sheet_page import page
 
     key = output.with_name(f"{output.name}.key.csv")
     for path in (output, key):
         if path.exists():
             raise UserError(f"{path} is there already, perhaps with ratings on it. Name a new folder with --output.")
-    judged = answers.read(runs, task or [], protocol)
+    judged = judged_answers.read(runs, task or [], protocol)
     drawn = sheets.draw(judged, questions, seed=seed, by=by or [], settled=settled)
     # With a byte-order mark, by which Excel knows UTF-8.
     texts = {

@@ -15,7 +15,7 @@ from lmms_medtasks.cli.include_path import IncludePath
 from lmms_medtasks.errors import UserError
 
 if TYPE_CHECKING:
-    from lmms_medtasks.board.comparison.comparing import Compared
+    from lmms_medtasks.board.comparison.measure_comparison import Compared
 
 
 class Format(str, Enum):
@@ -53,13 +53,13 @@ def compare(
     Differences are B less A over the same questions, with intervals and tests over images, Holm-corrected over all
     rows. For credentialed data questions are named by their ids only.
     """
-    from lmms_medtasks.board.comparison import comparing, sides
+    from lmms_medtasks.board.comparison import compared_entries, measure_comparison
     from lmms_medtasks.suites import registry
 
     registry.give(include_path or ())
     cores = os.cpu_count() or 1
-    one, other = (sides.read(path, tasks=task or (), processes=cores) for path in (first, second))
-    compared = comparing.compare(one, other, resamples=resamples, telling=questions)
+    one, other = (compared_entries.read(path, tasks=task or (), processes=cores) for path in (first, second))
+    compared = measure_comparison.compare(one, other, resamples=resamples, telling=questions)
     chosen = format or (_of_file(output) if output else Format.terminal)
     if output is None:
         _print(compared, chosen)
@@ -80,7 +80,7 @@ def _print(compared: Compared, chosen: Format) -> None:
     if chosen is Format.terminal and sys.stdout.isatty():
         from rich.console import Console
 
-        from lmms_medtasks.board.comparison.document import document
+        from lmms_medtasks.board.comparison.comparison_document import document
         from lmms_medtasks.report.terminal import show
 
         show(document(compared), Console(), everything=True)
@@ -89,7 +89,7 @@ def _print(compared: Compared, chosen: Format) -> None:
 
 
 def _text(compared: Compared, chosen: Format) -> str:
-    from lmms_medtasks.board.comparison.document import document, to_json
+    from lmms_medtasks.board.comparison.comparison_document import document, to_json
 
     if chosen is Format.json:
         return json.dumps(to_json(compared), indent=1, allow_nan=False) + "\n"
@@ -98,7 +98,7 @@ def _text(compared: Compared, chosen: Format) -> str:
 
         return markdown(document(compared))
     if chosen is Format.csv:
-        from lmms_medtasks.report.csv_text import all_csv
+        from lmms_medtasks.report.csv_writer import all_csv
 
         return all_csv(document(compared))
     import io

@@ -29,7 +29,7 @@ def gate(
 
     Prints a Markdown summary. Exits with 0 if nothing fails, 1 if something does, 2 if the question can't be answered.
     """
-    from lmms_medtasks.board.comparison import gate_rules, gate_summary, sides
+    from lmms_medtasks.board.comparison import compared_entries, gate_rules, gate_summary
     from lmms_medtasks.board.comparison.gate import gate as decided
     from lmms_medtasks.suites import registry
     from lmms_medtasks.writing import write_text
@@ -38,7 +38,8 @@ def gate(
     chosen = gate_rules.read(rules)
     cores = os.cpu_count() or 1
     one, other = (
-        sides.read(path, tasks=task or (), rules=chosen.board, processes=cores) for path in (baseline, candidate)
+        compared_entries.read(path, tasks=task or (), rules=chosen.board, processes=cores)
+        for path in (baseline, candidate)
     )
     found = decided(one, other, chosen, resamples=resamples)
     text = gate_summary.markdown(found)

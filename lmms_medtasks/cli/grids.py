@@ -65,14 +65,14 @@ def build(
     set.
     """
     from lmms_medtasks import grids
-    from lmms_medtasks.grids import leaks, plan, pool, reading, writing
+    from lmms_medtasks.grids import labelled_pictures, leaks, plan, pool, write_grids
 
     asked = tuple(kind.strip() for kind in kinds.split(",") if kind.strip())
     if kinds:
         plan.check_kinds(asked)
     sizes = tuple(dict.fromkeys(str(grids.parse_size(text)) for text in size or ["2x2"]))
-    writing.check_target(output, force)
-    found = reading.read(source, labels=labels, skip_bad=skip_bad, skip_unlabelled=skip_unlabelled)
+    write_grids.check_target(output, force)
+    found = labelled_pictures.read(source, labels=labels, skip_bad=skip_bad, skip_unlabelled=skip_unlabelled)
     for name, reason in found.skipped:
         typer.echo(f"left out: {name}: {reason}", err=True)
     if found.ignored:
@@ -91,7 +91,7 @@ def build(
         found.pictures, items=items, sizes=sizes, kinds=wanted, negatives=negatives, seed=seed, panel=panel,
         match=match, reuse=reuse,
     )  # fmt: skip
-    written = writing.write(
+    written = write_grids.write(
         made, output, settings=settings, total=items * len(sizes), check=check, keep_leaks=keep_leaks, force=force,
         alpha=alpha,
     )  # fmt: skip

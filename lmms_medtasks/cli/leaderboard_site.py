@@ -43,12 +43,12 @@ def build(
     shown without being asked for, credentialed data never.
     """
     from lmms_medtasks.board.collect import collect
-    from lmms_medtasks.board.site import build as site
-    from lmms_medtasks.board.site import folder, suites
+    from lmms_medtasks.board.site import folder, suite_words
+    from lmms_medtasks.board.site import write_site as site
     from lmms_medtasks.suites import registry
 
     registry.give(include_path or ())
-    shown = suites.shown(texts or (), images or ())
+    shown = suite_words.shown(texts or (), images or ())
     folder.check(output)
     board = collect(runs, rules=rules, processes=processes)
     options = site.Options(

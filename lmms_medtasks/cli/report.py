@@ -99,17 +99,17 @@ def _texts(document: Document, format: Format) -> str:
 
         return markdown(document)
     if format is Format.csv:
-        from lmms_medtasks.report.csv_text import all_csv
+        from lmms_medtasks.report.csv_writer import all_csv
 
         return all_csv(document)
-    from lmms_medtasks.report.page import page
+    from lmms_medtasks.report.report_page import page
 
     return page(document)
 
 
 def _write(document: Document, folder: Path) -> int:
     """Write everything into ``folder`` and return the number of files."""
-    from lmms_medtasks.report.csv_text import csv_text
+    from lmms_medtasks.report.csv_writer import csv_text
 
     texts = {f"report.{each.value}": _texts(document, each) for each in (Format.markdown, Format.html)}
     several = len(document.parts) > 1

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable
 from pathlib import Path
 
-from lmms_medtasks.contribute.tables import BUILDERS
+from lmms_medtasks.contribute.table_columns import BUILDERS
 from lmms_medtasks.data import sources
 from lmms_medtasks.task_yaml import places
 from lmms_medtasks.task_yaml.chain import Chain

@@ -11,7 +11,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from lmms_medtasks.contribute import answers
+from lmms_medtasks.contribute import answer_checks
 from lmms_medtasks.contribute.loaded import Loaded, attempt, load
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.task_yaml.chain import Chain
@@ -56,7 +56,7 @@ def check(chain: Chain, found: Findings) -> tuple[Loaded | None, list[Shown]]:
     before = len(found.errors)
     _check_options(task, found)
     if len(found.errors) == before and len(shown) == min(SHOWN, len(task.documents)):
-        task.attempt(answers.check, task, found, what="can't be scored", found=found, key="process_results")
+        task.attempt(answer_checks.check, task, found, what="can't be scored", found=found, key="process_results")
         task.attempt(_check_threads, task, found, what="can't be scored in threads", found=found, key="process_results")
     _check_pickles(task, found)
     found.told.append(f"{task.name}: {len(task.documents)} questions, {len(shown)} looked at")
@@ -131,7 +131,7 @@ def _check_options(task: Loaded, found: Findings) -> None:
         return
     if task.template.kind != "choice":
         return
-    parser = answers.parser_of(task)
+    parser = answer_checks.parser_of(task)
     for doc in task.scored:
         key = f"question {doc['id']!r}"
         expected = task.attempt(parser.expected, doc, what="its answer can't be told", found=found, key=key)

@@ -12,10 +12,11 @@ from pathlib import Path
 from string import Template as Text
 from typing import Any
 
-from lmms_medtasks.contribute import tables
+from lmms_medtasks.contribute import table_columns
 from lmms_medtasks.data.adapter import from_columns
 from lmms_medtasks.errors import UserError, unknown
 from lmms_medtasks.suites import templates
+from lmms_medtasks.suites.templates import template_yaml
 from lmms_medtasks.task_yaml import settings as schema
 
 UNFILLED = "(to be filled in)"
@@ -75,7 +76,7 @@ def _check_name(name: str) -> None:
 def _columns(wanted: Wanted) -> list[str] | None:
     """The table's columns; None for data that lie elsewhere."""
     path = _table(wanted)
-    return tables.columns(path) if path else None
+    return table_columns.columns(path) if path else None
 
 
 def _table(wanted: Wanted) -> Path | None:
@@ -87,9 +88,9 @@ def _table(wanted: Wanted) -> Path | None:
     if not path.is_file():
         raise UserError(
             f"--dataset {wanted.dataset!r}: no such file. Allowed: a table in {wanted.folder}/ "
-            f"({', '.join(tables.BUILDERS)}), a hub's owner/name, or medtasks://suite/split."
+            f"({', '.join(table_columns.BUILDERS)}), a hub's owner/name, or medtasks://suite/split."
         )
-    tables.builder(path)
+    table_columns.builder(path)
     if not path.resolve().is_relative_to(wanted.folder.resolve()):
         raise UserError(
             f"--dataset {wanted.dataset!r} is not in {wanted.folder}/. Put the table and its pictures there first, so "
@@ -124,7 +125,7 @@ def _files(wanted: Wanted, template: templates.Template) -> dict[str, str]:
     adapter = _adapter(wanted)
     return {
         **files,
-        templates.FILE: templates.yaml_text(template.name),
+        templates.FILE: template_yaml.text_of(template.name),
         "prompt.txt": templates.prompt(str(template.settings["prompt"])) + "\n",
         **({"adapter.py": adapter} if adapter else {}),
         "README.md": _card(wanted, template, [f"{name}{ending}" for ending in variants]),
@@ -155,7 +156,7 @@ def _stated(template: templates.Template) -> dict[str, Any]:
 def _data(wanted: Wanted) -> list[str]:
     path = _table(wanted)
     if path:
-        kind, inside = tables.builder(path), path.resolve().relative_to(wanted.folder.resolve()).as_posix()
+        kind, inside = table_columns.builder(path), path.resolve().relative_to(wanted.folder.resolve()).as_posix()
         extra = ['  sep: "\\t"'] if path.suffix == ".tsv" else []
         source = [f"dataset_path: {kind}", "dataset_kwargs:", *extra, "  data_files:", f"    test: {inside}"]
         return [*source, "test_split: test"]

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
-from lmms_medtasks.contribute import card, data_files, functions, names, prompt_files, python_files
+from lmms_medtasks.contribute import card, data_files, functions, prompt_files, python_files, taken_names
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.suites import templates
+from lmms_medtasks.suites.templates import template_yaml
 from lmms_medtasks.suites.templates.including import SETTINGS
 from lmms_medtasks.task_yaml import keys, places
 from lmms_medtasks.task_yaml.chain import Chain, follow
@@ -79,7 +80,7 @@ def _check_copy(chain: Chain, found: Findings) -> None:
     """The folder's copy of a template's lines against the installed one."""
     template = keys.template_of(chain)
     copy = next((path for path in chain.files if path.name == templates.FILE), None)
-    if template is not None and copy is not None and copy.read_text("utf-8") != templates.yaml_text(template.name):
+    if template is not None and copy is not None and copy.read_text("utf-8") != template_yaml.text_of(template.name):
         found.add(copy, f"differs from the template {template.name!r} as it is installed. If you did not change it: "
                   "delete it, and let `lmms-medtasks new` write it again in an empty folder", level="note")  # fmt: skip
 
@@ -92,7 +93,7 @@ def _check_names(chains: list[Chain], found: Findings) -> None:
         if name in seen:
             found.add(chain.path, f"the name is {seen[name].name}'s already", line=entry.line, key="task", value=name)
         seen[name] = chain.path
-        owner = names.owner(name, but=chain.path)
+        owner = taken_names.owner(name, but=chain.path)
         if owner:
             found.add(entry.file, f"the name is taken: {owner}", line=entry.line, key="task", value=name)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lmms_medtasks.contribute import live, page, static, versions
+from lmms_medtasks.contribute import live, question_page, static, versions
 from lmms_medtasks.contribute.loaded import Loaded
 from lmms_medtasks.task_yaml.chain import Chain
 from lmms_medtasks.task_yaml.problems import Findings
@@ -53,5 +53,5 @@ def _execute(path: Path, chains: list[Chain], show: Path | None, write: bool, fo
     elif not write and len(tasks) == len(chains):
         live.check_snapshot(folder, tasks, found)
     if show is not None:
-        write_text(show, page.html(folder.resolve().name, pages))
+        write_text(show, question_page.html(folder.resolve().name, pages))
         found.told.append(f"Written: {show}")

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from lmms_medtasks import parsing
 from lmms_medtasks.data.documents import FIELDS
-from lmms_medtasks.data.images import image_id as digest_of
+from lmms_medtasks.data.image_bytes import image_id as digest_of
 from lmms_medtasks.errors import UserError, unknown
 
 if TYPE_CHECKING:

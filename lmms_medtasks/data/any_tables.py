@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from lmms_medtasks.data import json_lists
-from lmms_medtasks.data.tables import Table
+from lmms_medtasks.data.tsv_records import Table
 from lmms_medtasks.errors import UserError
 
 SUFFIXES = (".parquet", ".csv", ".tsv", ".jsonl", ".ndjson", ".json")

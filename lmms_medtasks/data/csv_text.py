@@ -1,7 +1,7 @@
 """CSV and TSV tables as the text that they are: ``datasets`` would guess types, and take ``NA`` and ``None`` away.
 
 The loader is told that every column is text, by the names in the table's header. What it then reads is what
-:class:`lmms_medtasks.data.tables.Table` reads, to the character; an empty cell is the empty text.
+:class:`lmms_medtasks.data.tsv_records.Table` reads, to the character; an empty cell is the empty text.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lmms_medtasks.data.tables import Table
+from lmms_medtasks.data.tsv_records import Table
 from lmms_medtasks.errors import UserError
 
 if TYPE_CHECKING:

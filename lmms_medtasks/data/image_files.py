@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lmms_medtasks.data.images import image_id, image_problem
+from lmms_medtasks.data.image_bytes import image_id, image_problem
 from lmms_medtasks.data.releases import MissingFileError, checked_name
 from lmms_medtasks.data.sources import RejectedRow
 from lmms_medtasks.errors import UserError

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from lmms_medtasks.data import documents
 from lmms_medtasks.data.documents import Data, RowsDigest
-from lmms_medtasks.data.images import image_problem
+from lmms_medtasks.data.image_bytes import image_problem
 from lmms_medtasks.data.sources import Candidate, DataSource
 
 if TYPE_CHECKING:

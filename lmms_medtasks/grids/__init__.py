@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from lmms_medtasks.grid_positions import Size, parse_size
-from lmms_medtasks.grids.build import Item, build_items
+from lmms_medtasks.grids.build_grids import Item, build_items
 from lmms_medtasks.grids.plan import KINDS
 from lmms_medtasks.grids.pool import Category, Picture
-from lmms_medtasks.grids.writing import write
+from lmms_medtasks.grids.write_grids import write
 
 __all__ = ["KINDS", "Category", "Item", "Picture", "Size", "build_items", "parse_size", "write"]

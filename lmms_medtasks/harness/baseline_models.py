@@ -21,7 +21,7 @@ from tqdm import tqdm
 from lmms_medtasks import folders
 from lmms_medtasks.baselines import most_frequent, pixel_outlier, random_choice
 from lmms_medtasks.baselines.observer import Observer
-from lmms_medtasks.baselines.prompts import read_prompt
+from lmms_medtasks.baselines.read_prompts import read_prompt
 from lmms_medtasks.data import locate, sources
 from lmms_medtasks.data.documents import CHOICES_SEPARATOR
 from lmms_medtasks.errors import UserError, user_errors

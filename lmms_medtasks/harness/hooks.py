@@ -64,7 +64,7 @@ def check_image_columns(columns: Iterable[str], whose: str) -> None:
 
 def _picture(picture: Any, number: int, doc: Document, settings: Settings) -> Image:
     from lmms_medtasks import degradations
-    from lmms_medtasks.degradations import cache, images
+    from lmms_medtasks.degradations import images, picture_cache
 
     name = settings.get("degradation", doc.get("degradation")) or ""
     severity = degradations.check_severity(settings.get("severity", doc.get("severity") or 0))
@@ -77,7 +77,7 @@ def _picture(picture: Any, number: int, doc: Document, settings: Settings) -> Im
     size = images.size_of(image)
     drawn = degradations.sample(name, severity=severity, seed=seed, size=size, modality=modality)
     RENDERED.put(str(doc["id"]), number, drawn.to_json())
-    return pictures.rgb8(cache.apply(image, name, severity=severity, seed=seed, modality=modality))
+    return pictures.rgb8(picture_cache.apply(image, name, severity=severity, seed=seed, modality=modality))
 
 
 def doc_to_text(doc: Document, settings: Settings | None = None) -> str:

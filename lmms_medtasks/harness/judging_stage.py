@@ -2,7 +2,8 @@
 
 The harness scores documents in few threads, one request after the other; and a hook that fails there costs the run. So
 the answers of a task whose YAML names a protocol are judged as soon as its filters have run, with as many requests in
-flight as the judge takes, and the scoring hooks find the verdicts in :data:`lmms_medtasks.judges.table.TABLE`.
+flight as the judge takes, and the scoring hooks find the verdicts in
+:data:`lmms_medtasks.judges.handed_verdicts.TABLE`.
 """
 
 from __future__ import annotations
@@ -14,10 +15,10 @@ from typing import Any
 
 from lmms_medtasks.harness import judge_transport
 from lmms_medtasks.judges import identity, records, registry, settings
+from lmms_medtasks.judges.handed_verdicts import TABLE, Key
 from lmms_medtasks.judges.judging import Counts, Judge, Wanted
 from lmms_medtasks.judges.protocol import Protocol, Verdict
 from lmms_medtasks.judges.stage import protocols_of
-from lmms_medtasks.judges.table import TABLE, Key
 
 WITHHELD = "withheld: the terms of its data"
 

@@ -149,14 +149,14 @@ def _leaves(manager: Any, names: list[str]) -> list[str]:
             config = type(manager)._get_config.__wrapped__(manager, name)
             children = config["task"] if entry["type"] == "group" else []
             known = [child for child in children if isinstance(child, str) and child in manager.task_index]
-            _check_claimed_once(name, known_folders[1:])
+            _check_claimed_once(name, known_folders)
             found += _leaves(manager, known) if entry["type"] == "group" else [name]
     return found
 
 
-def _check_claimed_once(name: str, given: list[Path]) -> None:
-    """Raises UserError where two files in the folders of --include_path define ``name``: one would run, unnamed."""
-    files = sorted({file.resolve() for folder in given for file in folder.rglob(f"{glob.escape(name)}.yaml")})
+def _check_claimed_once(name: str, folders: list[Path]) -> None:
+    """Raises UserError where two files, of ours or below --include_path, define ``name``: one would run, unnamed."""
+    files = sorted({file.resolve() for folder in folders for file in folder.rglob(f"{glob.escape(name)}.yaml")})
     if len(files) > 1:
         raise UserError(f"Two benchmarks claim the task {name!r}: {files[0]} and {files[1]}. Rename one of them.")
 

@@ -16,10 +16,10 @@ from typing import Any
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness import rescoring
 from lmms_medtasks.judges import identity, records, stage, withheld
+from lmms_medtasks.judges.handed_verdicts import Key, key_of
 from lmms_medtasks.judges.judging import Counts, Judge, Say, Wanted
 from lmms_medtasks.judges.protocol import Item, Protocol, Verdict
 from lmms_medtasks.judges.settings import Settings
-from lmms_medtasks.judges.table import Key, key_of
 from lmms_medtasks.record import Judgement, Record
 from lmms_medtasks.samples import result_files as results
 from lmms_medtasks.samples import runs

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterable, Sequence
 
 from lmms_medtasks.grid_positions import Size
-from lmms_medtasks.parsing.answers import Answer, plain, prepared, refuses
 from lmms_medtasks.parsing.choice import option_letters
 from lmms_medtasks.parsing.claims import NONE, Claim, claims, groups, sentence_end
 from lmms_medtasks.parsing.mentions import Mention, mentions
+from lmms_medtasks.parsing.outcomes import Answer, plain, prepared, refuses
 
 __all__ = ["NONE", "read_option_position", "read_position"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from lmms_medtasks.parsing.answers import Answer, plain, prepared, refuses
+from lmms_medtasks.parsing.outcomes import Answer, plain, prepared, refuses
 
 _BOTH = re.compile(r"\byes\b[ /,]*(?:and|or|/)[ ,]*\bno\b|\bno\b[ /,]*(?:and|or|/)[ ,]*\byes\b")
 _FINAL = re.compile(

@@ -2,6 +2,6 @@
 
 from lmms_medtasks.report.assemble import build
 from lmms_medtasks.report.document import Document
-from lmms_medtasks.report.options import Options
+from lmms_medtasks.report.report_options import Options
 
 __all__ = ["Document", "Options", "build"]

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.report.document import Document, Part
-from lmms_medtasks.report.options import Options
-from lmms_medtasks.report.suites import Declared, holding
+from lmms_medtasks.report.report_options import Options
+from lmms_medtasks.report.reported_suites import Declared, holding
 from lmms_medtasks.samples import runs as _runs
 
 _OF_A_SUITE = {"pairs": "--pair", "parameters": "--parameters"}

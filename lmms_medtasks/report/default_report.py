@@ -24,7 +24,7 @@ from lmms_medtasks.report.suite_report import PublishedScores, Report, extent, q
 from lmms_medtasks.report.views import Column, Published, Row, Source, Table, View, rows_of_sources
 from lmms_medtasks.samples.runs import printable
 from lmms_medtasks.samples.table import FIELDS, OWN_COLUMNS, Samples
-from lmms_medtasks.suites import judged
+from lmms_medtasks.suites import judged_measures
 from lmms_medtasks.suites.estimates import Contrast, Count, Estimate, Mean
 from lmms_medtasks.suites.suite import Measure, Metric, Suite
 
@@ -189,14 +189,20 @@ class _Declared:
         return any(len(each.rows.of_measure(metric.estimate.measure)) for each in sources)  # type: ignore[attr-defined]
 
     def _bounds(self, measure: Measure, sources: Sequence[Source]) -> list[Column]:
-        if not any(judged.judgement_counts(each.rows, measure.name)[1] for each in sources):
+        if not any(judged_measures.judgement_counts(each.rows, measure.name)[1] for each in sources):
             return []
         names = {"missing as worst": "low", "missing as best": "high"}
         bounds = (
-            Column(head, judged.bound(measure.name, which), measure.unit, measure.digits, key=f"{measure.name} {which}")
+            Column(
+                head,
+                judged_measures.bound(measure.name, which),
+                measure.unit,
+                measure.digits,
+                key=f"{measure.name} {which}",
+            )
             for head, which in names.items()
         )
-        return [Column("judged", judged.coverage(measure.name), "%", key=f"{measure.name} judged"), *bounds]
+        return [Column("judged", judged_measures.coverage(measure.name), "%", key=f"{measure.name} judged"), *bounds]
 
     def judgements(self) -> Table:
         """By what the judgements were settled, and the mean with its bounds."""
@@ -372,8 +378,8 @@ def _caveats(suite: Suite, source: Source) -> Iterator[Flag]:
     if names:
         yield Flag("note", f"Judged by {', '.join(sorted(map(printable, names)))}.")
     for measure in suite.measures:
-        obtained, requested = judged.judgement_counts(source.rows, measure.name)
-        if requested and obtained / requested < judged.COMPLETE:
+        obtained, requested = judged_measures.judgement_counts(source.rows, measure.name)
+        if requested and obtained / requested < judged_measures.COMPLETE:
             said = "no mean" if np.isnan(_mean(source, measure.name)) else "the mean is over those"
             yield Flag(
                 "warning",

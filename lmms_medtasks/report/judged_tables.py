@@ -16,7 +16,7 @@ from lmms_medtasks.report.views import Column, Source
 from lmms_medtasks.samples.runs import printable
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.suites.estimates import Count, Estimate
-from lmms_medtasks.suites.judged import COMPLETE, bound, judgement_counts
+from lmms_medtasks.suites.judged_measures import COMPLETE, bound, judgement_counts
 
 LEXICAL, OTHER, INCOMPLETE = "¶", "‡", "#"
 """Marks of a judged number: by a judge that is no language model, by another than the paper's, some missing."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,14 +14,15 @@ from lmms_medtasks.record import FAILED
 from lmms_medtasks.report import about, judged_tables
 from lmms_medtasks.report import flags as shared
 from lmms_medtasks.report.document import Cell, Flag, Part, Section, Table
-from lmms_medtasks.report.options import Options
+from lmms_medtasks.report.report_options import Options
 from lmms_medtasks.report.same_questions import with_marks
 from lmms_medtasks.report.views import Source, View
 from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.samples.runs import distinct_names, model_name, printable
 from lmms_medtasks.samples.table import Samples
+from lmms_medtasks.suites.reported_numbers import differences, numbers_of
 from lmms_medtasks.suites.suite import Suite
-from lmms_medtasks.suites.tables import suite_table
+from lmms_medtasks.suites.suite_rows import suite_table
 
 Caveats = Callable[[Source], Iterable[Flag]]
 
@@ -92,11 +94,13 @@ def question_ids(rows: Samples) -> frozenset[str]:
 def parts(suite: Suite, report: Report, runs: Sequence[Run], options: Options) -> list[Part]:
     """The benchmark's parts of a document. Raises UserError when a log can't be read."""
     make = report.sources or sources_by_run
-    sources = make(suite, runs, suite_table(suite, runs), options)
+    table = suite_table(suite, runs)
+    sources = make(suite, runs, table, options)
+    edited = _other_numbers(suite, runs, table)
     own = []
     with bar(len(sources), "Analysing", "task sets") as step:
         for number, source in enumerate(sources):
-            own.append(_part(suite, report, source, f"{options.prefix}part{number}", options))
+            own.append(_part(suite, report, source, f"{options.prefix}part{number}", options, edited))
             step(1)
     return [*_comparisons(report, sources, options), *own]
 
@@ -207,7 +211,28 @@ def extent(source: Source) -> str:
     return f"{data_extent(source)}; {printable(source.condition)}" if source.condition else data_extent(source)
 
 
-def _part(suite: Suite, report: Report, source: Source, key: str, options: Options) -> Part:
+def _other_numbers(suite: Suite, runs: Sequence[Run], table: Samples) -> dict[tuple[Path, str], Flag]:
+    """For a task of a run, the file and the name: a warning where its log gives other numbers than its result file."""
+    found = {}
+    for number, run in enumerate(runs):
+        for task, result in run.tasks.items():
+            rows = table.where({"run": number, "task": task})
+            said = list(differences(suite, rows, numbers_of(result))) if len(rows) else []
+            if said:
+                more = f" ({len(said):,} numbers differ.)" if len(said) > 1 else ""
+                found[run.path, task] = Flag(
+                    "warning",
+                    f"{printable(task)}: {said[0]}{more} One of the two files was changed after the run. This report "
+                    "is made from the samples.",
+                )
+    return found
+
+
+def _part(
+    suite: Suite, report: Report, source: Source, key: str, options: Options, edited: Mapping[tuple[Path, str], Flag]
+) -> Part:
+    """``edited``: what is said of tasks whose log gives other numbers than the result file."""
+    flags = [edited[run.path, task] for run, tasks in source.asked for task in tasks if (run.path, task) in edited]
     facts: dict[str, dict[str, None]] = {}
     for run, tasks in source.asked:
         for name, text in about.facts(run, tasks, *report.facts(suite, source)):
@@ -216,7 +241,7 @@ def _part(suite: Suite, report: Report, source: Source, key: str, options: Optio
         key,
         source.name,
         tuple((name, "; ".join(texts)) for name, texts in facts.items()),
-        shared.warnings_first(dict.fromkeys(_flags(suite, report, source))),
+        shared.warnings_first(dict.fromkeys([*flags, *_flags(suite, report, source)])),
         _sections(report.views, [source], key, options),
         origin(source, report.label(source)),
     )

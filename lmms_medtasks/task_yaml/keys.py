@@ -17,6 +17,7 @@ from pydantic import AfterValidator, ConfigDict, Field, PlainValidator, model_va
 from lmms_medtasks.data import csv_text
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.suites import templates
+from lmms_medtasks.suites.templates import measures
 from lmms_medtasks.suites.templates.including import LOCAL, SETTINGS
 from lmms_medtasks.task_yaml import settings as schema
 from lmms_medtasks.task_yaml import strict_model
@@ -125,7 +126,7 @@ class MetricRow(StrictModel):
 class TemplateMetricRow(MetricRow):
     """A metric of a template."""
 
-    metric: Annotated[str, AfterValidator(OneOf("no such metric", lambda: templates.metrics()))]
+    metric: Annotated[str, AfterValidator(OneOf("no such metric", lambda: measures.metrics()))]
 
 
 class Group(StrictModel):

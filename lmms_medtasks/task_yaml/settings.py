@@ -16,6 +16,7 @@ from pydantic import AfterValidator, Field
 from lmms_medtasks import folders
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.suites import templates
+from lmms_medtasks.suites.templates import measures
 from lmms_medtasks.task_yaml import strict_model
 from lmms_medtasks.task_yaml.problems import Problem
 from lmms_medtasks.task_yaml.strict_model import OneOf, StrictModel, Texts, Wrong
@@ -65,7 +66,7 @@ def _does(function: Any, *arguments: Any) -> bool:
 
 
 def _parsers() -> tuple[str, ...]:
-    from lmms_medtasks.suites.templates.reading import PARSERS
+    from lmms_medtasks.suites.templates.parsers import PARSERS
 
     return tuple(PARSERS)
 
@@ -122,7 +123,7 @@ class Settings(StrictModel):
     parser: Annotated[str, AfterValidator(OneOf("no such parser", _parsers))] = setting(
         "How an answer is read out of a reply. An answer that can't be read is wrong, and counted.", "letter"
     )
-    metrics: Annotated[Texts, AfterValidator(OneOf("no such metric", lambda: templates.metrics()))] = setting(
+    metrics: Annotated[Texts, AfterValidator(OneOf("no such metric", lambda: measures.metrics()))] = setting(
         "Which metrics, in this order; the template's own where left out.", ["accuracy", "parse_rate"]
     )
     judge: Annotated[Texts, AfterValidator(OneOf("no such judge", _protocols, lambda name: ":" in name))] = setting(

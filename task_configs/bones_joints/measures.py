@@ -20,15 +20,15 @@ from lmms_medtasks.judges.protocol import Protocol
 from lmms_medtasks.parsing.option import read_option
 from lmms_medtasks.record import FAILED, KEY, Judgement, MeasureValue, Record
 from lmms_medtasks.samples.table import Samples
+from lmms_medtasks.suites.common_metrics import FAILED_REQUESTS, PARSE_RATE, outcome_count
 from lmms_medtasks.suites.estimates import Count, Mean
-from lmms_medtasks.suites.judged import (
+from lmms_medtasks.suites.judged_measures import (
     judged_metrics,
     measure_value,
     rescorable,
     tags_of,
     with_measures,
 )
-from lmms_medtasks.suites.replies import FAILED_REQUESTS, PARSE_RATE, outcome_count
 from lmms_medtasks.suites.suite import Measure, Metric, Suite, number_of_questions
 from lmms_medtasks.task_configs.bones_joints import judging
 from lmms_medtasks.task_configs.bones_joints.forms import forms, sites

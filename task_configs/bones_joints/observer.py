@@ -21,7 +21,7 @@ from PIL import Image
 from scipy import ndimage
 
 from lmms_medtasks.baselines import canvas
-from lmms_medtasks.baselines.prompts import read_prompt
+from lmms_medtasks.baselines.read_prompts import read_prompt
 from lmms_medtasks.folders import read_yaml
 from lmms_medtasks.task_configs.bones_joints import phantom as bone
 from lmms_medtasks.task_configs.bones_joints.source_rows import HEADINGS

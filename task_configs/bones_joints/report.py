@@ -17,7 +17,7 @@ from lmms_medtasks.samples.runs import printable, records
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.statistics.text_shortcut import Asked, TextShortcut, text_shortcut
 from lmms_medtasks.suites.estimates import MacroContrast, Mean
-from lmms_medtasks.suites.judged import bound, judgement_counts
+from lmms_medtasks.suites.judged_measures import bound, judgement_counts
 from lmms_medtasks.task_configs.bones_joints import judging, report_comparison
 from lmms_medtasks.task_configs.bones_joints.forms import disease_count, forms, paper_share, sites
 from lmms_medtasks.task_configs.bones_joints.measures import (

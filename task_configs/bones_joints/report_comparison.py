@@ -10,7 +10,7 @@ from lmms_medtasks.report.document import Column as MadeColumn
 from lmms_medtasks.report.document import Row as MadeRow
 from lmms_medtasks.report.document import Table as MadeTable
 from lmms_medtasks.report.judged_tables import Judging, is_lexical
-from lmms_medtasks.report.options import Options
+from lmms_medtasks.report.report_options import Options
 from lmms_medtasks.report.same_questions import with_marks
 from lmms_medtasks.report.suite_report import extent, question_ids
 from lmms_medtasks.report.views import CellFunction, Column, Row, Source, Table, View, rows_of_sources

@@ -13,7 +13,7 @@ from lmms_medtasks.errors import UserError
 from lmms_medtasks.report.cells import NONE
 from lmms_medtasks.report.document import Cell
 from lmms_medtasks.report.judged_tables import INCOMPLETE, LEXICAL, OTHER, Judging, marks
-from lmms_medtasks.report.options import Options
+from lmms_medtasks.report.report_options import Options
 from lmms_medtasks.report.suite_report import named, sources_by_model
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.samples.result_files import Run

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from lmms_medtasks.data.image_bytes import image_id
 from lmms_medtasks.data.image_cells import ImageCells
-from lmms_medtasks.data.images import image_id
-from lmms_medtasks.data.options import right_letter
+from lmms_medtasks.data.release_options import right_letter
 from lmms_medtasks.data.sources import RejectedRow
 from lmms_medtasks.task_configs.bones_joints.forms import Task, is_listed, site_named
 from lmms_medtasks.task_configs.bones_joints.source_layout import CASE_TEXT, REFERENCES, Row, Table, options_in

@@ -20,9 +20,9 @@ from lmms_medtasks.parsing.reasoned import read_reasoned
 from lmms_medtasks.record import FAILED, KEY, Judgement, MeasureValue, Record
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.statistics.text import exact_match
-from lmms_medtasks.suites import judged
+from lmms_medtasks.suites import judged_measures
+from lmms_medtasks.suites.common_metrics import FAILED_REQUESTS, PARSE_RATE, outcome_count
 from lmms_medtasks.suites.estimates import Count, Macro, Mean, Unit, Units
-from lmms_medtasks.suites.replies import FAILED_REQUESTS, PARSE_RATE, outcome_count
 from lmms_medtasks.suites.suite import Measure, Metric, Suite, count_read_replies, means, number_of_questions
 from lmms_medtasks.task_configs.med_cmr.dimensions import dimensions
 from lmms_medtasks.task_configs.med_cmr.judging import HIGHEST, PROTOCOL, WEIGHTS, total
@@ -221,7 +221,7 @@ def open_record(doc: Document, results: Sequence[str | None]) -> Record:
     """
     trials, judgement = records.judgement_of(doc, results, PROTOCOL)
     exact = [exact_match(item["answer"], item["reference"]) for item in judgement.items if isinstance(item, Mapping)]
-    tags = judged.tags_of(doc, _TAGS, PROTOCOL)
+    tags = judged_measures.tags_of(doc, _TAGS, PROTOCOL)
     record = Record(
         id=str(doc["id"]),
         cluster=str(doc["image_id"]),
@@ -237,11 +237,11 @@ def open_record(doc: Document, results: Sequence[str | None]) -> Record:
 def remeasured(record: Record) -> Record:
     """The record of an open question with the measures that its verdicts give."""
     judgement = record.judgement
-    return judged.with_measures(record, _judged_measures(judgement)) if judgement else record
+    return judged_measures.with_measures(record, _judged_measures(judgement)) if judgement else record
 
 
 def _judged_measures(judgement: Judgement) -> dict[str, MeasureValue]:
-    return {name: judged.measure_value(judgement, of) for name, of in JUDGED.items()}
+    return {name: judged_measures.measure_value(judgement, of) for name, of in JUDGED.items()}
 
 
 def parts(rows: Samples) -> Counter[str]:
@@ -322,7 +322,7 @@ METRICS = (
     Metric("total", TOTAL, main=True),
     *(Metric(name, Mean(measure=name)) for name in WEIGHTS),
     *means("total", {f"total_{name.lower()}": where for name, where in BY_DIMENSION.items()}),
-    *judged.judged_metrics("total"),
+    *judged_measures.judged_metrics("total"),
     Metric("exact_match", EXACT),
     Metric("both_parts", Count(function=_both_parts), about="Share of the replies with both labelled parts."),
     *(
@@ -400,7 +400,7 @@ def process_results_circular(doc: Document, results: Sequence[str | None]) -> di
     return metric_values(SUITE, "circular", choice_record(doc, results))
 
 
-@judged.rescorable(lambda record: metric_values(SUITE, "open", record), remeasured)
+@judged_measures.rescorable(lambda record: metric_values(SUITE, "open", record), remeasured)
 def process_results_open(doc: Document, results: Sequence[str | None]) -> dict[str, MetricValue]:
     """Score the replies to an open question by the verdicts that the judging stage has got."""
     return metric_values(SUITE, "open", open_record(doc, results))

@@ -8,7 +8,7 @@ from lmms_medtasks.report import document
 from lmms_medtasks.report.cells import NONE, count, decimal, label, number, percent
 from lmms_medtasks.report.document import Cell, Flag, Part, Section
 from lmms_medtasks.report.judged_tables import judged_columns
-from lmms_medtasks.report.options import Options
+from lmms_medtasks.report.report_options import Options
 from lmms_medtasks.report.same_questions import with_marks
 from lmms_medtasks.report.suite_report import question_ids
 from lmms_medtasks.report.views import Column, Row, Source, Table, View

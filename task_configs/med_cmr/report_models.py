@@ -12,7 +12,7 @@ import numpy as np
 from lmms_medtasks.errors import UserError, unknown
 from lmms_medtasks.report import about
 from lmms_medtasks.report.judged_tables import Judging
-from lmms_medtasks.report.options import Options
+from lmms_medtasks.report.report_options import Options
 from lmms_medtasks.report.suite_report import sources_by_model
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.samples.result_files import Run

@@ -12,7 +12,7 @@ from lmms_medtasks.report.judged_tables import judged_columns
 from lmms_medtasks.report.views import Column, Row, Source, Table, View
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.suites.estimates import Count, Mean
-from lmms_medtasks.suites.judged import bound_of
+from lmms_medtasks.suites.judged_measures import bound_of
 from lmms_medtasks.task_configs.med_cmr.judging import PROTOCOL, WEIGHTS
 from lmms_medtasks.task_configs.med_cmr.measures import BREAKDOWNS, BY_DIMENSION, EXACT, SIDE_TOTAL, TOTAL, parts
 from lmms_medtasks.task_configs.med_cmr.report_dimensions import (

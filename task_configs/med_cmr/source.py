@@ -15,8 +15,8 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from lmms_medtasks.data.archives import ZipFolder
-from lmms_medtasks.data.images import image_id
-from lmms_medtasks.data.options import filled, right_letter
+from lmms_medtasks.data.image_bytes import image_id
+from lmms_medtasks.data.release_options import filled, right_letter
 from lmms_medtasks.data.releases import MissingFileError, Release
 from lmms_medtasks.data.sources import Candidate, DataSource, RejectedRow, Split
 from lmms_medtasks.errors import UserError

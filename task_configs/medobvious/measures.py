@@ -13,13 +13,13 @@ from typing import Any
 from lmms_medtasks.grid_positions import parse_size
 from lmms_medtasks.grids import triage
 from lmms_medtasks.harness.scoring import MetricValue, metric_values
-from lmms_medtasks.parsing.answers import Answer
+from lmms_medtasks.parsing.outcomes import Answer
 from lmms_medtasks.parsing.positions import read_option_position, read_position
 from lmms_medtasks.parsing.yes_no import read_yes_no
 from lmms_medtasks.record import KEY, MeasureValue, Record
 from lmms_medtasks.samples.table import Samples
+from lmms_medtasks.suites.common_metrics import FAILED_REQUESTS, PARSE_RATE
 from lmms_medtasks.suites.estimates import Contrast, Macro, Mean, Unit, Units
-from lmms_medtasks.suites.replies import FAILED_REQUESTS, PARSE_RATE
 from lmms_medtasks.suites.suite import Measure, Metric, Suite, means, number_of_questions
 
 FORMATS = ("detection_mcq", "detection_open", "referring_mcq", "referring_open", "visual_referring")

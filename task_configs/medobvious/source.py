@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import yaml
 
 from lmms_medtasks.data.documents import LETTERS
-from lmms_medtasks.data.images import image_id
+from lmms_medtasks.data.image_bytes import image_id
 from lmms_medtasks.data.releases import MissingFileError, Release, checked_name
 from lmms_medtasks.data.sources import Candidate, DataSource, RejectedRow, Split
 from lmms_medtasks.errors import UserError

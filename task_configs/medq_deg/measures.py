@@ -20,8 +20,8 @@ from lmms_medtasks.statistics.bootstrap import RESAMPLES
 from lmms_medtasks.statistics.calibration import IntraModelDKE, calibration_draw, changes_draw, intra_model_dke
 from lmms_medtasks.statistics.reliability import Kind, reliability_draw
 from lmms_medtasks.statistics.votes import VoteTable, votes
+from lmms_medtasks.suites.common_metrics import FAILED_REQUESTS, IDENTICAL, IDENTICAL_TRIALS, PARSE_RATE
 from lmms_medtasks.suites.estimates import Contrast, Count, Custom, Draw, Macro, Mean
-from lmms_medtasks.suites.replies import FAILED_REQUESTS, IDENTICAL, IDENTICAL_TRIALS, PARSE_RATE
 from lmms_medtasks.suites.suite import Measure, Metric, Suite, number_of_questions
 from lmms_medtasks.task_configs.medq_deg import taxonomy
 

@@ -15,8 +15,8 @@ from lmms_medtasks.report.document import Cell, Flag
 from lmms_medtasks.report.suite_report import Report
 from lmms_medtasks.report.views import CellFunction, Column, Row, Source, Table, View
 from lmms_medtasks.samples.table import Samples
+from lmms_medtasks.suites.common_metrics import failed_requests, outcome_count, parse_rate
 from lmms_medtasks.suites.estimates import Mean
-from lmms_medtasks.suites.replies import failed_requests, outcome_count, parse_rate
 from lmms_medtasks.suites.suite import Suite
 from lmms_medtasks.task_configs.medq_deg import report_calibration, report_models
 from lmms_medtasks.task_configs.medq_deg.measures import ACCURACY, DEGRADED, FALL, LEVELS, pairs

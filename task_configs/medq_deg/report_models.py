@@ -17,7 +17,7 @@ from lmms_medtasks.report.about import extent
 from lmms_medtasks.report.cells import count, decimal, label, number, of_order, percent, percent_of, share
 from lmms_medtasks.report.document import Cell, Figure, Flag, Row, Section, Table
 from lmms_medtasks.report.drawing import FAINT, INK, MARKERS, SERIES, canvas, svg
-from lmms_medtasks.report.options import Options
+from lmms_medtasks.report.report_options import Options
 from lmms_medtasks.report.views import Column, Source, rows_of_sources
 from lmms_medtasks.report.views import Table as DeclaredTable
 from lmms_medtasks.samples.runs import distinct_names

@@ -20,11 +20,11 @@ from typing import Any
 import yaml
 
 from lmms_medtasks.data.documents import LETTERS
-from lmms_medtasks.data.images import image_id
-from lmms_medtasks.data.options import filled
+from lmms_medtasks.data.image_bytes import image_id
+from lmms_medtasks.data.release_options import filled
 from lmms_medtasks.data.releases import MissingFileError, Release
 from lmms_medtasks.data.sources import Candidate, DataSource, RejectedRow, Split
-from lmms_medtasks.data.tables import REFERENCE_LENGTH, Record, Spelling, Table
+from lmms_medtasks.data.tsv_records import REFERENCE_LENGTH, Record, Spelling, Table
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.progress import bar
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lmms_medtasks.report.options import Options
+from lmms_medtasks.report.report_options import Options
 from lmms_medtasks.report.suite_report import named
 from lmms_medtasks.report.views import CellFunction, Row, Source
 from lmms_medtasks.samples.result_files import Run

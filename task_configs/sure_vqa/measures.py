@@ -23,9 +23,9 @@ from lmms_medtasks.record import KEY, Judgement, MeasureValue, Record
 from lmms_medtasks.samples.runs import printable
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.statistics import text
-from lmms_medtasks.suites import judged
+from lmms_medtasks.suites import judged_measures
+from lmms_medtasks.suites.common_metrics import FAILED_REQUESTS
 from lmms_medtasks.suites.estimates import Contrast, Count, Mean
-from lmms_medtasks.suites.replies import FAILED_REQUESTS
 from lmms_medtasks.suites.suite import Measure, Metric, Suite, number_of_questions
 from lmms_medtasks.task_configs.sure_vqa import judging
 
@@ -77,7 +77,7 @@ def record(doc: Mapping[str, Any], results: Sequence[str | None]) -> Record:
     """
     protocol = protocol_of(doc)
     trials, judgement = records.judgement_of(doc, results, protocol)
-    tags = judged.tags_of(doc, TAGS, protocol)
+    tags = judged_measures.tags_of(doc, TAGS, protocol)
     items = [item for item in records.items_of(doc, results, protocol) if item]
     scores = [token_scores(item.fields["answer"], item.fields["reference"]) for item in items]
     means = {name: MeasureValue(math.fsum(each[name] for each in scores) / len(scores)) for name in TEXT if scores}
@@ -97,12 +97,12 @@ def remeasured(made: Record) -> Record:
     """The record with its judged measure anew from its verdicts."""
     if made.judgement is None:
         raise UserError(f"Question {made.id!r}: its record holds no verdicts.")
-    return judged.with_measures(made, _judged(made.tags, made.judgement))
+    return judged_measures.with_measures(made, _judged(made.tags, made.judgement))
 
 
 def _judged(tags: Mapping[str, Any], judgement: Judgement) -> dict[str, MeasureValue]:
     kind = kind_of(tags)
-    return {kind: judged.measure_value(judgement, DIMENSIONS[kind])}
+    return {kind: judged_measures.measure_value(judgement, DIMENSIONS[kind])}
 
 
 def token_scores(answer: str, reference: str) -> dict[str, float]:
@@ -135,12 +135,18 @@ def _metrics() -> Iterator[Metric]:
     """Of each kind of question robustness and coverage, and of each test ("" for a task's only one) the rest."""
     for kind in KINDS:
         yield Metric(f"{kind}_rr", ROBUSTNESS[kind], about="Relative robustness: mean of the OoD over the i.i.d. test.")
-        yield Metric(f"{kind}_judged", judged.coverage(kind), about="Share of the judgements that were obtained.")
+        yield Metric(
+            f"{kind}_judged", judged_measures.coverage(kind), about="Share of the judgements that were obtained."
+        )
         for side in ("", *SIDES):
             where, name = SIDES.get(side, {}), f"{kind}_{side}" if side else kind
             yield Metric(name, Mean(where, measure=kind), main=True)
-            yield Metric(f"{name}_worst", judged.bound(kind, "low", where), about="Mean, missing judgements at worst.")
-            yield Metric(f"{name}_best", judged.bound(kind, "high", where), about="Mean, missing judgements at best.")
+            yield Metric(
+                f"{name}_worst", judged_measures.bound(kind, "low", where), about="Mean, missing judgements at worst."
+            )
+            yield Metric(
+                f"{name}_best", judged_measures.bound(kind, "high", where), about="Mean, missing judgements at best."
+            )
             for score in TEXT if kind == "open" else TEXT[:1]:
                 mean = Mean({**KINDS[kind], **where}, measure=score)
                 yield Metric(f"{name}_{score}", mean, about="Over all replies.", standard_error=False)
@@ -221,13 +227,13 @@ SUITE = Suite(
 # --- What the YAMLs name ----------------------------------------------------------------------------------------------
 
 
-@judged.rescorable(functools.partial(metric_values, SUITE, "pair"), remeasured)
+@judged_measures.rescorable(functools.partial(metric_values, SUITE, "pair"), remeasured)
 def process_results(doc: Mapping[str, Any], results: Sequence[str]) -> dict[str, MetricValue]:
     """Score the reply to a question of a task with both tests."""
     return metric_values(SUITE, "pair", record(doc, results))
 
 
-@judged.rescorable(functools.partial(metric_values, SUITE, "one"), remeasured)
+@judged_measures.rescorable(functools.partial(metric_values, SUITE, "one"), remeasured)
 def process_results_one(doc: Mapping[str, Any], results: Sequence[str]) -> dict[str, MetricValue]:
     """Score the reply to a question of a task with one of the tests."""
     return metric_values(SUITE, "one", record(doc, results))

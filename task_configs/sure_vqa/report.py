@@ -11,14 +11,14 @@ from lmms_medtasks.report import document, judged_tables
 from lmms_medtasks.report.cells import NONE, number, percent_of
 from lmms_medtasks.report.document import Cell, Figure, Flag
 from lmms_medtasks.report.drawing import DASHES, FAINT, MARKERS, SERIES, canvas, svg
-from lmms_medtasks.report.options import Options
+from lmms_medtasks.report.report_options import Options
 from lmms_medtasks.report.suite_report import Report, sources_by_model
 from lmms_medtasks.report.views import Column, Row, Source, Table, View, row_count
 from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.statistics.robustness import relative_robustness
 from lmms_medtasks.suites.estimates import Mean
-from lmms_medtasks.suites.judged import bound_of, judgement_counts
+from lmms_medtasks.suites.judged_measures import bound_of, judgement_counts
 from lmms_medtasks.suites.suite import Suite
 from lmms_medtasks.task_configs.sure_vqa import report_comparison, report_published
 from lmms_medtasks.task_configs.sure_vqa.measures import KINDS, ROBUSTNESS, SIDES

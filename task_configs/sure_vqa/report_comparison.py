@@ -8,7 +8,7 @@ from collections.abc import Hashable, Mapping, Sequence
 
 from lmms_medtasks.errors import unknown
 from lmms_medtasks.report.document import Figure, Flag, Part, Row, Section, Table
-from lmms_medtasks.report.options import Options
+from lmms_medtasks.report.report_options import Options
 from lmms_medtasks.report.same_questions import with_marks
 from lmms_medtasks.report.suite_report import data_extent
 from lmms_medtasks.report.views import Source

@@ -2,19 +2,19 @@
 
 import pytest
 
-from lmms_medtasks.agreement import answers, ratings
-from lmms_medtasks.agreement.answers import AnswerKey
+from lmms_medtasks.agreement import judged_answers, ratings
+from lmms_medtasks.agreement.judged_answers import AnswerKey
 from lmms_medtasks.errors import UserError
 
 
 @pytest.fixture
 def judged(write_run):
-    return answers.read([write_run({"q1": ["34"], "q2": ["45"], "lung-3": ["11"]})])
+    return judged_answers.read([write_run({"q1": ["34"], "q2": ["45"], "lung-3": ["11"]})])
 
 
 @pytest.fixture
 def two_models(write_run):
-    return answers.read([write_run({"q1": ["34", "22"]}, model, model=model) for model in ("x", "y")])
+    return judged_answers.read([write_run({"q1": ["34", "22"]}, model, model=model) for model in ("x", "y")])
 
 
 @pytest.fixture
@@ -58,7 +58,7 @@ def test_labels_of_any_case(judged, write, change_protocol, write_run):
 
     change_protocol(dimensions=(Dimension("right", {"Correct": 1.0, "Wrong": 0.0}),), total=None)
     run = write_run({"q1": ["-"]}, "other")
-    found = ratings.read([write("id,right\nq1, correct \n")], answers.read([run]))
+    found = ratings.read([write("id,right\nq1, correct \n")], judged_answers.read([run]))
     assert found["anna"][key("q1")] == {"right": 1}
 
 

@@ -5,7 +5,7 @@ import io
 
 import pytest
 
-from lmms_medtasks.agreement import answers, ratings
+from lmms_medtasks.agreement import judged_answers, ratings
 from lmms_medtasks.agreement.sheet import alike, draw, instructions, key_csv, sheet_csv
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.judges.protocol import Dimension
@@ -16,7 +16,7 @@ def judged(write_run):
     questions = {f"q{number}": ["34"] for number in range(20)}
     tags = {id: {"modality": "CT" if place < 5 else "MRI"} for place, id in enumerate(questions)}
     runs = [write_run(questions, name, model=f"model-{name}", judge="secret-judge", tags=tags) for name in ("a", "b")]
-    return answers.read(runs)
+    return judged_answers.read(runs)
 
 
 def table(text):
@@ -39,7 +39,7 @@ def test_seeded(judged):
 
 
 def test_the_order_of_the_runs_does_not_change_which_questions(judged, write_run):
-    other = answers.Judged(judged.protocol, judged.answers[::-1], {})
+    other = judged_answers.Judged(judged.protocol, judged.answers[::-1], {})
     assert {each.answer.key for each in draw(judged, 8)} == {each.answer.key for each in draw(other, 8)}
 
 
@@ -67,14 +67,14 @@ def test_the_sheet_hides_models_verdicts_and_ids(judged):
 
 def test_formulas_in_texts_are_harmless(write_run):
     run = write_run({"q1": ["34"]}, answers={"q1": '=HYPERLINK("http://x")'})
-    judged = answers.read([run])
+    judged = judged_answers.read([run])
     (row,) = table(sheet_csv(draw(judged, 1), judged.protocol))
     assert row["answer"] == '\'=HYPERLINK("http://x")'
 
 
 def test_what_was_rated_on_the_sheet_comes_back_by_its_key(write_run, tmp_path):
     run = write_run({"=q,1": ["34"], "-q2": ["55"]}, model="@model")
-    judged = answers.read([run])
+    judged = judged_answers.read([run])
     drawn = draw(judged, 2)
     (tmp_path / "key.csv").write_text(key_csv(drawn), encoding="utf-8-sig", newline="")
     lines = sheet_csv(drawn, judged.protocol).splitlines()
@@ -90,7 +90,7 @@ def test_only_what_a_judge_was_needed_for(write_run):
         write_run({"q1": ["=55"], "q2": ["=55"], "q3": ["!"]}, "a", model="a"),
         write_run({"q1": ["34"], "q2": ["=55"], "q3": ["11"]}, "b", model="b"),
     ]
-    judged = answers.read(runs)
+    judged = judged_answers.read(runs)
 
     def keys(drawn):
         return {(each.answer.key.model, each.answer.key.id) for each in drawn}
@@ -102,7 +102,7 @@ def test_only_what_a_judge_was_needed_for(write_run):
 
 def test_one_reply_of_each_model_the_same_of_all(write_run):
     replies = {f"q{number}": ["34", "45", "!"] for number in range(12)}
-    judged = answers.read([write_run(replies, name, model=name) for name in ("a", "b")])
+    judged = judged_answers.read([write_run(replies, name, model=name) for name in ("a", "b")])
     trials = {}
     for each in draw(judged, 12):
         trials.setdefault(each.answer.key.id, []).append(each.answer.key.trial)
@@ -112,13 +112,13 @@ def test_one_reply_of_each_model_the_same_of_all(write_run):
 
 def test_texts_that_are_withheld(write_run, change_protocol):
     change_protocol(terms="not for others")
-    judged = answers.read([write_run({"q1": ["34"]}, withheld=True)])
+    judged = judged_answers.read([write_run({"q1": ["34"]}, withheld=True)])
     with pytest.raises(UserError, match="must not be given to others. The data's terms: not for others"):
         draw(judged, 1)
 
 
 def test_nothing_to_draw(write_run):
-    judged = answers.read([write_run({"q1": ["=55"], "q2": ["!"]})])
+    judged = judged_answers.read([write_run({"q1": ["=55"], "q2": ["!"]})])
     with pytest.raises(UserError, match="no answer to rate.*--settled"):
         draw(judged, 1)
     with pytest.raises(UserError, match="Unknown tag 'organ'"):
@@ -139,6 +139,6 @@ def test_labels_that_score_alike_are_named(change_protocol):
 def test_the_largest_remainders_are_rounded_up(write_run):
     # 9 CT and 11 MRI: of 4 questions 1.8 and 2.2.
     tags = {f"q{number}": {"modality": "CT" if number < 9 else "MRI"} for number in range(20)}
-    judged = answers.read([write_run({id: ["34"] for id in tags}, tags=tags)])
+    judged = judged_answers.read([write_run({id: ["34"] for id in tags}, tags=tags)])
     drawn = [each.answer.tags["modality"] for each in draw(judged, 4, by=["modality"])]
     assert (drawn.count("CT"), drawn.count("MRI")) == (2, 2)

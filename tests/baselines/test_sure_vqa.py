@@ -9,7 +9,7 @@ from scipy.stats import chisquare
 
 from lmms_medtasks.baselines.most_frequent import MostFrequentAnswer, read_pairs
 from lmms_medtasks.baselines.observer import Observer
-from lmms_medtasks.baselines.prompts import read_prompt
+from lmms_medtasks.baselines.read_prompts import read_prompt
 from lmms_medtasks.data import mini
 from lmms_medtasks.harness.baseline_models import RandomModel
 from lmms_medtasks.seeding import generator

@@ -10,7 +10,7 @@ from lmms_medtasks.board import rules as board_rules
 from lmms_medtasks.board.collect import collect
 from lmms_medtasks.board.site import ranking
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.suites.judged import bound_of
+from lmms_medtasks.suites.judged_measures import bound_of
 
 TASK = "medq_deg_l1"
 ANSWERS = {"q2": "AAB", "q1": "AAA", "q3": "B-!", "q4": "!!!"}

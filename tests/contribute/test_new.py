@@ -5,7 +5,7 @@ import json
 import pytest
 
 from lmms_medtasks.contribute.new import Wanted, write
-from lmms_medtasks.contribute.tables import columns
+from lmms_medtasks.contribute.table_columns import columns
 from lmms_medtasks.contribute.validate import validate
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.suites import templates

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from lmms_medtasks.contribute import loaded, static, tables
+from lmms_medtasks.contribute import loaded, static, table_columns
 from lmms_medtasks.contribute.new import Wanted, write
 from lmms_medtasks.contribute.validate import validate
 from lmms_medtasks.data.adapter import documents, from_columns
@@ -60,7 +60,7 @@ def test_documents_have_the_tables_text_to_the_character(suffix, encoding, tmp_p
     rows = table_rows()
     path = write_table(tmp_path / "text" / f"q{suffix}", rows, encoding=encoding)
     folder = new(path, tags=("note",), answer_is="letter")
-    assert tables.columns(path) == COLUMNS
+    assert table_columns.columns(path) == COLUMNS
     assert errors(folder) == []
     made = [[doc["id"], doc["question"], doc["options"], doc["answer"], doc["note"]] for doc in load(folder).scored]
     assert made == [[row[0], row[1], [text for text in row[2:5] if text], row[5], row[6]] for row in rows]

@@ -28,7 +28,8 @@ def own_hook(folder, body):
     path = folder / "_template_yaml"
     text = path.read_text("utf-8")
     path.write_text(
-        text.replace("lmms_medtasks.harness.template_hooks.choice.process_results", "adapter.process_results"), "utf-8"
+        text.replace("lmms_medtasks.harness.template_hooks.choice_scoring.process_results", "adapter.process_results"),
+        "utf-8",
     )
     return folder
 

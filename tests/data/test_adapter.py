@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 from lmms_medtasks.data.adapter import documents, from_columns
-from lmms_medtasks.data.images import image_id
+from lmms_medtasks.data.image_bytes import image_id
 from lmms_medtasks.errors import UserError
 
 OPEN = from_columns(options=None)

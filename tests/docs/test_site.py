@@ -15,7 +15,7 @@ import yaml
 
 from lmms_medtasks import degradations
 from lmms_medtasks.harness.plugin import task_folder
-from lmms_medtasks.suites import templates
+from lmms_medtasks.suites.templates import measures
 
 ROOT = Path(__file__).resolve().parents[2]
 SITE = ROOT / "docs" / "site"
@@ -79,7 +79,7 @@ def listed() -> dict[str, set[str]]:
     for name, direction in (pair for text in texts for pair in pattern.findall(text)):
         found.setdefault(name, set()).add(direction)
     words = {True: "true", False: "false", None: "null"}
-    for name, row in templates.metrics().items():
+    for name, row in measures.metrics().items():
         found.setdefault(name, set()).add(words[row.higher_is_better])
     return found
 

@@ -40,8 +40,8 @@ dataset_kwargs: {data_files: {test: q.csv}}
 test_split: test
 output_type: generate_until
 process_docs: !function adapter.documents
-doc_to_visual: !function lmms_medtasks.harness.template_hooks.asking.doc_to_visual
-doc_to_text: !function lmms_medtasks.harness.template_hooks.asking.doc_to_text
+doc_to_visual: !function lmms_medtasks.harness.template_hooks.prompt_hooks.doc_to_visual
+doc_to_text: !function lmms_medtasks.harness.template_hooks.prompt_hooks.doc_to_text
 doc_to_target: !function lmms_medtasks.harness.hooks.doc_to_target
 process_results: !function measures.process_results
 generation_kwargs: {max_new_tokens: 16, temperature: 0, do_sample: false, until: []}

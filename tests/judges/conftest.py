@@ -12,7 +12,7 @@ import pytest
 from lmms_medtasks.judges import defaults as _defaults
 from lmms_medtasks.judges import registry
 from lmms_medtasks.judges import settings as _settings
-from lmms_medtasks.judges.table import TABLE
+from lmms_medtasks.judges.handed_verdicts import TABLE
 from lmms_medtasks.samples import result_files as results
 from lmms_medtasks.suites import registry as suites
 

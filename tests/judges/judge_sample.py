@@ -9,7 +9,7 @@ from lmms_medtasks.harness.scoring import metric_values
 from lmms_medtasks.judges import records
 from lmms_medtasks.judges.protocol import Dimension, Item, Protocol
 from lmms_medtasks.record import Record
-from lmms_medtasks.suites import judged
+from lmms_medtasks.suites import judged_measures
 from lmms_medtasks.suites.estimates import Count, Mean
 from lmms_medtasks.suites.suite import Measure, Metric, Suite, number_of_questions
 
@@ -58,7 +58,7 @@ MEASURE = Measure("correctness", low=1.0, high=5.0, unit="stars")
 
 
 def missing_judgements(rows):
-    obtained, requested = judged.judgement_counts(rows, MEASURE.name)
+    obtained, requested = judged_measures.judgement_counts(rows, MEASURE.name)
     return requested - obtained
 
 
@@ -70,7 +70,7 @@ SUITE = Suite(
     metrics=(
         number_of_questions(),
         Metric("correctness", Mean(measure="correctness")),
-        *judged.judged_metrics("correctness"),
+        *judged_measures.judged_metrics("correctness"),
         Metric("missing_judgements", Count(function=missing_judgements), higher_is_better=False),
     ),
     tasks={"all": ("questions", "correctness", "coverage", "bound_worst", "bound_best", "complete",
@@ -79,8 +79,8 @@ SUITE = Suite(
 
 
 def metrics_of(record):
-    value = judged.measure_value(record.judgement, "correctness")
-    return metric_values(SUITE, "all", judged.with_measures(record, {"correctness": value}))
+    value = judged_measures.measure_value(record.judgement, "correctness")
+    return metric_values(SUITE, "all", judged_measures.with_measures(record, {"correctness": value}))
 
 
 def record_of(doc, results, protocol):

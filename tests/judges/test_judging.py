@@ -12,9 +12,9 @@ import pytest
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.judges import cache, settings
+from lmms_medtasks.judges.handed_verdicts import key_of
 from lmms_medtasks.judges.judging import NO_JUDGE, Judge
 from lmms_medtasks.judges.protocol import Verdict
-from lmms_medtasks.judges.table import key_of
 
 
 def documents(count):

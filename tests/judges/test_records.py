@@ -4,10 +4,10 @@ import pytest
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.judges import records, withheld
+from lmms_medtasks.judges.handed_verdicts import TABLE, key_of
 from lmms_medtasks.judges.protocol import Dimension, Verdict
-from lmms_medtasks.judges.table import TABLE, key_of
 from lmms_medtasks.record import Judgement, MeasureValue
-from lmms_medtasks.suites.judged import measure_value
+from lmms_medtasks.suites.judged_measures import measure_value
 
 DOC = {
     "id": "q1", "image_id": "i1", "data": "mini", "question": "What?", "options": [], "answer": "effusion",

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lmms_medtasks.parsing.answers import Answer
+from lmms_medtasks.parsing.outcomes import Answer
 from lmms_medtasks.parsing.yes_no import read_yes_no
 
 # No word that says yes or no, or answers.

@@ -3,7 +3,7 @@
 import pytest
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.report import Options, assemble, build, suites
+from lmms_medtasks.report import Options, assemble, build, reported_suites
 
 
 def test_run_of_other_tasks(tmp_path):
@@ -13,7 +13,7 @@ def test_run_of_other_tasks(tmp_path):
 
 
 def test_every_suite_offers_what_the_registry_says():
-    for suite in suites.suites().values():
+    for suite in reported_suites.suites().values():
         assert suite.title
         assert suite.uses <= {"pairs", "parameters"}
         assert callable(suite.is_ours)
@@ -26,7 +26,7 @@ def test_option_that_no_suite_here_uses_is_refused(write_run):
 
 
 def test_parts_of_several_suites_are_called_by_their_suite(write_run, monkeypatch):
-    found = [suites.suites()["medq_deg"], suites.suites()["medq_deg"]]
+    found = [reported_suites.suites()["medq_deg"], reported_suites.suites()["medq_deg"]]
     alone = [part.title for part in build([write_run()], Options(resamples=0, drawn=False)).parts]
     monkeypatch.setattr(assemble, "holding", lambda runs: {f"s{n}": (each, runs) for n, each in enumerate(found)})
     parts = build([write_run("other")], Options(resamples=0, drawn=False)).parts

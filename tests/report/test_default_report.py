@@ -12,8 +12,8 @@ import pytest
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.judges import records
 from lmms_medtasks.judges import registry as protocols
+from lmms_medtasks.judges.handed_verdicts import TABLE, key_of
 from lmms_medtasks.judges.protocol import Verdict
-from lmms_medtasks.judges.table import TABLE, key_of
 from lmms_medtasks.report import Options, build
 from lmms_medtasks.report.default_report import published_tables
 from lmms_medtasks.suites import registry
@@ -71,6 +71,17 @@ def test_metrics_tags_and_replies_of_multiple_choice(tmp_path):
     assert {name: replies[name] for name in ("right", "wrong", "unreadable", "failed")} == {
         "right": 2, "wrong": 2, "unreadable": 1, "failed": 1,
     }  # fmt: skip
+
+
+def test_a_log_that_gives_other_numbers_than_the_result_file_is_told(tmp_path):
+    asked = [(document(n), [reply]) for n, reply in enumerate("AABB")]  # 2 of 4
+    path = runs.write_run(tmp_path, {"lungs": {"template": "multiple_choice", "asked": asked}})
+    assert not [flag for part in build([path]).parts for flag in part.flags if "result file" in flag.text]
+    (log,) = tmp_path.glob("*.jsonl")
+    log.write_text(log.read_text("utf-8").replace('"score": 0.0', '"score": 1.0'), "utf-8")
+    flags = [flag for part in build([path]).parts for flag in part.flags if "result file" in flag.text]
+    assert [flag.kind for flag in flags] == ["warning"]
+    assert flags[0].text.startswith("lungs: accuracy is 0.5 in the result file; its samples give 1.")
 
 
 def test_drop_against_the_same_questions_on_clean_pictures(tmp_path):
@@ -256,7 +267,7 @@ def test_a_report_in_the_folder_counts(tmp_path):
     [
         ("SUITE = 3\n", "wanted SUITE = Suite(...), got int"),
         ("", "got NoneType"),
-        ("import no_such_module\n", "measures.py can't be imported: ModuleNotFoundError"),
+        ("import no_such_module\n", "measures.py, line 1 can't be imported: ModuleNotFoundError"),
         (OWN.replace('name="own"', 'name="other"'), "SUITE is called 'other'"),
         (OWN.replace('"questions", "stars"', '"questions", "stras"'), "Did you mean 'stars'"),
         (

@@ -12,11 +12,11 @@ from lmms_medtasks.judges.protocol import Dimension, Protocol
 from lmms_medtasks.record import Judgement, Record
 from lmms_medtasks.report import judged_tables, suite_report
 from lmms_medtasks.report.document import Part
-from lmms_medtasks.report.options import Options
+from lmms_medtasks.report.report_options import Options
 from lmms_medtasks.report.views import Row, Source
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.suites.estimates import Mean
-from lmms_medtasks.suites.judged import measure_value
+from lmms_medtasks.suites.judged_measures import measure_value
 
 NAME = "judged_report_protocol:PROTOCOL"
 MISSING = {"status": "missing", "labels": {}, "reason": "no verdict: it said \x1b[31m"}

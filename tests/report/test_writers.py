@@ -10,10 +10,10 @@ from rich.console import Console
 
 from lmms_medtasks.report import Options, build
 from lmms_medtasks.report.cells import decimal, number, of_order, percent, points, share
-from lmms_medtasks.report.csv_text import all_csv, csv_text
+from lmms_medtasks.report.csv_writer import all_csv, csv_text
 from lmms_medtasks.report.document import Cell, Column, Row, Table
 from lmms_medtasks.report.markdown import markdown
-from lmms_medtasks.report.page import page
+from lmms_medtasks.report.report_page import page
 from lmms_medtasks.report.terminal import show
 from lmms_medtasks.statistics.bootstrap import Interval
 from lmms_medtasks.statistics.calibration import Evidence

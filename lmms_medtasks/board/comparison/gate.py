@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from lmms_medtasks.board.comparison import sides
+from lmms_medtasks.board.comparison import compared_entries
+from lmms_medtasks.board.comparison.compared_entries import Side
 from lmms_medtasks.board.comparison.gate_rules import Action, GateRules, Rule
 from lmms_medtasks.board.comparison.paired import DIFFERENCE, Pairs, drop_p, pairs
-from lmms_medtasks.board.comparison.sides import Side
 from lmms_medtasks.board.entries import Entry, Problem
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.report.cells import negated
@@ -106,7 +106,9 @@ def gate(baseline: Side, candidate: Side, rules: GateRules, *, resamples: int = 
             verdicts.append(_verdict(first, second, name, rule, resamples, warnings))
     verdicts = _decided(verdicts, rules.correction)
     new = [
-        task for task in sides.tasks_of(candidate.board.entries) if task not in sides.tasks_of(baseline.board.entries)
+        task
+        for task in compared_entries.tasks_of(candidate.board.entries)
+        if task not in compared_entries.tasks_of(baseline.board.entries)
     ]
     if new:
         warnings.append(f"Not in the baseline, so not compared: {', '.join(new)}.")
@@ -127,7 +129,7 @@ def _match(entry: Entry, baseline: Side, candidate: Side) -> Entry | None:
         return found[0]
     for key in (lambda each: each.model.key, lambda each: each.model.name):
         same = [each for each in found if key(each) == key(entry)]
-        same = [each for each in same if not any(sides.differing(entry, each))] or same
+        same = [each for each in same if not any(compared_entries.differing(entry, each))] or same
         if same:
             if len(same) > 1:
                 raise UserError(f"{candidate.path} has {len(same)} entries of {entry.model.name} on {entry.task}.")
@@ -139,11 +141,11 @@ def _verdict(first: Entry, second: Entry | None, name: str, rule: Rule, resample
     base = Verdict(first.task, name, (second or first).model.name, first.scale(name), rule, "held", "ignore")
     if second is None or name not in second.metrics:
         return replace(base, outcome="missing", action=rule.on_missing, detail="The candidate has no such result.")
-    reasons = list(sides.differing(first, second))
+    reasons = list(compared_entries.differing(first, second))
     if reasons:
         said = f"{'; '.join(reasons).capitalize()}."
         return replace(base, outcome="not comparable", action=rule.on_incomparable, detail=said)
-    changed = list(sides.changed(first, second))
+    changed = list(compared_entries.changed(first, second))
     if changed:
         warnings.append(f"{first.task}: also differs: {'; '.join(changed)}.")
     return _measured(base, pairs(first, second, name), rule, resamples)

@@ -12,7 +12,7 @@ from pathlib import Path
 from lmms_medtasks import __version__
 from lmms_medtasks.board.site.exports import json_text
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.report.csv_text import csv_text
+from lmms_medtasks.report.csv_writer import csv_text
 from lmms_medtasks.report.document import Table
 
 MARKER = "site.json"

@@ -9,10 +9,10 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from lmms_medtasks import __version__
+from lmms_medtasks.board.site.file_names import file_name
 from lmms_medtasks.board.site.folder import Folder
-from lmms_medtasks.board.site.names import file_name
 from lmms_medtasks.board.site.ranking import MEANING
-from lmms_medtasks.report import page as report_page
+from lmms_medtasks.report import report_page as report_page
 from lmms_medtasks.report.document import Part, Table
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from lmms_medtasks.report.document import Table
-from lmms_medtasks.report.suites import printed_tables
+from lmms_medtasks.report.reported_suites import printed_tables
 from lmms_medtasks.suites import registry
 
 

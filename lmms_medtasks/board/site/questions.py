@@ -15,14 +15,14 @@ from typing import IO, Any
 
 import numpy as np
 
-from lmms_medtasks.board import answers
+from lmms_medtasks.board import shown_answers
 from lmms_medtasks.board.columns import codes_of
 from lmms_medtasks.board.entries import Entry
-from lmms_medtasks.board.site import suites
+from lmms_medtasks.board.site import suite_words
 from lmms_medtasks.board.site.exports import harmless
 from lmms_medtasks.board.site.folder import Folder
-from lmms_medtasks.board.site.pictures import Pictures
-from lmms_medtasks.board.site.suites import Shown, splits_of
+from lmms_medtasks.board.site.question_pictures import Pictures
+from lmms_medtasks.board.site.suite_words import Shown, splits_of
 from lmms_medtasks.report.document import Cell, Column, Row, Table
 from lmms_medtasks.samples import result_files as results
 from lmms_medtasks.samples.runs import settings_of
@@ -91,7 +91,7 @@ class Browser:
     def write(self, suite: str, entries: Sequence[Entry]) -> list[Table]:
         """Write index and shards; returns the scores of each task as a table, for CSV and JSON."""
         tasks, tables = [], []
-        for task in suites.about(suite).tasks(entries):
+        for task in suite_words.about(suite).tasks(entries):
             own = [entry for entry in entries if entry.task == task]
             ids = np.unique(np.concatenate([entry.questions.ids for entry in own]))
             found = [scores_of(entry, ids) for entry in own]
@@ -156,10 +156,10 @@ class Browser:
                 self._folder.text(f"questions/{suite}/{name}-{number}.js", f"medtasks.shard({number},{shard});\n")
         return heads
 
-    def _texts(self, entry: Entry) -> dict[str, answers.Shown]:
+    def _texts(self, entry: Entry) -> dict[str, shown_answers.Shown]:
         if entry.source.samples is None or not self._may_tell(entry):
             return {}
-        return answers.of(entry, entry.questions.ids.tolist())
+        return shown_answers.of(entry, entry.questions.ids.tolist())
 
     def _images(self, entries: Sequence[Entry], ids: np.ndarray) -> dict[str, list[str]]:
         """The pictures of each question that may be shown; degraded ones have those of the clean question."""
@@ -184,7 +184,7 @@ class Browser:
 class _Spool:
     """An entry's texts on disk, shard by shard: those of all entries at once would fill the memory."""
 
-    def __init__(self, stack: ExitStack, texts: Mapping[str, answers.Shown], ids: np.ndarray) -> None:
+    def __init__(self, stack: ExitStack, texts: Mapping[str, shown_answers.Shown], ids: np.ndarray) -> None:
         self._file: IO[bytes] = stack.enter_context(tempfile.TemporaryFile())
         self._starts: list[int] = []
         for start in range(0, len(ids), SHARD):

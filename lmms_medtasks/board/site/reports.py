@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from lmms_medtasks.board.entries import Entry
-from lmms_medtasks.board.site.names import shown_name
+from lmms_medtasks.board.site.file_names import shown_name
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.report.document import Flag, Part
-from lmms_medtasks.report.options import Options
-from lmms_medtasks.report.suites import holding, suites
+from lmms_medtasks.report.report_options import Options
+from lmms_medtasks.report.reported_suites import holding, suites
 from lmms_medtasks.samples import result_files as results
 from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.samples.runs import model_name

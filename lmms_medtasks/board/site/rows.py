@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from lmms_medtasks.report.reported_suites import report_of
 from lmms_medtasks.report.suite_report import PublishedScores
-from lmms_medtasks.report.suites import report_of
 from lmms_medtasks.suites import registry
 
 

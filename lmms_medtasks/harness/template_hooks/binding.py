@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from lmms_medtasks.data import adapter, csv_text
 from lmms_medtasks.errors import UserError, unknown
 from lmms_medtasks.suites import templates
-from lmms_medtasks.suites.templates import including
+from lmms_medtasks.suites.templates import including, measures, template_yaml
 from lmms_medtasks.task_yaml import settings as schema
 
 if TYPE_CHECKING:
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 FIRST = ("questions",)
 ALWAYS = {"choice": ("parse_rate", "failed_requests"), "open": ("judged", "failed_requests")}
 """Metrics that every task has, before and after those it names: a mean says nothing without what it is over."""
-_ASKING = "lmms_medtasks.harness.template_hooks.asking"
+_ASKING = "lmms_medtasks.harness.template_hooks.prompt_hooks"
 _KINDS = {
-    "lmms_medtasks.harness.template_hooks.choice": "multiple_choice",
-    "lmms_medtasks.harness.template_hooks.judged": "open",
+    "lmms_medtasks.harness.template_hooks.choice_scoring": "multiple_choice",
+    "lmms_medtasks.harness.template_hooks.judged_scoring": "open",
 }
 
 
@@ -104,7 +104,7 @@ def _generation(config: Mapping[str, Any], template: templates.Template) -> dict
                 f"{_name(config)}: generation_kwargs: {key}: null: the harness or the model would put a value of its "
                 "own there. Say which one you want; `until: []` is no stop text, `top_k: 0` and `top_p: 1.0` no limit."
             )
-    return {**including.template_generation(templates.yaml_text(template.name)), **own}
+    return {**including.template_generation(template_yaml.text_of(template.name)), **own}
 
 
 def _with_folder(config: dict[str, Any], folder: Path) -> dict[str, Any]:
@@ -135,8 +135,8 @@ def settings_of(config: Mapping[str, Any], template: templates.Template, folder:
     merged = {**template.settings, **own}
     named = merged.get("metrics") or [each["metric"] for each in config.get("metric_list") or []]
     for name in [named] if isinstance(named, str) else named:
-        if name not in templates.metrics():
-            raise unknown("metric", name, templates.metrics(), where)
+        if name not in measures.metrics():
+            raise unknown("metric", name, measures.metrics(), where)
     names = [named] if isinstance(named, str) else list(named or template.metrics)
     schema.check_fit({**merged, "metrics": names}, template, where)
     merged["metrics"] = list(dict.fromkeys([*FIRST, *names, *ALWAYS[template.kind]]))
@@ -266,7 +266,7 @@ def _adapter(config: Mapping[str, Any], settings: Mapping[str, Any], folder: Pat
 def _metric(name: str) -> dict[str, Any]:
     from lmms_medtasks.harness.scoring import aggregate
 
-    return {"metric": name, "aggregation": aggregate, "higher_is_better": templates.metrics()[name].higher_is_better}
+    return {"metric": name, "aggregation": aggregate, "higher_is_better": measures.metrics()[name].higher_is_better}
 
 
 def _name(config: Mapping[str, Any]) -> str:

@@ -21,9 +21,9 @@ from lmms_medtasks.statistics import calibration
 from lmms_medtasks.statistics.bootstrap import Statistic, mean
 from lmms_medtasks.statistics.reliability import groups_and_statistics
 from lmms_medtasks.statistics.votes import VoteTable, votes
-from lmms_medtasks.suites import judged, templates
+from lmms_medtasks.suites import judged_measures, templates
+from lmms_medtasks.suites.common_metrics import FAILED_REQUESTS, IDENTICAL, IDENTICAL_TRIALS, PARSE_RATE
 from lmms_medtasks.suites.estimates import Contrast, Count, Custom, Draw, Mean
-from lmms_medtasks.suites.replies import FAILED_REQUESTS, IDENTICAL, IDENTICAL_TRIALS, PARSE_RATE
 from lmms_medtasks.suites.suite import Measure, Metric, Suite, number_of_questions
 
 """What the metrics depend on, see :mod:`lmms_medtasks.fingerprints`."""
@@ -40,7 +40,7 @@ CHOICE_MEASURES = (
 )
 
 
-def judged_measures(protocol: Protocol) -> tuple[Measure, ...]:
+def measures_of_judged(protocol: Protocol) -> tuple[Measure, ...]:
     """The measures of answers that are judged under ``protocol``, on its scale."""
     worst, best = records.bounds(protocol, scored_of(protocol))
     share = (worst, best) == (0.0, 1.0)
@@ -167,7 +167,7 @@ CHOICE_METRICS = (
     PARSE_RATE,
     FAILED_REQUESTS,
 )
-_COVERAGE, _WORST, _BEST, _COMPLETE = judged.judged_metrics("score")
+_COVERAGE, _WORST, _BEST, _COMPLETE = judged_measures.judged_metrics("score")
 JUDGED_METRICS = (
     QUESTIONS,
     Metric("score", Mean(measure="score"), main=True, about="Mean over the answers that were judged."),
@@ -237,7 +237,7 @@ PAIRED = ("pair", "cluster", "expected")
 @functools.cache
 def suite(benchmark: str, protocol: str = OPEN_ANSWER) -> Suite:
     """The declaration of a contributed folder called ``benchmark``; ``protocol``: its judge's, which has the scale."""
-    judged_ones = judged_measures(protocols.get(protocol))
+    judged_ones = measures_of_judged(protocols.get(protocol))
     # Bounds are on the judge's scale.
     bounds = {each.name: replace(each, unit=judged_ones[0].unit) for each in (_WORST, _BEST)}
     return Suite(

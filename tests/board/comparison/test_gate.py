@@ -6,10 +6,10 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from lmms_medtasks.board.comparison import gate_rules, sides
-from lmms_medtasks.board.comparison.comparing import compare
+from lmms_medtasks.board.comparison import compared_entries, gate_rules
 from lmms_medtasks.board.comparison.gate import decide, gate
 from lmms_medtasks.board.comparison.gate_summary import markdown
+from lmms_medtasks.board.comparison.measure_comparison import compare
 from lmms_medtasks.board.comparison.permutation import sign_flip
 from lmms_medtasks.board.entries import drawn_clusters
 from lmms_medtasks.cli import gate as command
@@ -39,7 +39,9 @@ def decided(tmp_path, runs):
         path = tmp_path / "rules.yml"
         path.write_text(rules)
         read = gate_rules.read(path)
-        return gate(*(sides.read(tmp_path / name, rules=read.board) for name in ("base", "new")), read, resamples=200)
+        return gate(
+            *(compared_entries.read(tmp_path / name, rules=read.board) for name in ("base", "new")), read, resamples=200
+        )
 
     return run
 
@@ -147,7 +149,7 @@ def test_judgements_that_are_missing_shut_it(tmp_path, runs):
     lacking = {name: None if row < 10 else total for row, (name, total) in enumerate(totals.items())}
     for name, own in (("base", totals), ("new", lacking)):
         runs.write(tmp_path / name, {"med_cmr_open": runs.judged_rows(own)}, metadata={"judge": runs.JUDGE})
-    found = gate(*(sides.read(tmp_path / name) for name in ("base", "new")), gate_rules.read())
+    found = gate(*(compared_entries.read(tmp_path / name) for name in ("base", "new")), gate_rules.read())
     assert [problem.code for action, problem in found.problems if action == "fail"] == ["low_coverage"]
 
 
@@ -165,7 +167,7 @@ def test_judges_of_one_name_do_not_compare(tmp_path, runs, other, said):
     totals = {f"q{row}": float(20 + row) for row in range(60)}
     for name, judge in (("base", {}), ("same", {}), ("new", other)):
         runs.write_judged(tmp_path / name, totals, **judge)
-    base, same, new = (sides.read(tmp_path / name) for name in ("base", "same", "new"))
+    base, same, new = (compared_entries.read(tmp_path / name) for name in ("base", "same", "new"))
     shut, held = (gate(base, each, gate_rules.read(), resamples=100) for each in (new, same))
     assert shut.failed and {each.outcome for each in shut.verdicts} == {"not comparable"}
     assert not held.failed and {each.outcome for each in held.verdicts} == {"held"}
@@ -181,7 +183,7 @@ def test_several_models_are_matched_by_name(tmp_path, runs):
         for model in ("x", "y"):
             own = answers(share if model == "y" else 0.9, f"{side}{model}")
             runs.write(tmp_path / side / model, {TASK: runs.choice_rows(own, images=IMAGES)}, model=model)
-    found = gate(*(sides.read(tmp_path / name) for name in ("base", "new")), gate_rules.read())
+    found = gate(*(compared_entries.read(tmp_path / name) for name in ("base", "new")), gate_rules.read())
     assert [(each.model, each.outcome) for each in found.verdicts] == [("x", "held"), ("y", "regressed")]
 
 
@@ -189,7 +191,7 @@ def test_hostile_names_do_no_harm_in_the_summary(tmp_path, runs):
     for side in ("base", "new"):
         own = {TASK: runs.choice_rows(answers(0.8, 1), images=IMAGES)}
         runs.write(tmp_path / side, own, model="<img src=x>|`\x1b[31m")
-    text = markdown(gate(*(sides.read(tmp_path / name) for name in ("base", "new")), gate_rules.read()))
+    text = markdown(gate(*(compared_entries.read(tmp_path / name) for name in ("base", "new")), gate_rules.read()))
     assert "<img" not in text.replace("\\<", "") and "\x1b" not in text
     rows = [line for line in text.splitlines() if line.startswith("|")]
     assert {line.replace("\\|", "").count("|") for line in rows} == {12}

@@ -9,7 +9,7 @@ import subprocess
 import pytest
 
 from lmms_medtasks.board.collect import collect
-from lmms_medtasks.board.site.build import Options, build
+from lmms_medtasks.board.site.write_site import Options, build
 from lmms_medtasks.harness.scoring import metric_values
 from lmms_medtasks.record import Judgement, MeasureValue, Record
 from lmms_medtasks.task_configs.med_cmr import measures as med_cmr

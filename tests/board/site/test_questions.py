@@ -8,9 +8,9 @@ import pytest
 from PIL import Image
 
 from lmms_medtasks.board.collect import collect
-from lmms_medtasks.board.site.build import Options, build
 from lmms_medtasks.board.site.questions import scores_of, visible
-from lmms_medtasks.board.site.suites import Shown, shown, splits_of
+from lmms_medtasks.board.site.suite_words import Shown, shown, splits_of
+from lmms_medtasks.board.site.write_site import Options, build
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.samples.result_files import Run
 

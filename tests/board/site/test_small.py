@@ -5,7 +5,7 @@ import json
 import pytest
 
 from lmms_medtasks.board.entries import Model, Problem
-from lmms_medtasks.board.site import names, published, rows, suites, tables
+from lmms_medtasks.board.site import board_tables, file_names, published, rows, suite_words
 from lmms_medtasks.board.site.cards import card, markdown
 from lmms_medtasks.board.site.exports import harmless, json_text
 from lmms_medtasks.board.site.figures import axis
@@ -23,22 +23,22 @@ def test_a_card_has_no_html_of_its_own_no_pictures_and_only_links_to_the_web():
 def test_every_suite_with_a_page_has_its_card():
     for name in ("medq_deg", "med_cmr", "medobvious", "sure_vqa", "bones_joints"):
         assert "<table>" in card(name)
-        assert suites.about(name).about and suites.about(name).read
+        assert suite_words.about(name).about and suite_words.about(name).read
     assert card("no_such_suite") is None
 
 
 def test_file_names_are_harmless_and_distinct():
-    found = names.model_slugs([Model("../../etc/passwd", "a", ""), Model("<b>", "a", ""), Model("x/<b>", "a", "")])
+    found = file_names.model_slugs([Model("../../etc/passwd", "a", ""), Model("<b>", "a", ""), Model("x/<b>", "a", "")])
     assert len(set(found.values())) == 3
     assert all(not set(each) - set("abcdefghijklmnopqrstuvwxyz0123456789-_") for each in found.values())
-    assert names.slugs(["a b", "a-b", "c"])["c"] == "c"
-    assert len(set(names.slugs(["a b", "a-b"]).values())) == 2
-    assert names.file_name("a-b_c") == "a-b_c" and "/" not in names.file_name("../x")
+    assert file_names.slugs(["a b", "a-b", "c"])["c"] == "c"
+    assert len(set(file_names.slugs(["a b", "a-b"]).values())) == 2
+    assert file_names.file_name("a-b_c") == "a-b_c" and "/" not in file_names.file_name("../x")
 
 
 def test_models_of_one_name_are_told_apart():
     same = [Model("m", "hf", "1"), Model("m", "hf", "2"), Model("m", "vllm", ""), Model("other", "hf", "")]
-    titles = names.model_titles(same)
+    titles = file_names.model_titles(same)
     assert len(set(titles.values())) == 4
     assert titles[same[3].key] == "other" and titles[same[2].key] == "m (vllm)"
 
@@ -49,7 +49,7 @@ def test_models_of_one_name_are_told_apart():
      ("gpt", "gpt"), ("~/x", "~/x"), ("/", "/")],
 )  # fmt: skip
 def test_of_a_local_checkpoint_two_parts_are_shown(name, shown):
-    assert names.shown_name(name) == shown
+    assert file_names.shown_name(name) == shown
 
 
 def test_nobody_published_numbers_of_a_task_that_is_not_installed():
@@ -104,7 +104,7 @@ def test_an_axis_is_no_sliver_of_the_scale_and_not_beyond_it(drawn, shown):
 def test_the_same_limit_of_several_tasks_stands_once():
     found = [Problem("mini_data", "flag", "Mini data.", "r.json", task, "m") for task in ("t2", "t1")]
     found += [Problem("limited", "unranked", "Few.", "r.json", "t1", "m")]
-    cells = [[cell.value for cell in row.cells] for row in tables.problems(found, ()).rows]
+    cells = [[cell.value for cell in row.cells] for row in board_tables.problems(found, ()).rows]
     assert cells == [["shown apart", "m", "t1", "r.json", "Few."], ["flagged", "m", "t1, t2", "r.json", "Mini data."]]
 
 

@@ -3,12 +3,12 @@
 import pytest
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.harness.template_hooks import binding, choice
+from lmms_medtasks.harness.template_hooks import binding, choice_scoring
 from lmms_medtasks.suites import templates
 
 
 def config(**more):
-    hook = choice.process_results
+    hook = choice_scoring.process_results
     return {"task": "t", "process_results": hook, "lmms_eval_specific_kwargs": {"default": {}}, **more}
 
 

@@ -5,17 +5,17 @@ import math
 import pytest
 
 from lmms_medtasks.harness.scoring import aggregate
-from lmms_medtasks.harness.template_hooks import choice, judged
+from lmms_medtasks.harness.template_hooks import choice_scoring, judged_scoring
 from lmms_medtasks.record import from_json
-from lmms_medtasks.suites.templates import measures, metrics
-from lmms_medtasks.suites.templates.reading import PARSERS
+from lmms_medtasks.suites.templates import measures
+from lmms_medtasks.suites.templates.parsers import PARSERS
 
 DOC = {"id": "7", "image_id": "i", "data": "full", "question": "?", "options": ["left", "right"], "answer": "B"}
 GRID = {**DOC, "options": [], "answer": "top-left", "grid": "2x2"}
 
 
 def scored(doc, replies, **settings):
-    return choice.process_results(doc, replies, {"parser": "option", "metrics": ["accuracy"], **settings})
+    return choice_scoring.process_results(doc, replies, {"parser": "option", "metrics": ["accuracy"], **settings})
 
 
 def number(metric, values):
@@ -60,7 +60,9 @@ def test_only_the_record_and_means_of_a_side_stand_in_the_log():
 
 
 def test_a_column_that_the_table_of_questions_has_itself_is_no_tag():
-    record = choice.record_of({**DOC, "site": "north", "run": "x", "f1.score": "high", "boxes": [1]}, ["B"], "letter")
+    record = choice_scoring.record_of(
+        {**DOC, "site": "north", "run": "x", "f1.score": "high", "boxes": [1]}, ["B"], "letter"
+    )
     assert record.tags == {"data": "full", "site": "north", "option_count": 2}
     assert record.details == {"run": "x", "f1.score": "high", "boxes": [1]}
 
@@ -99,7 +101,7 @@ def test_every_aggregation_copes_with_nothing():
     for name in measures.metric_names("choice"):
         assert name in ("questions", "failed_requests", "chance", "shared_images") or number(name, [failed]) is None
     assert aggregate([]) is None
-    assert set(metrics()) == set(measures.metric_names("choice")) | set(measures.metric_names("open"))
+    assert set(measures.metrics()) == set(measures.metric_names("choice")) | set(measures.metric_names("open"))
 
 
 def test_a_grid_knows_false_alarms_and_abstentions():
@@ -116,16 +118,18 @@ def test_every_parser_says_what_it_does():
 
 def test_an_open_answer_without_a_judge_has_no_score_and_bounds():
     doc = {**DOC, "options": [], "answer": "a round spot"}
-    found = judged.process_results(doc, ["something"])
+    found = judged_scoring.process_results(doc, ["something"])
     assert "score" not in found["score"] and (found["score"]["low"], found["score"]["high"]) == (0.0, 1.0)
     assert number("bound_best", [found]) == 1 and number("complete", [found]) == 0 and number("score", [found]) is None
     assert found["exact_match"]["score"] == 0.0
-    assert math.isclose(judged.process_results(doc, ["round"])["token_f1"]["score"], 2 / 3)  # "a" does not count
-    again = judged.metrics_of(from_json(found["questions"], "here"))
+    assert math.isclose(
+        judged_scoring.process_results(doc, ["round"])["token_f1"]["score"], 2 / 3
+    )  # "a" does not count
+    again = judged_scoring.metrics_of(from_json(found["questions"], "here"))
     assert again == found
 
 
 def test_a_failed_request_is_not_judged():
-    found = judged.process_results({**DOC, "options": [], "answer": "x"}, [None])
+    found = judged_scoring.process_results({**DOC, "options": [], "answer": "x"}, [None])
     assert number("failed_requests", [found]) == 1 and number("judged", [found]) is None
     assert found["exact_match"] == {}

@@ -3,7 +3,7 @@
 import pytest
 
 from lmms_medtasks.suites import templates
-from lmms_medtasks.suites.templates import measures
+from lmms_medtasks.suites.templates import measures, template_yaml
 from lmms_medtasks.task_yaml import settings
 
 
@@ -22,7 +22,7 @@ def test_yaml_is_what_the_harness_reads(name, tmp_path):
     from lmms_eval.utils import load_yaml_config
 
     path = tmp_path / "a_yaml"
-    path.write_text(templates.yaml_text(name), "utf-8")
+    path.write_text(template_yaml.text_of(name), "utf-8")
     config = load_yaml_config(str(path))
     assert [each["metric"] for each in config["metric_list"]] == list(templates.get(name).metrics)
     assert all(callable(each["aggregation"]) for each in config["metric_list"])
@@ -31,6 +31,6 @@ def test_yaml_is_what_the_harness_reads(name, tmp_path):
 
 
 def test_a_part_takes_the_place_of_the_base():
-    text = templates.yaml_text("calibration")
+    text = template_yaml.text_of("calibration")
     assert text.count("\nrepeats:") == text.count("\ngeneration_kwargs:") == 1
     assert "independent trials" in text and "One greedy reply" not in text

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from lmms_medtasks.judges.handed_verdicts import TABLE, key_of
 from lmms_medtasks.judges.judging import settled
 from lmms_medtasks.judges.protocol import Verdict
-from lmms_medtasks.judges.table import TABLE, key_of
 from lmms_medtasks.record import from_json
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.task_configs.bones_joints import judging, measures

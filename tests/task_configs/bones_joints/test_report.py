@@ -8,10 +8,10 @@ import pytest
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.report import suite_report
-from lmms_medtasks.report.options import Options
+from lmms_medtasks.report.report_options import Options
 from lmms_medtasks.report.same_questions import OTHER_QUESTIONS
 from lmms_medtasks.samples import runs
-from lmms_medtasks.suites.tables import suite_table
+from lmms_medtasks.suites.suite_rows import suite_table
 from lmms_medtasks.task_configs.bones_joints import report, report_published
 from lmms_medtasks.task_configs.bones_joints.measures import ACCURACY, NO_IMAGE, SUITE
 from lmms_medtasks.task_configs.bones_joints.report_groups import sources, task_groups

@@ -11,10 +11,10 @@ import pytest
 
 from lmms_medtasks.harness.scoring import metric_values
 from lmms_medtasks.record import Judgement, MeasureValue, Record
-from lmms_medtasks.report.options import Options
+from lmms_medtasks.report.report_options import Options
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.samples import runs
-from lmms_medtasks.suites.tables import suite_table
+from lmms_medtasks.suites.suite_rows import suite_table
 from lmms_medtasks.task_configs.med_cmr import measures
 from lmms_medtasks.task_configs.med_cmr.report_models import models
 

@@ -4,7 +4,7 @@ import pytest
 
 from lmms_medtasks.report import Options, build
 from lmms_medtasks.samples import runs
-from lmms_medtasks.suites.tables import suite_table
+from lmms_medtasks.suites.suite_rows import suite_table
 from lmms_medtasks.task_configs.med_cmr.measures import SUITE
 from lmms_medtasks.task_configs.med_cmr.report_models import pairs, scale
 

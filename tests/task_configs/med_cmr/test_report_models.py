@@ -8,7 +8,7 @@ from lmms_medtasks.errors import UserError
 from lmms_medtasks.report import Options, build
 from lmms_medtasks.samples import runs
 from lmms_medtasks.samples.runs import model_name
-from lmms_medtasks.suites.tables import suite_table
+from lmms_medtasks.suites.suite_rows import suite_table
 from lmms_medtasks.task_configs.med_cmr.measures import SUITE
 from lmms_medtasks.task_configs.med_cmr.report_models import models
 

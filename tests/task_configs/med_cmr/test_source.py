@@ -16,9 +16,9 @@ from typer.testing import CliRunner
 from lmms_medtasks.cli.app import build
 from lmms_medtasks.data import documents, sources, store
 from lmms_medtasks.data.hub import HubRelease
-from lmms_medtasks.data.images import image_id
-from lmms_medtasks.data.options import right_letter
+from lmms_medtasks.data.image_bytes import image_id
 from lmms_medtasks.data.prepare import prepare
+from lmms_medtasks.data.release_options import right_letter
 from lmms_medtasks.data.releases import LocalRelease
 from lmms_medtasks.data.sources import Candidate, RejectedRow
 from lmms_medtasks.errors import UserError

@@ -4,8 +4,8 @@ import pytest
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.report.assemble import build
-from lmms_medtasks.report.options import Options
-from lmms_medtasks.report.page import page as html_page
+from lmms_medtasks.report.report_options import Options
+from lmms_medtasks.report.report_page import page as html_page
 from lmms_medtasks.report.same_questions import OTHER_QUESTIONS
 
 QUICK = Options(resamples=20, drawn=False)

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from lmms_medtasks.data import documents
-from lmms_medtasks.data.images import image_id, image_problem
+from lmms_medtasks.data.image_bytes import image_id, image_problem
 from lmms_medtasks.data.releases import LocalRelease
 from lmms_medtasks.data.sources import Candidate
 from lmms_medtasks.errors import UserError

@@ -8,7 +8,7 @@ import pytest
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.report import Options
 from lmms_medtasks.samples import result_files as results
-from lmms_medtasks.suites.tables import suite_table
+from lmms_medtasks.suites.suite_rows import suite_table
 from lmms_medtasks.task_configs.medq_deg.measures import SUITE
 from lmms_medtasks.task_configs.medq_deg.task_sets import levels, setup_of, task_sets
 

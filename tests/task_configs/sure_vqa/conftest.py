@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from lmms_medtasks.record import Judgement, MeasureValue, Record
-from lmms_medtasks.report.options import Options
+from lmms_medtasks.report.report_options import Options
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.samples import runs
-from lmms_medtasks.suites.tables import suite_table
+from lmms_medtasks.suites.suite_rows import suite_table
 from lmms_medtasks.task_configs.sure_vqa.measures import SUITE, TEXT, remeasured
 from lmms_medtasks.task_configs.sure_vqa.report import sources
 

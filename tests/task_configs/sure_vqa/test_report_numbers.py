@@ -3,7 +3,7 @@
 import pytest
 
 from lmms_medtasks.report.views import Row
-from lmms_medtasks.suites.judged import judgement_counts
+from lmms_medtasks.suites.judged_measures import judgement_counts
 from lmms_medtasks.task_configs.sure_vqa import report
 from lmms_medtasks.task_configs.sure_vqa.measures import SUITE, TEXT
 from lmms_medtasks.task_configs.sure_vqa.report_methods import methods, split_seed

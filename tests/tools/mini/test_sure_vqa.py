@@ -7,7 +7,7 @@ import pytest
 
 from lmms_medtasks.baselines.phantom_questions import all_questions
 from lmms_medtasks.data import documents, mini, sources
-from lmms_medtasks.data.images import image_problem
+from lmms_medtasks.data.image_bytes import image_problem
 from lmms_medtasks.task_configs.sure_vqa import shift_rules
 from tools.mini import sure_vqa
 

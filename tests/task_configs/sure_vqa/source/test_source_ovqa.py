@@ -6,7 +6,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from lmms_medtasks.data import store
-from lmms_medtasks.data.images import image_id
+from lmms_medtasks.data.image_bytes import image_id
 from lmms_medtasks.data.prepare import prepare
 from lmms_medtasks.errors import UserError
 

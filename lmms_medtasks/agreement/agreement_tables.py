@@ -1,0 +1,255 @@
+"""Agreement as tables for people, and as JSON for programs."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from lmms_medtasks.agreement.judged_answers import Judged
+from lmms_medtasks.agreement.rater_comparison import NAMES, Comparison, Kind, LeftOut, Result, Wins
+from lmms_medtasks.agreement.sheet import alike
+from lmms_medtasks.agreement.spreadsheet import guarded
+from lmms_medtasks.report.document import Cell, Column, Document, Flag, Part, Row, Section, Table
+from lmms_medtasks.statistics.bootstrap import Interval
+
+_HEADS = {
+    "spearman": "Spearman",
+    "kendall": "Kendall tau-b",
+    "kappa": "kappa",
+    "kappa_linear": "kappa linear",
+    "kappa_quadratic": "kappa quadratic",
+    "exact": "same",
+    "alpha": "alpha",
+}
+_TITLES: Mapping[Kind, tuple[str, str]] = {
+    "judge and people": ("people", "Judges and people"),
+    "people": ("between-people", "People among themselves"),
+    "judges": ("between-judges", "Judges among themselves"),
+    "repeated judgings": ("repeated", "Repeated judgings of the same answers"),
+}
+_MARKS = {
+    "°": "All resamples give the same value, as where all items agree: an interval of no width is no certainty.",
+    "*": "Some resamples had no value (all ratings alike): the interval is of those that had.",
+}
+_NOTES = (
+    "kappa: Cohen's, every disagreement alike; linear, quadratic: weighted by the distance of the ratings. alpha: "
+    "Krippendorff's, ordinal for labels, interval for means and totals. same: share of answers rated alike.",
+    "[95 % intervals] by bootstrap over images, seeded.",
+)
+_WIDE = 150
+_WIN_NOTE = (
+    "Share of pairs (two models, one question, one rater) that the model's answer wins, ties half; difference: people "
+    "less judge. Scores that a rule settled count here."
+)
+
+
+def document(judged: Judged, result: Result, width: int = 240) -> Document:
+    """The result as a report's document; in fewer than 150 characters of ``width`` with a row for each coefficient."""
+    facts = [
+        ("protocol", judged.protocol.name),
+        ("models", ", ".join(judged.models)),
+        ("judges", ", ".join(judged.judges)),
+    ]
+    if result.raters:
+        facts.append(("people", f"{', '.join(result.raters)} ({result.rated:,} answers)"))
+    kinds = [kind for kind in _TITLES if any(each.kind == kind for each in result.comparisons)]
+    sections = [_section(kind, result.comparisons, explained=kind == kinds[0], narrow=width < _WIDE) for kind in kinds]
+    if result.wins:
+        sections.append(Section("wins", "Win rates", tables=(_wins_table(result.wins),)))
+    part = Part(
+        key="agreement",
+        title=f"Agreement on {judged.protocol.name}",
+        facts=tuple(facts),
+        flags=tuple(_flags(judged, result)),
+        sections=tuple(sections),
+    )
+    return Document(f"Agreement: {judged.protocol.name}", (part,))
+
+
+def as_json(judged: Judged, result: Result) -> dict[str, Any]:
+    """The result in full: every coefficient with its interval, or null and the reason."""
+    return {
+        "protocol": judged.protocol.name,
+        "models": judged.models,
+        "judges": judged.judges,
+        "notes": dict(judged.notes),
+        "raters": list(result.raters),
+        "rated_answers": result.rated,
+        "left_out": [vars(each) for each in result.left_out],
+        "comparisons": [
+            {
+                "kind": each.kind,
+                "raters": list(each.raters),
+                "measure": each.measure,
+                "group": each.group,
+                "n": each.n,
+                "alpha_level": each.alpha_level,
+                "coefficients": {
+                    name: {**_interval(each.coefficients[name].interval), "reason": each.coefficients[name].reason}
+                    for name in NAMES
+                },
+            }
+            for each in result.comparisons
+        ],
+        "win_rates": [_wins_json(each) for each in result.wins],
+    }
+
+
+def as_csv(judged: Judged, result: Result) -> str:
+    """The result as one table, a row a coefficient; empty cells where there is no number, then with the reason."""
+    found = as_json(judged, result)
+    rows = []
+    for each in found["comparisons"]:
+        head = [each["kind"], " | ".join(each["raters"]), each["measure"], each["group"]]
+        for name, coefficient in each["coefficients"].items():
+            said = f"alpha ({each['alpha_level']})" if name == "alpha" else name
+            rows.append([*head, said, *_numbers(coefficient), coefficient["reason"]])
+    for wins in found["win_rates"]:
+        for model, sides in wins["models"].items():
+            for side, interval in sides.items():
+                name = "win rate difference" if side == "difference" else f"win rate by {side}"
+                rows.append(["win rates", wins["judge"], wins["measure"], model, name, *_numbers(interval), ""])
+        head = ["win rates", wins["judge"], wins["measure"], "all models"]
+        rows.append([*head, "largest absolute win rate difference", *_numbers(wins["largest"]), ""])
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow(["kind", "raters", "measure", "of", "coefficient", "value", "low", "high", "n", "reason"])
+    writer.writerows([guarded(cell) if isinstance(cell, str) else cell for cell in row] for row in rows)
+    return buffer.getvalue()
+
+
+def _numbers(interval: Mapping[str, Any]) -> list[float | None]:
+    return [interval[name] for name in ("value", "low", "high", "n")]
+
+
+def _interval(interval: Interval) -> dict[str, Any]:
+    return {
+        "value": interval.estimate,
+        "low": interval.low,
+        "high": interval.high,
+        "n": interval.n,
+        "clusters": interval.clusters,
+        "undefined_resamples": interval.undefined,
+        "degenerate": interval.degenerate,
+    }
+
+
+def _wins_json(wins: Wins) -> dict[str, Any]:
+    sides = ("people", "judge", "difference")
+    return {
+        "judge": wins.judge,
+        "measure": wins.measure,
+        "largest": _interval(wins.rates.largest),
+        "models": {
+            name: {side: _interval(getattr(each, side)) for side in sides} for name, each in wins.rates.models.items()
+        },
+        "pairs": [
+            {"models": list(names), **{side: _interval(getattr(each, side)) for side in sides}}
+            for names, each in wins.rates.contests.items()
+        ],
+    }
+
+
+def _flags(judged: Judged, result: Result) -> list[Flag]:
+    flags = [Flag("warning", f"{name}: {note}.") for name, note in judged.notes.items()]
+    flags += [Flag("note", said) for said in alike(judged.protocol)]
+    flags += [Flag("note", _said(each, result.rated)) for each in result.left_out if each.missing or each.settled]
+    if result.raters and not result.left_out:
+        flags.append(
+            Flag("warning", "No judge gave a verdict on these answers. `lmms-medtasks judge RUN` judges them.")
+        )
+    if result.wins:
+        worst = max(result.wins, key=lambda each: each.rates.largest.estimate or 0)
+        if worst.rates.largest.estimate is not None:
+            text = f"Largest win-rate difference: {worst.rates.largest.estimate:.4f} ({worst.measure}, {worst.judge})."
+            flags.append(Flag("note", text))
+    return flags
+
+
+def _said(left_out: LeftOut, rated: int) -> str:
+    said = []
+    if left_out.missing:
+        said.append(f"{left_out.missing:,} have no verdict of {left_out.judge}")
+    if left_out.settled:
+        said.append(f"{left_out.settled:,} were settled by a rule, without a judge (--settled counts them)")
+    return f"Of {rated:,} rated answers, left out of the comparison with {left_out.judge}: {'; '.join(said)}."
+
+
+def _section(kind: Kind, comparisons: Sequence[Comparison], explained: bool, narrow: bool) -> Section:
+    rows = [each for each in comparisons if each.kind == kind]
+    key, title = _TITLES[kind]
+    one = len({each.raters for each in rows}) == 1
+    grouped = any(each.group for each in rows)
+    columns = [Column("measure", kind="text")]
+    columns += [] if one else [Column("raters", kind="text")]
+    columns += [Column("of", kind="text")] if grouped else []
+    if narrow:
+        columns += [Column("coefficient", kind="text"), Column("n"), Column("value", digits=2)]
+    else:
+        columns += [Column("n"), *(Column(_HEADS[name], digits=2) for name in NAMES)]
+    shown = [row for each in rows for row in _rows(each, one, grouped, narrow)]
+    name = _raters(rows[0]) if one else title
+    table = Table(
+        key, name, tuple(columns), tuple(shown), notes=(*(_NOTES if explained else ()), *_reasons(rows)), marks=_MARKS
+    )
+    return Section(key, title, tables=(table,))
+
+
+def _head(each: Comparison, one: bool, grouped: bool) -> list[Cell]:
+    """What is compared: the measure, and raters and group where there are several."""
+    return [Cell(each.measure), *([] if one else [Cell(_raters(each))]), *([Cell(each.group)] if grouped else [])]
+
+
+def _rows(each: Comparison, one: bool, grouped: bool, narrow: bool) -> Iterator[Row]:
+    head = _head(each, one, grouped)
+    if narrow:
+        for name in NAMES:
+            yield Row((*head, Cell(_HEADS[name]), Cell(each.n), _of_interval(each.coefficients[name].interval)))
+    else:
+        yield Row((*head, Cell(each.n), *(_of_interval(each.coefficients[name].interval) for name in NAMES)))
+
+
+def _raters(each: Comparison) -> str:
+    return " – ".join(each.raters) if len(each.raters) == 2 else f"all {len(each.raters)}: {', '.join(each.raters)}"
+
+
+def _of_interval(interval: Interval) -> Cell:
+    mark = "°" if interval.degenerate and interval.low is not None else "*" if interval.undefined else ""
+    return Cell(interval.estimate, interval.low, interval.high, mark=mark if interval.estimate is not None else "")
+
+
+def _reasons(rows: Sequence[Comparison]) -> list[str]:
+    """Why there is a dash, a sentence a reason."""
+    where: dict[str, list[str]] = {}
+    for each in rows:
+        for name in NAMES:
+            reason = each.coefficients[name].reason
+            if reason:
+                where.setdefault(reason, []).append(
+                    f"{_HEADS[name]} of {each.measure}{f' ({each.group})' * bool(each.group)}"
+                )
+    return [f"– {reason}: {', '.join(dict.fromkeys(places))}." for reason, places in where.items()]
+
+
+def _wins_table(wins: Sequence[Wins]) -> Table:
+    several = len({each.judge for each in wins}) > 1
+    columns = [Column("measure", kind="text"), *([Column("judge", kind="text")] if several else [])]
+    columns += [Column("model", kind="text"), Column("pairs")]
+    columns += [
+        Column("by people", digits=4),
+        Column("by judge", digits=4),
+        Column("difference", digits=4, signed=True),
+    ]
+    rows = []
+    for each in wins:
+        head = [Cell(each.measure), *([Cell(each.judge)] if several else [])]
+        for model, rates in each.rates.models.items():
+            sides = [_of_interval(getattr(rates, side)) for side in ("people", "judge", "difference")]
+            rows.append(Row((*head, Cell(model), Cell(rates.difference.n), *sides)))
+        largest = each.rates.largest
+        if len(each.rates.models) > 2:
+            row = (*head, Cell("largest absolute"), Cell(largest.n), Cell(None), Cell(None), _of_interval(largest))
+            rows.append(Row(row, kind="counts"))
+    return Table("wins", "Win rates", tuple(columns), tuple(rows), notes=(_WIN_NOTE,), marks=_MARKS)

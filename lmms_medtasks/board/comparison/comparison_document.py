@@ -1,0 +1,188 @@
+"""A comparison as a document, for all writers of reports, and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from lmms_medtasks.board.comparison.measure_comparison import Compared, Comparison, Telling
+from lmms_medtasks.board.entries import drawn_clusters
+from lmms_medtasks.board.shown_answers import Shown
+from lmms_medtasks.report.cells import count, decimal, label
+from lmms_medtasks.report.document import Cell, Column, Document, Flag, Part, Row, Section, Table
+from lmms_medtasks.samples.runs import printable
+
+_TEXT = 300
+_NOTES = (
+    "Difference: B less A over the same questions, with a 95 % bootstrap interval over {clusters}, here and below. "
+    "Wins: questions on which B is better.",
+    "p: permutation test over images (Fisher-Pitman: each image's difference with either sign), two-sided; with one "
+    "question an image and scores of 0 and 1 it is McNemar's exact test. p (Holm): corrected over all rows of all "
+    "tables. 0.0000 is less than 0.00005.",
+    "p (questions): McNemar's exact test for scores of 0 and 1, else Wilcoxon's signed-rank test; both take questions "
+    "as independent, which those on one image are not.",
+    "Cohen's h: 0.2 is small, 0.5 medium, 0.8 large. Odds: of B right and A wrong against the reverse, half a question "
+    "added to both. Rank-biserial: from -1 to 1, for graded scores.",
+)
+
+
+def document(compared: Compared) -> Document:
+    """Tables of differences (one a unit) and of the most telling questions; texts are made printable, not escaped."""
+    first, second = compared.sides
+    facts = (("A", f"{first.name} ({first.path})"), ("B", f"{second.name} ({second.path})"))
+    sections = [Section("differences", "Differences", tables=tuple(_differences(compared)))]
+    if compared.telling:
+        sections.append(Section("telling", "Most telling questions", tables=tuple(_telling_tables(compared.telling))))
+    title = f"{first.name} against {second.name}"
+    part = Part("compare", title, _printable(facts), tuple(_flags(compared)), tuple(sections))
+    return Document(f"Comparison: {title}", (part,))
+
+
+def _printable(facts: Sequence[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+    return tuple((name, printable(value)) for name, value in facts)
+
+
+def _flags(compared: Compared) -> list[Flag]:
+    found = [Flag("warning", text) for text in compared.warnings]
+    for each in compared.comparisons:
+        pairs, what = each.found.pairs, f"{each.task}, {each.measure}"
+        if pairs.unscored:
+            found.append(Flag("warning", f"{what}: {pairs.unscored:,} questions have a score in one of both only."))
+        if pairs.only_first or pairs.only_second:
+            said = f"{pairs.only_first:,} questions of A alone, {pairs.only_second:,} of B alone."
+            found.append(Flag("warning", f"{what}: {said}"))
+    found += [Flag("note", f"{text} ({'; '.join(where)})") for text, where in _problems(compared).items()]
+    for name, tasks in (("A", compared.only_first), ("B", compared.only_second)):
+        if tasks:
+            found.append(Flag("note", f"Tasks of {name} alone: {', '.join(tasks)}."))
+    return [*found, *(Flag("note", text) for text in compared.notes)]
+
+
+def _problems(compared: Compared) -> dict[str, list[str]]:
+    """What each side's board says of its runs, and of which: each sentence once."""
+    found: dict[str, dict[str, list[str]]] = {}
+    for name, side in zip("AB", compared.sides, strict=True):
+        for problem in side.board.problems:
+            found.setdefault(problem.reason, {}).setdefault(name, []).append(problem.task or problem.source)
+    return {
+        reason: [f"{name}: {', '.join(dict.fromkeys(tasks))}" for name, tasks in by_side.items()]
+        for reason, by_side in found.items()
+    }
+
+
+def _differences(compared: Compared) -> list[Table]:
+    comparisons = compared.comparisons
+    clusters = drawn_clusters(entry for side in compared.sides for entry in side.board.entries)
+    notes = tuple(each.format(clusters=clusters) for each in _NOTES)
+    units = dict.fromkeys((each.scale.unit, each.scale.digits) for each in comparisons)
+    tables = []
+    for unit, digits in units:
+        own = [each for each in comparisons if (each.scale.unit, each.scale.digits) == (unit, digits)]
+        many = len(units) > 1
+        key = f"differences_{'share' if unit == '%' else unit.replace(' ', '_')}" if many else "differences"
+        title = f"Differences in {'percentage points' if unit == '%' else unit}" if many else "Differences"
+        tables.append(Table(key, title, _columns(unit, digits), tuple(map(_row, own))))
+    return [*tables[:-1], *(replace(table, notes=notes) for table in tables[-1:])]
+
+
+def _columns(unit: str, digits: int) -> tuple[Column, ...]:
+    return (
+        label("task"), label("measure"), count("questions"), count("images"),
+        Column("A", digits=digits, unit=unit), Column("B", digits=digits, unit=unit),
+        Column("difference", digits=digits, signed=True, unit="points" if unit == "%" else unit),
+        count("wins"), count("ties"), count("losses"),
+        Column("p", digits=4), Column("p (Holm)", digits=4), Column("p (questions)", digits=4), label("test"),
+        decimal("Cohen's h", signed=True), Column("odds", digits=2), decimal("rank-biserial", signed=True),
+    )  # fmt: skip
+
+
+def _row(each: Comparison) -> Row:
+    found, factor = each.found, each.scale.factor
+    interval = found.mean
+    cells = [Cell(None if value is None else factor * value) for value in (found.first, found.second)]
+    if interval.estimate is None or interval.low is None or interval.high is None:
+        shown = Cell(None if interval.estimate is None else factor * interval.estimate)
+    else:
+        mark = "°" if interval.degenerate else ""
+        shown = Cell(factor * interval.estimate, factor * interval.low, factor * interval.high, mark)
+    return Row((
+        Cell(each.task), Cell(each.measure), Cell(len(found.pairs)), Cell(found.pairs.images), *cells, shown,
+        Cell(found.wins), Cell(found.ties), Cell(found.losses),
+        Cell(found.p), Cell(each.adjusted), Cell(found.question_p), Cell(found.test),
+        Cell(found.cohens_h), Cell(found.odds), Cell(found.rank_biserial),
+    ))  # fmt: skip
+
+
+def _telling_tables(telling: Sequence[Telling]) -> list[Table]:
+    columns = (
+        label("question"), label("measure"), Column("A", digits=2), Column("B", digits=2), label("asked"),
+        label("expected"), label("A's answer"), label("B's answer"),
+    )  # fmt: skip
+    return [
+        Table(f"telling_{task}", f"{task}: the questions that differ most", columns,
+              tuple(_telling_row(each) for each in telling if each.task == task),
+              ("Texts are cut; where the data's terms forbid it, and in packs, there are none.",))
+        for task in dict.fromkeys(each.task for each in telling)
+    ]  # fmt: skip
+
+
+def _telling_row(each: Telling) -> Row:
+    shown = each.first_answer or each.second_answer
+    texts = [_cut(shown.prompt), _cut(shown.expected)] if shown else [Cell(None), Cell(None)]
+    replies = [_replies(answer) for answer in (each.first_answer, each.second_answer)]
+    return Row((Cell(each.id), Cell(each.measure), Cell(each.first), Cell(each.second), *texts, *replies))
+
+
+def _replies(shown: Shown | None) -> Cell:
+    return Cell(None) if shown is None else _cut(" | ".join(dict.fromkeys(shown.replies)))
+
+
+def _cut(text: str) -> Cell:
+    spaced = printable(" ".join(text.split()))
+    return Cell(spaced if len(spaced) <= _TEXT else f"{spaced[:_TEXT]} […]")
+
+
+def to_json(compared: Compared) -> dict[str, Any]:
+    """Everything of a comparison, JSON-safe; numbers in the measures' own units, nothing rounded."""
+    first, second = compared.sides
+    return {
+        "a": {"name": first.name, "path": str(first.path)},
+        "b": {"name": second.name, "path": str(second.path)},
+        "comparisons": [_comparison_json(each) for each in compared.comparisons],
+        "telling": [_telling_json(each) for each in compared.telling],
+        "only_a": list(compared.only_first),
+        "only_b": list(compared.only_second),
+        "warnings": list(compared.warnings),
+        "notes": list(compared.notes),
+    }
+
+
+def _comparison_json(each: Comparison) -> dict[str, Any]:
+    found = each.found
+    return {
+        "task": each.task, "measure": each.measure, "unit": each.scale.unit, "range": [each.scale.low, each.scale.high],
+        "questions": len(found.pairs), "images": found.pairs.images, "unscored": found.pairs.unscored,
+        "only_a": found.pairs.only_first, "only_b": found.pairs.only_second, "a": found.first, "b": found.second,
+        "difference": found.mean.estimate, "low": found.mean.low, "high": found.mean.high,
+        "wins": found.wins, "ties": found.ties, "losses": found.losses, "p": found.p, "p_holm": each.adjusted,
+        "test": found.test, "p_questions": found.question_p, "p_sign": found.sign_p,
+        "cohens_h": found.cohens_h, "odds": found.odds, "rank_biserial": found.rank_biserial,
+    }  # fmt: skip
+
+
+def _telling_json(each: Telling) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "task": each.task,
+        "measure": each.measure,
+        "id": each.id,
+        "a": each.first,
+        "b": each.second,
+    }
+    shown = each.first_answer or each.second_answer
+    if shown:
+        found |= {"asked": shown.prompt, "expected": shown.expected}
+    for name, answer in (("a_replies", each.first_answer), ("b_replies", each.second_answer)):
+        if answer:
+            found[name] = list(answer.replies)
+    return found

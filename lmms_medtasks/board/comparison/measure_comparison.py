@@ -1,0 +1,138 @@
+"""``lmms-medtasks compare``: the numbers, a comparison a task and measure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from lmms_medtasks.board import shown_answers
+from lmms_medtasks.board.comparison import compared_entries
+from lmms_medtasks.board.comparison.compared_entries import Side
+from lmms_medtasks.board.comparison.paired import Difference, difference, most_telling, pairs
+from lmms_medtasks.board.entries import Entry
+from lmms_medtasks.board.shown_answers import Shown
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.statistics.bootstrap import RESAMPLES
+from lmms_medtasks.statistics.significance import adjust
+from lmms_medtasks.suites.suite import Measure
+
+TELLING = 20
+
+
+@dataclass(frozen=True)
+class Telling:
+    """A question on which the two differ much. The texts are None where they may not be shown, or are not there."""
+
+    task: str
+    measure: str
+    id: str
+    first: float
+    second: float
+    first_answer: Shown | None
+    second_answer: Shown | None
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A task's measure in both. ``adjusted``: p after Holm's correction over all comparisons of the call."""
+
+    first: Entry
+    second: Entry
+    measure: str
+    scale: Measure
+    found: Difference
+    adjusted: float | None
+
+    @property
+    def task(self) -> str:
+        """The task's name."""
+        return self.first.task
+
+
+@dataclass(frozen=True)
+class Compared:
+    """Everything about two sides. ``only_first``, ``only_second``: tasks of one side alone.
+
+    ``warnings``: why two entries on a task are not of the same thing, a sentence each; ``notes``: what else differs.
+    """
+
+    sides: tuple[Side, Side]
+    comparisons: tuple[Comparison, ...]
+    telling: tuple[Telling, ...]
+    only_first: tuple[str, ...]
+    only_second: tuple[str, ...]
+    warnings: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+def compare(first: Side, second: Side, *, resamples: int = RESAMPLES, telling: int = TELLING) -> Compared:
+    """Compare two sides of one model each on every task that both have.
+
+    Raises UserError when a side has several entries on a task, or they have no task in common.
+    """
+    for side in (first, second):
+        compared_entries.one_model(side)
+    ones, others = ({entry.task: entry for entry in side.board.entries} for side in (first, second))
+    shared = [task for task in ones if task in others]
+    if not shared:
+        raise UserError(
+            f"No task in common: {first.path} has {', '.join(ones)}; {second.path} has {', '.join(others)}."
+        )
+    matched = [(ones[task], others[task]) for task in shared]
+    comparisons = _comparisons(matched, resamples)
+    return Compared(
+        sides=(first, second),
+        comparisons=comparisons,
+        telling=tuple(each for pair in matched for each in _telling(pair, comparisons, telling)),
+        only_first=tuple(task for task in ones if task not in others),
+        only_second=tuple(task for task in others if task not in ones),
+        warnings=tuple(_said(pair, "Not of the same thing", compared_entries.differing(*pair)) for pair in matched
+                       if any(compared_entries.differing(*pair))),
+        notes=tuple(_said(pair, "Also differs", compared_entries.changed(*pair)) for pair in matched
+                    if any(compared_entries.changed(*pair))),
+    )  # fmt: skip
+
+
+def _said(pair: tuple[Entry, Entry], what: str, reasons: Iterable[str]) -> str:
+    return f"{pair[0].task}: {what}: {'; '.join(reasons)}."
+
+
+def _comparisons(matched: Sequence[tuple[Entry, Entry]], resamples: int) -> tuple[Comparison, ...]:
+    found = []
+    for one, other in matched:
+        for name in one.main_metrics:
+            if name in other.metrics:
+                shown = one.scale(name)
+                joined = pairs(one, other, name)
+                share = (shown.low, shown.high) == (0.0, 1.0)
+                more = shown.higher_is_better
+                of = difference(joined, higher_is_better=more, share=share, resamples=resamples)
+                found.append(Comparison(one, other, name, shown, of, None))
+    tested = [row for row, each in enumerate(found) if each.found.p is not None]
+    adjusted = dict(zip(tested, adjust([found[row].found.p or 0.0 for row in tested]), strict=True))
+    return tuple(
+        Comparison(each.first, each.second, each.measure, each.scale, each.found, adjusted.get(row))
+        for row, each in enumerate(found)
+    )
+
+
+def _telling(pair: tuple[Entry, Entry], comparisons: Sequence[Comparison], count: int) -> list[Telling]:
+    """The questions of a task that differ most, over its measures by their share of the scale, each question once."""
+    chosen: dict[str, tuple[float, Comparison, int]] = {}
+    for each in (each for each in comparisons if each.first is pair[0]):
+        rows, found = most_telling(each.found.pairs, count, each.task), each.found.pairs
+        width = each.scale.high - each.scale.low
+        for row in rows:
+            away, name = abs(float(found.differences[row])) / width, str(found.ids[row])
+            if name not in chosen or chosen[name][0] < away:
+                chosen[name] = (away, each, row)
+    # Stable: questions that differ alike stay in the order in which they were drawn.
+    best = sorted(chosen.items(), key=lambda item: -round(item[1][0], 9))[:count]
+    shown = [shown_answers.of(entry, [name for name, _ in best]) for entry in pair]
+    if any(entry.credentialed for entry in pair):
+        shown = [{}, {}]
+    return [
+        Telling(each.task, each.measure, name, float(each.found.pairs.first[row]), float(each.found.pairs.second[row]),
+                shown[0].get(name), shown[1].get(name))
+        for name, (_, each, row) in best
+    ]  # fmt: skip

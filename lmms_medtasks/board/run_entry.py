@@ -1,0 +1,264 @@
+"""An entry from a run's result file and the sample log of one task."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from lmms_medtasks.board import installed
+from lmms_medtasks.board.columns import codes_of, compact
+from lmms_medtasks.board.entries import Counts, Entry, Judge, Model, Questions, Source
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.judges import identity
+from lmms_medtasks.record import FAILED
+from lmms_medtasks.report.about import limit
+from lmms_medtasks.samples.result_files import Run
+from lmms_medtasks.samples.runs import model_name, printable
+from lmms_medtasks.samples.table import FIELDS, Samples, with_texts
+from lmms_medtasks.suites.estimates import Mean
+from lmms_medtasks.suites.reported_numbers import numbers_of
+from lmms_medtasks.suites.suite import Suite
+from lmms_medtasks.suites.suite_rows import task_table
+
+LINE = "line"
+"""The column of a run's answers with the line of the log."""
+
+QUESTION = ("id", "cluster", "pair", "expected", "task", "condition")
+"""The columns of questions that are no tags."""
+
+_NO_TAGS = {
+    *QUESTION, LINE, "trials", "judge", "protocol", "judgement", "verdict_statuses", "verdict_reasons",
+    "verdict_models",
+}  # fmt: skip
+_SHORT, _NAME = 24, 80
+"""Characters of an answer, and of a tag, at most: a longer one is a text and no name of a group."""
+_GROUPS = 40
+"""Distinct texts of an undeclared tag, at most; more are no groups."""
+_DIGEST = 12
+_BLOCK = 2**20
+
+
+def entry_of(run: Run, task: str) -> Entry:
+    """One task of a run with its questions and answers; ``problems`` are added later.
+
+    Raises UserError, with the file and the line, when the log can't be read, or the task's benchmark is not known.
+    """
+    config = run.content["configs"][task]
+    metadata = config.get("metadata") or {}
+    told = installed.told_of(config)
+    suite = installed.declaration(task, told)
+    if suite is None:
+        raise UserError(f"{printable(task)} is not known here. {installed.ADVICE}")
+    rows = task_table(suite, run, task)
+    questions, answers = columns_of(suite, rows)
+    return Entry(
+        suite=installed.suite_of(task, config),
+        task=task,
+        version=_text(run.content.get("versions", {}).get(task, metadata.get("version", "?"))),
+        model=model_of(run.content),
+        data=_data(metadata, rows),
+        data_digest=_text(metadata.get("data_digest", "")),
+        fingerprint={_text(name): _text(value) for name, value in (metadata.get("fingerprint") or {}).items()},
+        fingerprint_recorded=metadata.get("fingerprint_recorded"),
+        judge=_judge(metadata.get("judge"), judges_of(rows)),
+        harness=_text(metadata.get("harness") or run.content.get("lmms_eval_version") or "?"),
+        settings=_settings(run, config, metadata, told),
+        credentialed=bool(metadata.get("agreement")),
+        source=_source(run, task),
+        questions=questions,
+        answers=answers,
+        metrics=metrics_of(suite, rows, named_in(run.tasks[task])),
+        counts=counts_of(suite, rows, *_asked(run, task)),
+        reported={_text(name): value for name, value in numbers_of(run.tasks[task]).items()},
+    )
+
+
+def columns_of(suite: Suite, rows: Samples) -> tuple[Questions, pa.Table]:
+    """The questions, sorted by id, and their answers; each column compact, and without texts."""
+    order = pa.array(np.argsort(np.array(rows.column("id").tolist()), kind="stable"))
+    used = [name for name in rows.columns if name in (*QUESTION, "trials", "judgement") or name not in _NO_TAGS]
+    known = {name: compact(_without_texts(name, rows.arrow(name)).take(order)) for name in used}
+    tags = tuple(sorted(name for name in known if is_tag(suite, name, known[name])))
+    measures = (f"{measure.name}.{field}" for measure in suite.measures for field in (*FIELDS, "asked"))
+    answers = [name for name in ("trials", "judgement", *suite.reply_tags, *measures) if name in known]
+    asked = {name: known[name] for name in (*QUESTION, *tags) if name in known}
+    line = rows.arrow("line").take(order).cast(pa.uint32())
+    return questions_of(asked, tags), pa.table({**{name: known[name] for name in answers}, LINE: line})
+
+
+def is_tag(suite: Suite, name: str, column: pa.DictionaryArray) -> bool:
+    """Whether a column is a tag that is kept: a declared one, or where none is declared one that makes groups."""
+    if name in suite.tags:
+        return name not in suite.reply_tags
+    if not suite.default or name in _NO_TAGS or name.rpartition(".")[2] in (*FIELDS, "asked"):
+        return False
+    return not pa.types.is_string(column.type.value_type) or len(column.dictionary) <= _GROUPS
+
+
+def questions_of(columns: Mapping[str, pa.DictionaryArray], tags: Sequence[str]) -> Questions:
+    """Questions with their digest; rows must be sorted by id."""
+    digest = hashlib.sha256()
+    for name, column in sorted(columns.items()):
+        digest.update(f"\1{name}\0{column.dictionary.to_pylist()!r}".encode())
+        digest.update(codes_of(column).astype("<u4").tobytes())
+    return Questions(pa.table(dict(columns)), tuple(tags), digest.hexdigest())
+
+
+def _without_texts(name: str, column: pa.ChunkedArray) -> pa.Array:
+    """The column with digests for answers, and with nothing for tags, that are too long to be no texts."""
+    array = column.combine_chunks()
+    if name in ("trials", "expected"):
+        return with_texts(array, _short)
+    if name in (*QUESTION, "judgement") or not pa.types.is_dictionary(array.type):
+        return array
+    texts = array.dictionary_decode()
+    return pc.if_else(pc.less_equal(pc.utf8_length(texts), _NAME), texts, None)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _SHORT else f"#{hashlib.sha256(text.encode()).hexdigest()[:_DIGEST]}"
+
+
+def named_in(result: Mapping[str, Any]) -> set[str]:
+    """The metrics of a task's result, whatever their value."""
+    return {name.partition(",")[0] for name in result}
+
+
+def metrics_of(suite: Suite, rows: Samples, named: Collection[str]) -> tuple[str, ...]:
+    """The metrics among ``named`` that are means of a measure of which a question has a score, in declared order.
+
+    Main ones also where judgements were requested and none was obtained: they are not forgotten.
+    """
+    return tuple(
+        metric.name
+        for metric in suite.metrics
+        if metric.name in named
+        and isinstance(metric.estimate, Mean)
+        and metric.standard_error
+        and _has(rows.where(metric.estimate.where), metric.estimate.measure, "score", *["requested"] * metric.main)
+    )
+
+
+def _has(rows: Samples, measure: str, *fields: str) -> bool:
+    return any(not np.isnan(rows.column(f"{measure}.{field}")).all() for field in fields)
+
+
+def judges_of(rows: Samples) -> frozenset[str]:
+    """The full names of who judged, one for each model that answered."""
+    found: set[str] = set()
+    for judge, models in set(zip(rows.column("judge"), map(_models, rows.column("verdict_models")), strict=True)):
+        if judge is not None:
+            found |= {printable(identity.full_name(json.loads(judge), model)) for model in models or (None,)}
+    return frozenset(identity.without_unanswered(found))
+
+
+def _models(named: Sequence[str | None] | None) -> tuple[str, ...]:
+    return tuple(sorted({each for each in named or () if each is not None}))
+
+
+def _data(metadata: Mapping[str, Any], rows: Samples) -> str:
+    """Which data the run read; a contributed task says it in its records alone."""
+    named = set(rows.column("data"))
+    if "data" not in metadata and installed.is_contributed({"metadata": metadata}) and len(named) == 1:
+        return str(named.pop() or "unknown")
+    return _text(metadata.get("data", "unknown"))
+
+
+def model_of(content: Mapping[str, Any]) -> Model:
+    """The model of a run; its arguments only as a digest, since they may hold keys."""
+    config = content.get("config") or {}
+    arguments = config.get("model_args") or ""
+    if isinstance(arguments, Mapping):
+        parts = [f"{name}={value}" for name, value in arguments.items()]
+    else:
+        parts = [part.strip() for part in str(arguments).split(",") if part.strip()]
+    digest = hashlib.sha256(json.dumps(sorted(parts)).encode()).hexdigest()[:_DIGEST] if parts else ""
+    return Model(model_name(content), _text(config.get("model", "not recorded")), digest)
+
+
+def counts_of(suite: Suite, rows: Samples, original: int | None, effective: int | None) -> Counts:
+    """The counts of an entry from its questions, so that a pack's can be counted again."""
+    trials = rows.column("trials")
+    parsed, replies = suite.read_replies(rows)
+    requested, obtained = _judgements(suite, rows)
+    return Counts(
+        original=original,
+        effective=effective,
+        rows=len(rows),
+        replies=replies,
+        parsed=parsed,
+        requests=sum(map(len, trials)),
+        failed=sum(each.count(FAILED) for each in trials),
+        wanted=requested,
+        judged=obtained,
+    )
+
+
+def _judgements(suite: Suite, rows: Samples) -> tuple[int, int]:
+    """Judgements requested and obtained: those of a question are the same in each measure that was made of them."""
+    counted = np.zeros(len(rows), dtype=bool)
+    requested = obtained = 0.0
+    for measure in suite.measures:
+        columns = [rows.column(f"{measure.name}.{name}") for name in ("requested", "judged")]
+        own = ~np.isnan(columns[0]) & ~counted
+        counted |= own
+        requested, obtained = requested + columns[0][own].sum(), obtained + np.nansum(columns[1][own])
+    return int(requested), int(obtained)
+
+
+def _asked(run: Run, task: str) -> tuple[int | None, int | None]:
+    found = (run.content.get("n-samples") or {}).get(task) or {}
+    return found.get("original"), found.get("effective")
+
+
+def _judge(described: Any, judges: frozenset[str]) -> Judge | None:
+    if not isinstance(described, Mapping):
+        return Judge(" + ".join(sorted(judges)), {}, "", False) if judges else None
+    prompts = {
+        _text(each.get("protocol")): _text(f"version {each.get('version', '?')}, {each.get('digest', '')}")
+        for each in described.get("protocols") or []
+    }
+    names = sorted(judges - {"none"}) or [_text(identity.full_name({"name": "none", **described}))]
+    settings = _text(json.dumps(described.get("settings") or {}, sort_keys=True))
+    return Judge(" + ".join(names), prompts, settings, bool(described.get("is_paper_judge")))
+
+
+def _settings(
+    run: Run, config: Mapping[str, Any], metadata: Mapping[str, Any], told: Mapping[str, str]
+) -> dict[str, str]:
+    found = {
+        "limit": limit(run),
+        "generation": json.dumps(config.get("generation_kwargs") or {}, sort_keys=True, default=str),
+        "gen_kwargs": str((run.content.get("config") or {}).get("gen_kwargs") or ""),
+        "image_encoding": str(metadata.get("image_encoding") or ""),
+        "checkpoint_sampling_set_aside": str(metadata.get("checkpoint_sampling_set_aside") or ""),
+        "agreement": str(metadata.get("agreement") or ""),
+        "seed": str((run.content.get("config") or {}).get("random_seed", "")),
+        **told,
+    }
+    return {name: _text(value) for name, value in found.items() if value}
+
+
+def _source(run: Run, task: str) -> Source:
+    files = (run.path, run.samples_file(task))
+    date = _text(run.content.get("date") or "")
+    return Source("run", files[0], files[1], date, {path.name: _sha256(path) for path in files})
+
+
+def _sha256(path: Path) -> str:
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while block := file.read(_BLOCK):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def _text(value: object) -> str:
+    return printable(str(value))

@@ -1,0 +1,144 @@
+"""What the site says of each suite, and what of its data may be shown: the ``board.yml`` in each benchmark's folder.
+
+Its keys:
+    place: where its page stands among the others', from 1.
+    headline: [task, measure] patterns (fnmatch); the first that an entry has is the suite's column on the overview.
+    open: tasks (patterns) whose tables are open on the suite's page; the others are folded.
+    about, read: what it is, and how its numbers are read, for people in a hurry.
+    terms: what of each data set may stand in a site that anybody can read, its texts and its images.
+        shown: always. asked: where --texts SET or --images SET asks for it, which says that one has read its terms.
+        never: only what was drawn by us (mini data). withheld: not even that, as of credentialed data.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import functools
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lmms_medtasks import folders
+from lmms_medtasks.board.entries import Entry
+from lmms_medtasks.errors import UserError, unknown
+from lmms_medtasks.samples.result_files import Run
+
+
+@dataclass(frozen=True)
+class About:
+    """What is said of a suite."""
+
+    name: str
+    title: str
+    about: str = ""
+    read: str = ""
+    headline: tuple[tuple[str, str], ...] = ()
+    open: tuple[str, ...] = ()
+
+    def headline_of(self, entries: Sequence[Entry]) -> tuple[str, str] | None:
+        """The task and measure that stand for the suite on the overview; None without an entry that has a measure."""
+        have = [(entry.task, measure) for entry in entries for measure in entry.metrics]
+        for task, measure in self.headline:
+            for found in sorted(have, key=lambda each: (each[0], have.index(each))):
+                if fnmatch.fnmatchcase(found[0], task) and fnmatch.fnmatchcase(found[1], measure):
+                    return found
+        return have[0] if have else None
+
+    def is_open(self, task: str) -> bool:
+        """Whether the task's table is open."""
+        return any(fnmatch.fnmatchcase(task, pattern) for pattern in self.open)
+
+    def tasks(self, entries: Iterable[Entry]) -> list[str]:
+        """The tasks of the entries, open ones first, each kind in the order of ``open``, then by name."""
+
+        def place(task: str) -> tuple[int, str]:
+            fits = [n for n, pattern in enumerate(self.open) if fnmatch.fnmatchcase(task, pattern)]
+            return (fits or [len(self.open)])[0], task
+
+        return sorted({entry.task for entry in entries}, key=place)
+
+
+def about(suite: str) -> About:
+    """What is said of a suite; its name where nothing is."""
+    from lmms_medtasks.report.reported_suites import suites
+
+    titles = {name: module.title for name, module in suites().items()}
+    known = _said()
+    # A benchmark that is not installed has a page of its own.
+    found = known.get(suite) or ({} if suite in titles else {**known["contributed"], "title": suite})
+    return About(
+        name=suite,
+        title=titles.get(suite) or found.get("title") or suite or "Other",
+        about=found.get("about", ""),
+        read=found.get("read", ""),
+        headline=tuple((task, measure) for task, measure in found.get("headline", ())),
+        open=tuple(found.get("open", ())),
+    )
+
+
+def order(names: Iterable[str]) -> list[str]:
+    """Suites in the order of their pages."""
+    said = _said()
+    last = len(said) + 1
+    return sorted(names, key=lambda name: (said.get(name, {}).get("place", last), name))
+
+
+@dataclass(frozen=True)
+class Shown:
+    """For which data sets texts and images were asked for, beyond what is shown anyway."""
+
+    texts: frozenset[str] = frozenset()
+    images: frozenset[str] = frozenset()
+
+    def text_of(self, entry: Entry, data_sets: Iterable[str]) -> bool:
+        """Whether questions and answers on these data sets may be shown."""
+        return _may(entry, data_sets, "texts", self.texts)
+
+    def images_of(self, entry: Entry, data_sets: Iterable[str]) -> bool:
+        """Whether images of these data sets may be shown."""
+        return _may(entry, data_sets, "images", self.images)
+
+
+def shown(texts: Iterable[str], images: Iterable[str]) -> Shown:
+    """What was asked for. Raises UserError for a data set that is unknown or whose terms forbid it."""
+    for kind, names in (("texts", texts), ("images", images)):
+        for name in names:
+            if name not in _terms():
+                raise unknown("data set", name, _terms(), f"--{kind}")
+            if _terms()[name][kind] in ("never", "withheld"):
+                allowed = [each for each, terms in _terms().items() if terms[kind] in ("shown", "asked")]
+                raise UserError(f"--{kind} {name}: its terms keep them back. Possible: {', '.join(allowed)}.")
+    return Shown(frozenset(texts), frozenset(images))
+
+
+def splits_of(run: Run, task: str) -> list[tuple[str, str]]:
+    """The data sets and splits that a task of a run reads, [] where they are none of ours."""
+    files = str((run.content["configs"][task].get("dataset_kwargs") or {}).get("data_files", ""))
+    return re.findall(r"medtasks://(\w+)/(\w+)", files)
+
+
+def _may(entry: Entry, data_sets: Iterable[str], kind: str, asked: frozenset[str]) -> bool:
+    terms = {name: _terms().get(name, _UNKNOWN)[kind] for name in data_sets}
+    if entry.credentialed or not terms or "withheld" in terms.values():
+        return False
+    return entry.data == "mini" or all(said == "shown" or name in asked for name, said in terms.items())
+
+
+_UNKNOWN: Mapping[str, str] = {"texts": "withheld", "images": "withheld"}
+
+
+@functools.cache
+def _terms() -> Mapping[str, Mapping[str, str]]:
+    """Data set -> what may be shown of it."""
+    return {name: terms for said in _said().values() for name, terms in said.get("terms", {}).items()}
+
+
+@functools.cache
+def _said() -> Mapping[str, Mapping[str, Any]]:
+    """Suite -> its ``board.yml``, in the order of their places; tasks of no installed benchmark come last."""
+    found = {folder.name: folders.read_yaml(folder / "board.yml") for folder in folders.having("board.yml")}
+    ours = sorted(found, key=lambda name: (found[name]["place"], name))
+    rest = folders.read_yaml(Path(__file__).with_name("contributed.yml"))
+    return {**{name: found[name] for name in ours}, "contributed": {"place": len(ours) + 1, **rest}}

@@ -1,0 +1,189 @@
+"""Whether a task scores what it should: its own answers read back, right and wrong told apart, chance where it is."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
+
+from lmms_medtasks import parsing
+from lmms_medtasks.contribute.loaded import Loaded
+from lmms_medtasks.judges import prompts, registry
+from lmms_medtasks.seeding import generator
+from lmms_medtasks.suites.templates.parsers import Parser, get
+from lmms_medtasks.task_yaml.problems import Findings
+
+CHECKED = 200
+"""Questions whose answers are read back and scored; the first ones."""
+_SIGMAS = 5.0
+
+
+def parser_of(task: Loaded) -> Parser:
+    """The parser that the task's settings name."""
+    return get(str(task.settings["parser"]))
+
+
+def check(task: Loaded, found: Findings) -> None:
+    """All checks of one task, by what it is."""
+    docs = [task.scored[row] for row in range(min(CHECKED, len(task.scored)))]
+    template = task.template
+    if template is not None and template.kind == "choice":
+        _check_parser(task, docs, found)
+        _check_right_and_wrong(task, docs, found)
+        _check_chance(task, docs, found)
+    elif template is not None:
+        _check_judged(task, docs, found)
+    else:
+        _check_any(task, docs, found)
+
+
+def forms(task: Loaded, doc: Mapping[str, Any], answer: str) -> list[str]:
+    """Ways in which a model may say ``answer`` that the task's parser must read."""
+    name = task.settings["parser"]
+    if name == "yes_no":
+        return [answer, f"{answer.capitalize()}.", f"The answer is {answer}."]
+    if name == "position":
+        return [answer, f"The answer is {answer}."]
+    text = doc["options"][parsing.option_letters(len(doc["options"])).index(answer)]
+    said = [answer, f"{answer}.", f"({answer})", f"The answer is {answer}."]
+    return [*said, f"{answer}. {text}"] if name == "option" else said
+
+
+def _check_parser(task: Loaded, docs: Sequence[Mapping[str, Any]], found: Findings) -> None:
+    parser = parser_of(task)
+    for doc in docs:
+        for answer in parser.answers(doc):
+            for said in forms(task, doc, answer):
+                read = parser.read(doc, said)
+                if (read.status, read.value) != ("ok", answer):
+                    got = read.value or read.status
+                    message = f"the parser {task.settings['parser']!r} reads its own answer {said!r} as {got!r}"
+                    found.add(task.path, f"{message}, not {answer!r}", key=f"question {doc['id']!r}")
+                    return
+
+
+def _check_right_and_wrong(task: Loaded, docs: Sequence[Mapping[str, Any]], found: Findings) -> None:
+    parser = parser_of(task)
+    for doc in docs:
+        expected = parser.expected(doc)
+        for answer in parser.answers(doc):
+            said = forms(task, doc, answer)[0]
+            score = _scores([task.score(doc, [said] * task.repeats)])
+            wanted = float(answer == expected)
+            if score and any(each != wanted for each in score):
+                found.add(task.path, f"scores {score} for the answer {said!r}, wanted {wanted}",
+                          key=f"question {doc['id']!r}")  # fmt: skip
+                return
+
+
+def _scores(values: Sequence[Mapping[str, Any]]) -> list[float]:
+    """The scores of accuracies among a document's values."""
+    return [
+        float(value["score"])
+        for scored in values
+        for name, value in scored.items()
+        if name.startswith("accuracy") and isinstance(value, Mapping) and "score" in value
+    ]
+
+
+def _check_chance(task: Loaded, docs: Sequence[Mapping[str, Any]], found: Findings) -> None:
+    """Random answers must get what chance gets, and every metric a value or None."""
+    parser = parser_of(task)
+    values, expected = [], 0.0
+    for doc in docs:
+        possible = parser.answers(doc)
+        drawn = generator("validate", task.name, str(doc["id"]))
+        replies = [forms(task, doc, possible[int(drawn.integers(len(possible)))])[0] for _ in range(task.repeats)]
+        values.append(task.score(doc, replies))
+        expected += 1 / len(possible)
+    got = aggregated(task, values, found)
+    scores = _scores(values)
+    if scores:
+        mean, chance = math.fsum(scores) / len(scores), expected / len(docs)
+        spread = _SIGMAS * math.sqrt(chance * (1 - chance) / (len(scores) * task.repeats))
+        if abs(mean - chance) > max(spread, 1e-9):
+            found.add(task.path, f"random answers get {mean:.3f}, chance is {chance:.3f}", key="process_results")
+    found.told.append(f"{task.name}: random answers: {_told(got)}")
+    none = aggregated(task, [], found)
+    found.told.append(f"{task.name}: no answers at all: {_told(none)}")
+
+
+def aggregated(task: Loaded, values: Sequence[Mapping[str, Any]], found: Findings) -> dict[str, Any]:
+    """Each metric of the task over ``values``; None too where it has none."""
+    listed = {each["metric"]: each.get("aggregation") for each in task.config.get("metric_list") or []}
+    for name in sorted({name for scored in values for name in scored} - set(listed)):
+        found.add(task.path, f"gives values under {name!r}, which metric_list does not have", key="process_results")
+    for name in sorted(set(listed) - set(values[0]) if values else set()):
+        found.add(task.path, f"gives no value under {name!r}, which metric_list has", key="process_results")
+    got = {}
+    for name, aggregation in listed.items():
+        if callable(aggregation):
+            given = [scored[name] for scored in values if name in scored]
+            before = len(found.errors)
+            key = f"metric_list: {name}"
+            got[name] = task.attempt(aggregation, given, what="raises", found=found, key=key)
+            if len(found.errors) == before and isinstance(got[name], float) and math.isnan(got[name]):
+                found.add(task.path, "is NaN, which no result file may hold: give None", key=f"metric_list: {name}")
+    return got
+
+
+def _told(got: Mapping[str, Any]) -> str:
+    if all(value is None for value in got.values()):
+        return "no metric has a value"
+    return ", ".join(
+        f"{name} {value:.3f}" if isinstance(value, float) else f"{name} {'–' if value is None else value}"
+        for name, value in got.items()
+    )
+
+
+def _check_judged(task: Loaded, docs: Sequence[Mapping[str, Any]], found: Findings) -> None:
+    """The judge's prompt can be made of each document, and a missing judgement is no score."""
+    protocol = registry.get(str(task.settings["judge"]))
+    values = []
+    wants = f"the judge protocol {protocol.name!r} wants what this document has not"
+    for doc in docs:
+        key = f"question {doc['id']!r}"
+        item = task.attempt(protocol.item, doc, "an answer", what=wants, found=found, key=key)
+        if item is None:
+            return
+        if task.attempt(prompts.render, protocol, item, what="can't be judged", found=found, key=key) is None:
+            return
+        values.append(task.score(doc, [f"an answer that none gave, {doc['id']}"] * task.repeats))
+    listed = [each.get("aggregation") for each in task.config.get("metric_list") or []]
+    with _unsaid({each.__module__ for each in listed if callable(each)}):  # missing judgements are what is tried here
+        found.told.append(f"{task.name}: answers that no judge judged: {_told(aggregated(task, values, found))}")
+        found.told.append(f"{task.name}: no answers at all: {_told(aggregated(task, [], found))}")
+
+
+@contextlib.contextmanager
+def _unsaid(modules: Collection[str]) -> Iterator[None]:
+    """Without what ``modules`` say in the harness's log."""
+    from loguru import logger
+
+    for module in modules:
+        logger.disable(module)
+    try:
+        yield
+    finally:
+        for module in modules:
+            logger.enable(module)
+
+
+def _check_any(task: Loaded, docs: Sequence[Mapping[str, Any]], found: Findings) -> None:
+    """A task that is scored by hooks of its own: they must cope with any reply."""
+    values = []
+    for doc in docs:
+        for reply in (task.target(doc), "", "None", "[LMMS_EVAL_REQUEST_FAILED after 5 retries] boom"):
+            what, replies = f"raises on the reply {reply!r}", [reply] * task.repeats
+            scored = task.attempt(task.score, doc, replies, what=what, found=found, key="process_results")
+            if not isinstance(scored, Mapping):
+                if scored is not None:
+                    found.add(task.path, f"gives a {type(scored).__name__}, wanted a mapping metric -> value",
+                              key="process_results")  # fmt: skip
+                return
+            values.append(scored)
+    found.told.append(
+        f"{task.name}: right, empty, missing and failed replies: {_told(aggregated(task, values, found))}"
+    )
+    aggregated(task, [], found)

@@ -1,0 +1,92 @@
+"""Scoring of answers that are read: multiple choice, yes or no, positions in a grid."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from lmms_medtasks.grids import triage
+from lmms_medtasks.harness import hooks
+from lmms_medtasks.harness.scoring import MetricValue, values_of
+from lmms_medtasks.record import MeasureValue, Record, Tag
+from lmms_medtasks.samples.table import FIELDS, OWN_COLUMNS
+from lmms_medtasks.suites.templates import get, measures
+from lmms_medtasks.suites.templates.parsers import get as parser_of
+
+KIND = "choice"
+
+# The question's text stands in the log's input, the picture nowhere; the others are the record's own fields.
+_NO_TAGS = {"question", "options", "image", "images", "answer", "id", "image_id", "question_id"}
+
+
+def process_results(
+    doc: Mapping[str, Any], results: Sequence[str], settings: Mapping[str, Any] | None = None
+) -> dict[str, MetricValue]:
+    """The values of the task's metrics for the replies to a question.
+
+    A reply from which no answer could be read is wrong, and counted; a failed request has no score.
+    """
+    settings = settings or get("multiple_choice").settings
+    names = settings.get("metrics") or get("multiple_choice").metrics
+    record = record_of(doc, results, str(settings.get("parser", "option")))
+    return values_of(measures.of_kind(KIND), names, record)
+
+
+def record_of(doc: Mapping[str, Any], results: Sequence[str], parser_name: str) -> Record:
+    """The record of a question, its answers read by the parser of this name."""
+    parser = parser_of(parser_name)
+    readings = [parser.read(doc, reply) for reply in results]
+    trials = tuple(each.value or each.status for each in readings)
+    expected, answers = parser.expected(doc), parser.answers(doc)
+    correct = [each.value == expected for each in readings if each.status != triage.FAILED]
+    replies = [reply for reply, each in zip(results, readings, strict=True) if each.status != triage.FAILED]
+    option_count = len(doc["options"]) or len(answers)
+    scores: dict[str, float | None] = {
+        "accuracy": sum(correct) / len(correct) if correct else None,
+        "chance": 1 / option_count,
+        "identical": float(len(set(replies)) == 1) if len(replies) > 1 else None,
+    }
+    tags: dict[str, Tag] = {"option_count": option_count}
+    if parser_name == "position":
+        negative = expected == triage.NONE
+        tags["negative"] = int(negative)
+        scores["false_alarm"] = triage.false_alarm(trials, negative)
+        scores["abstention"] = triage.abstention(trials, negative)
+    own, details = tags_and_details(doc)
+    rendered = hooks.RENDERED.get(str(doc["id"]))
+    if rendered:
+        details["degradation_parameters"] = rendered
+    return Record(
+        id=str(doc["id"]),
+        cluster=str(doc["image_id"]),
+        trials=trials,
+        expected=expected,
+        measures={
+            name: MeasureValue(score) for name, score in scores.items() if score is not None or name == "accuracy"
+        },
+        tags={**own, **tags},
+        pair=str(doc.get("question_id") or ""),
+        details=details,
+    )
+
+
+def tags_and_details(doc: Mapping[str, Any]) -> tuple[dict[str, Tag], dict[str, Any]]:
+    """What a document says beside question and answer: texts and numbers are tags, all else is kept as details.
+
+    So is a column whose name the table of questions has for something else.
+    """
+    tags: dict[str, Tag] = {}
+    details: dict[str, Any] = {}
+    for name, value in doc.items():
+        if name in _NO_TAGS:
+            continue
+        if isinstance(value, Tag) and not is_reserved(name):
+            tags[name] = value
+        else:
+            details[name] = value
+    return tags, details
+
+
+def is_reserved(name: str) -> bool:
+    """Whether a column of the table of questions is called so that is no tag."""
+    return name in OWN_COLUMNS or name.rpartition(".")[2] in (*FIELDS, "asked")

@@ -1,0 +1,73 @@
+"""Scoring of open answers that a judge compared with a reference, see :mod:`lmms_medtasks.suites.judged_measures`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from lmms_medtasks.harness.scoring import MetricValue, values_of
+from lmms_medtasks.harness.template_hooks.choice_scoring import tags_and_details
+from lmms_medtasks.judges import records, registry
+from lmms_medtasks.parsing.replies import after_reasoning
+from lmms_medtasks.record import FAILED, Judgement, MeasureValue, Record
+from lmms_medtasks.statistics.text import exact_match, token_scores
+from lmms_medtasks.suites.judged_measures import measure_value, tags_of, with_measures
+from lmms_medtasks.suites.templates import get, measures
+
+KIND = "open"
+
+
+def process_results(
+    doc: Mapping[str, Any], results: Sequence[str], settings: Mapping[str, Any] | None = None
+) -> dict[str, MetricValue]:
+    """The values of the task's metrics for the replies to a question, by the verdicts that the judging stage got."""
+    protocol = registry.get((settings or get("open").settings)["judge"])
+    trials, judgement = records.judgement_of(doc, results, protocol)
+    tags, details = tags_and_details(doc)
+    found = {"score": _score(judgement)}
+    if not protocol.terms:
+        found.update(_traditional(doc, results, trials))
+    record = Record(
+        id=str(doc["id"]),
+        cluster=str(doc["image_id"]),
+        trials=trials,
+        expected=None if protocol.terms else str(doc["answer"]),
+        measures=found,
+        tags=tags_of(tags, tuple(tags), protocol),
+        pair=str(doc.get("question_id") or ""),
+        judgement=judgement,
+        details={} if protocol.terms else details,
+    )
+    return _values(record, settings)
+
+
+def metrics_of(record: Record, settings: Mapping[str, Any] | None = None) -> dict[str, MetricValue]:
+    """The metrics' values of a logged record: a function of it, so that a log can be judged and scored again."""
+    score = {"score": _score(record.judgement)} if record.judgement else {}
+    return _values(with_measures(record, score), settings)
+
+
+process_results.metrics_of = metrics_of  # type: ignore[attr-defined]  # as records.scored_by does
+
+
+def _values(record: Record, settings: Mapping[str, Any] | None) -> dict[str, MetricValue]:
+    names = (settings or {}).get("metrics") or get("open").metrics
+    return values_of(measures.of_kind(KIND), names, record)
+
+
+def _score(judgement: Judgement) -> MeasureValue:
+    protocol = records.protocol_of(judgement)
+    return measure_value(judgement, measures.scored_of(protocol))
+
+
+def _traditional(doc: Mapping[str, Any], results: Sequence[str], trials: Sequence[str]) -> dict[str, MeasureValue]:
+    """Means over the replies that came, without a judge; nothing where none came."""
+    said = [(after_reasoning(reply) or "").strip()
+            for reply, trial in zip(results, trials, strict=True) if trial != FAILED]  # fmt: skip
+    reference = str(doc["answer"])
+    scores = {
+        "exact_match": [float(exact_match(each, reference)) for each in said],
+        "token_f1": [token_scores(each, reference).f1 for each in said],
+    }
+    return {name: MeasureValue(math.fsum(found) / len(found)) for name, found in scores.items() if found}

@@ -1,0 +1,92 @@
+"""Agreement as tables and as JSON."""
+
+import csv
+import io
+import json
+
+import pytest
+
+from lmms_medtasks.agreement import agreement_tables, judged_answers, rater_comparison
+from lmms_medtasks.agreement.judged_answers import AnswerKey
+
+
+@pytest.fixture
+def made(write_run):
+    """Two models, two raters, one judge that is no language model."""
+    runs = [
+        write_run(
+            {f"q{n}": ["-" if n == 7 else f"{(n + place) % 5 + 1}3"] for n in range(10)},
+            model,
+            model=model,
+            judge="lexical",
+            description={"note": "not a language model"},
+        )
+        for place, model in enumerate(("=x", "y"))
+    ]
+    judged = judged_answers.read(runs)
+    people = {
+        rater: {
+            AnswerKey(model, f"q{n}", 1): {"coherence": float((n * step) % 5 + 1), "visual_accuracy": 4.0}
+            for model in ("=x", "y")
+            for n in range(10)
+        }
+        for rater, step in (("anna", 1), ("ben", 3))
+    }
+    return judged, rater_comparison.compare(judged, people, resamples=20)
+
+
+def test_document(made):
+    document = agreement_tables.document(*made)
+    (part,) = document.parts
+    assert [section.key for section in part.sections] == ["people", "between-people", "wins"]
+    flags = [flag.text for flag in part.flags]
+    assert flags[0] == "lexical: not a language model."
+    assert flags[1] == "Of 20 rated answers, left out of the comparison with lexical: 2 have no verdict of lexical."
+    assert flags[2].startswith("Largest win-rate difference: 0.")
+    (between,) = part.sections[1].tables
+    assert between.title == "anna – ben"
+    assert [column.name for column in between.columns][:4] == ["measure", "n", "Spearman", "Kendall tau-b"]
+    # All gave the same in the second dimension: dashes, and why.
+    visual = between.rows[1]
+    assert visual.cells[2].value is None
+    assert any(
+        note.startswith("– both raters gave one rating only: Spearman of visual_accuracy") for note in between.notes
+    )
+
+
+def test_a_narrow_document_has_a_row_for_each_coefficient(made):
+    wide, narrow = (agreement_tables.document(*made, width=width).parts[0].sections[1].tables[0] for width in (200, 80))
+    assert len(narrow.rows) == 7 * len(wide.rows)
+    assert [column.name for column in narrow.columns] == ["measure", "coefficient", "n", "value"]
+    values = [row.cells[3].value for row in narrow.rows]
+    assert values == [cell.value for row in wide.rows for cell in row.cells[2:]]
+
+
+def test_json_is_strict_and_whole(made):
+    text = json.dumps(agreement_tables.as_json(*made), allow_nan=False)
+    found = json.loads(text)
+    assert found["raters"] == ["anna", "ben"] and found["rated_answers"] == 20
+    assert found["left_out"] == [{"judge": "lexical", "missing": 2, "settled": 0}]
+    first = found["comparisons"][0]
+    assert set(first["coefficients"]) == set(rater_comparison.NAMES)
+    assert first["coefficients"]["kappa"]["reason"] == "means and totals are no categories"
+    assert found["win_rates"][0]["models"]["y"]["difference"]["n"] == found["win_rates"][0]["largest"]["n"]
+
+
+def test_csv_has_a_row_a_coefficient_and_no_formula(made):
+    text = agreement_tables.as_csv(*made)
+    rows = list(csv.DictReader(io.StringIO(text)))
+    comparisons = len(made[1].comparisons)
+    wins = len(made[1].wins) * (2 * 3 + 1)
+    assert len(rows) == 7 * comparisons + wins
+    assert {row["of"] for row in rows if row["kind"] == "win rates"} == {"'=x", "y", "all models"}
+    row = next(row for row in rows if row["coefficient"] == "spearman")
+    measure = made[1].comparisons[0].coefficients["spearman"]
+    assert float(row["value"]) == measure.value and float(row["low"]) == measure.interval.low
+
+
+def test_labels_that_score_alike_are_said(made, monkeypatch):
+    judged, result = made
+    said = "verdict: Incorrect, Unclear score alike and count as one."
+    monkeypatch.setattr(agreement_tables, "alike", lambda protocol: [said])
+    assert said in [flag.text for flag in agreement_tables.document(judged, result).parts[0].flags]

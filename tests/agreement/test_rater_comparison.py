@@ -1,0 +1,170 @@
+"""What is compared with what: which answers count, who stands against whom."""
+
+import pytest
+import scipy.stats
+
+from lmms_medtasks.agreement import judged_answers, rater_comparison
+from lmms_medtasks.agreement.judged_answers import AnswerKey
+from lmms_medtasks.statistics.agreement import krippendorff_alpha
+
+JUDGED = {"q1": ["34"], "q2": ["45"], "q3": ["11"], "q4": ["-"], "q5": ["=55"], "q6": ["23"]}
+PEOPLE = {"q1": (3, 5), "q2": (4, 5), "q3": (2, 1), "q4": (4, 4), "q5": (5, 5), "q6": (2, 2)}
+
+
+def people(rows=PEOPLE, model="m", **others):
+    """Ratings in both dimensions by question, of one rater or of several by name."""
+    raters = others or {"anna": rows}
+    return {
+        rater: {
+            AnswerKey(model, id, 1): dict(zip(("coherence", "visual_accuracy"), map(float, numbers), strict=True))
+            for id, numbers in each.items()
+        }
+        for rater, each in raters.items()
+    }
+
+
+def compare(runs, ratings=None, **chosen):
+    return rater_comparison.compare(
+        judged_answers.read(runs), ratings or {}, resamples=chosen.pop("resamples", 0), **chosen
+    )
+
+
+def by_measure(result, kind="judge and people", raters=None, group=""):
+    return {
+        each.measure: each
+        for each in result.comparisons
+        if each.kind == kind and each.group == group and raters in (None, each.raters)
+    }
+
+
+def test_judge_and_one_person(write_run):
+    found = by_measure(compare([write_run(JUDGED)], people()))
+    assert list(found) == ["coherence", "visual_accuracy", "total"]
+    coherence = found["coherence"]
+    # Without q4, that is missing, and q5, that a rule settled.
+    assert (coherence.n, coherence.raters) == (4, ("openai:j", "anna"))
+    judge, person = [3, 4, 1, 2], [3, 4, 2, 2]
+    assert coherence.coefficients["spearman"].value == pytest.approx(scipy.stats.spearmanr(judge, person).statistic)
+    assert coherence.coefficients["exact"].value == 0.75
+    assert coherence.coefficients["alpha"].value == pytest.approx(krippendorff_alpha([judge, person], "ordinal"))
+    # Totals: 3 + 4*4, 4 + 4*5, 1 + 4*1, 2 + 4*3 and 3 + 4*5, 4 + 4*5, 2 + 4*1, 2 + 4*2.
+    total = found["total"]
+    expected = scipy.stats.kendalltau([19, 24, 5, 14], [23, 24, 6, 10]).statistic
+    assert total.coefficients["kendall"].value == pytest.approx(expected)
+    assert total.alpha_level == "interval"
+    assert total.coefficients["kappa"].reason == "means and totals are no categories"
+
+
+def test_what_is_left_out_is_counted(write_run):
+    run = write_run(JUDGED)
+    (left_out,) = compare([run], people()).left_out
+    assert (left_out.missing, left_out.settled) == (1, 1)
+    with_settled = compare([run], people(), settled=True)
+    assert by_measure(with_settled)["coherence"].n == 5
+    assert with_settled.left_out[0].settled == 0
+
+
+def test_several_people(write_run):
+    ratings = people(anna=PEOPLE, ben={"q1": (1, 4), "q2": (4, 5), "q3": (2, 1)})
+    result = compare([write_run(JUDGED)], ratings)
+    mean = by_measure(result, raters=("openai:j", "mean of 2 people"))["coherence"]
+    # q1: (3 + 1) / 2; q6 was rated by anna alone.
+    expected = scipy.stats.spearmanr([3, 4, 1, 2], [2, 4, 2, 2]).statistic
+    assert mean.coefficients["spearman"].value == pytest.approx(expected)
+    assert (mean.n, mean.alpha_level) == (4, "interval")
+    assert mean.coefficients["exact"].value is None
+    assert by_measure(result, raters=("openai:j", "ben"))["coherence"].n == 3
+    between = by_measure(result, "people")["coherence"]
+    assert (between.raters, between.n) == (("anna", "ben"), 3)
+    assert between.coefficients["exact"].value == pytest.approx(2 / 3)
+
+
+def test_more_than_two_people(write_run):
+    other = {"q1": (3, 5), "q2": (5, 5), "q3": (2, 1)}
+    result = compare([write_run(JUDGED)], people(a=PEOPLE, b=other, c={"q1": (3, 5)}))
+    kinds = [each.raters for each in result.comparisons if each.kind == "people" and each.measure == "coherence"]
+    assert kinds == [("a", "b", "c"), ("a", "b"), ("a", "c"), ("b", "c")]
+    together = by_measure(result, "people", ("a", "b", "c"))["coherence"]
+    # q1 3 3 3, q2 4 5, q3 2 2; the others have one rating only.
+    assert together.n == 3
+    assert together.coefficients["exact"].value == pytest.approx(2 / 3)
+    nan = float("nan")
+    expected = krippendorff_alpha([[3, 4, 2], [3, 5, 2], [3, nan, nan]], "ordinal")
+    assert together.coefficients["alpha"].value == pytest.approx(expected)
+    assert together.coefficients["spearman"].reason == "for two raters only"
+
+
+def test_judges_of_the_same_answers(write_run):
+    other = {**JUDGED, "q1": ["44"], "q4": ["33"]}
+    runs = [write_run(JUDGED, "a", judge="a"), write_run(other, "b", judge="b")]
+    between = by_measure(compare(runs), "judges")["coherence"]
+    assert (between.raters, between.n) == (("a", "b"), 4)
+    assert between.coefficients["exact"].value == 0.75
+
+
+def test_repeated_judgings(write_run, change_protocol):
+    change_protocol(trials=3)
+    run = write_run({"q1": ["33 33 43"], "q2": ["44 55 -"], "q3": ["11 11 11"]})
+    result = compare([run], people())
+    found = [each for each in result.comparisons if each.kind == "repeated judgings" and each.measure == "coherence"]
+    assert [len(each.raters) for each in found] == [3, 2, 2, 2]
+    assert found[1].raters == ("openai:j, judging 1", "openai:j, judging 2")
+    assert [each.coefficients["exact"].value for each in found] == pytest.approx([1 / 3, 2 / 3, 0.5, 0.5])
+    # With people each answer counts once, by the mean of its judgings that were had: 10/3, 9/2, 1.
+    judge = by_measure(result, raters=("openai:j", "anna"))["coherence"]
+    assert judge.n == 3
+    expected = scipy.stats.pearsonr([1, 2, 0], [1, 2, 0]).statistic
+    assert judge.coefficients["spearman"].value == pytest.approx(expected)
+    assert judge.coefficients["kappa"].value is None
+    # The majority is a label: 3 for q1, none for q2 (4 and 5), 1 for q3. Anna: 3 and 2. Kappa: (1/2 - 1/4) / (1 - 1/4).
+    majority = by_measure(result, raters=("openai:j, majority", "anna"))
+    assert list(majority) == ["coherence", "visual_accuracy"]
+    assert majority["coherence"].n == 2
+    assert majority["coherence"].coefficients["kappa"].value == pytest.approx(1 / 3)
+
+
+def test_by_tag(write_run):
+    tags = {id: {"modality": "CT" if id in ("q1", "q2") else "MRI"} for id in JUDGED}
+    result = compare([write_run(JUDGED, tags=tags)], people(), by=["modality"])
+    sizes = {each.group: each.n for each in result.comparisons if each.measure == "coherence"}
+    assert sizes == {"": 4, "modality = CT": 2, "modality = MRI": 2}
+
+
+def test_win_rates_count_what_a_rule_settled(write_run):
+    runs = [
+        write_run({"q1": ["34"], "q2": ["=55"], "q3": ["22"]}, "a", model="a"),
+        write_run({"q1": ["24"], "q2": ["44"], "q3": ["-"]}, "b", model="b"),
+    ]
+    ratings = {"anna": {}}
+    for model, numbers in (("a", (3, 5, 2)), ("b", (4, 4, 1))):
+        for id, number in zip(("q1", "q2", "q3"), numbers, strict=True):
+            ratings["anna"][AnswerKey(model, id, 1)] = {"coherence": float(number)}
+    result = compare(runs, ratings)
+    # Nobody rated the other dimension: no win rates of it.
+    (wins,) = result.wins
+    # q3 has no verdict for b. People: a loses q1, wins q2; the judge: a wins both.
+    assert wins.measure == "coherence"
+    assert wins.rates.contests["a", "b"].people.estimate == 0.5
+    assert wins.rates.contests["a", "b"].judge.estimate == 1
+    assert wins.rates.largest.estimate == 0.5
+
+
+def test_a_pair_is_of_one_rater(write_run):
+    runs = [write_run({"q1": ["34"]}, name, model=name) for name in ("a", "b")]
+    ratings = {name: {AnswerKey(name, "q1", 1): {"coherence": 3.0}} for name in ("a", "b")}
+    assert compare(runs, ratings).wins[0].rates.largest.n == 0
+
+
+def test_a_run_without_a_judge(write_run):
+    result = compare([write_run({"q1": ["-"], "q2": ["=55"]}, judge="none")], people())
+    assert result.comparisons == () and result.left_out == ()
+
+
+def test_intervals_are_by_image_and_seeded(write_run):
+    run = write_run({f"q{number}": [f"{number % 5 + 1}3"] for number in range(20)})
+    ratings = people({f"q{number}": ((number * 3) % 5 + 1, 3) for number in range(20)})
+    first, again = (by_measure(compare([run], ratings, resamples=50))["coherence"] for _ in range(2))
+    assert first == again
+    interval = first.coefficients["spearman"].interval
+    assert interval.low < interval.estimate < interval.high
+    assert interval.clusters == 20

@@ -1,0 +1,192 @@
+"""Two runs on the same questions: numbers by hand, texts shown and withheld, all formats."""
+
+import csv
+import io
+import json
+
+import pytest
+import typer
+from statsmodels.stats.contingency_tables import mcnemar
+from typer.testing import CliRunner
+
+from lmms_medtasks.board.comparison import compared_entries, gate_rules, measure_comparison
+from lmms_medtasks.board.comparison.comparison_document import document, to_json
+from lmms_medtasks.board.comparison.gate import gate
+from lmms_medtasks.board.comparison.paired import cohens_h
+from lmms_medtasks.cli import compare as command
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.statistics.bootstrap import mean_interval
+
+TASK = "medq_deg_l1"
+FIRST = {"q1": "A", "q2": "B", "q3": "B", "q4": "A", "q5": "B", "q6": "!"}
+SECOND = {"q1": "A", "q2": "A", "q3": "A", "q4": "B", "q5": "A", "q6": "A"}
+
+
+@pytest.fixture
+def both(tmp_path, runs):
+    def write(first=FIRST, second=SECOND, rows=runs.choice_rows, task=TASK, others=({}, {}), **chosen):
+        folders = []
+        for name, answers, other in (("a", first, others[0]), ("b", second, others[1])):
+            runs.write(tmp_path / name, {task: rows(answers)}, model=f"model-{name}", **{**chosen, **other})
+            folders.append(tmp_path / name)
+        return folders
+
+    return write
+
+
+def compared(folders, **chosen):
+    return measure_comparison.compare(*(compared_entries.read(folder) for folder in folders), **chosen)
+
+
+def test_numbers_by_hand(both):
+    found = compared(both())
+    (comparison,) = found.comparisons
+    of = comparison.found
+    # Five questions with both scores: A 2 of 5, B 4 of 5; B wins q2, q3, q5, loses q4, q1 is a tie.
+    assert (len(of.pairs), of.pairs.unscored, of.first, of.second) == (5, 1, 0.4, 0.8)
+    assert (of.wins, of.ties, of.losses) == (3, 1, 1)
+    assert of.mean.estimate == pytest.approx(0.4)
+    assert of.mean.low < 0.4 < of.mean.high
+    # McNemar, exact: 3 against 1; with one question an image the permutation test is the same.
+    expected = mcnemar([[1, 1], [3, 0]], exact=True).pvalue
+    assert expected == 0.625
+    assert (of.test, of.question_p, of.p, comparison.adjusted) == ("McNemar", expected, pytest.approx(0.625), of.p)
+    assert of.cohens_h == pytest.approx(cohens_h(0.4, 0.8))
+    assert of.odds == pytest.approx(3.5 / 1.5)
+    assert of.rank_biserial is None
+
+
+def test_compare_and_gate_take_the_draw_that_reports_take(both):
+    """The change over the same questions, images drawn by their names from the package's one seed."""
+    folders = both()
+    (comparison,) = compared(folders, resamples=500).comparisons
+    of = comparison.found
+    images = [f"image {number}" for number in range(5)]
+    expected = mean_interval(images, [0, 1, 1, -1, 1], resamples=500)
+    assert list(of.pairs.clusters) == images
+    assert (of.mean.low, of.mean.high) == pytest.approx((expected.low, expected.high))
+    decided = gate(*(compared_entries.read(folder) for folder in folders), gate_rules.read(None), resamples=500)
+    (verdict,) = decided.verdicts
+    assert (verdict.interval.low, verdict.interval.high) == pytest.approx((-expected.high, -expected.low))
+
+
+def test_graded_scores_take_wilcoxon_and_a_rank_correlation(both, runs):
+    first, second = {"q1": 20.0, "q2": 60.0, "q3": 40.0}, {"q1": 60.0, "q2": 50.0, "q3": 40.0}
+    (comparison,) = compared(both(first, second, runs.judged_rows, "med_cmr_open")).comparisons
+    of = comparison.found
+    # Differences +40, -10, 0: ranks 2 and 1, so (2 - 1) / 3.
+    assert (of.test, of.rank_biserial) == ("Wilcoxon", pytest.approx(1 / 3))
+    assert (of.cohens_h, of.odds) == (None, None)
+    assert of.mean.estimate == pytest.approx(10)
+
+
+def test_what_rules_settle_is_compared_with_nothing_where_no_judge_judged(both, runs):
+    """Neither by compare nor by the gate."""
+    rows = lambda totals: runs.judged_rows(totals, settled={"q1"})  # noqa: E731
+    folders = both({"q1": 80.0, "q2": 60.0}, {"q1": 0.0, "q2": None}, rows, "med_cmr_open",
+                   others=({}, {"reported": {"total,trials": None}}))  # fmt: skip
+    (comparison,) = compared(folders).comparisons
+    assert (len(comparison.found.pairs), comparison.found.second, comparison.found.p) == (0, None, None)
+    found = gate(*map(compared_entries.read, folders), gate_rules.read(None))
+    assert [(verdict.candidate, verdict.drop) for verdict in found.verdicts] == [(None, None)]
+
+
+def test_holm_corrects_over_all_tasks(tmp_path, runs):
+    right, wrong = {f"q{n}": "A" for n in range(6)}, {f"q{n}": "B" for n in range(6)}
+    half = {**right, "q0": "B"}
+    for name, answers in (("a", wrong), ("b", right)):
+        tasks = {"medq_deg_l0": answers, "medq_deg_l1": answers, "medq_deg_l2": half if name == "a" else right}
+        runs.write(tmp_path / name, {task: runs.choice_rows(each) for task, each in tasks.items()}, model=name)
+    found = compared([tmp_path / "a", tmp_path / "b"])
+    # p: 2/64, 2/64 and 2 * 1/2; Holm: 3 * 2/64, 3 * 2/64 (never less than the one before), 1.
+    assert [each.adjusted for each in found.comparisons] == pytest.approx([6 / 64, 6 / 64, 1.0])
+
+
+def test_the_most_telling_questions_with_both_answers(both):
+    found = compared(both(), telling=3)
+    assert len(found.telling) == 3
+    assert {each.id for each in found.telling} < {"q2", "q3", "q4", "q5"}
+    shown = {each.id: each for each in compared(both()).telling}
+    assert set(shown) == {"q2", "q3", "q4", "q5"}
+    assert shown["q2"].first_answer.replies == ("reply B to q2",)
+    assert shown["q2"].second_answer.replies == ("reply A to q2",)
+    assert (shown["q2"].first_answer.prompt, shown["q2"].first_answer.expected) == ("prompt of q2", "A")
+
+
+@pytest.mark.parametrize("side", [0, 1])
+def test_credentialed_data_is_named_by_ids_alone(both, side):
+    others = [{}, {}]
+    others[side] = {"metadata": {"agreement": "a signed one"}}
+    found = compared(both(others=others))
+    assert {each.id for each in found.telling} == {"q2", "q3", "q4", "q5"}
+    text = json.dumps(to_json(found)) + repr(document(found))
+    assert "reply" not in text and "prompt of" not in text
+
+
+def test_text_of_models_is_harmless_on_a_terminal(tmp_path, runs):
+    for name, letter in (("a", "A"), ("b", "B")):
+        rows = runs.choice_rows({"q1": letter})
+        rows[0]["filtered_resps"] = ["\x1b]0;title\x07\x1b[2J=cmd()\u202ereply"]
+        runs.write(tmp_path / name, {TASK: rows}, model=f"\x1b[31m{name}")
+    result = _invoke([str(tmp_path / "a"), str(tmp_path / "b")])
+    assert result.exit_code == 0, result.output
+    assert "\x1b" not in result.output and "\x07" not in result.output and "\u202e" not in result.output
+    assert "reply" in result.output
+
+
+def test_what_does_not_compare_is_said(both):
+    found = compared(both(others=[{}, {"metadata": {"data_digest": "0ther"}, "versions": {TASK: 2.0}}]))
+    (warning,) = found.warnings
+    assert "task version 1.0 and 2.0" in warning and "other data" in warning
+    found = compared(both(others=[{}, {"metadata": {"fingerprint": {"code": "0ther", "prompt": "9409"}}}]))
+    assert found.notes == (f"{TASK}: Also differs: another code.",)
+
+
+def test_questions_of_one_side_alone_are_counted(both):
+    found = compared(both(second={name: letter for name, letter in SECOND.items() if name != "q2"}))
+    pairs = found.comparisons[0].found.pairs
+    assert (len(pairs), pairs.only_first, pairs.only_second) == (4, 1, 0)
+
+
+def test_a_side_with_two_models_is_refused(both, runs, tmp_path):
+    folders = both()
+    with pytest.raises(UserError, match="two entries on medq_deg_l1: model-a .* and model-b"):
+        compared([tmp_path, folders[0]])
+
+
+def test_no_common_task_and_nothing_to_read(both, runs, tmp_path):
+    runs.write(tmp_path / "c", {"medq_deg_l2": runs.choice_rows(FIRST)})
+    with pytest.raises(UserError, match="No task in common"):
+        compared([both()[0], tmp_path / "c"])
+    with pytest.raises(UserError, match="No result of medq_deg_l0"):
+        compared_entries.read(tmp_path / "c", tasks=["medq_deg_l0"])
+
+
+def _invoke(arguments):
+    app = typer.Typer()
+    command.register(app)
+    return CliRunner().invoke(app, arguments)
+
+
+@pytest.mark.parametrize("form", ["terminal", "md", "csv", "json"])
+def test_every_format_has_the_same_numbers(both, form):
+    result = _invoke([*map(str, both()), "--format", form])
+    assert result.exit_code == 0, result.output
+    if form == "json":
+        (found,) = json.loads(result.stdout)["comparisons"]
+        assert (found["difference"], found["p"]) == (pytest.approx(0.4), pytest.approx(0.625))
+    elif form == "csv":
+        lines = list(csv.reader(io.StringIO(result.stdout)))
+        row = dict(zip(lines[1], lines[2], strict=True))
+        assert (row["difference (points)"], row["p"], row["wins"]) == ("40.0", "0.625", "3")
+    else:
+        assert "+40.0" in result.stdout.replace("\\", "") and "0.6250" in result.stdout
+
+
+def test_the_suffix_of_the_output_says_the_format(both, tmp_path):
+    folders = list(map(str, both()))
+    for name in ("x.md", "x.csv", "x.json", "x.txt"):
+        assert _invoke([*folders, "-o", str(tmp_path / "new" / name)]).exit_code == 0
+    assert (tmp_path / "new" / "x.md").read_text().startswith("# Comparison")
+    result = _invoke([*folders, "-o", str(tmp_path / "x.pdf")])
+    assert isinstance(result.exception, UserError)

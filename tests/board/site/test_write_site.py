@@ -1,0 +1,221 @@
+"""The site as files: whole HTML, links that lead somewhere, nothing from outside, texts that stay texts."""
+
+import csv
+import json
+import re
+from html.parser import HTMLParser
+from urllib.parse import unquote
+
+import pytest
+
+from lmms_medtasks.board.collect import collect
+from lmms_medtasks.board.site import write_site as site_build
+from lmms_medtasks.board.site.write_site import Options, build
+from lmms_medtasks.errors import UserError
+
+VOID = {"meta", "link", "br", "img", "use", "input", "hr", "path"}
+QUICK = Options(resamples=20, reports=False)
+
+
+class Page(HTMLParser):
+    """What is in a page: tags that stay open, ids, addresses, texts, rows of tables."""
+
+    def __init__(self, path):
+        super().__init__()
+        self.path, self.open, self.ids, self.links, self.loads, self.scripts = path, [], [], [], [], []
+        self.text, self.rows, self.attributes = [], 0, []
+        self.feed(path.read_text("utf-8"))
+        self.close()
+
+    def handle_starttag(self, tag, attributes):
+        if tag not in VOID:
+            self.open.append(tag)
+        self._look(tag, attributes)
+
+    def handle_startendtag(self, tag, attributes):
+        self._look(tag, attributes)
+
+    def handle_endtag(self, tag):
+        if tag not in VOID:
+            assert self.open.pop() == tag, self.path
+
+    def handle_data(self, data):
+        if self.open and self.open[-1] == "script" and data.strip():
+            self.scripts.append(data)
+        self.text.append(data)
+
+    def _look(self, tag, attributes):
+        self.rows += tag == "tr"
+        for name, value in attributes:
+            self.attributes.append((tag, name, value))
+            assert not name.startswith("on"), (self.path, name, value)
+            if name == "id":
+                self.ids.append(value)
+            elif name == "href" and tag == "a":
+                self.links.append(value)
+            elif name in ("src", "href", "xlink:href", "data", "action"):
+                self.loads.append(value)
+
+
+@pytest.fixture(scope="module")
+def pages(site):
+    return {path.relative_to(site).as_posix(): Page(path) for path in sorted(site.rglob("*.html"))}
+
+
+def test_there_is_a_page_for_each_suite_and_model(pages, board):
+    assert "index.html" in pages
+    for suite in ("medq_deg", "med_cmr", "medobvious", "sure_vqa"):
+        assert {f"suites/{suite}.html", f"questions/{suite}.html"} <= set(pages)
+    assert sum(name.startswith("models/") for name in pages) == len(board.models) == 3
+
+
+def test_pages_are_whole_html(pages):
+    for name, page in pages.items():
+        assert page.open == [], name
+        assert len(page.ids) == len(set(page.ids)), name
+
+
+def test_links_lead_somewhere_and_nothing_is_loaded_from_outside(pages, site):
+    for name, page in pages.items():
+        for link in page.links:
+            if link.startswith(("http://", "https://")):
+                assert "details" in page.open or name.startswith("suites/")  # a card's links are links, nothing loads
+                continue
+            place, _, fragment = link.partition("#")
+            target = (site / name).parent / unquote(place) if place else site / name
+            assert target.is_file(), (name, link)
+            if fragment:
+                other = pages[target.resolve().relative_to(site.resolve()).as_posix()]
+                assert fragment in other.ids, (name, link)
+        for address in page.loads:
+            assert not re.match(r"\w+:|//", address) or address.startswith("data:"), (name, address[:80])
+            if not address.startswith(("#", "data:")):
+                assert ((site / name).parent / address).is_file(), (name, address)
+
+
+def test_no_script_may_run_but_the_sites_own_files(pages, site):
+    for page in pages.values():
+        assert page.scripts == []
+        policies = [
+            value for tag, name, value in page.attributes if tag == "meta" and name == "content" and "src" in value
+        ]
+        assert len(policies) == 1
+        rules = dict(rule.split(maxsplit=1) for rule in policies[0].split("; "))
+        assert rules["default-src"] == "'none'"
+        assert "unsafe" not in rules["script-src"] and "http" not in policies[0]
+    for path in [*site.rglob("*.css"), *site.rglob("assets/*.js")]:
+        assert not re.search(r"@import|url\((?!#)|https?://", path.read_text("utf-8")), path
+
+
+def test_hostile_texts_are_texts(pages, site, hostile):
+    seen = 0
+    for page in pages.values():
+        text = "".join(page.text)
+        assert "\u202e" not in text
+        seen += "<script>alert(1)</script>" in text
+        assert "1337" not in text
+    assert seen >= 6
+    shards = list(site.rglob("questions/*/*.js"))
+    assert shards
+    for path in shards:
+        text = path.read_text("ascii")
+        assert "<" not in text and "\u2028" not in text
+        assert re.match(r"medtasks\.(index\(|shard\(\d+,)", text)
+        value = json.loads(text[re.search(r"[{\[]", text).start() : text.rindex(")")])
+        assert value
+
+
+def test_every_table_has_csv_and_json_beside_it_that_say_the_same(site):
+    found = sorted(path for path in site.rglob("data/**/*.csv") if path.parent.name != "questions")
+    assert len(found) > 50
+    for path in found:
+        table = json.loads(path.with_suffix(".json").read_text("ascii"))
+        rows = list(csv.reader(path.open(newline="", encoding="utf-8")))
+        assert len(rows) - 1 == len(table["rows"]), path
+        for row in rows:
+            assert not any(cell.startswith(("=", "@", "\t", "+", "-")) and not _number(cell) for cell in row), path
+
+
+def _number(text):
+    return re.fullmatch(r"[+-]?[\d.]+(e-?\d+)?", text) is not None
+
+
+def test_tables_are_in_the_pages_without_scripts(pages):
+    # Two models and the forty published ones, under one head.
+    text = "".join(pages["suites/medq_deg.html"].text)
+    assert pages["suites/medq_deg.html"].rows > 43
+    assert "Gemini-2.5-Pro" in text and "published, Table 6" in text and "were not run here" in text
+
+
+def test_what_limits_a_run_is_said(pages):
+    text = " ".join("".join(pages["index.html"].text).split())
+    assert "1 run or task refused." in text
+    assert "broken or cut off" in text
+    assert "Only 3 of 6 questions were asked (--limit 3)." in text
+    apart = "".join(pages["suites/medobvious.html"].text)
+    assert "Shown apart, not ranked" in apart and "limited" in apart
+
+
+def test_no_path_of_this_machine_is_said(site, board_folder):
+    for path in site.rglob("*"):
+        if path.suffix in (".html", ".js", ".csv", ".json"):
+            text = path.read_text("utf-8")
+            assert str(board_folder) not in text and str(board_folder.parent) not in text, path
+
+
+def test_a_models_page_has_its_report_with_figures(pages):
+    page = next(page for name, page in pages.items() if name.startswith("models/good"))
+    assert sum(tag == "svg" for tag, name, _ in page.attributes if name == "role") >= 8
+    text = "".join(page.text)
+    assert "Accuracy by level" in text and "No report:" not in text
+
+
+def test_same_runs_give_the_same_bytes(board_folder, tmp_path):
+    for name in ("one", "two"):
+        board = collect([board_folder])
+        build(board, tmp_path / name, Options(resamples=20, reports=False, roots=(board_folder,)))
+    one, two = (
+        {
+            path.relative_to(tmp_path / name): path.read_bytes()
+            for path in (tmp_path / name).rglob("*")
+            if path.is_file()
+        }
+        for name in ("one", "two")
+    )
+    assert one == two
+
+
+def test_what_is_no_site_of_ours_is_not_replaced(board, tmp_path):
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / "thesis.txt").write_text("x")
+    with pytest.raises(UserError, match="something else than a site of ours"):
+        build(board, tmp_path / "site", QUICK)
+    assert (tmp_path / "site" / "thesis.txt").read_text() == "x"
+    with pytest.raises(UserError, match="is a file"):
+        build(board, tmp_path / "site" / "thesis.txt", QUICK)
+
+
+def test_the_old_site_stands_until_the_new_one_is_whole(board, tmp_path, monkeypatch):
+    output = tmp_path / "site"
+    build(board, output, Options(resamples=0, reports=False, questions=False, title="old"))
+    (output / "left over").write_text("x")
+    monkeypatch.setattr(site_build.board_tables, "scores", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        build(board, output, Options(resamples=0, reports=False, questions=False, title="new"))
+    assert "<h1>old</h1>" in (output / "index.html").read_text()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["site"]
+    monkeypatch.undo()
+    build(board, output, Options(resamples=0, reports=False, questions=False, title="new"))
+    assert "<h1>new</h1>" in (output / "index.html").read_text()
+    assert not (output / "left over").exists()
+
+
+def test_an_empty_board_is_a_site_too(tmp_path):
+    (tmp_path / "runs").mkdir()
+    build(collect([tmp_path / "runs"]), tmp_path / "site", QUICK)
+    assert "There is no entry." in (tmp_path / "site" / "index.html").read_text()
+
+
+def test_a_stamp_stands_only_where_it_was_given(board, tmp_path):
+    build(board, tmp_path / "site", Options(resamples=0, reports=False, questions=False, stamp="commit <abc>"))
+    assert "commit &lt;abc&gt;" in (tmp_path / "site" / "index.html").read_text()

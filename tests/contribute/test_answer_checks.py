@@ -1,0 +1,40 @@
+"""What the check of answers says in the harness's log, and what it leaves behind."""
+
+import pytest
+from loguru import logger
+
+from lmms_medtasks.contribute.validate import validate
+from lmms_medtasks.harness.scoring import aggregate
+from lmms_medtasks.harness.template_hooks import judged_scoring
+
+MISSING = {"id": "q", "options": [], "answer": "a round spot", "question": "?", "image_id": "i", "data": "mini"}
+
+
+@pytest.fixture
+def said():
+    """What the harness's log was told, a text each."""
+    lines = []
+    sink = logger.add(lambda message: lines.append(str(message)), level="WARNING")
+    yield lines
+    logger.remove(sink)
+
+
+def say_incomplete():
+    aggregate([judged_scoring.process_results(MISSING, ["something"])["complete"]])
+
+
+def test_that_judgements_are_missing_is_tried_in_silence(make, said):
+    assert validate(make("lesion_words", "open", "lesion_words") / "lesion_words.yaml", write=True).errors == []
+    assert said == []
+
+
+def test_the_harness_log_is_as_before_also_where_a_document_lacks_what_its_judge_wants(make, said):
+    folder = make("lesion_words", "open", "lesion_words")
+    path = folder / "lesion_words.yaml"
+    text = path.read_text("utf-8")
+    assert "judge: open_answer" in text
+    path.write_text(text.replace("judge: open_answer", "judge: med_cmr_open"), "utf-8")
+    errors = [str(each) for each in validate(path, write=True).errors]
+    assert any("wants what this document has not" in each for each in errors), errors
+    say_incomplete()
+    assert ["1 judgements are missing" in each for each in said] == [True]

@@ -1,0 +1,120 @@
+"""Tables are read record by record, from the start or from any record's place."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from lmms_medtasks.data import tsv_records
+from lmms_medtasks.data.tsv_records import Table
+from lmms_medtasks.errors import UserError
+
+
+def written(path: Path, text: str | bytes) -> Path:
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+    return path
+
+
+cells = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=12)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+@given(rows=st.lists(st.tuples(cells, cells), max_size=6), ending=st.sampled_from(["\n", "\r\n"]), bom=st.booleans())
+def test_what_was_written_is_read_also_by_place(
+    tmp_path: Path, rows: list[tuple[str, str]], ending: str, bom: bool
+) -> None:
+    buffer = io.StringIO(newline="")
+    writer = csv.writer(buffer, delimiter="\t", lineterminator=ending, quoting=csv.QUOTE_ALL)
+    writer.writerow(["index", "text"])
+    # the index carries the row's number, so that it is the only one of its kind and never empty
+    numbered = [(f"{number}-{a}", b) for number, (a, b) in enumerate(rows)]
+    writer.writerows(numbered)
+    table = Table(written(tmp_path / "t.tsv", ("\ufeff" if bom else "") + buffer.getvalue()))
+    assert [tuple((r.cells or {}).values()) for r in table.records()] == numbered
+    assert [r.number for r in table.records()] == list(range(1, len(rows) + 1))
+    scan = table.scan("index", ["text"])
+    assert scan.records == len(rows)
+    for index, text in numbered:
+        record = table.record_at(scan.offsets[index.strip()])
+        assert record.cells == {"index": index, "text": text}
+    assert sum(spelling.count for spelling in scan.spellings["text"].values()) == len(rows)
+
+
+def test_spellings_say_how_often_and_where_first(tmp_path: Path) -> None:
+    table = Table(written(tmp_path / "t.tsv", "index\tkind\n1\ta\n2\tb\n\n3\ta\n4\n"))
+    found = table.scan("index", ["kind"]).spellings["kind"]
+    assert found == {"a": tsv_records.Spelling(2, 1), "b": tsv_records.Spelling(1, 2)}
+
+
+def test_the_first_row_of_an_index_counts(tmp_path: Path) -> None:
+    table = Table(written(tmp_path / "t.tsv", "index\tkind\n1\tfirst\n1\tsecond\n"))
+    assert (table.record_at(table.scan("index", []).offsets["1"]).cells or {})["kind"] == "first"
+
+
+def test_a_record_of_another_width_has_no_cells(tmp_path: Path) -> None:
+    table = Table(written(tmp_path / "t.tsv", "a\tb\n1\t2\n1\n1\t2\t3\n"))
+    assert [(r.number, r.cells is None, r.width) for r in table.records()] == [
+        (1, False, 2),
+        (2, True, 1),
+        (3, True, 3),
+    ]
+
+
+@pytest.mark.parametrize("text", ["", "\n", "\t\t\n"])
+def test_a_table_without_a_header_is_refused(tmp_path: Path, text: str) -> None:
+    with pytest.raises(UserError, match="t.tsv is empty"):
+        Table(written(tmp_path / "t.tsv", text))
+
+
+def test_a_column_twice_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="t.tsv has a column twice: 'answer'"):
+        Table(written(tmp_path / "t.tsv", "index\tanswer\tanswer\n"))
+
+
+def test_missing_columns_are_named_with_what_was_found(tmp_path: Path) -> None:
+    table = Table(written(tmp_path / "t.tsv", "index\tpicture\n"))
+    table.require([("index",), ("image", "picture")])
+    with pytest.raises(UserError) as error:
+        table.require([("index",), ("image", "image_path"), ("answer",)])
+    assert str(error.value) == (
+        "t.tsv has not the columns that are wanted. Missing: image or image_path, answer. "
+        "Wanted: index, image or image_path, answer. Found: index, picture."
+    )
+
+
+def test_text_that_is_not_utf8_is_refused_by_line(tmp_path: Path) -> None:
+    table = Table(written(tmp_path / "t.tsv", b"index\tb\n1\tx\n2\t\xff\n"))
+    with pytest.raises(UserError, match=r"not UTF-8 text \(line 3\)"):
+        list(table.records())
+
+
+def test_a_quotation_mark_that_is_never_closed_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tsv_records, "MAX_CELL", 1000)
+    table = Table(written(tmp_path / "t.tsv", 'index\tb\n1\tx\n2\t"' + "y\n" * 1000))
+    with pytest.raises(UserError, match="after record 1: field larger than field limit .*quotation mark"):
+        list(table.records())
+
+
+def test_large_cells_are_read_and_the_limit_of_the_csv_module_stays(tmp_path: Path) -> None:
+    before = csv.field_size_limit()
+    table = Table(written(tmp_path / "t.tsv", f"index\tb\n1\t{'x' * (before + 1)}\n"))
+    assert [len((r.cells or {})["b"]) for r in table.records()] == [before + 1]
+    assert csv.field_size_limit() == before
+
+
+def test_a_table_that_cannot_be_read_says_so(tmp_path: Path, table: Callable[..., Path]) -> None:
+    with pytest.raises(UserError, match="nothing.tsv cannot be read: No such file"):
+        Table(tmp_path / "nothing.tsv")
+
+
+def test_progress_adds_up_to_the_file(tmp_path: Path) -> None:
+    path = written(tmp_path / "t.tsv", "index\tb\n" + "".join(f"{n}\tx\n" for n in range(50)))
+    steps: list[int] = []
+    Table(path).scan("index", [], steps.append)
+    assert sum(steps) == path.stat().st_size - len("index\tb\n")

@@ -1,0 +1,52 @@
+"""Metrics that every benchmark has: hand-worked values, and what a user is told of them."""
+
+import pytest
+
+from lmms_medtasks.record import FAILED, MeasureValue, Record
+from lmms_medtasks.samples.table import Samples
+from lmms_medtasks.suites.common_metrics import FAILED_REQUESTS, IDENTICAL_TRIALS, PARSE_RATE
+
+
+def table(*trials, identical=()):
+    """A question for each tuple of trials, or for each value of ``identical``."""
+    trials = trials or (("A", "A"),) * len(identical)
+    measures = [{"identical": MeasureValue(each)} for each in identical] or [{}] * len(trials)
+    return Samples.of_records(
+        Record(f"q{place}", f"i{place}", each, "A", measure)
+        for place, (each, measure) in enumerate(zip(trials, measures, strict=True))
+    )
+
+
+def told(metric, rows):
+    return metric.notice(rows, metric.estimate.value(rows))
+
+
+def test_parse_rate_is_over_replies():
+    # 3 of 3 and 1 of 2 (its third request failed): 4 / 5.
+    assert PARSE_RATE.estimate.value(table(("A", "B", "A"), ("A", "unreadable", FAILED))) == 0.8
+
+
+@pytest.mark.parametrize("rows", [table(), table((FAILED,))])
+def test_without_replies_there_is_no_share(rows):
+    assert PARSE_RATE.estimate.value(rows) is None and IDENTICAL_TRIALS.estimate.value(rows) is None
+
+
+def test_failed_requests_are_counted_and_told():
+    rows = table((FAILED, "A", "B"), ("A", "A", "A"))
+    assert FAILED_REQUESTS.estimate.value(rows) == 1
+    assert "1 of 6 requests failed" in told(FAILED_REQUESTS, rows)
+    assert FAILED_REQUESTS.estimate.value(table()) == 0 and told(FAILED_REQUESTS, table(("A",))) == ""
+
+
+def test_identical_trials_are_over_questions_with_several_replies():
+    # Two of three; the fourth has one reply.
+    assert IDENTICAL_TRIALS.estimate.value(table(identical=(1.0, 0.0, 1.0, None))) == pytest.approx(2 / 3)
+
+
+def test_suspicious_trials_are_told():
+    assert "All trials gave the same reply on 100% of 40 questions" in told(IDENTICAL_TRIALS, table(identical=[1] * 40))
+
+
+@pytest.mark.parametrize("identical", [[1] * 10, [1] * 30 + [0] * 10, [None] * 40])
+def test_few_or_varied_trials_are_not(identical):
+    assert told(IDENTICAL_TRIALS, table(identical=identical)) == ""
