@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from lmms_medtasks.errors import unknown
 from lmms_medtasks.progress import bar
 from lmms_medtasks.record import FAILED
-from lmms_medtasks.report import about, judged_tables
+from lmms_medtasks.report import about, judged_tables, views
 from lmms_medtasks.report import flags as shared
 from lmms_medtasks.report.document import Cell, Flag, Part, Section, Table
 from lmms_medtasks.report.report_options import Options
@@ -19,7 +20,7 @@ from lmms_medtasks.report.same_questions import with_marks
 from lmms_medtasks.report.views import Source, View
 from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.samples.runs import distinct_names, model_name, printable
-from lmms_medtasks.samples.table import Samples
+from lmms_medtasks.samples.table import OWN_COLUMNS, Samples
 from lmms_medtasks.suites.reported_numbers import differences, numbers_of
 from lmms_medtasks.suites.suite import Suite
 from lmms_medtasks.suites.suite_rows import suite_table
@@ -95,6 +96,7 @@ def parts(suite: Suite, report: Report, runs: Sequence[Run], options: Options) -
     """The benchmark's parts of a document. Raises UserError when a log can't be read."""
     make = report.sources or sources_by_run
     table = suite_table(suite, runs)
+    _check_columns(suite, report, table)
     sources = make(suite, runs, table, options)
     edited = _other_numbers(suite, runs, table)
     own = []
@@ -209,6 +211,25 @@ def data_extent(source: Source) -> str:
 def extent(source: Source) -> str:
     """The same with its condition: ``mini, --limit 8; no image``."""
     return f"{data_extent(source)}; {printable(source.condition)}" if source.condition else data_extent(source)
+
+
+def _check_columns(suite: Suite, report: Report, table: Samples) -> None:
+    """Raise UserError for a declared row, or an estimate of a declared column, that is restricted by no column."""
+    known = {*suite.tags, *OWN_COLUMNS, *table.columns}
+    tables = (
+        each for view in (*report.views, *report.compared) for each in view.tables if isinstance(each, views.Table)
+    )
+    for each in tables:
+        rows = [] if callable(each.rows) else [(f"row {' | '.join(map(str, row.labels))!r}", row) for row in each.rows]
+        # A column ``over`` another table has that table's columns.
+        columns = [] if callable(each.columns) else [column for column in each.columns if column.over is None]
+        named = [(said, name) for said, row in rows for name in row.where]
+        for column in columns:
+            own = (*column.within, *getattr(column.of, "where", {}))
+            named += [(f"column {column.name!r}", name) for name in own]
+        for said, name in named:
+            if name not in known:
+                raise unknown("column", name, sorted(known), f"{suite.name}'s report, table {each.key!r}, {said}")
 
 
 def _other_numbers(suite: Suite, runs: Sequence[Run], table: Samples) -> dict[tuple[Path, str], Flag]:
