@@ -1,5 +1,6 @@
 """What the documents say is there: commands, options, tasks, links."""
 
+import fnmatch
 import re
 import shlex
 from pathlib import Path
@@ -11,6 +12,7 @@ from lmms_medtasks.cli.app import build
 from lmms_medtasks.data import sources
 from lmms_medtasks.harness.plugin import task_index
 from lmms_medtasks.judges import registry
+from lmms_medtasks.suites import registry as suites
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCUMENTS = [
@@ -84,6 +86,24 @@ def test_a_card_names_all_tasks_of_its_suite(card):
     # Variants may be named by what their names end in: `_noimage`, `…_iid`.
     endings = tuple(re.findall(r"`…?(_[a-z0-9_]+)`", card.read_text("utf-8")))
     assert not [task for task in ours - task_names(card) if not task.endswith(endings)]
+
+
+def arrows(card):
+    """(metric, direction in the card) for every row of a card's tables that begins with metrics of its benchmark."""
+    declared = suites.get(card.parent.name).estimates
+    for named, arrow in re.findall(r"^\|([^|]*)\|\s*(\S{0,3})\s*\|", card.read_text("utf-8"), re.MULTILINE):
+        for pattern in re.findall(r"`([^`]+)`", named.replace("…", "*")):
+            yield from ((name, arrow) for name in declared if fnmatch.fnmatchcase(name, pattern))
+
+
+@pytest.mark.parametrize("card", sorted((ROOT / "task_configs").glob("*/README.md")), ids=lambda path: path.parent.name)
+def test_a_card_gives_a_metric_the_direction_of_its_declaration(card):
+    signs = {True: "↑", False: "↓", None: ""}
+    found = list(arrows(card))
+    assert len(found) > 10
+    assert [
+        each for each in found if each[1] != signs[suites.get(card.parent.name).metric(each[0]).higher_is_better]
+    ] == []
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
