@@ -91,9 +91,9 @@ def test_a_card_names_all_tasks_of_its_suite(card):
 def arrows(card):
     """(metric, direction in the card) for every row of a card's tables that begins with metrics of its benchmark."""
     declared = suites.get(card.parent.name).estimates
-    for named, arrow in re.findall(r"^\|([^|]*)\|\s*(\S{0,3})\s*\|", card.read_text("utf-8"), re.MULTILINE):
+    for named, arrow in re.findall(r"^\|([^|]*)\|([^|]{0,6})\|", card.read_text("utf-8"), re.MULTILINE):
         for pattern in re.findall(r"`([^`]+)`", named.replace("…", "*")):
-            yield from ((name, arrow) for name in declared if fnmatch.fnmatchcase(name, pattern))
+            yield from ((name, arrow.strip()) for name in declared if fnmatch.fnmatchcase(name, pattern))
 
 
 @pytest.mark.parametrize("card", sorted((ROOT / "task_configs").glob("*/README.md")), ids=lambda path: path.parent.name)
