@@ -1,6 +1,7 @@
 """What the documents say is there: commands, options, tasks, links."""
 
 import fnmatch
+import os
 import re
 import shlex
 from pathlib import Path
@@ -39,7 +40,7 @@ def all_commands():
 @pytest.mark.parametrize("command", all_commands())
 def test_command_exists_with_its_options(command):
     words = shlex.split(command.replace("…", " "))
-    groups = {"data", "grids", "agreement", "leaderboard"}
+    groups = {group.name for group in build().registered_groups}
     deeper = words[0] in groups and len(words) > 1 and not words[1].startswith(("-", "runs/", "RUN"))
     names = words[:2] if deeper else words[:1]
     if words[0] == "agreement" and not deeper:
@@ -72,11 +73,19 @@ def test_links_lead_to_files(path):
             assert (path.parent / target).exists(), target
 
 
+def beginnings():
+    """What the names of a benchmark's tasks have in common, without an underscore at the end."""
+    by_folder = {}
+    for name, entry in task_index().items():
+        by_folder.setdefault(Path(entry["yaml_path"]).parent, []).append(name)
+    return [os.path.commonprefix(names).rstrip("_") for names in by_folder.values()]
+
+
 def task_names(path):
     """What a document names in code style and could be a task."""
-    return set(
-        re.findall(r"`((?:medq_deg|med_cmr|medobvious|sure|bones_joints)(?:_[a-z0-9]+)*)`", path.read_text("utf-8"))
-    )
+    named = re.findall(r"`([a-z0-9]+(?:_[a-z0-9]+)*)`", path.read_text("utf-8"))
+    ours = re.compile(rf"({'|'.join(beginnings())})(_|$)")
+    return {name for name in named if ours.match(name)}
 
 
 @pytest.mark.parametrize("card", sorted((ROOT / "task_configs").glob("*/README.md")), ids=lambda path: path.parent.name)
