@@ -26,10 +26,15 @@ def unknown(kind: str, got: object, allowed: Iterable[str], where: str = "") -> 
     ``kind`` says what the name is of ("degradation"), ``where`` where it was found ("severity.yaml", "row 7").
     """
     names = sorted(allowed)
-    near = difflib.get_close_matches(str(got), names, n=1, cutoff=0.5)
-    hint = f" Did you mean {near[0]!r}?" if near else ""
+    hint = nearest_match(got, names)
     place = f" in {where}" if where else ""
     return UserError(f"Unknown {kind} {got!r}{place}.{hint} Allowed: {', '.join(names) or '(none)'}.")
+
+
+def nearest_match(got: object, names: Iterable[str]) -> str:
+    """ " Did you mean NAME?" for the name that ``got`` is most like; "" where it is like none."""
+    near = difflib.get_close_matches(str(got), sorted(names), n=1, cutoff=0.5)
+    return f" Did you mean {near[0]!r}?" if near else ""
 
 
 class user_errors:  # noqa: N801 (a context manager, used like a function)

@@ -1,5 +1,7 @@
 """What the documents say is there: commands, options, tasks, links."""
 
+import fnmatch
+import os
 import re
 import shlex
 from pathlib import Path
@@ -11,6 +13,7 @@ from lmms_medtasks.cli.app import build
 from lmms_medtasks.data import sources
 from lmms_medtasks.harness.plugin import task_index
 from lmms_medtasks.judges import registry
+from lmms_medtasks.suites import registry as suites
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCUMENTS = [
@@ -37,7 +40,7 @@ def all_commands():
 @pytest.mark.parametrize("command", all_commands())
 def test_command_exists_with_its_options(command):
     words = shlex.split(command.replace("…", " "))
-    groups = {"data", "grids", "agreement", "leaderboard"}
+    groups = {group.name for group in build().registered_groups}
     deeper = words[0] in groups and len(words) > 1 and not words[1].startswith(("-", "runs/", "RUN"))
     names = words[:2] if deeper else words[:1]
     if words[0] == "agreement" and not deeper:
@@ -70,11 +73,19 @@ def test_links_lead_to_files(path):
             assert (path.parent / target).exists(), target
 
 
+def beginnings():
+    """What the names of a benchmark's tasks have in common, without an underscore at the end."""
+    by_folder = {}
+    for name, entry in task_index().items():
+        by_folder.setdefault(Path(entry["yaml_path"]).parent, []).append(name)
+    return [os.path.commonprefix(names).rstrip("_") for names in by_folder.values()]
+
+
 def task_names(path):
     """What a document names in code style and could be a task."""
-    return set(
-        re.findall(r"`((?:medq_deg|med_cmr|medobvious|sure|bones_joints)(?:_[a-z0-9]+)*)`", path.read_text("utf-8"))
-    )
+    named = re.findall(r"`([a-z0-9]+(?:_[a-z0-9]+)*)`", path.read_text("utf-8"))
+    ours = re.compile(rf"({'|'.join(beginnings())})(_|$)")
+    return {name for name in named if ours.match(name)}
 
 
 @pytest.mark.parametrize("card", sorted((ROOT / "task_configs").glob("*/README.md")), ids=lambda path: path.parent.name)
@@ -84,6 +95,24 @@ def test_a_card_names_all_tasks_of_its_suite(card):
     # Variants may be named by what their names end in: `_noimage`, `…_iid`.
     endings = tuple(re.findall(r"`…?(_[a-z0-9_]+)`", card.read_text("utf-8")))
     assert not [task for task in ours - task_names(card) if not task.endswith(endings)]
+
+
+def arrows(card):
+    """(metric, direction in the card) for every row of a card's tables that begins with metrics of its benchmark."""
+    declared = suites.get(card.parent.name).estimates
+    for named, arrow in re.findall(r"^\|([^|]*)\|([^|]{0,6})\|", card.read_text("utf-8"), re.MULTILINE):
+        for pattern in re.findall(r"`([^`]+)`", named.replace("…", "*")):
+            yield from ((name, arrow.strip()) for name in declared if fnmatch.fnmatchcase(name, pattern))
+
+
+@pytest.mark.parametrize("card", sorted((ROOT / "task_configs").glob("*/README.md")), ids=lambda path: path.parent.name)
+def test_a_card_gives_a_metric_the_direction_of_its_declaration(card):
+    signs = {True: "↑", False: "↓", None: ""}
+    found = list(arrows(card))
+    assert len(found) > 10
+    assert [
+        each for each in found if each[1] != signs[suites.get(card.parent.name).metric(each[0]).higher_is_better]
+    ] == []
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))

@@ -14,8 +14,11 @@ import tempfile
 from pathlib import Path
 
 import links
+import metric_pages
 import pages
 import pictures
+
+from lmms_medtasks.suites import registry
 
 ROOT = pages.ROOT
 MADE = {"settings.md": pages.settings_page, "templates.md": pages.templates_page}
@@ -41,7 +44,7 @@ def stage(folder: Path) -> None:
         target.write_text(_relinked(path), "utf-8")
     for path in sorted((ROOT / "docs").glob("*.png")):
         shutil.copy(path, folder / "docs" / path.name)
-    for name, made in (("metrics", pages.metric_pages()), ("degradations", pages.degradation_pages())):
+    for name, made in (("metrics", metric_pages.metric_pages()), ("degradations", pages.degradation_pages())):
         (folder / name).mkdir()
         for file, text in made.items():
             (folder / name / file).write_text(text, "utf-8")
@@ -104,14 +107,14 @@ def build(target: Path) -> None:
 
 
 def _navigation() -> list[dict[str, object]]:
-    cards = sorted(path.parent.name for path in (ROOT / "task_configs").glob("*/README.md"))
+    suites = {registry.get(name).title: name for name in registry.names()}
     guides = sorted(path.stem for path in (ROOT / "docs").glob("*.md"))
-    metrics = [{row["title"]: f"metrics/{pages.slug(row['title'])}.md"} for row in pages.metrics()]
+    metrics = [{row["title"]: f"metrics/{metric_pages.slug(row['title'])}.md"} for row in metric_pages.entries()]
     names = [name.removesuffix(".md") for name in pages.degradation_pages() if name != "index.md"]
     examples = sorted(path.parent.name for path in (ROOT / "docs" / "examples").glob("*/README.md"))
     return [
         {"Start": "index.md"},
-        {"Suites": [{name: f"task_configs/{name}/README.md"} for name in cards]},
+        {"Suites": [{title: f"task_configs/{name}/README.md"} for title, name in suites.items()]},
         {"Guides": [{name.capitalize(): f"docs/{name}.md"} for name in guides]},
         {"Metrics": [{"Overview": "metrics/index.md"}, *metrics]},
         {

@@ -1,16 +1,13 @@
-"""The pages that are made: of templates and settings from their data files, of metrics and degradations from theirs."""
+"""The pages that are made of data files: of templates, settings and degradations."""
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-
-import yaml
 
 from lmms_medtasks import degradations
 from lmms_medtasks.degradations import registry
@@ -20,7 +17,6 @@ from lmms_medtasks.suites.templates.parsers import PARSERS
 from lmms_medtasks.task_yaml import settings as schema
 
 ROOT = Path(__file__).resolve().parents[2]
-BETTER = {"higher": "Higher is better.", "lower": "Lower is better.", "neither": "Neither direction is better."}
 
 
 def settings_page() -> str:
@@ -74,48 +70,6 @@ def templates_page() -> str:
 
 def _inline(value: Any) -> str:
     return value if isinstance(value, str) and re.fullmatch(r"[\w./-]+", value) else json.dumps(value)
-
-
-def metrics() -> list[dict[str, Any]]:
-    """docs/metrics.yml."""
-    found: list[dict[str, Any]] = yaml.safe_load((ROOT / "docs" / "metrics.yml").read_text("utf-8"))
-    return found
-
-
-def slug(title: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")
-
-
-def metric_pages() -> dict[str, str]:
-    """File name -> page, one for each entry of metrics.yml, and an index of them."""
-    pages = {f"{slug(row['title'])}.md": _metric_page(row) for row in metrics()}
-    lines = ["# Metrics", "", "| Metric | What it is |", "|---|---|"]
-    lines += [f"| [{row['title']}]({slug(row['title'])}.md) | {row['definition']} |" for row in metrics()]
-    return {"index.md": "\n".join(lines) + "\n", **pages}
-
-
-def _metric_page(row: Mapping[str, Any]) -> str:
-    named = ", ".join(f"`{each}`" for each in row["metrics"])
-    lines = [f"# {row['title']}", "", row["definition"], "", f"**Formula.** {row['formula']}", ""]
-    lines += [
-        BETTER[row["better"]],
-        "",
-        f"**Source.** {row['source']}",
-        "",
-        f"**How to read it.** {row['reading']}",
-        "",
-    ]
-    lines += [f"**Pitfalls.** {row['pitfalls']}", "", f"In tables as {named}.", ""]
-    if row["code"]:
-        lines += ["## In the code", ""]
-    for dotted in row["code"]:
-        lines += [f"`{dotted}`", "", "```text", _docstring(dotted), "```", ""]
-    return "\n".join(lines).rstrip("\n") + "\n"
-
-
-def _docstring(dotted: str) -> str:
-    module, _, name = dotted.rpartition(".")
-    return inspect.getdoc(getattr(importlib.import_module(module), name)) or ""
 
 
 def degradation_pages() -> dict[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from multiprocessing import get_context
 from pathlib import Path
@@ -57,8 +57,24 @@ def collect(
         if isinstance(found, Problem):
             problems.append(found)
         else:
-            entries.extend(pool.shared(entry) for entry in found)
+            entries.extend(pool.shared(entry) for entry in found if not tasks or entry.task in tasks)
     return assembled(entries, problems, chosen)
+
+
+def task_names(path: Path) -> list[str]:
+    """The tasks of all runs and packs that ``path`` is or holds, printable and sorted; of a broken file none."""
+    from lmms_medtasks.samples.runs import printable
+
+    found: set[str] = set()
+    for file in _files(path):
+        # What is wrong with a file is said by `collect`.
+        with suppress(UserError):
+            if file.name.endswith(results.SUFFIX):
+                run = results.read(file)
+                found |= set() if run_form.of_run(run.content) else set(run.content.get("configs") or {})
+            else:
+                found |= {entry.task for entry in packs.read(file)}
+    return sorted(map(printable, found))
 
 
 def assembled(entries: Sequence[Entry], problems: Sequence[Problem], rules: Rules) -> Board:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import importlib.metadata
+from typing import Annotated
+
 import typer
 
+from lmms_medtasks import __version__
 from lmms_medtasks.cli import (
     agreement,
     compare,
@@ -34,6 +38,7 @@ def build() -> typer.Typer:
         pretty_exceptions_enable=False,
         add_completion=False,
     )
+    app.callback()(_options)
     app.add_typer(data.app, name="data")
     run.register(app)
     judge.register(app)
@@ -52,3 +57,26 @@ def build() -> typer.Typer:
     app.add_typer(grids.app, name="grids")
     app.add_typer(leaderboard.app, name="leaderboard")
     return app
+
+
+def _print_versions(requested: bool) -> None:
+    """Print both versions, a line each, and exit with status 0."""
+    if not requested:
+        return
+    typer.echo(f"lmms-medtasks {__version__}")
+    try:
+        typer.echo(f"lmms-eval {importlib.metadata.version('lmms_eval')}")
+    except importlib.metadata.PackageNotFoundError:
+        typer.echo("lmms-eval is not installed")
+    raise typer.Exit()
+
+
+_VERSION_HELP = "Print the versions of lmms-medtasks and lmms-eval, and exit."
+
+
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", is_eager=True, callback=_print_versions, help=_VERSION_HELP)
+    ] = False,
+) -> None:
+    """Options of ``lmms-medtasks`` itself, before any command."""

@@ -19,6 +19,9 @@ from lmms_medtasks.samples import result_files as results
 
 _CONTEXT = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": ["--help"]}
 
+_TOLD = (1, 2)
+"""Statuses with which Python ends after it printed why: a message or a traceback (1), a usage error (2)."""
+
 
 def register(app: typer.Typer) -> None:
     """Add the command to ``app``."""
@@ -49,7 +52,9 @@ def run(
         typer.echo(f"Results: {path}", err=True)
     if status == 0 and not missing:
         return
-    for each in missing if fresh else [f"The evaluation failed: no result file in {output}."]:
+    if not fresh:
+        missing = [] if status in _TOLD else [f"The evaluation failed: no result file in {output}."]
+    for each in missing:
         typer.echo(f"lmms-medtasks: {each}", err=True)
     raise typer.Exit(status if status not in (0, None) else 1)
 

@@ -240,7 +240,11 @@ class _Declared:
                 if there[name]
             )
 
-        notes = ("Replies, of every trial. All but right and failed count as wrong where an answer is read.",)
+        notes = (
+            "Number of replies; each trial of a question is one. A reply in which no answer was found "
+            f"({', '.join(UNREAD)}) counts as wrong, unless a judge scores the answers. A failed request counts in no "
+            "mean.",
+        )
         return Table("replies", "What became of the replies", ("task",), rows, columns, notes, folded=True)
 
     # --- Several sources ----------------------------------------------------------------------------------------------

@@ -166,8 +166,9 @@ METRICS = (
         Metric(
             f"format_gap_{family}",
             gap,
-            higher_is_better=False,
-            about="Accuracy as multiple choice less that asked openly, over the same grids. Positive: options help.",
+            higher_is_better=None,
+            about="Accuracy as multiple choice less that asked openly, over the same grids. Positive: options help; "
+            "nearer to 0 is better, from either side.",
         )
         for family, gap in FORMAT_GAPS.items()
     ),

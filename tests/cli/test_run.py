@@ -100,6 +100,15 @@ def test_no_result_file_is_a_failure(harness):
     assert "The evaluation failed: no result file" in done.output
 
 
+@pytest.mark.parametrize(("status", "told_here"), [(0, True), (1, False), (2, False), (3, True), (-9, True)])
+def test_a_failure_is_told_here_only_where_the_harness_did_not_tell_it(harness, status, told_here):
+    """Ended by its own message, traceback or usage error, the harness has said why; killed, or with status 0, not."""
+    harness.results, harness.status = None, status
+    done = call(*ASKED)
+    assert done.exit_code == (status or 1)
+    assert ("no result file" in done.output) == told_here
+
+
 def test_missing_task_is_a_failure(harness):
     done = call("run", "--model", "m", "--tasks", "a_1,b_2")
     assert done.exit_code == 1

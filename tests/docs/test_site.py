@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import inspect
 import os
@@ -15,12 +16,12 @@ import yaml
 
 from lmms_medtasks import degradations
 from lmms_medtasks.harness.plugin import task_folder
+from lmms_medtasks.suites import estimates, registry
 from lmms_medtasks.suites.templates import measures
 
 ROOT = Path(__file__).resolve().parents[2]
 SITE = ROOT / "docs" / "site"
 ENTRIES = yaml.safe_load((ROOT / "docs" / "metrics.yml").read_text("utf-8"))
-DIRECTIONS = {"higher": "true", "lower": "false", "neither": "null"}
 
 
 @pytest.fixture(scope="module")
@@ -28,9 +29,10 @@ def modules():
     sys.path.insert(0, str(SITE))
     try:
         import links
+        import metric_pages
         import pages
 
-        yield {"pages": pages, "links": links}
+        yield {"pages": pages, "links": links, "metrics": metric_pages}
     finally:
         sys.path.remove(str(SITE))
 
@@ -59,7 +61,7 @@ def test_every_suite_metric_and_degradation_has_its_page(site, modules):
         assert f'src="{name}.png"' in text and (site / "degradations" / f"{name}.png").is_file()
         assert "<th>Parameter</th>" in text
     for row in ENTRIES:
-        assert (site / "metrics" / f"{modules['pages'].slug(row['title'])}.html").is_file()
+        assert (site / "metrics" / f"{modules['metrics'].slug(row['title'])}.html").is_file()
 
 
 def test_a_dead_link_is_found(tmp_path, modules):
@@ -71,39 +73,62 @@ def test_a_dead_link_is_found(tmp_path, modules):
     assert modules["links"].outside(tmp_path) == ["b.html: script https://example.org/x.js"]
 
 
-def listed() -> dict[str, set[str]]:
-    """The metrics of all tasks and templates, each with the directions that YAMLs give it."""
-    found: dict[str, set[str]] = {}
-    pattern = re.compile(r"metric: ([a-z_0-9]+)\n\s+aggregation:.*\n\s+higher_is_better: (\w+)")
-    texts = [path.read_text("utf-8") for path in task_folder().rglob("*yaml") if path.is_file()]
-    for name, direction in (pair for text in texts for pair in pattern.findall(text)):
-        found.setdefault(name, set()).add(direction)
-    words = {True: "true", False: "false", None: "null"}
-    for name, row in measures.metrics().items():
-        found.setdefault(name, set()).add(words[row.higher_is_better])
-    return found
+BENCHMARKS = [registry.get(name) for name in registry.names()]
+NAMES = sorted({metric.name for suite in BENCHMARKS for metric in suite.metrics} | set(measures.metrics()))
 
 
-@pytest.mark.parametrize(("name", "directions"), sorted(listed().items()))
-def test_every_metric_is_explained_once_with_its_direction(name, directions):
-    fitting = [row for row in ENTRIES if any(re.fullmatch(each, name) for each in row["metrics"])]
-    assert len(fitting) == 1, [row["title"] for row in fitting]
-    assert directions == {DIRECTIONS[fitting[0]["better"]]}
+@pytest.mark.parametrize("name", NAMES)
+def test_every_declared_metric_is_explained_once(name):
+    fitting = [row["title"] for row in ENTRIES if any(re.fullmatch(each, name) for each in row["metrics"])]
+    assert len(fitting) == 1
 
 
-def test_no_explanation_is_of_a_metric_that_there_is_none_of():
-    names = set(listed())
-    for row in ENTRIES:
-        for each in row["metrics"]:
-            assert any(re.fullmatch(each, name) for name in names), each
-        assert all(row[key] for key in ("definition", "formula", "source", "reading", "pitfalls"))
+@pytest.mark.parametrize("row", ENTRIES, ids=lambda row: row["title"])
+def test_an_explanation_is_whole_and_of_metrics_that_there_are(row):
+    for pattern in row["metrics"]:
+        assert any(re.fullmatch(pattern, name) for name in NAMES), pattern
+    assert all(row[key] for key in ("definition", "formula", "source", "reading", "pitfalls"))
+    assert set(row) <= {"title", "metrics", "definition", "formula", "source", "reading", "pitfalls", "code"}
 
 
-@pytest.mark.parametrize("dotted", sorted({dotted for entry in ENTRIES for dotted in entry["code"]}))
-def test_the_code_of_a_metric_exists_and_says_what_it_does(dotted):
-    """The pages show its docstring; the site itself is only built where its tools are installed."""
-    module, _, name = dotted.rpartition(".")
-    assert inspect.getdoc(getattr(importlib.import_module(module), name))
+@pytest.mark.parametrize("row", ENTRIES, ids=lambda row: row["title"])
+def test_what_the_page_of_a_metric_shows_of_the_code_exists_and_is_written_once(row, modules):
+    """The page shows docstrings; what follows from the declarations stands in no list."""
+    declared = {metric.code for metric in modules["metrics"].of_entry(row)} - {""}
+    for dotted in {*declared, *row.get("code", ())}:
+        module, _, name = dotted.rpartition(".")
+        assert inspect.getdoc(getattr(importlib.import_module(module), name))
+    assert not declared & set(row.get("code", ()))
+
+
+@pytest.mark.parametrize("suite", BENCHMARKS, ids=lambda suite: suite.name)
+def test_the_pages_have_every_metric_of_a_benchmark_as_it_is_declared(suite, modules):
+    rows = [line for page in modules["metrics"].metric_pages().values() for line in page.splitlines()]
+    words = {True: "higher", False: "lower", None: "no direction"}
+    for metric in suite.metrics:
+        (row,) = [row for row in rows if f"`{metric.name}`" in row and f"| [{suite.title}](" in row]
+        assert row.endswith(f"| {words[metric.higher_is_better]} |")
+        assert metric.about in row and "| | " not in row
+
+
+def test_the_code_of_a_metric_is_its_function_or_class(modules):
+    def public(rows):
+        return None
+
+    code_of = modules["metrics"].code_of
+    assert code_of(estimates.Macro()) == "lmms_medtasks.suites.estimates.Macro"
+    shared = estimates.Count(function=functools.partial(measures.shared_images))
+    assert code_of(shared) == "lmms_medtasks.suites.templates.measures.shared_images"
+    # What can't be looked up by its name: built-in, nested, private.
+    for function in (len, public, measures._confidence):
+        assert code_of(estimates.Count(function=function)) == ""
+
+
+def test_the_readme_has_a_row_for_every_benchmark():
+    cards = re.findall(
+        r"^\|.*\]\(task_configs/(\w+)/README\.md\) \|$", (ROOT / "README.md").read_text("utf-8"), re.MULTILINE
+    )
+    assert sorted(cards) == list(registry.names())
 
 
 @pytest.mark.parametrize("name", ["settings", "templates"])

@@ -14,6 +14,7 @@ from lmms_medtasks.judges import records
 from lmms_medtasks.judges import registry as protocols
 from lmms_medtasks.judges.handed_verdicts import TABLE, key_of
 from lmms_medtasks.judges.protocol import Verdict
+from lmms_medtasks.record import UNREAD
 from lmms_medtasks.report import Options, build
 from lmms_medtasks.report.default_report import published_tables
 from lmms_medtasks.suites import registry
@@ -71,6 +72,16 @@ def test_metrics_tags_and_replies_of_multiple_choice(tmp_path):
     assert {name: replies[name] for name in ("right", "wrong", "unreadable", "failed")} == {
         "right": 2, "wrong": 2, "unreadable": 1, "failed": 1,
     }  # fmt: skip
+
+
+def test_the_note_on_replies_names_every_kind_without_an_answer(tmp_path):
+    asked = [(document(n), [reply]) for n, reply in enumerate("AB")]
+    path = runs.write_run(tmp_path, {"lungs": {"template": "multiple_choice", "asked": asked}})
+    sections = [section for part in build([path], Options(resamples=0)).parts for section in part.sections]
+    (note,) = [
+        note for section in sections for table in section.tables if table.key == "replies" for note in table.notes
+    ]
+    assert all(kind in note for kind in (*UNREAD, "failed", "wrong"))
 
 
 def test_a_log_that_gives_other_numbers_than_the_result_file_is_told(tmp_path):

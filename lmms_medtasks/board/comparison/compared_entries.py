@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lmms_medtasks.board.collect import collect
+from lmms_medtasks.board.collect import collect, task_names
 from lmms_medtasks.board.entries import Board, Entry
 from lmms_medtasks.board.rules import Rules
-from lmms_medtasks.errors import UserError
+from lmms_medtasks.errors import UserError, nearest_match
 from lmms_medtasks.judges import identity
 
 
@@ -28,13 +28,25 @@ class Side:
 
 
 def read(path: Path, *, tasks: Sequence[str] = (), rules: Rules | None = None, processes: int = 1) -> Side:
-    """Read one side. Raises UserError when nothing that can be compared is there, with what was wrong."""
+    """Read one side. Raises UserError when one of ``tasks``, or all that can be compared, is not there."""
     board = collect([path], tasks=tasks, rules=rules, processes=processes)
+    without_entry = [task for task in tasks if task not in tasks_of(board.entries)]
+    if without_entry:
+        _check_tasks(without_entry, path)
     if not board.entries:
         reasons = " ".join(problem.reason for problem in board.problems[:3])
         wanted = f" of {', '.join(tasks)}" if tasks else ""
         raise UserError(f"No result{wanted} in {path} that can be compared. {reasons}".rstrip())
     return Side(path, board)
+
+
+def _check_tasks(tasks: Sequence[str], path: Path) -> None:
+    """Raises UserError for a task that no run or pack in ``path`` is of, where they are of others."""
+    names = task_names(path)
+    for task in tasks:
+        if names and task not in names:
+            hint = nearest_match(task, names)
+            raise UserError(f"No result of {task} in {path}.{hint} Tasks there: {', '.join(names)}.")
 
 
 def one_model(side: Side) -> None:

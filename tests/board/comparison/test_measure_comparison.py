@@ -9,6 +9,8 @@ import typer
 from statsmodels.stats.contingency_tables import mcnemar
 from typer.testing import CliRunner
 
+from lmms_medtasks.board import packing
+from lmms_medtasks.board.collect import collect
 from lmms_medtasks.board.comparison import compared_entries, gate_rules, measure_comparison
 from lmms_medtasks.board.comparison.comparison_document import document, to_json
 from lmms_medtasks.board.comparison.gate import gate
@@ -158,8 +160,23 @@ def test_no_common_task_and_nothing_to_read(both, runs, tmp_path):
     runs.write(tmp_path / "c", {"medq_deg_l2": runs.choice_rows(FIRST)})
     with pytest.raises(UserError, match="No task in common"):
         compared([both()[0], tmp_path / "c"])
-    with pytest.raises(UserError, match="No result of medq_deg_l0"):
-        compared_entries.read(tmp_path / "c", tasks=["medq_deg_l0"])
+
+
+def test_a_task_that_a_side_has_no_result_of_is_told_with_those_it_has(both, tmp_path):
+    with pytest.raises(UserError) as told:
+        compared_entries.read(both()[0], tasks=[TASK, "medq_deg_l0"])
+    for word in ("medq_deg_l0", str(tmp_path / "a"), f"Did you mean '{TASK}'?", f"Tasks there: {TASK}."):
+        assert word in str(told.value)
+
+
+def test_of_a_pack_only_the_task_that_is_named_is_compared(runs, tmp_path):
+    rows = runs.choice_rows(FIRST)
+    runs.write(tmp_path / "a", {TASK: rows, "medq_deg_l2": rows})
+    pack = tmp_path / "pack.json"
+    packing.write(packing.pack(collect([tmp_path / "a"]).entries, "A <a@b.org>"), pack)
+    assert compared_entries.tasks_of(compared_entries.read(pack, tasks=[TASK]).board.entries) == [TASK]
+    with pytest.raises(UserError, match=f"Tasks there: {TASK}, medq_deg_l2"):
+        compared_entries.read(pack, tasks=["nope"])
 
 
 def _invoke(arguments):

@@ -1,0 +1,31 @@
+"""`lmms-medtasks --version`."""
+
+import importlib.metadata
+
+from typer.testing import CliRunner
+
+from lmms_medtasks import __version__
+from lmms_medtasks.cli.app import build
+
+
+def test_both_versions_are_printed_a_line_each():
+    done = CliRunner().invoke(build(), ["--version"])
+    assert done.exit_code == 0
+    assert done.output.splitlines() == [
+        f"lmms-medtasks {__version__}",
+        f"lmms-eval {importlib.metadata.version('lmms_eval')}",
+    ]
+
+
+def test_without_the_harness_its_line_says_so(monkeypatch):
+    def not_installed(name):
+        raise importlib.metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(importlib.metadata, "version", not_installed)
+    done = CliRunner().invoke(build(), ["--version"])
+    assert done.exit_code == 0
+    assert done.output.splitlines() == [f"lmms-medtasks {__version__}", "lmms-eval is not installed"]
+
+
+def test_a_command_that_is_none_is_still_refused():
+    assert CliRunner().invoke(build(), ["nope"]).exit_code == 2
