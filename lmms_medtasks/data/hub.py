@@ -75,10 +75,11 @@ class HubRelease:
                 "give a folder that has the files with --source DIR."
             )
         revision = self.commit or self.revision
+        caught: tuple[type[Exception], ...] = (OSError, *transport_errors())  # the hub's HTTP errors are OSErrors
         try:
             # The library itself would wait without end.
             info = HfApi().dataset_info(self.repository, revision=revision, timeout=patience())
-        except (OSError, *transport_errors()) as error:  # the hub's HTTP errors are OSErrors
+        except caught as error:
             raise UserError(f"{where} cannot be listed: {what_happened(error)}.") from error
         self.commit = self.commit or (info.sha or "")
         return sorted(each.rfilename for each in info.siblings or [])
@@ -97,11 +98,12 @@ class HubRelease:
     def _fetch(self, name: str) -> Path:
         where = f"{name!r} of the hub dataset {self.repository!r} (revision {self.commit or self.revision!r})"
         watch = _Watch(patience())
+        # The hub's HTTP errors and those of the disk are all OSErrors.
+        caught: tuple[type[Exception], ...] = (OSError, HubSilentError, *transport_errors())
         for number, wait in enumerate((*_WAITS, None), start=1):
             try:
                 return self._one_attempt(name, where, watch)
-            except (OSError, HubSilentError, *transport_errors()) as error:
-                # The hub's HTTP errors and those of the disk are all OSErrors.
+            except caught as error:
                 happened = what_happened(error)
                 if wait is None or not _may_pass(error):
                     tried = f" {number} attempts were made." if number > 1 else ""
