@@ -53,14 +53,17 @@ def project(image: FloatImage, scan: Scan) -> Views:
 
     The source must be outside the image's canvas; nothing is measured behind it.
     """
+    from lmms_medtasks.degradations import tomography_kernels as kernels
+
     grids = [(*_padded(image), False), (*_padded(image.T), True)]
     sines, cosines = _directions(scan)
     views = np.zeros((len(scan.angles), scan.detectors), np.float32)
-    from lmms_medtasks.degradations import tomography_kernels as kernels
 
     def task(part: slice) -> None:
-        for grid, (top, left), transposed in grids:
-            kernels.project(grid, top, left, transposed, sines[part], cosines[part], scan.curvature, views[part])
+        turns, curvature = (sines[part], cosines[part]), scan.curvature
+        for grid, filled, (top, left), transposed in grids:
+            pairs = kernels.neighbours(grid)
+            kernels.project(pairs, filled, top, left, transposed, *turns, curvature, views[part])
 
     each(task, _parts(len(views), _VIEWS_PER_TASK))
     return views
@@ -98,14 +101,14 @@ def back_project(views: Views, scan: Scan, shape: Shape, weights: Weights = "pla
     """The sum over all views of their values, interpolated at each pixel's shadow and weighted: float32 ``shape``."""
     from lmms_medtasks.degradations import tomography_kernels as kernels
 
-    padded = np.pad(np.asarray(views, np.float32), ((0, 0), (1, 2)))
+    pairs = kernels.neighbours(np.pad(np.asarray(views, np.float32), ((0, 0), (1, 2))))
     sines, cosines = _directions(scan)
     exact = np.float32(weights == "exact")
     top, left = -(shape[0] - 1) / 2, -(shape[1] - 1) / 2
     image = np.zeros(shape, np.float32)
 
     def task(part: slice) -> None:
-        kernels.back_project(padded, sines, cosines, scan.curvature, exact, top + part.start, left, image[part])
+        kernels.back_project(pairs, sines, cosines, scan.curvature, exact, top + part.start, left, image[part])
 
     each(task, _parts(shape[0], _ROWS_PER_TASK))
     return image
@@ -129,13 +132,18 @@ def cosine_weights(scan: Scan) -> NDArray[np.float32]:
     return (1 / np.hypot(1.0, u * scan.curvature)).astype(np.float32)
 
 
-def _padded(image: FloatImage) -> tuple[NDArray[np.float32], tuple[float, float]]:
-    """The rows that are not empty, padded for the kernels, and where their first sample is."""
-    filled = np.flatnonzero(image.any(axis=1))
-    first, last = (int(filled[0]), int(filled[-1]) + 1) if len(filled) else (0, 1)
-    padded = np.zeros((last - first, image.shape[1] + 3), np.float32)
-    padded[:, 1:-2] = image[first:last]
-    return padded, (first - (image.shape[0] - 1) / 2, -(image.shape[1] - 1) / 2)
+def _padded(image: FloatImage) -> tuple[NDArray[np.float32], tuple[int, int], tuple[float, float]]:
+    """The rows that are not empty, padded for the kernels, their filled columns, and where their first sample is."""
+    (first, last), (left, right) = _filled(image.any(axis=1)), _filled(image.any(axis=0))
+    padded = np.zeros((last - first + 1, image.shape[1] + 3), np.float32)
+    padded[:, 1:-2] = image[first : last + 1]
+    return padded, (left + 1, right + 1), (first - (image.shape[0] - 1) / 2, -(image.shape[1] - 1) / 2)
+
+
+def _filled(flags: NDArray[np.bool_]) -> tuple[int, int]:
+    """The first and the last that are set; of none, the first."""
+    found = np.flatnonzero(flags)
+    return (int(found[0]), int(found[-1])) if len(found) else (0, 0)
 
 
 def _directions(scan: Scan) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

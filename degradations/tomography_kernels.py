@@ -3,9 +3,10 @@
 Importing this module imports Numba, so it is imported where a kernel is called. Compiling both takes two seconds of one
 core, once for an installation.
 
-Each loop is split into one that computes indices and one that gathers, because LLVM vectorises each but not both
-together. No sum runs along a vector, so a result depends neither on the width of the machine's vectors nor on how the
-work is shared between threads.
+Each loop is split into one that computes indices, one that fetches and one that interpolates, because LLVM vectorises
+the first and the last but not all three together. A fetch is one load of two neighbours (:func:`neighbours`). No sum
+runs along a vector, so a result depends neither on the width of the machine's vectors nor on how the work is shared
+between threads.
 """
 
 from __future__ import annotations
@@ -13,19 +14,48 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lmms_medtasks.degradations.compiling import compiled
 
-_ONE = np.uint64(1)
+_ONE, _TWO = np.uint64(1), np.uint64(2)
+
+
+_BLOCK = 128
+"""Rays that are followed together through the rows that any of them meets."""
+
+_ROWS = 32
+"""Rows of an image that all views are led through before the next."""
+
+
+def neighbours(values: NDArray[np.float32]) -> NDArray[np.uint64]:
+    """A view of ``values``, (rows, N): each value and the one after it as the halves of 64 bits, (rows, N - 1)."""
+    rows, length = values.shape
+    return np.ndarray((rows, length - 1), np.uint64, np.ascontiguousarray(values), 0, (4 * length, 4))
 
 
 @compiled
-def _interpolate(values: Any, index: Any, fraction: Any, weight: Any, total: Any) -> None:
-    """Adds ``weight`` times ``values``, interpolated at ``index + fraction``, to ``total``."""
+def _fetch(pairs: Any, index: Any, both: Any) -> None:
+    """Copies the pairs at ``index`` to ``both``."""
+    for i in range(np.uint64(both.size)):
+        # Unsigned, or Numba would test every index for being negative.
+        both[i] = pairs[np.uint64(np.uint32(index[i]))]
+
+
+@compiled
+def _interpolate(both: Any, fraction: Any, total: Any) -> None:
+    """Adds the values between the halves of ``both``, (2 n), at ``fraction`` to ``total``."""
     for i in range(np.uint64(total.size)):
-        k = np.uint64(np.uint32(index[i]))  # unsigned, or Numba would test every index for being negative
-        low = values[k]
-        total[i] += (low + fraction[i] * (values[k + _ONE] - low)) * weight[i]
+        low = both[_TWO * i]
+        total[i] += low + fraction[i] * (both[_TWO * i + _ONE] - low)
+
+
+@compiled
+def _interpolate_weighted(both: Any, fraction: Any, weight: Any, total: Any) -> None:
+    """As :func:`_interpolate`, times ``weight``."""
+    for i in range(np.uint64(total.size)):
+        low = both[_TWO * i]
+        total[i] += (low + fraction[i] * (both[_TWO * i + _ONE] - low)) * weight[i]
 
 
 @compiled
@@ -55,21 +85,48 @@ def _shadow(columns: Any, row_terms: Any, last: Any, exact: Any, index: Any, fra
 
 
 @compiled
+def _rows_met(start: Any, slope: Any, first: Any, last: Any, rows: Any) -> Any:
+    """Rows, from and to, outside which no position ``start + slope * row`` is between ``first`` and ``last``.
+
+    A few rows too many, for positions are rounded: those add exact zeros.
+    """
+    low, high = rows, 0
+    for i in range(start.size):
+        position, step = np.float64(start[i]), np.float64(slope[i])
+        if abs(step) * rows < 0.25:  # nearly upright
+            if first - 1 < position < last + 1:
+                return 0, rows
+            continue
+        one, other = (first - 1 - position) / step, (last + 1 - position) / step
+        low = min(low, max(0, int(max(min(one, other), 0.0)) - 1))
+        high = max(high, min(rows, int(min(max(max(one, other), -2.0), np.float64(rows))) + 2))
+    return low, high
+
+
+@compiled
 def project(
-    image: Any, top: Any, left: Any, transposed: Any, sines: Any, cosines: Any, curvature: Any, views: Any
+    pairs: Any,
+    filled: Any,
+    top: Any,
+    left: Any,
+    transposed: Any,
+    sines: Any,
+    cosines: Any,
+    curvature: Any,
+    views: Any,
 ) -> None:
     """Writes to ``views``, (V, M), the rays nearer to the direction of columns than of rows (Joseph's method).
 
-    ``image``: (rows, 1 + columns + 2), the outer columns zero; ``top``, ``left``: where its first sample is, from the
-    centre. If ``transposed``, x and y are swapped: image and rays are those nearer to the direction of rows.
+    ``pairs``: :func:`neighbours` of an image (rows, 1 + columns + 2), the outer columns zero; ``filled``: its first and
+    last column that are not empty; ``top``, ``left``: where its first sample is, from the centre. If ``transposed``, x
+    and y are swapped: image and rays are those nearer to the direction of rows.
     """
-    size = views.shape[1]
-    start, slope = np.empty(size, np.float32), np.empty(size, np.float32)
-    length, where = np.empty(size, np.float32), np.empty(size, np.int64)
-    index, fraction = np.empty(size, np.int32), np.empty(size, np.float32)
-    ones, total = np.ones(size, np.float32), np.empty(size, np.float32)
-    last = np.float32(image.shape[1] - 2)
-    for k in range(views.shape[0]):
+    number, size = views.shape
+    start, slope = np.empty((number, size), np.float32), np.empty((number, size), np.float32)
+    length, where = np.empty((number, size), np.float32), np.empty((number, size), np.int64)
+    total, counts = np.zeros((number, size), np.float32), np.zeros(number, np.int64)
+    met = np.empty((number, (size + _BLOCK - 1) // _BLOCK, 2), np.int64)
+    for k in range(number):
         count = 0
         for i in range(size):
             u = i - (size - 1) / 2
@@ -79,34 +136,55 @@ def project(
             if transposed:
                 x, y, dx, dy = y, x, dy, dx
             if abs(dy) > abs(dx) or (abs(dy) == abs(dx) and not transposed):
-                slope[count] = dx / dy
-                start[count] = x + (top - y) * dx / dy - left + 1
-                length[count] = np.sqrt(1 + (dx / dy) ** 2)
-                where[count] = i
+                slope[k, count] = dx / dy
+                start[k, count] = x + (top - y) * dx / dy - left + 1
+                length[k, count] = np.sqrt(1 + (dx / dy) ** 2)
+                where[k, count] = i
                 count += 1
-        total[:count] = 0
-        for row in range(image.shape[0]):
-            _at(start[:count], slope[:count], np.float32(row), last, index, fraction)
-            _interpolate(image[row], index, fraction, ones, total[:count])
-        for i in range(count):
-            views[k, where[i]] = total[i] * length[i]
+        counts[k] = count
+        for block, begin in enumerate(range(0, count, _BLOCK)):
+            part = slice(begin, min(begin + _BLOCK, count))
+            low, high = _rows_met(start[k, part], slope[k, part], filled[0] - 1, filled[1] + 1, pairs.shape[0])
+            met[k, block, 0], met[k, block, 1] = low, high
+
+    index, fraction = np.empty(_BLOCK, np.int32), np.empty(_BLOCK, np.float32)
+    both = np.empty(_BLOCK, np.uint64)
+    halves = both.view(np.float32)
+    last = np.float32(pairs.shape[1] - 1)
+    # A few rows at a time, which stay in a core's cache for all views.
+    for band in range(0, pairs.shape[0], _ROWS):
+        for k in range(number):
+            for block, begin in enumerate(range(0, counts[k], _BLOCK)):
+                part = slice(begin, min(begin + _BLOCK, counts[k]))
+                low, high = max(band, met[k, block, 0]), min(band + _ROWS, met[k, block, 1])
+                starts, slopes, totals = start[k, part], slope[k, part], total[k, part]
+                some = both[: totals.size]
+                for row in range(low, high):
+                    _at(starts, slopes, np.float32(row), last, index, fraction)
+                    _fetch(pairs[row], index, some)
+                    _interpolate(halves, fraction, totals)
+    for k in range(number):
+        for i in range(counts[k]):
+            views[k, where[k, i]] = total[k, i] * length[k, i]
 
 
 @compiled
 def back_project(
-    views: Any, sines: Any, cosines: Any, curvature: Any, exact: Any, top: Any, left: Any, image: Any
+    pairs: Any, sines: Any, cosines: Any, curvature: Any, exact: Any, top: Any, left: Any, image: Any
 ) -> None:
     """Adds every view's values along its rays to ``image``: (rows, columns), the first pixel at (top, left).
 
-    ``views``: (V, 1 + M + 2), the outer values zero. ``exact``: 1 for the squared magnification, else 0.
+    ``pairs``: :func:`neighbours` of the views, (V, 1 + M + 2), the outer values zero. ``exact``: 1 for the squared
+    magnification, else 0.
     """
     width = image.shape[1]
     columns = np.arange(width).astype(np.float32)
     index, fraction = np.empty(width, np.int32), np.empty(width, np.float32)
-    weight = np.empty(width, np.float32)
-    last = np.float32(views.shape[1] - 2)
-    centre = np.float32((views.shape[1] - 4) / 2 + 1)
-    for k in range(views.shape[0]):
+    weight, both = np.empty(width, np.float32), np.empty(width, np.uint64)
+    halves = both.view(np.float32)
+    last = np.float32(pairs.shape[1] - 1)
+    centre = np.float32((pairs.shape[1] - 3) / 2 + 1)
+    for k in range(pairs.shape[0]):
         s, c = sines[k], cosines[k]
         for row in range(image.shape[0]):
             y = top + row
@@ -118,4 +196,5 @@ def back_project(
                 centre,
             )
             _shadow(columns, terms, last, exact, index, fraction, weight)
-            _interpolate(views[k], index, fraction, weight, image[row])
+            _fetch(pairs[k], index, both)
+            _interpolate_weighted(halves, fraction, weight, image[row])

@@ -7,6 +7,8 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
+import time
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Annotated
@@ -14,6 +16,8 @@ from typing import Annotated
 import typer
 
 from lmms_medtasks import folders
+from lmms_medtasks.cli import estimate as estimating
+from lmms_medtasks.cli.estimate import QUESTIONS
 from lmms_medtasks.errors import UserError, unknown
 from lmms_medtasks.samples import result_files as results
 
@@ -31,17 +35,32 @@ def register(app: typer.Typer) -> None:
 def run(
     context: typer.Context,
     processes: Annotated[int, typer.Option(help="Processes to spread the questions over, a GPU each.", min=1)] = 1,
+    estimate: Annotated[
+        bool, typer.Option("--estimate", help="Ask a few questions of each task only, and say what all would take.")
+    ] = False,
+    estimate_questions: Annotated[int, typer.Option(help="Questions of each task for --estimate.", min=1)] = QUESTIONS,
+    price_in: Annotated[float | None, typer.Option(help="For --estimate: price of a million tokens read.")] = None,
+    price_out: Annotated[float | None, typer.Option(help="For --estimate: price of a million tokens written.")] = None,
 ) -> None:
     """Run lmms-eval with the arguments given, and fail when it failed.
 
     All other arguments go to lmms-eval as they are. Where none is given, --output_path becomes a new folder in runs/,
     and samples are logged. lmms-eval exits with status 0 when an evaluation failed; this command exits with 1 then, or
     when the result of a task that was asked for is missing or incomplete.
+
+    With --estimate the first questions of each task are asked, their results thrown away, and what the full run would
+    take is printed: requests, pictures, tokens, time and, with prices, cost.
     """
     if importlib.util.find_spec("lmms_eval") is None:
         raise UserError("lmms-eval is not installed in this environment. Install it: pip install lmms-eval.")
     arguments = list(context.args)
     tasks = _checked_tasks(arguments)
+    prices = (price_in, price_out)
+    if estimate:
+        _estimate(arguments, processes, estimate_questions, prices)
+        return
+    if prices != (None, None):
+        raise UserError("--price-in and --price-out are for --estimate.")
     output = _output_folder(arguments)
     before = results.files(output)
     status = _ended(_command(arguments, processes))
@@ -59,11 +78,45 @@ def run(
     raise typer.Exit(status if status not in (0, None) else 1)
 
 
-def _ended(command: list[str]) -> int:
-    """The exit status of ``command``. Ctrl-C reaches it from the terminal too: it is waited for, not killed."""
+def _estimate(arguments: list[str], processes: int, asked: int, prices: tuple[float | None, float | None]) -> None:
+    """Asks the first questions of each task, in a folder that is removed, and prints what all of them would take."""
+    from lmms_medtasks.harness import call_times
+
+    estimating.check_prices(prices)
+    for name in ("--limit", "--config", "--use_cache"):
+        if _value(arguments, name) is not None:
+            raise UserError(f"{name} does not go with --estimate, which asks some questions of each task itself.")
+    # Each of several processes asks as many.
+    limit = ["--limit", str(asked * processes), "--log_samples"]
+    with tempfile.TemporaryDirectory(prefix="lmms-medtasks-estimate-") as name:
+        folder = Path(name)
+        times = folder / "call_times.json"
+        # An interrupted run's replies are neither taken nor thrown away.
+        own = {call_times.VARIABLE: str(times), "MEDTASKS_JOURNAL": "off"}
+        started = time.perf_counter()
+        # The last --output_path counts.
+        command = _command([*arguments, *limit, "--output_path", str(folder)], processes)
+        status = _ended(command, {**os.environ, **own})
+        wall = time.perf_counter() - started
+        runs = [results.read(path) for path in sorted(results.files(folder))]
+        if status or not runs:
+            typer.echo("lmms-medtasks: The evaluation failed, so there is nothing to estimate from.", err=True)
+            raise typer.Exit(status or 1)
+        read = estimating.read_times(times)
+        overhead = max(0.0, wall - sum(each["seconds"] for each in read.values()))
+        found = estimating.estimates(runs, read, processes)
+        for line in estimating.lines(found, prices, overhead, asked * processes):
+            typer.echo(line)
+
+
+def _ended(command: list[str], environment: dict[str, str] | None = None) -> int:
+    """The exit status of ``command``. ``environment``: this process's unless given.
+
+    Ctrl-C reaches it from the terminal too: it is waited for, not killed.
+    """
     before = signal.signal(signal.SIGINT, lambda *_: None)
     try:
-        return subprocess.run(command, check=False).returncode
+        return subprocess.run(command, check=False, env=environment).returncode
     finally:
         signal.signal(signal.SIGINT, before)
 

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from lmms_medtasks.errors import UserError, user_errors
-from lmms_medtasks.harness import calls, runners
+from lmms_medtasks.harness import call_times, calls, runners
 
 _MARK = "_lmms_medtasks_joined"
 
@@ -44,6 +44,7 @@ def join_evaluator(module: Any) -> None:
             _check_pictures(tasks)
             _note_encoding(lm, tasks)
             with (
+                call_times.noted(lm, list(_tasks(tasks))),
                 _one_task_a_call(lm, tasks),
                 Stage(_tasks(tasks)) as judging,
                 # Within the stage, so that no copy is judged.

@@ -23,7 +23,7 @@ def harness(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     state = SimpleNamespace(commands=[], results={"a_1": {"accuracy,none": 0.5}}, status=0)
 
-    def stand_in(arguments, check):
+    def stand_in(arguments, check, env=None):
         state.commands.append(arguments)
         folder = command.Path(command._value(arguments, "--output_path")) / "model"
         if state.results is not None:

@@ -232,3 +232,29 @@ def test_the_same_bytes_with_any_number_of_threads(monkeypatch):
         monkeypatch.setenv("OMP_NUM_THREADS", threads)
         results.add(tomography.reconstruct(tomography.project(image, scan), scan, image.shape).tobytes())
     assert len(results) == 1
+
+
+@pytest.mark.parametrize("distance", [np.inf, 1.035 * 300])
+def test_rows_that_are_left_out_add_nothing(distance, monkeypatch):
+    # A ray is followed only through rows where it can meet filled columns; all rows give the same bytes.
+    image = np.zeros((300, 260), np.float32)
+    image[90:170, 40:200] = generator("rows left out").random((80, 160))
+    scan = Scan(FULL[::7], distance, 420)
+    quick = tomography.project(image, scan)
+    filled = tomography._padded
+
+    def everywhere(part):
+        padded, _, origin = filled(part)
+        return padded, (-10_000, 10_000), origin
+
+    monkeypatch.setattr(tomography, "_padded", everywhere)
+    assert quick.any() and quick.tobytes() == tomography.project(image, scan).tobytes()
+
+
+def test_neighbours_are_each_value_and_the_next():
+    from lmms_medtasks.degradations import tomography_kernels
+
+    values = generator("neighbours").random((3, 7)).astype(np.float32)
+    pairs = np.ascontiguousarray(tomography_kernels.neighbours(values)).view(np.float32).reshape(3, 6, 2)
+    np.testing.assert_array_equal(pairs[..., 0], values[:, :-1])
+    np.testing.assert_array_equal(pairs[..., 1], values[:, 1:])

@@ -214,8 +214,8 @@ def test_the_hub_s_files_are_found_by_what_they_hold(source, monkeypatch):
     folder = source(t1=[exam("I", n) for n in (1, 2)])
     (folder / "README.md").write_text("a card")
 
-    def dataset_info(self, repository, revision):
-        assert (repository, revision) == ("PUTH2025/Bones_and_Joints_Benchmark", "main")
+    def dataset_info(self, repository, revision, timeout):
+        assert timeout and (repository, revision) == ("PUTH2025/Bones_and_Joints_Benchmark", "main")
         names = [path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()]
         return types.SimpleNamespace(sha="abc", siblings=[types.SimpleNamespace(rfilename=name) for name in names])
 

@@ -1,0 +1,175 @@
+"""``lmms-medtasks run --estimate``: what a full run will take, from a few questions of each of its tasks."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.samples.result_files import Run
+
+QUESTIONS = 20
+"""Questions of each task that are asked."""
+
+
+@dataclass(frozen=True)
+class TaskEstimate:
+    """What the full run of one task will take.
+
+    Attributes:
+        questions, trials: the task's. ``requests`` is their product.
+        pictures: shown in all requests together; None where that could not be counted.
+        tokens_in, tokens_out: of all requests together; None where the runner reports none.
+        seconds: within the model's calls; None where the model was not timed.
+    """
+
+    task: str
+    questions: int
+    trials: int
+    pictures: float | None = None
+    tokens_in: float | None = None
+    tokens_out: float | None = None
+    seconds: float | None = None
+
+    @property
+    def requests(self) -> int:
+        return self.questions * self.trials
+
+    def cost(self, price_in: float, price_out: float) -> float | None:
+        """The price of all tokens, from prices for a million; None where the runner reports none."""
+        if self.tokens_in is None or self.tokens_out is None:
+            return None
+        return (self.tokens_in * price_in + self.tokens_out * price_out) / 1e6
+
+
+def estimates(runs: Iterable[Run], times: dict[str, dict[str, float]], processes: int = 1) -> list[TaskEstimate]:
+    """The estimate of each task in ``runs``, which asked some questions of each.
+
+    ``times``: as :mod:`lmms_medtasks.harness.call_times` writes them, of one of ``processes``.
+    """
+    found = []
+    for run in runs:
+        for task, count in run.content.get("n-samples", {}).items():
+            questions = int(count["original"])
+            trials = int((run.content.get("configs", {}).get(task) or {}).get("repeats") or 1)
+            timed = times.get(task, {})
+            requests = questions * trials
+            tokens_in, tokens_out = _tokens(run, task)
+            seen = timed.get("seen")
+            share = timed["seconds"] / timed["requests"] if timed.get("requests") else None
+            found.append(
+                TaskEstimate(
+                    task,
+                    questions,
+                    trials,
+                    pictures=timed["pictures"] / seen * requests if seen else None,
+                    tokens_in=None if tokens_in is None else tokens_in * requests,
+                    tokens_out=None if tokens_out is None else tokens_out * requests,
+                    seconds=None if share is None else share * math.ceil(requests / processes),
+                )
+            )
+    return found
+
+
+def _tokens(run: Run, task: str) -> tuple[float | None, float | None]:
+    """Mean tokens of a request, in and out, of those that report them: the harness keeps them for each first trial."""
+    given: list[list[float]] = [[], []]
+    for _, row in run.rows(task):
+        for counts in row.get("token_counts") or []:
+            for values, name in zip(given, ("input_tokens", "output_tokens"), strict=True):
+                if isinstance(value := (counts or {}).get(name), int | float):
+                    values.append(value)
+    means = [sum(values) / len(values) if values else None for values in given]
+    return means[0], means[1]
+
+
+def read_times(path: Path) -> dict[str, dict[str, float]]:
+    """What the run wrote of its times; {} where it asked nothing."""
+    try:
+        times: dict[str, dict[str, float]] = json.loads(path.read_text("utf-8"))
+    except FileNotFoundError:
+        return {}
+    return times
+
+
+def check_prices(prices: tuple[float | None, float | None]) -> None:
+    """Raises UserError where one price is given without the other, or below 0."""
+    if (prices[0] is None) != (prices[1] is None):
+        raise UserError("Give both prices or none: --price-in and --price-out, for a million tokens each.")
+    for name, price in zip(("--price-in", "--price-out"), prices, strict=True):
+        if price is not None and not 0 <= price < math.inf:
+            raise UserError(f"{name} must be a price of 0 or more for a million tokens, got {price!r}.")
+
+
+def lines(
+    found: list[TaskEstimate], prices: tuple[float | None, float | None], overhead: float, asked: int
+) -> list[str]:
+    """The estimate as text: a row a task, the sum, and what it does not know.
+
+    ``overhead``: seconds that the small run took outside the model's calls. ``asked``: questions of each task.
+    """
+    priced = prices[0] is not None and prices[1] is not None
+    heads = ["task", "questions", "trials", "requests", "pictures", "tokens in", "tokens out", "time"]
+    rows = [heads + (["cost"] if priced else [])]
+    for each in found:
+        cells = [each.task, f"{each.questions:,}", str(each.trials), f"{each.requests:,}", *_measured(each)]
+        rows.append([*cells, *([_cost(each.cost(prices[0] or 0, prices[1] or 0))] if priced else [])])
+    if len(found) > 1:
+        total = [_total(found, name) for name in ("pictures", "tokens_in", "tokens_out", "seconds")]
+        shown = [*map(_count, total[:3]), duration(total[3])]
+        questions, requests = (sum(getattr(each, name) for each in found) for name in ("questions", "requests"))
+        costs = [each.cost(prices[0] or 0, prices[1] or 0) for each in found]
+        cost = None if None in costs else sum(value for value in costs if value is not None)
+        rows.append(["together", f"{questions:,}", "", f"{requests:,}", *shown, *([_cost(cost)] if priced else [])])
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    text = [
+        "  ".join(cell.ljust(width) if number == 0 else cell.rjust(width) for number, (cell, width) in enumerate(pairs))
+        for pairs in (list(zip(row, widths, strict=True)) for row in rows)
+    ]
+    text += [
+        "",
+        f"From the first {asked} questions of each task; pictures and replies of others may be larger or longer.",
+        f"Reading the model, building requests and scoring took {duration(overhead)} beside that.",
+        "A server, or a batch, that was not filled by these questions is faster in the full run.",
+    ]
+    if any(each.tokens_in is None or each.tokens_out is None for each in found):
+        text.append("A dash: this runner does not report it.")
+    return text
+
+
+def _measured(each: TaskEstimate) -> list[str]:
+    return [_count(each.pictures), _count(each.tokens_in), _count(each.tokens_out), duration(each.seconds)]
+
+
+def _total(found: list[TaskEstimate], name: str) -> float | None:
+    values: list[Any] = [getattr(each, name) for each in found]
+    return None if None in values else sum(values)
+
+
+def _count(value: float | None) -> str:
+    return "-" if value is None else f"{value:,.0f}"
+
+
+def _cost(value: float | None) -> str:
+    return "-" if value is None else f"{value:,.2f}"
+
+
+def duration(seconds: float | None) -> str:
+    """Seconds in words, two units at most.
+
+    >>> duration(3.21), duration(125), duration(7_260), duration(200_000), duration(None)
+    ('3.2 s', '2 min 5 s', '2 h 1 min', '2 d 7 h', '-')
+    """
+    if seconds is None:
+        return "-"
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    whole = round(seconds)
+    for large, small, names in ((60, 1, ("min", "s")), (3600, 60, ("h", "min")), (86_400, 3600, ("d", "h"))):
+        if whole < large * (60 if large < 3600 else 24) or large == 86_400:
+            return f"{whole // large} {names[0]} {whole % large // small} {names[1]}"
+    raise AssertionError("the last unit has no upper end")

@@ -1,0 +1,116 @@
+"""`lmms-medtasks run --estimate`: from a few questions to all of them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from lmms_medtasks.cli import estimate as estimating
+from lmms_medtasks.cli.app import build
+from lmms_medtasks.samples import result_files as results
+
+ASKED = ["run", "--model", "m", "--tasks", "a_1", "--estimate"]
+
+
+def write_run(folder: Path, counts: list[Any]) -> results.Run:
+    """A run of the task ``a_1``, 1,000 questions with T = 3, of which ``counts`` have been asked."""
+    folder.mkdir(parents=True, exist_ok=True)
+    content = {
+        "results": {"a_1": {"accuracy,none": 0.5}},
+        "configs": {"a_1": {"repeats": 3}},
+        "n-samples": {"a_1": {"original": 1000, "effective": len(counts)}},
+    }
+    path = folder / "1_results.json"
+    path.write_text(json.dumps(content), "utf-8")
+    rows = [{"doc_id": number, "token_counts": [each]} for number, each in enumerate(counts)]
+    (folder / "1_samples_a_1.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    return results.read(path)
+
+
+TIMES = {"a_1": {"seconds": 6.0, "requests": 12, "pictures": 6, "seen": 4}}
+
+
+def test_everything_scales_to_all_requests(tmp_path: Path) -> None:
+    tokens = [{"input_tokens": 100, "output_tokens": n} for n in (10, 20, 30, 40)]
+    (found,) = estimating.estimates([write_run(tmp_path, tokens)], TIMES)
+    assert (found.questions, found.trials, found.requests) == (1000, 3, 3000)
+    assert (found.pictures, found.tokens_in, found.tokens_out) == (4500, 300_000, 75_000)
+    assert found.seconds == 1500  # half a second a request
+    assert found.cost(2.0, 8.0) == pytest.approx(0.6 + 0.6)
+
+
+def test_processes_share_the_requests(tmp_path: Path) -> None:
+    (found,) = estimating.estimates([write_run(tmp_path, [None] * 4)], TIMES, processes=4)
+    assert found.seconds == 375
+
+
+def test_what_a_runner_does_not_report_is_not_made_up(tmp_path: Path) -> None:
+    (found,) = estimating.estimates([write_run(tmp_path, [None] * 4)], {})
+    assert (found.pictures, found.tokens_in, found.tokens_out, found.seconds, found.cost(1, 1)) == (None,) * 5
+    text = "\n".join(estimating.lines([found], (1.0, 1.0), 10.0, 4))
+    assert "3,000" in text and text.count(" -") >= 5
+
+
+def test_the_sum_is_unknown_where_a_part_is(tmp_path: Path) -> None:
+    known = estimating.TaskEstimate("a", 10, 1, 10, 100, 50, 60)
+    unknown = estimating.TaskEstimate("b", 10, 1, 10, None, 50, 60)
+    together = estimating.lines([known, unknown], (None, None), 1.0, 5)[3].split()
+    assert together == ["together", "20", "20", "20", "-", "100", "2", "min", "0", "s"]
+
+
+@pytest.fixture
+def harness(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> SimpleNamespace:
+    """A stand-in for the harness that writes a small run and its times."""
+    monkeypatch.chdir(tmp_path)
+    state = SimpleNamespace(commands=[], environments=[], status=0)
+
+    def stand_in(arguments: list[str], check: bool, env: dict[str, str]) -> SimpleNamespace:
+        state.commands.append(arguments)
+        state.environments.append(env)
+        if not state.status:
+            write_run(Path(arguments[-1]), [{"input_tokens": 100, "output_tokens": 10}] * 4)
+            Path(env["MEDTASKS_CALL_TIMES"]).write_text(json.dumps(TIMES), "utf-8")
+        return SimpleNamespace(returncode=state.status)
+
+    monkeypatch.setattr(subprocess, "run", stand_in)
+    return state
+
+
+def test_asks_a_few_questions_and_leaves_nothing(harness: SimpleNamespace, tmp_path: Path) -> None:
+    done = CliRunner().invoke(
+        build(), [*ASKED, "--output_path", "kept", "--estimate-questions", "4", "--price-in", "2", "--price-out", "8"]
+    )
+    assert done.exit_code == 0, done.output
+    row = next(line for line in done.output.splitlines() if line.startswith("a_1"))
+    assert row.split() == ["a_1", "1,000", "3", "3,000", "4,500", "300,000", "30,000", "25", "min", "0", "s", "0.84"]
+    command = harness.commands[0]
+    assert command[command.index("--limit") + 1] == "4" and command[-2] == "--output_path"
+    assert harness.environments[0]["MEDTASKS_JOURNAL"] == "off"
+    assert list(tmp_path.iterdir()) == [] and not Path(command[-1]).exists()
+
+
+def test_a_failed_run_gives_no_estimate(harness: SimpleNamespace) -> None:
+    harness.status = 3
+    done = CliRunner().invoke(build(), ASKED)
+    assert done.exit_code == 3 and "nothing to estimate from" in done.output
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (["--limit", "5"], "--limit does not go with --estimate"),
+        (["--use_cache", "x"], "--use_cache does not go with --estimate"),
+        (["--price-in", "1"], "Give both prices or none"),
+        (["--price-in", "-1", "--price-out", "1"], "--price-in must be a price of 0 or more"),
+    ],
+)
+def test_what_does_not_go_together(harness: SimpleNamespace, more: list[str], said: str) -> None:
+    done = CliRunner().invoke(build(), [*ASKED, *more])
+    assert done.exit_code and said in str(done.exception)
+    assert not harness.commands
