@@ -43,9 +43,9 @@ def module_encoding(name: str) -> str | None:
 
 
 def server(name: str) -> str | None:
-    """How the runner in a module of the harness asks a server: "client", to the one that its client names; or a clause
-    that says who is asked. None if it is not known to ask one."""
-    if not name.startswith("lmms_eval.models."):
+    """How the runner in a module of the harness, or of ours, asks a server: "client", to the one that its client names;
+    or a clause that says who is asked. None if it is not known to ask one."""
+    if not name.startswith(("lmms_eval.models.", "lmms_medtasks.harness.")):
         return None
     return table()["servers"].get(".".join(name.split(".")[-2:]))
 
