@@ -145,6 +145,8 @@ class Server:
             return 200, b'{"version": "0.0.stub"}'
         if path.endswith("/models"):
             return stub.listed()
+        if not path.endswith("/chat/completions"):
+            return 404, b'{"error": {"message": "no such path"}}'
         stub.in_flight += 1
         stub.most = max(stub.most, stub.in_flight)
         try:
