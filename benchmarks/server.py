@@ -2,10 +2,10 @@
 
     python benchmarks/server.py [--questions 60] [--size 512] [--url http://127.0.0.1:8000/v1 --model NAME]
 
-Without ``--url`` the server is tests/stub_server.py in a process of its own, which answers at once: what the client
-can do at most. A vLLM server with VLLM_SERVER_DEV_MODE=1 has its caches emptied before each runner. Pictures are made
-up, smooth with noise, and not degraded. Each runner answers the same questions with 3 and with 10 trials; what is shown
-is of its call alone, the processor time that of this process.
+First the server is tests/stub_server.py in a process of its own, which answers at once: what the client can do at most.
+Then it is the one at ``--url``, if one is given. A vLLM server with VLLM_SERVER_DEV_MODE=1 has its caches emptied before
+each runner. Pictures are made up, smooth with noise, and not degraded. Each runner answers the same questions with 3 and
+with 10 trials; what is shown is of its call alone, the processor time that of this process.
 """
 
 from __future__ import annotations
@@ -71,34 +71,43 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--questions", type=int, default=60)
     parser.add_argument("--size", type=int, default=512, help="side of the pictures in pixels")
-    parser.add_argument("--url", help="a server's address; the stub unless given")
+    parser.add_argument("--url", help="the address of a real server")
     parser.add_argument("--model", default="tiny")
     given = parser.parse_args()
     from loguru import logger
 
     logger.remove()
-    key = os.environ.get("OPENAI_API_KEY") or "none"
-    stub = None
-    if not given.url:
-        stub = subprocess.Popen([sys.executable, str(STUB)], stdout=subprocess.PIPE, text=True)
-        url = stub.stdout.readline().strip() if stub.stdout else ""
-    else:
-        url = given.url
+    print(f"{given.questions} questions, a picture of {given.size} x {given.size} each, one process")
+    documents = [picture(number, given.size) for number in range(given.questions)]
+    stub = subprocess.Popen([sys.executable, str(STUB)], stdout=subprocess.PIPE, text=True)
     try:
-        print(f"{given.questions} questions, a picture of {given.size} x {given.size} each, one process")
-        print(f"{'runner':28} {'T':>3} {'questions/s':>12} {'trials/s':>9} {'CPU ms/question':>16} {'identical':>10}")
-        documents = [picture(number, given.size) for number in range(given.questions)]
-        for trials in (3, 10):
-            found: dict[str, list[str]] = {}
-            for name, make in models(url, given.model, key).items():
-                empty_caches(url)
-                found[name] = measured(name, make(), documents, given.questions, trials)
-            one, two = (found[name] for name in found if name.startswith("medtasks_server"))
-            print(f"T = {trials}: n = T and T requests gave the same reply on {share(one, two, trials)} questions")
+        url = stub.stdout.readline().strip() if stub.stdout else ""
+        compare("a stub that answers at once", models(url, "tiny", "none"), documents, url)
     finally:
-        if stub:
-            stub.terminate()
-            stub.wait()
+        stub.terminate()
+        stub.wait()
+    if given.url:
+        key = os.environ.get("OPENAI_API_KEY") or "none"
+        compare(server_name(given.url), models(given.url, given.model, key), documents, given.url)
+
+
+def server_name(url: str) -> str:
+    """What a server says it is, as far as vLLM tells it."""
+    told = httpx.get(f"{url.removesuffix('/v1')}/version", timeout=10)
+    return f"vLLM {told.json()['version']}" if told.status_code == 200 else "a server"
+
+
+def compare(server: str, made: dict[str, Any], documents: list[Image.Image], url: str) -> None:
+    """Print a table of the runners' speeds."""
+    print(f"\n{server}")
+    print(f"{'runner':28} {'T':>3} {'questions/s':>12} {'trials/s':>9} {'CPU ms/question':>16} {'identical':>10}")
+    for trials in (3, 10):
+        found: dict[str, list[str]] = {}
+        for name, make in made.items():
+            empty_caches(url)
+            found[name] = measured(name, make(), documents, len(documents), trials)
+        one, two = (found[name] for name in found if name.startswith("medtasks_server"))
+        print(f"T = {trials}: n = T and T requests gave the same reply on {share(one, two, trials)} questions")
 
 
 def measured(name: str, lm: Any, documents: list[Image.Image], questions: int, trials: int) -> list[str]:
