@@ -13,8 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
-from lmms_eval.api.model import lmms
 from loguru import logger
 from tqdm import tqdm
 
@@ -24,14 +22,15 @@ from lmms_medtasks.baselines.observer import Observer
 from lmms_medtasks.baselines.read_prompts import read_prompt
 from lmms_medtasks.data import locate, sources
 from lmms_medtasks.data.documents import CHOICES_SEPARATOR
-from lmms_medtasks.errors import UserError, user_errors
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.harness.own_models import OwnModel, check_arguments, whole_number
 from lmms_medtasks.harness.template_hooks import binding
 from lmms_medtasks.seeding import generator
 
 _AHEAD = 4  # questions whose pictures are made before they are answered
 
 
-class _Baseline(lmms):
+class _Baseline(OwnModel):
     """A model that answers a request at a time on the CPU.
 
     Its draws depend on ``seed`` (model argument), the task, the question and the number of the trial only, never on
@@ -42,36 +41,12 @@ class _Baseline(lmms):
 
     def __init__(self, seed: int = 0, **kwargs: Any) -> None:
         super().__init__()
-        ignored = {"batch_size", "max_batch_size", "device"}  # the harness gives these to every model
-        unknown = sorted(set(kwargs) - ignored)
-        if unknown:
-            raise UserError(f"Unknown model argument {unknown[0]!r}. Allowed: {', '.join(self.arguments())}.")
-        if isinstance(seed, bool) or not isinstance(seed, int):
-            raise UserError(f"The model argument seed must be a whole number, got {seed!r}.")
-        self.seed = seed
+        check_arguments(kwargs, self.arguments())
+        self.seed = whole_number("seed", seed)
 
     @classmethod
     def arguments(cls) -> tuple[str, ...]:
         return ("seed",)
-
-    @classmethod
-    def create_from_arg_string(cls, arg_string: str, additional_config: dict[str, Any] | None = None) -> lmms:
-        """As the harness does, but a mistake in the arguments ends its command line with one message."""
-        with user_errors():
-            return super().create_from_arg_string(arg_string, additional_config)
-
-    @property
-    def device(self) -> torch.device:
-        """Where the harness's collectives put their tensors."""
-        return torch.device("cpu")
-
-    @property
-    def rank(self) -> int:
-        return self._rank
-
-    @property
-    def world_size(self) -> int:
-        return self._world_size
 
     def _start(self, task: str, documents: Any) -> None:
         """Called when the requests of a task begin, with its documents."""
@@ -117,12 +92,6 @@ class _Baseline(lmms):
     def _pictures(self, request: Any) -> list[Any]:
         _, _, doc_to_visual, doc_id, task, split = request.args
         return doc_to_visual(self.task_dict[task][split][doc_id])
-
-    def generate_until_multi_round(self, requests: list[Any]) -> list[str]:
-        raise UserError(f"{type(self).__name__} answers single questions only, not several rounds.")
-
-    def loglikelihood(self, requests: list[Any]) -> list[tuple[float, bool]]:
-        raise UserError(f"{type(self).__name__} generates answers only, it has no likelihoods.")
 
 
 class RandomModel(_Baseline):

@@ -51,7 +51,7 @@ def join_evaluator(module: Any) -> None:
                 calls.as_many_on_every_rank(_tasks(tasks)),
                 user_errors(every_rank=True),
             ):
-                return judging.cleaned(original(*args, **kwargs))
+                return _with_server(judging.cleaned(original(*args, **kwargs)), lm, tasks)
 
     module.evaluate = evaluate
 
@@ -118,6 +118,16 @@ def _note_encoding(lm: Any, task_dict: dict[Any, Any]) -> None:
         if encoding and "image_encoding" not in config.metadata:
             runners.warn(type(lm).__name__, encoding)
             config.metadata = {**config.metadata, "image_encoding": encoding}
+
+
+def _with_server(results: Any, lm: Any, task_dict: dict[Any, Any]) -> Any:
+    """The results with what a server was and was sent in our tasks' metadata, as far as the model tells that."""
+    record: Any = getattr(lm, "server_record", None)
+    for config in filter(_is_ours, _configs(task_dict)) if results and callable(record) else ():
+        kept = results["configs"][config.task]
+        told = record(config.task, config.generation_kwargs or {}, config.repeats or 1)
+        kept["metadata"] = {**(kept.get("metadata") or {}), "server": told}
+    return results
 
 
 def _check_write_out(task_dict: dict[Any, Any], asked: bool) -> None:

@@ -47,7 +47,8 @@ _BASELINES = {
     "medtasks_pixel_outlier": "PixelOutlierModel",
 }
 _ADAPTED = "medtasks_peft"
-MODELS = (*_BASELINES, _ADAPTED)
+_SERVER = "medtasks_server"
+MODELS = (*_BASELINES, _ADAPTED, _SERVER)
 """The names of our models."""
 
 
@@ -69,6 +70,7 @@ def register() -> list[ModelManifest]:
     return [
         *baselines,
         ModelManifest(_ADAPTED, f"{adapters}.SimpleAdapted", f"{adapters}.ChatAdapted"),
+        ModelManifest(_SERVER, chat_class_path="lmms_medtasks.harness.server_model.ServerModel"),
     ]
 
 

@@ -8,6 +8,7 @@ import os
 from typing import Any
 
 _FORMAT_VARIABLE = "LMMS_IMAGE_ENCODE_FORMAT"
+_OWN_CLIENT = "lmms_medtasks.harness.server_model"
 _LOSSLESS = {"", "PNG"}
 
 
@@ -43,8 +44,10 @@ def module_encoding(name: str) -> str | None:
 
 
 def server(name: str) -> str | None:
-    """How the runner in a module of the harness asks a server: "client", to the one that its client names; or a clause
-    that says who is asked. None if it is not known to ask one."""
+    """How the runner in a module of the harness, or of ours, asks a server: "client", to the one that its client names;
+    or a clause that says who is asked. None if it is not known to ask one."""
+    if name == _OWN_CLIENT:
+        return "client"
     if not name.startswith("lmms_eval.models."):
         return None
     return table()["servers"].get(".".join(name.split(".")[-2:]))

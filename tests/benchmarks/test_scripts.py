@@ -35,6 +35,12 @@ def test_fidelity(tmp_path):
     assert (tmp_path / "sheet.png").is_file()
 
 
+def test_server():
+    printed = run("server.py", "--questions", 2, "--size", 32)
+    assert "n = T and T requests gave the same reply on 2 of 2 questions" in printed
+    assert all(f"\n{name}" in printed for name in ("openai", "async_openai", "medtasks_server, n = T"))
+
+
 def test_the_made_up_log_of_the_report_can_be_read(tmp_path):
     printed = run("report.py", "--questions", "60", "--trials", "2", "--keep", tmp_path)
     assert "log: 180 rows" in printed and "allowed: 60" in printed

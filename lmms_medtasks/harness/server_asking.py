@@ -1,0 +1,326 @@
+"""How a server is asked many questions at once: rendered ahead in threads, within bounds, failures told apart.
+
+A question is asked in one request with ``n`` for its trials, or in one request a trial. The client is that of the
+``openai`` package, which repeats what failed for a while (connections, 408, 409, 429, 5xx) and waits longer each time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
+
+import openai
+
+from lmms_medtasks.errors import UserError
+
+FAILED = "[LMMS_EVAL_REQUEST_FAILED]"
+"""Begins what stands in place of a reply; :mod:`lmms_medtasks.parsing.replies` knows it."""
+
+IN_A_ROW = 20
+"""So many questions in a row without a reply end the run."""
+
+HELD_BYTES = 256_000_000
+"""No more questions are rendered while those in flight hold this much."""
+
+_ONLY_THIS_ONE = (openai.BadRequestError, openai.UnprocessableEntityError, openai.ConflictError)
+_TOO_LARGE = 413
+_LONGEST_WAIT = 8.0  # seconds, as the openai package waits at most
+
+Item = TypeVar("Item")
+Body = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Connection:
+    """Where a server is, and how long it is waited for. ``retries``: how often a failed request is repeated."""
+
+    base_url: str
+    api_key: str
+    timeout: float
+    retries: int
+
+    def options(self) -> dict[str, Any]:
+        """The arguments of the ``openai`` package's clients."""
+        return {
+            "base_url": self.base_url, "api_key": self.api_key, "timeout": self.timeout, "max_retries": self.retries,
+        }  # fmt: skip
+
+    def told(self, error: BaseException) -> str:
+        """An error in few words, without the key, which some servers repeat."""
+        text = " ".join(str(error).split())[:400] or type(error).__name__
+        return text.replace(self.api_key, "KEY") if len(self.api_key) > 6 else text
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A question as it is asked.
+
+    Attributes:
+        body: arguments of ``chat.completions.create`` without ``n`` and ``seed``.
+        trials: the numbers of the trials that are asked.
+        seed: that of trial 0, or None for none; trial t has seed + t.
+        size: bytes that it holds.
+    """
+
+    body: dict[str, Any]
+    trials: tuple[int, ...]
+    seed: int | None
+    size: int
+
+
+@dataclass(frozen=True)
+class Reply:
+    """The reply to one trial. ``text`` begins with :data:`FAILED` when there is none."""
+
+    text: str
+    finish: str = "failed"
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+
+    @property
+    def failed(self) -> bool:
+        return self.text.startswith(FAILED)
+
+
+@dataclass
+class Seen:
+    """What came back so far.
+
+    Attributes:
+        requests, together: requests that were answered or failed, and those with n > 1 among them.
+        models, fingerprints: what replies name as the model and as ``system_fingerprint``.
+        cut, empty, failed: trials whose reply ended at the limit of tokens, is empty, or is none.
+    """
+
+    requests: int = 0
+    together: int = 0
+    cut: int = 0
+    empty: int = 0
+    failed: int = 0
+    models: set[str] = field(default_factory=set)
+    fingerprints: set[str] = field(default_factory=set)
+
+
+class Asker(Generic[Item]):
+    """Asks questions of a server. It can be used several times, each time with an event loop of its own.
+
+    ``concurrency``: requests in flight at most. ``threads``: those that prepare questions. ``most_together``: the
+    largest n that the server is asked, 1 for one request a trial; it falls when the server refuses or ignores n.
+    """
+
+    def __init__(self, connection: Connection, concurrency: int, threads: int, most_together: float = math.inf) -> None:
+        self.connection = connection
+        self.most_together = most_together
+        self._concurrency, self._threads = concurrency, threads
+        self._in_a_row = 0
+        self._any_reply = False
+
+    def ask(
+        self,
+        items: Sequence[Item],
+        prepare: Callable[[Item], Prepared],
+        finished: Callable[[Item, dict[int, Reply]], None],
+        seen: Seen,
+    ) -> None:
+        """Ask all questions. ``prepare`` is called in threads, ``finished`` with the trials' replies as they come.
+
+        ``seen`` counts on.
+
+        Raises UserError where going on is of no use: the key is refused, the model is not known, or :data:`IN_A_ROW`
+        questions in a row got no reply. What ``prepare`` and ``finished`` raise ends it too.
+        """
+        asyncio.run(self._ask_all(iter(items), min(len(items), self._workers), prepare, finished, seen))
+
+    @property
+    def _workers(self) -> int:
+        return self._concurrency + 2 * self._threads  # those beyond the requests in flight prepare what comes next
+
+    async def _ask_all(
+        self,
+        todo: Iterator[Item],
+        workers: int,
+        prepare: Callable[[Item], Prepared],
+        finished: Callable[[Item, dict[int, Reply]], None],
+        seen: Seen,
+    ) -> None:
+        async with openai.AsyncOpenAI(**self.connection.options()) as client:
+            with ThreadPoolExecutor(self._threads) as pool:
+                call = _Call(self, client, pool, seen)
+                tasks = [asyncio.create_task(call.work(todo, prepare, finished)) for _ in range(workers)]
+                try:
+                    await asyncio.gather(*tasks)
+                finally:
+                    for task in tasks:
+                        task.cancel()
+                    await asyncio.gather(*tasks, return_exceptions=True)
+
+    def count_in_a_row(self, replies: Iterable[Reply]) -> None:
+        """Raise UserError when this question without a reply is one too many."""
+        failures = list(replies)
+        if not all(each.failed for each in failures):
+            self._in_a_row, self._any_reply = 0, True
+            return
+        self._in_a_row += 1
+        if self._in_a_row >= IN_A_ROW:
+            raise UserError(
+                f"{self._in_a_row} questions in a row got no reply from {self.connection.base_url}. The last failure: "
+                f"{failures[-1].text.removeprefix(FAILED).strip()} Mend that (the server's own log says more), and "
+                "give the same command again."
+            )
+
+    def stop_if_fatal(self, error: Exception) -> None:
+        """Raise UserError for an error that every further request would get too."""
+        said = f"{self.connection.base_url} says: {self.connection.told(error)}"
+        if isinstance(error, openai.AuthenticationError) or (
+            isinstance(error, openai.PermissionDeniedError) and not self._any_reply
+        ):
+            raise UserError(
+                f"The server refuses the key. {said} Give the right one as OPENAI_API_KEY or api_key=…, and give the "
+                "same command again."
+            ) from error
+        if isinstance(error, openai.NotFoundError):
+            raise UserError(
+                f"The server does not know the model or the address. {said} Compare model=… and base_url=… (it ends in "
+                "/v1 as a rule) with what it serves, and give the same command again."
+            ) from error
+
+
+class _Call(Generic[Item]):
+    """One call of :meth:`Asker.ask`, within its event loop."""
+
+    def __init__(self, asker: Asker[Item], client: openai.AsyncOpenAI, pool: ThreadPoolExecutor, seen: Seen) -> None:
+        self._asker, self._client, self._pool, self._seen = asker, client, pool, seen
+        self._in_flight = asyncio.Semaphore(asker._concurrency)
+        self._preparing = asyncio.Semaphore(asker._threads + 1)  # one more, so that no thread waits for the loop
+        self._freed = asyncio.Condition()
+        self._held = 0
+
+    async def work(
+        self,
+        todo: Iterator[Item],
+        prepare: Callable[[Item], Prepared],
+        finished: Callable[[Item, dict[int, Reply]], None],
+    ) -> None:
+        """Take questions from ``todo``, which all workers share, until there is none."""
+        loop = asyncio.get_running_loop()
+        for item in todo:
+            async with self._preparing:
+                async with self._freed:
+                    await self._freed.wait_for(lambda: self._held < HELD_BYTES)
+                question = await loop.run_in_executor(self._pool, prepare, item)
+                self._held += question.size
+            replies = await self._replies(question)
+            size = question.size
+            del question  # the next one is prepared while this one's reply is taken care of
+            async with self._freed:
+                self._held -= size
+                self._freed.notify_all()
+            for each in replies.values():
+                self._seen.cut += each.finish == "length"
+                self._seen.empty += each.text == ""
+                self._seen.failed += each.failed
+            self._asker.count_in_a_row(replies.values())
+            finished(item, replies)
+
+    async def _replies(self, question: Prepared) -> dict[int, Reply]:
+        """The reply to each of the question's trials."""
+        first, count = question.trials[0], len(question.trials)
+        in_order = question.trials == tuple(range(first, first + count))  # as n counts its seeds
+        replies: dict[int, Reply] = {}
+        refused = False
+        if in_order and 1 < count <= self._asker.most_together:
+            try:
+                replies = await self._request(question, question.trials)
+                if len(replies) < count:
+                    self._asker.most_together = 1  # it gave fewer, so it does not know n
+            except _Refused:
+                refused = True  # for its n, or for the question itself
+        if not replies:
+            try:
+                replies = await self._request(question, question.trials[:1])
+            except _Refused as error:
+                return dict.fromkeys(question.trials, Reply(f"{FAILED} {error}"))
+            if refused and not replies[first].failed:
+                self._asker.most_together = min(self._asker.most_together, count - 1)
+        missing = [trial for trial in question.trials if trial not in replies]
+        for found in await asyncio.gather(*(self._single(question, trial) for trial in missing)):
+            replies.update(found)
+        return replies
+
+    async def _single(self, question: Prepared, trial: int) -> dict[int, Reply]:
+        try:
+            return await self._request(question, (trial,))
+        except _Refused as error:
+            return {trial: Reply(f"{FAILED} {error}")}
+
+    async def _request(self, question: Prepared, trials: tuple[int, ...]) -> dict[int, Reply]:
+        """One request; the replies to ``trials``, or to the first of them. Raises _Refused for what can't be asked."""
+        body = dict(question.body)
+        if len(trials) > 1:
+            body["n"] = len(trials)
+        if question.seed is not None:
+            body["seed"] = question.seed + trials[0]
+        try:
+            async with self._in_flight:
+                self._seen.requests += 1
+                self._seen.together += len(trials) > 1
+                completion = await self._completion(body)
+        except (openai.OpenAIError, ValueError) as error:
+            self._asker.stop_if_fatal(error)
+            told = self._asker.connection.told(error)
+            if isinstance(error, _ONLY_THIS_ONE) or getattr(error, "status_code", None) == _TOO_LARGE:
+                raise _Refused(told) from error
+            return dict.fromkeys(trials, Reply(f"{FAILED} {type(error).__name__}: {told}"))
+        if completion.model:
+            self._seen.models.add(completion.model)
+        if completion.system_fingerprint:
+            self._seen.fingerprints.add(completion.system_fingerprint)
+        return dict(zip(trials, _replies_of(completion), strict=False))
+
+    async def _completion(self, body: Body) -> Any:
+        """What the server answers; a body that is none of a completion is asked for again, as a failure is."""
+        for attempt in range(self._asker.connection.retries + 1):
+            try:
+                completion = await self._client.chat.completions.create(**body)
+                if completion.choices:
+                    return completion
+                problem = ValueError("The server sent a completion without choices.")
+            except ValueError as error:  # no JSON
+                problem = ValueError(f"The server sent no completion ({error}).")
+            if attempt < self._asker.connection.retries:
+                await asyncio.sleep(min(_LONGEST_WAIT, 0.5 * 2**attempt))
+        raise problem
+
+
+class _Refused(Exception):
+    """The server can't answer this very request: it is too long, its n too large."""
+
+
+def _replies_of(completion: Any) -> Iterator[Reply]:
+    """The replies in the order of their indices."""
+    used = completion.usage
+    each = completion.choices
+    for choice in sorted(each, key=lambda choice: choice.index):
+        yield Reply(
+            _text(choice),
+            choice.finish_reason or "",
+            used.prompt_tokens if used else None,
+            used.completion_tokens // len(each) if used and used.completion_tokens is not None else None,
+        )
+
+
+def _text(choice: Any) -> str:
+    """What the model said. Nothing, where it stopped or ran out of tokens (in its thoughts, say), is an empty reply."""
+    finish, content = choice.finish_reason, choice.message.content
+    if finish == "content_filter":
+        return f"{FAILED} The server withheld the reply (finish_reason content_filter)."
+    if content is not None:
+        return str(content)
+    refusal = getattr(choice.message, "refusal", None)
+    if refusal:
+        return str(refusal)
+    return "" if finish in ("stop", "length") else f"{FAILED} No content, finish_reason {finish}."

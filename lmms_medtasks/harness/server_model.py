@@ -1,0 +1,310 @@
+"""``medtasks_server``: a model behind an OpenAI-compatible server (vLLM, SGLang, llama.cpp, hosted ones).
+
+What sets it apart from the harness's ``openai`` and ``async_openai``: a question is rendered and encoded once for
+all its trials, in threads, ahead of the requests; its trials are one request with ``n`` where the server draws
+independent replies by that; sampling settings that a checkpoint ships don't act on servers of a known kind; what the
+server is, what it serves and what it was sent stands in the result file.
+"""
+
+from __future__ import annotations
+
+import base64
+import math
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+import openai
+from lmms_eval.api.instance import GenerationResult, TokenCounts
+from loguru import logger
+from tqdm import tqdm
+
+from lmms_medtasks import pictures, png
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.harness import server_kinds
+from lmms_medtasks.harness.own_models import OwnModel, check_arguments, whole_number
+from lmms_medtasks.harness.server_asking import Asker, Connection, Prepared, Reply, Seen
+from lmms_medtasks.seeding import stable_seed
+
+ARGUMENTS = (
+    "model", "base_url", "api_key", "concurrency", "threads", "timeout", "retries", "seed", "kind", "many",
+)  # fmt: skip
+TRIAL = "__medtasks_trial__"
+"""A request whose ``metadata`` has this is the trial of that number; else trials are numbered as they come."""
+
+_PADDING = "__padding_only__"  # the harness's own mark of requests that only fill up a process's share
+_PROBE = "Reply with one word."
+_MANY = {"auto": None, "true": True, "false": False}
+
+
+class ServerModel(OwnModel):
+    """Arguments: ``model``, as the server names it; ``base_url``, which ends in /v1 as a rule; ``api_key`` (else
+    OPENAI_API_KEY); ``concurrency``, requests in flight; ``threads`` that render and encode pictures; ``timeout`` in
+    seconds and ``retries`` of a request; ``seed``, or "none" for a server that fails on seeds; ``kind`` of server
+    ("auto": as its list of models says); ``many``, whether trials are asked in one request ("auto": where the kind of
+    server draws independent replies by that, and a probe got two).
+
+    Raises UserError when the server can't be reached, refuses the key, does not serve the model, or refuses the
+    settings; nothing of any data is sent for that.
+    """
+
+    is_simple = False
+
+    def __init__(
+        self,
+        model: str = "",
+        base_url: str = "",
+        api_key: str | None = None,
+        concurrency: int = 64,
+        threads: int | None = None,
+        timeout: float = 600.0,
+        retries: int = 4,
+        seed: int | str | None = 0,
+        kind: str = "auto",
+        many: bool | str = "auto",
+        **kwargs: Any,
+    ) -> None:
+        super().__init__()
+        check_arguments(kwargs, ARGUMENTS)
+        if not model or urlsplit(str(base_url)).hostname is None:
+            raise UserError(
+                "The model medtasks_server needs the model's name and the server's address: --model_args "
+                f"model=NAME,base_url=http://127.0.0.1:8000/v1. Got model={model!r}, base_url={base_url!r}."
+            )
+        self.model_name = str(model)
+        self.seed = None if seed is None or str(seed).lower() == "none" else whole_number("seed", seed, 0)
+        self.threads = whole_number("threads", _default_threads() if threads is None else threads, 1)
+        self.concurrency = whole_number("concurrency", concurrency, 1)
+        self.connection = Connection(
+            str(base_url),
+            str(api_key or os.environ.get("OPENAI_API_KEY") or "none"),
+            _seconds(timeout),
+            whole_number("retries", retries, 0),
+        )
+        if str(many).lower() not in _MANY:
+            raise UserError(f"The model argument many must be auto, True or False, got {many!r}.")
+        self.client = openai.OpenAI(**self.connection.options())  # its base_url is what the model guard looks at
+        self._asker: Asker[_Question] = Asker(self.connection, self.concurrency, self.threads)
+        self._seen: dict[str, Seen] = {}
+        self.on_reply: Callable[[int, GenerationResult], None] | None = None
+        """Called with a request's place in the list and its reply as soon as that is there, before the call ends."""
+        self.serves = self._served()
+        owner = self.serves.get("owned_by")
+        self.kind = server_kinds.of_owner(owner) if kind == "auto" else server_kinds.named(str(kind))
+        self.version = self._version()
+        self._asker.most_together = math.inf if self._draws_many(_MANY[str(many).lower()]) else 1
+        if self.kind.name == "other":
+            logger.warning(
+                f"{base_url} does not say that it is a server of a known kind (owned_by: {owner!r}): temperature, "
+                "top_p and max_tokens are sent, and other sampling settings that its checkpoint ships may act. Give "
+                "kind=vllm, sglang or llamacpp if it is one of these."
+            )
+
+    def _served(self) -> dict[str, Any]:
+        """What the server's list says of the model; {} where there is no list."""
+        try:
+            listed = {each.id: each.model_dump() for each in self.client.models.list()}
+        except (openai.AuthenticationError, openai.PermissionDeniedError) as error:
+            self._asker.stop_if_fatal(error)
+            raise  # not reached: both are fatal before the first reply
+        except (openai.NotFoundError, openai.BadRequestError):
+            return {}
+        except (openai.OpenAIError, ValueError) as error:
+            raise self._unreachable(error) from error
+        if self.model_name not in listed:
+            shown = ", ".join(sorted(listed)[:20]) or "nothing"
+            raise UserError(
+                f"{self.connection.base_url} does not serve {self.model_name!r}, but: {shown}. Give model=NAME as it "
+                "names it."
+            )
+        return {name: listed[self.model_name].get(name) for name in ("id", "root", "owned_by", "max_model_len")}
+
+    def _unreachable(self, error: Exception) -> UserError:
+        return UserError(
+            f"{self.connection.base_url} does not answer as a server of models: {type(error).__name__}: "
+            f"{self.connection.told(error)} Compare base_url=… with where it listens (it ends in /v1 as a rule)."
+        )
+
+    def _version(self) -> str | None:
+        """What a vLLM server says of its version, None for others."""
+        if self.kind.name != "vllm":
+            return None
+        root = self.connection.base_url.rstrip("/").removesuffix("/v1")
+        try:
+            return str(httpx.get(f"{root}/version", timeout=10).raise_for_status().json()["version"])
+        except (httpx.HTTPError, ValueError, KeyError, TypeError):
+            return None
+
+    def _draws_many(self, wanted: bool | None) -> bool:
+        """Whether a question's trials are asked in one request: one probe with n = 2 tells whether the server takes it.
+
+        Raises UserError where it refuses the probe without n too: no question could be asked.
+        """
+        body = self._body({"temperature": 1.0, "max_new_tokens": 16}, [{"role": "user", "content": _PROBE}])
+        if self.seed is not None:
+            body["seed"] = self.seed
+        if self.kind.independent if wanted is None else wanted:
+            try:
+                return len(self.client.chat.completions.create(**body, n=2).choices or []) == 2
+            except (openai.BadRequestError, openai.UnprocessableEntityError):
+                pass
+            except (openai.OpenAIError, ValueError) as error:
+                self._asker.stop_if_fatal(error)
+                raise self._unreachable(error) from error
+        try:
+            self.client.chat.completions.create(**body)
+        except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
+            sent = ", ".join(sorted(_flat(body)))
+            raise UserError(
+                f"{self.connection.base_url} refuses a question with the settings that trials need ({sent}): "
+                f"{self.connection.told(error)} Give the model argument kind if the server is of another kind "
+                f"than {self.kind.name!r}."
+            ) from error
+        except (openai.OpenAIError, ValueError) as error:
+            self._asker.stop_if_fatal(error)
+            raise self._unreachable(error) from error
+        return False
+
+    def _body(self, settings: Mapping[str, Any], messages: list[dict[str, Any]]) -> dict[str, Any]:
+        return {"model": self.model_name, **server_kinds.sent(self.kind, settings), "messages": messages}
+
+    def generate_until(self, requests: list[Any]) -> list[Any]:
+        """The reply to each request, as the harness's ``GenerationResult``; "" for requests that only fill up."""
+        replies: list[Any] = [""] * len(requests)
+        questions = _questions(requests)
+        count = sum(len(each.places) for each in questions)
+        shown = tqdm(total=count, desc="Asking", disable=None if self.rank == 0 else True)
+
+        def finished(question: _Question, found: dict[int, Reply]) -> None:
+            for trial, place in question.places.items():
+                reply = found[trial if trial in found else min(found)]  # a greedy reply is that of all trials
+                counts = TokenCounts(input_tokens=reply.input_tokens, output_tokens=reply.output_tokens)
+                replies[place] = GenerationResult(reply.text, counts)
+                if self.on_reply is not None:
+                    self.on_reply(place, replies[place])
+            shown.update(len(question.places))
+
+        for task in dict.fromkeys(each.task for each in questions):
+            own = [each for each in questions if each.task == task]
+            if not own[0].samples and max(len(each.places) for each in own) > 1:
+                logger.info(f"{task}: temperature 0, so each question is asked once; its trials have that reply.")
+            seen = self._seen.setdefault(task, Seen())
+            self._asker.ask(own, self._prepare, finished, seen)
+            logger.info(
+                f"{task}: {seen.requests} requests ({seen.together} of them for several trials), {seen.failed} trials "
+                f"failed, {seen.cut} replies ended at the limit of tokens, {seen.empty} are empty."
+            )
+        shown.close()
+        return replies
+
+    def _prepare(self, question: _Question) -> Prepared:
+        """In a thread: render the question's pictures and encode them."""
+        _, to_messages, settings, doc_id, task, split = question.request.args
+        size = 0
+        messages = []
+        for message in to_messages(self.task_dict[task][split][doc_id]):
+            parts = [_part(each, task) for each in _content(message)]
+            size += sum(len(str(each.get("text") or each["image_url"]["url"])) for each in parts)
+            messages.append({"role": message["role"], "content": parts})
+        trials = tuple(sorted(question.places))
+        seed = None
+        if self.seed is not None:
+            # The last one of T trials has seed + T - 1, and some servers take 32 bits.
+            seed = stable_seed("server", task, doc_id, self.seed) % 2**31
+        return Prepared(self._body(settings, messages), trials if question.samples else trials[:1], seed, size)
+
+    def server_record(self, task: str, settings: Mapping[str, Any], repeats: int) -> dict[str, Any]:
+        """What stands in the result file of a task: what the server is, what it serves, what it was sent.
+
+        ``settings``: the task's ``generation_kwargs``. JSON-safe. Of several processes it is what this one saw.
+        """
+        seen = self._seen.get(task, Seen())
+        if not server_kinds.samples(settings):
+            trials = "asked once, temperature 0"
+        elif seen.together and repeats <= self._asker.most_together:
+            trials = "one request with n"
+        else:
+            trials = "one request each"
+        return {
+            "base_url": self.connection.base_url,
+            "kind": self.kind.name,
+            "version": self.version,
+            "serves": self.serves,
+            "answers_as": sorted(seen.models),
+            "fingerprints": sorted(seen.fingerprints),
+            "sent": _flat(server_kinds.sent(self.kind, settings)),
+            "not_sent": server_kinds.left_out(settings),
+            "trials": trials,
+            "seed": self.seed,
+            "pictures": "PNG",
+        }
+
+
+@dataclass
+class _Question:
+    """A question and the places in the list of requests of its trials, by their numbers."""
+
+    request: Any
+    places: dict[int, int] = field(default_factory=dict)
+
+    @property
+    def task(self) -> str:
+        return str(self.request.args[4])
+
+    @property
+    def samples(self) -> bool:
+        return server_kinds.samples(self.request.args[2])
+
+
+def _questions(requests: Sequence[Any]) -> list[_Question]:
+    """The questions of the requests. The harness names no trial: it gives the same request T times.
+
+    Copies of a request belong to its question too, but for those that only fill up a process's share.
+    """
+    found: dict[tuple[Any, ...], _Question] = {}
+    for place, request in enumerate(requests):
+        metadata = request.metadata or {}
+        if metadata.get(_PADDING):
+            continue
+        prompt, _, settings, doc_id, task, split = request.args
+        question = found.setdefault((task, split, doc_id, prompt, repr(settings)), _Question(request))
+        question.places[metadata.get(TRIAL, len(question.places))] = place
+    return list(found.values())
+
+
+def _content(message: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    content = message["content"]
+    return [{"type": "text", "text": content}] if isinstance(content, str) else list(content)
+
+
+def _part(part: Mapping[str, Any], task: str) -> dict[str, Any]:
+    """A part of a message in the server's form."""
+    if part["type"] == "text":
+        return {"type": "text", "text": part["text"]}
+    if part["type"] != "image":
+        raise UserError(f"{task} shows a {part['type']}; medtasks_server asks about pictures and text only.")
+    picture = part["url"]
+    if isinstance(picture, str | Path):
+        picture = {"path": str(picture)}
+    data = base64.b64encode(png.encoded(pictures.rgb8(pictures.opened(picture)))).decode("ascii")
+    return {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{data}"}}
+
+
+def _flat(body: Mapping[str, Any]) -> dict[str, Any]:
+    """What a request says beside its question, as the server sees it."""
+    own = {name: value for name, value in body.items() if name not in ("model", "messages", "extra_body")}
+    return {**own, **body.get("extra_body", {})}
+
+
+def _default_threads() -> int:
+    return min(8, max(2, (os.cpu_count() or 2) // 2))
+
+
+def _seconds(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
+        raise UserError(f"The model argument timeout must be a number of seconds above 0, got {value!r}.")
+    return float(value)

@@ -1,0 +1,86 @@
+"""medtasks_server in real runs: the same replies in one process and two, the record, and runs that end early."""
+
+import pytest
+
+from tests.stub_server import Answer, Server, Stub
+
+TASK = "medq_deg_l1"
+TORCHRUN = ("-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2", "-m", "lmms_eval")
+
+
+@pytest.fixture
+def stub():
+    served = Server(Stub())
+    yield served.stub
+    served.end()
+
+
+def arguments(stub, *more, tasks=TASK, limit=7, settings=""):
+    given = f"model=tiny,base_url={stub.url},retries=0{settings}"
+    return ("--model", "medtasks_server", "--model_args", given, "--tasks", tasks, "--limit", str(limit), *more)
+
+
+def trials(done, task=TASK):
+    return [row["filtered_resps"] for row in done.samples(task)]
+
+
+def test_replies_record_and_pictures_are_the_same_in_one_process_in_two_and_without_n(harness, stub):
+    tasks = f"{TASK},medq_deg_l0,med_cmr_mcq"
+    one = harness(*arguments(stub, tasks=tasks))
+    assert one.status == 0, one.printed[-3000:]
+    asked, stub.requests = stub.requests, []
+    assert len(asked) == 7 * 3 and sum("n" in body for body in asked) == 14
+    two = harness(*arguments(stub, tasks=tasks), launcher=TORCHRUN)
+    assert two.status == 0, two.printed[-3000:]
+    assert sorted(map(str, stub.requests)) == sorted(map(str, asked))  # the padding of the second process is not asked
+    stub.requests = []
+    apart = harness(*arguments(stub, tasks=tasks, settings=",many=False"))
+    assert len(stub.requests) == 7 * (3 + 3 + 1)
+    for task in tasks.split(","):
+        assert trials(one, task) == trials(two, task) == trials(apart, task)
+        assert one.run.tasks[task] == two.run.tasks[task] == apart.run.tasks[task]
+    assert one.run.tasks[TASK]["identical_trials,trials"] < 1
+
+    record = one.run.content["configs"][TASK]["metadata"]["server"]
+    assert (record["kind"], record["version"], record["seed"]) == ("vllm", "0.0.stub", 0)
+    assert record["serves"]["id"] == "tiny" and record["answers_as"] == ["tiny"]
+    assert record["trials"] == "one request with n"
+    assert record["sent"] == {
+        "temperature": 1.0, "top_p": 1.0, "max_tokens": 512, "top_k": -1, "min_p": 0.0, "repetition_penalty": 1.0,
+    }  # fmt: skip
+    greedy = one.run.content["configs"]["med_cmr_mcq"]["metadata"]["server"]
+    assert greedy["trials"] == "asked once, temperature 0" and greedy["sent"]["temperature"] == 0.0
+    assert apart.run.content["configs"][TASK]["metadata"]["server"]["trials"] == "one request each"
+
+
+def test_a_run_whose_server_fails_ends_early_and_says_why(harness, stub):
+    stub.rule = lambda body: None if isinstance(body["messages"][0]["content"], str) else Answer(500, "out of memory")
+    done = harness("run", *arguments(stub, limit=100), launcher=("-m", "lmms_medtasks"))
+    assert done.status == 1
+    assert "20 questions in a row got no reply" in done.printed and "out of memory" in done.printed
+    assert "Traceback" not in done.printed
+    assert len(stub.requests) < 100
+
+
+def test_a_wrong_key_and_an_unknown_model_are_one_message(harness, stub):
+    stub.key = "right"
+    done = harness(*arguments(stub), OPENAI_API_KEY="wrong")
+    assert done.status == 1 and "The server refuses the key." in done.printed and "Traceback" not in done.printed
+    done = harness(*arguments(stub), OPENAI_API_KEY="right")
+    assert done.status == 0, done.printed[-3000:]
+    done = harness(*arguments(stub, settings=",model=other"), OPENAI_API_KEY="right")
+    assert done.status == 1 and "does not serve 'other', but: tiny" in done.printed
+    assert "Traceback" not in done.printed
+
+
+def test_data_under_terms_is_kept_from_a_host_that_is_not_private(harness, stub, monkeypatch):
+    for name in ("http_proxy", "https_proxy", "all_proxy"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.upper(), raising=False)
+    done = harness(*arguments(stub, tasks="sure_mimic_age", limit=2))
+    assert done.status == 0, done.printed[-3000:]
+    stub.requests = []
+    # Loopback through a proxy, which would see it, is not this machine.
+    done = harness(*arguments(stub, tasks="sure_mimic_age", limit=2), http_proxy=stub.url, no_proxy="")
+    assert done.status == 1 and "Nothing was sent" in done.printed
+    assert not stub.requests
