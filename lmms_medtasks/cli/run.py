@@ -7,8 +7,10 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Mapping
 from datetime import datetime, timezone
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated
 
 import typer
@@ -28,37 +30,43 @@ def register(app: typer.Typer) -> None:
 def run(
     context: typer.Context,
     processes: Annotated[int, typer.Option(help="Processes to spread the questions over, a GPU each.", min=1)] = 1,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Ask all anew, also what a run that was cut off left.")
+    ] = False,
 ) -> None:
     """Run lmms-eval with the arguments given, and fail when it failed.
 
     All other arguments go to lmms-eval as they are. Where none is given, --output_path becomes a new folder in runs/,
     and samples are logged. lmms-eval exits with status 0 when an evaluation failed; this command exits with 1 then, or
-    when the result of a task that was asked for is missing or incomplete.
+    when the result of a task that was asked for is missing or incomplete. A run that was cut off goes on where it
+    stopped when the same command is given again.
     """
     if importlib.util.find_spec("lmms_eval") is None:
         raise UserError("lmms-eval is not installed in this environment. Install it: pip install lmms-eval.")
+    from lmms_medtasks.harness import journal
+
     arguments = list(context.args)
     tasks = _checked_tasks(arguments)
     output = _output_folder(arguments)
     before = results.files(output)
-    status = _ended(_command(arguments, processes))
-    fresh = sorted(results.files(output) - before)
-    runs = [results.read(path) for path in fresh]
+    status = _ended(_command(arguments, processes), {journal.VARIABLE: journal.FRESH} if fresh else {})
+    written = sorted(results.files(output) - before)
+    runs = [results.read(path) for path in written]
     missing = results.problems(runs, tasks or ["*"])
-    for path in fresh:
+    for path in written:
         typer.echo(f"Results: {path}", err=True)
     if status == 0 and not missing:
         return
-    for each in missing if fresh else [f"The evaluation failed: no result file in {output}."]:
+    for each in missing if written else [f"The evaluation failed: no result file in {output}."]:
         typer.echo(f"lmms-medtasks: {each}", err=True)
     raise typer.Exit(status if status not in (0, None) else 1)
 
 
-def _ended(command: list[str]) -> int:
+def _ended(command: list[str], variables: Mapping[str, str] = MappingProxyType({})) -> int:
     """The exit status of ``command``. Ctrl-C reaches it from the terminal too: it is waited for, not killed."""
     before = signal.signal(signal.SIGINT, lambda *_: None)
     try:
-        return subprocess.run(command, check=False).returncode
+        return subprocess.run(command, check=False, env={**os.environ, **variables}).returncode
     finally:
         signal.signal(signal.SIGINT, before)
 
