@@ -77,8 +77,12 @@ def kept(lm: Any, tasks: Iterable[Any], arguments: Mapping[str, Any]) -> Iterato
             return journal.replies(original, requests)
         return list(original(requests))
 
-    with calls._replaced(lm, "generate_until", generate_until):
-        yield
+    try:
+        with calls._replaced(lm, "generate_until", generate_until):
+            yield
+    except BaseException:
+        journal.cut_off()
+        raise
     journal.finished()
 
 
@@ -148,6 +152,10 @@ class _Journal:
         """The harness has its numbers; it writes its results after this: what is kept goes when the process ends."""
         if self._opened:
             atexit.register(self._remove)
+
+    def cut_off(self) -> None:
+        """The run has failed in this process: what is kept stays."""
+        self._folder.close(remove=False)
 
     def _open(self) -> None:
         """Read what is known. At the first call, when the harness has joined the processes."""

@@ -29,14 +29,14 @@ def _digest(content):
 
 class CountingRunner(lmms):
     """Arguments: ``pretrained``, whatever; ``log``, the folder of what was asked, a file a process; ``pause``, seconds
-    a request takes; ``sharded=True``: processes meet in every request; ``away``, a file: while it is there, every
+    a request takes; ``sharded=True``: processes meet in every request; ``outage``, a file: while it is there, every
     other question fails."""
 
     device = torch.device("cpu")
 
-    def __init__(self, pretrained="", log="", pause=0.0, batch_size=1, sharded=False, away="", **kwargs):
+    def __init__(self, pretrained="", log="", pause=0.0, batch_size=1, sharded=False, outage="", **kwargs):
         super().__init__()
-        self.batch_size, self.sharded, self.away = int(batch_size), sharded, Path(away or "none")
+        self.batch_size, self.sharded, self.outage = int(batch_size), sharded, Path(outage or "none")
         self.pause = float(pause)
         self.log = (Path(log) / f"{os.getpid()}.jsonl").open("a", encoding="utf-8", buffering=1)
 
@@ -58,9 +58,9 @@ class CountingRunner(lmms):
         copied = "__padding_only__" in request.metadata
         self.log.write(json.dumps({"task": task, "question": number, "copied": copied}) + "\n")
         time.sleep(self.pause)
-        if self.sharded:
+        if self.sharded and self._world_size > 1:
             torch.distributed.all_reduce(torch.ones(1))
-        if self.away.is_file() and number % 2:
+        if self.outage.is_file() and number % 2:
             return FAILED
         shown = [_digest(each.tobytes()) for each in pictures]
         text = f"{shown} {_digest(prompt.encode())} {sorted(settings.items())} {torch.rand(1).item()}"
