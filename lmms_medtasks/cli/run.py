@@ -9,8 +9,10 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Mapping
 from datetime import datetime, timezone
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated
 
 import typer
@@ -41,18 +43,24 @@ def run(
     estimate_questions: Annotated[int, typer.Option(help="Questions of each task for --estimate.", min=1)] = QUESTIONS,
     price_in: Annotated[float | None, typer.Option(help="For --estimate: price of a million tokens read.")] = None,
     price_out: Annotated[float | None, typer.Option(help="For --estimate: price of a million tokens written.")] = None,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Ask all anew, also what a run that was cut off left.")
+    ] = False,
 ) -> None:
     """Run lmms-eval with the arguments given, and fail when it failed.
 
     All other arguments go to lmms-eval as they are. Where none is given, --output_path becomes a new folder in runs/,
     and samples are logged. lmms-eval exits with status 0 when an evaluation failed; this command exits with 1 then, or
-    when the result of a task that was asked for is missing or incomplete.
+    when the result of a task that was asked for is missing or incomplete. A run that was cut off goes on where it
+    stopped when the same command is given again.
 
     With --estimate the first questions of each task are asked, their results thrown away, and what the full run would
     take is printed: requests, pictures, tokens, time and, with prices, cost.
     """
     if importlib.util.find_spec("lmms_eval") is None:
         raise UserError("lmms-eval is not installed in this environment. Install it: pip install lmms-eval.")
+    from lmms_medtasks.harness import journal
+
     arguments = list(context.args)
     tasks = _checked_tasks(arguments)
     prices = (price_in, price_out)
@@ -63,15 +71,15 @@ def run(
         raise UserError("--price-in and --price-out are for --estimate.")
     output = _output_folder(arguments)
     before = results.files(output)
-    status = _ended(_command(arguments, processes))
-    fresh = sorted(results.files(output) - before)
-    runs = [results.read(path) for path in fresh]
+    status = _ended(_command(arguments, processes), {journal.VARIABLE: journal.FRESH} if fresh else {})
+    written = sorted(results.files(output) - before)
+    runs = [results.read(path) for path in written]
     missing = results.problems(runs, tasks or ["*"])
-    for path in fresh:
+    for path in written:
         typer.echo(f"Results: {path}", err=True)
     if status == 0 and not missing:
         return
-    if not fresh:
+    if not written:
         missing = [] if status in _TOLD else [f"The evaluation failed: no result file in {output}."]
     for each in missing:
         typer.echo(f"lmms-medtasks: {each}", err=True)
@@ -96,7 +104,7 @@ def _estimate(arguments: list[str], processes: int, asked: int, prices: tuple[fl
         started = time.perf_counter()
         # The last --output_path counts.
         command = _command([*arguments, *limit, "--output_path", str(folder)], processes)
-        status = _ended(command, {**os.environ, **own})
+        status = _ended(command, own)
         wall = time.perf_counter() - started
         runs = [results.read(path) for path in sorted(results.files(folder))]
         if status or not runs:
@@ -109,14 +117,11 @@ def _estimate(arguments: list[str], processes: int, asked: int, prices: tuple[fl
             typer.echo(line)
 
 
-def _ended(command: list[str], environment: dict[str, str] | None = None) -> int:
-    """The exit status of ``command``. ``environment``: this process's unless given.
-
-    Ctrl-C reaches it from the terminal too: it is waited for, not killed.
-    """
+def _ended(command: list[str], variables: Mapping[str, str] = MappingProxyType({})) -> int:
+    """The exit status of ``command``. Ctrl-C reaches it from the terminal too: it is waited for, not killed."""
     before = signal.signal(signal.SIGINT, lambda *_: None)
     try:
-        return subprocess.run(command, check=False, env=environment).returncode
+        return subprocess.run(command, check=False, env={**os.environ, **variables}).returncode
     finally:
         signal.signal(signal.SIGINT, before)
 

@@ -5,7 +5,8 @@ of a third party is kept from data whose terms forbid that (:mod:`lmms_medtasks.
 would not show our pictures is refused, and an adapter's runner that re-encodes pictures is named. While it runs, the
 model gets the requests of one task a call (:mod:`lmms_medtasks.harness.calls`), sampling settings that the checkpoint
 ships are set aside for the tasks that sample where they can be reached (:mod:`lmms_medtasks.harness.sampling`), and
-open answers are judged between generation and scoring (:mod:`lmms_medtasks.harness.judging_stage`).
+open answers are judged between generation and scoring (:mod:`lmms_medtasks.harness.judging_stage`). Replies are kept
+until the run is finished (:mod:`lmms_medtasks.harness.journal`).
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from lmms_medtasks.errors import UserError, user_errors
-from lmms_medtasks.harness import call_times, calls, runners
+from lmms_medtasks.harness import call_times, calls, journal, runners
 
 _MARK = "_lmms_medtasks_joined"
 
@@ -44,6 +45,7 @@ def join_evaluator(module: Any) -> None:
             _check_pictures(tasks)
             _note_encoding(lm, tasks)
             with (
+                journal.kept(lm, [task for task in _tasks(tasks) if _is_ours(task.config)], named),
                 call_times.noted(lm, list(_tasks(tasks))),
                 _one_task_a_call(lm, tasks),
                 Stage(_tasks(tasks)) as judging,

@@ -14,7 +14,8 @@ _LOSSLESS = {"", "PNG"}
 
 @functools.cache
 def table() -> dict[str, dict[str, str]]:
-    """``runners.yaml``: what is known of each module, under "lossy", "chosen_by_variable", "servers" and "clean"."""
+    """``runners.yaml``: what is known of each module, under "lossy", "chosen_by_variable", "servers", "clean" and
+    "one_call"."""
     import yaml
 
     return yaml.safe_load(importlib.resources.files(__package__).joinpath("runners.yaml").read_text("utf-8"))
@@ -51,6 +52,12 @@ def server(name: str) -> str | None:
     if not name.startswith("lmms_eval.models."):
         return None
     return table()["servers"].get(".".join(name.split(".")[-2:]))
+
+
+def wants_one_call(lm: Any) -> bool:
+    """Whether a runner, or one that it is derived from, must get all requests of a task in one call."""
+    listed = table()["one_call"]
+    return any(".".join(each.__module__.split(".")[-2:]) in listed for each in type(lm).__mro__)
 
 
 def kind(model_name: str | None, force_simple: bool) -> str | None:

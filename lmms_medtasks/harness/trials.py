@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Iterable
 from typing import Any
 
@@ -21,17 +22,25 @@ class TrialSeeder:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._calls: dict[str, int] = {}
+        self._told: dict[str, deque[int]] = {}
 
     def reset(self, ids: Iterable[str]) -> None:
         """Forget the trials of these questions: a new run of them starts."""
         with self._lock:
             for each in ids:
                 self._calls.pop(each, None)
+                self._told.pop(each, None)
+
+    def expect(self, question_id: str, trials: Iterable[int]) -> None:
+        """Let the question's next trials have these numbers: others are known from a run that was cut off."""
+        with self._lock:
+            self._told[question_id] = deque(trials)
 
     def next_seed(self, question_id: str, seed: int = 0) -> int:
         """The seed of the question's next trial: a function of its id, the trial's number and ``seed`` alone."""
         with self._lock:
-            trial = self._calls.get(question_id, 0)
+            told = self._told.get(question_id)
+            trial = told.popleft() if told else self._calls.get(question_id, 0)
             self._calls[question_id] = trial + 1
         return stable_seed("trial", question_id, trial, seed)
 
@@ -47,7 +56,8 @@ class RenderedParameters:
     """The parameters with which each question's pictures were degraded, from rendering to scoring in one process.
 
     The harness scores a question in the process that rendered it, and gives the scoring hook no picture to draw the
-    parameters from again. Replies from a response cache are scored without rendering: there is nothing to tell then.
+    parameters from again. Replies from a response cache are scored without rendering: there is nothing to tell then. A
+    journal of replies (:mod:`lmms_medtasks.harness.journal`) keeps them beside each reply.
     """
 
     def __init__(self) -> None:
@@ -70,3 +80,8 @@ class RenderedParameters:
         with self._lock:
             found = self._by_question.get(question_id, {})
             return [found[number] for number in sorted(found)]
+
+    def numbered(self, question_id: str) -> dict[int, dict[str, Any]]:
+        """The same by the pictures' numbers."""
+        with self._lock:
+            return dict(self._by_question.get(question_id, {}))

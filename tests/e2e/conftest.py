@@ -63,17 +63,34 @@ def harness(tmp_path, request):
     return call
 
 
+def _runner(name: str, folder: Path) -> str:
+    """A folder for PYTHONPATH with which the harness knows the runner in ``NAME.py`` as a model of that name."""
+    shutil.copy(Path(__file__).with_name(f"{name}.py"), folder)
+    metadata = folder / f"{name}-0.dist-info"
+    metadata.mkdir()
+    dashed = name.replace("_", "-")
+    (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {dashed}\nVersion: 0\n", "utf-8")
+    (metadata / "entry_points.txt").write_text(f"[lmms_eval.models]\n{name} = {name}:register\n", "utf-8")
+    return str(folder)
+
+
 @pytest.fixture(scope="session")
 def batch_runner(tmp_path_factory) -> str:
     """A folder for PYTHONPATH with which the harness knows ``batch_runner.py`` as a model."""
-    folder = tmp_path_factory.mktemp("batch_runner")
-    shutil.copy(Path(__file__).with_name("batch_runner.py"), folder)
-    metadata = folder / "batch_runner-0.dist-info"
-    metadata.mkdir()
-    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: batch-runner\nVersion: 0\n", "utf-8")
-    points = "[lmms_eval.models]\nbatch_runner = batch_runner:register\n"
-    (metadata / "entry_points.txt").write_text(points, "utf-8")
-    return str(folder)
+    return _runner("batch_runner", tmp_path_factory.mktemp("batch_runner"))
+
+
+@pytest.fixture(scope="session")
+def killed_runs(tmp_path_factory):
+    """The process of ``killed_runs.py``, which knows ``counting_runner.py`` as a model."""
+    folder = tmp_path_factory.mktemp("killed_runs")
+    path = os.pathsep.join(filter(None, [_runner("counting_runner", folder), os.environ.get("PYTHONPATH")]))
+    program = [sys.executable, str(Path(__file__).with_name("killed_runs.py"))]
+    environment = {**os.environ, **QUIET, "PYTHONPATH": path, "HF_HOME": str(folder / "hf")}
+    with subprocess.Popen(program, stdin=-1, stdout=-1, text=True, env=environment) as process:
+        assert process.stdout.readline() == "ready\n"
+        yield process
+        process.stdin.close()
 
 
 def _tokenizer(special: list[str], **options):

@@ -1,0 +1,361 @@
+"""A journal of finished replies: the same command started again after a kill goes on where it stopped.
+
+The model gets a task's requests in slices, of whole batches and about a minute's work each, and the replies of a slice
+are written down before the next one is asked: a kill loses one slice. A reply is given back only where everything that
+decides it is as it was (:mod:`lmms_medtasks.harness.reply_keys`); else its question is asked anew. A reply that stands
+for a failed request is not kept. What a runner must get in one call (``one_call`` in ``runners.yaml``) is kept by task.
+
+Trials have the numbers that they would have had: the seeds of those that are asked do not move
+(:class:`lmms_medtasks.harness.trials.TrialSeeder`). At batch size 1 the replies are those of a run that was not cut
+off; in larger batches the requests of a batch are others, which can move a reply as another batch size can.
+
+All processes of a run are called as often as each other, with as many requests: the parts of a sharded model meet in
+every batch. Where one lacks fewer replies than another, copies of its last request fill it up. Each reads the files of
+all, so that a command can go on with another number of processes. Requests that are padding already get the reply of
+the request that they are copies of.
+
+When the command has written its results, its journal is removed, unless requests failed: then the same command asks
+those again. ``MEDTASKS_JOURNAL=fresh`` throws away what is there, ``MEDTASKS_JOURNAL=off`` keeps nothing. A library's
+user, whose model's name and arguments are not known here, has no journal; nor has a run of several processes with
+``--use_cache``, whose processes need not be called alike.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import functools
+import math
+import os
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lmms_medtasks.data import store
+from lmms_medtasks.errors import unknown
+from lmms_medtasks.harness import calls, hooks, reply_keys, runners
+from lmms_medtasks.harness.journal_files import Busy, JournalFolder
+from lmms_medtasks.parsing import replies as reply_texts
+from lmms_medtasks.progress import say
+
+VARIABLE = "MEDTASKS_JOURNAL"
+KEEP, FRESH, OFF = "keep", "fresh", "off"
+
+_BATCHES = 16
+_SECONDS = 60.0
+"""The first slice has 16 batches; the next ones are as large as takes about a minute."""
+_PADDING = "__padding_only__"  # the harness's own mark
+
+
+@contextlib.contextmanager
+def kept(lm: Any, tasks: Iterable[Any], arguments: Mapping[str, Any]) -> Iterator[None]:
+    """Keep the replies of ``lm`` to these tasks, and give back those that are known, until the end.
+
+    ``tasks``: ours, of the harness's classes, the same on every process. ``arguments``: what the harness's ``evaluate``
+    was given, by name. Within this, each call of ``generate_until`` has requests of one task only.
+
+    Raises UserError for a value of ``MEDTASKS_JOURNAL`` that there is none of.
+    """
+    mode = os.environ.get(VARIABLE, "") or KEEP
+    if mode not in (KEEP, FRESH, OFF):
+        raise unknown("value", mode, (KEEP, FRESH, OFF), VARIABLE)
+    own = {str(task.config.task): task for task in tasks}
+    options = arguments.get("cli_args")
+    many_with_cache = arguments.get("response_cache") is not None and _ranks() > 1
+    original = getattr(lm, "generate_until", None)
+    if mode == OFF or not own or not getattr(options, "model", None) or many_with_cache or not callable(original):
+        yield
+        return
+    journal = _Journal(lm, own, arguments, mode == FRESH)
+
+    @functools.wraps(original)
+    def generate_until(requests: list[Any]) -> list[Any]:
+        if requests and requests[0].task_name in own and requests[0].request_type == "generate_until":
+            return journal.replies(original, requests)
+        return list(original(requests))
+
+    try:
+        with calls._replaced(lm, "generate_until", generate_until):
+            yield
+    except BaseException:
+        journal.cut_off()
+        raise
+    journal.finished()
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """A request that is not padding: its place in the call, its reply's key, its question and the trial's number."""
+
+    place: int
+    key: str
+    question: str
+    trial: int
+
+
+class _Journal:
+    def __init__(self, lm: Any, tasks: Mapping[str, Any], arguments: Mapping[str, Any], fresh: bool) -> None:
+        self._lm, self._tasks, self._fresh = lm, tasks, fresh
+        self._options = arguments["cli_args"]
+        limits = arguments.get("limit"), arguments.get("offset")
+        command = reply_keys.of_command(lm, self._options, list(tasks), *limits)
+        self._folder = JournalFolder(store.home() / "journal" / command)
+        self._rank = int(os.environ.get("RANK", "0"))
+        self._known: dict[str, Mapping[str, Any]] = {}
+        self._of_task: Counter[str] = Counter()
+        self._model = ""
+        self._opened = self._writes = False
+        self._met: Counter[tuple[str, Any]] = Counter()  # trials of a question of a task so far
+        self._seeded: Counter[str] = Counter()  # trials of a question that were seeded in earlier calls
+        self._batch = self._unit = _number(lm, "batch_size")
+        at_once = max(self._batch, *(_number(lm, name) for name in ("num_concurrent", "concurrency")))
+        self._settled = runners.wants_one_call(lm)
+        self._size = 0 if self._settled else _BATCHES * at_once
+        self._results_before = _results(self._options)
+
+    def replies(self, original: Any, requests: Sequence[Any]) -> list[Any]:
+        """The replies to a call's requests of one task, in their order; those that are missing are asked."""
+        self._open()
+        task = requests[0].task_name
+        asked = list(self._keyed(task, requests))
+        missing = [each for each in asked if each.key not in self._known]
+        self._tell(task, len(missing), len(asked))
+        found: list[Any] = [None] * len(requests)
+        for each in asked:
+            if each.key in self._known:
+                found[each.place] = self._given_back(each)
+        # A process without a question of the task has padding only, and asks that.
+        places = [each.place for each in missing] if asked else list(range(len(requests)))
+        # No slice ends between the trials of a question.
+        self._unit = math.lcm(self._batch, int(requests[0].repeats or 1))
+        for done, size in self._slices(len(places)):
+            own, trials = places[done : done + size], missing[done : done + size]
+            self._expect(task, trials)
+            filler = [calls._copy(requests[-1]) for _ in range(size - len(own))]
+            began = time.monotonic()
+            answers = original([*(requests[place] for place in own), *filler])
+            answers = calls._counted(answers, size, task, self._lm)
+            for place, reply in zip(own, answers, strict=False):
+                found[place] = reply
+            self._keep(task, [(each, found[each.place]) for each in trials])
+            self._adapt(size, time.monotonic() - began)
+        if asked:
+            last, taken = found[asked[-1].place], {each.place for each in asked}
+            found = [reply if place in taken else last for place, reply in enumerate(found)]
+        self._count_seeded(task, asked)
+        return found
+
+    def finished(self) -> None:
+        """The harness has its numbers; it writes its results after this: what is kept goes when the process ends."""
+        if self._opened:
+            atexit.register(self._remove)
+
+    def cut_off(self) -> None:
+        """The run has failed in this process: what is kept stays."""
+        self._folder.close(remove=False)
+
+    def _open(self) -> None:
+        """Read what is known. At the first call, when the harness has joined the processes."""
+        if self._opened:
+            return
+        self._opened = True
+        names, why = None, ""
+        if self._rank == 0:
+            try:
+                names = self._folder.begin(self._fresh)
+            except Busy:
+                why = "the same command is running; two would mix. This one can't be resumed."
+            except OSError as error:
+                why = f"{self._folder.path} can't be written: {error}. This run can't be resumed."
+        names, why = _gathered((names, why))[0]
+        if names is None:
+            if self._rank == 0:
+                say(f"lmms-medtasks: replies are not kept: {why}")
+            return
+        try:
+            lines = self._folder.join(names[0], names[1], self._rank)
+            self._writes = True
+        except OSError as error:
+            self._stop_writing(error)
+            return
+        self._model = reply_keys.of_model(self._lm, self._options)
+        for line in lines:
+            if "reply" in line:
+                self._known[str(line["key"])] = line
+        self._of_task.update(str(line.get("task")) for line in self._known.values())
+
+    def _keyed(self, task: str, requests: Sequence[Any]) -> Iterator[_Asked]:
+        settings = reply_keys.of_task(self._tasks[task])
+        splits: dict[str, Any] = {}
+        documents: dict[Any, tuple[str, str]] = {}
+        for place, request in enumerate(requests):
+            if (request.metadata or {}).get(_PADDING):
+                continue
+            split, number = request.args[-1], request.doc_id
+            if split not in splits:
+                splits[split] = reply_keys.raw_rows(self._lm.task_dict[task][split])
+            if (split, number) not in documents:
+                shown, question = reply_keys.of_document(splits[split], number)
+                generation = [each for each in request.args if isinstance(each, dict)]
+                parts = [self._model, settings, task, split, question, shown, request.args[0], generation]
+                documents[split, number] = reply_keys.digest(parts), question
+            key, question = documents[split, number]
+            trial = self._met[task, (split, number)]
+            self._met[task, (split, number)] += 1
+            yield _Asked(place, f"{key}.{trial}", question, trial)
+
+    def _tell(self, task: str, missing: int, asked: int) -> None:
+        counts = _gathered((asked - missing, asked, self._of_task.get(task, 0)))
+        known, total = sum(each[0] for each in counts), sum(each[1] for each in counts)
+        if self._rank == 0 and known:
+            say(f"lmms-medtasks: {task}: {known} of {total} replies are known from a run that was cut off.")
+        elif self._rank == 0 and any(each[2] for each in counts):
+            say(
+                f"lmms-medtasks: {task}: a run that was cut off left replies, but of another model, prompt, picture, "
+                "setting or version. All questions are asked anew."
+            )
+
+    def _given_back(self, asked: _Asked) -> Any:
+        line = self._known[asked.key]
+        for number, parameters in line.get("parameters", {}).items():
+            hooks.RENDERED.put(asked.question, int(number), parameters)
+        return _unpacked(line["reply"])
+
+    def _slices(self, own: int) -> Iterator[tuple[int, int]]:
+        """Where the next call's requests begin, and how many they are: for the process that has the most to ask."""
+        most = max(_gathered(own))
+        done = 0
+        while done < most:
+            size = min(self._whole(self._size) if self._size else most, most - done)
+            yield done, size
+            done += size
+
+    def _whole(self, size: float) -> int:
+        return max(1, math.ceil(size / self._unit)) * self._unit
+
+    def _adapt(self, size: int, seconds: float) -> None:
+        """Let slices grow to about a minute's work, alike on all processes."""
+        if self._settled or size < self._size:
+            return
+        slowest = max(_gathered(seconds))
+        self._size = self._whole(size * min(4.0, _SECONDS / max(slowest, 1e-3)))
+        self._settled = slowest >= _SECONDS / 2
+
+    def _expect(self, task: str, trials: Iterable[_Asked]) -> None:
+        """Tell the hook that seeds which trials of each question it is about to seed."""
+        if not self._seeds(task):
+            return
+        numbers = defaultdict(list)
+        for each in trials:
+            numbers[each.question].append(self._seeded[each.question] + each.trial)
+        for question, own in numbers.items():
+            hooks.TRIALS.expect(question, own)
+
+    def _count_seeded(self, task: str, asked: Iterable[_Asked]) -> None:
+        # Tasks of one run may have questions of the same id: the hook counts on.
+        if self._seeds(task):
+            self._seeded.update(each.question for each in asked)
+
+    def _seeds(self, task: str) -> bool:
+        settings = getattr(self._tasks[task], "lmms_eval_specific_kwargs", None) or {}
+        return bool(settings.get("seed_trials"))
+
+    def _keep(self, task: str, replied: Iterable[tuple[_Asked, Any]]) -> None:
+        if not self._writes:
+            return
+        lines = []
+        for each, reply in replied:
+            line = {"key": each.key, "task": task, **_packed(reply)}
+            drawn = hooks.RENDERED.numbered(each.question)
+            lines.append({**line, "parameters": drawn} if drawn and "reply" in line else line)
+        try:
+            self._folder.append(lines)
+        except (OSError, TypeError, ValueError) as error:
+            self._stop_writing(error)
+
+    def _stop_writing(self, error: Exception) -> None:
+        self._writes = False
+        say(
+            f"lmms-medtasks: replies are not kept from here on: {error} ({self._folder.path}). The run goes on. If it "
+            "is cut off, the same command asks them again."
+        )
+
+    def _remove(self) -> None:
+        written = _results(self._options)
+        has_results = written is None or self._results_before is None or bool(written - self._results_before)
+        if self._rank > 0:
+            self._folder.close(remove=os.environ.get("LOCAL_RANK") == "0" and self._folder.is_left())
+            return
+        failed: set[str] = set()
+        for line in self._folder.asked_now():
+            failed.add(str(line["key"])) if line.get("failed") else failed.discard(str(line["key"]))
+        if failed and has_results:
+            say(
+                f"lmms-medtasks: {len(failed)} requests failed. The same command asks only those again; "
+                f"lmms-medtasks run --fresh (or {VARIABLE}={FRESH}) asks all."
+            )
+        self._folder.close(remove=has_results and not failed)
+
+
+def _number(lm: Any, name: str) -> int:
+    """A number that a runner says of itself, 1 where it says none ("auto")."""
+    try:
+        return max(1, int(getattr(lm, name, 1)))
+    except (TypeError, ValueError, NotImplementedError):
+        return 1
+
+
+def _packed(reply: Any) -> dict[str, Any]:
+    """A reply as it stands in a line; the mark of a failure for one that stands for a failed request."""
+    from lmms_eval.api.instance import GenerationResult, TokenCounts
+
+    text, tokens = reply, None
+    if isinstance(reply, GenerationResult):
+        counts = reply.token_counts
+        text, tokens = reply.text, None if counts is None else counts.to_dict()
+        packed: Any = {"text": text, "tokens": tokens}
+    elif isinstance(reply, tuple) and len(reply) == 2 and isinstance(reply[0], str):
+        text, more = reply
+        packed = {"text": text, "more": more.to_dict() if isinstance(more, TokenCounts) else more}
+    else:
+        packed = reply
+    if not isinstance(text, str) or reply_texts.is_failed_request(text):
+        return {"failed": True}
+    return {"reply": packed}
+
+
+def _unpacked(packed: Any) -> Any:
+    from lmms_eval.api.instance import GenerationResult, TokenCounts
+
+    if isinstance(packed, str):
+        return packed
+    if "more" in packed:
+        return packed["text"], packed["more"]
+    tokens = packed["tokens"]
+    return GenerationResult(packed["text"], None if tokens is None else TokenCounts(**tokens))
+
+
+def _results(options: Any) -> set[Path] | None:
+    """The result files where the command writes its results; None where it writes none."""
+    from lmms_medtasks.samples import result_files
+
+    given = getattr(options, "output_path", None)
+    return result_files.files(Path(given)) if given else None
+
+
+def _ranks() -> int:
+    return int(os.environ.get("WORLD_SIZE", "1"))
+
+
+def _gathered(value: Any) -> list[Any]:
+    """What each process says, in their order; all must ask."""
+    from torch import distributed
+
+    if _ranks() == 1 or not (distributed.is_available() and distributed.is_initialized()):
+        return [value]
+    values: list[Any] = [None] * distributed.get_world_size()
+    distributed.all_gather_object(values, value)
+    return values

@@ -1,0 +1,141 @@
+"""The files of a journal of replies: ``MEDTASKS_HOME/journal/<command>/``, one file a process and start of the command.
+
+Only the user can read them: a reply may repeat data whose terms keep it on this machine. A line is a JSON object with
+the reply's key, its task's name and the reply; prompts and pictures are not in it. A line that a kill cut is skipped.
+
+The folder belongs to one start of the command at a time, which its first process locks. That process gives a journal
+its name when the command is first started (``token``), and all others, also those on machines with a folder of their
+own, look for files of that name only: what is left of a journal that was finished or thrown away is removed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import secrets
+import shutil
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+_TOKEN, _LOCK = "token", "lock"
+_FORGOTTEN = 30 * 24 * 3600.0
+"""Seconds after which the journal of a command that nobody started again is removed."""
+
+Line = Mapping[str, Any]
+
+
+class Busy(Exception):
+    """Another process holds the folder: the same command is running."""
+
+
+class JournalFolder:
+    """The folder of one command's journal. Methods raise OSError where it can't be read or written."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._lock: int | None = None
+        self._own: int | None = None
+        self._session = ""
+
+    def begin(self, fresh: bool) -> tuple[str, str]:
+        """Lock the folder and return the journal's name and the start's: for the first process only.
+
+        ``fresh`` starts a new journal. Raises :class:`Busy` while the same command is running.
+        """
+        self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
+        _forget_old(self.path.parent)
+        self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self._lock = os.open(self.path / _LOCK, os.O_CREAT | os.O_RDWR, 0o600)
+        try:
+            # Not flock, which a child would go on holding after this process was killed.
+            fcntl.lockf(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except (BlockingIOError, PermissionError):
+            os.close(self._lock)
+            self._lock = None
+            raise Busy from None
+        place = self.path / _TOKEN
+        token = "" if fresh or not place.is_file() else place.read_text("ascii").strip()
+        if not token:
+            token = secrets.token_hex(8)
+            _write(place, token)
+        return token, secrets.token_hex(8)
+
+    def join(self, token: str, session: str, rank: int) -> list[Line]:
+        """Open this process's own file, and return what all processes' files of earlier starts hold."""
+        self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self._session = f"{token}.{session}"
+        found: list[Line] = []
+        for file in sorted(self.path.glob("*.jsonl")):
+            if file.name.startswith(f"{self._session}."):
+                continue  # of a process that started with this one
+            if file.name.startswith(f"{token}."):
+                found += _lines(file)
+            else:
+                file.unlink(missing_ok=True)
+        name = self.path / f"{self._session}.{rank}.jsonl"
+        self._own = os.open(name, os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o600)
+        return found
+
+    def append(self, lines: Iterable[Line]) -> None:
+        """Add lines to this process's file; they outlive a kill -9, and a power cut where the disk keeps its word."""
+        text = "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines).encode("ascii")
+        if self._own is None or not text:
+            return
+        while text:
+            text = text[os.write(self._own, text) :]
+        os.fsync(self._own)
+
+    def asked_now(self) -> Iterator[Line]:
+        """What the processes of this start that share this folder have written."""
+        for file in sorted(self.path.glob(f"{self._session}.*.jsonl")):
+            yield from _lines(file)
+
+    def is_left(self) -> bool:
+        """Whether the first process, on another machine, keeps its journal in another folder."""
+        return not (self.path / _TOKEN).exists()
+
+    def close(self, remove: bool) -> None:
+        """Close the files; with ``remove`` the folder is removed."""
+        if remove:
+            shutil.rmtree(self.path, ignore_errors=True)
+        for handle in (self._own, self._lock):
+            if handle is not None:
+                with contextlib.suppress(OSError):
+                    os.close(handle)
+        self._own = self._lock = None
+
+
+def _write(path: Path, text: str) -> None:
+    handle = os.open(path, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600)
+    try:
+        os.write(handle, text.encode("ascii"))
+    finally:
+        os.close(handle)
+
+
+def _lines(file: Path) -> Iterator[Line]:
+    with contextlib.suppress(FileNotFoundError), file.open("rb") as content:
+        for line in content:
+            with contextlib.suppress(ValueError):
+                found = json.loads(line)
+                if isinstance(found, dict) and isinstance(found.get("key"), str):
+                    yield found
+
+
+def _forget_old(journals: Path) -> None:
+    """Remove journals that nothing was written to for 30 days, if no process holds them."""
+    for folder in journals.iterdir():
+        newest = max((each.stat().st_mtime for each in folder.glob("*")), default=None) if folder.is_dir() else None
+        if newest is None or time.time() - newest < _FORGOTTEN:
+            continue
+        handle = os.open(folder / _LOCK, os.O_CREAT | os.O_RDWR, 0o600)
+        try:
+            with contextlib.suppress(BlockingIOError, PermissionError):
+                fcntl.lockf(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(folder, ignore_errors=True)
+        finally:
+            os.close(handle)

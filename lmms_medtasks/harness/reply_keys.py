@@ -1,0 +1,253 @@
+"""What a reply depends on, as one digest: a kept reply is given back only where all of it is as it was."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import inspect
+import json
+import os
+import re
+import urllib.request
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from lmms_medtasks.harness import runners, sampling
+
+# Options of the harness's command line that reach a prompt or a draw. Those of the task are in its requests.
+_OPTIONS = (
+    "system_instruction",
+    "apply_chat_template",
+    "fewshot_as_multiturn",
+    "num_fewshot",
+    "seed",
+    "batch_size",
+    "max_batch_size",
+)
+_PACKAGES = (
+    "lmms_eval lmms_medtasks torch torchvision transformers tokenizers accelerate peft bitsandbytes flash_attn vllm "
+    "sglang openai anthropic google-genai qwen_vl_utils Pillow numpy"
+).split()
+_SECRET = re.compile(r"(^|_)key$|secret|password|^(api_|access_|auth_|hf_|bearer_)?token$|^use_auth_token$|credential")
+# Folders that a run writes into; what lies there says nothing of the model.
+_WRITTEN = re.compile(r"log|out|cache|tmp|temp|work_?dir|persist|calls|save")
+_FILES = 20_000
+_WAIT = 5.0  # seconds for a server's list of models
+
+
+def digest(value: Any) -> str:
+    """SHA-256 of a value made of mappings, sequences, texts, bytes and numbers, 32 hexadecimal digits.
+
+    The order of a mapping's keys does not count. What is none of these counts by its ``repr``.
+    """
+    total = hashlib.sha256()
+    _add(total, value)
+    return total.hexdigest()[:32]
+
+
+def _add(total: Any, value: Any) -> None:
+    if isinstance(value, bytes | bytearray | memoryview):
+        total.update(b"b%d:" % len(value))
+        total.update(value)
+    elif isinstance(value, Mapping):
+        total.update(b"{%d:" % len(value))
+        for name in sorted(value, key=repr):
+            _add(total, name)
+            _add(total, value[name])
+    elif isinstance(value, list | tuple):
+        total.update(b"[%d:" % len(value))
+        for each in value:
+            _add(total, each)
+    else:
+        text = (value if isinstance(value, str) else repr(value)).encode("utf-8", "surrogatepass")
+        total.update(b"%s%d:" % (type(value).__name__.encode(), len(text)))
+        total.update(text)
+
+
+def of_command(lm: Any, options: Any, tasks: Sequence[str], limit: Any, offset: Any) -> str:
+    """The digest that names a command: the model and its arguments, the tasks and how many questions of them."""
+    return digest([_named(lm, options), _arguments(options), sorted(tasks), limit, offset, _chosen(options)])
+
+
+def of_model(lm: Any, options: Any) -> str:
+    """The digest of all that a model's replies depend on, whatever it is asked.
+
+    That is the runner's class and the code of its module and of ours, the model's name and arguments (without keys),
+    the options above, the versions of libraries, how pictures are sent, of a model on this machine the names, sizes and
+    times of its files, of one on the hub the commit that is in the cache, of one behind a server what that says to
+    serve. A model that is changed behind a server and served under the same name and from the same path is not noticed.
+    """
+    arguments = _arguments(options)
+    return digest(
+        {
+            "model": _named(lm, options),
+            "arguments": arguments,
+            "options": _chosen(options),
+            "code": [*map(_content, _modules(type(lm))), *map(_content, sorted(Path(__file__).parent.rglob("*.py")))],
+            "packages": dict(_versions()),
+            "sent_as": os.environ.get("LMMS_IMAGE_ENCODE_FORMAT"),
+            "files": [_files(path) for path in _paths(lm, arguments)],
+            "hub": [_commit(name, arguments.get("revision")) for name in _texts(lm, arguments)],
+            "server": _served(lm),
+        }
+    )
+
+
+def of_task(task: Any) -> str:
+    """The digest of a task of the harness: settings, and what :mod:`.provenance` says of data, code and libraries."""
+    config = task.config
+    metadata = {name: value for name, value in (config.metadata or {}).items() if name != "judge"}
+    specific = getattr(task, "lmms_eval_specific_kwargs", None)
+    hooks = [_hook(getattr(config, name, None)) for name in ("doc_to_visual", "doc_to_text", "doc_to_messages")]
+    return digest([str(config.task), metadata, specific, hooks, getattr(config, "system_prompt", None)])
+
+
+def of_document(documents: Any, number: int) -> tuple[str, str]:
+    """The digest of a document, pictures as they are stored included, and its id (the row's number where it has none).
+
+    ``documents``: a split as the harness holds it, from :func:`raw_rows`.
+    """
+    several = documents[number : number + 1]
+    row = dict(several.to_pylist()[0] if hasattr(several, "to_pylist") else documents[number])
+    return digest({name: _stored(value) for name, value in row.items()}), str(row.get("id", number))
+
+
+def raw_rows(documents: Any) -> Any:
+    """``documents`` so that a row of them holds its pictures' files and decodes none."""
+    return documents.with_format("arrow") if hasattr(documents, "with_format") else documents
+
+
+def _stored(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_stored(each) for each in value]
+    if isinstance(value, dict) and set(value) == {"bytes", "path"} and value["bytes"] is None and value["path"]:
+        path = Path(value["path"])
+        return [value["path"], path.read_bytes() if path.is_file() else None]
+    if hasattr(value, "tobytes") and hasattr(value, "size"):  # a picture in memory
+        return [value.size, getattr(value, "mode", None), value.tobytes()]
+    return value
+
+
+def _named(lm: Any, options: Any) -> list[Any]:
+    return [f"{type(lm).__module__}.{type(lm).__qualname__}", getattr(options, "model", None)]
+
+
+def _chosen(options: Any) -> dict[str, Any]:
+    return {name: getattr(options, name, None) for name in _OPTIONS}
+
+
+def _arguments(options: Any) -> dict[str, Any]:
+    """--model_args by name, without keys and passwords: who pays moves no reply."""
+    from lmms_eval import utils
+
+    given = getattr(options, "model_args", None) or {}
+    found = utils.simple_parse_args_string(given) if isinstance(given, str) else dict(given)
+    return {name: value for name, value in found.items() if not _SECRET.search(str(name).lower())}
+
+
+def _texts(lm: Any, arguments: Mapping[str, Any]) -> list[str]:
+    """Names of models: arguments that are texts, and what the model that the runner holds was loaded from."""
+    config = getattr(sampling.model_of(lm), "config", None)
+    loaded = getattr(config, "_name_or_path", None)
+    values = [value for name, value in sorted(arguments.items()) if not _WRITTEN.search(str(name).lower())]
+    return sorted({each for each in (*values, loaded) if isinstance(each, str) and each})
+
+
+def _paths(lm: Any, arguments: Mapping[str, Any]) -> list[Path]:
+    found = []
+    for text in _texts(lm, arguments):
+        try:
+            path = Path(text).expanduser()
+            if path.exists():
+                found.append(path)
+        except (OSError, RuntimeError, ValueError):
+            continue  # no path: too long a text, an unknown home
+    return found
+
+
+def _files(path: Path) -> list[Any]:
+    """Name, size and time of a file, or of those below a folder; what a file manager or Python hides is left out."""
+    if path.is_file():
+        return [_stat(path, path.name)]
+    found = islice(_below(path), _FILES)
+    return sorted(_stat(each, str(each.relative_to(path))) for each in found)
+
+
+def _below(folder: Path) -> Iterator[Path]:
+    for root, folders, files in os.walk(folder):
+        folders[:] = sorted(each for each in folders if not each.startswith((".", "__pycache__")))
+        yield from (Path(root, each) for each in sorted(files) if not each.startswith("."))
+
+
+def _stat(path: Path, name: str) -> list[Any]:
+    try:
+        said = path.stat()
+    except OSError:
+        return [name, None, None]
+    return [name, said.st_size, said.st_mtime_ns]
+
+
+def _commit(name: str, revision: object) -> str | None:
+    """The commit of a model that was loaded from the hub's cache; None for what is none."""
+    if name.count("/") != 1 or Path(name).exists():
+        return None
+    try:
+        from huggingface_hub import try_to_load_from_cache
+
+        found = try_to_load_from_cache(name, "config.json", revision=str(revision) if revision else None)
+    except (ImportError, ValueError, OSError):
+        return None
+    return Path(found).parent.name if isinstance(found, str) else None
+
+
+def _served(lm: Any) -> Any:
+    """What the runner's server says of its models; None without one, or where it does not say."""
+    kinds = [runners.server(each.__module__) for each in type(lm).__mro__]
+    address = str(getattr(getattr(lm, "client", None), "base_url", "") or "")
+    if "client" not in kinds or not address.startswith(("http://", "https://")):
+        return None
+    request = urllib.request.Request(address.rstrip("/") + "/models")
+    request.add_header("Authorization", f"Bearer {getattr(lm.client, 'api_key', '')}")
+    try:
+        with urllib.request.urlopen(request, timeout=_WAIT) as answer:
+            listed = json.loads(answer.read())["data"]
+        kept = ("id", "root", "parent", "owned_by", "max_model_len")
+        shown = [{name: each.get(name) for name in kept} for each in listed]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return [address]
+    own = str(getattr(lm, "model_version", ""))
+    # A provider's long list changes with every model that it adds.
+    return [address, sorted((each for each in shown if each["id"] == own), key=repr) or len(shown) == 1 and shown]
+
+
+def _hook(function: Any) -> str | None:
+    function = getattr(function, "func", function)
+    name = getattr(function, "__qualname__", None)
+    return f"{function.__module__}.{name}" if name else None if function is None else str(function)
+
+
+def _modules(cls: type) -> list[Path]:
+    found = []
+    for each in cls.__mro__:
+        try:
+            found.append(Path(inspect.getsourcefile(each) or ""))
+        except (TypeError, OSError):
+            continue  # built in, or made in an interpreter
+    return list(dict.fromkeys(found))
+
+
+def _content(path: Path) -> str:
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError:
+        return ""
+
+
+def _versions() -> Iterator[tuple[str, str]]:
+    for name in _PACKAGES:
+        try:
+            yield name, importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue
