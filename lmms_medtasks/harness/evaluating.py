@@ -4,8 +4,7 @@ Before it runs, --repeats is compared with the number of trials that a task's me
 of a third party is kept from data whose terms forbid that (:mod:`lmms_medtasks.harness.model_guard`), a task that
 would not show our pictures is refused, and an adapter's runner that re-encodes pictures is named. While it runs, the
 model gets the requests of one task a call (:mod:`lmms_medtasks.harness.calls`), sampling settings that the checkpoint
-ships are set aside for the tasks that sample where they can be reached (:mod:`lmms_medtasks.harness.sampling`), and
-open answers are judged between generation and scoring (:mod:`lmms_medtasks.harness.judging_stage`).
+ships are set aside where they can be reached (:mod:`lmms_medtasks.harness.sampling`), and open answers are judged between generation and scoring (:mod:`lmms_medtasks.harness.judging_stage`).
 """
 
 from __future__ import annotations
@@ -13,11 +12,11 @@ from __future__ import annotations
 import contextlib
 import functools
 import inspect
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from lmms_medtasks.errors import UserError, user_errors
-from lmms_medtasks.harness import calls, runners
+from lmms_medtasks.harness import calls, runners, sampling
 
 _MARK = "_lmms_medtasks_joined"
 
@@ -93,15 +92,14 @@ def _named(function: Any) -> str:
 def _one_task_a_call(lm: Any, task_dict: dict[Any, Any]) -> Iterator[None]:
     from loguru import logger
 
-    from lmms_medtasks.harness import sampling
-
-    ours = {config.task: config for config in _configs(task_dict) if _is_ours(config) and _samples(config)}
-    wanted = {task: config.generation_kwargs or {} for task, config in ours.items()}
+    ours = {config.task: config for config in _configs(task_dict) if _is_ours(config)}
+    wanted = {task: settings for task, config in ours.items() if (settings := _wanted(config)) is not None}
     model = sampling.model_of(lm)
     for task, changed in sampling.changes(model, wanted).items():
         if changed:
-            logger.info(f"{task}: sampling settings of the checkpoint set aside for its trials: {changed}")
-        ours[task].metadata = {**ours[task].metadata, "checkpoint_sampling_set_aside": changed}
+            logger.info(f"{task}: sampling settings of the checkpoint set aside: {changed}")
+        if changed or _samples(ours[task]):
+            ours[task].metadata = {**ours[task].metadata, "checkpoint_sampling_set_aside": changed}
 
     def during(task: str) -> contextlib.AbstractContextManager[object]:
         return sampling.set_aside(model, wanted[task]) if task in wanted else contextlib.nullcontext()
@@ -176,3 +174,11 @@ def _is_ours(config: Any) -> bool:
 def _samples(config: Any) -> bool:
     settings = config.generation_kwargs or {}
     return bool(settings.get("do_sample", True)) and float(settings.get("temperature") or 0) > 0
+
+
+def _wanted(config: Any) -> Mapping[str, Any] | None:
+    """The sampling settings to be set for the task's requests; None where it does not say whether it samples."""
+    settings = config.generation_kwargs or {}
+    if _samples(config):
+        return sampling.of_trials(settings)
+    return sampling.GREEDY if not settings.get("do_sample") or settings.get("temperature") == 0 else None

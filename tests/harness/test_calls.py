@@ -84,7 +84,7 @@ def test_every_way_in_which_the_harness_asks_is_known():
     assert kinds - {"multiple_choice", "generate_until_agentic"} == set(calls.METHODS)
 
 
-TASK = {"temperature": 1.0, "top_p": 1.0, "top_k": 0, "do_sample": True}
+TASK = sampling.of_trials({"temperature": 1.0, "top_p": 1.0, "top_k": 0, "do_sample": True})
 
 
 def test_other_tasks_of_the_run_are_answered_as_the_checkpoint_is_shipped():
