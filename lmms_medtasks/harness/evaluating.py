@@ -2,9 +2,11 @@
 
 Before it runs, --repeats is compared with the number of trials that a task's metrics get, a model behind the server
 of a third party is kept from data whose terms forbid that (:mod:`lmms_medtasks.harness.model_guard`), a task that
-would not show our pictures is refused, and an adapter's runner that re-encodes pictures is named. While it runs, the
-model gets the requests of one task a call (:mod:`lmms_medtasks.harness.calls`), sampling settings that the checkpoint
-ships are set aside where they can be reached (:mod:`lmms_medtasks.harness.sampling`), and open answers are judged between generation and scoring (:mod:`lmms_medtasks.harness.judging_stage`).
+would not show our pictures is refused, and so are several tasks for a runner that can be called once only; an adapter's
+runner that re-encodes pictures is named. While it runs, the model gets the requests of one task a call
+(:mod:`lmms_medtasks.harness.calls`), sampling settings that the checkpoint ships are set aside where they can be
+reached (:mod:`lmms_medtasks.harness.sampling`), and open answers are judged between generation and scoring
+(:mod:`lmms_medtasks.harness.judging_stage`).
 """
 
 from __future__ import annotations
@@ -41,6 +43,7 @@ def join_evaluator(module: Any) -> None:
             _check_repeats(tasks)
             _tell_tasks(lm, tasks)
             _check_pictures(tasks)
+            calls.check_tasks(lm, [config.task for config in _configs(tasks)])
             _note_encoding(lm, tasks)
             with (
                 _one_task_a_call(lm, tasks),
@@ -104,7 +107,7 @@ def _one_task_a_call(lm: Any, task_dict: dict[Any, Any]) -> Iterator[None]:
     def during(task: str) -> contextlib.AbstractContextManager[object]:
         return sampling.set_aside(model, wanted[task]) if task in wanted else contextlib.nullcontext()
 
-    with calls.one_task_a_call(lm, during):
+    with calls.one_task_a_call(lm, during, {task for task, config in ours.items() if _samples(config)}):
         yield
 
 

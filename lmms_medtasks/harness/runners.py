@@ -12,8 +12,8 @@ _LOSSLESS = {"", "PNG"}
 
 
 @functools.cache
-def table() -> dict[str, dict[str, str]]:
-    """``runners.yaml``: what is known of each module, under "lossy", "chosen_by_variable", "servers" and "clean"."""
+def table() -> dict[str, dict[str, Any]]:
+    """``runners.yaml``: what is known of each module, by the file's headings."""
     import yaml
 
     return yaml.safe_load(importlib.resources.files(__package__).joinpath("runners.yaml").read_text("utf-8"))
@@ -40,6 +40,17 @@ def module_encoding(name: str) -> str | None:
     if module in table()["chosen_by_variable"] and chosen not in _LOSSLESS:
         return f"{chosen} ({_FORMAT_VARIABLE})"
     return table()["lossy"].get(module)
+
+
+def answering(lm: Any) -> str:
+    """The module that a runner's ``generate_until`` is from, as ``runners.yaml`` names it: "simple.claude".
+
+    A class derived from a runner of the harness has that runner's faults as long as it has its method. "" for a method
+    that is not the harness's.
+    """
+    owner = next((each for each in type(lm).__mro__ if "generate_until" in vars(each)), None)
+    name = owner.__module__ if owner else ""
+    return ".".join(name.split(".")[-2:]) if name.startswith("lmms_eval.models.") else ""
 
 
 def server(name: str) -> str | None:

@@ -1,6 +1,9 @@
 """A model is asked one task at a time, gives one reply to each request, and is left as it was."""
 
 import contextlib
+import json
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import SimpleNamespace
 
 import lmms_eval.api.task
@@ -9,6 +12,7 @@ from lmms_eval.api.instance import Instance
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness import calls, sampling
+from tests.bare_runners import chat_request
 
 
 class Model:
@@ -145,3 +149,93 @@ def test_a_single_process_builds_what_it_did(monkeypatch):
     task = Task(3)
     with calls.as_many_on_every_rank([task]):
         assert "build_all_requests" not in vars(task)
+
+
+def one_call(module="lmms_eval.models.simple.srt_api", **attributes):
+    """A runner of the harness as far as its class goes."""
+    found = type("Srt", (), {"__module__": module, "generate_until": lambda self, requests: []})()
+    vars(found).update(attributes)
+    return found
+
+
+@pytest.mark.parametrize("module", ["chat.async_openai", "chat.sglang"])
+def test_a_runner_that_can_be_called_once_gets_one_task_a_run(module):
+    calls.check_tasks(one_call(), ["a"])
+    with pytest.raises(UserError, match=r"Srt can answer one task a run: it stops its server.*Asked for are a, b"):
+        calls.check_tasks(one_call(), ["b", "a"])
+    tools = one_call(f"lmms_eval.models.{module}", mcp_client=object())
+    with pytest.raises(UserError, match="removes the folder of its tools"):
+        calls.check_tasks(tools, ["b", "a"])
+    calls.check_tasks(one_call(f"lmms_eval.models.{module}", mcp_client=None), ["b", "a"])
+    calls.check_tasks(one_call("elsewhere"), ["b", "a"])
+    # One that is derived from it, and has its method.
+    derived = type("Own", (type(one_call()),), {"__module__": "own"})()
+    assert calls.in_one_call(derived) and calls.in_one_call(tools) and not calls.in_one_call(one_call("elsewhere"))
+
+
+@pytest.fixture
+def keeping_server():
+    """A chat server that keeps its connections open, as servers do; its address and the number of requests."""
+    message = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "B"}}
+    reply = {"id": "x", "object": "chat.completion", "created": 0, "model": "stub", "choices": [message]}
+    reply["usage"] = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
+    data, asked = json.dumps(reply).encode(), []
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self):  # noqa: N802 (the base class's name)
+            asked.append(self.rfile.read(int(self.headers["Content-Length"])))
+            self.send_response(200)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+
+        def log_message(self, *args):
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.handle_error = lambda *given: None  # connections that the client never closes
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield SimpleNamespace(url=f"http://127.0.0.1:{server.server_address[1]}/v1", asked=asked)
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+def test_async_openai_answers_several_tasks(keeping_server):
+    """Its connections belong to the event loop of one call: those of the second task failed."""
+    from lmms_eval.models.chat.async_openai import AsyncOpenAIChat
+
+    lm = AsyncOpenAIChat(
+        model="stub", base_url=keeping_server.url, api_key="x", max_retries=1, retry_backoff_s=0, num_cpus=8
+    )
+    lm.task_dict = {task: {"test": list(range(16))} for task in "abc"}
+    asked = [chat_request(number, task=task, temperature=1.0) for task in "abc" for number in range(16)]
+    own = lm.client
+    with calls.one_task_a_call(lm):
+        assert [reply.text for reply in lm.generate_until(asked)] == ["B"] * 48
+    assert len(keeping_server.asked) == 48 and lm.client is own
+
+
+def test_trials_of_qwen3_vl_are_drawn_one_request_a_call():
+    """It renders the next pictures, which seeds, in a thread while it draws."""
+    sizes = []
+
+    def generate_until(self, requests):
+        sizes.append(len(requests))
+        return ["B"] * len(requests)
+
+    at = {"__module__": "lmms_eval.models.simple.qwen3_vl", "generate_until": generate_until, "batch_size": 1}
+    lm = type("Qwen3_VL", (), at)()
+    asked = [chat_request(number, task=task) for task in "ab" for number in range(3)]
+    with calls.one_task_a_call(lm, drawn={"a"}):
+        lm.generate_until(asked)
+    assert sizes == [1, 1, 1, 3]
+    type(lm).batch_size = 2
+    sizes.clear()
+    with calls.one_task_a_call(lm, drawn={"a"}):
+        lm.generate_until(asked)
+    assert sizes == [3, 3]
