@@ -1,9 +1,6 @@
 """A model is asked one task at a time, gives one reply to each request, and is left as it was."""
 
 import contextlib
-import json
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import SimpleNamespace
 
 import lmms_eval.api.task
@@ -12,7 +9,7 @@ from lmms_eval.api.instance import Instance
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness import calls, sampling
-from tests.bare_runners import chat_request
+from tests.bare_runners import chat_request, chat_server
 
 
 class Model:
@@ -173,51 +170,19 @@ def test_a_runner_that_can_be_called_once_gets_one_task_a_run(module):
     assert calls.in_one_call(derived) and calls.in_one_call(tools) and not calls.in_one_call(one_call("elsewhere"))
 
 
-@pytest.fixture
-def keeping_server():
-    """A chat server that keeps its connections open, as servers do; its address and the number of requests."""
-    message = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "B"}}
-    reply = {"id": "x", "object": "chat.completion", "created": 0, "model": "stub", "choices": [message]}
-    reply["usage"] = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
-    data, asked = json.dumps(reply).encode(), []
-
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def do_POST(self):  # noqa: N802 (the base class's name)
-            asked.append(self.rfile.read(int(self.headers["Content-Length"])))
-            self.send_response(200)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(data)))
-            self.end_headers()
-            self.wfile.write(data)
-
-        def log_message(self, *args):
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.handle_error = lambda *given: None  # connections that the client never closes
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    yield SimpleNamespace(url=f"http://127.0.0.1:{server.server_address[1]}/v1", asked=asked)
-    server.shutdown()
-    server.server_close()
-    thread.join()
-
-
-def test_async_openai_answers_several_tasks(keeping_server):
+def test_async_openai_answers_several_tasks():
     """Its connections belong to the event loop of one call: those of the second task failed."""
     from lmms_eval.models.chat.async_openai import AsyncOpenAIChat
 
-    lm = AsyncOpenAIChat(
-        model="stub", base_url=keeping_server.url, api_key="x", max_retries=1, retry_backoff_s=0, num_cpus=8
-    )
-    lm.task_dict = {task: {"test": list(range(16))} for task in "abc"}
+    once = {"max_retries": 1, "retry_backoff_s": 0, "num_cpus": 8}
     asked = [chat_request(number, task=task, temperature=1.0) for task in "abc" for number in range(16)]
-    own = lm.client
-    with calls.one_task_a_call(lm):
-        assert [reply.text for reply in lm.generate_until(asked)] == ["B"] * 48
-    assert len(keeping_server.asked) == 48 and lm.client is own
+    with chat_server() as server:
+        lm = AsyncOpenAIChat(model="stub", base_url=server.url, api_key="x", **once)
+        lm.task_dict = {task: {"test": list(range(16))} for task in "abc"}
+        own = lm.client
+        with calls.one_task_a_call(lm):
+            assert [reply.text for reply in lm.generate_until(asked)] == ["B"] * 48
+        assert len(server.asked) == 48 and lm.client is own
 
 
 def test_trials_of_qwen3_vl_are_drawn_one_request_a_call():
