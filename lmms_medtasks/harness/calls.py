@@ -25,6 +25,7 @@ under what it stored, and one trial leaves its changes to the next: each gets a 
 
 from __future__ import annotations
 
+import collections
 import contextlib
 import copy
 import functools
@@ -37,6 +38,7 @@ from typing import Any
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness import failed_requests, runners
 from lmms_medtasks.harness.replacing import replaced
+from lmms_medtasks.seeding import stable_seed
 
 METHODS = ("generate_until", "generate_until_multi_round", "generate_visual_cot", "loglikelihood")
 """Those by which the evaluator asks a model; ``generate_until_agentic`` asks by ``generate_until``."""
@@ -107,9 +109,12 @@ def _by_task(lm: Any, original: Any, asked: Any, during: Callable[[str], Abstrac
 def _generating(lm: Any, original: Any, drawn: Collection[str]) -> Any:
     """``original``, the runner's ``generate_until``, called so that no request's failure touches another's reply."""
     module = runners.answering(lm)
+    trials: collections.Counter[tuple[str, int]] = collections.Counter()
 
     def asked(requests: list[Any]) -> list[Any]:
         own = _with_settings_of_their_own(requests) if module else requests
+        if module in runners.table()["seeded_requests"] and own[0].task_name in drawn:
+            _seed(own, trials)
         with _client_of_this_call(lm, module):
             if _singly(lm, module, own, drawn):
                 return _one_by_one(lm, original, own, module)
@@ -179,6 +184,22 @@ def _with(request: Any, arguments: tuple[Any, ...]) -> Any:
     return made
 
 
+def _seed(requests: list[Any], trials: collections.Counter[tuple[str, int]]) -> None:
+    """Give each request the seed of its trial, which an engine draws by, and the top_p of 1 where it has none.
+
+    The same in any number of processes. An engine's one seed is the same on every rank, and seeding torch in a hook
+    does not reach it, or reaches the ranks of one sharded model at different moments.
+    """
+    for request in requests:
+        settings = next(each for each in request.arguments if isinstance(each, dict))
+        trial = trials[request.task_name, request.doc_id]
+        trials[request.task_name, request.doc_id] += 1
+        settings["seed"] = (
+            stable_seed("trial", request.task_name, str(request.doc_id), trial, int(settings.get("seed") or 0)) % 2**31
+        )
+        settings["top_p"] = 1.0 if settings.get("top_p") is None else settings["top_p"]
+
+
 def _settings_copied(argument: Any) -> Any:
     return copy.deepcopy(argument) if isinstance(argument, dict) else argument
 
@@ -217,7 +238,7 @@ def as_many_on_every_rank(tasks: Iterable[Any]) -> Iterator[None]:
     single process. The copies are of the rank's last request of the task and bear the harness's mark of padding.
     """
     with contextlib.ExitStack() as changed:
-        for task in {id(task): task for task in tasks}.values() if _ranks() > 1 else ():
+        for task in {id(task): task for task in tasks}.values() if ranks() > 1 else ():
             copies: list[Any] = []
             build, apply = getattr(task, "build_all_requests", None), getattr(task, "apply_filters", None)
             changed.enter_context(replaced(task, "build_all_requests", _filling(task, build, copies)))
@@ -253,7 +274,8 @@ def _copy(request: Any) -> Any:
     return made
 
 
-def _ranks() -> int:
+def ranks() -> int:
+    """The number of processes of this run."""
     return int(os.environ.get("WORLD_SIZE", "1"))
 
 

@@ -44,6 +44,7 @@ def join_evaluator(module: Any) -> None:
             _tell_tasks(lm, tasks)
             _check_pictures(tasks)
             calls.check_tasks(lm, [config.task for config in _configs(tasks)])
+            _check_draws(lm, tasks)
             _note_encoding(lm, tasks)
             with (
                 _one_task_a_call(lm, tasks),
@@ -98,17 +99,34 @@ def _one_task_a_call(lm: Any, task_dict: dict[Any, Any]) -> Iterator[None]:
     ours = {config.task: config for config in _configs(task_dict) if _is_ours(config)}
     wanted = {task: settings for task, config in ours.items() if (settings := _wanted(config)) is not None}
     model = sampling.model_of(lm)
+    reached = bool(sampling.configurations(model))
     for task, changed in sampling.changes(model, wanted).items():
         if changed:
             logger.info(f"{task}: sampling settings of the checkpoint set aside: {changed}")
-        if changed or _samples(ours[task]):
+        if changed or (reached and _samples(ours[task])):
             ours[task].metadata = {**ours[task].metadata, "checkpoint_sampling_set_aside": changed}
+    drawn = {task for task, config in ours.items() if _samples(config)}
+    why = runners.doubt(lm, calls.ranks(), reached)
+    for task in sorted(drawn) if why else ():
+        logger.warning(f"{task}: its trials may be no independent draws from {type(lm).__name__}: {why}.")
+        ours[task].metadata = {**ours[task].metadata, "trials_independent": "unknown", "trials_independent_why": why}
 
     def during(task: str) -> contextlib.AbstractContextManager[object]:
         return sampling.set_aside(model, wanted[task]) if task in wanted else contextlib.nullcontext()
 
-    with calls.one_task_a_call(lm, during, {task for task, config in ours.items() if _samples(config)}):
+    with calls.one_task_a_call(lm, during, drawn):
         yield
+
+
+def _check_draws(lm: Any, task_dict: dict[Any, Any]) -> None:
+    """Raises UserError for a task that samples and a runner that always decodes greedily."""
+    why = runners.table()["sampling"].get(runners.answering(lm), {}).get("greedy")
+    drawn = [config.task for config in filter(_is_ours, _configs(task_dict)) if why and _samples(config)]
+    if drawn:
+        raise UserError(
+            f"{', '.join(sorted(drawn))}: trials are draws at a temperature above 0, and the runner "
+            f"{type(lm).__name__} can't give any: {why}. All trials would be one reply. Choose another runner."
+        )
 
 
 def _note_encoding(lm: Any, task_dict: dict[Any, Any]) -> None:

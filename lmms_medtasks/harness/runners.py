@@ -53,6 +53,22 @@ def answering(lm: Any) -> str:
     return ".".join(name.split(".")[-2:]) if name.startswith("lmms_eval.models.") else ""
 
 
+def doubt(lm: Any, ranks: int, settings_reached: bool) -> str | None:
+    """Why trials of a task that samples may be no independent draws from the model's distribution; None if they are.
+
+    ``settings_reached``: whether the runner holds a transformers model, whose settings are set for these tasks.
+    """
+    module = answering(lm)
+    known = table()["sampling"].get(module, {})
+    if "unknown" in known or "greedy" in known:
+        return known.get("unknown", known.get("greedy"))
+    if settings_reached or module in table()["seeded_requests"] or type(lm).__module__.startswith("lmms_medtasks."):
+        return None
+    if "on_several_ranks" in known:
+        return known["on_several_ranks"] if ranks > 1 else None
+    return "what settings reach its sampler is not known"
+
+
 def server(name: str) -> str | None:
     """How the runner in a module of the harness asks a server: "client", to the one that its client names; or a clause
     that says who is asked. None if it is not known to ask one."""

@@ -204,3 +204,35 @@ def test_trials_of_qwen3_vl_are_drawn_one_request_a_call():
     with calls.one_task_a_call(lm, drawn={"a"}):
         lm.generate_until(asked)
     assert sizes == [3, 3]
+
+
+class Engine:
+    """The harness's chat runner of vLLM as far as its settings go; ``got`` are those of each request."""
+
+    __module__ = "lmms_eval.models.chat.vllm"
+
+    def __init__(self):
+        self.got = {}
+
+    def generate_until(self, requests):
+        for request in requests:
+            settings = request.arguments[2]
+            self.got.setdefault((request.task_name, request.doc_id), []).append((settings.get("seed"), settings))
+        return ["B"] * len(requests)
+
+
+def test_trials_of_vllm_have_seeds_of_their_own_in_any_number_of_processes():
+    questions = [chat_request(number, task=task, temperature=1.0) for task in "ab" for number in range(4)]
+    one, first, second = Engine(), Engine(), Engine()
+    for lm, own in ((one, questions), (first, questions[::2]), (second, questions[1::2])):
+        with calls.one_task_a_call(lm, drawn={"a"}):
+            lm.generate_until([request for request in own for _ in range(3)])
+    drawn = {key: [seed for seed, _ in got] for key, got in one.got.items()}
+    assert {**first.got, **second.got}.keys() == one.got.keys()
+    assert all([seed for seed, _ in got] == drawn[key] for each in (first, second) for key, got in each.got.items())
+    seeds = [seed for (task, _), found in drawn.items() for seed in found if task == "a"]
+    assert len(set(seeds)) == 12 and all(0 <= seed < 2**31 for seed in seeds)
+    # The runner's own top_p would be 0.95. Greedy tasks, and the harness's own requests, stay as they are.
+    assert all(settings["top_p"] == 1.0 for _, settings in one.got["a", 0])
+    assert drawn["b", 0] == [None] * 3 and "top_p" not in one.got["b", 0][0][1]
+    assert questions[0].arguments[2] == {"temperature": 1.0}

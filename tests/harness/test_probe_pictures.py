@@ -104,8 +104,8 @@ def probe(tmp_path, monkeypatch):
     monkeypatch.delenv("LMMS_IMAGE_ENCODE_FORMAT", raising=False)
     attributes = {
         **QWEN, "accelerator": SimpleNamespace(is_main_process=False), "min_patches": 1, "max_patches": 12,
-        "num_frames": None, "system_prompt": "s", "world_size": 1, "total_pixels": None, "enable_thinking": None, "max_size_in_mb": 20,
-        "modality": "image", "tmp_folder": str(tmp_path), "device_map": "cpu",
+        "num_frames": None, "system_prompt": "s", "world_size": 1, "total_pixels": None, "enable_thinking": None,
+        "max_size_in_mb": 20, "modality": "image", "tmp_folder": str(tmp_path), "device_map": "cpu",
     }  # fmt: skip
 
     def call(module, picture, **changed):

@@ -10,7 +10,8 @@ from lmms_medtasks.harness import runners
 
 # By format, or by the name of the file that is saved; the files with a uuid are for tools only.
 JPEG = re.compile(
-    r"""(image_format|img_format|format)\s*=\s*["']JPEG["']|fmt: str = "JPEG"|suffix="\.jpe?g"|(?<!uuid4\(\))\}\.jpg\""""
+    r"""(image_format|img_format|format)\s*=\s*["']JPEG["']|fmt: str = "JPEG\""""
+    r"""|suffix="\.jpe?g"|(?<!uuid4\(\))\}\.jpg\""""
 )
 
 
