@@ -43,28 +43,45 @@ from lmms_medtasks.seeding import stable_seed
 METHODS = ("generate_until", "generate_until_multi_round", "generate_visual_cot", "loglikelihood")
 """Those by which the evaluator asks a model; ``generate_until_agentic`` asks by ``generate_until``."""
 
+TRIAL = "__medtasks_trial__"
+"""A request whose ``metadata`` has this is the trial of that number; else trials are numbered as they come."""
+
 _PADDING = "__padding_only__"  # the harness's own mark
 
 
 @contextlib.contextmanager
+def one_reply_each(lm: Any, drawn: Collection[str] = ()) -> Iterator[None]:
+    """Let each call of ``lm``'s ``generate_until``, with requests of one task, give one reply to each, until the end.
+
+    ``lm`` is the harness's model; ``drawn`` are the tasks whose trials are seeded draws. A request that failed has the
+    mark of that for a reply. A call raises UserError when the model gives another number of replies than it was asked
+    for, where it is not known which request failed.
+
+    This goes within :func:`one_task_a_call`, and within what keeps replies: those that are kept are marked.
+    """
+    original = getattr(lm, "generate_until", None)
+    if not callable(original):
+        yield
+        return
+    with replaced(lm, "generate_until", _generating(lm, original, drawn)):
+        yield
+
+
+@contextlib.contextmanager
 def one_task_a_call(
-    lm: Any,
-    during: Callable[[str], AbstractContextManager[object]] = contextlib.nullcontext,
-    drawn: Collection[str] = (),
+    lm: Any, during: Callable[[str], AbstractContextManager[object]] = contextlib.nullcontext
 ) -> Iterator[None]:
     """Let each call of ``lm``, the harness's model, have the requests of one task only, until the end.
 
     Replies come in the order of the requests, whatever the order of the calls: tasks in the order in which their first
-    requests come. ``during`` gives what is to hold while a task, given by its name, is answered; ``drawn`` are the
-    tasks whose trials are seeded draws.
+    requests come. ``during`` gives what is to hold while a task, given by its name, is answered.
 
     A call raises UserError when the model gives another number of replies than it was asked for.
     """
     with contextlib.ExitStack() as changed:
         for name in METHODS:
             if callable(original := getattr(lm, name, None)):
-                asked = _generating(lm, original, drawn) if name == "generate_until" else original
-                changed.enter_context(replaced(lm, name, _by_task(lm, original, asked, during)))
+                changed.enter_context(replaced(lm, name, _by_task(lm, original, during)))
         yield
 
 
@@ -89,7 +106,7 @@ def in_one_call(lm: Any) -> bool:
     return module in known["one_call_a_run"] or (tools and module in known["one_call_a_run_with_tools"])
 
 
-def _by_task(lm: Any, original: Any, asked: Any, during: Callable[[str], AbstractContextManager[object]]) -> Any:
+def _by_task(lm: Any, original: Any, during: Callable[[str], AbstractContextManager[object]]) -> Any:
     @functools.wraps(original)
     def method(requests: list[Any]) -> list[Any]:
         places: dict[str, list[int]] = {}
@@ -98,7 +115,7 @@ def _by_task(lm: Any, original: Any, asked: Any, during: Callable[[str], Abstrac
         replies: list[Any] = [None] * len(requests)
         for task, own in places.items():
             with during(task):
-                found = asked([requests[place] for place in own])
+                found = original([requests[place] for place in own])
             for place, reply in zip(own, _counted(found, len(own), task, lm), strict=True):
                 replies[place] = reply
         return replies
@@ -111,7 +128,10 @@ def _generating(lm: Any, original: Any, drawn: Collection[str]) -> Any:
     module = runners.answering(lm)
     trials: collections.Counter[tuple[str, int]] = collections.Counter()
 
-    def asked(requests: list[Any]) -> list[Any]:
+    @functools.wraps(original)
+    def generate_until(requests: list[Any]) -> list[Any]:
+        if not requests:
+            return []
         own = _with_settings_of_their_own(requests) if module else requests
         if module in runners.table()["seeded_requests"] and own[0].task_name in drawn:
             _seed(own, trials)
@@ -122,7 +142,7 @@ def _generating(lm: Any, original: Any, drawn: Collection[str]) -> Any:
                 found = _counted(original(own), len(own), own[0].task_name, lm)
             return failed_requests.marked(found, ended, module)
 
-    return asked
+    return generate_until
 
 
 def _singly(lm: Any, module: str, requests: list[Any], drawn: Collection[str]) -> bool:
@@ -192,7 +212,7 @@ def _seed(requests: list[Any], trials: collections.Counter[tuple[str, int]]) -> 
     """
     for request in requests:
         settings = next(each for each in request.arguments if isinstance(each, dict))
-        trial = trials[request.task_name, request.doc_id]
+        trial = (request.metadata or {}).get(TRIAL, trials[request.task_name, request.doc_id])
         trials[request.task_name, request.doc_id] += 1
         settings["seed"] = (
             stable_seed("trial", request.task_name, str(request.doc_id), trial, int(settings.get("seed") or 0)) % 2**31

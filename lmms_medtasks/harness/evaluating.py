@@ -47,6 +47,7 @@ def join_evaluator(module: Any) -> None:
             _check_draws(lm, tasks)
             _note_encoding(lm, tasks)
             with (
+                calls.one_reply_each(lm, _drawn(tasks)),
                 _one_task_a_call(lm, tasks),
                 Stage(_tasks(tasks)) as judging,
                 # Within the stage, so that no copy is judged.
@@ -105,24 +106,23 @@ def _one_task_a_call(lm: Any, task_dict: dict[Any, Any]) -> Iterator[None]:
             logger.info(f"{task}: sampling settings of the checkpoint set aside: {changed}")
         if changed or (reached and _samples(ours[task])):
             ours[task].metadata = {**ours[task].metadata, "checkpoint_sampling_set_aside": changed}
-    drawn = {task for task, config in ours.items() if _samples(config)}
     why = runners.doubt(lm, calls.ranks(), reached)
-    for task in sorted(drawn) if why else ():
+    for task in sorted(_drawn(task_dict)) if why else ():
         logger.warning(f"{task}: its trials may be no independent draws from {type(lm).__name__}: {why}.")
         ours[task].metadata = {**ours[task].metadata, "trials_independent": "unknown", "trials_independent_why": why}
 
     def during(task: str) -> contextlib.AbstractContextManager[object]:
         return sampling.set_aside(model, wanted[task]) if task in wanted else contextlib.nullcontext()
 
-    with calls.one_task_a_call(lm, during, drawn):
+    with calls.one_task_a_call(lm, during):
         yield
 
 
 def _check_draws(lm: Any, task_dict: dict[Any, Any]) -> None:
     """Raises UserError for a task that samples and a runner that always decodes greedily."""
     why = runners.table()["sampling"].get(runners.answering(lm), {}).get("greedy")
-    drawn = [config.task for config in filter(_is_ours, _configs(task_dict)) if why and _samples(config)]
-    if drawn:
+    drawn = _drawn(task_dict)
+    if why and drawn:
         raise UserError(
             f"{', '.join(sorted(drawn))}: trials are draws at a temperature above 0, and the runner "
             f"{type(lm).__name__} can't give any: {why}. All trials would be one reply. Choose another runner."
@@ -195,6 +195,11 @@ def _is_ours(config: Any) -> bool:
 def _samples(config: Any) -> bool:
     settings = config.generation_kwargs or {}
     return bool(settings.get("do_sample", True)) and float(settings.get("temperature") or 0) > 0
+
+
+def _drawn(task_dict: dict[Any, Any]) -> set[str]:
+    """The names of our tasks whose trials are draws."""
+    return {config.task for config in filter(_is_ours, _configs(task_dict)) if _samples(config)}
 
 
 def _wanted(config: Any) -> Mapping[str, Any] | None:

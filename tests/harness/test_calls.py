@@ -1,6 +1,7 @@
 """A model is asked one task at a time, gives one reply to each request, and is left as it was."""
 
 import contextlib
+import copy
 from types import SimpleNamespace
 
 import lmms_eval.api.task
@@ -180,7 +181,7 @@ def test_async_openai_answers_several_tasks():
         lm = AsyncOpenAIChat(model="stub", base_url=server.url, api_key="x", **once)
         lm.task_dict = {task: {"test": list(range(16))} for task in "abc"}
         own = lm.client
-        with calls.one_task_a_call(lm):
+        with calls.one_reply_each(lm), calls.one_task_a_call(lm):
             assert [reply.text for reply in lm.generate_until(asked)] == ["B"] * 48
         assert len(server.asked) == 48 and lm.client is own
 
@@ -196,12 +197,12 @@ def test_trials_of_qwen3_vl_are_drawn_one_request_a_call():
     at = {"__module__": "lmms_eval.models.simple.qwen3_vl", "generate_until": generate_until, "batch_size": 1}
     lm = type("Qwen3_VL", (), at)()
     asked = [chat_request(number, task=task) for task in "ab" for number in range(3)]
-    with calls.one_task_a_call(lm, drawn={"a"}):
+    with calls.one_reply_each(lm, {"a"}), calls.one_task_a_call(lm):
         lm.generate_until(asked)
     assert sizes == [1, 1, 1, 3]
     type(lm).batch_size = 2
     sizes.clear()
-    with calls.one_task_a_call(lm, drawn={"a"}):
+    with calls.one_reply_each(lm, {"a"}), calls.one_task_a_call(lm):
         lm.generate_until(asked)
     assert sizes == [3, 3]
 
@@ -225,7 +226,7 @@ def test_trials_of_vllm_have_seeds_of_their_own_in_any_number_of_processes():
     questions = [chat_request(number, task=task, temperature=1.0) for task in "ab" for number in range(4)]
     one, first, second = Engine(), Engine(), Engine()
     for lm, own in ((one, questions), (first, questions[::2]), (second, questions[1::2])):
-        with calls.one_task_a_call(lm, drawn={"a"}):
+        with calls.one_reply_each(lm, {"a"}), calls.one_task_a_call(lm):
             lm.generate_until([request for request in own for _ in range(3)])
     drawn = {key: [seed for seed, _ in got] for key, got in one.got.items()}
     assert {**first.got, **second.got}.keys() == one.got.keys()
@@ -236,3 +237,15 @@ def test_trials_of_vllm_have_seeds_of_their_own_in_any_number_of_processes():
     assert all(settings["top_p"] == 1.0 for _, settings in one.got["a", 0])
     assert drawn["b", 0] == [None] * 3 and "top_p" not in one.got["b", 0][0][1]
     assert questions[0].arguments[2] == {"temperature": 1.0}
+
+
+def test_a_trial_that_is_named_has_its_seed_whatever_was_asked_before():
+    """Of a run that was cut off only the trials are asked that are missing."""
+    question = chat_request(0, task="a", temperature=1.0)
+    whole, rest = Engine(), Engine()
+    missing = copy.copy(question)
+    missing.metadata = {**question.metadata, calls.TRIAL: 2}
+    for lm, asked in ((whole, [question] * 3), (rest, [missing])):
+        with calls.one_reply_each(lm, {"a"}):
+            lm.generate_until(asked)
+    assert rest.got["a", 0][0][0] == whole.got["a", 0][2][0]

@@ -20,7 +20,7 @@ PICTURE = Image.new("RGB", (8, 8))
 
 def asked(lm, requests, drawn=()):
     """The texts of the replies, None for a failed request."""
-    with calls.one_task_a_call(lm, drawn=drawn):
+    with calls.one_reply_each(lm, drawn), calls.one_task_a_call(lm):
         replies = lm.generate_until(requests)
     texts = [getattr(reply, "text", reply) for reply in replies]
     return [None if is_failed_request(text) else text for text in texts]

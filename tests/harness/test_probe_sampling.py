@@ -13,7 +13,7 @@ TASK = {"temperature": 1.0, "top_p": 1.0, "top_k": 0, "do_sample": True, "max_ne
 
 def trials(lm, number=3):
     asked = chat_request(**TASK)
-    with calls.one_task_a_call(lm, drawn={"t"}):
+    with calls.one_reply_each(lm, {"t"}), calls.one_task_a_call(lm):
         return lm.generate_until([asked] * number)
 
 
