@@ -71,7 +71,10 @@ def refusing_truncated() -> Iterator[None]:
 
 
 def rgb8(image: Image) -> Image:
-    """``image`` as 8-bit RGB, which every runner treats alike.
+    """A new picture with ``image``'s pixels as 8-bit RGB, of the type ``PIL.Image.Image`` itself, never a file's.
+
+    Every runner treats that alike. Several of the harness (llava_onevision, longva, egogpt) ask for that very type, and
+    show the model the picture of the question before where it is a subclass such as ``PngImageFile``.
 
     8-bit modes are converted by Pillow; an alpha channel is dropped, the colours under it stay. 16-bit modes are
     scaled from 0 … 65535 (Pillow would clip them at 255), mode F from 0 … 1; both round to the nearest level.
@@ -83,7 +86,7 @@ def rgb8(image: Image) -> Image:
         return Images.fromarray(_scaled(np.asarray(image), 65535.0, image.mode)).convert("RGB")
     if image.mode == "F":
         return Images.fromarray(_scaled(np.asarray(image), 1.0, image.mode)).convert("RGB")
-    return image if image.mode == "RGB" else image.convert("RGB")
+    return image.convert("RGB")  # a copy where it is RGB already
 
 
 def _scaled(values: np.ndarray, full: float, mode: str) -> np.ndarray:

@@ -19,9 +19,21 @@ def test_every_mode_becomes_rgb(mode):
     assert np.asarray(result).dtype == np.uint8
 
 
-def test_rgb_is_untouched():
-    image = Image.fromarray(np.arange(60, dtype=np.uint8).reshape(4, 5, 3))
-    assert pictures.rgb8(image) is image
+def test_rgb_keeps_its_pixels():
+    values = np.arange(60, dtype=np.uint8).reshape(4, 5, 3)
+    assert np.array_equal(pictures.rgb8(Image.fromarray(values)), values)
+
+
+@pytest.mark.parametrize("kind", ["PNG", "JPEG", "TIFF", "BMP"])
+@pytest.mark.parametrize("mode", ["RGB", "L"])
+def test_a_picture_read_from_a_file_becomes_a_plain_image(kind, mode):
+    """Runners of the harness ask ``type(image) == Image.Image``, and show the picture before where it is another."""
+    buffer = io.BytesIO()
+    Image.fromarray(np.arange(64, dtype=np.uint8).reshape(8, 8)).convert(mode).save(buffer, kind)
+    read = pictures.opened(buffer.getvalue())
+    assert type(read) is not Image.Image
+    result = pictures.rgb8(read)
+    assert type(result) is Image.Image and np.array_equal(result, read.convert("RGB"))
 
 
 def test_sixteen_bit_is_scaled_not_clipped():

@@ -15,25 +15,56 @@ The copies are dropped before anything is filtered, judged or scored. With ``--u
 cache lacks; numbers can differ then, as they do without us.
 
 **One reply to each.** The evaluator zips replies to requests without counting: a runner that returns one too many after
-an error moves all later replies to other questions.
+an error moves all later replies to other questions, and one that returns the reply before gives it to another. Runners
+known for that (``runners.yaml``, one_request_a_call) get one request a call, and such a request fails alone. From any
+other runner another number of replies ends the run.
+
+**Requests of their own.** Runners change the settings in a request in place, so that the harness's cache finds nothing
+under what it stored, and one trial leaves its changes to the next: each gets a copy.
 """
 
 from __future__ import annotations
 
+import collections
 import contextlib
 import copy
 import functools
 import os
-from collections.abc import Callable, Iterable, Iterator
+import sys
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import AbstractContextManager
 from typing import Any
 
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.harness import failed_requests, runners
+from lmms_medtasks.harness.replacing import replaced
+from lmms_medtasks.seeding import stable_seed
 
 METHODS = ("generate_until", "generate_until_multi_round", "generate_visual_cot", "loglikelihood")
 """Those by which the evaluator asks a model; ``generate_until_agentic`` asks by ``generate_until``."""
 
+TRIAL = "__medtasks_trial__"
+"""A request whose ``metadata`` has this is the trial of that number; else trials are numbered as they come."""
+
 _PADDING = "__padding_only__"  # the harness's own mark
+
+
+@contextlib.contextmanager
+def one_reply_each(lm: Any, drawn: Collection[str] = ()) -> Iterator[None]:
+    """Let each call of ``lm``'s ``generate_until``, with requests of one task, give one reply to each, until the end.
+
+    ``lm`` is the harness's model; ``drawn`` are the tasks whose trials are seeded draws. A request that failed has the
+    mark of that for a reply. A call raises UserError when the model gives another number of replies than it was asked
+    for, where it is not known which request failed.
+
+    This goes within :func:`one_task_a_call`, and within what keeps replies: those that are kept are marked.
+    """
+    original = getattr(lm, "generate_until", None)
+    if not callable(original):
+        yield
+        return
+    with replaced(lm, "generate_until", _generating(lm, original, drawn)):
+        yield
 
 
 @contextlib.contextmanager
@@ -47,11 +78,32 @@ def one_task_a_call(
 
     A call raises UserError when the model gives another number of replies than it was asked for.
     """
-    with contextlib.ExitStack() as replaced:
+    with contextlib.ExitStack() as changed:
         for name in METHODS:
             if callable(original := getattr(lm, name, None)):
-                replaced.enter_context(_replaced(lm, name, _by_task(lm, original, during)))
+                changed.enter_context(replaced(lm, name, _by_task(lm, original, during)))
         yield
+
+
+def check_tasks(lm: Any, tasks: Collection[str]) -> None:
+    """Raise UserError where ``lm`` is a runner that can be called once a run, and there are several tasks."""
+    module = runners.answering(lm)
+    why = runners.table()["one_call_a_run"].get(module)
+    if getattr(lm, "mcp_client", None) is not None:
+        why = why or runners.table()["one_call_a_run_with_tools"].get(module)
+    if why and len(tasks) > 1:
+        raise UserError(
+            f"The runner {type(lm).__name__} can answer one task a run: {why}, and all in one call could show "
+            f"questions the pictures of others. Asked for are {', '.join(sorted(tasks))}: run them one by one."
+        )
+
+
+def in_one_call(lm: Any) -> bool:
+    """Whether all requests of a task have to stand in one call of the runner's ``generate_until``."""
+    module = runners.answering(lm)
+    known = runners.table()
+    tools = getattr(lm, "mcp_client", None) is not None
+    return module in known["one_call_a_run"] or (tools and module in known["one_call_a_run_with_tools"])
 
 
 def _by_task(lm: Any, original: Any, during: Callable[[str], AbstractContextManager[object]]) -> Any:
@@ -69,6 +121,121 @@ def _by_task(lm: Any, original: Any, during: Callable[[str], AbstractContextMana
         return replies
 
     return method
+
+
+def _generating(lm: Any, original: Any, drawn: Collection[str]) -> Any:
+    """``original``, the runner's ``generate_until``, called so that no request's failure touches another's reply."""
+    module = runners.answering(lm)
+    trials: collections.Counter[tuple[str, int]] = collections.Counter()
+
+    @functools.wraps(original)
+    def generate_until(requests: list[Any]) -> list[Any]:
+        if not requests:
+            return []
+        own = _with_settings_of_their_own(requests) if module else requests
+        if module in runners.table()["seeded_requests"] and own[0].task_name in drawn:
+            _seed(own, trials)
+        with _client_of_this_call(lm, module):
+            if _singly(lm, module, own, drawn):
+                return _one_by_one(lm, original, own, module)
+            with failed_requests.watched(lm, module) as ended:
+                found = _counted(original(own), len(own), own[0].task_name, lm)
+            return failed_requests.marked(found, ended, module)
+
+    return generate_until
+
+
+def _singly(lm: Any, module: str, requests: list[Any], drawn: Collection[str]) -> bool:
+    rule = runners.table()["one_request_a_call"].get(module)
+    if rule is None or (rule.get("trials") and requests[0].task_name not in drawn):
+        return False
+    return "batch_size" not in rule or int(lm.batch_size) == rule["batch_size"]
+
+
+def _one_by_one(lm: Any, original: Any, requests: list[Any], module: str) -> list[Any]:
+    from tqdm import tqdm
+
+    with _without_a_bar(f"lmms_eval.models.{module}"):
+        shown = tqdm(requests, disable=getattr(lm, "rank", 0) != 0, desc="Model Responding")
+        return [_alone(lm, original, request, module) for request in shown]
+
+
+def _without_a_bar(module: str) -> AbstractContextManager[object]:
+    """No progress bar of the runner's own, of which there would be one a request."""
+    from tqdm import tqdm
+
+    runner = sys.modules.get(module)
+    if not hasattr(runner, "tqdm"):
+        return contextlib.nullcontext()
+    return replaced(runner, "tqdm", lambda *args, **kwargs: tqdm(*args, **{**kwargs, "disable": True}))
+
+
+def _alone(lm: Any, original: Any, request: Any, module: str) -> Any:
+    """The reply to one request; the mark of a failure where the runner has another number of replies than one."""
+    # It caught what went wrong, and goes on to return a reply that it does not have.
+    without_reply = {"UnboundLocalError", *runners.table()["one_request_a_call"][module].get("raises", [])}
+    with failed_requests.watched(lm, module) as ended:
+        try:
+            found = list(original([request]) or ())
+        except Exception as error:
+            if type(error).__name__ not in without_reply:
+                raise
+            found, raised = [], error
+        else:
+            raised = None
+    if len(found) == 1:
+        return failed_requests.marked(found, ended, module)[0]
+    why = next((error for error in reversed(ended) if error is not None), raised)
+    said = failed_requests.failure_of(why) if why else f"{len(found)} replies to one request"
+    return failed_requests.failure(f"{type(lm).__name__}: {said}")
+
+
+def _with_settings_of_their_own(requests: list[Any]) -> list[Any]:
+    """Copies of the requests, of which one is handed over several times for several trials, with settings of their own.
+
+    A runner of ours gets the harness's own objects: it knows the trials of a question by them.
+    """
+    return [_with(request, tuple(map(_settings_copied, request.arguments))) for request in requests]
+
+
+def _with(request: Any, arguments: tuple[Any, ...]) -> Any:
+    made = copy.copy(request)
+    made.arguments = arguments
+    return made
+
+
+def _seed(requests: list[Any], trials: collections.Counter[tuple[str, int]]) -> None:
+    """Give each request the seed of its trial, which an engine draws by, and the top_p of 1 where it has none.
+
+    The same in any number of processes. An engine's one seed is the same on every rank, and seeding torch in a hook
+    does not reach it, or reaches the ranks of one sharded model at different moments.
+    """
+    for request in requests:
+        settings = next(each for each in request.arguments if isinstance(each, dict))
+        trial = (request.metadata or {}).get(TRIAL, trials[request.task_name, request.doc_id])
+        trials[request.task_name, request.doc_id] += 1
+        settings["seed"] = (
+            stable_seed("trial", request.task_name, str(request.doc_id), trial, int(settings.get("seed") or 0)) % 2**31
+        )
+        settings["top_p"] = 1.0 if settings.get("top_p") is None else settings["top_p"]
+
+
+def _settings_copied(argument: Any) -> Any:
+    return copy.deepcopy(argument) if isinstance(argument, dict) else argument
+
+
+@contextlib.contextmanager
+def _client_of_this_call(lm: Any, module: str) -> Iterator[None]:
+    """A client of its own for a runner that runs an event loop a call: pooled connections belong to the loop before."""
+    client = getattr(lm, "client", None)
+    if runners.table()["new_client_a_call"].get(module) != type(client).__name__:
+        yield
+        return
+    made = type(client)(
+        api_key=client.api_key, base_url=client.base_url, timeout=client.timeout, max_retries=client.max_retries
+    )
+    with replaced(lm, "client", made):
+        yield
 
 
 def _counted(found: Any, asked: int, task: str, lm: Any) -> list[Any]:
@@ -90,12 +257,12 @@ def as_many_on_every_rank(tasks: Iterable[Any]) -> Iterator[None]:
     ``tasks``: the harness's task objects, before they build their requests, the same on every rank. Does nothing in a
     single process. The copies are of the rank's last request of the task and bear the harness's mark of padding.
     """
-    with contextlib.ExitStack() as replaced:
-        for task in {id(task): task for task in tasks}.values() if _ranks() > 1 else ():
+    with contextlib.ExitStack() as changed:
+        for task in {id(task): task for task in tasks}.values() if ranks() > 1 else ():
             copies: list[Any] = []
             build, apply = getattr(task, "build_all_requests", None), getattr(task, "apply_filters", None)
-            replaced.enter_context(_replaced(task, "build_all_requests", _filling(task, build, copies)))
-            replaced.enter_context(_replaced(task, "apply_filters", _dropping(task, apply, copies)))
+            changed.enter_context(replaced(task, "build_all_requests", _filling(task, build, copies)))
+            changed.enter_context(replaced(task, "apply_filters", _dropping(task, apply, copies)))
         yield
 
 
@@ -127,7 +294,8 @@ def _copy(request: Any) -> Any:
     return made
 
 
-def _ranks() -> int:
+def ranks() -> int:
+    """The number of processes of this run."""
     return int(os.environ.get("WORLD_SIZE", "1"))
 
 
@@ -140,17 +308,3 @@ def _most(own: int) -> int:
     numbers: list[Any] = [None] * distributed.get_world_size()
     distributed.all_gather_object(numbers, own)
     return max(numbers)
-
-
-@contextlib.contextmanager
-def _replaced(holder: Any, name: str, value: Any) -> Iterator[None]:
-    """Set an attribute of an object; at the end it is as it was, one of its class's again if it was that."""
-    before = {name: vars(holder)[name]} if name in vars(holder) else {}
-    setattr(holder, name, value)
-    try:
-        yield
-    finally:
-        if before:
-            setattr(holder, name, before[name])
-        else:
-            delattr(holder, name)

@@ -2,11 +2,12 @@
 
 Before it runs, --repeats is compared with the number of trials that a task's metrics get, a model behind the server
 of a third party is kept from data whose terms forbid that (:mod:`lmms_medtasks.harness.model_guard`), a task that
-would not show our pictures is refused, and an adapter's runner that re-encodes pictures is named. While it runs, the
-model gets the requests of one task a call (:mod:`lmms_medtasks.harness.calls`), sampling settings that the checkpoint
-ships are set aside for the tasks that sample where they can be reached (:mod:`lmms_medtasks.harness.sampling`), and
-open answers are judged between generation and scoring (:mod:`lmms_medtasks.harness.judging_stage`). Replies are kept
-until the run is finished (:mod:`lmms_medtasks.harness.journal`).
+would not show our pictures is refused, and so are several tasks for a runner that can be called once only; an adapter's
+runner that re-encodes pictures is named. While it runs, the model gets the requests of one task a call
+(:mod:`lmms_medtasks.harness.calls`), sampling settings that the checkpoint ships are set aside where they can be
+reached (:mod:`lmms_medtasks.harness.sampling`), and open answers are judged between generation and scoring
+(:mod:`lmms_medtasks.harness.judging_stage`). Replies are
+kept until the run is finished (:mod:`lmms_medtasks.harness.journal`).
 """
 
 from __future__ import annotations
@@ -14,11 +15,11 @@ from __future__ import annotations
 import contextlib
 import functools
 import inspect
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from lmms_medtasks.errors import UserError, user_errors
-from lmms_medtasks.harness import call_times, calls, journal, runners
+from lmms_medtasks.harness import call_times, calls, journal, runners, sampling
 
 _MARK = "_lmms_medtasks_joined"
 
@@ -43,8 +44,11 @@ def join_evaluator(module: Any) -> None:
             _check_repeats(tasks)
             _tell_tasks(lm, tasks)
             _check_pictures(tasks)
+            calls.check_tasks(lm, [config.task for config in _configs(tasks)])
+            _check_draws(lm, tasks)
             _note_encoding(lm, tasks)
             with (
+                calls.one_reply_each(lm, _drawn(tasks)),
                 journal.kept(lm, [task for task in _tasks(tasks) if _is_ours(task.config)], named),
                 call_times.noted(lm, list(_tasks(tasks))),
                 _one_task_a_call(lm, tasks),
@@ -96,21 +100,36 @@ def _named(function: Any) -> str:
 def _one_task_a_call(lm: Any, task_dict: dict[Any, Any]) -> Iterator[None]:
     from loguru import logger
 
-    from lmms_medtasks.harness import sampling
-
-    ours = {config.task: config for config in _configs(task_dict) if _is_ours(config) and _samples(config)}
-    wanted = {task: config.generation_kwargs or {} for task, config in ours.items()}
+    ours = {config.task: config for config in _configs(task_dict) if _is_ours(config)}
+    wanted = {task: settings for task, config in ours.items() if (settings := _wanted(config)) is not None}
     model = sampling.model_of(lm)
+    reached = bool(sampling.configurations(model))
     for task, changed in sampling.changes(model, wanted).items():
         if changed:
-            logger.info(f"{task}: sampling settings of the checkpoint set aside for its trials: {changed}")
-        ours[task].metadata = {**ours[task].metadata, "checkpoint_sampling_set_aside": changed}
+            logger.info(f"{task}: sampling settings of the checkpoint set aside: {changed}")
+        if changed or (reached and _samples(ours[task])):
+            ours[task].metadata = {**ours[task].metadata, "checkpoint_sampling_set_aside": changed}
+    why = runners.doubt(lm, calls.ranks(), reached)
+    for task in sorted(_drawn(task_dict)) if why else ():
+        logger.warning(f"{task}: its trials may be no independent draws from {type(lm).__name__}: {why}.")
+        ours[task].metadata = {**ours[task].metadata, "trials_independent": "unknown", "trials_independent_why": why}
 
     def during(task: str) -> contextlib.AbstractContextManager[object]:
         return sampling.set_aside(model, wanted[task]) if task in wanted else contextlib.nullcontext()
 
     with calls.one_task_a_call(lm, during):
         yield
+
+
+def _check_draws(lm: Any, task_dict: dict[Any, Any]) -> None:
+    """Raises UserError for a task that samples and a runner that always decodes greedily."""
+    why = runners.table()["sampling"].get(runners.answering(lm), {}).get("greedy")
+    drawn = _drawn(task_dict)
+    if why and drawn:
+        raise UserError(
+            f"{', '.join(sorted(drawn))}: trials are draws at a temperature above 0, and the runner "
+            f"{type(lm).__name__} can't give any: {why}. All trials would be one reply. Choose another runner."
+        )
 
 
 def _note_encoding(lm: Any, task_dict: dict[Any, Any]) -> None:
@@ -189,3 +208,16 @@ def _is_ours(config: Any) -> bool:
 def _samples(config: Any) -> bool:
     settings = config.generation_kwargs or {}
     return bool(settings.get("do_sample", True)) and float(settings.get("temperature") or 0) > 0
+
+
+def _drawn(task_dict: dict[Any, Any]) -> set[str]:
+    """The names of our tasks whose trials are draws."""
+    return {config.task for config in filter(_is_ours, _configs(task_dict)) if _samples(config)}
+
+
+def _wanted(config: Any) -> Mapping[str, Any] | None:
+    """The sampling settings to be set for the task's requests; None where it does not say whether it samples."""
+    settings = config.generation_kwargs or {}
+    if _samples(config):
+        return sampling.of_trials(settings)
+    return sampling.GREEDY if not settings.get("do_sample") or settings.get("temperature") == 0 else None

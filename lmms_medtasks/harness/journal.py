@@ -3,7 +3,8 @@
 The model gets a task's requests in slices, of whole batches and about a minute's work each, and the replies of a slice
 are written down before the next one is asked: a kill loses one slice. A reply is given back only where everything that
 decides it is as it was (:mod:`lmms_medtasks.harness.reply_keys`); else its question is asked anew. A reply that stands
-for a failed request is not kept. What a runner must get in one call (``one_call`` in ``runners.yaml``) is kept by task.
+for a failed request is not kept. What a runner must get in one call (``one_call_a_run`` in ``runners.yaml``) is kept by
+task.
 
 Trials have the numbers that they would have had: the seeds of those that are asked do not move
 (:class:`lmms_medtasks.harness.trials.TrialSeeder`). At batch size 1 the replies are those of a run that was not cut
@@ -36,7 +37,7 @@ from typing import Any
 
 from lmms_medtasks.data import store
 from lmms_medtasks.errors import unknown
-from lmms_medtasks.harness import calls, hooks, reply_keys, runners
+from lmms_medtasks.harness import calls, hooks, reply_keys
 from lmms_medtasks.harness.journal_files import Busy, JournalFolder
 from lmms_medtasks.parsing import replies as reply_texts
 from lmms_medtasks.progress import say
@@ -78,7 +79,7 @@ def kept(lm: Any, tasks: Iterable[Any], arguments: Mapping[str, Any]) -> Iterato
         return list(original(requests))
 
     try:
-        with calls._replaced(lm, "generate_until", generate_until):
+        with calls.replaced(lm, "generate_until", generate_until):
             yield
     except BaseException:
         journal.cut_off()
@@ -112,7 +113,7 @@ class _Journal:
         self._seeded: Counter[str] = Counter()  # trials of a question that were seeded in earlier calls
         self._batch = self._unit = _number(lm, "batch_size")
         at_once = max(self._batch, *(_number(lm, name) for name in ("num_concurrent", "concurrency")))
-        self._settled = runners.wants_one_call(lm)
+        self._settled = calls.in_one_call(lm)
         self._size = 0 if self._settled else _BATCHES * at_once
         self._results_before = _results(self._options)
 

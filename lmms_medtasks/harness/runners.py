@@ -13,9 +13,8 @@ _LOSSLESS = {"", "PNG"}
 
 
 @functools.cache
-def table() -> dict[str, dict[str, str]]:
-    """``runners.yaml``: what is known of each module, under "lossy", "chosen_by_variable", "servers", "clean" and
-    "one_call"."""
+def table() -> dict[str, dict[str, Any]]:
+    """``runners.yaml``: what is known of each module, by the file's headings."""
     import yaml
 
     return yaml.safe_load(importlib.resources.files(__package__).joinpath("runners.yaml").read_text("utf-8"))
@@ -44,6 +43,33 @@ def module_encoding(name: str) -> str | None:
     return table()["lossy"].get(module)
 
 
+def answering(lm: Any) -> str:
+    """The module that a runner's ``generate_until`` is from, as ``runners.yaml`` names it: "simple.claude".
+
+    A class derived from a runner of the harness has that runner's faults as long as it has its method. "" for a method
+    that is not the harness's.
+    """
+    owner = next((each for each in type(lm).__mro__ if "generate_until" in vars(each)), None)
+    name = owner.__module__ if owner else ""
+    return ".".join(name.split(".")[-2:]) if name.startswith("lmms_eval.models.") else ""
+
+
+def doubt(lm: Any, ranks: int, settings_reached: bool) -> str | None:
+    """Why trials of a task that samples may be no independent draws from the model's distribution; None if they are.
+
+    ``settings_reached``: whether the runner holds a transformers model, whose settings are set for these tasks.
+    """
+    module = answering(lm)
+    known = table()["sampling"].get(module, {})
+    if "unknown" in known or "greedy" in known:
+        return known.get("unknown", known.get("greedy"))
+    if settings_reached or module in table()["seeded_requests"] or type(lm).__module__.startswith("lmms_medtasks."):
+        return None
+    if "on_several_ranks" in known:
+        return known["on_several_ranks"] if ranks > 1 else None
+    return "what settings reach its sampler is not known"
+
+
 def server(name: str) -> str | None:
     """How the runner in a module of the harness, or of ours, asks a server: "client", to the one that its client names;
     or a clause that says who is asked. None if it is not known to ask one."""
@@ -52,12 +78,6 @@ def server(name: str) -> str | None:
     if not name.startswith("lmms_eval.models."):
         return None
     return table()["servers"].get(".".join(name.split(".")[-2:]))
-
-
-def wants_one_call(lm: Any) -> bool:
-    """Whether a runner, or one that it is derived from, must get all requests of a task in one call."""
-    listed = table()["one_call"]
-    return any(".".join(each.__module__.split(".")[-2:]) in listed for each in type(lm).__mro__)
 
 
 def kind(model_name: str | None, force_simple: bool) -> str | None:

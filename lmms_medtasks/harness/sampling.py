@@ -1,23 +1,23 @@
 """Sampling settings that a checkpoint ships, set aside so that T trials are T draws from the model's own distribution.
 
-This reaches one thing: the ``generation_config`` of the transformers model that the harness's runner holds. It does not
-reach a language model inside that model which generates with a configuration of its own, nor a model behind a server: a
-vLLM server fills what a request leaves out (the harness's ``openai`` and ``async_openai`` leave out top_k and the
-repetition penalty, ``async_openai`` top_p too) from the checkpoint. Nothing is recorded there.
+A checkpoint's ``generation_config.json`` (``top_k: 1``, ``top_p: 0.001``, a repetition penalty) stands above the task's
+settings wherever the harness's runner does not pass them on, and most runners pass temperature and top_p only: trials
+then come out identical. Where it ships no top_k, transformers itself fills in 50. And a runner that passes no
+``do_sample`` draws in a task that asks for greedy decoding, where the checkpoint says ``do_sample: true``.
 
-They are set aside only while the tasks that sample are answered (:mod:`lmms_medtasks.harness.calls`): other tasks in
-the same run, whoever's they are, are answered with what the checkpoint ships, so that no score depends on what else
-was run.
+This reaches every ``generation_config`` of the transformers model that the runner holds, also that of a language model
+within it that generates by itself (internvl3). It does not reach what remote code fills in on its own, an engine
+(vLLM, SGLang), or a model behind a server: see ``sampling`` in ``runners.yaml``.
 
-A checkpoint's ``generation_config.json`` (``top_k: 1``, ``top_p: 0.001``, a repetition penalty) stands above the
-task's settings wherever the harness's runner does not pass them on, and most runners pass temperature and top_p only:
-trials then come out identical, or from the 50 likeliest tokens (transformers' own default for top_k).
+The settings are set aside only while tasks of ours are answered (:mod:`lmms_medtasks.harness.calls`): other tasks in
+the same run are answered with what the checkpoint ships, so that no score depends on what else was run.
 """
 
 from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 # What leaves the distribution as the model gives it (transformers, GenerationConfig).
@@ -32,44 +32,87 @@ NEUTRAL: Mapping[str, Any] = {
     "encoder_repetition_penalty": 1.0,
     "no_repeat_ngram_size": 0,
     "penalty_alpha": None,
+    "num_beams": 1,
+    "temperature": 1.0,
 }
 
 
 Settings = Mapping[str, Any]
 
+GREEDY: Settings = {"do_sample": False}
+"""What a task that does not sample needs; all else is left to the checkpoint, as in any greedy benchmark."""
+
+
+def of_trials(asked: Settings) -> Settings:
+    """What a task that samples needs, by its ``generation_kwargs``; what these do not name gets its neutral value."""
+    return {name: neutral if asked.get(name) is None else asked[name] for name, neutral in NEUTRAL.items()}
+
+
+@dataclass(frozen=True)
+class _Replacement:
+    config: Any
+    where: str  # the inner model's name with a full stop, "" for the model itself
+    name: str
+    held: Any  # the attribute as it is, None where nothing was shipped
+    acting: Any  # what transformers makes of it
+    value: Any
+
+
+def configurations(model: Any) -> dict[str, Any]:
+    """Each ``generation_config`` of a transformers model once, by the name of the inner model that has it ("": itself).
+
+    {} for what has none: an API, another engine.
+    """
+    named = getattr(model, "named_modules", None)
+    found: dict[str, Any] = {}
+    for name, part in [("", model), *(named() if callable(named) else ())]:
+        config = getattr(part, "generation_config", None)
+        if config is not None and not any(config is known for known in found.values()):
+            found[name] = config
+    return found
+
+
+def _replacements(model: Any, wanted: Settings) -> Iterator[_Replacement]:
+    for place, config in configurations(model).items():
+        # transformers 5 keeps None where nothing was shipped, and fills in its own values when it generates.
+        filled_in = getattr(config, "_get_default_generation_params", dict)()
+        for name, value in wanted.items():
+            held = getattr(config, name, None)
+            acting = filled_in.get(name) if held is None else held
+            if acting is not None and acting != value:
+                yield _Replacement(config, f"{place}." if place else "", name, held, acting, value)
+
 
 def differing(model: Any, wanted: Settings) -> dict[str, tuple[Any, Any]]:
-    """The settings of a transformers model's ``generation_config`` that are to be replaced: as shipped, and by what.
+    """The settings that are to be replaced: what acts now, and what is to act.
 
-    ``wanted`` is a task's ``generation_kwargs``; what it does not name gets its neutral value. {} for a model without
-    such a configuration (an API, another engine), whatever settings hold there.
+    ``wanted`` is made by :func:`of_trials`, or :data:`GREEDY`. A setting of an inner model is named after it,
+    ``language_model.top_k``.
     """
-    config = getattr(model, "generation_config", None)
-    pairs = {name: (getattr(config, name, None), wanted.get(name, neutral)) for name, neutral in NEUTRAL.items()}
-    return {name: pair for name, pair in pairs.items() if pair[0] is not None and pair[0] != pair[1]}
+    return {each.where + each.name: (each.acting, each.value) for each in _replacements(model, wanted)}
 
 
 @contextlib.contextmanager
 def set_aside(model: Any, wanted: Settings) -> Iterator[None]:
     """Replace them, and put them back at the end."""
-    changed = differing(model, wanted)
-    for name, (_, value) in changed.items():
-        setattr(model.generation_config, name, value)
+    changed = list(_replacements(model, wanted))
+    for each in changed:
+        setattr(each.config, each.name, each.value)
     try:
         yield
     finally:
-        for name, (shipped, _) in changed.items():
-            setattr(model.generation_config, name, shipped)
+        for each in changed:
+            setattr(each.config, each.name, each.held)
 
 
-def changes(model: Any, sampling: Mapping[str, Settings]) -> dict[str, dict[str, str]]:
-    """What :func:`set_aside` replaces for each task that samples, as {"task": {"top_k": "1 -> 0"}}.
+def changes(model: Any, wanted: Mapping[str, Settings]) -> dict[str, dict[str, str]]:
+    """What :func:`set_aside` replaces for each task, as {"task": {"top_k": "1 -> 0"}}.
 
-    ``sampling``: the tasks' ``generation_kwargs`` by their names.
+    ``wanted``: for each task, by its name, what :func:`set_aside` is given.
     """
     return {
-        task: {name: f"{shipped} -> {value}" for name, (shipped, value) in differing(model, wanted).items()}
-        for task, wanted in sampling.items()
+        task: {name: f"{acting} -> {value}" for name, (acting, value) in differing(model, settings).items()}
+        for task, settings in wanted.items()
     }
 
 

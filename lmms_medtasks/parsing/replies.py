@@ -6,6 +6,7 @@ import re
 
 # What lmms-eval 0.7.3 returns in place of a reply when a request failed for good, when the token budget was used up,
 # and when a server sent a message without content (async_openai; openai, whose None reaches a hook as an empty text).
+# What single runners put there becomes the first of these before it gets here (harness/failed_requests.py).
 _FAILURES = ("[LMMS_EVAL_REQUEST_FAILED", "[LMMS_EVAL_BUDGET_EXCEEDED", "Error: can only concatenate str (not")
 _NO_CONTENT = "None"
 _OPEN_TAG = re.compile(r"<(think|thinking|analysis|reasoning)>", re.IGNORECASE)

@@ -38,7 +38,7 @@ def extent(run: Run, tasks: Sequence[str]) -> Iterator[Flag]:
 
 
 def code(run: Run, tasks: Sequence[str]) -> Iterator[Flag]:
-    """Changed prompts or code, pictures that the runner re-encoded, sampling settings that were set aside."""
+    """Changed prompts or code, pictures that the runner re-encoded, sampling settings that were set aside or not."""
     found = metadata(run, tasks)
     changed = [task for task, each in found.items() if each.get("fingerprint_recorded") is False]
     if changed:
@@ -50,6 +50,9 @@ def code(run: Run, tasks: Sequence[str]) -> Iterator[Flag]:
     encodings = {printable(str(each["image_encoding"])) for each in found.values() if each.get("image_encoding")}
     for encoding in sorted(encodings):
         yield Flag("warning", f"The model's runner re-encoded the pictures ({encoding}): a degradation of its own.")
+    doubts = {str(each.get("trials_independent_why")) for each in found.values() if each.get("trials_independent")}
+    for why in sorted(doubts):
+        yield Flag("warning", f"Trials may be no independent draws of the model: {printable(why)}.")
     aside = [each["checkpoint_sampling_set_aside"] for each in found.values()
              if each.get("checkpoint_sampling_set_aside")]  # fmt: skip
     if aside:

@@ -50,7 +50,8 @@ def test_chat_runner_draws_in_two_processes_what_it_draws_in_one(harness, tiny_i
     assert len({tuple(trials) for trials in letters(two).values()}) > 1
     assert any(len(set(trials)) > 1 for trials in letters(two).values())
     metadata = one.run.content["configs"][TASK]["metadata"]
-    assert metadata["checkpoint_sampling_set_aside"] == {}
+    # Nothing is shipped: transformers' own 50 would act.
+    assert metadata["checkpoint_sampling_set_aside"] == {"top_k": "50 -> 0"}
     assert "image_encoding" not in metadata
 
     # A checkpoint's own settings: with top_k 1 this runner would give every trial the same reply. A task that does not
@@ -63,7 +64,8 @@ def test_chat_runner_draws_in_two_processes_what_it_draws_in_one(harness, tiny_i
     recorded = other.run.content["configs"][TASK]["metadata"]["checkpoint_sampling_set_aside"]
     assert recorded == {"top_k": "1 -> 0", "top_p": "0.001 -> 1.0"}
     assert letters(other) == letters(one)
-    assert "checkpoint_sampling_set_aside" not in other.run.content["configs"]["med_cmr_mcq"]["metadata"]
+    beside = other.run.content["configs"]["med_cmr_mcq"]["metadata"]
+    assert beside["checkpoint_sampling_set_aside"] == {"do_sample": "True -> False"}
 
 
 def test_simple_runner_scores_alike_with_greedy_decoding_and_is_named_for_its_jpeg(harness, tiny_gemma3):

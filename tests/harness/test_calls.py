@@ -1,6 +1,7 @@
 """A model is asked one task at a time, gives one reply to each request, and is left as it was."""
 
 import contextlib
+import copy
 from types import SimpleNamespace
 
 import lmms_eval.api.task
@@ -9,6 +10,7 @@ from lmms_eval.api.instance import Instance
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness import calls, sampling
+from tests.bare_runners import chat_request, chat_server
 
 
 class Model:
@@ -84,7 +86,7 @@ def test_every_way_in_which_the_harness_asks_is_known():
     assert kinds - {"multiple_choice", "generate_until_agentic"} == set(calls.METHODS)
 
 
-TASK = {"temperature": 1.0, "top_p": 1.0, "top_k": 0, "do_sample": True}
+TASK = sampling.of_trials({"temperature": 1.0, "top_p": 1.0, "top_k": 0, "do_sample": True})
 
 
 def test_other_tasks_of_the_run_are_answered_as_the_checkpoint_is_shipped():
@@ -145,3 +147,105 @@ def test_a_single_process_builds_what_it_did(monkeypatch):
     task = Task(3)
     with calls.as_many_on_every_rank([task]):
         assert "build_all_requests" not in vars(task)
+
+
+def one_call(module="lmms_eval.models.simple.srt_api", **attributes):
+    """A runner of the harness as far as its class goes."""
+    found = type("Srt", (), {"__module__": module, "generate_until": lambda self, requests: []})()
+    vars(found).update(attributes)
+    return found
+
+
+@pytest.mark.parametrize("module", ["chat.async_openai", "chat.sglang"])
+def test_a_runner_that_can_be_called_once_gets_one_task_a_run(module):
+    calls.check_tasks(one_call(), ["a"])
+    with pytest.raises(UserError, match=r"Srt can answer one task a run: it stops its server.*Asked for are a, b"):
+        calls.check_tasks(one_call(), ["b", "a"])
+    tools = one_call(f"lmms_eval.models.{module}", mcp_client=object())
+    with pytest.raises(UserError, match="removes the folder of its tools"):
+        calls.check_tasks(tools, ["b", "a"])
+    calls.check_tasks(one_call(f"lmms_eval.models.{module}", mcp_client=None), ["b", "a"])
+    calls.check_tasks(one_call("elsewhere"), ["b", "a"])
+    # One that is derived from it, and has its method.
+    derived = type("Own", (type(one_call()),), {"__module__": "own"})()
+    assert calls.in_one_call(derived) and calls.in_one_call(tools) and not calls.in_one_call(one_call("elsewhere"))
+
+
+def test_async_openai_answers_several_tasks():
+    """Its connections belong to the event loop of one call: those of the second task failed."""
+    from lmms_eval.models.chat.async_openai import AsyncOpenAIChat
+
+    once = {"max_retries": 1, "retry_backoff_s": 0, "num_cpus": 8}
+    asked = [chat_request(number, task=task, temperature=1.0) for task in "abc" for number in range(16)]
+    with chat_server() as server:
+        lm = AsyncOpenAIChat(model="stub", base_url=server.url, api_key="x", **once)
+        lm.task_dict = {task: {"test": list(range(16))} for task in "abc"}
+        own = lm.client
+        with calls.one_reply_each(lm), calls.one_task_a_call(lm):
+            assert [reply.text for reply in lm.generate_until(asked)] == ["B"] * 48
+        assert len(server.asked) == 48 and lm.client is own
+
+
+def test_trials_of_qwen3_vl_are_drawn_one_request_a_call():
+    """It renders the next pictures, which seeds, in a thread while it draws."""
+    sizes = []
+
+    def generate_until(self, requests):
+        sizes.append(len(requests))
+        return ["B"] * len(requests)
+
+    at = {"__module__": "lmms_eval.models.simple.qwen3_vl", "generate_until": generate_until, "batch_size": 1}
+    lm = type("Qwen3_VL", (), at)()
+    asked = [chat_request(number, task=task) for task in "ab" for number in range(3)]
+    with calls.one_reply_each(lm, {"a"}), calls.one_task_a_call(lm):
+        lm.generate_until(asked)
+    assert sizes == [1, 1, 1, 3]
+    type(lm).batch_size = 2
+    sizes.clear()
+    with calls.one_reply_each(lm, {"a"}), calls.one_task_a_call(lm):
+        lm.generate_until(asked)
+    assert sizes == [3, 3]
+
+
+class Engine:
+    """The harness's chat runner of vLLM as far as its settings go; ``got`` are those of each request."""
+
+    __module__ = "lmms_eval.models.chat.vllm"
+
+    def __init__(self):
+        self.got = {}
+
+    def generate_until(self, requests):
+        for request in requests:
+            settings = request.arguments[2]
+            self.got.setdefault((request.task_name, request.doc_id), []).append((settings.get("seed"), settings))
+        return ["B"] * len(requests)
+
+
+def test_trials_of_vllm_have_seeds_of_their_own_in_any_number_of_processes():
+    questions = [chat_request(number, task=task, temperature=1.0) for task in "ab" for number in range(4)]
+    one, first, second = Engine(), Engine(), Engine()
+    for lm, own in ((one, questions), (first, questions[::2]), (second, questions[1::2])):
+        with calls.one_reply_each(lm, {"a"}), calls.one_task_a_call(lm):
+            lm.generate_until([request for request in own for _ in range(3)])
+    drawn = {key: [seed for seed, _ in got] for key, got in one.got.items()}
+    assert {**first.got, **second.got}.keys() == one.got.keys()
+    assert all([seed for seed, _ in got] == drawn[key] for each in (first, second) for key, got in each.got.items())
+    seeds = [seed for (task, _), found in drawn.items() for seed in found if task == "a"]
+    assert len(set(seeds)) == 12 and all(0 <= seed < 2**31 for seed in seeds)
+    # The runner's own top_p would be 0.95. Greedy tasks, and the harness's own requests, stay as they are.
+    assert all(settings["top_p"] == 1.0 for _, settings in one.got["a", 0])
+    assert drawn["b", 0] == [None] * 3 and "top_p" not in one.got["b", 0][0][1]
+    assert questions[0].arguments[2] == {"temperature": 1.0}
+
+
+def test_a_trial_that_is_named_has_its_seed_whatever_was_asked_before():
+    """Of a run that was cut off only the trials are asked that are missing."""
+    question = chat_request(0, task="a", temperature=1.0)
+    whole, rest = Engine(), Engine()
+    missing = copy.copy(question)
+    missing.metadata = {**question.metadata, calls.TRIAL: 2}
+    for lm, asked in ((whole, [question] * 3), (rest, [missing])):
+        with calls.one_reply_each(lm, {"a"}):
+            lm.generate_until(asked)
+    assert rest.got["a", 0][0][0] == whole.got["a", 0][2][0]

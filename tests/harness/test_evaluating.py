@@ -67,3 +67,63 @@ def test_a_task_that_would_show_other_pictures_than_ours_is_refused():
     evaluating._check_pictures(pictures_task(None))  # streamed
     # Not our hook: whatever it takes its pictures from.
     evaluating._check_pictures(pictures_task(["id"], doc_to_visual=lambda doc: [], doc_to_messages=lambda doc: []))
+
+
+def sampled(**settings):
+    settings = {"temperature": 1.0, "do_sample": True, **settings}
+    config = SimpleNamespace(task="draws", metadata={"data_digest": "x"}, generation_kwargs=settings)
+    return config, {"draws": SimpleNamespace(config=config)}
+
+
+def of_harness(module, **attributes):
+    """A runner as far as its class goes."""
+    at = {"__module__": module, "generate_until": lambda self, requests: []}
+    return type("Runner", (), {**at, **attributes})()
+
+
+@pytest.mark.parametrize(
+    ("module", "ranks", "why"),
+    [
+        ("lmms_eval.models.chat.openai", 1, "no top_k and repetition penalty"),
+        ("lmms_eval.models.chat.async_openai", 1, "no top_p, top_k and repetition penalty"),
+        ("lmms_eval.models.simple.gpt4v", 1, "no top_p; OpenAI"),
+        ("lmms_eval.models.simple.never_heard_of", 1, "not known"),
+        ("elsewhere", 1, "not known"),
+        ("lmms_eval.models.simple.vllm", 2, "same seed"),
+        ("lmms_eval.models.simple.vllm", 1, None),
+        ("lmms_eval.models.chat.vllm", 2, None),
+        ("lmms_medtasks.harness.baseline_models", 2, None),
+    ],
+)
+def test_where_shipped_settings_can_not_be_set_aside_the_result_file_says_so(monkeypatch, module, ranks, why):
+    monkeypatch.setenv("WORLD_SIZE", str(ranks))
+    config, tasks = sampled()
+    with evaluating._one_task_a_call(of_harness(module), tasks):
+        pass
+    assert "checkpoint_sampling_set_aside" not in config.metadata  # {} would promise that none act
+    assert config.metadata.get("trials_independent") == ("unknown" if why else None)
+    assert (why or "") in config.metadata.get("trials_independent_why", "")
+
+
+def test_settings_of_a_transformers_model_are_reached():
+    transformers = pytest.importorskip("transformers")
+    model = SimpleNamespace(generation_config=transformers.GenerationConfig(do_sample=True, top_k=1))
+    for tasks, expected in ((sampled(), {"top_k": "1 -> 0"}), (sampled(temperature=0), {"do_sample": "True -> False"})):
+        config, task_dict = tasks
+        with evaluating._one_task_a_call(of_harness("lmms_eval.models.chat.internvl_hf", model=model), task_dict):
+            pass
+        assert config.metadata["checkpoint_sampling_set_aside"] == expected
+        assert "trials_independent" not in config.metadata
+    # One whose model has more settings of its own.
+    config, task_dict = sampled()
+    with evaluating._one_task_a_call(of_harness("lmms_eval.models.simple.minicpm_v", model=model), task_dict):
+        pass
+    assert config.metadata["trials_independent"] == "unknown"
+
+
+def test_a_runner_that_always_decodes_greedily_is_refused_for_trials():
+    lm = of_harness("lmms_eval.models.simple.xcomposer2d5")
+    with pytest.raises(UserError, match="draws: trials are draws .* always decodes greedily"):
+        evaluating._check_draws(lm, sampled()[1])
+    evaluating._check_draws(lm, sampled(temperature=0)[1])
+    evaluating._check_draws(of_harness("lmms_eval.models.chat.openai"), sampled()[1])

@@ -8,7 +8,11 @@ import pytest
 
 from lmms_medtasks.harness import runners
 
-JPEG = re.compile(r"""(image_format|img_format|format)\s*=\s*["']JPEG["']|fmt: str = "JPEG\"""")
+# By format, or by the name of the file that is saved; the files with a uuid are for tools only.
+JPEG = re.compile(
+    r"""(image_format|img_format|format)\s*=\s*["']JPEG["']|fmt: str = "JPEG\""""
+    r"""|suffix="\.jpe?g"|(?<!uuid4\(\))\}\.jpg\""""
+)
 
 
 def harness_modules_with_jpeg():
@@ -44,9 +48,19 @@ def test_encoding_of_a_runner(monkeypatch, model, runner, expected):
     assert runners.image_encoding(model, runner) == expected
 
 
+def test_every_module_of_the_list_is_there():
+    root = Path(lmms_eval.__path__[0]) / "models"
+    known = runners.table()
+    listed = {module for heading in known if heading != "measured" for module in known[heading]}
+    assert all((root / f"{module.replace('.', '/')}.py").is_file() for module in listed)
+    told = {"lossy", "chosen_by_variable", "resampled", "shrunk_above", "clean"}
+    assert set(known["measured"]) <= {module for heading in told for module in known[heading]}
+
+
 def test_modules_that_read_the_variable():
     root = Path(lmms_eval.__path__[0]) / "models" / "chat"
     found = {f"chat.{path.stem}" for path in root.glob("*.py") if "to_openai_messages" in path.read_text("utf-8")}
+    found.add("chat.litellm")  # asks as chat.openai does, from which it is derived
     assert {"chat.openai", "chat.async_openai"} <= set(runners.table()["chosen_by_variable"]) <= found
 
 

@@ -3,11 +3,12 @@
 from types import SimpleNamespace
 
 import pytest
+import torch
 import transformers
 
 from lmms_medtasks.harness import sampling
 
-TASK = {"temperature": 1.0, "top_p": 1.0, "top_k": 0, "do_sample": True}
+TASK = sampling.of_trials({"temperature": 1.0, "top_p": 1.0, "top_k": 0, "do_sample": True, "max_new_tokens": 5})
 
 
 def model(**shipped):
@@ -26,7 +27,79 @@ def test_shipped_settings_are_replaced_until_the_end():
 
 
 def test_what_the_task_wants_counts():
-    assert sampling.differing(model(do_sample=True, top_k=20), {**TASK, "top_k": 20}) == {}
+    shipped = model(do_sample=True, top_k=20, temperature=0.7)
+    assert sampling.differing(shipped, sampling.of_trials({"top_k": 20, "temperature": 0.7, "top_p": None})) == {}
+    assert sampling.differing(shipped, TASK) == {"top_k": (20, 0), "temperature": (0.7, 1.0)}
+
+
+@pytest.fixture(scope="module")
+def flat_model():
+    """A language model of 400 tokens, all of them about equally likely."""
+    config = transformers.Qwen2Config(
+        vocab_size=400, hidden_size=8, intermediate_size=8, num_hidden_layers=1, num_attention_heads=1,
+        num_key_value_heads=1,
+    )  # fmt: skip
+    torch.manual_seed(0)
+    return transformers.Qwen2ForCausalLM(config).eval()
+
+
+def distinct(language_model, **passed):
+    """How many different tokens 3000 draws give when a runner passes ``passed``."""
+    torch.manual_seed(0)
+    prompts = torch.ones((3000, 1), dtype=torch.long)
+    drawn = language_model.generate(prompts, attention_mask=prompts, max_new_tokens=1, pad_token_id=0, **passed)
+    return len(set(drawn[:, -1].tolist()))
+
+
+def test_the_fifty_likeliest_of_transformers_are_set_aside(flat_model):
+    """Where a checkpoint ships no top_k and the runner passes none, transformers fills in 50."""
+    shipped = flat_model.generation_config.top_k
+    assert distinct(flat_model, do_sample=True, temperature=1.0) == 50
+    with sampling.set_aside(flat_model, TASK):
+        assert distinct(flat_model, do_sample=True, temperature=1.0) > 350
+    assert flat_model.generation_config.top_k is shipped
+    assert sampling.differing(flat_model, TASK) == {"top_k": (50, 0)}
+
+
+class Outer(torch.nn.Module):
+    """A model that asks a language model within it to generate, as InternVL's remote code does."""
+
+    def __init__(self, language_model):
+        super().__init__()
+        self.language_model = language_model
+
+
+def test_a_language_model_within_the_model_is_reached(flat_model):
+    inner, outer = flat_model.generation_config, Outer(flat_model)
+    inner.top_k, inner.temperature, before = 1, 0.001, inner.top_k
+    try:
+        assert sampling.differing(outer, TASK) == {
+            "language_model.top_k": (1, 0),
+            "language_model.temperature": (0.001, 1.0),
+        }
+        assert distinct(outer.language_model, do_sample=True) == 1
+        with sampling.set_aside(outer, TASK):
+            assert distinct(outer.language_model, do_sample=True) > 350
+        assert (inner.top_k, inner.temperature) == (1, 0.001)
+    finally:
+        inner.top_k, inner.temperature = before, None
+
+
+def test_one_configuration_that_two_models_share_is_changed_once(flat_model):
+    outer = Outer(flat_model)
+    outer.generation_config = flat_model.generation_config
+    assert sampling.differing(outer, TASK) == {"top_k": (50, 0)}
+
+
+def test_a_greedy_task_is_not_sampled_by_a_runner_that_leaves_do_sample_out(flat_model):
+    flat_model.generation_config.do_sample = True
+    try:
+        assert distinct(flat_model) == 50
+        with sampling.set_aside(flat_model, sampling.GREEDY):
+            assert distinct(flat_model) == 1
+        assert sampling.differing(flat_model, sampling.GREEDY) == {"do_sample": (True, False)}
+    finally:
+        flat_model.generation_config.do_sample = None
 
 
 def test_stop_tokens_and_lengths_stay():
@@ -42,7 +115,8 @@ def test_models_without_such_settings():
 
 def test_what_is_changed_for_each_task_is_told():
     shipped = model(do_sample=True, top_k=1, repetition_penalty=1.05)
-    changes = sampling.changes(shipped, {"draws": TASK, "narrow": {**TASK, "top_k": 5}})
+    changes = sampling.changes(shipped, {"draws": TASK, "narrow": {**TASK, "top_k": 5}, "greedy": sampling.GREEDY})
+    assert changes["greedy"] == {"do_sample": "True -> False"}
     assert changes["draws"] == {"top_k": "1 -> 0", "repetition_penalty": "1.05 -> 1.0"}
     assert changes["narrow"]["top_k"] == "1 -> 5"
     assert sampling.changes(model(top_k=0), {"draws": TASK}) == {"draws": {}}

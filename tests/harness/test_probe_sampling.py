@@ -1,0 +1,62 @@
+"""What reaches the sampler through the harness's own runners, by a spy at their door, against runners.yaml."""
+
+import json
+from types import SimpleNamespace
+
+import pytest
+
+from lmms_medtasks.harness import calls, runners
+from tests.bare_runners import chat_request, chat_server, runner
+
+TASK = {"temperature": 1.0, "top_p": 1.0, "top_k": 0, "do_sample": True, "max_new_tokens": 7, "until": []}
+
+
+def trials(lm, number=3):
+    asked = chat_request(**TASK)
+    with calls.one_reply_each(lm, {"t"}), calls.one_task_a_call(lm):
+        return lm.generate_until([asked] * number)
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "sent"),
+    [
+        ("chat.openai", "OpenAICompatible", {"max_tokens": 7, "temperature": 1.0, "top_p": 1.0}),
+        ("chat.async_openai", "AsyncOpenAIChat", {"max_tokens": 7, "temperature": 1.0}),
+    ],
+)
+def test_what_the_runners_of_servers_send(module, name, sent):
+    """Neither top_k nor a repetition penalty: a server takes them from elsewhere, and the table says so."""
+    found = getattr(pytest.importorskip(f"lmms_eval.models.{module}"), name)
+    with chat_server() as server:
+        lm = found(model="stub", base_url=server.url, api_key="x", max_retries=1)
+        lm.task_dict = {"t": {"test": [0]}}
+        trials(lm)
+    payloads = [json.loads(body) for body in server.asked]
+    for payload in payloads:
+        del payload["messages"], payload["model"]
+        assert {key: value for key, value in payload.items() if value is not None} == sent
+    assert len(payloads) == 3
+    assert "top_k" in runners.table()["sampling"][module]["unknown"]
+    assert ("top_p" in runners.table()["sampling"][module]["unknown"]) == ("top_p" not in sent)
+
+
+def test_what_reaches_vllm(monkeypatch):
+    """Explicit settings with a seed for each trial, which does not depend on the rank."""
+    pytest.importorskip("lmms_eval.models.chat.vllm")
+    monkeypatch.setattr("lmms_eval.models.chat.vllm.SamplingParams", dict, raising=False)
+    got = []
+
+    def chat(sampling_params, messages, chat_template):
+        got.extend(sampling_params)
+        return [SimpleNamespace(outputs=[SimpleNamespace(text="B")]) for _ in messages]
+
+    lm = runner(
+        "chat.vllm", "VLLM", client=SimpleNamespace(chat=chat), chat_template=None, fps=None, nframes=8, max_pixels=1,
+        min_image_pixels=1, max_frame_num=8, is_qwen3_vl=False, disable_log_stats=True, batch_size_per_gpu=2,
+        max_new_tokens=4096, _tp_world_size=1, _tp_group_cpu=None,
+    )  # fmt: skip
+    trials(lm)
+    seeds = [settings.pop("seed") for settings in got]
+    assert len(set(seeds)) == 3
+    # The larger of the task's max_new_tokens and the runner's own.
+    assert got == [{"max_tokens": 4096, "temperature": 1.0, "top_p": 1.0, "top_k": 0}] * 3
