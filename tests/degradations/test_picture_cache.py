@@ -134,10 +134,10 @@ def test_a_damaged_file_is_made_anew(tmp_path, counted, damage):
 WRITE = """
 import sys
 import numpy as np
-from lmms_medtasks.degradations import picture_cache as cache
+from lmms_medtasks.degradations import picture_cache
 for seed in range(12):
-    kept = cache.Cache(0, sys.argv[1])
-    cache.apply(np.full((50, 50), 90, np.uint8), "object_rotation", severity=1, seed=seed, cache=kept)
+    kept = picture_cache.Cache(0, sys.argv[1])
+    picture_cache.apply(np.full((50, 50), 90, np.uint8), "object_rotation", severity=1, seed=seed, cache=kept)
 """
 
 
