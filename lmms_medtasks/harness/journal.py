@@ -107,7 +107,7 @@ class _Journal:
         self._known: dict[str, Mapping[str, Any]] = {}
         self._of_task: Counter[str] = Counter()
         self._model = ""
-        self._opened = self._writes = False
+        self._opened = self._joined = self._writes = False
         self._met: Counter[tuple[str, Any]] = Counter()  # trials of a question of a task so far
         self._seeded: Counter[str] = Counter()  # trials of a question that were seeded in earlier calls
         self._batch = self._unit = _number(lm, "batch_size")
@@ -150,7 +150,7 @@ class _Journal:
 
     def finished(self) -> None:
         """The harness has its numbers; it writes its results after this: what is kept goes when the process ends."""
-        if self._opened:
+        if self._joined:
             atexit.register(self._remove)
 
     def cut_off(self) -> None:
@@ -175,6 +175,7 @@ class _Journal:
             if self._rank == 0:
                 say(f"lmms-medtasks: replies are not kept: {why}")
             return
+        self._joined = True
         try:
             lines = self._folder.join(names[0], names[1], self._rank)
             self._writes = True
