@@ -341,8 +341,10 @@ def test_the_same_command_at_the_same_time_keeps_nothing_and_takes_nothing(monke
     task = Task()
     run(task, Model(task, dies_after=6))
     folder = files()[0].parent
-    held = "import sys, time; from pathlib import Path; from lmms_medtasks.harness.journal_files import JournalFolder as F;"
-    held += " F(Path(sys.argv[1])).begin(False); print(1, flush=True); time.sleep(60)"
+    held = (
+        "import sys, time; from pathlib import Path; from lmms_medtasks.harness.journal_files import JournalFolder;"
+        "JournalFolder(Path(sys.argv[1])).begin(False); print(1, flush=True); time.sleep(60)"
+    )
     other = subprocess.Popen([sys.executable, "-c", held, str(folder)], stdout=subprocess.PIPE)
     assert other.stdout.readline() == b"1\n"
     try:
