@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import copy
 import functools
 import math
 import os
@@ -48,6 +49,8 @@ _BATCHES = 16
 _SECONDS = 60.0
 """The first slice has 16 batches; the next ones are as large as takes about a minute."""
 _PADDING = "__padding_only__"  # the harness's own mark
+TRIAL = "__medtasks_trial__"
+"""What names the trial in the ``metadata`` of a request that a runner gets: after a kill it may not be the first."""
 
 
 @contextlib.contextmanager
@@ -136,7 +139,8 @@ class _Journal:
             self._expect(task, trials)
             filler = [calls._copy(requests[-1]) for _ in range(size - len(own))]
             began = time.monotonic()
-            answers = original([*(requests[place] for place in own), *filler])
+            named = {each.place: _with_trial(requests[each.place], each.trial) for each in trials}
+            answers = original([*(named.get(place, requests[place]) for place in own), *filler])
             answers = calls._counted(answers, size, task, self._lm)
             for place, reply in zip(own, answers, strict=False):
                 found[place] = reply
@@ -307,6 +311,12 @@ def _number(lm: Any, name: str) -> int:
         return max(1, int(getattr(lm, name, 1)))
     except (TypeError, ValueError, NotImplementedError):
         return 1
+
+
+def _with_trial(request: Any, trial: int) -> Any:
+    named = copy.copy(request)
+    named.metadata = {**(request.metadata or {}), TRIAL: trial}
+    return named
 
 
 def _packed(reply: Any) -> dict[str, Any]:

@@ -47,10 +47,12 @@ class Model:
 
     def generate_until(self, requests):
         self.calls.append(len(requests))
+        self.trials = getattr(self, "trials", [])
         found = []
         for request in requests:
             if self.dies_after is not None and len(self.asked) >= self.dies_after:
                 raise KeyboardInterrupt
+            self.trials.append((request.metadata or {}).get(journal.TRIAL))
             seed = hooks.TRIALS.next_seed(f"q{request.doc_id}")
             self.asked.append(request.doc_id)
             text = FAILED if (request.doc_id, self.asked.count(request.doc_id)) in self.fails else None
@@ -111,7 +113,7 @@ def test_a_single_trial_that_is_missing_draws_what_it_would_have_drawn(monkeypat
     assert files()
     later = Model(task)
     assert run(task, later) == whole
-    assert later.asked == [1, 1, 2] and not files()
+    assert later.asked == [1, 1, 2] and later.trials == [0, 2, 1] and not files()
 
 
 @pytest.mark.parametrize(
