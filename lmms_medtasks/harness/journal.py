@@ -37,9 +37,8 @@ from typing import Any
 
 from lmms_medtasks.data import store
 from lmms_medtasks.errors import unknown
-from lmms_medtasks.harness import calls, hooks, reply_keys, runners
+from lmms_medtasks.harness import calls, hooks, reply_keys, reply_lines, runners
 from lmms_medtasks.harness.journal_files import Busy, JournalFolder
-from lmms_medtasks.parsing import replies as reply_texts
 from lmms_medtasks.progress import say
 
 VARIABLE = "MEDTASKS_JOURNAL"
@@ -227,7 +226,7 @@ class _Journal:
         line = self._known[asked.key]
         for number, parameters in line.get("parameters", {}).items():
             hooks.RENDERED.put(asked.question, int(number), parameters)
-        return _unpacked(line["reply"])
+        return reply_lines.unpacked(line["reply"])
 
     def _slices(self, own: int) -> Iterator[tuple[int, int]]:
         """Where the next call's requests begin, and how many they are: for the process that has the most to ask."""
@@ -273,7 +272,7 @@ class _Journal:
             return
         lines = []
         for each, reply in replied:
-            line = {"key": each.key, "task": task, **_packed(reply)}
+            line = {"key": each.key, "task": task, **reply_lines.packed(reply)}
             drawn = hooks.RENDERED.numbered(each.question)
             lines.append({**line, "parameters": drawn} if drawn and "reply" in line else line)
         try:
@@ -317,36 +316,6 @@ def _with_trial(request: Any, trial: int) -> Any:
     named = copy.copy(request)
     named.metadata = {**(request.metadata or {}), TRIAL: trial}
     return named
-
-
-def _packed(reply: Any) -> dict[str, Any]:
-    """A reply as it stands in a line; the mark of a failure for one that stands for a failed request."""
-    from lmms_eval.api.instance import GenerationResult, TokenCounts
-
-    text, tokens = reply, None
-    if isinstance(reply, GenerationResult):
-        counts = reply.token_counts
-        text, tokens = reply.text, None if counts is None else counts.to_dict()
-        packed: Any = {"text": text, "tokens": tokens}
-    elif isinstance(reply, tuple) and len(reply) == 2 and isinstance(reply[0], str):
-        text, more = reply
-        packed = {"text": text, "more": more.to_dict() if isinstance(more, TokenCounts) else more}
-    else:
-        packed = reply
-    if not isinstance(text, str) or reply_texts.is_failed_request(text):
-        return {"failed": True}
-    return {"reply": packed}
-
-
-def _unpacked(packed: Any) -> Any:
-    from lmms_eval.api.instance import GenerationResult, TokenCounts
-
-    if isinstance(packed, str):
-        return packed
-    if "more" in packed:
-        return packed["text"], packed["more"]
-    tokens = packed["tokens"]
-    return GenerationResult(packed["text"], None if tokens is None else TokenCounts(**tokens))
 
 
 def _results(options: Any) -> set[Path] | None:
