@@ -25,6 +25,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import copy
 import functools
 import math
 import os
@@ -37,9 +38,8 @@ from typing import Any
 
 from lmms_medtasks.data import store
 from lmms_medtasks.errors import unknown
-from lmms_medtasks.harness import calls, hooks, reply_keys
+from lmms_medtasks.harness import calls, hooks, reply_keys, reply_lines
 from lmms_medtasks.harness.journal_files import Busy, JournalFolder
-from lmms_medtasks.parsing import replies as reply_texts
 from lmms_medtasks.progress import say
 
 VARIABLE = "MEDTASKS_JOURNAL"
@@ -49,6 +49,8 @@ _BATCHES = 16
 _SECONDS = 60.0
 """The first slice has 16 batches; the next ones are as large as takes about a minute."""
 _PADDING = "__padding_only__"  # the harness's own mark
+TRIAL = "__medtasks_trial__"
+"""What names the trial in the ``metadata`` of a request that a runner gets: after a kill it may not be the first."""
 
 
 @contextlib.contextmanager
@@ -108,7 +110,7 @@ class _Journal:
         self._known: dict[str, Mapping[str, Any]] = {}
         self._of_task: Counter[str] = Counter()
         self._model = ""
-        self._opened = self._writes = False
+        self._opened = self._joined = self._writes = False
         self._met: Counter[tuple[str, Any]] = Counter()  # trials of a question of a task so far
         self._seeded: Counter[str] = Counter()  # trials of a question that were seeded in earlier calls
         self._batch = self._unit = _number(lm, "batch_size")
@@ -137,7 +139,8 @@ class _Journal:
             self._expect(task, trials)
             filler = [calls._copy(requests[-1]) for _ in range(size - len(own))]
             began = time.monotonic()
-            answers = original([*(requests[place] for place in own), *filler])
+            named = {each.place: _with_trial(requests[each.place], each.trial) for each in trials}
+            answers = original([*(named.get(place, requests[place]) for place in own), *filler])
             answers = calls._counted(answers, size, task, self._lm)
             for place, reply in zip(own, answers, strict=False):
                 found[place] = reply
@@ -151,7 +154,7 @@ class _Journal:
 
     def finished(self) -> None:
         """The harness has its numbers; it writes its results after this: what is kept goes when the process ends."""
-        if self._opened:
+        if self._joined:
             atexit.register(self._remove)
 
     def cut_off(self) -> None:
@@ -176,6 +179,7 @@ class _Journal:
             if self._rank == 0:
                 say(f"lmms-medtasks: replies are not kept: {why}")
             return
+        self._joined = True
         try:
             lines = self._folder.join(names[0], names[1], self._rank)
             self._writes = True
@@ -223,7 +227,7 @@ class _Journal:
         line = self._known[asked.key]
         for number, parameters in line.get("parameters", {}).items():
             hooks.RENDERED.put(asked.question, int(number), parameters)
-        return _unpacked(line["reply"])
+        return reply_lines.unpacked(line["reply"])
 
     def _slices(self, own: int) -> Iterator[tuple[int, int]]:
         """Where the next call's requests begin, and how many they are: for the process that has the most to ask."""
@@ -269,7 +273,7 @@ class _Journal:
             return
         lines = []
         for each, reply in replied:
-            line = {"key": each.key, "task": task, **_packed(reply)}
+            line = {"key": each.key, "task": task, **reply_lines.packed(reply)}
             drawn = hooks.RENDERED.numbered(each.question)
             lines.append({**line, "parameters": drawn} if drawn and "reply" in line else line)
         try:
@@ -309,34 +313,10 @@ def _number(lm: Any, name: str) -> int:
         return 1
 
 
-def _packed(reply: Any) -> dict[str, Any]:
-    """A reply as it stands in a line; the mark of a failure for one that stands for a failed request."""
-    from lmms_eval.api.instance import GenerationResult, TokenCounts
-
-    text, tokens = reply, None
-    if isinstance(reply, GenerationResult):
-        counts = reply.token_counts
-        text, tokens = reply.text, None if counts is None else counts.to_dict()
-        packed: Any = {"text": text, "tokens": tokens}
-    elif isinstance(reply, tuple) and len(reply) == 2 and isinstance(reply[0], str):
-        text, more = reply
-        packed = {"text": text, "more": more.to_dict() if isinstance(more, TokenCounts) else more}
-    else:
-        packed = reply
-    if not isinstance(text, str) or reply_texts.is_failed_request(text):
-        return {"failed": True}
-    return {"reply": packed}
-
-
-def _unpacked(packed: Any) -> Any:
-    from lmms_eval.api.instance import GenerationResult, TokenCounts
-
-    if isinstance(packed, str):
-        return packed
-    if "more" in packed:
-        return packed["text"], packed["more"]
-    tokens = packed["tokens"]
-    return GenerationResult(packed["text"], None if tokens is None else TokenCounts(**tokens))
+def _with_trial(request: Any, trial: int) -> Any:
+    named = copy.copy(request)
+    named.metadata = {**(request.metadata or {}), TRIAL: trial}
+    return named
 
 
 def _results(options: Any) -> set[Path] | None:

@@ -217,7 +217,7 @@ def _served(lm: Any) -> Any:
         shown = [{name: each.get(name) for name in kept} for each in listed]
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return [address]
-    own = str(getattr(lm, "model_version", ""))
+    own = str(getattr(lm, "model_version", None) or getattr(lm, "model_name", ""))
     # A provider's long list changes with every model that it adds.
     return [address, sorted((each for each in shown if each["id"] == own), key=repr) or len(shown) == 1 and shown]
 

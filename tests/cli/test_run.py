@@ -25,6 +25,7 @@ def harness(monkeypatch, tmp_path):
 
     def stand_in(arguments, check, env=None):
         state.commands.append(arguments)
+        state.environment = env
         folder = command.Path(command._value(arguments, "--output_path")) / "model"
         if state.results is not None:
             folder.mkdir(parents=True, exist_ok=True)
@@ -47,6 +48,14 @@ def test_passes_arguments_on_and_logs_samples(harness):
     assert given[3:10] == ["--model", "m", "--tasks", "a_1", "--limit", "5", "--model_args"]
     assert given[10:12] == ["a=1,b=2", "-x"]
     assert given[-1] == "--log_samples"
+
+
+def test_fresh_asks_all_anew(harness, monkeypatch):
+    monkeypatch.delenv("MEDTASKS_JOURNAL", raising=False)
+    assert call(*ASKED).exit_code == 0 and "MEDTASKS_JOURNAL" not in harness.environment
+    assert call(*ASKED, "--fresh", "-x").exit_code == 0
+    assert harness.environment["MEDTASKS_JOURNAL"] == "fresh"
+    assert "--fresh" not in harness.commands[1] and "-x" in harness.commands[1]
 
 
 @pytest.mark.parametrize(

@@ -47,10 +47,12 @@ class Model:
 
     def generate_until(self, requests):
         self.calls.append(len(requests))
+        self.trials = getattr(self, "trials", [])
         found = []
         for request in requests:
             if self.dies_after is not None and len(self.asked) >= self.dies_after:
                 raise KeyboardInterrupt
+            self.trials.append((request.metadata or {}).get(journal.TRIAL))
             seed = hooks.TRIALS.next_seed(f"q{request.doc_id}")
             self.asked.append(request.doc_id)
             text = FAILED if (request.doc_id, self.asked.count(request.doc_id)) in self.fails else None
@@ -111,7 +113,7 @@ def test_a_single_trial_that_is_missing_draws_what_it_would_have_drawn(monkeypat
     assert files()
     later = Model(task)
     assert run(task, later) == whole
-    assert later.asked == [1, 1, 2] and not files()
+    assert later.asked == [1, 1, 2] and later.trials == [0, 2, 1] and not files()
 
 
 @pytest.mark.parametrize(
@@ -341,8 +343,10 @@ def test_the_same_command_at_the_same_time_keeps_nothing_and_takes_nothing(monke
     task = Task()
     run(task, Model(task, dies_after=6))
     folder = files()[0].parent
-    held = "from lmms_medtasks.harness.journal_files import JournalFolder as F;"
-    held += " from pathlib import Path; import sys, time; F(Path(sys.argv[1])).begin(False); print(1, flush=True); time.sleep(60)"
+    held = (
+        "import sys, time; from pathlib import Path; from lmms_medtasks.harness.journal_files import JournalFolder;"
+        "JournalFolder(Path(sys.argv[1])).begin(False); print(1, flush=True); time.sleep(60)"
+    )
     other = subprocess.Popen([sys.executable, "-c", held, str(folder)], stdout=subprocess.PIPE)
     assert other.stdout.readline() == b"1\n"
     try:
