@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from lmms_medtasks.harness import calls, runners
+from lmms_medtasks.harness import calls, evaluating, runners, sampling, server_sampling
 from tests.bare_runners import chat_request, chat_server, runner
 
 TASK = {"temperature": 1.0, "top_p": 1.0, "top_k": 0, "do_sample": True, "max_new_tokens": 7, "until": []}
@@ -13,10 +13,15 @@ TASK = {"temperature": 1.0, "top_p": 1.0, "top_k": 0, "do_sample": True, "max_ne
 
 def trials(lm, number=3):
     asked = chat_request(**TASK)
-    with calls.one_reply_each(lm, {"t"}), calls.one_task_a_call(lm):
+    served = bool(server_sampling.kind(lm))
+    with calls.one_reply_each(lm, {"t": sampling.of_trials(TASK)}, served), calls.one_task_a_call(lm):
         return lm.generate_until([asked] * number)
 
 
+SERVED = {"top_p": 1.0, "top_k": -1, "min_p": 0.0, "repetition_penalty": 1.0}
+
+
+@pytest.mark.parametrize(("owner", "more"), [("", {}), ("openai", {}), ("vllm", SERVED), ("sglang", SERVED)])
 @pytest.mark.parametrize(
     ("module", "name", "sent"),
     [
@@ -24,17 +29,17 @@ def trials(lm, number=3):
         ("chat.async_openai", "AsyncOpenAIChat", {"max_tokens": 7, "temperature": 1.0}),
     ],
 )
-def test_what_the_runners_of_servers_send(module, name, sent):
-    """Neither top_k nor a repetition penalty: a server takes them from elsewhere, and the table says so."""
+def test_what_the_runners_of_servers_send(module, name, sent, owner, more):
+    """Neither top_k nor a repetition penalty, but to a server that is known to take them from the checkpoint else."""
     found = getattr(pytest.importorskip(f"lmms_eval.models.{module}"), name)
-    with chat_server() as server:
+    with chat_server(owner) as server:
         lm = found(model="stub", base_url=server.url, api_key="x", max_retries=1)
         lm.task_dict = {"t": {"test": [0]}}
         trials(lm)
     payloads = [json.loads(body) for body in server.asked]
     for payload in payloads:
         del payload["messages"], payload["model"]
-        assert {key: value for key, value in payload.items() if value is not None} == sent
+        assert {key: value for key, value in payload.items() if value is not None} == {**sent, **more}
     assert len(payloads) == 3
     assert "top_k" in runners.table()["sampling"][module]["unknown"]
     assert ("top_p" in runners.table()["sampling"][module]["unknown"]) == ("top_p" not in sent)
@@ -60,3 +65,16 @@ def test_what_reaches_vllm(monkeypatch):
     assert len(set(seeds)) == 3
     # The larger of the task's max_new_tokens and the runner's own.
     assert got == [{"max_tokens": 4096, "temperature": 1.0, "top_p": 1.0, "top_k": 0}] * 3
+
+
+def test_what_was_sent_is_recorded_and_no_doubt_is():
+    found = pytest.importorskip("lmms_eval.models.chat.openai").OpenAICompatible
+    config = SimpleNamespace(task="t", metadata={"data_digest": "x"}, generation_kwargs=TASK)
+    with chat_server("vllm") as server:
+        lm = found(model="stub", base_url=server.url, api_key="x", max_retries=1)
+        with evaluating._one_task_a_call(lm, {"t": SimpleNamespace(config=config)}, server_sampling.kind(lm)):
+            pass
+        assert "create" not in vars(lm.client.chat.completions)
+    assert config.metadata["sampling_sent"] == {"server": "vllm", **SERVED}
+    assert "trials_independent" not in config.metadata
+    assert server_sampling.kind(lm) is None  # it is gone
