@@ -43,8 +43,11 @@ def chat_request(number=0, *, content=(), task="t", **settings):
 
 
 @contextlib.contextmanager
-def chat_server():
-    """A chat server that keeps its connections open, as servers do; its address and what it was asked."""
+def chat_server(owner=""):
+    """A chat server that keeps its connections open, as servers do; its address and what it was asked.
+
+    With ``owner`` it has a list of models, of one that is served by it.
+    """
     message = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "B"}}
     reply = {"id": "x", "object": "chat.completion", "created": 0, "model": "stub", "choices": [message]}
     reply["usage"] = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
@@ -55,11 +58,18 @@ def chat_server():
 
         def do_POST(self):  # noqa: N802 (the base class's name)
             asked.append(self.rfile.read(int(self.headers["Content-Length"])))
-            self.send_response(200)
+            self.answer(200, data)
+
+        def do_GET(self):  # noqa: N802 (the base class's name)
+            listed = {"object": "list", "data": [{"id": "stub", "object": "model", "created": 0, "owned_by": owner}]}
+            self.answer(200 if owner else 404, json.dumps(listed).encode())
+
+        def answer(self, status, body):
+            self.send_response(status)
             self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(data)))
+            self.send_header("Content-Length", str(len(body)))
             self.end_headers()
-            self.wfile.write(data)
+            self.wfile.write(body)
 
         def log_message(self, *args):
             pass

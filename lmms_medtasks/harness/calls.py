@@ -31,12 +31,13 @@ import copy
 import functools
 import os
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
+from types import MappingProxyType
 from typing import Any
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.harness import failed_requests, runners
+from lmms_medtasks.harness import failed_requests, runners, server_sampling
 from lmms_medtasks.harness.replacing import replaced
 from lmms_medtasks.seeding import stable_seed
 
@@ -50,12 +51,15 @@ _PADDING = "__padding_only__"  # the harness's own mark
 
 
 @contextlib.contextmanager
-def one_reply_each(lm: Any, drawn: Collection[str] = ()) -> Iterator[None]:
+def one_reply_each(
+    lm: Any, drawn: Mapping[str, Mapping[str, Any]] = MappingProxyType({}), served: bool = False
+) -> Iterator[None]:
     """Let each call of ``lm``'s ``generate_until``, with requests of one task, give one reply to each, until the end.
 
-    ``lm`` is the harness's model; ``drawn`` are the tasks whose trials are seeded draws. A request that failed has the
-    mark of that for a reply. A call raises UserError when the model gives another number of replies than it was asked
-    for, where it is not known which request failed.
+    ``lm`` is the harness's model; ``drawn`` has the sampling settings of each task whose trials are draws; ``served``
+    says that ``lm``'s client is to send them along. A request that failed has the mark of that for a reply. A call
+    raises UserError when the model gives another number of replies than it was asked for, where it is not known which
+    request failed.
 
     This goes within :func:`one_task_a_call`, and within what keeps replies: those that are kept are marked.
     """
@@ -63,7 +67,7 @@ def one_reply_each(lm: Any, drawn: Collection[str] = ()) -> Iterator[None]:
     if not callable(original):
         yield
         return
-    with replaced(lm, "generate_until", _generating(lm, original, drawn)):
+    with replaced(lm, "generate_until", _generating(lm, original, drawn, served)):
         yield
 
 
@@ -123,7 +127,7 @@ def _by_task(lm: Any, original: Any, during: Callable[[str], AbstractContextMana
     return method
 
 
-def _generating(lm: Any, original: Any, drawn: Collection[str]) -> Any:
+def _generating(lm: Any, original: Any, drawn: Mapping[str, Mapping[str, Any]], served: bool) -> Any:
     """``original``, the runner's ``generate_until``, called so that no request's failure touches another's reply."""
     module = runners.answering(lm)
     trials: collections.Counter[tuple[str, int]] = collections.Counter()
@@ -135,7 +139,11 @@ def _generating(lm: Any, original: Any, drawn: Collection[str]) -> Any:
         own = _with_settings_of_their_own(requests) if module else requests
         if module in runners.table()["seeded_requests"] and own[0].task_name in drawn:
             _seed(own, trials)
-        with _client_of_this_call(lm, module):
+        task = requests[0].task_name
+        with contextlib.ExitStack() as changed:
+            changed.enter_context(_client_of_this_call(lm, module))
+            if served and task in drawn:
+                changed.enter_context(server_sampling.sent_along(lm.client, drawn[task]))
             if _singly(lm, module, own, drawn):
                 return _one_by_one(lm, original, own, module)
             with failed_requests.watched(lm, module) as ended:

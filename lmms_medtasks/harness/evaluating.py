@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from lmms_medtasks.errors import UserError, user_errors
-from lmms_medtasks.harness import call_times, calls, journal, runners, sampling
+from lmms_medtasks.harness import call_times, calls, journal, runners, sampling, server_sampling
 
 _MARK = "_lmms_medtasks_joined"
 
@@ -47,11 +47,12 @@ def join_evaluator(module: Any) -> None:
             calls.check_tasks(lm, [config.task for config in _configs(tasks)])
             _check_draws(lm, tasks)
             _note_encoding(lm, tasks)
+            served = server_sampling.kind(lm) if _drawn(tasks) else None
             with (
-                calls.one_reply_each(lm, _drawn(tasks)),
+                calls.one_reply_each(lm, _drawn(tasks), bool(served)),
                 journal.kept(lm, [task for task in _tasks(tasks) if _is_ours(task.config)], named),
                 call_times.noted(lm, list(_tasks(tasks))),
-                _one_task_a_call(lm, tasks),
+                _one_task_a_call(lm, tasks, served),
                 Stage(_tasks(tasks)) as judging,
                 # Within the stage, so that no copy is judged.
                 calls.as_many_on_every_rank(_tasks(tasks)),
@@ -97,7 +98,7 @@ def _named(function: Any) -> str:
 
 
 @contextlib.contextmanager
-def _one_task_a_call(lm: Any, task_dict: dict[Any, Any]) -> Iterator[None]:
+def _one_task_a_call(lm: Any, task_dict: dict[Any, Any], served: str | None = None) -> Iterator[None]:
     from loguru import logger
 
     ours = {config.task: config for config in _configs(task_dict) if _is_ours(config)}
@@ -109,7 +110,10 @@ def _one_task_a_call(lm: Any, task_dict: dict[Any, Any]) -> Iterator[None]:
             logger.info(f"{task}: sampling settings of the checkpoint set aside: {changed}")
         if changed or (reached and _samples(ours[task])):
             ours[task].metadata = {**ours[task].metadata, "checkpoint_sampling_set_aside": changed}
-    why = runners.doubt(lm, calls.ranks(), reached)
+    for task, settings in _drawn(task_dict).items() if served else ():
+        sent = server_sampling.fields(settings)
+        ours[task].metadata = {**ours[task].metadata, "sampling_sent": {"server": served, **sent}}
+    why = None if served else runners.doubt(lm, calls.ranks(), reached)
     for task in sorted(_drawn(task_dict)) if why else ():
         logger.warning(f"{task}: its trials may be no independent draws from {type(lm).__name__}: {why}.")
         ours[task].metadata = {**ours[task].metadata, "trials_independent": "unknown", "trials_independent_why": why}
@@ -210,9 +214,13 @@ def _samples(config: Any) -> bool:
     return bool(settings.get("do_sample", True)) and float(settings.get("temperature") or 0) > 0
 
 
-def _drawn(task_dict: dict[Any, Any]) -> set[str]:
-    """The names of our tasks whose trials are draws."""
-    return {config.task for config in filter(_is_ours, _configs(task_dict)) if _samples(config)}
+def _drawn(task_dict: dict[Any, Any]) -> dict[str, Mapping[str, Any]]:
+    """The sampling settings of our tasks whose trials are draws, by their names."""
+    return {
+        config.task: sampling.of_trials(config.generation_kwargs or {})
+        for config in filter(_is_ours, _configs(task_dict))
+        if _samples(config)
+    }
 
 
 def _wanted(config: Any) -> Mapping[str, Any] | None:

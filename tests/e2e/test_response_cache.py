@@ -11,11 +11,11 @@ GREEDY = ("--gen_kwargs", "temperature=0,do_sample=False")
 def asked(harness, model_server, tmp_path):
     """Run the task with the cache on; gives the number of requests that reached the model."""
 
-    def call(**env):
+    def call(model="openai", **env):
         settings = f"model=stub,base_url={model_server.url},api_key=none,max_retries=1,retry_backoff_s=0"
         before = len(model_server.requests)
         done = harness(
-            "--model", "openai", "--model_args", settings, "--tasks", TASK, "--limit", "2", *GREEDY,
+            "--model", model, "--model_args", settings, "--tasks", TASK, "--limit", "2", *GREEDY,
             "--use_cache", str(tmp_path / "cache"), launcher=MODULE if env else (), **env,
         )  # fmt: skip
         assert done.run.tasks[TASK]["accuracy,trials"] is not None
@@ -37,3 +37,9 @@ def test_served_again_only_while_nothing_changed(asked, tmp_path):
         "pathlib.Path.read_text = edited\n"
     )
     assert asked(PYTHONPATH=str(tmp_path)) == first
+
+
+def test_a_runner_that_changes_the_settings_of_its_requests_is_served_again(asked):
+    """The harness looks its replies up by what a request asks for, after the run."""
+    assert asked("async_openai") > 0
+    assert asked("async_openai") == 0

@@ -197,12 +197,12 @@ def test_trials_of_qwen3_vl_are_drawn_one_request_a_call():
     at = {"__module__": "lmms_eval.models.simple.qwen3_vl", "generate_until": generate_until, "batch_size": 1}
     lm = type("Qwen3_VL", (), at)()
     asked = [chat_request(number, task=task) for task in "ab" for number in range(3)]
-    with calls.one_reply_each(lm, {"a"}), calls.one_task_a_call(lm):
+    with calls.one_reply_each(lm, {"a": TASK}), calls.one_task_a_call(lm):
         lm.generate_until(asked)
     assert sizes == [1, 1, 1, 3]
     type(lm).batch_size = 2
     sizes.clear()
-    with calls.one_reply_each(lm, {"a"}), calls.one_task_a_call(lm):
+    with calls.one_reply_each(lm, {"a": TASK}), calls.one_task_a_call(lm):
         lm.generate_until(asked)
     assert sizes == [3, 3]
 
@@ -226,7 +226,7 @@ def test_trials_of_vllm_have_seeds_of_their_own_in_any_number_of_processes():
     questions = [chat_request(number, task=task, temperature=1.0) for task in "ab" for number in range(4)]
     one, first, second = Engine(), Engine(), Engine()
     for lm, own in ((one, questions), (first, questions[::2]), (second, questions[1::2])):
-        with calls.one_reply_each(lm, {"a"}), calls.one_task_a_call(lm):
+        with calls.one_reply_each(lm, {"a": TASK}), calls.one_task_a_call(lm):
             lm.generate_until([request for request in own for _ in range(3)])
     drawn = {key: [seed for seed, _ in got] for key, got in one.got.items()}
     assert {**first.got, **second.got}.keys() == one.got.keys()
@@ -246,6 +246,6 @@ def test_a_trial_that_is_named_has_its_seed_whatever_was_asked_before():
     missing = copy.copy(question)
     missing.metadata = {**question.metadata, calls.TRIAL: 2}
     for lm, asked in ((whole, [question] * 3), (rest, [missing])):
-        with calls.one_reply_each(lm, {"a"}):
+        with calls.one_reply_each(lm, {"a": TASK}):
             lm.generate_until(asked)
     assert rest.got["a", 0][0][0] == whole.got["a", 0][2][0]

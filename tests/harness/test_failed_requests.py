@@ -18,9 +18,9 @@ from tests.bare_runners import chat_request, request, runner
 PICTURE = Image.new("RGB", (8, 8))
 
 
-def asked(lm, requests, drawn=()):
+def asked(lm, requests):
     """The texts of the replies, None for a failed request."""
-    with calls.one_reply_each(lm, drawn), calls.one_task_a_call(lm):
+    with calls.one_reply_each(lm), calls.one_task_a_call(lm):
         replies = lm.generate_until(requests)
     texts = [getattr(reply, "text", reply) for reply in replies]
     return [None if is_failed_request(text) else text for text in texts]

@@ -1,0 +1,69 @@
+"""Sampling settings that the harness's runners of chat servers leave out, sent along where a server takes them.
+
+``openai`` and ``async_openai`` send no top_k and no repetition penalty, and vLLM fills what a request leaves out from
+the checkpoint: with ``top_k: 1`` shipped, all trials of a question are one reply. OpenAI's own server refuses these
+fields, so they are sent only to a server whose list of models says that vLLM or SGLang serves it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from lmms_medtasks.harness import runners
+from lmms_medtasks.harness.replacing import replaced
+
+_KINDS = ("vllm", "sglang")
+_SECONDS = 10.0
+
+Settings = Mapping[str, Any]
+
+
+def kind(lm: Any) -> str | None:
+    """What serves the model that a runner asks, "vllm" or "sglang" by its list of models; None for any other runner.
+
+    Asks the server, once.
+    """
+    client = getattr(lm, "client", None)
+    if runners.answering(lm) not in runners.table()["leaves_settings_out"]:
+        return None
+    if type(client).__name__ not in ("OpenAI", "AsyncOpenAI"):
+        return None
+    import openai
+
+    asking = openai.OpenAI(api_key=client.api_key, base_url=client.base_url, timeout=_SECONDS, max_retries=1)
+    try:
+        with asking:
+            owners = {str(model.owned_by) for model in asking.models.list().data}
+    except (openai.OpenAIError, AttributeError, TypeError, ValueError):
+        return None
+    return next((each for each in _KINDS if owners == {each}), None)
+
+
+def fields(wanted: Settings) -> dict[str, Any]:
+    """The settings as such a server takes them, ``wanted`` by the names of transformers."""
+    return {
+        "top_k": wanted["top_k"] or -1,  # 0 is refused by some versions
+        "top_p": wanted["top_p"],
+        "min_p": wanted["min_p"] or 0.0,
+        "repetition_penalty": wanted["repetition_penalty"],
+    }
+
+
+@contextlib.contextmanager
+def sent_along(client: Any, wanted: Settings) -> Iterator[None]:
+    """Let each request of an OpenAI client, async or not, have these settings too, until the end."""
+    completions = client.chat.completions
+    original = completions.create
+
+    @functools.wraps(original)
+    def create(**payload: Any) -> Any:
+        more = {**fields(wanted), **(payload.pop("extra_body", None) or {})}
+        top_p = more.pop("top_p")
+        payload["top_p"] = top_p if payload.get("top_p") is None else payload["top_p"]
+        return original(**payload, extra_body=more)
+
+    with replaced(completions, "create", create):
+        yield
