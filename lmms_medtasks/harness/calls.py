@@ -33,6 +33,9 @@ from lmms_medtasks.errors import UserError
 METHODS = ("generate_until", "generate_until_multi_round", "generate_visual_cot", "loglikelihood")
 """Those by which the evaluator asks a model; ``generate_until_agentic`` asks by ``generate_until``."""
 
+TRIAL = "__medtasks_trial__"
+"""A request whose ``metadata`` has this is the trial of that number; else trials are numbered as they come."""
+
 _PADDING = "__padding_only__"  # the harness's own mark
 
 
