@@ -2,10 +2,10 @@
 
     python benchmarks/server.py [--questions 60] [--size 512] [--url http://127.0.0.1:8000/v1 --model NAME]
 
-First the server is tests/stub_server.py in a process of its own, which answers at once: what the client can do at
-most. Then it is the one at ``--url``, if one is given. A vLLM server with VLLM_SERVER_DEV_MODE=1 has its caches emptied
-before each runner. Pictures are made up, smooth with noise, and not degraded. Each runner answers the same questions with 3 and
-with 10 trials; what is shown is of its call alone, the processor time that of this process.
+First the server is tests/stub_server.py in a process of its own, which answers at once: what the client can do at most.
+Then it is the one at ``--url``, if one is given. A vLLM server with VLLM_SERVER_DEV_MODE=1 has its caches emptied
+before each runner. Pictures are made up, smooth with noise, and not degraded. Each runner answers the same questions
+with 3 and with 10 trials; what is shown is of its call alone, the processor time that of this process.
 """
 
 from __future__ import annotations

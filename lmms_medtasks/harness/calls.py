@@ -182,6 +182,7 @@ def _alone(lm: Any, original: Any, request: Any, module: str) -> Any:
     """The reply to one request; the mark of a failure where the runner has another number of replies than one."""
     # It caught what went wrong, and goes on to return a reply that it does not have.
     without_reply = {"UnboundLocalError", *runners.table()["one_request_a_call"][module].get("raises", [])}
+    raised: Exception | None = None
     with failed_requests.watched(lm, module) as ended:
         try:
             found = list(original([request]) or ())
@@ -189,8 +190,6 @@ def _alone(lm: Any, original: Any, request: Any, module: str) -> Any:
             if type(error).__name__ not in without_reply:
                 raise
             found, raised = [], error
-        else:
-            raised = None
     if len(found) == 1:
         return failed_requests.marked(found, ended, module)[0]
     why = next((error for error in reversed(ended) if error is not None), raised)
@@ -235,7 +234,7 @@ def _settings_copied(argument: Any) -> Any:
 @contextlib.contextmanager
 def _client_of_this_call(lm: Any, module: str) -> Iterator[None]:
     """A client of its own for a runner that runs an event loop a call: pooled connections belong to the loop before."""
-    client = getattr(lm, "client", None)
+    client: Any = getattr(lm, "client", None)
     if runners.table()["new_client_a_call"].get(module) != type(client).__name__:
         yield
         return

@@ -75,7 +75,7 @@ def configurations(model: Any) -> dict[str, Any]:
 def _replacements(model: Any, wanted: Settings) -> Iterator[_Replacement]:
     for place, config in configurations(model).items():
         # transformers 5 keeps None where nothing was shipped, and fills in its own values when it generates.
-        filled_in = getattr(config, "_get_default_generation_params", dict)()
+        filled_in: Mapping[str, Any] = getattr(config, "_get_default_generation_params", dict)()
         for name, value in wanted.items():
             held = getattr(config, name, None)
             acting = filled_in.get(name) if held is None else held

@@ -11,7 +11,7 @@ from __future__ import annotations
 import base64
 import math
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,7 @@ from tqdm import tqdm
 from lmms_medtasks import pictures, png
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness import server_kinds
+from lmms_medtasks.harness.calls import TRIAL
 from lmms_medtasks.harness.own_models import OwnModel, check_arguments, whole_number
 from lmms_medtasks.harness.server_asking import Asker, Connection, Prepared, Reply, Seen
 from lmms_medtasks.seeding import stable_seed
@@ -33,8 +34,6 @@ from lmms_medtasks.seeding import stable_seed
 ARGUMENTS = (
     "model", "base_url", "api_key", "concurrency", "threads", "timeout", "retries", "seed", "kind", "many",
 )  # fmt: skip
-TRIAL = "__medtasks_trial__"
-"""A request whose ``metadata`` has this is the trial of that number; else trials are numbered as they come."""
 
 _PADDING = "__padding_only__"  # the harness's own mark of requests that only fill up a process's share
 _PROBE = "Reply with one word."
@@ -90,8 +89,6 @@ class ServerModel(OwnModel):
         self.client = openai.OpenAI(**self.connection.options())  # its base_url is what the model guard looks at
         self._asker: Asker[_Question] = Asker(self.connection, self.concurrency, self.threads)
         self._seen: dict[str, Seen] = {}
-        self.on_reply: Callable[[int, GenerationResult], None] | None = None
-        """Called with a request's place in the list and its reply as soon as that is there, before the call ends."""
         self.serves = self._served()
         owner = self.serves.get("owned_by")
         self.kind = server_kinds.of_owner(owner) if kind == "auto" else server_kinds.named(str(kind))
@@ -184,8 +181,6 @@ class ServerModel(OwnModel):
                 reply = found[trial if trial in found else min(found)]  # a greedy reply is that of all trials
                 counts = TokenCounts(input_tokens=reply.input_tokens, output_tokens=reply.output_tokens)
                 replies[place] = GenerationResult(reply.text, counts)
-                if self.on_reply is not None:
-                    self.on_reply(place, replies[place])
             shown.update(len(question.places))
 
         for task in dict.fromkeys(each.task for each in questions):

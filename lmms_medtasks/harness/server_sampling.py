@@ -26,7 +26,7 @@ def kind(lm: Any) -> str | None:
 
     Asks the server, once.
     """
-    client = getattr(lm, "client", None)
+    client: Any = getattr(lm, "client", None)
     if runners.answering(lm) not in runners.table()["leaves_settings_out"]:
         return None
     if type(client).__name__ not in ("OpenAI", "AsyncOpenAI"):

@@ -11,7 +11,8 @@ from PIL import Image
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness import model_guard, server_asking
-from lmms_medtasks.harness.server_model import TRIAL, ServerModel
+from lmms_medtasks.harness.calls import TRIAL
+from lmms_medtasks.harness.server_model import ServerModel
 from lmms_medtasks.parsing import replies as known_replies
 from tests.stub_server import Answer, Server, Stub
 
@@ -195,13 +196,6 @@ def test_requests_that_only_fill_up_are_not_asked(stub):
     assert found[6:] == ["", "", ""]
 
 
-def test_replies_are_told_as_soon_as_they_are_there(stub):
-    lm = model(stub)
-    told = {}
-    lm.on_reply = lambda place, reply: told.update({place: reply.text})
-    assert told == {} and texts(lm, asked(4, 3)) == [told[place] for place in range(12)]
-
-
 @pytest.mark.parametrize(
     ("answer", "expected"),
     [
@@ -334,13 +328,21 @@ def test_seeds_can_be_left_out_and_changed(stub):
 def test_requests_in_flight_and_questions_held_are_bounded(stub, monkeypatch):
     monkeypatch.setattr(server_asking, "HELD_BYTES", 1000)  # a picture or two
     stub.rule = lambda body: Answer(text="B", sleep=0.02)
-    lm = model(stub, many=False, concurrency=3, threads=1)
-    prepared, held = [], []
-    own = lm._prepare
+    lm = model(stub, many=False, concurrency=16, threads=1)
+    prepared, asked_so_far = [], []
+    own, count = lm._prepare, lm._asker.count_in_a_row
     monkeypatch.setattr(lm, "_prepare", lambda question: prepared.append(question) or own(question))
-    lm.on_reply = lambda place, reply: held.append(len(prepared) - (place // 2 + 1))
-    assert texts(lm, asked(20, 2)) == ["B"] * 40
-    assert stub.most <= 3
+    held = []
+
+    def counted(replies):
+        asked_so_far.append(replies)
+        held.append(len(prepared) - len(asked_so_far))
+        count(replies)
+
+    monkeypatch.setattr(lm._asker, "count_in_a_row", counted)
+    assert texts(lm, asked(40, 2)) == ["B"] * 80
+    assert len(held) == 40
+    assert stub.most <= 16
     assert max(held) <= 6
 
 
