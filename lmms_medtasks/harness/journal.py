@@ -40,6 +40,7 @@ from lmms_medtasks.data import store
 from lmms_medtasks.errors import unknown
 from lmms_medtasks.harness import calls, hooks, reply_keys, reply_lines
 from lmms_medtasks.harness.journal_files import Busy, JournalFolder
+from lmms_medtasks.harness.replacing import replaced
 from lmms_medtasks.progress import say
 
 VARIABLE = "MEDTASKS_JOURNAL"
@@ -49,8 +50,6 @@ _BATCHES = 16
 _SECONDS = 60.0
 """The first slice has 16 batches; the next ones are as large as takes about a minute."""
 _PADDING = "__padding_only__"  # the harness's own mark
-TRIAL = "__medtasks_trial__"
-"""What names the trial in the ``metadata`` of a request that a runner gets: after a kill it may not be the first."""
 
 
 @contextlib.contextmanager
@@ -81,7 +80,7 @@ def kept(lm: Any, tasks: Iterable[Any], arguments: Mapping[str, Any]) -> Iterato
         return list(original(requests))
 
     try:
-        with calls.replaced(lm, "generate_until", generate_until):
+        with replaced(lm, "generate_until", generate_until):
             yield
     except BaseException:
         journal.cut_off()
@@ -315,7 +314,7 @@ def _number(lm: Any, name: str) -> int:
 
 def _with_trial(request: Any, trial: int) -> Any:
     named = copy.copy(request)
-    named.metadata = {**(request.metadata or {}), TRIAL: trial}
+    named.metadata = {**(request.metadata or {}), calls.TRIAL: trial}
     return named
 
 
