@@ -23,6 +23,7 @@ from lmms_medtasks.baselines.read_prompts import read_prompt
 from lmms_medtasks.data import locate, sources
 from lmms_medtasks.data.documents import CHOICES_SEPARATOR
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.harness.calls import TRIAL
 from lmms_medtasks.harness.own_models import OwnModel, check_arguments, whole_number
 from lmms_medtasks.harness.template_hooks import binding
 from lmms_medtasks.seeding import generator
@@ -38,6 +39,8 @@ class _Baseline(OwnModel):
     """
 
     is_simple = True
+    is_instant = True
+    """Its replies cost nothing: they are not kept for a run that goes on after a kill."""
 
     def __init__(self, seed: int = 0, **kwargs: Any) -> None:
         super().__init__()
@@ -61,7 +64,8 @@ class _Baseline(OwnModel):
         shown = tqdm(total=len(requests), desc="Answering", disable=None if self.rank == 0 else True)
         for request, pictures in self._with_pictures(requests):
             prompt, settings, _, doc_id, task, split = request.args
-            rng = generator(type(self).__name__, self.seed, task, doc_id, trials[task, doc_id])
+            trial = (request.metadata or {}).get(TRIAL, trials[task, doc_id])
+            rng = generator(type(self).__name__, self.seed, task, doc_id, trial)
             trials[task, doc_id] += 1
             if (task, split) != at:
                 at = (task, split)

@@ -68,7 +68,8 @@ def kept(lm: Any, tasks: Iterable[Any], arguments: Mapping[str, Any]) -> Iterato
     options = arguments.get("cli_args")
     many_with_cache = arguments.get("response_cache") is not None and _ranks() > 1
     original = getattr(lm, "generate_until", None)
-    if mode == OFF or not own or not getattr(options, "model", None) or many_with_cache or not callable(original):
+    without = mode == OFF or many_with_cache or getattr(lm, "is_instant", False)
+    if without or not own or not getattr(options, "model", None) or not callable(original):
         yield
         return
     journal = _Journal(lm, own, arguments, mode == FRESH)

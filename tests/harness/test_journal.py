@@ -76,7 +76,8 @@ def files(tmp_path):
 
 def run(task, lm, requests=None, model="m", model_args="", **arguments):
     """A run of the one task; None where it was killed."""
-    hooks.TRIALS.reset([f"q{number}" for number in range(len(task.rows))])
+    for each in (hooks.TRIALS, hooks.RENDERED):
+        each.reset([f"q{number}" for number in range(len(task.rows))])
     options = SimpleNamespace(model=model, model_args=model_args, output_path=None, batch_size=1)
     given = {"cli_args": options, "limit": None, "offset": 0, **arguments}
     try:
