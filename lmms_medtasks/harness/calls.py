@@ -47,7 +47,8 @@ METHODS = ("generate_until", "generate_until_multi_round", "generate_visual_cot"
 TRIAL = "__medtasks_trial__"
 """A request whose ``metadata`` has this is the trial of that number; else trials are numbered as they come."""
 
-_PADDING = "__padding_only__"  # the harness's own mark
+PADDING = "__padding_only__"
+"""The harness's own mark, in the ``metadata`` of a request that only fills up a process's share."""
 
 
 @contextlib.contextmanager
@@ -120,7 +121,7 @@ def _by_task(lm: Any, original: Any, during: Callable[[str], AbstractContextMana
         for task, own in places.items():
             with during(task):
                 found = original([requests[place] for place in own])
-            for place, reply in zip(own, _counted(found, len(own), task, lm), strict=True):
+            for place, reply in zip(own, counted(found, len(own), task, lm), strict=True):
                 replies[place] = reply
         return replies
 
@@ -147,7 +148,7 @@ def _generating(lm: Any, original: Any, drawn: Mapping[str, Mapping[str, Any]], 
             if _singly(lm, module, own, drawn):
                 return _one_by_one(lm, original, own, module)
             with failed_requests.watched(lm, module) as ended:
-                found = _counted(original(own), len(own), own[0].task_name, lm)
+                found = counted(original(own), len(own), own[0].task_name, lm)
             return failed_requests.marked(found, ended, module)
 
     return generate_until
@@ -245,7 +246,7 @@ def _client_of_this_call(lm: Any, module: str) -> Iterator[None]:
         yield
 
 
-def _counted(found: Any, asked: int, task: str, lm: Any) -> list[Any]:
+def counted(found: Any, asked: int, task: str, lm: Any) -> list[Any]:
     """The replies as a list; raises UserError where they are not as many as the requests."""
     replies = [] if found is None else list(found)
     if len(replies) != asked:
@@ -278,7 +279,7 @@ def _filling(task: Any, build: Any, copies: list[Any]) -> Any:
     def build_all_requests(*args: Any, **kwargs: Any) -> None:
         build(*args, **kwargs)
         own = task.instances
-        copies[:] = [_copy(own[-1]) for _ in range(_most(len(own)) - len(own))] if own else []
+        copies[:] = [padding_of(own[-1]) for _ in range(_most(len(own)) - len(own))] if own else []
         task._instances = [*own, *copies]
 
     return build_all_requests
@@ -294,9 +295,10 @@ def _dropping(task: Any, apply: Any, copies: list[Any]) -> Any:
     return apply_filters
 
 
-def _copy(request: Any) -> Any:
+def padding_of(request: Any) -> Any:
+    """A copy of a request that only fills up a process's share, with the harness's mark of that."""
     made = copy.copy(request)
-    made.metadata = {**(request.metadata or {}), _PADDING: True}
+    made.metadata = {**(request.metadata or {}), PADDING: True}
     made.resps, made.token_counts, made.filtered_resps, made.raw_filtered_resps = [], [], {}, {}
     return made
 

@@ -49,7 +49,6 @@ KEEP, FRESH, OFF = "keep", "fresh", "off"
 _BATCHES = 16
 _SECONDS = 60.0
 """The first slice has 16 batches; the next ones are as large as takes about a minute."""
-_PADDING = "__padding_only__"  # the harness's own mark
 
 
 @contextlib.contextmanager
@@ -66,7 +65,7 @@ def kept(lm: Any, tasks: Iterable[Any], arguments: Mapping[str, Any]) -> Iterato
         raise unknown("value", mode, (KEEP, FRESH, OFF), VARIABLE)
     own = {str(task.config.task): task for task in tasks}
     options = arguments.get("cli_args")
-    many_with_cache = arguments.get("response_cache") is not None and _ranks() > 1
+    many_with_cache = arguments.get("response_cache") is not None and calls.ranks() > 1
     original = getattr(lm, "generate_until", None)
     without = mode == OFF or many_with_cache or getattr(lm, "is_instant", False)
     if without or not own or not getattr(options, "model", None) or not callable(original):
@@ -137,11 +136,11 @@ class _Journal:
         for done, size in self._slices(len(places)):
             own, trials = places[done : done + size], missing[done : done + size]
             self._expect(task, trials)
-            filler = [calls._copy(requests[-1]) for _ in range(size - len(own))]
+            filler = [calls.padding_of(requests[-1]) for _ in range(size - len(own))]
             began = time.monotonic()
             named = {each.place: _with_trial(requests[each.place], each.trial) for each in trials}
             answers = original([*(named.get(place, requests[place]) for place in own), *filler])
-            answers = calls._counted(answers, size, task, self._lm)
+            answers = calls.counted(answers, size, task, self._lm)
             for place, reply in zip(own, answers, strict=False):
                 found[place] = reply
             self._keep(task, [(each, found[each.place]) for each in trials])
@@ -197,7 +196,7 @@ class _Journal:
         splits: dict[str, Any] = {}
         documents: dict[Any, tuple[str, str]] = {}
         for place, request in enumerate(requests):
-            if (request.metadata or {}).get(_PADDING):
+            if (request.metadata or {}).get(calls.PADDING):
                 continue
             split, number = request.args[-1], request.doc_id
             if split not in splits:
@@ -327,15 +326,11 @@ def _results(options: Any) -> set[Path] | None:
     return result_files.files(Path(given)) if given else None
 
 
-def _ranks() -> int:
-    return int(os.environ.get("WORLD_SIZE", "1"))
-
-
 def _gathered(value: Any) -> list[Any]:
     """What each process says, in their order; all must ask."""
     from torch import distributed
 
-    if _ranks() == 1 or not (distributed.is_available() and distributed.is_initialized()):
+    if calls.ranks() == 1 or not (distributed.is_available() and distributed.is_initialized()):
         return [value]
     values: list[Any] = [None] * distributed.get_world_size()
     distributed.all_gather_object(values, value)

@@ -16,9 +16,7 @@ from typing import Any, Generic, TypeVar
 import openai
 
 from lmms_medtasks.errors import UserError
-
-FAILED = "[LMMS_EVAL_REQUEST_FAILED]"
-"""Begins what stands in place of a reply; :mod:`lmms_medtasks.parsing.replies` knows it."""
+from lmms_medtasks.harness.failed_requests import MARK as FAILED
 
 IN_A_ROW = 20
 """So many questions in a row without a reply end the run."""
@@ -74,7 +72,7 @@ class Prepared:
 
 @dataclass(frozen=True)
 class Reply:
-    """The reply to one trial. ``text`` begins with :data:`FAILED` when there is none."""
+    """The reply to one trial. ``text`` begins with :data:`FAILED` (the mark of a failed request) when there is none."""
 
     text: str
     finish: str = "failed"

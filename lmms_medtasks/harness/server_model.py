@@ -26,7 +26,7 @@ from tqdm import tqdm
 from lmms_medtasks import pictures, png
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness import server_kinds
-from lmms_medtasks.harness.calls import TRIAL
+from lmms_medtasks.harness.calls import PADDING, TRIAL
 from lmms_medtasks.harness.own_models import OwnModel, check_arguments, whole_number
 from lmms_medtasks.harness.server_asking import Asker, Connection, Prepared, Reply, Seen
 from lmms_medtasks.seeding import stable_seed
@@ -35,7 +35,6 @@ ARGUMENTS = (
     "model", "base_url", "api_key", "concurrency", "threads", "timeout", "retries", "seed", "kind", "many",
 )  # fmt: skip
 
-_PADDING = "__padding_only__"  # the harness's own mark of requests that only fill up a process's share
 _PROBE = "Reply with one word."
 _MANY = {"auto": None, "true": True, "false": False}
 
@@ -225,7 +224,7 @@ class ServerModel(OwnModel):
         else:
             trials = "one request each"
         return {
-            "base_url": self.connection.base_url,
+            "base_url": _without_secret(self.connection.base_url),
             "kind": self.kind.name,
             "version": self.version,
             "serves": self.serves,
@@ -263,7 +262,7 @@ def _questions(requests: Sequence[Any]) -> list[_Question]:
     found: dict[tuple[Any, ...], _Question] = {}
     for place, request in enumerate(requests):
         metadata = request.metadata or {}
-        if metadata.get(_PADDING):
+        if metadata.get(PADDING):
             continue
         prompt, _, settings, doc_id, task, split = request.args
         question = found.setdefault((task, split, doc_id, prompt, repr(settings)), _Question(request))
@@ -293,6 +292,12 @@ def _flat(body: Mapping[str, Any]) -> dict[str, Any]:
     """What a request says beside its question, as the server sees it."""
     own = {name: value for name, value in body.items() if name not in ("model", "messages", "extra_body")}
     return {**own, **body.get("extra_body", {})}
+
+
+def _without_secret(address: str) -> str:
+    """An address without user name, password, query and fragment, which may hold keys."""
+    parts = urlsplit(address)
+    return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()
 
 
 def _default_threads() -> int:
