@@ -12,7 +12,7 @@ from lmms_medtasks.agreement.rater_comparison import NAMES, Comparison, Kind, Le
 from lmms_medtasks.agreement.sheet import alike
 from lmms_medtasks.agreement.spreadsheet import guarded
 from lmms_medtasks.report.document import Cell, Column, Document, Flag, Part, Row, Section, Table
-from lmms_medtasks.statistics.bootstrap import Interval
+from lmms_medtasks.statistics.intervals import ALIKE, FEW, MISSING, Interval
 
 _HEADS = {
     "spearman": "Spearman",
@@ -30,13 +30,15 @@ _TITLES: Mapping[Kind, tuple[str, str]] = {
     "repeated judgings": ("repeated", "Repeated judgings of the same answers"),
 }
 _MARKS = {
-    "°": "All resamples give the same value, as where all items agree: an interval of no width is no certainty.",
-    "*": "Some resamples had no value (all ratings alike): the interval is of those that had.",
+    "⁵": "No interval: fewer than five images are too few for one that holds.",
+    "°": "No interval: the value is the same without any of the images.",
+    "*": "No interval: without one of the images all ratings are alike.",
 }
 _NOTES = (
     "kappa: Cohen's, every disagreement alike; linear, quadratic: weighted by the distance of the ratings. alpha: "
     "Krippendorff's, ordinal for labels, interval for means and totals. same: share of answers rated alike.",
-    "[95 % intervals] by bootstrap over images, seeded.",
+    "[95 % intervals] over images; of coefficients by the jackknife with Student's t. docs/inference.md says where "
+    "they hold.",
 )
 _WIDE = 150
 _WIN_NOTE = (
@@ -131,8 +133,7 @@ def _interval(interval: Interval) -> dict[str, Any]:
         "high": interval.high,
         "n": interval.n,
         "clusters": interval.clusters,
-        "undefined_resamples": interval.undefined,
-        "degenerate": interval.degenerate,
+        "no_interval": interval.reason,
     }
 
 
@@ -216,8 +217,8 @@ def _raters(each: Comparison) -> str:
 
 
 def _of_interval(interval: Interval) -> Cell:
-    mark = "°" if interval.degenerate and interval.low is not None else "*" if interval.undefined else ""
-    return Cell(interval.estimate, interval.low, interval.high, mark=mark if interval.estimate is not None else "")
+    mark = {FEW: "⁵", ALIKE: "°", MISSING: "*"}.get(interval.reason, "")
+    return Cell(interval.estimate, interval.low, interval.high, mark, reason=interval.reason or None)
 
 
 def _reasons(rows: Sequence[Comparison]) -> list[str]:

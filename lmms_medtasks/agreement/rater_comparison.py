@@ -36,7 +36,7 @@ from lmms_medtasks.statistics.agreement import (
     win_rates,
     without_value,
 )
-from lmms_medtasks.statistics.bootstrap import RESAMPLES, mean_interval
+from lmms_medtasks.statistics.intervals import mean_interval
 
 Kind = Literal["judge and people", "people", "judges", "repeated judgings"]
 NAMES = (*COEFFICIENTS, "alpha")
@@ -97,7 +97,6 @@ def compare(
     *,
     by: Sequence[str] = (),
     settled: bool = False,
-    resamples: int = RESAMPLES,
 ) -> Result:
     """Everything that the runs and the ratings allow to compare, measure by measure.
 
@@ -107,7 +106,7 @@ def compare(
     """
     people = with_totals(people, judged)
     clusters = {key: answer.cluster for key, answer in judged.by_key().items()}
-    compute = _Computer(clusters, resamples)
+    compute = _Computer(clusters)
     judges = [name for name in judged.judges if has_verdicts(judged, name, settled)]
     comparisons: list[Comparison] = []
     wins: list[Wins] = []
@@ -121,7 +120,7 @@ def compare(
             if majority:
                 comparisons += [compute.two("judge and people", majority, rater, measure) for rater in raters]
             if len(judged.models) > 1 and raters:
-                wins.append(Wins(name, measure, _win_rates(judged, name, measure, raters, clusters, resamples)))
+                wins.append(Wins(name, measure, _win_rates(judged, name, measure, raters, clusters)))
         comparisons += compute.group("people", raters, measure)
         sides = [of_judge(judged, name, measure, settled=False) for name in judges]
         comparisons += compute.group("judges", sides, measure)
@@ -141,8 +140,8 @@ def compare(
 class _Computer:
     """Computes comparisons of answers in ``clusters``."""
 
-    def __init__(self, clusters: Mapping[AnswerKey, str], resamples: int) -> None:
-        self._clusters, self._resamples = clusters, resamples
+    def __init__(self, clusters: Mapping[AnswerKey, str]) -> None:
+        self._clusters = clusters
 
     def group(self, kind: Kind, sides: Sequence[Side], measure: str) -> Iterator[Comparison]:
         """All raters together if they are more than two, and each two of them."""
@@ -156,7 +155,7 @@ class _Computer:
         keys = sorted(one.numbers.keys() & other.numbers.keys())
         ratings = np.array([[side.numbers[key] for key in keys] for side in (one, other)])
         clusters = [self._clusters[key] for key in keys]
-        found = agreement(ratings[0], ratings[1], clusters, resamples=self._resamples)
+        found = agreement(ratings[0], ratings[1], clusters)
         labels = one.labels and other.labels
         if not labels:
             found |= {name: without_value(len(keys), _NO_CATEGORY) for name in ("kappa", "exact")}
@@ -172,7 +171,7 @@ class _Computer:
         labels = all(side.labels for side in sides)
         if len(kept) and labels:
             alike = np.isclose(np.nanmax(ratings, 0), np.nanmin(ratings, 0))
-            found["exact"] = Measure(mean_interval(clusters, alike.astype(float), resamples=self._resamples))
+            found["exact"] = Measure(mean_interval(clusters, alike.astype(float)))
         else:
             found["exact"] = without_value(len(kept), "no item has two ratings" if labels else _NO_CATEGORY)
         names = tuple(side.name for side in sides)
@@ -190,7 +189,7 @@ class _Computer:
         found: dict[str, Measure],
     ) -> Comparison:
         level: Level = "ordinal" if labels else "interval"
-        found["alpha"] = alpha_of(ratings, clusters, level, resamples=self._resamples)
+        found["alpha"] = alpha_of(ratings, clusters, level)
         return Comparison(kind, raters, measure, group, len(clusters), level, found)
 
 
@@ -222,13 +221,12 @@ def _win_rates(
     measure: str,
     raters: Sequence[Side],
     clusters: Mapping[AnswerKey, str],
-    resamples: int,
 ) -> WinRates:
     verdicts = of_judge(judged, judge, measure, settled=True).numbers
     contests = [
         _contest(one, other, raters, verdicts, clusters) for one, other in itertools.combinations(judged.models, 2)
     ]
-    return win_rates(contests, resamples=resamples)
+    return win_rates(contests)
 
 
 def _contest(

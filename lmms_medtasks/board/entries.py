@@ -18,7 +18,7 @@ import pyarrow as pa
 from lmms_medtasks.board import installed
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.samples.table import Samples
-from lmms_medtasks.statistics.bootstrap import RESAMPLES, Interval
+from lmms_medtasks.statistics.intervals import Interval
 from lmms_medtasks.suites.estimates import EMPTY, Mean
 from lmms_medtasks.suites.suite import Measure, Metric, Suite
 
@@ -215,10 +215,10 @@ class Entry:
         main = {metric.name for metric in suite.main_metrics} if suite else set()
         return [name for name in self.metrics if name in main] or list(self.metrics[:1])
 
-    def interval(self, metric: str, resamples: int = RESAMPLES) -> Interval:
-        """A metric's number with its 95 % interval, as the report has it; without resamples what the harness prints."""
+    def interval(self, metric: str, with_interval: bool = True) -> Interval:
+        """A metric's number with its 95 % interval, as the report has it; without it what the harness prints."""
         estimate = self._metric(metric).estimate
-        return estimate.of(self.samples, resamples).get(estimate.main, EMPTY)
+        return estimate.of(self.samples, with_interval).get(estimate.main, EMPTY)
 
     def scored(self, metric: str) -> Samples:
         """The questions with a score of a metric that is a mean."""
@@ -317,7 +317,7 @@ class Board:
 
 
 def drawn_clusters(entries: Iterable[Entry]) -> str:
-    """What the bootstrap draws of these entries, for a note: "images", or also what other benchmarks say."""
+    """What is independent in these entries, for a note: "images", or also what other benchmarks say."""
     suites = [suite for entry in entries if (suite := entry.declaration)]
     other = dict.fromkeys(f"{suite.title}: {suite.cluster}s" for suite in suites if suite.cluster != "image")
     return f"images ({'; '.join(other)})" if other else "images"

@@ -77,7 +77,7 @@ def entry_to_json(entry: Entry) -> dict[str, Any]:
 
 def metric_to_json(entry: Entry, name: str) -> dict[str, Any]:
     """The mean of a metric and the number of questions that it is of."""
-    found = entry.interval(name, resamples=0)
+    found = entry.interval(name, with_interval=False)
     return {"mean": found.estimate, "n": found.n}
 
 

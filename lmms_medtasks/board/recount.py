@@ -35,7 +35,7 @@ def of_submission(entry: Entry, said: Mapping[str, Mapping[str, Any]]) -> Iterat
         return
     for name in entry.metrics:
         mean, n = (said[name].get(each) for each in ("mean", "n"))
-        found = entry.interval(name, resamples=0)
+        found = entry.interval(name, with_interval=False)
         if not same(mean, found.estimate) or n != found.n:
             yield f"{name} says {mean!r} over {n!r} questions, its scores give {found.estimate!r} over {found.n}."
     yield from reported(entry)

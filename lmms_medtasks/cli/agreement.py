@@ -68,7 +68,6 @@ def compute(
         bool, typer.Option("--settled", help="Count also answers that a rule settled without a judge.")
     ] = False,
     format: Annotated[Format, typer.Option("--format", help="What to print.")] = Format.terminal,
-    resamples: Annotated[int, typer.Option(min=0, help="Bootstrap resamples; 0 for no intervals.")] = 1000,
 ) -> None:
     """Compare judges with people, people with one another, judges of the same answers, and repeated judgings.
 
@@ -85,7 +84,7 @@ def compute(
         if tag not in judged.tags:
             raise unknown("tag", tag, judged.tags, "--by")
     people = rating_files.read(ratings, judged, key) if ratings else {}
-    result = rater_comparison.compare(judged, people, by=by or [], settled=settled, resamples=resamples)
+    result = rater_comparison.compare(judged, people, by=by or [], settled=settled)
     if not result.comparisons and not people:
         raise UserError(
             "Nothing to compare: no ratings by people, no two judges of the same answers, no repeated judgings. "

@@ -44,7 +44,6 @@ def compare(
         typer.Option("-o", "--output", help="Write to this file; its suffix (.md, .csv, .json, .txt) says the format."),
     ] = None,
     format: Annotated[Format | None, typer.Option("--format", help="Default: terminal, or by --output.")] = None,
-    resamples: Annotated[int, typer.Option(min=0, help="Bootstrap resamples; 0 for no intervals.")] = 1000,
     questions: Annotated[int, typer.Option(min=0, help="Most telling questions shown of each task.")] = 20,
     include_path: IncludePath = None,
 ) -> None:
@@ -59,7 +58,7 @@ def compare(
     registry.give(include_path or ())
     cores = os.cpu_count() or 1
     one, other = (compared_entries.read(path, tasks=task or (), processes=cores) for path in (first, second))
-    compared = measure_comparison.compare(one, other, resamples=resamples, telling=questions)
+    compared = measure_comparison.compare(one, other, telling=questions)
     chosen = format or (_of_file(output) if output else Format.terminal)
     if output is None:
         _print(compared, chosen)

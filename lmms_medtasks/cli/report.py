@@ -40,7 +40,7 @@ def report(
     everything: Annotated[
         bool, typer.Option("--all", help="In the terminal, also long tables and the published models.")
     ] = False,
-    resamples: Annotated[int, typer.Option(min=0, help="Bootstrap resamples; 0 for no intervals.")] = 1000,
+    resamples: Annotated[int, typer.Option(min=0, help="Resamples for the order of models; 0: no intervals.")] = 1000,
     pair: Annotated[
         list[str] | None,
         typer.Option(metavar="BASE=TUNED", help="Compare two models, by the names the report gives them. Repeatable."),
@@ -58,7 +58,7 @@ def report(
 
     Takes runs with --log_samples, of any of the suites' tasks or contributed ones, whole or in part; what is missing is
     named first.
-    Intervals are 95 % by bootstrap over images, seeded: the same runs give the same report.
+    Intervals are 95 %, over images (docs/inference.md). The same runs give the same report.
     """
     if output is not None and output.exists() and not output.is_dir():
         raise UserError(f"--output {output} is a file. Name a folder.")

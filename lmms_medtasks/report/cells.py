@@ -5,20 +5,20 @@ from __future__ import annotations
 from dataclasses import replace
 
 from lmms_medtasks.report.document import Cell, Column
-from lmms_medtasks.statistics.bootstrap import Interval
+from lmms_medtasks.statistics.intervals import ALIKE, FEW, MISSING, ZERO, Interval
 
 NONE = Cell(None)
-_NO_WIDTH = 1e-9
+_MARKS = {FEW: "⁵", ALIKE: "°", MISSING: "*", ZERO: "¶"}
 
 
 def percent(interval: Interval | None, *, bare: bool = False) -> Cell:
     """A share or a change of one, in percent or points; ``bare`` leaves the interval out."""
-    return _scaled(interval, 100.0, bare)
+    return scaled(interval, 100.0, bare)
 
 
 def number(interval: Interval | None) -> Cell:
     """A number as it is, with its interval."""
-    return _scaled(interval, 1.0, False)
+    return scaled(interval, 1.0, False)
 
 
 def percent_of(share: float | None) -> Cell:
@@ -28,7 +28,7 @@ def percent_of(share: float | None) -> Cell:
 
 def of_order(cell: Cell) -> Cell:
     """A cell whose number depends on the order of models only: no width means something else there."""
-    return replace(cell, mark="§") if cell.mark == "°" else cell
+    return replace(cell, mark="§") if cell.low is not None and cell.low == cell.high else cell
 
 
 def negated(interval: Interval | None) -> Interval | None:
@@ -39,14 +39,16 @@ def negated(interval: Interval | None) -> Interval | None:
     return replace(interval, estimate=0.0 - interval.estimate, low=low, high=high)
 
 
-def _scaled(interval: Interval | None, factor: float, bare: bool) -> Cell:
+def scaled(interval: Interval | None, factor: float, bare: bool = False) -> Cell:
+    """A number times ``factor`` with its interval, or with the mark of the reason why it has none."""
     if interval is None or interval.estimate is None:
         return NONE
     estimate = factor * interval.estimate
-    if bare or interval.low is None or interval.high is None:
+    if bare:
         return Cell(estimate)
-    mark = "°" if interval.high - interval.low < _NO_WIDTH else "*" if interval.undefined else ""
-    return Cell(estimate, factor * interval.low, factor * interval.high, mark)
+    if interval.low is None or interval.high is None:
+        return Cell(estimate, mark=_MARKS.get(interval.reason, ""), reason=interval.reason or None)
+    return Cell(estimate, factor * interval.low, factor * interval.high)
 
 
 def label(name: str) -> Column:

@@ -1,4 +1,5 @@
-"""Tables as CSV: numbers in full, an interval in two columns of its own, a deviation in one; empty without a number."""
+"""Tables as CSV: numbers in full, an interval in two columns of its own, a deviation in one, and the
+reason why there is no interval in one; empty without a number."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ from collections.abc import Sequence
 
 from lmms_medtasks.report.document import PUBLISHED, Column, Document, Table
 
-_MORE = ("low", "high", "sd")
+_MORE = ("low", "high", "sd", "reason")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 

@@ -39,8 +39,8 @@ MOST_VALUES = 20
 
 _NO_BREAKDOWNS = OWN_COLUMNS | {"data"}
 _OUTCOMES = ("right", "wrong", "answered", "empty", *UNREAD, FAILED)
-_INTERVALS = "In brackets: 95 % interval by bootstrap over {}s."
-_TOGETHER = "In brackets: 95 % interval by bootstrap over {}s, the same ones drawn for both."
+_INTERVALS = "In brackets: 95 % interval over {}s."
+_TOGETHER = "In brackets: 95 % interval over {}s, of a change between the same ones."
 _TESTS = ({"set": "iid"}, {"set": "ood"})
 
 
@@ -102,7 +102,7 @@ class _Declared:
         ]
 
     def mean(self, measure: Measure) -> Column:
-        return Column(measure.name, Mean(measure=measure.name), measure.unit, measure.digits)
+        return Column(measure.name, Mean(measure=measure.name, bounds=measure.range), measure.unit, measure.digits)
 
     # --- A source's own -----------------------------------------------------------------------------------------------
 
@@ -129,7 +129,14 @@ class _Declared:
             for task, measure in itertools.product(sources[0].tasks, self.main_measures(sources)):
                 here = sources[0].rows.where({"task": task})
                 if all(len(here.where(side).of_measure(measure.name)) for side in _TESTS):
-                    robust = Contrast(main="ratio", measure=measure.name, first=_TESTS[0], second=_TESTS[1], ratio=True)
+                    robust = Contrast(
+                        main="ratio",
+                        measure=measure.name,
+                        bounds=measure.range,
+                        first=_TESTS[0],
+                        second=_TESTS[1],
+                        ratio=True,
+                    )
                     means = {f"n {side['set']}": Mean(side, measure=measure.name) for side in _TESTS}
                     yield Row((task, measure.name), {"task": task}, estimates={
                         **means, **dict.fromkeys(("iid", "ood", "change", "relative robustness"), robust)
@@ -159,7 +166,11 @@ class _Declared:
             on = tuple(name for name in self.suite.paired if name != "severity")
             for level, measure in itertools.product(sorted(set(found) - {0}), self.main_measures(sources)):
                 change = Contrast(
-                    measure=measure.name, first={"severity": 0}, second={"severity": level}, pair=on or ("pair",)
+                    measure=measure.name,
+                    bounds=measure.range,
+                    first={"severity": 0},
+                    second={"severity": level},
+                    pair=on or ("pair",),
                 )
                 yield Row((str(level), measure.name), estimates=dict.fromkeys(_PAIRED, change))
 
@@ -277,8 +288,8 @@ class _Declared:
                 for task in (each for each in one.tasks if each in other.tasks):
                     sides = [{"run": int(each.rows.column("run")[0]), "condition": each.condition}
                              for each in (one, other)]  # fmt: skip
-                    change = Contrast({"task": task}, measure=measure.name, first=sides[0], second=sides[1],
-                                      pair=("id",))  # fmt: skip
+                    change = Contrast({"task": task}, measure=measure.name, bounds=measure.range, first=sides[0],
+                                      second=sides[1], pair=("id",))  # fmt: skip
                     labels = (other.name, f"against {one.name}", task, measure.name)
                     yield Row(labels, estimates=dict.fromkeys(_PAIRED, change), source=_every(one))
 
@@ -296,7 +307,7 @@ class _Declared:
                     continue
                 for measure in self.main_measures(sources):
                     run = int(other.rows.column("run")[0])
-                    change = Contrast({"run": run}, measure=measure.name, first={"condition": ""},
+                    change = Contrast({"run": run}, measure=measure.name, bounds=measure.range, first={"condition": ""},
                                       second={"condition": other.condition}, pair=self.suite.paired)  # fmt: skip
                     labels = (base.name, printable(other.condition), measure.name)
                     yield Row(labels, estimates=dict.fromkeys(_PAIRED, change), source=_every(base))

@@ -10,11 +10,12 @@ EMPTY = "–"
 """What an empty cell shows: nothing was there to measure. It is never 0."""
 
 MARKS = {
-    "°": "An interval of no width is no certainty: nearly all resamples of the images give the same value, as they do "
-    "where all images agree.",
+    "⁵": "No interval: fewer than five images (or cases) are too few for one that holds.",
+    "°": "No interval: all images give the same value, which tells nothing of how others would vary.",
+    "*": "No interval: a group in it rests on one image alone.",
+    "¶": "No interval: the number below the line may be 0.",
     "§": "An interval of no width is no certainty: nearly all resamples of the images order these models alike.",
     "†": "Over fewer groups than the paper's average: some have no question here.",
-    "*": "Some resamples had no value (a group was not drawn): the interval is given those that had.",
 }
 
 
@@ -23,6 +24,7 @@ class Cell:
     """A value, None if there is none; numbers may have an interval, or a standard deviation over seeds.
 
     ``mark`` is a key of :data:`MARKS` or of its table's own marks, or "". ``href``: where a page links it to, or "".
+    ``reason``: why a number has no interval, for files.
     """
 
     value: str | int | float | None
@@ -31,6 +33,7 @@ class Cell:
     mark: str = ""
     sd: float | None = None
     href: str = ""
+    reason: str | None = None
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,8 @@ class Options:
     """What the user asked of a report.
 
     Attributes:
-        resamples: bootstrap resamples, 0 for no intervals. drawn: whether figures are wanted (a terminal has none).
+        resamples: of the images, for the order of models; 0 for no intervals at all.
+        drawn: whether figures are wanted (a terminal has none).
         pairs: two models each that are to be compared, by the names that the report gives them: a base and the one
             that was made from it. parameters: number of parameters by model.
         prefix: of every part's key; "" unless the document has several suites.

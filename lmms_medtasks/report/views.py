@@ -14,7 +14,7 @@ from lmms_medtasks.report.cells import NONE, negated, number, percent
 from lmms_medtasks.report.document import Cell
 from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.samples.table import Samples, Where
-from lmms_medtasks.statistics.bootstrap import Interval
+from lmms_medtasks.statistics.intervals import Interval
 from lmms_medtasks.suites.estimates import EMPTY, Count, Estimate
 
 Transform = Callable[[Samples], Samples]
@@ -27,7 +27,7 @@ class Source:
 
     Attributes:
         name: for people, unique within the report. rows: its questions, each once.
-        every: the rows of all sources. resamples: of the bootstrap, 0 for no intervals.
+        every: the rows of all sources. resamples: of what is drawn again and again; 0 for that and for no intervals.
         asked: the runs that the rows are from, each with its tasks. condition: "" as released.
     """
 
@@ -56,7 +56,7 @@ class Source:
         # kept beside its numbers, so that no other one can get its identity.
         key = id(estimate), tuple(sorted((where or {}).items(), key=str))
         if key not in self._known:
-            self._known[key] = estimate, estimate.of(self.rows.where(where or {}), self.resamples)
+            self._known[key] = estimate, estimate.of(self.rows.where(where or {}), self.resamples > 0)
         return self._known[key][1]
 
     def derived(self, transform: Transform) -> Source:

@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from lmms_medtasks.errors import unknown
-from lmms_medtasks.statistics.bootstrap import (
-    RESAMPLES,
+from lmms_medtasks.statistics.bootstrap import RESAMPLES, bootstrap
+from lmms_medtasks.statistics.intervals import Interval, intervals
+from lmms_medtasks.statistics.pairing import pairs
+from lmms_medtasks.statistics.sums import (
+    AnyStatistic,
+    Difference,
     Group,
-    Interval,
     Statistic,
     StatisticFunction,
-    bootstrap,
+    Through,
     group,
     mean,
+    mean_statistic,
+    of_column,
+    scored,
 )
-from lmms_medtasks.statistics.pairing import pairs
 from lmms_medtasks.statistics.votes import VoteTable
 
-Statistics = tuple[dict[str, Group], dict[str, Statistic]]
-"""What the bootstrap takes: its groups, and statistics of them by name."""
+Statistics = tuple[dict[str, Group], dict[str, AnyStatistic]]
+"""Groups of rows, and statistics of them by name."""
 
 _DECIMALS = 12
 """Confidences and differences that agree this far are equal: a tie must not hang on rounding."""
@@ -158,32 +163,58 @@ def calibration(table: VoteTable) -> Calibration:
 
 
 def calibration_group(table: VoteTable) -> Group:
-    """The bootstrap's rows of a table: accuracy and C of the questions that have both, clusters are images."""
+    """The questions that have accuracy and C: columns of both, of what the shift is above 0 and of what below it."""
     certain = confidences(table)
     used = np.flatnonzero(~np.isnan(certain))
-    return group([table.image_ids[row] for row in used], table.scores[used], certain[used])
+    return _group([table.image_ids[row] for row in used], table.scores[used], certain[used])
+
+
+def _group(images: Sequence[str], accuracy: np.ndarray, confidence: np.ndarray) -> Group:
+    shift = confidence - accuracy
+    return group(images, accuracy, confidence, np.maximum(shift, 0), np.maximum(-shift, 0))
+
+
+def calibration_statistics(name: str = "") -> dict[str, AnyStatistic]:
+    """Accuracy, mean confidence and shift of a group of :func:`calibration_group`."""
+    shift = Through(Statistic(_shift, (name,)), Difference(of_column(2, name), of_column(3, name)))
+    return {"accuracy": of_column(0, name), "confidence": of_column(1, name), "shift": shift}
+
+
+def _changes(before: Group, after: Group) -> Statistics:
+    """Accuracy, confidence and shift of ``after`` less those of ``before``, whose rows belong together one by one."""
+    accuracy, confidence = (after.columns[:, column] - before.columns[:, column] for column in (0, 1))
+    changes = {"accuracy": accuracy, "confidence": confidence, "shift": confidence - accuracy}
+    groups = {"before": before, "after": after}
+    statistics: dict[str, AnyStatistic] = {}
+    one, other = calibration_statistics("before"), calibration_statistics("after")
+    for name, change in changes.items():
+        groups[name] = scored(before.clusters, change)
+        width = (-2.0, 2.0) if name == "shift" else (-1.0, 1.0)
+        statistics[name] = Through(Difference(other[name], one[name]), mean_statistic(name, width))
+    return groups, statistics
 
 
 def calibration_draw(table: VoteTable) -> Statistics:
-    """Accuracy, mean confidence and calibration shift of a table, for one call of the bootstrap."""
-    return {"": calibration_group(table)}, {name: Statistic(each, ("",)) for name, each in _FUNCTIONS.items()}
+    """Accuracy, mean confidence and calibration shift of a table."""
+    return {"": calibration_group(table)}, calibration_statistics()
 
 
 def changes_draw(tables: Mapping[str, VoteTable], baseline: str) -> Statistics:
     """What accuracy, confidence and shift of each other table are more than those of ``tables[baseline]``.
 
-    For one call of the bootstrap: the same images are drawn for all tables. Statistics are named ``TABLE/accuracy`` and
-    so on. Tables are compared as they are; use :func:`lmms_medtasks.statistics.votes.common` first for models that did
+    Statistics are named ``TABLE/accuracy`` and so on.
+    Tables are compared as they are; use :func:`lmms_medtasks.statistics.votes.common` first for models that did
     not answer the same questions. Raises UserError when there is no such table.
     """
     if baseline not in tables:
         raise unknown("baseline", baseline, tables)
     groups = {name: calibration_group(table) for name, table in tables.items()}
-    statistics = {
-        f"{name}/{kind}": Statistic(_difference(statistic), (baseline, name))
+    own = {name: calibration_statistics(name) for name in groups}
+    statistics: dict[str, AnyStatistic] = {
+        f"{name}/{kind}": Difference(statistic, own[baseline][kind])
         for name in groups
         if name != baseline
-        for kind, statistic in _FUNCTIONS.items()
+        for kind, statistic in own[name].items()
     }
     return groups, statistics
 
@@ -219,8 +250,9 @@ def intra_model_dke(
     joined = pairs(clean_rows.question_ids, degraded_rows.question_ids)
     before, after = clean_group.columns[joined.clean], degraded_group.columns[joined.degraded]
     images = [clean_rows.image_ids[row] for row in joined.clean]
-    whole = _evidence(clean_group, degraded_group, seed, resamples, level)
-    paired = _evidence(group(images, *before.T), group(images, *after.T), seed, resamples, level)
+    before_group, after_group = (group(images, *each.T) for each in (before, after))
+    whole = _evidence(clean_group, degraded_group, False, seed, resamples, level)
+    paired = _evidence(before_group, after_group, True, seed, resamples, level)
     return IntraModelDKE(whole, paired, len(images), joined.clean_alone, joined.degraded_alone)
 
 
@@ -229,7 +261,7 @@ def _usable(table: VoteTable) -> tuple[VoteTable, Group]:
     return kept, calibration_group(kept)
 
 
-def _evidence(before: Group, after: Group, seed: int | str, resamples: int, level: float) -> Evidence:
+def _evidence(before: Group, after: Group, paired: bool, seed: int | str, resamples: int, level: float) -> Evidence:
     names = ("before", "after")
     accuracy, shift = _difference(_accuracy), _difference(_shift)
 
@@ -238,18 +270,22 @@ def _evidence(before: Group, after: Group, seed: int | str, resamples: int, leve
         fulfilled = (np.round(fall, _DECIMALS) < 0) & (np.round(rise, _DECIMALS) >= 0)
         return np.where(np.isnan(fall), np.nan, fulfilled)
 
-    functions = {"holds": holds, "accuracy": accuracy, "shift": shift}
-    statistics = {name: Statistic(statistic, names) for name, statistic in functions.items()}
-    found = bootstrap({"before": before, "after": after}, statistics, seed=seed, resamples=resamples)
-    answer = found["holds"]
+    sides = {"before": before, "after": after}
+    answer = bootstrap(sides, {"": Statistic(holds, names)}, seed=seed, resamples=resamples)[""]
+    if paired:
+        found = intervals(*_changes(before, after), level=level)
+    else:
+        one, other = calibration_statistics("before"), calibration_statistics("after")
+        changes: dict[str, AnyStatistic] = {name: Difference(other[name], one[name]) for name in one}
+        found = intervals(sides, changes, level=level)
     defined = answer.values[~np.isnan(answer.values)]
     empty = np.isnan(answer.estimate)
     return Evidence(
         holds=None if empty else bool(answer.estimate),
         probability=float(defined.mean()) if len(defined) and not empty and answer.clusters > 1 else None,
         undefined=0 if empty else len(answer.values) - len(defined),
-        accuracy=found["accuracy"].interval(level),
-        shift=found["shift"].interval(level),
+        accuracy=found["accuracy"],
+        shift=found["shift"],
     )
 
 
@@ -257,16 +293,9 @@ def _accuracy(sums: np.ndarray) -> np.ndarray:
     return mean(sums, 0)
 
 
-def _confidence(sums: np.ndarray) -> np.ndarray:
-    return mean(sums, 1)
-
-
 def _shift(sums: np.ndarray) -> np.ndarray:
     difference: np.ndarray = mean(sums, 1) - mean(sums, 0)
     return difference
-
-
-_FUNCTIONS: Mapping[str, StatisticFunction] = {"accuracy": _accuracy, "confidence": _confidence, "shift": _shift}
 
 
 def _difference(statistic: StatisticFunction) -> StatisticFunction:

@@ -19,8 +19,9 @@ from typing import Literal
 
 import numpy as np
 
-from lmms_medtasks.statistics.bootstrap import RESAMPLES, Group, Interval, Statistic, bootstrap, group, mean
 from lmms_medtasks.statistics.calibration import Statistics, confidences
+from lmms_medtasks.statistics.intervals import Interval, intervals
+from lmms_medtasks.statistics.sums import AnyStatistic, Group, Statistic, group, of_column
 from lmms_medtasks.statistics.votes import VoteTable
 
 Kind = Literal["entropy", "share"]
@@ -165,7 +166,7 @@ def aurc(sums: np.ndarray) -> np.ndarray:
 
 
 def reliability_draw(table: VoteTable, kind: Kind, binning: Binning | None = None) -> Statistics:
-    """The statistics of :func:`reliability` (``correctness`` to ``aurc``), for one call of the bootstrap."""
+    """The statistics of :func:`reliability` (``correctness`` to ``aurc``)."""
     certain, correct = _judged(table, kind)
     used = ~np.isnan(certain)
     edges = (binning or Binning()).edges(certain[used])
@@ -184,16 +185,14 @@ def reliability(
     kind: Kind,
     binning: Binning | None = None,
     *,
-    seed: int | str = 0,
-    resamples: int = RESAMPLES,
     level: float = 0.95,
 ) -> Reliability:
     """Calibration error, Brier scores, bins and risk-coverage curve of one confidence, with intervals over images.
 
     ``kind`` names the confidence (module docstring). The binary Brier score is the mean of (confidence - whether the
     majority vote is right) squared, in expectation over ties; the multi-class one is of the votes and the same for
-    both kinds. Bins are those of the data in every resample, also where they end at quantiles. Without ``binning``:
-    ten bins of equal width, (0.9, 1] and so on, so that each share of T = 10 votes has its own bin.
+    both kinds. Bins are those of the data, also where they end at quantiles, and stay so without an image.
+    Without ``binning``: ten of equal width, (0.9, 1] and so on, so that each share of T = 10 votes has its own bin.
 
     Questions without a reply, and for "entropy" those with one option, are left out and counted.
     """
@@ -203,8 +202,7 @@ def reliability(
     kept, certain, correct = table.take(used), certain[used], correct[used]
     edges = binning.edges(certain)
     places = _bin_of(certain, edges)
-    found = bootstrap(*reliability_draw(table, kind, binning), seed=seed, resamples=resamples)
-    intervals = {name: distribution.interval(level) for name, distribution in found.items()}
+    found = intervals(*reliability_draw(table, kind, binning), level=level)
     most = kept.counts.max(axis=1) if len(kept) else np.empty(0)
     return Reliability(
         kind=kind,
@@ -214,24 +212,24 @@ def reliability(
         no_reply=int((table.replies == 0).sum()),
         single_option=int(((table.replies > 0) & ~used).sum()),
         tied=int(((kept.counts == most[:, None]).sum(axis=1) > 1).sum()),
-        **intervals,
+        **found,
     )
 
 
-_STATISTICS: Mapping[str, Statistic] = {
-    "correctness": Statistic(lambda sums: mean(sums, 1), ("bins",)),
-    "confidence": Statistic(lambda sums: mean(sums, 0), ("bins",)),
-    "ece": Statistic(ece, ("bins",)),
-    "brier": Statistic(lambda sums: mean(sums, 0), ("scores",)),
-    "multiclass_brier": Statistic(lambda sums: mean(sums, 1), ("scores",)),
-    "aurc": Statistic(aurc, ("order",)),
+_STATISTICS: Mapping[str, AnyStatistic] = {
+    "correctness": of_column(1, "bins"),
+    "confidence": of_column(0, "bins"),
+    "ece": Statistic(ece, ("bins",), (0.0, 1.0), mean=False),
+    "brier": of_column(0, "scores"),
+    "multiclass_brier": of_column(1, "scores", (0.0, 2.0)),
+    "aurc": Statistic(aurc, ("order",), (0.0, 1.0), mean=False),
 }
 
 
 def groups_and_statistics(
     table: VoteTable, kind: Kind, binning: Binning | None = None
-) -> tuple[dict[str, Group], Mapping[str, Statistic]]:
-    """What :func:`reliability` gives the bootstrap: "ece", "brier", "aurc" and others, where they have a value."""
+) -> tuple[dict[str, Group], Mapping[str, AnyStatistic]]:
+    """The groups and statistics of :func:`reliability`: "ece", "brier", "aurc" and others, where they have a value."""
     certain = confidences(table) if kind == "entropy" else majority_share(table)
     used = ~np.isnan(certain)
     kept, certain = table.take(used), certain[used]

@@ -10,27 +10,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-import numpy as np
-
-from lmms_medtasks.statistics.bootstrap import (
-    RESAMPLES,
-    Group,
-    Interval,
-    Statistic,
-    bootstrap,
-    mean,
-)
+from lmms_medtasks.statistics.intervals import Interval, intervals
+from lmms_medtasks.statistics.sums import Difference as Less
+from lmms_medtasks.statistics.sums import Group, Ratio, mean_statistic, range_of
 
 
 class Sides(NamedTuple):
-    """A model's scores on the two tests, the score in the first column; the clusters are images."""
+    """A model's scores on the two tests (:func:`lmms_medtasks.statistics.sums.scored`); the clusters are images."""
 
     iid: Group
     ood: Group
 
 
 class Difference(NamedTuple):
-    """RR of one model less that of another on the same tests, with its interval over images drawn for both alike."""
+    """RR of one model less that of another on the same tests, with its interval over images."""
 
     first: str
     second: str
@@ -48,33 +41,19 @@ def relative_robustness(iid: float | None, ood: float | None) -> float | None:
     return ood / iid if iid and ood is not None else None
 
 
-def ratio(iid: np.ndarray, ood: np.ndarray) -> np.ndarray:
-    """Statistic: the mean of the first column in the second group over that in the first; NaN where that is 0."""
-    below = mean(iid)
-    return mean(ood) / np.where(below == 0, np.nan, below)
-
-
-def differences(
-    models: Mapping[str, Sides], *, seed: int | str = 0, resamples: int = RESAMPLES, level: float = 0.95
-) -> list[Difference]:
+def differences(models: Mapping[str, Sides], *, level: float = 0.95) -> list[Difference]:
     """RR of each model less that of each one after it, in the order of ``models``.
 
     Cut the models' rows to the questions that all of them have first.
     """
     names = list(models)
     pairs = [(first, second) for row, first in enumerate(names) for second in names[row + 1 :]]
-    statistics = {
-        f"{row}": Statistic(_difference, tuple(f"{name} {side}" for name in pair for side in ("iid", "ood")))
-        for row, pair in enumerate(pairs)
-    }
-    found = bootstrap(_groups(models), statistics, seed=seed, resamples=resamples)
-    return [Difference(*pair, found[f"{row}"].interval(level)) for row, pair in enumerate(pairs)]
-
-
-def _difference(iid: np.ndarray, ood: np.ndarray, other_iid: np.ndarray, other_ood: np.ndarray) -> np.ndarray:
-    difference: np.ndarray = ratio(iid, ood) - ratio(other_iid, other_ood)
-    return difference
-
-
-def _groups(models: Mapping[str, Sides]) -> dict[str, Group]:
-    return {f"{name} {side}": group for name, sides in models.items() for side, group in sides._asdict().items()}
+    groups = {f"{name} {side}": group for name, sides in models.items() for side, group in sides._asdict().items()}
+    robust = {
+        name: Ratio(*(mean_statistic(f"{name} {side}", range_of(group.columns[:, 0]))
+                      for side, group in (("ood", sides.ood), ("iid", sides.iid))))
+        for name, sides in models.items()
+    }  # fmt: skip
+    statistics = {f"{row}": Less(robust[first], robust[second]) for row, (first, second) in enumerate(pairs)}
+    found = intervals(groups, statistics, level=level)
+    return [Difference(*pair, found[f"{row}"]) for row, pair in enumerate(pairs)]

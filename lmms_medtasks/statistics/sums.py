@@ -1,12 +1,13 @@
 """Statistics as functions of sums over rows, and their values on the data as they are.
 
 A mean is a sum over a count, a calibration error a function of the sums in its bins. Sums are taken for each cluster
-(image id) first: what is drawn, left out or added up afterwards is whole clusters
-(:mod:`lmms_medtasks.statistics.bootstrap`).
+(image id) first: what is left out, drawn or added up afterwards is whole clusters
+(:mod:`lmms_medtasks.statistics.intervals`, :mod:`lmms_medtasks.statistics.bootstrap`).
 """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -44,10 +45,58 @@ class Group:
 
 @dataclass(frozen=True)
 class Statistic:
-    """A function of sums, and the names of the groups whose sums it is given, in this order."""
+    """A function of sums, and the names of the groups whose sums it is given, in this order.
+
+    ``bounds``: its range; None where it has none that is known. ``mean``: it is a mean of values in this range, or a
+    mean of such means, so that it is linear in the values; only then do the bounds shape its interval.
+    """
 
     function: StatisticFunction
     groups: tuple[str, ...]
+    bounds: tuple[float, float] | None = None
+    mean: bool = True
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The first statistic less the second."""
+
+    first: AnyStatistic
+    second: AnyStatistic
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """The groups of both."""
+        return (*self.first.groups, *self.second.groups)
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """The first statistic over the second; it has no value where the second is 0."""
+
+    first: AnyStatistic
+    second: AnyStatistic
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """The groups of both."""
+        return (*self.first.groups, *self.second.groups)
+
+
+@dataclass(frozen=True)
+class Through:
+    """A statistic whose interval is that of another one, which has the same value by another way."""
+
+    value: AnyStatistic
+    interval_of: AnyStatistic
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """The groups of the value."""
+        return self.value.groups
+
+
+AnyStatistic = Statistic | Difference | Ratio | Through
 
 
 def group(
@@ -71,21 +120,56 @@ def group(
     return Group(tuple(map(str, clusters)), values, places, cell_count)
 
 
+def scored(
+    clusters: Sequence[str],
+    values: np.ndarray | Sequence[float],
+    *,
+    cells: np.ndarray | None = None,
+    cell_count: int = 1,
+) -> Group:
+    """A group for :func:`mean_statistic`: columns value, what of it is above 0, and what is below, both 0 or more."""
+    numbers = np.asarray(values, dtype=float)
+    return group(clusters, numbers, np.maximum(numbers, 0), np.maximum(-numbers, 0), cells=cells, cell_count=cell_count)
+
+
+def range_of(values: np.ndarray, bounds: tuple[float, float] | None = None) -> tuple[float, float] | None:
+    """``bounds`` where they are given; else 0 to 1 or -1 to 1 where all values are within, None where they are not."""
+    if bounds is not None or not len(values):
+        return bounds or (0.0, 1.0)
+    low, high = float(np.min(values)), float(np.max(values))
+    return None if low < -1 or high > 1 else (-1.0, 1.0) if low < 0 else (0.0, 1.0)
+
+
+def mean_statistic(
+    name: str, bounds: tuple[float, float] | None, function: StatisticFunction | None = None
+) -> AnyStatistic:
+    """The mean of the values of a group that :func:`scored` made; ``function``: :func:`mean_of_means` for a macro mean.
+
+    Where values may be above and below 0, the interval is that of the mean gain less the mean loss.
+    """
+    of = mean if function is None else function
+    value = Statistic(of, (name,), bounds)
+    if bounds is None or not bounds[0] < 0 < bounds[1]:
+        return value
+    gain = Statistic(functools.partial(of, column=1), (name,), (0.0, bounds[1]))
+    loss = Statistic(functools.partial(of, column=2), (name,), (0.0, -bounds[0]))
+    return Through(value, Difference(gain, loss))
+
+
 def mean(sums: np.ndarray, column: int = 0) -> np.ndarray:
     """Statistic: a column's mean over all rows, NaN without rows."""
     means: np.ndarray = sums[..., 1 + column].sum(-1) / sums[..., 0].sum(-1)
     return means
 
 
-def mean_change(before: np.ndarray, after: np.ndarray) -> np.ndarray:
-    """Statistic: mean of the first column in the second group less that in the first."""
-    change: np.ndarray = mean(after) - mean(before)
-    return change
+def of_column(column: int, name: str = "", bounds: tuple[float, float] | None = (0.0, 1.0)) -> Statistic:
+    """The mean of a column of a group whose values are within ``bounds``."""
+    return Statistic(functools.partial(mean, column=column), (name,), bounds)
 
 
-def mean_of_means(sums: np.ndarray) -> np.ndarray:
-    """Statistic: the mean over cells of the first column's mean in each; NaN when a cell has no row."""
-    macro: np.ndarray = (sums[..., 1] / sums[..., 0]).mean(-1)
+def mean_of_means(sums: np.ndarray, column: int = 0) -> np.ndarray:
+    """Statistic: the mean over cells of a column's mean in each; NaN when a cell has no row."""
+    macro: np.ndarray = (sums[..., 1 + column] / sums[..., 0]).mean(-1)
     return macro
 
 
@@ -108,7 +192,14 @@ def shaped(sums: np.ndarray, rows: Group) -> np.ndarray:
     return np.asarray(sums).reshape(-1, rows.cell_count, 1 + rows.columns.shape[1])
 
 
-def evaluate(statistic: Statistic, sums: Mapping[str, np.ndarray]) -> np.ndarray:
+def evaluate(statistic: AnyStatistic, sums: Mapping[str, np.ndarray]) -> np.ndarray:
     """The statistic of the sums of its groups, (...) floats, NaN where it has no value."""
+    if isinstance(statistic, Through):
+        return evaluate(statistic.value, sums)
+    if not isinstance(statistic, Statistic):
+        first, second = evaluate(statistic.first, sums), evaluate(statistic.second, sums)
+        if isinstance(statistic, Difference):
+            return np.asarray(first - second)
+        return np.asarray(first / np.where(second == 0, np.nan, second))
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray(statistic.function(*(sums[name] for name in statistic.groups)), dtype=float)

@@ -7,14 +7,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lmms_medtasks.statistics.bootstrap import RESAMPLES, Interval, Statistic, StatisticFunction, bootstrap, group, mean
+from lmms_medtasks.statistics.intervals import Interval, intervals
+from lmms_medtasks.statistics.sums import AnyStatistic, Difference, group, of_column
 
 _SAME = 1e-9
 
 
 @dataclass(frozen=True)
 class Answer:
-    """A question's score in one run, None where it has none, and its image (the bootstrap's cluster)."""
+    """A question's score in one run, None where it has none, and its image (the cluster)."""
 
     image_id: str
     score: float | None
@@ -43,8 +44,6 @@ def versus(
     first: Mapping[str, Answer],
     second: Mapping[str, Answer],
     *,
-    seed: int | str = 0,
-    resamples: int = RESAMPLES,
     level: float = 0.95,
 ) -> Versus:
     """Compare two runs by question id; the cluster is the first run's image.
@@ -58,7 +57,7 @@ def versus(
         if one is not None and other is not None:
             images.append(first[question].image_id)
             signs.append(0 if abs(one - other) < _SAME else (1 if one > other else -1))
-    win, tie, loss, net = _intervals(images, signs, seed, resamples, level)
+    win, tie, loss, net = _intervals(images, signs, level)
     return Versus(
         win=win,
         tie=tie,
@@ -71,15 +70,9 @@ def versus(
     )
 
 
-def _intervals(
-    images: Sequence[str], signs: Sequence[int], seed: int | str, resamples: int, level: float
-) -> list[Interval]:
+def _intervals(images: Sequence[str], signs: Sequence[int], level: float) -> list[Interval]:
     sign = np.array(signs, dtype=float)
-    rows = group(images, sign > 0, sign == 0, sign < 0, sign)
-    statistics = {str(column): Statistic(_column(column), ("",)) for column in range(4)}
-    found = bootstrap({"": rows}, statistics, seed=seed, resamples=resamples)
-    return [found[str(column)].interval(level) for column in range(4)]
-
-
-def _column(column: int) -> StatisticFunction:
-    return lambda sums: mean(sums, column)
+    rows = group(images, sign > 0, sign == 0, sign < 0)
+    win, tie, loss = (of_column(column) for column in range(3))
+    statistics: dict[str, AnyStatistic] = {"win": win, "tie": tie, "loss": loss, "net": Difference(win, loss)}
+    return list(intervals({"": rows}, statistics, level=level).values())

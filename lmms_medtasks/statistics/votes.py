@@ -24,7 +24,7 @@ class VoteTable:
 
     Attributes:
         ids, question_ids, image_ids: n strings each. ``question_ids`` joins the forms of a question at the levels of
-            severity; ``image_ids`` are the clusters of the bootstrap.
+            severity; ``image_ids`` are the clusters.
         counts: (n, K + 1) integers, K the most options of any question here. Column k counts the votes for option k,
             the last column the replies without a readable answer.
         option_counts: (n,) integers, each question's own number of options.

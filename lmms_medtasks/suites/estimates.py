@@ -1,35 +1,34 @@
-"""The makers of numbers: each estimate is a rule from a table of questions to one draw of the bootstrap.
+"""The makers of numbers: each estimate is a rule from a table of questions to groups of rows and statistics of them.
 
-Without resamples an estimate is what the harness's table prints; with 1,000 it is a cell of the report, the leaderboard
-or a comparison, with its interval. There is no other way from questions to a number.
-
-Statistics of one draw see the same resampled clusters. Only what belongs together is drawn together: the two sides of a
-contrast, the cells of a macro mean. A group's interval does not depend on which other groups are reported.
+Without intervals an estimate is what the harness's table prints; with them it is a cell of the report, the leaderboard
+or a comparison. There is no other way from questions to a number, and one rule for every interval
+(:mod:`lmms_medtasks.statistics.intervals`). A group's interval does not depend on which other groups are reported.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from lmms_medtasks.samples.table import Samples, Where
-from lmms_medtasks.statistics.bootstrap import (
-    RESAMPLES,
-    Distribution,
+from lmms_medtasks.statistics.bootstrap import RESAMPLES, Distribution, bootstrap
+from lmms_medtasks.statistics.intervals import Interval, estimates, intervals
+from lmms_medtasks.statistics.sums import (
+    AnyStatistic,
+    Difference,
     Group,
-    Interval,
-    Statistic,
-    bootstrap,
-    group,
-    mean,
-    mean_change,
+    Ratio,
+    Through,
     mean_of_means,
+    mean_statistic,
+    range_of,
+    scored,
 )
-from lmms_medtasks.statistics.robustness import ratio
-from lmms_medtasks.statistics.shares import wilson
+
+Bounds = tuple[float, float]
 
 EMPTY = Interval(None, None, None, 0, 0)
 """The interval of a number that does not exist."""
@@ -39,10 +38,10 @@ Unit = tuple[str, float | None]
 
 
 class Draw(NamedTuple):
-    """One call of the bootstrap: groups of rows, and the statistics of them."""
+    """Groups of rows, and the statistics of them."""
 
     groups: Mapping[str, Group]
-    statistics: Mapping[str, Statistic]
+    statistics: Mapping[str, AnyStatistic]
 
 
 @dataclass(frozen=True)
@@ -60,53 +59,46 @@ class Estimate:
     exact: bool = False
 
     def draw(self, rows: Samples) -> Draw | None:
-        """What is drawn of ``rows``, which are restricted already; None where nothing can be estimated."""
+        """What is computed of ``rows``, which are restricted already; None where nothing can be estimated."""
         raise NotImplementedError
 
     def distributions(
         self, rows: Samples, resamples: int = RESAMPLES, seed: int | str = 0
     ) -> Mapping[str, Distribution]:
-        """Each statistic on the rows and on every resample, by name; {} where nothing can be estimated."""
+        """Each statistic on the rows and on resamples of the clusters, by name; {} where nothing can be estimated.
+
+        For what is compared resample by resample, such as the order of models.
+        """
+        drawn = self.draw(rows.where(self.where))
+        return {} if drawn is None else bootstrap(*drawn, seed=seed, resamples=0 if self.exact else resamples)
+
+    def of(self, rows: Samples, with_intervals: bool = True) -> Mapping[str, Interval]:
+        """Each statistic with its 95 % interval, by name; {} where nothing can be estimated."""
         drawn = self.draw(rows.where(self.where))
         if drawn is None:
             return {}
-        return bootstrap(*drawn, seed=seed, resamples=0 if self.exact else resamples)
-
-    def of(self, rows: Samples, resamples: int = RESAMPLES, seed: int | str = 0) -> Mapping[str, Interval]:
-        """Each statistic with its 95 % interval, by name; {} where nothing can be estimated."""
-        return {name: each.interval() for name, each in self.distributions(rows, resamples, seed).items()}
+        return intervals(*drawn) if with_intervals and not self.exact else estimates(*drawn)
 
     def value(self, rows: Samples) -> float | int | None:
         """The main statistic without its interval: the number in the harness's table."""
-        return self.of(rows, resamples=0).get(self.main, EMPTY).estimate
+        return self.of(rows, with_intervals=False).get(self.main, EMPTY).estimate
 
 
 @dataclass(frozen=True)
 class Mean(Estimate):
     """Mean of a measure over the questions that have a score.
 
-    ``interval``: "bootstrap" over clusters; "share": Wilson's for scores of 0 and 1 whose clusters are all different,
-    else the bootstrap.
+    ``bounds``: the range of a score. Without them it is 0 to 1, or -1 to 1, where all scores are within; a mean of
+    other scores has an interval that knows no bounds.
     """
 
     measure: str = "accuracy"
-    interval: Literal["bootstrap", "share"] = "bootstrap"
+    bounds: Bounds | None = None
 
     def draw(self, rows: Samples) -> Draw:
         """The questions with a score; their mean."""
-        return Draw({"": measured(rows, self.measure)}, {"mean": Statistic(mean, ("",))})
-
-    def of(self, rows: Samples, resamples: int = RESAMPLES, seed: int | str = 0) -> Mapping[str, Interval]:
-        """The mean with its interval."""
-        found = super().of(rows, resamples, seed)
-        if self.interval != "share" or not resamples or self.exact:
-            return found
-        scored = rows.where(self.where).scored(self.measure)
-        scores, clusters = scored.column(f"{self.measure}.score"), set(scored.column("cluster"))
-        if not len(scored) or len(clusters) < len(scored) or not np.isin(scores, (0.0, 1.0)).all():
-            return found
-        low, high = wilson(int(scores.sum()), len(scores))
-        return {"mean": Interval(float(scores.mean()), low, high, len(scored), len(clusters))}
+        scores = rows.scored(self.measure).column(f"{self.measure}.score")
+        return Draw({"": measured(rows, self.measure)}, {"mean": mean_statistic("", range_of(scores, self.bounds))})
 
 
 @dataclass(frozen=True)
@@ -114,28 +106,30 @@ class Macro(Estimate):
     """Plain mean of the means of groups, which may overlap.
 
     The groups are the values of the tag ``by``, or those that ``groups`` restricts to. Where one of ``groups`` has no
-    score there is no mean, unless ``skip_empty``; a group of a tag's value always has rows.
+    score there is no mean, unless ``skip_empty``; a group of a tag's value always has rows. ``bounds``: as of a mean.
+    Where a group rests on one cluster alone, nothing tells how it varies: there is no interval.
     """
 
     measure: str = "accuracy"
     by: str = ""
     groups: tuple[Where, ...] = ()
     skip_empty: bool = False
+    bounds: Bounds | None = None
 
     def draw(self, rows: Samples) -> Draw | None:
         """The scores of all groups, a cell each; the mean of the cells' means."""
         chosen = rows.by([self.by]).values() if self.by else (rows.where(each) for each in self.groups)
-        scored = [each.scored(self.measure) for each in chosen]
+        parts = [each.scored(self.measure) for each in chosen]
         if self.skip_empty:
-            scored = [each for each in scored if len(each)]
-        if not scored or not all(map(len, scored)):
+            parts = [each for each in parts if len(each)]
+        if not parts or not all(map(len, parts)):
             return None
-        cells = np.repeat(np.arange(len(scored)), [len(each) for each in scored])
-        clusters = np.concatenate([each.column("cluster") for each in scored])
-        scores = np.concatenate([each.column(f"{self.measure}.score") for each in scored])
+        cells = np.repeat(np.arange(len(parts)), [len(each) for each in parts])
+        clusters = np.concatenate([each.column("cluster") for each in parts])
+        scores = np.concatenate([each.column(f"{self.measure}.score") for each in parts])
         return Draw(
-            {"": group(clusters.tolist(), scores, cells=cells, cell_count=len(scored))},
-            {"mean": Statistic(mean_of_means, ("",))},
+            {"": scored(clusters.tolist(), scores, cells=cells, cell_count=len(parts))},
+            {"mean": mean_statistic("", range_of(scores, self.bounds), mean_of_means)},
         )
 
 
@@ -144,13 +138,14 @@ class MacroContrast(Estimate):
     """Two macro means, drawn together; the groups are what ``first`` and ``second`` restrict to.
 
     Statistics: ``first`` and ``second``, the plain means of their groups' means; ``change``, second less first. Nothing
-    where a group has no score.
+    where a group has no score. ``bounds``: as of a mean.
     """
 
     main: str = "change"
     measure: str = "accuracy"
     first: tuple[Where, ...] = ()
     second: tuple[Where, ...] = ()
+    bounds: Bounds | None = None
 
     def draw(self, rows: Samples) -> Draw | None:
         """The scores of the groups on both sides, a cell each; the means of the cells' means."""
@@ -159,9 +154,9 @@ class MacroContrast(Estimate):
         groups = {name: drawn.groups[""] for name, drawn in sides.items() if drawn}
         if len(groups) < len(sides):
             return None
-        statistics = {name: Statistic(mean_of_means, (name,)) for name in groups}
-        statistics["change"] = Statistic(macro_change, ("first", "second"))
-        return Draw(groups, statistics)
+        bounds = range_of(np.concatenate([each.columns[:, 0] for each in groups.values()]), self.bounds)
+        first, second = (mean_statistic(name, bounds, mean_of_means) for name in ("first", "second"))
+        return Draw(groups, {"first": first, "second": second, "change": Difference(second, first)})
 
 
 @dataclass(frozen=True)
@@ -172,7 +167,7 @@ class Contrast(Estimate):
     second over first.
 
     ``pair``: columns in which a row of the second must agree with one of the first; only pairs with both scores count,
-    each in the cluster of the first. Without it both are taken whole.
+    each in the cluster of the first. Without it both are taken whole. ``bounds``: as of a mean.
     """
 
     main: str = "change"
@@ -181,21 +176,26 @@ class Contrast(Estimate):
     second: Where = field(default_factory=dict)
     pair: tuple[str, ...] = ()
     ratio: bool = False
+    bounds: Bounds | None = None
 
     def draw(self, rows: Samples) -> Draw:
         """The scores on both sides."""
         first, second = (rows.where(each).scored(self.measure) for each in (self.first, self.second))
         if self.pair:
             first, second = first.paired(second, self.pair)
-        clusters = first.column("cluster") if self.pair else second.column("cluster")
-        groups = {
-            "first": group(first.column("cluster").tolist(), first.column(f"{self.measure}.score")),
-            "second": group(clusters.tolist(), second.column(f"{self.measure}.score")),
-        }
-        statistics = {name: Statistic(mean, (name,)) for name in groups}
-        statistics["change"] = Statistic(mean_change, ("first", "second"))
+        one, other = (each.column(f"{self.measure}.score") for each in (first, second))
+        bounds = range_of(np.concatenate([one, other]), self.bounds)
+        clusters = first.column("cluster").tolist()
+        own = clusters if self.pair else second.column("cluster").tolist()
+        groups = {"first": scored(clusters, one), "second": scored(own, other)}
+        before, after = mean_statistic("first", bounds), mean_statistic("second", bounds)
+        statistics: dict[str, AnyStatistic] = {"first": before, "second": after, "change": Difference(after, before)}
+        if self.pair:
+            groups["pairs"] = scored(clusters, other - one)
+            width = (bounds[0] - bounds[1], bounds[1] - bounds[0]) if bounds else None
+            statistics["change"] = Through(Difference(after, before), mean_statistic("pairs", width))
         if self.ratio:
-            statistics["ratio"] = Statistic(ratio, ("first", "second"))
+            statistics["ratio"] = Ratio(after, before)
         return Draw(groups, statistics)
 
 
@@ -209,7 +209,8 @@ class Units(Estimate):
         """The units that have a value; their mean."""
         known = [(cluster, value) for cluster, value in self.units(rows) if value is not None]
         clusters, values = [cluster for cluster, _ in known], [value for _, value in known]
-        return Draw({"": group(clusters, values)}, {"mean": Statistic(mean, ("",))})
+        bounds = range_of(np.array(values, dtype=float))
+        return Draw({"": scored(clusters, values)}, {"mean": mean_statistic("", bounds)})
 
     def without_value(self, rows: Samples) -> int:
         """Number of units that have none."""
@@ -235,7 +236,7 @@ class Count(Estimate):
     exact: bool = True
     function: Callable[[Samples], float | int | None] = len
 
-    def of(self, rows: Samples, resamples: int = RESAMPLES, seed: int | str = 0) -> Mapping[str, Interval]:
+    def of(self, rows: Samples, with_intervals: bool = True) -> Mapping[str, Interval]:
         """The number; ``n`` is the number of rows."""
         counted = self.value(rows)
         own = rows.where(self.where)
@@ -246,12 +247,7 @@ class Count(Estimate):
         return self.function(rows.where(self.where))
 
 
-def macro_change(before: np.ndarray, after: np.ndarray) -> np.ndarray:
-    """Statistic: the macro mean of the second group less that of the first."""
-    return np.asarray(mean_of_means(after) - mean_of_means(before))
-
-
 def measured(rows: Samples, measure: str) -> Group:
-    """The questions with a score of ``measure``, for the bootstrap."""
-    scored = rows.scored(measure)
-    return group(scored.column("cluster").tolist(), scored.column(f"{measure}.score"))
+    """The questions with a score of ``measure``."""
+    found = rows.scored(measure)
+    return scored(found.column("cluster").tolist(), found.column(f"{measure}.score"))

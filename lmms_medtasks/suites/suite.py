@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -35,6 +35,11 @@ class Measure:
     unit: str = "%"
     digits: int = 1
     higher_is_better: bool = True
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """The worst and the best that a value can be, the lower first."""
+        return self.low, self.high
 
     @property
     def factor(self) -> float:
@@ -127,6 +132,7 @@ class Suite:
         }
         for kind, names in declared_names.items():
             _check_distinct(kind, names, self.name)
+        object.__setattr__(self, "metrics", tuple(map(self._bounded, self.metrics)))
         object.__setattr__(self, "estimates", {each.name: each.estimate for each in self.metrics})
         for kind, named in self.tasks.items():
             _check_distinct("metric", named, f"{self.name}, {kind}")
@@ -138,6 +144,15 @@ class Suite:
             measure = getattr(metric.estimate, "measure", None)
             if measure is not None and measure not in declared:
                 raise unknown("measure", measure, declared, f"the metric {metric.name!r} of {self.name}")
+
+    def _bounded(self, metric: Metric) -> Metric:
+        """The metric with the range of its measure, where its estimate names none."""
+        estimate = metric.estimate
+        if getattr(estimate, "bounds", ()) is not None:
+            return metric
+        ranges = {each.name: each.range for each in self.measures}
+        bounds = ranges.get(getattr(estimate, "measure", ""), (0.0, 1.0))
+        return metric if bounds == (0.0, 1.0) else replace(metric, estimate=replace(estimate, bounds=bounds))
 
     def measure(self, name: str) -> Measure:
         """The measure of this name. Raises UserError where there is none."""

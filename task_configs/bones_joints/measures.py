@@ -4,8 +4,7 @@ Tasks I to III are multiple choice: accuracy is the share of right answers. Task
 accuracy is the mean over its three judgements of 1 for Correct (of Task VIII: for having named the contradiction) and 0
 otherwise. Judgements that could not be obtained are in no mean: see the coverage and the bounds.
 
-Clusters are the images of a case, which Tasks III to VII share. Intervals are Wilson's where each question has one
-answer that is right or wrong and images of its own, else by bootstrap over clusters.
+Clusters are the images of a case, which Tasks III to VII share.
 """
 
 from __future__ import annotations
@@ -141,7 +140,7 @@ def _tags(doc: Mapping[str, Any], protocol: Protocol | None = None) -> dict[str,
 
 # --- Metrics ----------------------------------------------------------------------------------------------------------
 
-ACCURACY = Mean(interval="share")
+ACCURACY = Mean()
 
 
 def _end(which: Literal["low", "high"]) -> Count:
@@ -160,13 +159,13 @@ METRICS = (
     Metric("accuracy_low", _end("low"), about="The lower end of the accuracy's 95 % interval."),
     Metric("accuracy_high", _end("high"), about="The upper end of the accuracy's 95 % interval."),
     *(
-        Metric(f"accuracy_{site}", Mean({"site": site}, interval="share"), about="Of Task VIII the site of the text.")
+        Metric(f"accuracy_{site}", Mean({"site": site}), about="Of Task VIII the site of the text.")
         for site in sites()
     ),
     PARSE_RATE,
     Metric("refused", outcome_count("refused"), higher_is_better=False, about="Number of replies that refuse."),
     Metric("ambiguous", outcome_count("ambiguous"), higher_is_better=False, about="Number that name several options."),
-    *(Metric(each.name, Mean(measure=each.name, interval="share"), higher_is_better=each.higher_is_better)
+    *(Metric(each.name, Mean(measure=each.name), higher_is_better=each.higher_is_better)
       for each in MEASURES if each.name != "accuracy"),
     *judged_metrics("accuracy"),
     FAILED_REQUESTS,

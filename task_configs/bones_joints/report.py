@@ -42,10 +42,7 @@ from lmms_medtasks.task_configs.bones_joints.report_published import PUBLISHED_T
 STRUCTURED, TEXT_ONLY, OPEN = ("t1", "t2", "t3"), ("t1", "t2"), ("t4", "t5", "t6", "t7")
 """Tasks I to III, multiple choice; those of them without images; Tasks IV to VII, open questions."""
 
-_INTERVALS = (
-    "In brackets: 95 % intervals, Wilson's where each question has one answer that is right or wrong, else by "
-    "bootstrap over the images of cases."
-)
+_INTERVALS = "In brackets: 95 % intervals over the images of cases (docs/inference.md)."
 _MOST_EXAMPLES = 12
 _LONGEST = 600  # characters of a text that is shown as an example
 
@@ -147,7 +144,7 @@ GAPS = Table(
         Column("gap", unit="points"),
     ),
     (
-        "Each side is the mean of its tasks' accuracies, all tasks weighing alike. In brackets: 95 % bootstrap over "
+        "Each side is the mean of its tasks' accuracies, all tasks weighing alike. In brackets: 95 % intervals over "
         "the images of cases, which Tasks III to VII share. The paper: above 90 % on multiple choice in text, "
         "below 60 % on open questions.",
     ),
@@ -166,7 +163,7 @@ def shortcuts(source: Source) -> dict[str, TextShortcut]:
     for said, condition in (("taken away", NO_IMAGE), ("swapped", SWAPPED)):
         other = find_group(groups, "t3", condition)
         if shown and other:
-            found[said] = text_shortcut(_answers(shown.rows), _answers(other.rows), resamples=source.resamples)
+            found[said] = text_shortcut(_answers(shown.rows), _answers(other.rows))
     return found
 
 

@@ -268,12 +268,16 @@ def _part_count(rows: Samples, outcomes: tuple[str, ...]) -> int:
 # --- Metrics ----------------------------------------------------------------------------------------------------------
 
 BY_DIMENSION: Mapping[str, Mapping[str, Any]] = {name: {"dimension": name} for name in DIMENSIONS}
-ACCURACY, TOTAL, EXACT = Mean(), Mean(measure="total"), Mean(measure="exact_match")
+ACCURACY, EXACT = Mean(), Mean(measure="exact_match")
+RANGES = {measure.name: measure.range for measure in MEASURES}
+SCORES = {name: Mean(measure=name, bounds=RANGES[name]) for name in WEIGHTS}
+TOTAL = Mean(measure="total", bounds=RANGES["total"])
 
 
 def side_mean(side: str, measure: str) -> Macro:
     """The mean over the dimensions of a side, each weighing alike; those without a scored question are left out."""
-    return Macro(measure=measure, groups=tuple(BY_DIMENSION[name] for name in SIDES[side]), skip_empty=True)
+    groups = tuple(BY_DIMENSION[name] for name in SIDES[side])
+    return Macro(measure=measure, bounds=RANGES[measure], groups=groups, skip_empty=True)
 
 
 SIDE_ACCURACY = {side: side_mean(side, "accuracy") for side in SIDES}
@@ -320,7 +324,7 @@ METRICS = (
         about="Number of replies that name several options.",
     ),
     Metric("total", TOTAL, main=True),
-    *(Metric(name, Mean(measure=name)) for name in WEIGHTS),
+    *(Metric(name, each) for name, each in SCORES.items()),
     *means("total", {f"total_{name.lower()}": where for name, where in BY_DIMENSION.items()}),
     *judged_measures.judged_metrics("total"),
     Metric("exact_match", EXACT),

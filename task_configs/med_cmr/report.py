@@ -21,6 +21,7 @@ from lmms_medtasks.task_configs.med_cmr.measures import (
     FORMS,
     INCOMPLETE_QUESTIONS,
     OVER_ROTATIONS,
+    RANGES,
     SIDE_ACCURACY,
     UNROTATED,
     parts,
@@ -117,7 +118,11 @@ _FORM_TITLES = {
 def _without_image(form: str) -> Table:
     """With and without the image, question by question; of circular tasks copy by copy."""
     change = Contrast(
-        measure=MEASURE_OF[form], first={"image_shown": False}, second={"image_shown": True}, pair=("id",)
+        measure=MEASURE_OF[form],
+        bounds=RANGES[MEASURE_OF[form]],
+        first={"image_shown": False},
+        second={"image_shown": True},
+        pair=("id",),
     )
     where, scaled = {"form": form}, form == "open"
     names = {"All questions": {}, **{TITLES[name]: each for name, each in BY_DIMENSION.items()}}
@@ -137,7 +142,7 @@ def _without_image(form: str) -> Table:
         ),
         (
             "Over the questions that have a value both ways. A difference near 0 says that the image was of no use.",
-            "In brackets: 95 % interval by bootstrap over images, the same images drawn for both sides.",
+            "In brackets: 95 % interval over images, of a change between the same images.",
         ),
     )
 

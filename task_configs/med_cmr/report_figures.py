@@ -12,7 +12,7 @@ from lmms_medtasks.report.document import Figure
 from lmms_medtasks.report.drawing import DASHES, FAINT, INK, MARKERS, SERIES, canvas, svg
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.samples.table import Where
-from lmms_medtasks.statistics.bootstrap import Interval
+from lmms_medtasks.statistics.intervals import Interval
 from lmms_medtasks.suites.estimates import Mean
 from lmms_medtasks.task_configs.med_cmr.measures import ACCURACY, BY_DIMENSION, DIMENSIONS, TOTAL
 from lmms_medtasks.task_configs.med_cmr.report_letters import Letters, letters

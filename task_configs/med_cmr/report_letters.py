@@ -14,7 +14,7 @@ from lmms_medtasks.report.cells import NONE, count, label, percent, percent_of, 
 from lmms_medtasks.report.document import Cell, Row, Table
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.samples.table import Where
-from lmms_medtasks.statistics.bootstrap import Interval
+from lmms_medtasks.statistics.intervals import Interval
 from lmms_medtasks.task_configs.med_cmr.measures import ACCURACY, position_bias
 
 

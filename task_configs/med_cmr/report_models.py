@@ -18,12 +18,19 @@ from lmms_medtasks.report.views import Source
 from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.samples.runs import distinct_names, printable
 from lmms_medtasks.samples.table import Samples, Where
-from lmms_medtasks.statistics.bootstrap import Interval
+from lmms_medtasks.statistics.intervals import Interval
 from lmms_medtasks.statistics.paired_tests import PairedTest, paired_tests
-from lmms_medtasks.suites.estimates import Contrast, Mean
+from lmms_medtasks.suites.estimates import Contrast
 from lmms_medtasks.suites.suite import Suite
-from lmms_medtasks.task_configs.med_cmr.judging import WEIGHTS
-from lmms_medtasks.task_configs.med_cmr.measures import ACCURACY, BY_DIMENSION, DIMENSIONS, FORMS, TOTAL
+from lmms_medtasks.task_configs.med_cmr.measures import (
+    ACCURACY,
+    BY_DIMENSION,
+    DIMENSIONS,
+    FORMS,
+    RANGES,
+    SCORES,
+    TOTAL,
+)
 
 PairForm = Literal["mcq", "open"]
 PAIR_FORMS: tuple[PairForm, ...] = ("mcq", "open")
@@ -196,7 +203,8 @@ def pairs(wanted: Sequence[tuple[str, str]], sources: Mapping[str, Source]) -> P
 def _compared(base: Source, tuned: Source, form: PairForm) -> tuple[Mapping[str, Mapping[str, Interval]], PairedTest]:
     sides = [each.rows.where(asked(form)) for each in (base, tuned)]
     origins = [{name: rows.column(name)[0] for name in ("run", "task")} for rows in sides]
-    change = Contrast(measure=MEASURE_OF[form], first=origins[0], second=origins[1], pair=("id",))
+    measure = MEASURE_OF[form]
+    change = Contrast(measure=measure, bounds=RANGES[measure], first=origins[0], second=origins[1], pair=("id",))
     both = replace(base, rows=base.every.where({"repeated": False}), _known={})
     changes = {
         name: both.intervals(change, where)
@@ -274,7 +282,7 @@ def _scores(source: Source, opened: bool) -> dict[str, float | None]:
             value = source.interval(ACCURACY, {**asked("mcq"), **where}).estimate
             found[f"MCQ {name}"] = None if value is None else 100 * value
     if opened and was_asked(source, "open"):
-        for name, estimate in (*((name.replace("_", " "), Mean(measure=name)) for name in WEIGHTS), ("all", TOTAL)):
+        for name, estimate in (*((name.replace("_", " "), each) for name, each in SCORES.items()), ("all", TOTAL)):
             found[f"Open {name}"] = source.interval(estimate, asked("open")).estimate
     return found
 

@@ -11,10 +11,18 @@ from lmms_medtasks.report.document import Cell
 from lmms_medtasks.report.judged_tables import judged_columns
 from lmms_medtasks.report.views import Column, Row, Source, Table, View
 from lmms_medtasks.samples.table import Samples
-from lmms_medtasks.suites.estimates import Count, Mean
+from lmms_medtasks.suites.estimates import Count
 from lmms_medtasks.suites.judged_measures import bound_of
 from lmms_medtasks.task_configs.med_cmr.judging import PROTOCOL, WEIGHTS
-from lmms_medtasks.task_configs.med_cmr.measures import BREAKDOWNS, BY_DIMENSION, EXACT, SIDE_TOTAL, TOTAL, parts
+from lmms_medtasks.task_configs.med_cmr.measures import (
+    BREAKDOWNS,
+    BY_DIMENSION,
+    EXACT,
+    SCORES,
+    SIDE_TOTAL,
+    TOTAL,
+    parts,
+)
 from lmms_medtasks.task_configs.med_cmr.report_dimensions import (
     IMAGE,
     INTERVALS,
@@ -50,7 +58,7 @@ def _open_notes(shown: bool, *notes: str) -> Callable[[Sequence[Source]], tuple[
 def _open_scores(shown: bool) -> Table:
     """The judge's scores overall: a row a measure, the total last."""
     rows = []
-    for name, estimate in (*((name, Mean(measure=name)) for name in WEIGHTS), ("total", TOTAL)):
+    for name, estimate in (*SCORES.items(), ("total", TOTAL)):
         title = "Total (0 to 100)"
         if name in WEIGHTS:
             scale = PROTOCOL.dimension(name)
@@ -102,7 +110,7 @@ def _open_dimension_scores(shown: bool) -> Table:
         f"Open answers{IMAGE[shown]}: single scores by dimension",
         ("dimension",),
         tuple(Row((name,), {**asked("open", shown), **each}) for name, each in BY_DIMENSION.items()),
-        (*(Column(name.replace("_", " "), Mean(measure=name), "", 2) for name in WEIGHTS), *counts),
+        (*(Column(name.replace("_", " "), each, "", 2) for name, each in SCORES.items()), *counts),
         _open_notes(shown, _scale_note(), "Over the judgements that were had."),
     )
 

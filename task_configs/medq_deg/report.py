@@ -48,7 +48,7 @@ from lmms_medtasks.task_configs.medq_deg.task_sets import (
 )
 
 PAPER_TRIALS = 10
-PAIRED_FALL = {level: Mean({"severity": level}, measure="change") for level in PAPER_LEVELS}
+PAIRED_FALL = {level: Mean({"severity": level}, measure="change", bounds=(-1.0, 1.0)) for level in PAPER_LEVELS}
 
 
 # --- Levels -----------------------------------------------------------------------------------------------------------

@@ -15,8 +15,8 @@ from lmms_medtasks.report.drawing import DASHES, FAINT, MARKERS, SERIES
 from lmms_medtasks.report.plots import Drawing
 from lmms_medtasks.report.views import Column, Row, Source, Table, View
 from lmms_medtasks.samples.table import Samples
-from lmms_medtasks.statistics.bootstrap import Interval
 from lmms_medtasks.statistics.calibration import Evidence, calibration, chance_confidence
+from lmms_medtasks.statistics.intervals import Interval
 from lmms_medtasks.statistics.reliability import Binning, Kind, Reliability, reliability
 from lmms_medtasks.suites.estimates import Count
 from lmms_medtasks.task_configs.medq_deg.measures import (
@@ -120,7 +120,7 @@ SHIFT = Table(
 
 def _reliability(source: Source, level: int, kind: Kind) -> Reliability:
     """Bins, curve and ties of a level; its intervals are those of :data:`RELIABILITY`."""
-    return reliability(counted(source.rows.where({"severity": level})), kind, resamples=0)
+    return reliability(counted(source.rows.where({"severity": level})), kind)
 
 
 def _error_rows(sources: Sequence[Source]) -> list[Row]:
@@ -128,7 +128,7 @@ def _error_rows(sources: Sequence[Source]) -> list[Row]:
         estimates = dict.fromkeys(
             ("questions", "majority right", "ECE", "Brier", "Brier, multi-class", "AURC"), RELIABILITY[kind, level]
         )
-        tied = Count({"severity": level}, function=lambda rows: reliability(counted(rows), kind, resamples=0).tied)
+        tied = Count({"severity": level}, function=lambda rows: reliability(counted(rows), kind).tied)
         return Row((f"L{level}", _TITLES[kind]), estimates={**estimates, "tied": tied})
 
     return [row(level, kind) for level in levels(sources[0]) for kind in KINDS]
@@ -152,7 +152,7 @@ ERRORS = Table(
         f"Beyond the paper. ECE over {Binning()}, closed on the right. Confidence is held against whether the majority "
         "vote is right; a tie is right with the probability of a fair draw. C is no probability: its ECE says how far "
         "it is from one. AURC: area under the risk-coverage curve.",
-        "ECE is biased upwards in small samples. In brackets: 95 % interval by bootstrap over images.",
+        "ECE is biased upwards in small samples. In brackets: 95 % interval over images.",
     ),
 )
 

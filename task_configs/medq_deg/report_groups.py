@@ -16,13 +16,13 @@ from lmms_medtasks.report.plots import Drawing
 from lmms_medtasks.report.views import CellFunction, Column, Row, Source, Table
 from lmms_medtasks.samples.runs import printable
 from lmms_medtasks.samples.table import Samples
-from lmms_medtasks.statistics.bootstrap import Interval
+from lmms_medtasks.statistics.intervals import Interval
 from lmms_medtasks.suites.estimates import Contrast, Custom, Draw, Estimate, Macro, MacroContrast, Mean
 from lmms_medtasks.task_configs.medq_deg import taxonomy
 from lmms_medtasks.task_configs.medq_deg.measures import ACCURACY, DEGRADED, GROUPS, MACROS, pairs
 from lmms_medtasks.task_configs.medq_deg.task_sets import SEVERITY, degraded_levels, level_names, levels
 
-INTERVALS = "In brackets: 95 % interval by bootstrap over images, the same images drawn for both sides of a change."
+INTERVALS = "In brackets: 95 % interval over images; of a change between the same images."
 PAIRED = (
     "L0 is the clean form of the same questions, each counted as often as it has degraded forms; a drop is positive "
     "where accuracy fell."
@@ -32,11 +32,16 @@ UNPAIRED = (
     "is positive where accuracy fell."
 )
 
-MEAN, CLEAN_MEAN, CHANGE = Mean(), Mean(measure="before"), Mean(measure="change")
+SIGNED = (-1.0, 1.0)
+"""The range of a change."""
+
+MEAN, CLEAN_MEAN, CHANGE = Mean(), Mean(measure="before"), Mean(measure="change", bounds=SIGNED)
 """Accuracy of a group of questions; of pairs their clean forms' accuracy, and its change."""
 
 CLEAN_MACROS = {tag: Macro(measure="before", groups=groups, skip_empty=True) for tag, groups in GROUPS.items()}
-CHANGE_MACROS = {tag: Macro(measure="change", groups=groups, skip_empty=True) for tag, groups in GROUPS.items()}
+CHANGE_MACROS = {
+    tag: Macro(measure="change", groups=groups, skip_empty=True, bounds=SIGNED) for tag, groups in GROUPS.items()
+}
 
 
 # --- Degraded questions and their clean forms -------------------------------------------------------------------------

@@ -77,7 +77,7 @@ class Condition:
         return {model: _mean(table.scores[~np.isnan(table.scores)].tolist()) for model, table in self.tables.items()}
 
     def score_groups(self) -> dict[str, Group]:
-        """The bootstrap's rows of each model: the scores of the questions with a reply."""
+        """The rows of each model: the scores of the questions with a reply."""
         return {model: _score_group(table) for model, table in self.tables.items()}
 
 

@@ -119,8 +119,11 @@ def token_scores(answer: str, reference: str) -> dict[str, float]:
 
 # --- Metrics ----------------------------------------------------------------------------------------------------------
 
+RANGES = {measure.name: measure.range for measure in MEASURES}
+
 ROBUSTNESS = {
-    kind: Contrast(main="ratio", measure=kind, first=SIDES["iid"], second=SIDES["ood"], ratio=True) for kind in KINDS
+    kind: Contrast(main="ratio", measure=kind, bounds=RANGES[kind], first=SIDES["iid"], second=SIDES["ood"], ratio=True)
+    for kind in KINDS
 }
 """RR = 1 - (i.i.d. - OoD) / i.i.d. of the means (section 3.2); None where one is missing, or i.i.d. is 0."""
 
@@ -140,7 +143,7 @@ def _metrics() -> Iterator[Metric]:
         )
         for side in ("", *SIDES):
             where, name = SIDES.get(side, {}), f"{kind}_{side}" if side else kind
-            yield Metric(name, Mean(where, measure=kind), main=True)
+            yield Metric(name, Mean(where, measure=kind, bounds=RANGES[kind]), main=True)
             yield Metric(
                 f"{name}_worst", judged_measures.bound(kind, "low", where), about="Mean, missing judgements at worst."
             )

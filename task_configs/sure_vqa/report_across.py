@@ -11,7 +11,7 @@ import numpy as np
 
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.samples.table import Samples
-from lmms_medtasks.statistics.bootstrap import Interval
+from lmms_medtasks.statistics.intervals import Interval
 from lmms_medtasks.statistics.robustness import Sides, differences
 from lmms_medtasks.statistics.significance import Comparison, WinLoss, welch, win_loss
 from lmms_medtasks.statistics.variability import Anova, Spread, anova, anova_of_methods, ranks, spread
@@ -137,7 +137,7 @@ def _compared(condition: Condition, methods: Sequence[Method], resamples: int) -
         condition=condition,
         rr={name: None if np.isnan(own).any() else float(np.mean(own)) for name, own in estimates.items()},
         values={name: np.concatenate([each.values[:RESAMPLES] for each in own]) for name, own in by_method.items()},
-        differences={(each.first, each.second): each.difference for each in differences(sides, resamples=resamples)},
+        differences={(each.first, each.second): each.difference for each in differences(sides)},
         questions=len(common),
         left_out=len(every) - len(common),
     )
@@ -177,7 +177,7 @@ def with_and_without(methods: Sequence[Method]) -> list[tuple[Method, Method]]:
     ]
 
 
-def duels(pairs: Sequence[tuple[Method, Method]], *, resamples: int) -> list[Duel]:
+def duels(pairs: Sequence[tuple[Method, Method]]) -> list[Duel]:
     """Each pair's wins, ties and losses by shift, kind and test; runs of several seeds are paired seed by seed."""
     found = []
     for first, second in pairs:
@@ -191,7 +191,7 @@ def duels(pairs: Sequence[tuple[Method, Method]], *, resamples: int) -> list[Due
                     for key, answer in _scored(pair[place], shift, side, kind, number)
                 } for place in (0, 1))  # fmt: skip
                 if one and other:
-                    result = versus(one, other, resamples=resamples)
+                    result = versus(one, other)
                     found.append(Duel(first.name, second.name, Condition(shift, kind), side, result))
     return found
 

@@ -113,11 +113,11 @@ def _tested(found: Across | None, key: str, options: Options) -> list[Section]:
 
 def _duels(methods: Sequence[Method], key: str, options: Options) -> list[Section]:
     sections = []
-    images = across.duels(across.with_and_without(methods), resamples=options.resamples)
+    images = across.duels(across.with_and_without(methods))
     if images:
         title = "With images against without"
         sections.append(_section("images", title, images, key, options))
-    others = across.duels(_pairs(methods, options), resamples=options.resamples)
+    others = across.duels(_pairs(methods, options))
     if others:
         sections.append(_section("models", "Method against method", others, key, options))
     return sections

@@ -10,7 +10,7 @@ from typing import Any
 
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.samples.table import Samples
-from lmms_medtasks.statistics.bootstrap import Interval
+from lmms_medtasks.statistics.intervals import Interval
 from lmms_medtasks.task_configs.sure_vqa import reference
 from lmms_medtasks.task_configs.sure_vqa.measures import KINDS, ROBUSTNESS, SIDES
 

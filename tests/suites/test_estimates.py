@@ -1,4 +1,4 @@
-"""Estimates against hand-worked values, plain definitions and the bootstrap that they stand on."""
+"""Estimates against hand-worked values, plain definitions and the interval rule that they stand on."""
 
 import math
 
@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import binomtest
 
 from lmms_medtasks.record import MeasureValue, Record
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.seeding import generator
-from lmms_medtasks.statistics.bootstrap import mean_interval
+from lmms_medtasks.statistics.intervals import MISSING, mean_interval
 from lmms_medtasks.suites.estimates import Contrast, Count, Custom, Macro, MacroContrast, Mean, Units
 
 
@@ -30,59 +29,59 @@ def test_mean_is_over_questions_with_a_score():
     assert Mean({"kind": "x"}).value(rows) == 1
     assert Mean({"kind": "y"}).value(rows) is None
     assert Mean(measure="other").value(rows) is None
-    found = Mean().of(rows, 50)["mean"]
+    found = Mean().of(rows)["mean"]
     assert (found.n, found.clusters) == (3, 3)
 
 
 def test_the_harness_number_is_the_reports_estimate():
-    rows = table(*(record(f"q{n}", n % 3 / 2, cluster=f"i{n % 4}") for n in range(11)))
+    rows = table(*(record(f"q{n}", n % 3 / 2, cluster=f"i{n // 2}", half=n % 2) for n in range(22)))
     for estimate in (
         Mean(),
-        Macro(by="cluster"),
-        Contrast(first={"cluster": "i0"}, second={"cluster": "i1"}, ratio=True),
+        Macro(by="half"),
+        Contrast(first={"half": 0}, second={"half": 1}, ratio=True),
     ):
-        with_intervals = estimate.of(rows, 100)
+        with_intervals = estimate.of(rows)
         assert estimate.value(rows) == with_intervals[estimate.main].estimate
         assert with_intervals[estimate.main].low is not None
 
 
-def test_interval_is_that_of_the_bootstrap_over_clusters():
-    rows = table(*(record(f"q{n}", n % 2, cluster=f"i{n // 3}") for n in range(12)))
-    scores = [n % 2 for n in range(12)]
-    expected = mean_interval([f"i{n // 3}" for n in range(12)], scores, resamples=200)
-    assert Mean().of(rows, 200)["mean"] == expected
+def test_interval_is_that_of_the_rule_over_clusters():
+    rows = table(*(record(f"q{n}", n % 2, cluster=f"i{n // 2}") for n in range(12)))
+    expected = mean_interval([f"i{n // 2}" for n in range(12)], [n % 2 for n in range(12)])
+    assert expected.low is not None
+    assert Mean().of(rows)["mean"] == expected
 
 
-def test_share_is_wilsons_where_answers_are_independent():
-    rows = table(*(record(f"q{n}", n < 8) for n in range(10)))
-    found = Mean(interval="share").of(rows, 100)["mean"]
-    expected = binomtest(8, 10).proportion_ci(method="wilson")
-    assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
-    # One image with two questions, or a score that is neither right nor wrong: the bootstrap over images.
-    shared = table(*(record(f"q{n}", n < 8, cluster=f"i{n // 2}") for n in range(10)))
-    partly = table(*(record(f"q{n}", n % 3 / 2) for n in range(10)))
-    for rows in (shared, partly):
-        assert Mean(interval="share").of(rows, 100) == Mean().of(rows, 100)
+def test_bounds_of_the_scores_shape_the_interval():
+    rows = table(*(record(f"q{n}", 1, measure="stars") for n in range(10)))
+    unknown = Mean(measure="stars").of(rows)["mean"]
+    known = Mean(measure="stars", bounds=(1.0, 5.0)).of(rows)["mean"]
+    assert (unknown.high, known.low) == (1, 1)
+    assert known.high > 1.5
 
 
-def test_macro_interval_is_that_of_written_out_draws():
+def test_a_change_of_scores_that_only_rose_may_still_be_a_loss():
+    rows = table(*(record(f"q{n}", n < 3, measure="change") for n in range(20)))
+    found = Mean(measure="change", bounds=(-1.0, 1.0)).of(rows)["mean"]
+    assert found.low < 0 < found.high
+
+
+def test_macro_interval_is_that_of_draws_where_these_hold():
+    """60 images, so that the bootstrap has converged: the same ends within a fifth of the width."""
     rng = generator("test", "macro")
-    scores, names = rng.random(60), ("CU", "IP", "AR")
-    # Two questions an image; the groups take turns.
-    rows = [record(f"{n:02d}", scores[n], cluster=f"{n // 2:02d}", g=names[n % 3]) for n in range(60)]
-    expected = []
-    for images in generator("bootstrap", 3).integers(0, 30, (200, 30)):
-        drawn = [n for image in images for n in (2 * image, 2 * image + 1)]
-        expected.append(np.mean([np.mean([scores[n] for n in drawn if n % 3 == group]) for group in range(3)]))
-    found = Macro(by="g").of(table(*rows), 200, seed=3)["mean"]
-    assert (found.low, found.high) == pytest.approx(tuple(np.quantile(expected, [0.025, 0.975])))
-    assert (found.n, found.clusters, found.undefined) == (60, 30, 0)
+    scores, names = rng.random(120), ("CU", "IP", "AR")
+    rows = table(*(record(f"{n:03d}", scores[n], cluster=f"{n // 2:02d}", g=names[n % 3]) for n in range(120)))
+    drawn = Macro(by="g").distributions(rows, 2000)["mean"].interval()
+    found = Macro(by="g").of(rows)["mean"]
+    width = drawn.high - drawn.low
+    assert (found.low, found.high) == pytest.approx((drawn.low, drawn.high), abs=width / 5)
+    assert (found.n, found.clusters) == (120, 60)
 
 
-def test_resamples_without_a_group_are_counted():
+def test_a_group_on_one_image_leaves_no_interval():
     rows = table(*(record(str(n), n % 2, g="x") for n in range(9)), record("y", 0, g="y"))
-    found = Macro(by="g").of(rows, 1000)["mean"]
-    assert found.undefined / 1000 == pytest.approx(0.9**10, abs=0.06)  # 0.349, 4 standard errors
+    found = Macro(by="g").of(rows)["mean"]
+    assert (found.low, found.high, found.reason) == (None, None, MISSING)
 
 
 def test_macro_contrast_by_hand():
@@ -92,11 +91,10 @@ def test_macro_contrast_by_hand():
         record("d", 1, g="y", level=1), record("e", 0.5, g="y", level=1),
     )  # fmt: skip
     first, second = (tuple({"g": name, "level": level} for name in "xy") for level in (0, 1))
-    found = MacroContrast(first=first, second=second).of(rows, 0)
+    found = MacroContrast(first=first, second=second).of(rows, False)
     assert {name: each.estimate for name, each in found.items()} == {"first": 0.5, "second": 0.625, "change": 0.125}
-    assert MacroContrast(first=first, second=second).of(rows.where({"g": "x"}), 0) == {}
-    same = MacroContrast(first=first, second=first).of(rows, 100)["change"]
-    assert (same.estimate, same.low, same.high) == (0, 0, 0)
+    assert MacroContrast(first=first, second=second).of(rows.where({"g": "x"}), False) == {}
+    assert MacroContrast(first=first, second=first).value(rows) == 0
 
 
 def test_macro_mean_by_hand():
@@ -118,12 +116,12 @@ def test_contrast_of_pairs_by_hand():
         record("a'", 0, level=1, pair="a"), record("b'", 1, level=1, pair="b"),
         record("c'", None, level=1, pair="c"), record("d'", 1, level=1, pair="d"),
     )  # fmt: skip
-    paired = Contrast(first={"level": 0}, second={"level": 1}, pair=("pair",), ratio=True).of(rows, 0)
+    paired = Contrast(first={"level": 0}, second={"level": 1}, pair=("pair",), ratio=True).of(rows, False)
     assert {name: each.estimate for name, each in paired.items()} == {
         "first": 1, "second": 1 / 2, "change": -1 / 2, "ratio": 1 / 2,
     }  # fmt: skip
     assert (paired["second"].n, paired["change"].n) == (2, 4)
-    whole = Contrast(first={"level": 0}, second={"level": 1}).of(rows, 0)
+    whole = Contrast(first={"level": 0}, second={"level": 1}).of(rows, False)
     assert (whole["first"].estimate, whole["second"].estimate) == pytest.approx((2 / 3, 2 / 3))
 
 
@@ -133,11 +131,14 @@ def test_a_ratio_to_nothing_has_no_value():
     assert found.value(rows) is None
 
 
-def test_sides_of_a_contrast_see_the_same_draws():
-    """Two sides with the same scores: every resample gives 0, so that the interval has no width."""
-    rows = [record(f"{level}{n}", n % 2, cluster=f"i{n}", level=level) for n in range(8) for level in (0, 1)]
-    found = Contrast(first={"level": 0}, second={"level": 1}).of(table(*rows), 200)["change"]
-    assert (found.estimate, found.low, found.high) == (0, 0, 0)
+def test_pairs_that_are_all_alike_leave_a_change_open():
+    """Both sides have the same scores: the change is 0, and of 8 images up to 0.3 may have changed either way."""
+    rows = [
+        record(f"{level}{n}", n % 2, cluster=f"i{n}", level=level, pair=str(n)) for n in range(8) for level in (0, 1)
+    ]
+    found = Contrast(first={"level": 0}, second={"level": 1}, pair=("pair",)).of(table(*rows))["change"]
+    alone = mean_interval([str(n) for n in range(8)], [0] * 8)
+    assert (found.estimate, found.low, found.high) == pytest.approx((0, -alone.high, alone.high))
 
 
 def test_units_leave_out_what_has_no_value():
@@ -148,18 +149,18 @@ def test_units_leave_out_what_has_no_value():
 
 def test_counts_have_no_interval_and_keep_their_type():
     rows = table(record("a", 1), record("b", None))
-    found = Count().of(rows, 100)["count"]
+    found = Count().of(rows)["count"]
     assert (found.estimate, found.low, found.n) == (2, None, 2)
     assert isinstance(Count().value(rows), int)
 
 
 def test_what_is_known_has_no_interval():
-    found = Mean(exact=True).of(table(record("a", 1), record("b", 0)), 100)["mean"]
+    found = Mean(exact=True).of(table(record("a", 1), record("b", 0)))["mean"]
     assert (found.estimate, found.low, found.high) == (1 / 2, None, None)
 
 
 def test_nothing_to_estimate():
-    assert Custom().of(table(record("a", 1)), 10) == {}
+    assert Custom().of(table(record("a", 1))) == {}
     assert Custom().value(table(record("a", 1))) is None
     assert Macro(by="nothing").value(table()) is None
 
@@ -172,6 +173,6 @@ def test_no_estimate_depends_on_the_order_of_questions(scores, random):
     records = [record(f"q{n}", score, cluster=f"i{image}", g=image) for n, (score, image) in enumerate(scores)]
     shuffled = random.sample(records, len(records))
     for estimate in (Mean(), Macro(by="g"), Contrast(first={"g": 0}, second={"g": (1, 2, 3)}, ratio=True)):
-        one, other = estimate.of(table(*records), 20), estimate.of(table(*shuffled), 20)
+        one, other = estimate.of(table(*records)), estimate.of(table(*shuffled))
         assert one == other
     assert math.isclose(Mean().value(table(*records)), np.mean([score for score, _ in scores]), abs_tol=1e-12)

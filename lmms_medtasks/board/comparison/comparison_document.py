@@ -9,13 +9,13 @@ from typing import Any
 from lmms_medtasks.board.comparison.measure_comparison import Compared, Comparison, Telling
 from lmms_medtasks.board.entries import drawn_clusters
 from lmms_medtasks.board.shown_answers import Shown
-from lmms_medtasks.report.cells import count, decimal, label
+from lmms_medtasks.report.cells import count, decimal, label, scaled
 from lmms_medtasks.report.document import Cell, Column, Document, Flag, Part, Row, Section, Table
 from lmms_medtasks.samples.runs import printable
 
 _TEXT = 300
 _NOTES = (
-    "Difference: B less A over the same questions, with a 95 % bootstrap interval over {clusters}, here and below. "
+    "Difference: B less A over the same questions, with a 95 % interval over {clusters}, here and below. "
     "Wins: questions on which B is better.",
     "p: permutation test over images (Fisher-Pitman: each image's difference with either sign), two-sided; with one "
     "question an image and scores of 0 and 1 it is McNemar's exact test. p (Holm): corrected over all rows of all "
@@ -99,13 +99,8 @@ def _columns(unit: str, digits: int) -> tuple[Column, ...]:
 
 def _row(each: Comparison) -> Row:
     found, factor = each.found, each.scale.factor
-    interval = found.mean
     cells = [Cell(None if value is None else factor * value) for value in (found.first, found.second)]
-    if interval.estimate is None or interval.low is None or interval.high is None:
-        shown = Cell(None if interval.estimate is None else factor * interval.estimate)
-    else:
-        mark = "°" if interval.degenerate else ""
-        shown = Cell(factor * interval.estimate, factor * interval.low, factor * interval.high, mark)
+    shown = scaled(found.mean, factor)
     return Row((
         Cell(each.task), Cell(each.measure), Cell(len(found.pairs)), Cell(found.pairs.images), *cells, shown,
         Cell(found.wins), Cell(found.ties), Cell(found.losses),

@@ -13,7 +13,8 @@ from lmms_medtasks.board.comparison.paired import DIFFERENCE, Pairs, drop_p, pai
 from lmms_medtasks.board.entries import Entry, Problem
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.report.cells import negated
-from lmms_medtasks.statistics.bootstrap import RESAMPLES, Interval
+from lmms_medtasks.statistics.bootstrap import RESAMPLES
+from lmms_medtasks.statistics.intervals import Interval
 from lmms_medtasks.statistics.significance import Correction, adjust
 from lmms_medtasks.suites.suite import Measure
 
@@ -25,7 +26,7 @@ class Verdict:
     """What came of a measure of a task.
 
     ``drop``: baseline less candidate over the same questions, positive where the candidate is worse, whatever the
-    measure's direction; ``interval`` its bootstrap interval over images. ``p``: one-sided, ``adjusted`` corrected.
+    measure's direction; ``interval`` its 95 % interval over images. ``p``: one-sided, ``adjusted`` corrected.
     ``action``: what it does to the gate; ``detail``: why, where it is not a matter of the numbers.
     """
 
@@ -155,7 +156,7 @@ def _measured(base: Verdict, found: Pairs, rule: Rule, resamples: int) -> Verdic
     more = base.scale is None or base.scale.higher_is_better
     if not len(found):
         return replace(base, outcome="too few questions", action=rule.on_few, detail="No question has a score in both.")
-    estimated = DIFFERENCE.of(found.table(), resamples)
+    estimated = DIFFERENCE.of(found.table(), resamples > 0)
     change = estimated["change"]
     loss = negated(change) if more else change
     unasked = f"{found.only_first:,} questions of the baseline are missing." if found.only_first else ""

@@ -46,7 +46,7 @@ def _lines(gate: Gate) -> Iterator[str]:
 
 
 _NOTE = (
-    "Change: candidate less baseline over the same questions, with a bootstrap interval over {clusters}. "
+    "Change: candidate less baseline over the same questions, with a 95 % interval over {clusters}. "
     "p: one-sided permutation test over images of no drop, {correction}. A measure fails when its drop is "
     "significantly above zero and, as estimated, larger than its rule allows."
 )

@@ -12,7 +12,6 @@ from lmms_medtasks.board.comparison.paired import Difference, difference, most_t
 from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.board.shown_answers import Shown
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.statistics.bootstrap import RESAMPLES
 from lmms_medtasks.statistics.significance import adjust
 from lmms_medtasks.suites.suite import Measure
 
@@ -65,7 +64,7 @@ class Compared:
     notes: tuple[str, ...]
 
 
-def compare(first: Side, second: Side, *, resamples: int = RESAMPLES, telling: int = TELLING) -> Compared:
+def compare(first: Side, second: Side, *, telling: int = TELLING) -> Compared:
     """Compare two sides of one model each on every task that both have.
 
     Raises UserError when a side has several entries on a task, or they have no task in common.
@@ -79,7 +78,7 @@ def compare(first: Side, second: Side, *, resamples: int = RESAMPLES, telling: i
             f"No task in common: {first.path} has {', '.join(ones)}; {second.path} has {', '.join(others)}."
         )
     matched = [(ones[task], others[task]) for task in shared]
-    comparisons = _comparisons(matched, resamples)
+    comparisons = _comparisons(matched)
     return Compared(
         sides=(first, second),
         comparisons=comparisons,
@@ -97,7 +96,7 @@ def _said(pair: tuple[Entry, Entry], what: str, reasons: Iterable[str]) -> str:
     return f"{pair[0].task}: {what}: {'; '.join(reasons)}."
 
 
-def _comparisons(matched: Sequence[tuple[Entry, Entry]], resamples: int) -> tuple[Comparison, ...]:
+def _comparisons(matched: Sequence[tuple[Entry, Entry]]) -> tuple[Comparison, ...]:
     found = []
     for one, other in matched:
         for name in one.main_metrics:
@@ -106,7 +105,7 @@ def _comparisons(matched: Sequence[tuple[Entry, Entry]], resamples: int) -> tupl
                 joined = pairs(one, other, name)
                 share = (shown.low, shown.high) == (0.0, 1.0)
                 more = shown.higher_is_better
-                of = difference(joined, higher_is_better=more, share=share, resamples=resamples)
+                of = difference(joined, higher_is_better=more, share=share)
                 found.append(Comparison(one, other, name, shown, of, None))
     tested = [row for row, each in enumerate(found) if each.found.p is not None]
     adjusted = dict(zip(tested, adjust([found[row].found.p or 0.0 for row in tested]), strict=True))

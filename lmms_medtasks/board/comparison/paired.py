@@ -11,7 +11,7 @@ import numpy as np
 from lmms_medtasks.board.comparison.permutation import Alternative, sign_flip
 from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.samples.table import Samples
-from lmms_medtasks.statistics.bootstrap import RESAMPLES, Interval
+from lmms_medtasks.statistics.intervals import Interval
 from lmms_medtasks.statistics.paired_tests import paired_tests
 from lmms_medtasks.suites.estimates import Contrast
 
@@ -100,7 +100,7 @@ class Difference:
     """How the second entry fared against the first on a measure.
 
     Attributes:
-        first, second: the means over the same questions; None without any. mean: second less first, with its bootstrap
+        first, second: the means over the same questions; None without any. mean: second less first, with its
             interval over images.
         wins, ties, losses: questions on which the second is better, as good, worse.
         p: of the permutation test over images, two-sided (:mod:`lmms_medtasks.board.comparison.permutation`).
@@ -134,7 +134,6 @@ def difference(
     *,
     higher_is_better: bool = True,
     share: bool = True,
-    resamples: int = RESAMPLES,
 ) -> Difference:
     """Compare the second with the first on a measure of which more, or less, is better.
 
@@ -144,7 +143,7 @@ def difference(
     binary = share and found.binary
     tested = paired_tests(gains)
     wins, losses = int((gains > _SAME).sum()), int((gains < -_SAME).sum())
-    estimated = DIFFERENCE.of(found.table(), resamples)
+    estimated = DIFFERENCE.of(found.table())
     first, second = estimated["first"].estimate, estimated["second"].estimate
     return Difference(
         pairs=found,

@@ -12,12 +12,11 @@ from lmms_medtasks.board.site import suite_words
 from lmms_medtasks.board.site.file_names import model_titles, shown_name, without_roots
 from lmms_medtasks.board.site.ranking import SHORT, Standing, standings
 from lmms_medtasks.board.site.rows import published
-from lmms_medtasks.report.cells import NONE, count, label, percent_of, share
+from lmms_medtasks.report.cells import NONE, count, label, percent_of, scaled, share
 from lmms_medtasks.report.document import Cell, Column, Row, Table
-from lmms_medtasks.statistics.bootstrap import Interval
+from lmms_medtasks.statistics.intervals import Interval
 from lmms_medtasks.suites.suite import Measure
 
-_NO_WIDTH = 1e-9
 _FEWER = "‡"
 _MARKS = {
     _FEWER: "Ranked on fewer questions than the mean is of: on those that all models of the table have a score for.",
@@ -26,10 +25,7 @@ _PUBLISHED = (
     "Rows marked published are as {paper} prints them: these models were not run here, and have no rank and no "
     "interval. They are of the whole benchmark; the suite's card says what else differs."
 )
-_INTERVALS = (
-    "Numbers in brackets: 95 % interval by bootstrap over {clusters}, or "
-    "Wilson's where a benchmark says so and answers are right or wrong."
-)
+_INTERVALS = "Numbers in brackets: 95 % interval over {clusters} (docs/inference.md)."
 
 
 def _intervals(entries: Iterable[Entry]) -> str:
@@ -98,7 +94,7 @@ def apart(task: str, standings: Standings, links: Links) -> Table | None:
     rows = []
     for entry in ordered:
         cells = [
-            cell(entry.interval(name, standings.resamples), entry.scale(name)) if name in entry.metrics else NONE
+            cell(entry.interval(name, standings.resamples > 0), entry.scale(name)) if name in entry.metrics else NONE
             for name in measures
         ]
         rows.append(Row((*_head(entry, standings, links), *cells, *_counted(entry), _notes(entry)), "counts"))
@@ -136,7 +132,7 @@ def scores(model: str, standings: Standings, links: Links) -> Table:
             shown = entry.scale(name)
             ranked = standings.of(entry.task, name) if entry.ranked and name in entry.main_metrics else {}
             standing = ranked.get(model)
-            mean = standing.mean if standing else entry.interval(name, standings.resamples)
+            mean = standing.mean if standing else entry.interval(name, standings.resamples > 0)
             value, rank = _standing(standing, shown) if standing else (cell(mean, shown), NONE)
             rows.append(
                 Row((Cell(entry.task, href=links.suite(entry.suite)), Cell(name), value, Cell(shown.unit), rank,
@@ -194,13 +190,7 @@ def column(metric: str, shown: Measure) -> Column:
 
 def cell(interval: Interval | None, shown: Measure) -> Cell:
     """A mean as it is shown."""
-    if interval is None or interval.estimate is None:
-        return NONE
-    factor = shown.factor
-    if interval.low is None or interval.high is None:
-        return Cell(factor * interval.estimate)
-    mark = "°" if interval.high - interval.low < _NO_WIDTH else ""
-    return Cell(factor * interval.estimate, factor * interval.low, factor * interval.high, mark)
+    return scaled(interval, shown.factor)
 
 
 _COUNTS = (count("questions"), share("answers read"), share("judged"))

@@ -9,7 +9,8 @@ from functools import reduce
 import numpy as np
 
 from lmms_medtasks.board.entries import Entry
-from lmms_medtasks.statistics.bootstrap import RESAMPLES, Distribution, Interval, Statistic, mean
+from lmms_medtasks.statistics.bootstrap import RESAMPLES, Distribution, Statistic, mean
+from lmms_medtasks.statistics.intervals import Interval
 from lmms_medtasks.suites.estimates import Custom, Draw, measured
 
 _TIED = 1e-12
@@ -57,7 +58,7 @@ def standings(
 
     The same entries give the same standings whatever else is on the board, and whatever their order.
     """
-    means = [entry.interval(metric, resamples) for entry in entries]
+    means = [entry.interval(metric, resamples > 0) for entry in entries]
     found = _common(entries, metric, resamples)
     if higher_is_better is None and entries:
         higher_is_better = entries[0].scale(metric).higher_is_better

@@ -1,4 +1,4 @@
-"""Agreement of raters, people or judges: coefficients with bootstrap intervals over clusters.
+"""Agreement of raters, people or judges: coefficients with intervals over clusters.
 
 Ratings are numbers: a label stands for the number that its scale gives it. NaN is a rating that was not made; it is
 left out and ``n`` says how many were used. A coefficient that has no value is None with the reason, never 0.

@@ -12,7 +12,8 @@ from typing import Literal
 import numpy as np
 
 from lmms_medtasks.statistics.agreement.measure import Measure, coded
-from lmms_medtasks.statistics.bootstrap import RESAMPLES, Group, Statistic, StatisticFunction, bootstrap, group
+from lmms_medtasks.statistics.intervals import intervals
+from lmms_medtasks.statistics.sums import Group, Statistic, StatisticFunction, group
 
 Level = Literal["nominal", "ordinal", "interval"]
 ALPHA_LEVELS: tuple[Level, ...] = ("nominal", "ordinal", "interval")
@@ -25,7 +26,7 @@ def krippendorff_alpha(ratings: Sequence[Sequence[float]] | np.ndarray, level: L
     1.0
     """
     values = np.asarray(ratings, dtype=float)
-    return alpha_of(values, [str(item) for item in range(values.shape[-1])], level, resamples=0).value
+    return alpha_of(values, [str(item) for item in range(values.shape[-1])], level).value
 
 
 def alpha_of(
@@ -33,13 +34,11 @@ def alpha_of(
     clusters: Sequence[str],
     level: Level,
     *,
-    seed: int | str = 0,
-    resamples: int = RESAMPLES,
     coverage: float = 0.95,
 ) -> Measure:
-    """Alpha of (raters, items) ratings with its bootstrap interval.
+    """Alpha of (raters, items) ratings with its interval.
 
-    ``clusters``: what is resampled, a label an item. Items with fewer than two ratings say nothing and are left out:
+    ``clusters``: what is independent, a label an item. Items with fewer than two ratings say nothing and are left out:
     ``interval.n`` is the number of the others. ``coverage`` is the interval's. The value is None when all ratings of
     these are the same. Raises ValueError when the shapes do not fit.
     """
@@ -51,8 +50,8 @@ def alpha_of(
     numbers = coded(kept[~np.isnan(kept)])[0]
     rows, cells = _coincidences(kept, [clusters[item] for item in used.tolist()])
     statistic = _statistic(numbers, cells, level)
-    found = bootstrap({"": rows}, {"": Statistic(statistic, ("",))}, seed=seed, resamples=resamples)[""]
-    interval = replace(found, n=len(used)).interval(coverage)
+    found = intervals({"": rows}, {"": Statistic(statistic, ("",), (-1.0, 1.0), mean=False)}, level=coverage)[""]
+    interval = replace(found, n=len(used))
     if interval.estimate is not None:
         return Measure(interval)
     return Measure(interval, "all ratings are the same" if len(used) else "no item has two ratings")

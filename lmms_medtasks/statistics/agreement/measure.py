@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lmms_medtasks.statistics.bootstrap import Interval
+from lmms_medtasks.statistics.intervals import Interval
 
 DECIMALS = 9
 """Ratings that agree this far are the same: means of the same labels may differ in the last bit."""

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from lmms_medtasks.statistics.agreement.measure import Measure, coded
-from lmms_medtasks.statistics.bootstrap import RESAMPLES, Statistic, StatisticFunction, bootstrap, group
+from lmms_medtasks.statistics.intervals import intervals
+from lmms_medtasks.statistics.sums import Statistic, StatisticFunction, group
 
 _DENSE = 8
 """A table is filled where it has so many times the cells that occur at most."""
@@ -102,7 +103,7 @@ def coefficient(name: str, first: Sequence[float] | np.ndarray, second: Sequence
     >>> coefficient("exact", [1, 2, 3, 4], [1, 2, 3, 5])
     0.75
     """
-    found = agreement(first, second, [str(place) for place in range(len(first))], names=[name], resamples=0)
+    found = agreement(first, second, [str(place) for place in range(len(first))], names=[name])
     return found[name].value
 
 
@@ -112,14 +113,12 @@ def agreement(
     clusters: Sequence[str],
     *,
     names: Sequence[str] = tuple(COEFFICIENTS),
-    seed: int | str = 0,
-    resamples: int = RESAMPLES,
     level: float = 0.95,
 ) -> dict[str, Measure]:
     """The coefficients ``names`` of two raters' ratings of n items, NaN where a rater gave none.
 
-    ``clusters``: what is resampled, a label an item (its image, or the item itself). Items that one of them did not
-    rate are left out; ``interval.n`` is the number of those that both did. All coefficients see the same resamples.
+    ``clusters``: what is independent, a label an item (its image, or the item itself). Items that one of them did not
+    rate are left out; ``interval.n`` is the number of those that both did.
     Raises ValueError when the lengths differ.
     """
     one, other = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
@@ -131,11 +130,13 @@ def agreement(
     occurring, cells = np.unique(row_codes * len(columns) + column_codes, return_inverse=True)
     pairs = Pairs(rows, columns, *np.divmod(occurring, max(1, len(columns))))
     counted = group([clusters[place] for place in both.tolist()], cells=cells, cell_count=max(1, len(occurring)))
-    statistics = {name: Statistic(_statistic(COEFFICIENTS[name], pairs), ("",)) for name in names}
-    found = bootstrap({"": counted}, statistics, seed=seed, resamples=resamples)
+    statistics = {
+        name: Statistic(_statistic(COEFFICIENTS[name], pairs), ("",), (-1.0, 1.0), mean=False) for name in names
+    }
+    if "exact" in statistics:
+        statistics["exact"] = Statistic(_statistic(exact, pairs), ("",), (0.0, 1.0), mean=False)
     measures = {}
-    for name, distribution in found.items():
-        interval = distribution.interval(level)
+    for name, interval in intervals({"": counted}, statistics, level=level).items():
         missing = interval.estimate is None
         measures[name] = Measure(interval, _reason(name, one[both], other[both]) if missing else "")
     return measures

@@ -19,7 +19,17 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from lmms_medtasks.statistics.agreement.measure import DECIMALS
-from lmms_medtasks.statistics.bootstrap import RESAMPLES, Group, Interval, Statistic, bootstrap, group, mean
+from lmms_medtasks.statistics.intervals import Interval, estimates, intervals
+from lmms_medtasks.statistics.sums import (
+    AnyStatistic,
+    Group,
+    Statistic,
+    Through,
+    group,
+    mean,
+    mean_statistic,
+    of_column,
+)
 
 
 @dataclass(frozen=True)
@@ -49,8 +59,7 @@ class WinRates:
     Attributes:
         models: each model over all its pairs. contests: the first of each two models against the second.
         largest: the largest absolute difference of any model (its ``n``: pairs of all contests). An absolute value
-            has no sign to average out: chance alone makes it greater than 0, and its interval cannot reach 0 unless
-            in most resamples all rates agree.
+            has no sign to average out: chance alone makes it greater than 0. It has no interval.
     """
 
     models: Mapping[str, ModelWins]
@@ -83,25 +92,20 @@ def contest(
     )
 
 
-def win_rates(
-    contests: Sequence[Contest], *, seed: int | str = 0, resamples: int = RESAMPLES, level: float = 0.95
-) -> WinRates:
-    """Win rates of all models in ``contests``, with intervals over clusters; all see the same resamples."""
+def win_rates(contests: Sequence[Contest], *, level: float = 0.95) -> WinRates:
+    """Win rates of all models in ``contests``, with intervals over clusters."""
     models = sorted({name for each in contests for name in (each.first, each.second)})
     groups = {f"model {name}": _model_group(name, contests) for name in models}
     for number, each in enumerate(contests):
-        groups[f"contest {number}"] = group(each.clusters, each.people, each.judge)
-    statistics: dict[str, Statistic] = {}
+        groups[f"contest {number}"] = _group(each.clusters, each.people, each.judge)
+    statistics: dict[str, AnyStatistic] = {}
     for name in groups:
-        statistics[f"people {name}"] = Statistic(_by_people, (name,))
-        statistics[f"judge {name}"] = Statistic(_by_judge, (name,))
-        statistics[f"difference {name}"] = Statistic(_difference, (name,))
-    own = tuple(f"model {name}" for name in models)
-    statistics["largest"] = Statistic(_largest, own)
-    found = {
-        name: each.interval(level)
-        for name, each in bootstrap(groups, statistics, seed=seed, resamples=resamples).items()
-    }
+        statistics[f"people {name}"] = of_column(3, name)
+        statistics[f"judge {name}"] = of_column(4, name)
+        statistics[f"difference {name}"] = Through(Statistic(_difference, (name,)), mean_statistic(name, (-1.0, 1.0)))
+    found = intervals(groups, statistics, level=level)
+    largest = Statistic(_largest, tuple(f"model {name}" for name in models))
+    found["largest"] = replace(estimates(groups, {"": largest})[""], reason="the largest of several has no interval")
 
     def of(name: str) -> ModelWins:
         return ModelWins(found[f"people {name}"], found[f"judge {name}"], found[f"difference {name}"])
@@ -126,19 +130,17 @@ def _model_group(name: str, contests: Sequence[Contest]) -> Group:
             clusters += each.clusters
             columns.append((each.people, each.judge) if name == each.first else (1 - each.people, 1 - each.judge))
     people, judge = (np.concatenate([pair[side] for pair in columns]) for side in (0, 1))
-    return group(clusters, people, judge)
+    return _group(clusters, people, judge)
 
 
-def _by_people(sums: np.ndarray) -> np.ndarray:
-    return mean(sums)
-
-
-def _by_judge(sums: np.ndarray) -> np.ndarray:
-    return mean(sums, 1)
+def _group(clusters: Sequence[str], people: np.ndarray, judge: np.ndarray) -> Group:
+    """Columns: by people less by the judge, what of it is above 0 and below; the wins by people, by the judge."""
+    less = people - judge
+    return group(clusters, less, np.maximum(less, 0), np.maximum(-less, 0), people, judge)
 
 
 def _difference(sums: np.ndarray) -> np.ndarray:
-    difference: np.ndarray = mean(sums) - mean(sums, 1)
+    difference: np.ndarray = mean(sums, 3) - mean(sums, 4)
     return difference
 
 

@@ -18,7 +18,6 @@ from lmms_medtasks.judges import registry as protocols
 from lmms_medtasks.judges.protocol import Protocol
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.statistics import calibration
-from lmms_medtasks.statistics.bootstrap import Statistic, mean
 from lmms_medtasks.statistics.reliability import groups_and_statistics
 from lmms_medtasks.statistics.votes import VoteTable, votes
 from lmms_medtasks.suites import judged_measures, templates
@@ -76,14 +75,7 @@ def votes_of(rows: Samples) -> VoteTable:
 
 
 def _confidence(rows: Samples) -> Draw:
-    own = calibration.calibration_group(votes_of(rows))
-    return Draw(
-        {"": own},
-        {
-            "confidence": Statistic(lambda sums: mean(sums, 1), ("",)),
-            "shift": Statistic(lambda sums: mean(sums, 1) - mean(sums, 0), ("",)),
-        },
-    )
+    return Draw(*calibration.calibration_draw(votes_of(rows)))
 
 
 def _reliability(rows: Samples) -> Draw:

@@ -1,0 +1,310 @@
+"""The interval of every number: one rule, from the sums of each cluster (image).
+
+A statistic is a function of sums over rows (:mod:`lmms_medtasks.statistics.sums`). Its jackknife values, those without
+each cluster in turn, give its variance with whatever correlation the questions of an image and the trials of a question
+have. What follows from the variance depends on what the statistic is:
+
+* **A mean of values in a known range** (a share, a score, a macro mean): the range is taken to 0 to 1. The mean p with
+  variance V is worth n = 1 + p(1 - p) / V answers that are right or wrong (Korn and Graubard 1998), and the interval is
+  that of pn right answers of n: the quantiles of Beta(pn + 1/3, n - pn + 2/3) and Beta(pn + 2/3, n - pn + 1/3),
+  between those of Clopper and Pearson (0 and 1) and of Jeffreys (1/2). V is not trusted where few clusters made it:
+  with k = (sum d^2)^2 / sum d^4, the number of clusters that deviate, V becomes
+  ((k - 1) V + c max(V, W)) / (k - 1 + c), where W = p(1 - p) / (K - 1) is the variance if all answers of a cluster were
+  one answer, K is Kish's number of clusters, and c = 0.15. Where nothing varies V is W: n is the number of clusters.
+* **A difference or a ratio** of two such: from the two intervals and the correlation of their jackknife values (MOVER:
+  Zou and Donner 2008; of ratios Donner and Zou 2012). Of independent shares it is close to Newcombe's (1998).
+  A paired change is the difference of two shares: the mean gain less the mean loss.
+* **Anything else** (a coefficient of agreement, a mean without known bounds): Student's t with one degree of freedom
+  less than clusters, cut to the statistic's range.
+
+With fewer than 5 clusters there is no interval, and :attr:`Interval.reason` says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from lmms_medtasks.statistics.sums import (
+    AnyStatistic,
+    Difference,
+    Group,
+    Ratio,
+    Statistic,
+    Through,
+    cluster_sums,
+    evaluate,
+    mean_statistic,
+    range_of,
+    scored,
+    shaped,
+)
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
+MINIMUM = 5
+"""Clusters that an interval takes at least."""
+
+FEW = f"fewer than {MINIMUM} images"
+ALIKE = "all images give the same value"
+MISSING = "no value without one of the images"
+ZERO = "the number below the line may be 0"
+"""Why there is no interval."""
+
+_PRIOR = 0.15
+_OFFSET = 1 / 3
+_CHUNK = 2**21
+"""Numbers held at once (16 MiB as doubles)."""
+_ROUNDING = 1e-12
+
+
+@dataclass(frozen=True)
+class Interval:
+    """An estimate and its interval.
+
+    Attributes:
+        estimate: the statistic of the data; None if it has no value, as with no rows.
+        low, high: the interval's ends; None where there is none.
+        n: rows of all groups of the statistic together. clusters: clusters that these rows are of.
+        level: nominal coverage.
+        reason: why there is an estimate and no interval; "" where there is one or none is wanted.
+    """
+
+    estimate: float | None
+    low: float | None
+    high: float | None
+    n: int
+    clusters: int
+    level: float = 0.95
+    reason: str = ""
+
+
+class Limits(NamedTuple):
+    """A statistic, the ends of its interval, and what each of G clusters adds to its deviation.
+
+    Arrays of one shape (...), ``deviations`` (..., G). ``low`` and ``high`` are NaN where there is none; ``reason``.
+    """
+
+    value: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    deviations: np.ndarray
+    reason: str = ""
+
+
+def intervals(
+    groups: Mapping[str, Group], statistics: Mapping[str, AnyStatistic], *, level: float = 0.95
+) -> dict[str, Interval]:
+    """All statistics on the data, each with its interval. The result depends on the rows, not on their order."""
+    data = _Data(groups, level)
+    return {name: data.interval(statistic) for name, statistic in statistics.items()}
+
+
+def estimates(groups: Mapping[str, Group], statistics: Mapping[str, AnyStatistic]) -> dict[str, Interval]:
+    """All statistics on the data, without intervals."""
+    data = _Data(groups, 0.95)
+    return {name: data.estimate(statistic) for name, statistic in statistics.items()}
+
+
+def mean_interval(
+    clusters: Sequence[str],
+    values: np.ndarray | Sequence[float],
+    *,
+    bounds: tuple[float, float] | None = None,
+    level: float = 0.95,
+) -> Interval:
+    """The mean of ``values`` with its interval. Rows without a value (NaN) are left out: ``n`` is the number used.
+
+    ``bounds``: of each value, see :func:`lmms_medtasks.statistics.sums.range_of`.
+    """
+    numbers = np.asarray(values, dtype=float)
+    used = np.flatnonzero(~np.isnan(numbers))
+    rows = scored([clusters[row] for row in used.tolist()], numbers[used])
+    return intervals({"": rows}, {"": mean_statistic("", range_of(numbers[used], bounds))}, level=level)[""]
+
+
+def share_limits(
+    value: np.ndarray, deviations: np.ndarray, weights: np.ndarray, level: float = 0.95
+) -> tuple[np.ndarray, np.ndarray]:
+    """The interval of a mean of values from 0 to 1.
+
+    ``value``: (...) means. ``deviations``: (..., G), each cluster's jackknife value less their mean. ``weights``:
+    (..., G), each cluster's share of the mean, that add up to 1. Two clusters at least.
+    """
+    from scipy.special import betaincinv
+
+    count = deviations.shape[-1]
+    squares = (deviations**2).sum(-1)
+    fourth = (deviations**4).sum(-1)
+    varied = squares > _ROUNDING**2
+    with np.errstate(divide="ignore", invalid="ignore"):
+        made_by = np.where(varied, squares**2 / np.where(varied, fourth, 1), 1.0)
+        binary = value * (1 - value)
+        clusters = 1 / (weights**2).sum(-1)
+        largest = binary / np.maximum(clusters - 1, _ROUNDING)
+        variance = (count - 1) / count * squares
+        pooled = ((made_by - 1) * variance + _PRIOR * np.maximum(variance, largest)) / (made_by - 1 + _PRIOR)
+        inside = binary > _ROUNDING
+        answers = np.where(inside, 1 + binary / np.where(inside, pooled, 1), clusters)
+        right = value * answers
+        tail = (1 - level) / 2
+        low = betaincinv(right + _OFFSET, answers - right + 1 - _OFFSET, tail)
+        high = betaincinv(right + 1 - _OFFSET, answers - right + _OFFSET, 1 - tail)
+    return np.where(value <= _ROUNDING, 0.0, low), np.where(value >= 1 - _ROUNDING, 1.0, high)
+
+
+def student_limits(value: np.ndarray, deviations: np.ndarray, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
+    """The interval of a statistic of which nothing but the jackknife values is known; NaN where nothing varies."""
+    from scipy.special import stdtrit
+
+    count = deviations.shape[-1]
+    spread = np.sqrt((count - 1) / count * (deviations**2).sum(-1))
+    half = np.where(spread > _ROUNDING, stdtrit(count - 1, (1 + level) / 2) * spread, np.nan)
+    return value - half, value + half
+
+
+def difference_limits(first: Limits, second: Limits) -> Limits:
+    """First less second, by the method of variance estimates recovery (Zou and Donner 2008)."""
+    value = first.value - second.value
+    together = correlation(first.deviations, second.deviations)
+    down = _both(first.value - first.low, second.high - second.value, together)
+    up = _both(first.high - first.value, second.value - second.low, together)
+    return Limits(value, value - down, value + up, first.deviations - second.deviations, first.reason or second.reason)
+
+
+def ratio_limits(above: Limits, below: Limits) -> Limits:
+    """Above over below, both 0 or more, by the method of variance estimates recovery (Donner and Zou 2012).
+
+    The ends are the ratios R at which ``above - R below`` has an interval that ends at 0. The upper one is infinite
+    where that of ``below`` reaches 0.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        value = above.value / np.where(below.value == 0, np.nan, below.value)
+        together = correlation(above.deviations, below.deviations)
+        a, b = above.value, below.value
+        x, y = a - above.low, below.high - b
+        middle, outer = a * b - together * x * y, a**2 - x**2
+        low = outer / (middle + np.sqrt(np.maximum(middle**2 - outer * (b**2 - y**2), 0)))
+        x, y = above.high - a, b - below.low
+        middle, outer = a * b - together * x * y, b**2 - y**2
+        root = np.sqrt(np.maximum(middle**2 - (a**2 - x**2) * outer, 0))
+        high = np.where(outer > _ROUNDING, (middle + root) / np.where(outer > _ROUNDING, outer, 1), np.inf)
+        deviations = (above.deviations - value[..., None] * below.deviations) / b[..., None]
+    return Limits(value, np.where(a == 0, 0.0, low), high, deviations, above.reason or below.reason)
+
+
+def correlation(first: np.ndarray, second: np.ndarray, level: float = 0.95) -> np.ndarray:
+    """(...) correlation of (..., G) deviations, as far as G clusters can tell; 0 where one of them does not vary.
+
+    What is not shared, 1 - r of a positive r, is estimated from the clusters alone, so it is multiplied by the square
+    of Student's quantile over the normal one.
+    """
+    from scipy.special import ndtri, stdtrit
+
+    product = np.sqrt((first**2).sum(-1) * (second**2).sum(-1))
+    varied = product > _ROUNDING**2
+    found = np.clip(np.where(varied, (first * second).sum(-1) / np.where(varied, product, 1), 0.0), -1, 1)
+    clusters = ((first != 0) & (second != 0)).sum(-1)
+    tail = (1 + level) / 2
+    wider = (stdtrit(np.maximum(clusters - 1, 1), tail) / ndtri(tail)) ** 2
+    return np.where(found > 0, np.maximum(1 - (1 - found) * wider, 0), found)
+
+
+def _both(one: np.ndarray, other: np.ndarray, together: np.ndarray) -> np.ndarray:
+    return np.sqrt(np.maximum(one**2 + other**2 - 2 * together * one * other, 0))
+
+
+class _Data:
+    """The sums of each cluster and of all, and what was computed from them already."""
+
+    def __init__(self, groups: Mapping[str, Group], level: float) -> None:
+        self.groups, self.level = groups, level
+        labels = sorted(set().union(*(each.clusters for each in groups.values())))
+        codes = {label: number for number, label in enumerate(labels)}
+        self.count = len(labels)
+        self.sums: dict[str, csr_matrix] = {name: cluster_sums(each, codes) for name, each in groups.items()}
+        self.totals = {name: shaped(self.sums[name].sum(axis=0), each) for name, each in groups.items()}
+        self._known: dict[int, tuple[AnyStatistic, Limits]] = {}
+
+    def estimate(self, statistic: AnyStatistic) -> Interval:
+        value = float(evaluate(statistic, self.totals)[0])
+        own = [self.groups[name] for name in dict.fromkeys(statistic.groups)]
+        return Interval(
+            None if np.isnan(value) else value,
+            None,
+            None,
+            sum(len(each.clusters) for each in own),
+            len(set().union(*(each.clusters for each in own))),
+            self.level,
+        )
+
+    def interval(self, statistic: AnyStatistic) -> Interval:
+        found = self.estimate(statistic)
+        if found.estimate is None:
+            return found
+        limits = self.limits(statistic)
+        low, high = float(limits.low), float(limits.high)
+        if limits.reason or not np.isfinite([low, high]).all():
+            return replace(found, reason=limits.reason or (ZERO if np.isinf(high) else ALIKE))
+        return replace(found, low=low, high=high)
+
+    def limits(self, statistic: AnyStatistic) -> Limits:
+        key = id(statistic)
+        if key not in self._known:
+            if isinstance(statistic, Statistic):
+                found = self._of_one(statistic)
+            elif isinstance(statistic, Through):
+                found = self.limits(statistic.interval_of)
+            else:
+                first, second = self.limits(statistic.first), self.limits(statistic.second)
+                found = {Difference: difference_limits, Ratio: ratio_limits}[type(statistic)](first, second)
+            self._known[key] = statistic, found
+        return self._known[key][1]
+
+    def _of_one(self, statistic: Statistic) -> Limits:
+        value = evaluate(statistic, self.totals)[0]
+        none = Limits(value, np.array(np.nan), np.array(np.nan), np.zeros(self.count))
+        rows = np.zeros(self.count)
+        for name in dict.fromkeys(statistic.groups):
+            rows += np.asarray(self.sums[name][:, :: 1 + self.groups[name].columns.shape[1]].sum(axis=1)).ravel()
+        own = np.flatnonzero(rows)
+        if len(own) < MINIMUM:
+            return none._replace(reason=FEW)
+        left_out, weights = self._without_each(statistic, own)
+        if np.isnan(left_out).any():
+            return none._replace(reason=MISSING)
+        deviations = np.zeros(self.count)
+        deviations[own] = left_out.mean() - left_out
+        if statistic.bounds is None:
+            low, high = student_limits(value, deviations[own], self.level)
+        elif statistic.mean:
+            bottom, width = statistic.bounds[0], statistic.bounds[1] - statistic.bounds[0]
+            low, high = share_limits((value - bottom) / width, deviations[own] / width, weights, self.level)
+            low, high = bottom + width * low, bottom + width * high
+        else:
+            low, high = student_limits(value, deviations[own], self.level)
+            low, high = np.maximum(low, statistic.bounds[0]), np.minimum(high, statistic.bounds[1])
+        return Limits(value, low, high, deviations)
+
+    def _without_each(self, statistic: Statistic, own: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(own,) values without each of these clusters, and each one's weight in a mean."""
+        names = list(dict.fromkeys(statistic.groups))
+        values, weights = np.empty(len(own)), np.empty(len(own))
+        step = max(1, _CHUNK // max([1, *(self.groups[name].width for name in names)]))
+        for start in range(0, len(own), step):
+            chosen = own[start : start + step]
+            each = {name: shaped(self.sums[name][chosen].toarray(), self.groups[name]) for name in names}
+            rest = {name: self.totals[name] - each[name] for name in names}
+            for name in names:  # what is left of a sum that was all the cluster's is 0, not the rounding of it
+                rest[name][rest[name][..., 0] < 0.5] = 0
+            values[start : start + step] = evaluate(statistic, rest)
+            # A mean of values that are 1 in one cluster and 0 in all others is the cluster's weight.
+            ones = {name: np.repeat(each[name][..., :1], each[name].shape[-1], axis=-1) for name in names}
+            for name in names:
+                ones[name][..., 0] = self.totals[name][..., 0]
+            weights[start : start + step] = evaluate(statistic, ones) if statistic.mean else 0
+        return values, weights
