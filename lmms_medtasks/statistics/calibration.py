@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -163,40 +163,50 @@ def calibration(table: VoteTable) -> Calibration:
 
 
 def calibration_group(table: VoteTable) -> Group:
-    """The questions that have accuracy and C: columns of both, of what the shift is above 0 and of what below it."""
+    """The questions that have accuracy and C, which are its columns; clusters are images."""
     certain = confidences(table)
     used = np.flatnonzero(~np.isnan(certain))
-    return _group([table.image_ids[row] for row in used], table.scores[used], certain[used])
+    return group([table.image_ids[row] for row in used], table.scores[used], certain[used])
 
 
-def _group(images: Sequence[str], accuracy: np.ndarray, confidence: np.ndarray) -> Group:
-    shift = confidence - accuracy
-    return group(images, accuracy, confidence, np.maximum(shift, 0), np.maximum(-shift, 0))
+def _side(name: str, own: Group) -> Statistics:
+    """Accuracy, mean confidence and shift of a group of :func:`calibration_group`, called ``name``."""
+    shifts_of = scored(own.clusters, own.columns[:, 1] - own.columns[:, 0])
+    shift = Through(Statistic(_shift, (name,)), mean_statistic(f"shift of {name}", (-1.0, 1.0)))
+    return (
+        {name: own, f"shift of {name}": shifts_of},
+        {"accuracy": of_column(0, name), "confidence": of_column(1, name), "shift": shift},
+    )
 
 
-def calibration_statistics(name: str = "") -> dict[str, AnyStatistic]:
-    """Accuracy, mean confidence and shift of a group of :func:`calibration_group`."""
-    shift = Through(Statistic(_shift, (name,)), Difference(of_column(2, name), of_column(3, name)))
-    return {"accuracy": of_column(0, name), "confidence": of_column(1, name), "shift": shift}
+def _changes(sides: Mapping[str, Group], baseline: str) -> tuple[dict[str, Group], dict[str, dict[str, AnyStatistic]]]:
+    """Of each other side its accuracy, confidence and shift less those of the baseline."""
+    made = {name: _side(name, own) for name, own in sides.items()}
+    before = made[baseline][1]
+    groups = {name: own for each, _ in made.values() for name, own in each.items()}
+    return groups, {
+        name: {kind: Difference(statistic, before[kind]) for kind, statistic in own.items()}
+        for name, (_, own) in made.items()
+        if name != baseline
+    }
 
 
-def _changes(before: Group, after: Group) -> Statistics:
-    """Accuracy, confidence and shift of ``after`` less those of ``before``, whose rows belong together one by one."""
+def _paired(before: Group, after: Group) -> Statistics:
+    """The changes of two sides whose rows belong together one by one."""
+    groups, changes = _changes({"before": before, "after": after}, "before")
     accuracy, confidence = (after.columns[:, column] - before.columns[:, column] for column in (0, 1))
-    changes = {"accuracy": accuracy, "confidence": confidence, "shift": confidence - accuracy}
-    groups = {"before": before, "after": after}
+    steps = {"accuracy": accuracy, "confidence": confidence, "shift": confidence - accuracy}
     statistics: dict[str, AnyStatistic] = {}
-    one, other = calibration_statistics("before"), calibration_statistics("after")
-    for name, change in changes.items():
-        groups[name] = scored(before.clusters, change)
-        width = (-2.0, 2.0) if name == "shift" else (-1.0, 1.0)
-        statistics[name] = Through(Difference(other[name], one[name]), mean_statistic(name, width))
+    for kind, step in steps.items():
+        groups[f"change of {kind}"] = scored(before.clusters, step)
+        width = (-2.0, 2.0) if kind == "shift" else (-1.0, 1.0)
+        statistics[kind] = Through(changes["after"][kind], mean_statistic(f"change of {kind}", width))
     return groups, statistics
 
 
 def calibration_draw(table: VoteTable) -> Statistics:
     """Accuracy, mean confidence and calibration shift of a table."""
-    return {"": calibration_group(table)}, calibration_statistics()
+    return _side("", calibration_group(table))
 
 
 def changes_draw(tables: Mapping[str, VoteTable], baseline: str) -> Statistics:
@@ -208,15 +218,8 @@ def changes_draw(tables: Mapping[str, VoteTable], baseline: str) -> Statistics:
     """
     if baseline not in tables:
         raise unknown("baseline", baseline, tables)
-    groups = {name: calibration_group(table) for name, table in tables.items()}
-    own = {name: calibration_statistics(name) for name in groups}
-    statistics: dict[str, AnyStatistic] = {
-        f"{name}/{kind}": Difference(statistic, own[baseline][kind])
-        for name in groups
-        if name != baseline
-        for kind, statistic in own[name].items()
-    }
-    return groups, statistics
+    groups, changes = _changes({name: calibration_group(table) for name, table in tables.items()}, baseline)
+    return groups, {f"{name}/{kind}": each for name, own in changes.items() for kind, each in own.items()}
 
 
 def intra_model_dke(
@@ -272,12 +275,8 @@ def _evidence(before: Group, after: Group, paired: bool, seed: int | str, resamp
 
     sides = {"before": before, "after": after}
     answer = bootstrap(sides, {"": Statistic(holds, names)}, seed=seed, resamples=resamples)[""]
-    if paired:
-        found = intervals(*_changes(before, after), level=level)
-    else:
-        one, other = calibration_statistics("before"), calibration_statistics("after")
-        changes: dict[str, AnyStatistic] = {name: Difference(other[name], one[name]) for name in one}
-        found = intervals(sides, changes, level=level)
+    groups, changes = _paired(before, after) if paired else _whole(before, after)
+    found = intervals(groups, changes, level=level)
     defined = answer.values[~np.isnan(answer.values)]
     empty = np.isnan(answer.estimate)
     return Evidence(
@@ -287,6 +286,11 @@ def _evidence(before: Group, after: Group, paired: bool, seed: int | str, resamp
         accuracy=found["accuracy"],
         shift=found["shift"],
     )
+
+
+def _whole(before: Group, after: Group) -> Statistics:
+    groups, changes = _changes({"before": before, "after": after}, "before")
+    return groups, changes["after"]
 
 
 def _accuracy(sums: np.ndarray) -> np.ndarray:

@@ -8,9 +8,9 @@ have. What follows from the variance depends on what the statistic is:
   variance V is worth n = 1 + p(1 - p) / V answers that are right or wrong (Korn and Graubard 1998), and the interval is
   that of pn right answers of n: the quantiles of Beta(pn + 1/3, n - pn + 2/3) and Beta(pn + 2/3, n - pn + 1/3),
   between those of Clopper and Pearson (0 and 1) and of Jeffreys (1/2). V is not trusted where few clusters made it:
-  with k = (sum d^2)^2 / sum d^4, the number of clusters that deviate, V becomes
+  of the k clusters that have anything right, or of those that have anything wrong if these are fewer, V becomes
   ((k - 1) V + c max(V, W)) / (k - 1 + c), where W = p(1 - p) / (K - 1) is the variance if all answers of a cluster were
-  one answer, K is Kish's number of clusters, and c = 0.15. Where nothing varies V is W: n is the number of clusters.
+  one answer, K is Kish's number of clusters, and c = 0.2. Where nothing varies V is W: n is the number of clusters.
 * **A difference or a ratio** of two such: from the two intervals and the correlation of their jackknife values (MOVER:
   Zou and Donner 2008; of ratios Donner and Zou 2012). Of independent shares it is close to Newcombe's (1998).
   A paired change is the difference of two shares: the mean gain less the mean loss.
@@ -55,7 +55,7 @@ MISSING = "no value without one of the images"
 ZERO = "the number below the line may be 0"
 """Why there is no interval."""
 
-_PRIOR = 0.15
+_PRIOR = 0.2
 _OFFSET = 1 / 3
 _CHUNK = 2**21
 """Numbers held at once (16 MiB as doubles)."""
@@ -128,33 +128,39 @@ def mean_interval(
 
 
 def share_limits(
-    value: np.ndarray, deviations: np.ndarray, weights: np.ndarray, level: float = 0.95
+    contributions: np.ndarray, weights: np.ndarray, deviations: np.ndarray, level: float = 0.95
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The interval of a mean of values from 0 to 1.
+    """The interval of a mean of values from 0 to 1 over G clusters, two at least.
 
-    ``value``: (...) means. ``deviations``: (..., G), each cluster's jackknife value less their mean. ``weights``:
-    (..., G), each cluster's share of the mean, that add up to 1. Two clusters at least.
+    ``contributions``: (..., G), each cluster's part of the mean, that add up to it. ``weights``: (..., G), what these
+    parts would be if all its values were 1; they add up to 1. ``deviations``: (..., G), each cluster's jackknife value
+    less their mean.
     """
     from scipy.special import betaincinv
 
+    value = contributions.sum(-1)
     count = deviations.shape[-1]
-    squares = (deviations**2).sum(-1)
-    fourth = (deviations**4).sum(-1)
-    varied = squares > _ROUNDING**2
-    with np.errstate(divide="ignore", invalid="ignore"):
-        made_by = np.where(varied, squares**2 / np.where(varied, fourth, 1), 1.0)
-        binary = value * (1 - value)
-        clusters = 1 / (weights**2).sum(-1)
-        largest = binary / np.maximum(clusters - 1, _ROUNDING)
-        variance = (count - 1) / count * squares
-        pooled = ((made_by - 1) * variance + _PRIOR * np.maximum(variance, largest)) / (made_by - 1 + _PRIOR)
-        inside = binary > _ROUNDING
-        answers = np.where(inside, 1 + binary / np.where(inside, pooled, 1), clusters)
-        right = value * answers
-        tail = (1 - level) / 2
-        low = betaincinv(right + _OFFSET, answers - right + 1 - _OFFSET, tail)
-        high = betaincinv(right + 1 - _OFFSET, answers - right + _OFFSET, 1 - tail)
+    made_by = np.minimum(_kish(weights, contributions > _ROUNDING), _kish(weights, weights - contributions > _ROUNDING))
+    binary = value * (1 - value)
+    clusters = _kish(weights, weights > 0)
+    largest = binary / np.maximum(clusters - 1, _ROUNDING)
+    variance = (count - 1) / count * (deviations**2).sum(-1)
+    known = np.maximum(made_by - 1, 0)
+    pooled = (known * variance + _PRIOR * np.maximum(variance, largest)) / (known + _PRIOR)
+    inside = binary > _ROUNDING
+    answers = np.where(inside, 1 + binary / np.where(inside, pooled, 1), clusters)
+    right = value * answers
+    tail = (1 - level) / 2
+    low = betaincinv(np.maximum(right, 0) + _OFFSET, np.maximum(answers - right, 0) + 1 - _OFFSET, tail)
+    high = betaincinv(np.maximum(right, 0) + 1 - _OFFSET, np.maximum(answers - right, 0) + _OFFSET, 1 - tail)
     return np.where(value <= _ROUNDING, 0.0, low), np.where(value >= 1 - _ROUNDING, 1.0, high)
+
+
+def _kish(weights: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+    """(...) effective number of the chosen clusters, (sum w)^2 / sum w^2; 0 where none is."""
+    own = weights * chosen
+    squares = (own**2).sum(-1)
+    return np.where(squares > 0, own.sum(-1) ** 2 / np.where(squares > 0, squares, 1), 0.0)
 
 
 def student_limits(value: np.ndarray, deviations: np.ndarray, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
@@ -274,7 +280,7 @@ class _Data:
         own = np.flatnonzero(rows)
         if len(own) < MINIMUM:
             return none._replace(reason=FEW)
-        left_out, weights = self._without_each(statistic, own)
+        left_out, parts, weights = self._of_each(statistic, own)
         if np.isnan(left_out).any():
             return none._replace(reason=MISSING)
         deviations = np.zeros(self.count)
@@ -283,28 +289,30 @@ class _Data:
             low, high = student_limits(value, deviations[own], self.level)
         elif statistic.mean:
             bottom, width = statistic.bounds[0], statistic.bounds[1] - statistic.bounds[0]
-            low, high = share_limits((value - bottom) / width, deviations[own] / width, weights, self.level)
+            low, high = share_limits((parts - bottom * weights) / width, weights, deviations[own] / width, self.level)
             low, high = bottom + width * low, bottom + width * high
         else:
             low, high = student_limits(value, deviations[own], self.level)
             low, high = np.maximum(low, statistic.bounds[0]), np.minimum(high, statistic.bounds[1])
         return Limits(value, low, high, deviations)
 
-    def _without_each(self, statistic: Statistic, own: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(own,) values without each of these clusters, and each one's weight in a mean."""
+    def _of_each(self, statistic: Statistic, own: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(own,) values without each of these clusters; of a mean also each one's part of it, and its weight."""
         names = list(dict.fromkeys(statistic.groups))
-        values, weights = np.empty(len(own)), np.empty(len(own))
+        values, parts, weights = np.empty(len(own)), np.zeros(len(own)), np.zeros(len(own))
         step = max(1, _CHUNK // max([1, *(self.groups[name].width for name in names)]))
         for start in range(0, len(own), step):
-            chosen = own[start : start + step]
-            each = {name: shaped(self.sums[name][chosen].toarray(), self.groups[name]) for name in names}
+            chosen = slice(start, start + step)
+            each = {name: shaped(self.sums[name][own[chosen]].toarray(), self.groups[name]) for name in names}
             rest = {name: self.totals[name] - each[name] for name in names}
             for name in names:  # what is left of a sum that was all the cluster's is 0, not the rounding of it
                 rest[name][rest[name][..., 0] < 0.5] = 0
-            values[start : start + step] = evaluate(statistic, rest)
-            # A mean of values that are 1 in one cluster and 0 in all others is the cluster's weight.
-            ones = {name: np.repeat(each[name][..., :1], each[name].shape[-1], axis=-1) for name in names}
-            for name in names:
-                ones[name][..., 0] = self.totals[name][..., 0]
-            weights[start : start + step] = evaluate(statistic, ones) if statistic.mean else 0
-        return values, weights
+            values[chosen] = evaluate(statistic, rest)
+            if statistic.mean and statistic.bounds is not None:
+                # A mean is linear in its values: over all rows, with those of the other clusters 0, it is this one's
+                # part; with those of this one 1, the cluster's weight.
+                ones = {name: np.repeat(each[name][..., :1], each[name].shape[-1], axis=-1) for name in names}
+                for name in names:
+                    each[name][..., 0] = ones[name][..., 0] = self.totals[name][..., 0]
+                parts[chosen], weights[chosen] = evaluate(statistic, each), evaluate(statistic, ones)
+        return values, parts, weights

@@ -32,7 +32,7 @@ def made(write_run):
         }
         for rater, step in (("anna", 1), ("ben", 3))
     }
-    return judged, rater_comparison.compare(judged, people, resamples=20)
+    return judged, rater_comparison.compare(judged, people)
 
 
 def test_document(made):

@@ -24,9 +24,7 @@ def people(rows=PEOPLE, model="m", **others):
 
 
 def compare(runs, ratings=None, **chosen):
-    return rater_comparison.compare(
-        judged_answers.read(runs), ratings or {}, resamples=chosen.pop("resamples", 0), **chosen
-    )
+    return rater_comparison.compare(judged_answers.read(runs), ratings or {}, **chosen)
 
 
 def by_measure(result, kind="judge and people", raters=None, group=""):
@@ -163,7 +161,7 @@ def test_a_run_without_a_judge(write_run):
 def test_intervals_are_by_image_and_seeded(write_run):
     run = write_run({f"q{number}": [f"{number % 5 + 1}3"] for number in range(20)})
     ratings = people({f"q{number}": ((number * 3) % 5 + 1, 3) for number in range(20)})
-    first, again = (by_measure(compare([run], ratings, resamples=50))["coherence"] for _ in range(2))
+    first, again = (by_measure(compare([run], ratings))["coherence"] for _ in range(2))
     assert first == again
     interval = first.coefficients["spearman"].interval
     assert interval.low < interval.estimate < interval.high

@@ -80,7 +80,7 @@ def invoke(app, *arguments):
     ],
 )
 def test_formats(app, run, humans, format, start, number):
-    result = invoke(app, run, "--ratings", humans, "--format", format, "--resamples", 10)
+    result = invoke(app, run, "--ratings", humans, "--format", format)
     assert result.exit_code == 0, result.output
     assert result.stdout.startswith(start)
     # Five of the six are rated alike.
@@ -88,7 +88,7 @@ def test_formats(app, run, humans, format, start, number):
 
 
 def test_compute_by_name_is_the_same(app, run, humans):
-    options = ("--ratings", humans, "--format", "csv", "--resamples", 10, "--by", "modality")
+    options = ("--ratings", humans, "--format", "csv", "--by", "modality")
     assert invoke(app, run, *options).stdout == invoke(app, "compute", run, *options).stdout
     assert invoke(app, *options, run).stdout == invoke(app, run, *options).stdout
 
@@ -109,7 +109,7 @@ def test_sheet_and_back(app, run, tmp_path):
     text = (output / "sheet.csv").read_text("utf-8-sig").splitlines()
     filled = [line.removesuffix(",,") + f",{place % 3 + 1}," for place, line in enumerate(text[1:])]
     rated.write_text("\n".join([text[0], *filled]))
-    result = invoke(app, run, "--ratings", rated, "--key", key, "--format", "json", "--resamples", 0)
+    result = invoke(app, run, "--ratings", rated, "--key", key, "--format", "json")
     assert result.exit_code == 0, result.output
     assert json.loads(result.stdout)["comparisons"][0]["n"] == 4
 

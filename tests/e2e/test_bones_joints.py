@@ -30,7 +30,7 @@ def shortcut(done, other):
             for record in (row["questions"] for row in done.samples(task))
         }
 
-    return text_shortcut(asked("bones_joints_t3_image"), asked(other), resamples=0).rate.estimate
+    return text_shortcut(asked("bones_joints_t3_image"), asked(other)).rate.estimate
 
 
 def test_the_eight_tasks_with_an_observer(harness, judge_server):

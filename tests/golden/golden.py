@@ -149,7 +149,7 @@ def _table(head: str, table: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _compare(suite: str, one: Path, other: Path) -> Iterator[tuple[str, Any]]:
-    text = _said("compare", str(one), str(other), "--format", "json", "--resamples", str(RESAMPLES))
+    text = _said("compare", str(one), str(other), "--format", "json")
     yield from _flat(f"compare/{suite}", json.loads(text))
 
 

@@ -3,6 +3,7 @@
 import csv
 import io
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
@@ -11,12 +12,12 @@ from rich.console import Console
 from lmms_medtasks.report import Options, build
 from lmms_medtasks.report.cells import decimal, number, of_order, percent, points, share
 from lmms_medtasks.report.csv_writer import all_csv, csv_text
-from lmms_medtasks.report.document import Cell, Column, Row, Table
+from lmms_medtasks.report.document import MARKS, Cell, Column, Row, Table
 from lmms_medtasks.report.markdown import markdown
 from lmms_medtasks.report.report_page import page
 from lmms_medtasks.report.terminal import show
-from lmms_medtasks.statistics.bootstrap import Interval
 from lmms_medtasks.statistics.calibration import Evidence
+from lmms_medtasks.statistics.intervals import ALIKE, FEW, MISSING, ZERO, Interval
 from lmms_medtasks.task_configs.medq_deg.report_calibration import effect
 from lmms_medtasks.task_configs.medq_deg.taxonomy import discrepancies
 
@@ -240,11 +241,19 @@ def test_two_models_are_too_few_for_a_rank_correlation(several):
         assert "°" not in marks
 
 
-def test_interval_without_width_is_marked_by_one_rule():
-    same = Interval(0.5, 0.5, 0.5, 9, 9, degenerate=False)
-    assert percent(same).mark == number(same).mark == "°"
-    assert of_order(number(same)).mark == "§"
-    assert of_order(number(Interval(0.5, 0.4, 0.6, 9, 9, undefined=1))).mark == "*"
+def test_an_order_that_never_changes_is_marked():
+    assert of_order(number(Interval(0.5, 0.5, 0.5, 9, 9))).mark == "§"
+    assert of_order(number(Interval(0.5, 0.4, 0.6, 9, 9))).mark == ""
+
+
+@pytest.mark.parametrize("reason", [FEW, ALIKE, MISSING, ZERO])
+def test_a_number_without_an_interval_has_the_mark_of_the_reason(reason):
+    found = percent(Interval(0.5, None, None, 9, 4, reason=reason))
+    assert (found.value, found.low, found.reason) == (50, None, reason)
+    assert found.mark in MARKS and found == replace(number(Interval(0.5, None, None, 9, 4, reason=reason)), value=50)
+    shown = Table("t", "T", (share("x"),), (Row((found,)),))
+    assert any(note.startswith(found.mark) for note in shown.all_notes)
+    assert csv_text(shown).splitlines() == ["x (%),x (%) reason,row", f"50.0,{reason},run"]
 
 
 @pytest.mark.parametrize(

@@ -12,13 +12,8 @@ from hypothesis import strategies as st
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.seeding import generator
 from lmms_medtasks.statistics import calibration as under_test
-from lmms_medtasks.statistics.bootstrap import bootstrap
+from lmms_medtasks.statistics.intervals import FEW, intervals
 from lmms_medtasks.statistics.votes import votes
-
-
-def intervals(draw, resamples=300):
-    return {name: each.interval() for name, each in bootstrap(*draw, resamples=resamples).items()}
-
 
 TRIALS = st.text(alphabet="ABC?!", min_size=1, max_size=10)
 
@@ -113,7 +108,7 @@ def test_nothing_is_none_not_zero(question):
     for records in ([], [question("!!")]):
         found = under_test.calibration(votes(records))
         assert (found.n, found.accuracy, found.confidence, found.shift) == (0, None, None, None)
-        interval = intervals(under_test.calibration_draw(votes(records)))["shift"]
+        interval = intervals(*under_test.calibration_draw(votes(records)))["shift"]
         assert (interval.n, interval.estimate, interval.low, interval.high) == (0, None, None, None)
 
 
@@ -209,7 +204,7 @@ def test_pairing_is_not_fooled_by_the_mix_of_questions(question):
     assert found.whole.holds is True
     assert found.paired.holds is False and found.paired.probability == 0
     change = found.paired.shift
-    assert (change.estimate, change.low, change.high) == (0, 0, 0)
+    assert (change.estimate, change.reason) == (0, FEW)
 
 
 def test_probability_is_the_share_of_draws(question):
@@ -263,15 +258,15 @@ def test_changes_are_paired_over_images(question):
     trials = ["".join("AB"[int(place)] for place in row) for row in rng.random((40, 10)) > rng.random((40, 1))]
     worse = ["B" + each[1:] for each in trials]
     tables = {"L0": level(question, 0, trials), "L2": level(question, 2, worse), "same": level(question, 0, trials)}
-    alone = {name: intervals(under_test.calibration_draw(table))["accuracy"] for name, table in tables.items()}
-    change = intervals(under_test.changes_draw(tables, "L0"))
+    alone = {name: intervals(*under_test.calibration_draw(table))["accuracy"] for name, table in tables.items()}
+    change = intervals(*under_test.changes_draw(tables, "L0"))
     kinds = ("accuracy", "confidence", "shift")
     assert list(change) == [f"{name}/{kind}" for name in ("L2", "same") for kind in kinds]
     found = change["L2/accuracy"]
     assert found.estimate == pytest.approx(alone["L2"].estimate - alone["L0"].estimate)
-    assert found.high - found.low < 0.05 < alone["L0"].high - alone["L0"].low
+    assert found.high - found.low < 0.7 * (alone["L0"].high - alone["L0"].low)
     for kind in kinds:
         interval = change[f"same/{kind}"]
-        assert (interval.estimate, interval.low, interval.high) == (0, 0, 0)
+        assert interval.estimate == 0 and interval.low <= 0 <= interval.high
     with pytest.raises(UserError, match="'L1'"):
         under_test.changes_draw(tables, "L1")

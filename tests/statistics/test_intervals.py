@@ -67,17 +67,19 @@ def test_the_answers_of_an_image_that_are_all_alike_are_worth_one():
     assert ends(mean_interval(np.repeat(labels(10), 6).tolist(), [1] * 60)) == pytest.approx((0.749, 1), abs=0.001)
 
 
-def test_what_one_deviating_image_tells_of_the_variance_is_little():
-    """By hand: 19 images of 2 right answers and one of 1: p = 39/40, d = 1/20 of that image, k = 1.11."""
-    values = [1.0] * 39 + [0.0]
-    found = mean_interval(np.repeat(labels(20), 2).tolist(), values)
-    p = 39 / 40
-    left_out = np.array([38 / 38] + [37 / 38] * 19)
-    d = left_out.mean() - left_out
-    variance, k, single = 19 / 20 * (d**2).sum(), (d**2).sum() ** 2 / (d**4).sum(), p * (1 - p) / 19
-    assert k == pytest.approx((19**2 + 19) ** 2 / (19**4 + 19))
-    n = 1 + p * (1 - p) / (((k - 1) * variance + 0.15 * max(variance, single)) / (k - 1 + 0.15))
-    assert 20 < n < 40  # between the images and the answers
+@pytest.mark.parametrize("deviating", [1, 3])
+def test_few_deviating_images_tell_little_of_the_variance(deviating):
+    """By hand: 20 images of two answers, one of which is wrong on 1 (or 3): worth 20 answers (or 38), not 40."""
+    values = [1.0] * (40 - deviating) + [0.0] * deviating
+    clusters = [n // 2 if n < 40 - 2 * deviating else 20 - deviating + n % deviating for n in range(40)]
+    found = mean_interval([str(each) for each in clusters], values)
+    p = 1 - deviating / 40
+    d = np.array([1 / 20] * deviating + [0] * (20 - deviating)) / 2
+    variance, single = ((d - d.mean()) ** 2).sum() / 19 * 20 / 19, p * (1 - p) / 19
+    variance = 20 / 19 * ((d - d.mean()) ** 2).sum()
+    assert variance < single
+    n = 1 + p * (1 - p) / (((deviating - 1) * variance + 0.2 * single) / (deviating - 1 + 0.2))
+    assert n == pytest.approx({1: 20, 3: 38.36}[deviating], abs=0.05)
     low = scipy.stats.beta(p * n + 1 / 3, n - p * n + 2 / 3).ppf(0.025)
     high = scipy.stats.beta(p * n + 2 / 3, n - p * n + 1 / 3).ppf(0.975)
     assert ends(found) == pytest.approx((low, high))

@@ -2,6 +2,7 @@
 
 import pytest
 
+from lmms_medtasks.statistics.intervals import FEW, mean_interval
 from lmms_medtasks.statistics.versus import Answer, versus
 
 
@@ -19,9 +20,18 @@ def test_worked_by_hand():
     assert (found.win.estimate, found.tie.estimate, found.loss.estimate, found.net.estimate) == (0.5, 0.25, 0.25, 0.25)
     assert (found.n, found.unscored, found.only_first, found.only_second) == (4, 1, 1, 2)
     assert found.win.clusters == 2
-    # Draws of images: aa, ab, ba, bb have wins 1/2 each.
-    assert (found.win.low, found.win.high, found.win.degenerate) == (0.5, 0.5, True)
-    assert (found.tie.low, found.tie.high) == (0.0, 0.5)
+    assert (found.win.low, found.win.high, found.win.reason) == (None, None, FEW)
+
+
+def test_intervals_are_those_of_shares_and_of_gain_less_loss():
+    # Of ten images six wins, three ties, one loss.
+    one = {f"{n}": Answer(f"image {n}", 1.0 if n < 6 else 0.0) for n in range(10)}
+    other = {f"{n}": Answer(f"image {n}", 1.0 if n == 9 else 0.0) for n in range(10)}
+    found, names = versus(one, other), [f"image {n}" for n in range(10)]
+    assert found.win == mean_interval(names, [1] * 6 + [0] * 4)
+    assert found.tie == mean_interval(names, [0] * 6 + [1] * 3 + [0])
+    net = mean_interval(names, [1] * 6 + [0] * 3 + [-1])
+    assert (found.net.low, found.net.high) == pytest.approx((net.low, net.high))
 
 
 def test_exchanged_runs_exchange_wins_and_losses():

@@ -171,11 +171,11 @@ def test_judges_of_one_name_do_not_compare(tmp_path, runs, other, said):
     shut, held = (gate(base, each, gate_rules.read(), resamples=100) for each in (new, same))
     assert shut.failed and {each.outcome for each in shut.verdicts} == {"not comparable"}
     assert not held.failed and {each.outcome for each in held.verdicts} == {"held"}
-    (warning,) = compare(base, new, resamples=100).warnings
+    (warning,) = compare(base, new).warnings
     assert (
         "judged by openai:judge at http://h:1/v1, answered by m-1 and openai:judge at " in warning and said in warning
     )
-    assert compare(base, same, resamples=100).warnings == ()
+    assert compare(base, same).warnings == ()
 
 
 def test_several_models_are_matched_by_name(tmp_path, runs):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from scipy.stats import beta
 
 from lmms_medtasks.judges.handed_verdicts import TABLE, key_of
 from lmms_medtasks.judges.judging import settled
@@ -56,13 +57,14 @@ def test_choice():
 
 def test_ends_of_the_interval():
     every = [choice_record(DOC, [reply]) for reply in ("B", "C", "hm", FAILED)]
-    # All of one image: a bootstrap, in which nothing varies.
+    # All of one image.
     assert metric("accuracy_low", *every) is None
+    every = [choice_record(DOC, [reply]) for reply in ("B", "C", "hm", "C", "D", FAILED)]
     spread = [replace(record, cluster=str(number)) for number, record in enumerate(every)]
-    # 1 of 3, Wilson: 0.0615 to 0.7923
-    assert metric("accuracy_low", *spread) == pytest.approx(0.0615, abs=1e-4)
-    assert metric("accuracy_high", *spread) == pytest.approx(0.7923, abs=1e-4)
-    assert metric("accuracy_low", every[3]) is None and metric("accuracy_high", every[3]) is None
+    # 1 of 5: quantiles of Beta(4/3, 14/3) and Beta(5/3, 13/3).
+    assert metric("accuracy_low", *spread) == pytest.approx(beta(4 / 3, 14 / 3).ppf(0.025))
+    assert metric("accuracy_high", *spread) == pytest.approx(beta(5 / 3, 13 / 3).ppf(0.975))
+    assert metric("accuracy_low", every[-1]) is None and metric("accuracy_high", every[-1]) is None
     # The harness prints no standard error of a bound.
     assert dict(measures.process_results_choice(DOC, ["B"])["accuracy_low"]) == {}
 

@@ -92,7 +92,7 @@ def test_with_images_against_without(method):
     both = method(m={"tasks": ["sure_slake_modality", "sure_slake_modality_noimage"]}, other={})
     ((first, second),) = with_and_without(both)
     assert (first.name, second.name) == ("m", "m, no image")
-    found = duels([(first, second)], resamples=0)
+    found = duels([(first, second)])
     assert [(each.condition.kind, each.side) for each in found] == [
         ("closed", "iid"), ("closed", "ood"), ("open", "iid"), ("open", "ood"),
     ]  # fmt: skip
@@ -108,7 +108,7 @@ def test_duels_pair_runs_by_seed(method):
         y_seed2={"labels": {"c1": "0"}},
         y_seed1={"labels": {"c1": "0"}},
     )
-    (found,) = duels([(x, y)], resamples=0)
+    (found,) = duels([(x, y)])
     assert (found.versus.win.estimate, found.versus.tie.estimate, found.versus.n) == (0.5, 0.5, 2)
 
 
@@ -119,5 +119,5 @@ def test_duels_pair_corrupted_forms_of_a_question_by_its_id(method):
         x={"questions": questions, "labels": {"c1": "1"}, "more": more},
         y={"questions": questions, "labels": {"c9": "0"}, "more": {"c9": {"pair": "q"}}},
     )
-    (found,) = duels([(x, y)], resamples=0)
+    (found,) = duels([(x, y)])
     assert found.versus.win.estimate == 1

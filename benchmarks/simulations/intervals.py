@@ -1,0 +1,287 @@
+"""How often the interval of each kind of number covers the truth, on made-up images, questions and trials.
+
+An image has its own chance of a right answer (beta with the intra-image correlation), a question its own around that of
+its image (correlation of its trials 0.5), and the score of a question is the mean of its trials. Means, changes and
+ratios are of many data sets at once, through the functions that the package's intervals are made by; calibration errors
+and coefficients of agreement through :func:`lmms_medtasks.statistics.intervals.intervals` itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from lmms_medtasks.seeding import generator
+from lmms_medtasks.statistics.agreement.two_raters import agreement
+from lmms_medtasks.statistics.bootstrap import bootstrap
+from lmms_medtasks.statistics.intervals import Limits, difference_limits, intervals, ratio_limits, share_limits
+from lmms_medtasks.statistics.reliability import Binning, reliability_draw
+from lmms_medtasks.statistics.sums import Statistic, group, mean
+from lmms_medtasks.statistics.votes import VoteTable
+from simulations.claims import Claim
+
+IMAGES = (5, 8, 12, 20, 60)
+SHARES = (0.02, 0.06, 0.1, 0.18, 0.26, 0.34, 0.42, 0.5, 0.58, 0.66, 0.74, 0.82, 0.9, 0.94, 0.98)
+_CLAIM = "mean 93 to 97 %, least 90 %"
+
+
+class Design(NamedTuple):
+    """Questions an image (0: one to six, by turns), trials a question, correlation within an image, the score."""
+
+    questions: int
+    trials: int
+    correlation: float
+    majority: bool = False
+
+    def __str__(self) -> str:
+        questions = f"{self.questions or '1 to 6'} an image"
+        return f"{questions}, T = {self.trials}{' (majority)' * self.majority}, correlation {self.correlation:g}"
+
+    def sizes(self, images: int) -> np.ndarray:
+        """(images,) questions of each image."""
+        return np.full(images, self.questions) if self.questions else np.arange(images) % 6 + 1
+
+
+DESIGNS = (
+    Design(1, 1, 0), Design(1, 3, 0), Design(1, 10, 0), Design(2, 1, 0.3), Design(3, 3, 0.1), Design(3, 10, 0.3, True),
+    Design(6, 1, 0), Design(6, 1, 0.6), Design(6, 10, 0), Design(6, 10, 0.3), Design(6, 10, 0.6), Design(0, 3, 0.3),
+)  # fmt: skip
+PAIRS = ((0.02, 0.02), (0.05, 0.1), (0.2, 0.2), (0.5, 0.5), (0.5, 0.7), (0.8, 0.9), (0.95, 0.95), (0.98, 0.9))
+RATIOS = ((0.3, 0.3), (0.5, 0.3), (0.5, 0.6), (0.7, 0.5), (0.8, 0.8), (0.9, 0.4), (0.95, 0.95), (0.9, 0.98))
+
+
+def simulate(repeats: int, seed: int) -> Iterator[Claim]:
+    """Every claim; 2,000 repeats take about five minutes on one core."""
+    yield from _before(min(repeats, 500), seed)
+    for images in IMAGES:
+        for design in DESIGNS:
+            yield _shares(images, design, repeats, seed)
+    for images in IMAGES:
+        for design in (Design(1, 1, 0.3), Design(3, 3, 0.3), Design(6, 10, 0.3)):
+            yield from _changes(images, design, repeats // 2, seed)
+    for images in IMAGES:
+        for design in (Design(1, 1, 0), Design(6, 10, 0.1), Design(6, 3, 0.6)):
+            yield from _apart(images, design, repeats // 2, seed)
+    for images in (20, 60, 200):
+        yield _macro(images, repeats, seed)
+    for images in (20, 60, 200, 600):
+        yield from _others(images, max(1, repeats // 5), seed)
+
+
+def _shares(images: int, design: Design, repeats: int, seed: int) -> Claim:
+    rng = generator("intervals", "shares", seed, images, str(design))
+    sizes = design.sizes(images)
+    covered = []
+    for share in SHARES:
+        scores = _scores(rng, repeats, sizes, design, share)
+        limits = _limits(scores, sizes)
+        covered.append(_covers(limits, _truth(design, share, seed)))
+    return _claim("share", f"{images} images, {design}", covered, SHARES, repeats)
+
+
+def _changes(images: int, design: Design, repeats: int, seed: int) -> Iterator[Claim]:
+    """Two models on the same questions: paired by question, and the difference of the two means as they are."""
+    rng = generator("intervals", "changes", seed, images, str(design))
+    sizes = design.sizes(images)
+    paired, whole = [], []
+    for first, second in PAIRS:
+        one, other = _two_models(rng, repeats, sizes, design.trials, first, second)
+        change = other - one
+        gain, loss = _limits(np.maximum(change, 0), sizes), _limits(np.maximum(-change, 0), sizes)
+        paired.append(_covers(difference_limits(gain, loss), second - first))
+        whole.append(_covers(difference_limits(_limits(other, sizes), _limits(one, sizes)), second - first))
+    setting = f"{images} images, {design.questions} an image, T = {design.trials}"
+    yield _claim("paired change", setting, paired, PAIRS, repeats)
+    yield _claim("change of means, same images", setting, whole, PAIRS, repeats)
+
+
+def _apart(images: int, design: Design, repeats: int, seed: int) -> Iterator[Claim]:
+    """Two tests on images of their own: their difference, and their ratio."""
+    rng = generator("intervals", "apart", seed, images, str(design))
+    sizes = design.sizes(images)
+    nothing = np.zeros((repeats, images))
+    differences, ratios = [], []
+    for first, second in RATIOS:
+        one, other = (_limits(_scores(rng, repeats, sizes, design, share), sizes) for share in (first, second))
+        one = one._replace(deviations=np.concatenate([one.deviations, nothing], axis=1))
+        other = other._replace(deviations=np.concatenate([nothing, other.deviations], axis=1))
+        differences.append(_covers(difference_limits(other, one), second - first))
+        ratios.append(_covers(ratio_limits(other, one), second / first))
+    setting = f"{images} and {images} images, {design}"
+    yield _claim("difference, other images", setting, differences, RATIOS, repeats)
+    yield _claim("ratio (relative robustness)", setting, ratios, RATIOS, repeats)
+
+
+def _macro(images: int, repeats: int, seed: int) -> Claim:
+    """Three groups of six, three and one tenth of the images, of shares p, p + (1 - p)/3 and p/2."""
+    rng = generator("intervals", "macro", seed, images)
+    design = Design(2, 3, 0.3)
+    covered = []
+    for share in SHARES:
+        truths = (share, share + (1 - share) / 3, share / 2)
+        parts = []
+        for part, truth in zip((0.6, 0.3, 0.1), truths, strict=True):
+            sizes = design.sizes(round(part * images))
+            scores = _scores(rng, repeats, sizes, design, truth)
+            found = _limits(scores, sizes)
+            parts.append((scores.sum(-1) / sizes.sum() / 3, sizes / sizes.sum() / 3, found.deviations / 3))
+        means, deviations = (np.concatenate([part[place] for part in parts], axis=1) for place in (0, 2))
+        weights = np.concatenate([part[1] for part in parts])
+        limits = Limits(means.sum(-1), *share_limits(means, weights, deviations), deviations)
+        covered.append(_covers(limits, float(np.mean(truths))))
+    return _claim("macro mean of 3 groups", f"{images} images (60, 30, 10 %), {design}", covered, SHARES, repeats)
+
+
+def _before(repeats: int, seed: int) -> Iterator[Claim]:
+    """What the percentile bootstrap over clusters covers, which was the rule."""
+    for images, design, share in (
+        (3, Design(4, 1, 0.3), 0.7), (5, Design(4, 1, 0.3), 0.7), (8, Design(4, 1, 0.3), 0.7),
+        (20, Design(4, 1, 0.3), 0.7), (10, Design(1, 1, 0), 0.9), (52, Design(1, 1, 0), 0.96),
+    ):  # fmt: skip
+        rng = generator("intervals", "before", seed, images, str(design))
+        sizes = design.sizes(images)
+        labels = [str(image) for image in np.repeat(np.arange(images), sizes)]
+        held = 0
+        for scores in _scores(rng, repeats, sizes, design, share):
+            rows = group(labels, _rows(scores, sizes))
+            drawn = bootstrap({"": rows}, {"": Statistic(mean, ("",))})[""].values
+            low, high = np.quantile(drawn, [0.025, 0.975])
+            held += low <= share <= high
+        setting = f"{images} images, {design}, share {share}"
+        yield Claim("percentile bootstrap (not used)", setting, "95 %", f"{100 * held / repeats:.1f} %", repeats)
+
+
+def _others(images: int, repeats: int, seed: int) -> Iterator[Claim]:
+    """Calibration errors of T = 10 votes on two questions an image, and agreement of two raters on five stars."""
+    rng = generator("intervals", "others", seed, images)
+    names = ("confidence", "ece", "brier", "aurc")
+    truths = _calibration(generator("intervals", "truth", seed), 20000)
+    held = {name: 0 for name in names}
+    for _ in range(repeats):
+        found = intervals(*reliability_draw(_votes(rng, images), "share", Binning()))
+        for name in names:
+            low, high = found[name].low, found[name].high
+            held[name] += low is not None and high is not None and low <= truths[name] <= high
+    for name in names:
+        setting = f"{images} images, 2 an image, T = 10; truth {truths[name]:.3f}"
+        yield Claim(name, setting, "95 %", f"{100 * held[name] / repeats:.1f} %", repeats)
+    coefficients = ("kappa", "kappa_quadratic", "spearman", "exact")
+    first, second, _ = _ratings(generator("intervals", "ratings", seed), 20000)
+    labels = [str(item) for item in range(len(first))]
+    wanted = {name: each.value for name, each in agreement(first, second, labels[:], names=coefficients).items()}
+    held = {name: 0 for name in coefficients}
+    for _ in range(repeats):
+        one, other, clusters = _ratings(rng, images)
+        for name, each in agreement(one, other, clusters, names=coefficients).items():
+            low, high, truth = each.interval.low, each.interval.high, wanted[name]
+            held[name] += low is not None and high is not None and truth is not None and low <= truth <= high
+    for name in coefficients:
+        setting = f"{images} images, 2 answers an image; truth {wanted[name]:.3f}"
+        yield Claim(f"agreement: {name}", setting, "95 %", f"{100 * held[name] / repeats:.1f} %", repeats)
+
+
+# --- Made-up data -----------------------------------------------------------------------------------------------------
+
+
+def _scores(rng: np.random.Generator, repeats: int, sizes: np.ndarray, design: Design, share: float) -> np.ndarray:
+    """(repeats, images, most questions) scores; 0 where an image has no such question."""
+    shape = (repeats, len(sizes), int(sizes.max()))
+    chance = np.full((*shape[:2], 1), share)
+    if design.correlation:
+        chance = _beta(rng, chance, design.correlation)
+    chance = np.broadcast_to(chance, shape)
+    if design.trials > 1:
+        chance = _beta(rng, chance, 0.5)
+    right = rng.binomial(design.trials, chance) / design.trials
+    scores = np.where(right > 0.5, 1.0, np.where(right == 0.5, 0.5, 0.0)) if design.majority else right
+    return scores * (np.arange(shape[2]) < sizes[:, None])
+
+
+def _beta(rng: np.random.Generator, chance: np.ndarray, correlation: float) -> np.ndarray:
+    """Chances around ``chance`` whose draws of one place have this correlation."""
+    total = (1 - correlation) / correlation
+    return np.nan_to_num(rng.beta(np.maximum(chance * total, 1e-9), np.maximum((1 - chance) * total, 1e-9)))
+
+
+def _truth(design: Design, share: float, seed: int) -> float:
+    if not design.majority:
+        return share
+    rng = generator("intervals", "majority", seed)
+    return float(_scores(rng, 1, np.full(400_000, 1), design, share).mean())
+
+
+def _two_models(
+    rng: np.random.Generator, repeats: int, sizes: np.ndarray, trials: int, first: float, second: float
+) -> list[np.ndarray]:
+    """Scores of two models whose replies share image and question, by a Gaussian copula."""
+    from scipy.special import ndtri
+
+    shape = (repeats, len(sizes), int(sizes.max()), 1)
+    shared = np.sqrt(0.25) * rng.standard_normal((*shape[:2], 1, 1)) + np.sqrt(0.25) * rng.standard_normal(shape)
+    found = []
+    for share in (first, second):
+        own = np.sqrt(0.15) * rng.standard_normal((*shape[:2], 1, 1)) + np.sqrt(0.1) * rng.standard_normal(shape)
+        replies = shared + own + np.sqrt(0.25) * rng.standard_normal((*shape[:3], trials))
+        found.append((replies < ndtri(share)).mean(-1))
+    return found
+
+
+def _votes(rng: np.random.Generator, images: int) -> VoteTable:
+    """Votes of a model that is too sure of itself: the chance of the right option of four is its image's."""
+    count = 2 * images
+    image = np.repeat(np.arange(images), 2)
+    right = _beta(rng, _beta(rng, np.full(images, 0.6), 0.1)[image], 0.6)
+    rest = rng.dirichlet((0.3, 0.3, 0.3), count) * (1 - right)[:, None]
+    chances = np.concatenate([right[:, None], rest], axis=1)
+    votes = rng.multinomial(10, chances / chances.sum(1, keepdims=True))
+    counts = np.concatenate([votes, np.zeros((count, 1), dtype=int)], axis=1)
+    names = tuple(map(str, range(count)))
+    return VoteTable(names, names, tuple(map(str, image)), counts, np.full(count, 4), np.zeros(count, dtype=int),
+                     np.zeros(count, dtype=int))  # fmt: skip
+
+
+def _calibration(rng: np.random.Generator, images: int) -> dict[str, float]:
+    from lmms_medtasks.statistics.intervals import estimates
+
+    found = estimates(*reliability_draw(_votes(rng, images), "share", Binning()))
+    return {name: float(each.estimate or 0) for name, each in found.items()}
+
+
+def _ratings(rng: np.random.Generator, images: int) -> tuple[np.ndarray, np.ndarray, list[str]]:
+    """Two raters' stars, 1 to 5, for two answers an image."""
+    image = np.repeat(rng.standard_normal(images), 2)
+    answer = 0.6 * image + 0.8 * rng.standard_normal(2 * images)
+    one, other = (np.digitize(answer + 0.5 * rng.standard_normal(2 * images), (-1.2, -0.4, 0.3, 1.0)) + 1.0
+                  for _ in range(2))  # fmt: skip
+    return one, other, [str(each) for each in np.repeat(np.arange(images), 2)]
+
+
+# --- Counting ---------------------------------------------------------------------------------------------------------
+
+
+def _rows(scores: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    return scores[np.arange(scores.shape[1]) < sizes[:, None]]
+
+
+def _limits(scores: np.ndarray, sizes: np.ndarray) -> Limits:
+    """The interval of each data set's mean, as :func:`intervals` makes it of the jackknife over images."""
+    sums, total = scores.sum(-1), sizes.sum()
+    value = sums.sum(-1) / total
+    left_out = (sums.sum(-1, keepdims=True) - sums) / (total - sizes)
+    deviations = left_out.mean(-1, keepdims=True) - left_out
+    return Limits(value, *share_limits(sums / total, sizes / total, deviations), deviations)
+
+
+def _covers(limits: Limits, truth: float) -> float:
+    """Share of the data sets with an interval whose interval covers the truth."""
+    with_one = np.isfinite(limits.low) & np.isfinite(limits.high)
+    held = (limits.low <= truth + 1e-9) & (limits.high >= truth - 1e-9)
+    return float(held[with_one].mean())
+
+
+def _claim(about: str, setting: str, covered: Sequence[float], settings: Sequence[object], repeats: int) -> Claim:
+    least = int(np.argmin(covered))
+    measured = f"mean {100 * np.mean(covered):.1f} %, least {100 * covered[least]:.1f} % (at {settings[least]})"
+    return Claim(about, setting, _CLAIM, measured, repeats)
