@@ -64,7 +64,7 @@ def simulate(repeats: int, seed: int) -> Iterator[Claim]:
     for images in IMAGES:
         for design in (Design(1, 1, 0), Design(6, 10, 0.1), Design(6, 3, 0.6)):
             yield from _apart(images, design, repeats // 2, seed)
-    for images in (20, 60, 200):
+    for images in (50, 100, 200):
         yield _macro(images, repeats, seed)
     for images in (20, 60, 200, 600):
         yield from _others(images, max(1, repeats // 5), seed)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from lmms_medtasks.report.document import Cell, Column
-from lmms_medtasks.statistics.intervals import ALIKE, FEW, MISSING, ZERO, Interval
+from lmms_medtasks.statistics.intervals import ALIKE, FEW, FEW_IN_GROUP, MISSING, ZERO, Interval
 
 NONE = Cell(None)
-_MARKS = {FEW: "⁵", ALIKE: "°", MISSING: "*", ZERO: "¶"}
+_MARKS = {FEW: "⁵", FEW_IN_GROUP: "⁵", ALIKE: "°", MISSING: "*", ZERO: "¶"}
 
 
 def percent(interval: Interval | None, *, bare: bool = False) -> Cell:

@@ -10,9 +10,10 @@ EMPTY = "–"
 """What an empty cell shows: nothing was there to measure. It is never 0."""
 
 MARKS = {
-    "⁵": "No interval: fewer than five images (or cases) are too few for one that holds.",
+    "⁵": "No interval: fewer than five images (items, cases), of all or of a group in a mean of groups, are too few "
+    "for one that holds.",
     "°": "No interval: all images give the same value, which tells nothing of how others would vary.",
-    "*": "No interval: a group in it rests on one image alone.",
+    "*": "No interval: without one of the images there is no value.",
     "¶": "No interval: the number below the line may be 0.",
     "§": "An interval of no width is no certainty: nearly all resamples of the images order these models alike.",
     "†": "Over fewer groups than the paper's average: some have no question here.",

@@ -17,7 +17,8 @@ have. What follows from the variance depends on what the statistic is:
 * **Anything else** (a coefficient of agreement, a mean without known bounds): Student's t with one degree of freedom
   less than clusters, cut to the statistic's range.
 
-With fewer than 5 clusters there is no interval, and :attr:`Interval.reason` says so.
+With fewer than 5 clusters, or of a macro mean fewer than 5 in one of its groups, there is no interval, and
+:attr:`Interval.reason` says so.
 """
 
 from __future__ import annotations
@@ -50,6 +51,7 @@ MINIMUM = 5
 """Clusters that an interval takes at least."""
 
 FEW = f"fewer than {MINIMUM} images"
+FEW_IN_GROUP = f"a group of the mean rests on fewer than {MINIMUM} images"
 ALIKE = "all images give the same value"
 MISSING = "no value without one of the images"
 ZERO = "the number below the line may be 0"
@@ -140,7 +142,9 @@ def share_limits(
 
     value = contributions.sum(-1)
     count = deviations.shape[-1]
-    made_by = np.minimum(_kish(weights, contributions > _ROUNDING), _kish(weights, weights - contributions > _ROUNDING))
+    # A cluster's part of the variance goes with the square of its weight.
+    right, wrong = contributions > _ROUNDING, weights - contributions > _ROUNDING
+    made_by = np.minimum(_kish(weights**2, right), _kish(weights**2, wrong))
     binary = value * (1 - value)
     clusters = _kish(weights, weights > 0)
     largest = binary / np.maximum(clusters - 1, _ROUNDING)
@@ -149,10 +153,10 @@ def share_limits(
     pooled = (known * variance + _PRIOR * np.maximum(variance, largest)) / (known + _PRIOR)
     inside = binary > _ROUNDING
     answers = np.where(inside, 1 + binary / np.where(inside, pooled, 1), clusters)
-    right = value * answers
     tail = (1 - level) / 2
-    low = betaincinv(np.maximum(right, 0) + _OFFSET, np.maximum(answers - right, 0) + 1 - _OFFSET, tail)
-    high = betaincinv(np.maximum(right, 0) + 1 - _OFFSET, np.maximum(answers - right, 0) + _OFFSET, 1 - tail)
+    one, other = np.maximum(value * answers, 0), np.maximum((1 - value) * answers, 0)
+    low = betaincinv(one + _OFFSET, other + 1 - _OFFSET, tail)
+    high = betaincinv(one + 1 - _OFFSET, other + _OFFSET, 1 - tail)
     return np.where(value <= _ROUNDING, 0.0, low), np.where(value >= 1 - _ROUNDING, 1.0, high)
 
 
@@ -280,6 +284,8 @@ class _Data:
         own = np.flatnonzero(rows)
         if len(own) < MINIMUM:
             return none._replace(reason=FEW)
+        if statistic.macro and min(self._clusters_by_cell(statistic)) < MINIMUM:
+            return none._replace(reason=FEW_IN_GROUP)
         left_out, parts, weights = self._of_each(statistic, own)
         if np.isnan(left_out).any():
             return none._replace(reason=MISSING)
@@ -295,6 +301,12 @@ class _Data:
             low, high = student_limits(value, deviations[own], self.level)
             low, high = np.maximum(low, statistic.bounds[0]), np.minimum(high, statistic.bounds[1])
         return Limits(value, low, high, deviations)
+
+    def _clusters_by_cell(self, statistic: Statistic) -> list[int]:
+        counts = (
+            self.sums[name][:, :: 1 + self.groups[name].columns.shape[1]] for name in dict.fromkeys(statistic.groups)
+        )
+        return [int(count) for each in counts for count in (each > 0).sum(axis=0).A1]
 
     def _of_each(self, statistic: Statistic, own: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(own,) values without each of these clusters; of a mean also each one's part of it, and its weight."""

@@ -48,13 +48,15 @@ class Statistic:
     """A function of sums, and the names of the groups whose sums it is given, in this order.
 
     ``bounds``: its range; None where it has none that is known. ``mean``: it is a mean of values in this range, or a
-    mean of such means, so that it is linear in the values; only then do the bounds shape its interval.
+    mean of such means, so that it is linear in the values; only then do the bounds shape its interval. ``macro``: each
+    cell counts alike, so that each needs clusters enough.
     """
 
     function: StatisticFunction
     groups: tuple[str, ...]
     bounds: tuple[float, float] | None = None
     mean: bool = True
+    macro: bool = False
 
 
 @dataclass(frozen=True)
@@ -148,11 +150,12 @@ def mean_statistic(
     Where values may be above and below 0, the interval is that of the mean gain less the mean loss.
     """
     of = mean if function is None else function
-    value = Statistic(of, (name,), bounds)
+    macro = function is mean_of_means
+    value = Statistic(of, (name,), bounds, macro=macro)
     if bounds is None or not bounds[0] < 0 < bounds[1]:
         return value
-    gain = Statistic(functools.partial(of, column=1), (name,), (0.0, bounds[1]))
-    loss = Statistic(functools.partial(of, column=2), (name,), (0.0, -bounds[0]))
+    gain = Statistic(functools.partial(of, column=1), (name,), (0.0, bounds[1]), macro=macro)
+    loss = Statistic(functools.partial(of, column=2), (name,), (0.0, -bounds[0]), macro=macro)
     return Through(value, Difference(gain, loss))
 
 

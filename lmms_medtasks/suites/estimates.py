@@ -107,7 +107,7 @@ class Macro(Estimate):
 
     The groups are the values of the tag ``by``, or those that ``groups`` restricts to. Where one of ``groups`` has no
     score there is no mean, unless ``skip_empty``; a group of a tag's value always has rows. ``bounds``: as of a mean.
-    Where a group rests on one cluster alone, nothing tells how it varies: there is no interval.
+    There is no interval where a group has fewer than five clusters.
     """
 
     measure: str = "accuracy"

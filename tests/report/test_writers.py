@@ -17,7 +17,7 @@ from lmms_medtasks.report.markdown import markdown
 from lmms_medtasks.report.report_page import page
 from lmms_medtasks.report.terminal import show
 from lmms_medtasks.statistics.calibration import Evidence
-from lmms_medtasks.statistics.intervals import ALIKE, FEW, MISSING, ZERO, Interval
+from lmms_medtasks.statistics.intervals import ALIKE, FEW, FEW_IN_GROUP, MISSING, ZERO, Interval
 from lmms_medtasks.task_configs.medq_deg.report_calibration import effect
 from lmms_medtasks.task_configs.medq_deg.taxonomy import discrepancies
 
@@ -246,7 +246,7 @@ def test_an_order_that_never_changes_is_marked():
     assert of_order(number(Interval(0.5, 0.4, 0.6, 9, 9))).mark == ""
 
 
-@pytest.mark.parametrize("reason", [FEW, ALIKE, MISSING, ZERO])
+@pytest.mark.parametrize("reason", [FEW, FEW_IN_GROUP, ALIKE, MISSING, ZERO])
 def test_a_number_without_an_interval_has_the_mark_of_the_reason(reason):
     found = percent(Interval(0.5, None, None, 9, 4, reason=reason))
     assert (found.value, found.low, found.reason) == (50, None, reason)

@@ -8,7 +8,16 @@ from hypothesis import strategies as st
 
 from lmms_medtasks.seeding import generator
 from lmms_medtasks.statistics import intervals as under_test
-from lmms_medtasks.statistics.intervals import ALIKE, FEW, MISSING, ZERO, Interval, intervals, mean_interval
+from lmms_medtasks.statistics.intervals import (
+    ALIKE,
+    FEW,
+    FEW_IN_GROUP,
+    MISSING,
+    ZERO,
+    Interval,
+    intervals,
+    mean_interval,
+)
 from lmms_medtasks.statistics.sums import (
     Difference,
     Ratio,
@@ -124,11 +133,21 @@ def test_macro_mean_weighs_its_groups_alike():
     assert ends(found) == pytest.approx(ends(mean_interval(labels(30), scores.mean(1))))
 
 
-def test_a_macro_mean_with_a_group_on_one_image_has_no_interval():
-    rows = scored(labels(12), [0, 1] * 6, cells=np.array([0] * 11 + [1]), cell_count=2)
-    found = intervals({"": rows}, {"": mean_statistic("", UNIT, mean_of_means)})[""]
-    assert (found.low, found.high, found.reason) == (None, None, MISSING)
-    assert found.estimate == pytest.approx((5 / 11 + 1) / 2)
+@pytest.mark.parametrize(("bounds", "few"), [(UNIT, 4), (SIGNED, 1), (UNIT, 5)])
+def test_a_macro_mean_has_an_interval_with_five_images_in_each_group(bounds, few):
+    rows = scored(labels(12), [0, 1] * 6, cells=np.array([0] * (12 - few) + [1] * few), cell_count=2)
+    found = intervals({"": rows}, {"": mean_statistic("", bounds, mean_of_means)})[""]
+    assert (found.low is None, found.reason) == ((True, FEW_IN_GROUP) if few < 5 else (False, ""))
+    assert found.estimate is not None
+
+
+def test_a_coefficient_that_hangs_on_one_image_has_no_interval():
+    def over_the_rest(sums):
+        return np.where(sums[..., 1].sum(-1) > 0, mean(sums), np.nan)
+
+    rows = scored(labels(6), [1, 0, 0, 0, 0, 0])
+    found = intervals({"": rows}, {"": Statistic(over_the_rest, ("",), UNIT, mean=False)})[""]
+    assert (found.estimate, found.low, found.reason) == (pytest.approx(1 / 6), None, MISSING)
 
 
 # --- Changes ----------------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from lmms_medtasks.record import MeasureValue, Record
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.seeding import generator
-from lmms_medtasks.statistics.intervals import MISSING, mean_interval
+from lmms_medtasks.statistics.intervals import FEW_IN_GROUP, mean_interval
 from lmms_medtasks.suites.estimates import Contrast, Count, Custom, Macro, MacroContrast, Mean, Units
 
 
@@ -78,10 +78,10 @@ def test_macro_interval_is_that_of_draws_where_these_hold():
     assert (found.n, found.clusters) == (120, 60)
 
 
-def test_a_group_on_one_image_leaves_no_interval():
+def test_a_group_on_few_images_leaves_no_interval():
     rows = table(*(record(str(n), n % 2, g="x") for n in range(9)), record("y", 0, g="y"))
     found = Macro(by="g").of(rows)["mean"]
-    assert (found.low, found.high, found.reason) == (None, None, MISSING)
+    assert (found.low, found.high, found.reason) == (None, None, FEW_IN_GROUP)
 
 
 def test_macro_contrast_by_hand():
