@@ -1,0 +1,215 @@
+"""What difference data can show: the power of a paired test over images, and what a wanted difference takes.
+
+The test is of the mean change of the same questions between two runs, its unit the image: Student's t over images,
+which the permutation test over images agrees with. Its power follows from the noncentral t distribution (Cohen 1988,
+chapter 2) and from the variance of the change, which has three parts: images, the questions of an image, and the trials
+of a question (``docs/inference.md``). Questions of one image are not independent: their number alone says little.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.statistics.intervals import ALIKE, FEW, MINIMUM
+
+MOST_IMAGES = 10_000_000
+"""More are not looked for."""
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """When a difference counts as shown, and how surely it shall be.
+
+    Attributes:
+        alpha: the chance of a false finding among all comparisons, between 0 and 1. comparisons: how many are made;
+            each is tested at ``alpha / comparisons``, as Holm's correction asks of the smallest p-value.
+        power: the chance to find a difference that is there, above ``level`` and below 1.
+        sides: 2: it may go either way; 1: only one way is looked for, as by a gate.
+
+    Raises UserError for a number out of range.
+    """
+
+    alpha: float = 0.05
+    power: float = 0.8
+    comparisons: int = 1
+    sides: int = 2
+
+    def __post_init__(self) -> None:
+        if not 0 < self.alpha < 1:
+            raise UserError(f"alpha is {self.alpha!r}: the chance of a false finding is above 0 and below 1, say 0.05.")
+        if self.comparisons < 1 or self.sides not in (1, 2):
+            raise UserError(
+                f"comparisons is {self.comparisons!r} and sides {self.sides!r}: wanted are 1 comparison or more, and "
+                "1 or 2 sides."
+            )
+        if not self.level < self.power < 1:
+            raise UserError(
+                f"power is {self.power!r}: the chance to find a difference is above {self.level:g}, which pure chance "
+                "has, and below 1, say 0.8."
+            )
+
+    @property
+    def level(self) -> float:
+        """What a p-value must be below, after the correction."""
+        return self.alpha / self.comparisons
+
+
+@dataclass(frozen=True)
+class Detectable:
+    """The smallest true difference that a test of these data would have shown with the wanted power.
+
+    ``difference``: None where it can't be told, with the ``reason``. ``standard_error``: of the mean change, by the
+    jackknife over images. ``clusters``: images. ``n``: questions.
+    """
+
+    difference: float | None
+    standard_error: float | None
+    clusters: int
+    n: int
+    criterion: Criterion
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Variation:
+    """Variances of the change of one question, all 0 or more: between images, between questions of an image, and of one
+    trial (both runs together).
+
+    ``trials_known``: whether trials were told apart from questions. Without that (one trial a question) they are part
+    of ``questions``, and more trials seem to gain nothing.
+    """
+
+    images: float
+    questions: float
+    trials: float
+    trials_known: bool = True
+
+    def of_mean(self, images: float, questions: float = 1, trials: float = 1) -> float:
+        """Variance of the mean change over so many images, with so many questions each and trials of each."""
+        return (self.images + (self.questions + self.trials / trials) / questions) / images
+
+
+def power_of(difference: float, standard_error: float, clusters: int, criterion: Criterion | None = None) -> float:
+    """The chance that a paired t-test over ``clusters`` images finds a true ``difference``."""
+    from scipy.stats import nct, t
+
+    asked = criterion or Criterion()
+    freedom = clusters - 1
+    critical = t.isf(asked.level / asked.sides, freedom)
+    away = abs(difference) / standard_error
+    # Far out, scipy's noncentral t has no value where the chance is 0 or 1.
+    found = nct.sf(critical, freedom, away) + (nct.cdf(-critical, freedom, away) if asked.sides == 2 else 0.0)
+    return float(np.clip(1.0 if np.isnan(found) and away > critical else np.nan_to_num(found), 0, 1))
+
+
+def standard_errors_needed(clusters: int, criterion: Criterion | None = None) -> float:
+    """How many standard errors a true difference must be, to be found with the wanted power. Two clusters at least.
+
+    With many clusters it is the sum of two normal quantiles, of 1 - alpha / 2 and of the power: 1.96 + 0.84.
+    """
+    from scipy.optimize import brentq
+    from scipy.stats import norm, t
+
+    asked = criterion or Criterion()
+    most = 2 * float(t.isf(asked.level / asked.sides, clusters - 1) + norm.ppf(asked.power)) + 10
+    return float(brentq(lambda each: power_of(each, 1.0, clusters, asked) - asked.power, 0, most, xtol=1e-9))
+
+
+def detectable(
+    clusters: Sequence[str], changes: np.ndarray | Sequence[float], criterion: Criterion | None = None
+) -> Detectable:
+    """The smallest true mean change that these data would have shown, from their own variance over images.
+
+    ``changes``: of n questions, second run less first. ``clusters``: the image of each.
+    """
+    asked = criterion or Criterion()
+    numbers = np.asarray(changes, dtype=float)
+    sums, sizes = _by_cluster(clusters, numbers)
+    count = len(sums)
+    if count < MINIMUM:
+        return Detectable(None, None, count, len(numbers), asked, FEW)
+    left_out = (sums.sum() - sums) / (sizes.sum() - sizes)
+    error = math.sqrt((count - 1) / count * ((left_out - left_out.mean()) ** 2).sum())
+    if error < 1e-12:
+        return Detectable(None, 0.0, count, len(numbers), asked, ALIKE)
+    return Detectable(standard_errors_needed(count, asked) * error, error, count, len(numbers), asked)
+
+
+def variation(
+    clusters: Sequence[str],
+    changes: np.ndarray | Sequence[float],
+    trial_variances: np.ndarray | Sequence[float] | None = None,
+    trials: int = 1,
+) -> Variation:
+    """The three variances of the change, by the analysis of variance with unequal groups (Searle et al. 1992, ch. 3).
+
+    ``changes``: of n questions, each of the means over ``trials`` trials. ``trial_variances``: of each question the
+    variance of one trial, that of both runs added (with T - 1 below the line); None where there was one trial.
+
+    With one question an image, images and questions can't be told apart: ``images`` has both. Raises UserError with
+    fewer than five images.
+    """
+    numbers = np.asarray(changes, dtype=float)
+    sums, sizes = _by_cluster(clusters, numbers)
+    count, total = len(sums), len(numbers)
+    if count < MINIMUM:
+        raise UserError(
+            f"{count} images with a score in both runs are too few to plan with: at least {MINIMUM} are needed. Run "
+            "both models on more, such as the whole mini data."
+        )
+    known = trial_variances is not None and trials > 1
+    noise = float(np.mean(trial_variances)) if known and trial_variances is not None else 0.0
+    means = sums / sizes
+    between = float((sizes * (means - numbers.mean()) ** 2).sum() / (count - 1))
+    if total == count:
+        return Variation(max(0.0, between - noise / trials), 0.0, noise, known)
+    within = float(((numbers**2).sum() - (sums**2 / sizes).sum()) / (total - count))
+    usual = (total - (sizes**2).sum() / total) / (count - 1)
+    return Variation(max(0.0, (between - within) / usual), max(0.0, within - noise / trials), noise, known)
+
+
+def images_needed(
+    difference: float,
+    varied: Variation,
+    *,
+    questions: float = 1,
+    trials: int = 1,
+    criterion: Criterion | None = None,
+) -> int | None:
+    """How many images show a true ``difference`` with the wanted power; None where ten million do not.
+
+    ``questions``: of each image, on average. Raises UserError for a difference of 0 or less, or below one question or
+    trial.
+    """
+    asked = criterion or Criterion()
+    if not difference > 0 or questions < 1 or trials < 1:
+        raise UserError(
+            f"difference is {difference!r}, questions {questions!r}, trials {trials!r}: the difference is above 0 (0.02 "
+            "is two points), questions an image and trials are 1 or more."
+        )
+
+    def enough(images: int) -> bool:
+        error = math.sqrt(varied.of_mean(images, questions, trials))
+        return error == 0 or power_of(difference, error, images, asked) >= asked.power
+
+    high = MINIMUM
+    while not enough(high):
+        if high >= MOST_IMAGES:
+            return None
+        high = min(2 * high, MOST_IMAGES)
+    low = max(MINIMUM, high // 2)
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle + 1, high)
+    return low
+
+
+def _by_cluster(clusters: Sequence[str], numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The sum and the number of the changes of each image."""
+    _, codes = np.unique(np.asarray(clusters, dtype=str), return_inverse=True)
+    return np.bincount(codes, weights=numbers), np.bincount(codes).astype(float)

@@ -1,0 +1,130 @@
+"""Power of a paired test over images: by hand, against published tables, and against simulated tests."""
+
+import math
+
+import numpy as np
+import pytest
+import scipy.stats
+
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.seeding import generator
+from lmms_medtasks.statistics.intervals import ALIKE, FEW
+from lmms_medtasks.statistics.power import (
+    Criterion,
+    Variation,
+    detectable,
+    images_needed,
+    power_of,
+    standard_errors_needed,
+    variation,
+)
+
+
+def labels(count, questions=1):
+    return [str(number // questions) for number in range(count * questions)]
+
+
+def test_many_images_ask_for_two_normal_quantiles():
+    assert standard_errors_needed(100_000) == pytest.approx(1.95996 + 0.84162, abs=1e-3)
+    assert standard_errors_needed(100_000, Criterion(sides=1)) == pytest.approx(1.64485 + 0.84162, abs=1e-3)
+    assert standard_errors_needed(100_000, Criterion(comparisons=5)) == pytest.approx(2.57583 + 0.84162, abs=1e-3)
+
+
+def test_few_images_ask_for_more():
+    assert standard_errors_needed(5) > standard_errors_needed(10) > standard_errors_needed(100) > 2.8
+
+
+@pytest.mark.parametrize(("effect", "images"), [(0.2, 199), (0.5, 34), (0.8, 15)])
+def test_number_of_pairs_is_that_of_the_tables(effect, images):
+    """Cohen's d of a paired t-test, two-sided 0.05, power 0.8: 199, 34 and 15 pairs (G*Power 3.1)."""
+    assert images_needed(effect, Variation(1.0, 0.0, 0.0)) == images
+
+
+def test_smallest_difference_by_hand():
+    """Ten images with one question: standard error s / sqrt(10), times what nine degrees of freedom ask for."""
+    changes = [1, 0, 0, 0, -1, 0, 1, 0, 0, 1]
+    found = detectable(labels(10), changes)
+    assert found.standard_error == pytest.approx(np.std(changes, ddof=1) / math.sqrt(10))
+    assert found.difference == pytest.approx(standard_errors_needed(10) * found.standard_error)
+    assert (found.clusters, found.n, found.reason) == (10, 10, "")
+    assert power_of(found.difference, found.standard_error, 10) == pytest.approx(0.8)
+
+
+def test_copies_of_a_question_show_no_smaller_difference():
+    changes = [1, 0, 0, 0, -1, 0, 1, 0, 0, 1]
+    once, copied = detectable(labels(10), changes), detectable(labels(10, 3), np.repeat(changes, 3))
+    assert copied.difference == pytest.approx(once.difference)
+    assert (copied.clusters, copied.n) == (10, 30)
+
+
+def test_what_can_not_be_told_has_its_reason():
+    few, alike = detectable(labels(4), [1, 0, 1, 0]), detectable(labels(9), [0] * 9)
+    assert (few.difference, few.reason) == (None, FEW)
+    assert (alike.difference, alike.reason) == (None, ALIKE)
+
+
+def test_power_without_a_difference_is_the_level():
+    assert power_of(0, 1, 12) == pytest.approx(0.05)
+    assert power_of(0, 1, 12, Criterion(comparisons=5, sides=1)) == pytest.approx(0.01)
+    assert power_of(50, 1, 12) == 1
+
+
+def test_parts_of_the_variance_by_hand():
+    """Five images of two questions: mean squares between 1.5 and within 0.5, so 0.5 and 0.5; trials take 0.2 / 4."""
+    changes = np.array([[2, 1], [0, 1], [1, 0], [-1, 0], [0, 1]]) * 1.0
+    means = changes.mean(1)
+    between, within = 2 * means.var(ddof=1), 0.5
+    found = variation(labels(5, 2), changes.ravel(), np.full(10, 0.2), trials=4)
+    assert found == Variation(pytest.approx((between - within) / 2), pytest.approx(within - 0.05), 0.2)
+    # Put together again it is the variance of the mean that the images have.
+    assert found.of_mean(5, 2, 4) == pytest.approx(means.var(ddof=1) / 5)
+
+
+def test_trials_that_can_not_be_told_apart_are_said():
+    found = variation(labels(6), [1, 0, 0, 1, 0, -1])
+    assert (found.questions, found.trials, found.trials_known) == (0, 0, False)
+    assert found.images == pytest.approx(np.var([1, 0, 0, 1, 0, -1], ddof=1))
+
+
+def test_planted_parts_are_found():
+    rng = generator("test", "parts")
+    images, questions, trials = 4000, 3, 5
+    own = 0.3 * rng.standard_normal((images, 1, 1)) + 0.4 * rng.standard_normal((images, questions, 1))
+    replies = own + 0.5 * rng.standard_normal((images, questions, trials))
+    found = variation(labels(images, questions), replies.mean(2).ravel(), replies.var(2, ddof=1).ravel(), trials=trials)
+    assert (found.images, found.questions, found.trials) == pytest.approx((0.09, 0.16, 0.25), rel=0.08)
+
+
+def test_trials_gain_until_questions_and_images_are_left():
+    varied = Variation(0.02, 0.05, 0.2)
+    needed = [images_needed(0.05, varied, questions=2, trials=trials) for trials in (1, 3, 10, 1000)]
+    assert needed == sorted(needed, reverse=True)
+    assert needed[-1] == pytest.approx(images_needed(0.05, Variation(0.02, 0.05, 0.0), questions=2), abs=1)
+    assert images_needed(1e-9, varied) is None
+
+
+def test_the_test_has_the_power_that_is_stated():
+    """2,000 data sets of 20 images with that difference: a paired t-test finds 80 % (standard error 0.9 %)."""
+    rng, spread, images = generator("test", "power"), 0.4, 20
+    difference = standard_errors_needed(images) * spread / math.sqrt(images)
+    data = difference + spread * rng.standard_normal((2000, images))
+    assert (scipy.stats.ttest_1samp(data, 0, axis=1).pvalue < 0.05).mean() == pytest.approx(0.8, abs=0.03)
+
+
+@pytest.mark.parametrize(
+    "options", [{"alpha": 0}, {"alpha": 1.5}, {"power": 0.01}, {"power": 1}, {"comparisons": 0}, {"sides": 3}]
+)
+def test_numbers_out_of_range_are_refused(options):
+    with pytest.raises(UserError, match=next(iter(options))):
+        Criterion(**options)
+
+
+@pytest.mark.parametrize(("difference", "questions", "trials"), [(0, 1, 1), (-0.1, 1, 1), (0.1, 0, 1), (0.1, 1, 0)])
+def test_a_plan_for_nothing_is_refused(difference, questions, trials):
+    with pytest.raises(UserError, match="difference is"):
+        images_needed(difference, Variation(1, 0, 0), questions=questions, trials=trials)
+
+
+def test_a_plan_from_four_images_is_refused():
+    with pytest.raises(UserError, match="4 images"):
+        variation(labels(4), [1, 0, 1, 0])
