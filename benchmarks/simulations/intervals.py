@@ -156,17 +156,17 @@ def _before(repeats: int, seed: int) -> Iterator[Claim]:
 def _others(images: int, repeats: int, seed: int) -> Iterator[Claim]:
     """Calibration errors of T = 10 votes on two questions an image, and agreement of two raters on five stars."""
     rng = generator("intervals", "others", seed, images)
-    names = ("confidence", "ece", "brier", "aurc")
-    truths = _calibration(generator("intervals", "truth", seed), 20000)
-    held = {name: 0 for name in names}
-    for _ in range(repeats):
-        found = intervals(*reliability_draw(_votes(rng, images), "share", Binning()))
+    for calibrated, names in ((False, ("ece", "brier", "aurc")), (True, ("ece",))):
+        truths = _calibration(generator("intervals", "truth", seed), 20000, calibrated)
+        held = {name: 0 for name in names}
+        for _ in range(repeats):
+            found = intervals(*reliability_draw(_votes(rng, images, calibrated), "share", Binning()))
+            for name in names:
+                low, high = found[name].low, found[name].high
+                held[name] += low is not None and high is not None and low <= truths[name] <= high
         for name in names:
-            low, high = found[name].low, found[name].high
-            held[name] += low is not None and high is not None and low <= truths[name] <= high
-    for name in names:
-        setting = f"{images} images, 2 an image, T = 10; truth {truths[name]:.3f}"
-        yield Claim(name, setting, "95 %", f"{100 * held[name] / repeats:.1f} %", repeats)
+            setting = f"{images} images, 2 an image, T = 10; truth {truths[name]:.3f}"
+            yield Claim(name, setting, "95 %", f"{100 * held[name] / repeats:.1f} %", repeats)
     coefficients = ("kappa", "kappa_quadratic", "spearman", "exact")
     first, second, _ = _ratings(generator("intervals", "ratings", seed), 20000)
     labels = [str(item) for item in range(len(first))]
@@ -228,8 +228,8 @@ def _two_models(
     return found
 
 
-def _votes(rng: np.random.Generator, images: int) -> VoteTable:
-    """Votes of a model that is too sure of itself: the chance of the right option of four is its image's."""
+def _votes(rng: np.random.Generator, images: int, calibrated: bool) -> VoteTable:
+    """Votes on four options: right as often as the model's chances say, or of one that is too sure of itself."""
     count = 2 * images
     image = np.repeat(np.arange(images), 2)
     right = _beta(rng, _beta(rng, np.full(images, 0.6), 0.1)[image], 0.6)
@@ -237,15 +237,16 @@ def _votes(rng: np.random.Generator, images: int) -> VoteTable:
     chances = np.concatenate([right[:, None], rest], axis=1)
     votes = rng.multinomial(10, chances / chances.sum(1, keepdims=True))
     counts = np.concatenate([votes, np.zeros((count, 1), dtype=int)], axis=1)
+    answers = (rng.random((count, 1)) > np.cumsum(chances / chances.sum(1, keepdims=True), axis=1)).sum(1)
+    answers = np.minimum(answers, 3) * calibrated
     names = tuple(map(str, range(count)))
-    return VoteTable(names, names, tuple(map(str, image)), counts, np.full(count, 4), np.zeros(count, dtype=int),
-                     np.zeros(count, dtype=int))  # fmt: skip
+    return VoteTable(names, names, tuple(map(str, image)), counts, np.full(count, 4), answers, np.zeros(count, dtype=int))  # fmt: skip
 
 
-def _calibration(rng: np.random.Generator, images: int) -> dict[str, float]:
+def _calibration(rng: np.random.Generator, images: int, calibrated: bool) -> dict[str, float]:
     from lmms_medtasks.statistics.intervals import estimates
 
-    found = estimates(*reliability_draw(_votes(rng, images), "share", Binning()))
+    found = estimates(*reliability_draw(_votes(rng, images, calibrated), "share", Binning()))
     return {name: float(each.estimate or 0) for name, each in found.items()}
 
 

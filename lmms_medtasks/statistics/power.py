@@ -1,9 +1,11 @@
 """What difference data can show: the power of a paired test over images, and what a wanted difference takes.
 
-The test is of the mean change of the same questions between two runs, its unit the image: Student's t over images,
-which the permutation test over images agrees with. Its power follows from the noncentral t distribution (Cohen 1988,
-chapter 2) and from the variance of the change, which has three parts: images, the questions of an image, and the trials
-of a question (``docs/inference.md``). Questions of one image are not independent: their number alone says little.
+The test is of the mean change of the same questions between two runs, its unit the image: Student's t over images. The
+permutation test over images agrees with it up to its steps: where the sums of images are whole numbers of a unit, its
+p-values have steps too, and on average it takes one unit more. The power follows from the noncentral t distribution
+(Cohen 1988, chapter 2) and from the variance of the change, which has three parts: images, the questions of an image,
+and the trials of a question (``docs/inference.md``). Questions of one image are not independent: their number alone
+says little.
 """
 
 from __future__ import annotations
@@ -137,7 +139,8 @@ def detectable(
     error = math.sqrt((count - 1) / count * ((left_out - left_out.mean()) ** 2).sum())
     if error < 1e-12:
         return Detectable(None, 0.0, count, len(numbers), asked, ALIKE)
-    return Detectable(standard_errors_needed(count, asked) * error, error, count, len(numbers), asked)
+    difference = standard_errors_needed(count, asked) * error + _unit(sums) / len(numbers)
+    return Detectable(difference, error, count, len(numbers), asked)
 
 
 def variation(
@@ -179,23 +182,25 @@ def images_needed(
     *,
     questions: float = 1,
     trials: int = 1,
+    unit: float = 1.0,
     criterion: Criterion | None = None,
 ) -> int | None:
     """How many images show a true ``difference`` with the wanted power; None where ten million do not.
 
-    ``questions``: of each image, on average. Raises UserError for a difference of 0 or less, or below one question or
-    trial.
+    ``questions``: of each image, on average. ``unit``: the smallest step of a trial's score. Raises UserError for a
+    difference of 0 or less, or below one question or trial.
     """
     asked = criterion or Criterion()
     if not difference > 0 or questions < 1 or trials < 1:
         raise UserError(
-            f"difference is {difference!r}, questions {questions!r}, trials {trials!r}: the difference is above 0 (0.02 "
-            "is two points), questions an image and trials are 1 or more."
+            f"difference is {difference!r}, questions {questions!r}, trials {trials!r}: the difference is above 0, "
+            "such as 0.02 for two points; questions an image and trials are 1 or more."
         )
 
     def enough(images: int) -> bool:
+        left = difference - unit / (trials * questions * images)
         error = math.sqrt(varied.of_mean(images, questions, trials))
-        return error == 0 or power_of(difference, error, images, asked) >= asked.power
+        return left > 0 and (error == 0 or power_of(left, error, images, asked) >= asked.power)
 
     high = MINIMUM
     while not enough(high):
@@ -213,3 +218,12 @@ def _by_cluster(clusters: Sequence[str], numbers: np.ndarray) -> tuple[np.ndarra
     """The sum and the number of the changes of each image."""
     _, codes = np.unique(np.asarray(clusters, dtype=str), return_inverse=True)
     return np.bincount(codes, weights=numbers), np.bincount(codes).astype(float)
+
+
+def _unit(sums: np.ndarray) -> float:
+    """The largest unit, 1/1 to 1/60, that all sums are whole numbers of; 0 where there is none."""
+    for parts in range(1, 61):
+        whole = np.round(sums * parts)
+        if np.abs(sums * parts - whole).max() < 1e-6:
+            return float(np.gcd.reduce(np.abs(whole).astype(np.int64))) / parts
+    return 0.0

@@ -37,17 +37,18 @@ def test_few_images_ask_for_more():
 @pytest.mark.parametrize(("effect", "images"), [(0.2, 199), (0.5, 34), (0.8, 15)])
 def test_number_of_pairs_is_that_of_the_tables(effect, images):
     """Cohen's d of a paired t-test, two-sided 0.05, power 0.8: 199, 34 and 15 pairs (G*Power 3.1)."""
-    assert images_needed(effect, Variation(1.0, 0.0, 0.0)) == images
+    assert images_needed(effect, Variation(1.0, 0.0, 0.0), unit=0) == images
 
 
 def test_smallest_difference_by_hand():
-    """Ten images with one question: standard error s / sqrt(10), times what nine degrees of freedom ask for."""
+    """Ten images of one question: s / sqrt(10) times what nine degrees of freedom ask for, and one answer of ten."""
     changes = [1, 0, 0, 0, -1, 0, 1, 0, 0, 1]
     found = detectable(labels(10), changes)
     assert found.standard_error == pytest.approx(np.std(changes, ddof=1) / math.sqrt(10))
-    assert found.difference == pytest.approx(standard_errors_needed(10) * found.standard_error)
+    assert found.difference == pytest.approx(standard_errors_needed(10) * found.standard_error + 1 / 10)
     assert (found.clusters, found.n, found.reason) == (10, 10, "")
-    assert power_of(found.difference, found.standard_error, 10) == pytest.approx(0.8)
+    assert power_of(found.difference - 0.1, found.standard_error, 10) == pytest.approx(0.8)
+    assert detectable(labels(10), np.array(changes) * math.pi).difference < math.pi * found.difference  # no steps
 
 
 def test_copies_of_a_question_show_no_smaller_difference():
