@@ -8,8 +8,8 @@ runs are equally able. At another margin it takes the drops to be spread evenly 
 ``benchmarks/simulations/gate.py`` measures what it keeps where they are not.
 
 *Not worse* (non-inferiority): the null hypothesis "the drop is at least the margin" is tested against "it is less".
-Where two runs are alike few questions change, and a test that knows only the changes seen (a t test, flipped signs) would
-take "none of 60 has changed" for a proof. This test adds a cluster on which everything is lost, and weights all
+Where two runs are alike few questions change, and a test that knows only the changes seen (a t test, flipped signs)
+would take "none of 60 has changed" for a proof. This test adds a cluster on which everything is lost, and weights all
 clusters at random (Gaffke 2005; Learned-Miller and Thomas 2020). With one question a cluster of which some are lost it
 is the exact binomial test; no distribution on a bounded scale is known for which it errs more often than it says.
 """
