@@ -33,7 +33,6 @@ class MarginTest:
     """The drop over ``n`` questions of ``clusters`` clusters, against a margin; all in the unit of the scores.
 
     ``worse_p``: of "the drop is at most the margin". ``not_worse_p``: of "the drop is at least the margin".
-    ``most``: the one-sided 95 % upper limit of the drop, the margin at which ``not_worse_p`` is 0.05.
     """
 
     drop: float
@@ -42,7 +41,6 @@ class MarginTest:
     clusters: int
     worse_p: float
     not_worse_p: float
-    most: float
 
 
 def check_margin(margin: float, where: str) -> float:
@@ -73,7 +71,6 @@ def margin_test(sums: np.ndarray, counts: np.ndarray, margin: float, width: floa
         clusters=len(drops),
         worse_p=sign_flip(drops - margin * questions, "greater") or 0.0,
         not_worse_p=not_worse_p(drops, questions, margin, width),
-        most=largest_drop(drops, questions, width),
     )
 
 

@@ -56,8 +56,8 @@ def _in_units(sums: np.ndarray) -> np.ndarray:
         scaled = sums * parts
         rounded = np.round(scaled)
         if np.abs(scaled - rounded).max() < 1e-6:
-            whole = rounded.astype(np.int64)
-            whole = whole // np.gcd.reduce(whole)
+            whole: np.ndarray = rounded.astype(np.int64)
+            whole //= np.gcd.reduce(whole)
             if np.abs(whole).sum() <= _LONGEST:
                 return whole
             break

@@ -90,7 +90,7 @@ def test_what_rules_settle_is_compared_with_nothing_where_no_judge_judged(both, 
     (comparison,) = compared(folders).comparisons
     assert (len(comparison.found.pairs), comparison.found.second, comparison.found.p) == (0, None, None)
     found = gate(*map(compared_entries.read, folders), gate_rules.read(None))
-    assert [(verdict.candidate, verdict.drop) for verdict in found.verdicts] == [(None, None)]
+    assert [(verdict.candidate, verdict.test) for verdict in found.verdicts] == [(None, None)]
 
 
 def test_holm_corrects_over_all_tasks(tmp_path, runs):

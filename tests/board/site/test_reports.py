@@ -32,7 +32,8 @@ def test_a_limited_run_of_another_task_takes_nothing_of_its_model_with_it(folder
     ranked = board.of(task="medq_deg", ranked=True)
     places = standings(ranked, "accuracy_l0", higher_is_better=True, resamples=20)
     # Six images: means, and no ranks.
-    assert {entry.model.name: (place.mean.estimate, place.rank) for entry, place in zip(ranked, places, strict=True)} == {
+    placed = zip(ranked, places, strict=True)
+    assert {entry.model.name: (place.mean.estimate, place.rank) for entry, place in placed} == {
         "a": (pytest.approx(5 / 6), None), "b": (pytest.approx(2 / 6), None),
     }  # fmt: skip
     found = reports.of_suite("medq_deg", board.of(suite="medq_deg"), 20)
