@@ -41,7 +41,6 @@ def gate(
     ] = None,
     task: Annotated[list[str] | None, typer.Option("--task", help="Only this task; may be given again.")] = None,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="Write the Markdown summary here too.")] = None,
-    resamples: Annotated[int, typer.Option(min=0, help="Bootstrap resamples; 0 for no intervals.")] = 1000,
     include_path: IncludePath = None,
 ) -> None:
     """Tell whether the candidate is worse than the baseline by more than a margin, or its runs are not sound.
@@ -62,7 +61,7 @@ def gate(
         compared_entries.read(path, tasks=task or (), rules=chosen.board, processes=cores)
         for path in (baseline, candidate)
     )
-    found = decided(one, other, chosen, resamples=resamples)
+    found = decided(one, other, chosen)
     text = gate_summary.markdown(found)
     if output is not None:
         write_text(output, text)

@@ -21,7 +21,7 @@ from lmms_medtasks.board.comparison.paired import DIFFERENCE, Pairs, pairs
 from lmms_medtasks.board.entries import Entry, Problem
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.report.cells import negated
-from lmms_medtasks.statistics.bootstrap import RESAMPLES, Interval
+from lmms_medtasks.statistics.bootstrap import Interval
 from lmms_medtasks.statistics.non_inferiority import MarginTest, largest_drop, margin_test
 from lmms_medtasks.statistics.significance import Correction, adjust
 from lmms_medtasks.suites.suite import Measure
@@ -112,7 +112,7 @@ def outcomes(
     return found
 
 
-def gate(baseline: Side, candidate: Side, rules: GateRules, *, resamples: int = RESAMPLES) -> Gate:
+def gate(baseline: Side, candidate: Side, rules: GateRules) -> Gate:
     """Test every measure of the baseline's entries on the candidate's of the same task.
 
     Where each side has one model it is the candidate's against the baseline's, whatever they are called; where there
@@ -131,7 +131,7 @@ def gate(baseline: Side, candidate: Side, rules: GateRules, *, resamples: int = 
         second = _match(first, baseline, candidate)
         for name in first.main_metrics:
             rule = rules.of(first.task, name)
-            verdicts.append(_verdict(first, second, name, rule, resamples, warnings))
+            verdicts.append(_verdict(first, second, name, rule, warnings))
     verdicts = _decided(verdicts, rules.correction)
     new = [
         task
@@ -165,7 +165,7 @@ def _match(entry: Entry, baseline: Side, candidate: Side) -> Entry | None:
     return None
 
 
-def _verdict(first: Entry, second: Entry | None, name: str, rule: Rule, resamples: int, warnings: list[str]) -> Verdict:
+def _verdict(first: Entry, second: Entry | None, name: str, rule: Rule, warnings: list[str]) -> Verdict:
     base = Verdict(first.task, name, (second or first).model.name, first.scale(name), rule, "can't tell", "ignore")
     if second is None or name not in second.metrics:
         return replace(base, outcome="missing", effect=rule.on_missing, detail="The candidate has no such result.")
@@ -176,19 +176,19 @@ def _verdict(first: Entry, second: Entry | None, name: str, rule: Rule, resample
     changed = list(compared_entries.changed(first, second))
     if changed:
         warnings.append(f"{first.task}: also differs: {'; '.join(changed)}.")
-    verdict = _measured(base, pairs(first, second, name), resamples)
+    verdict = _measured(base, pairs(first, second, name))
     digests = [set(each.source.sha256.values()) for each in (first, second)]
     if digests[0] and digests[0] == digests[1]:
         return replace(verdict, outcome="not worse", detail="The same run on both sides.")
     return verdict
 
 
-def _measured(base: Verdict, found: Pairs, resamples: int) -> Verdict:
+def _measured(base: Verdict, found: Pairs) -> Verdict:
     """The numbers; the outcome is still open."""
     unasked = f"{found.only_first:,} questions of the baseline are missing." if found.only_first else ""
     if not len(found):
         return replace(base, detail=f"No question has a score in both. {unasked}".rstrip())
-    estimated = DIFFERENCE.of(found.table(), resamples)
+    estimated = DIFFERENCE.of(found.table())
     sums, counts = found.by_image()
     more, width = base.scale.higher_is_better, base.scale.high - base.scale.low
     sums = -sums if more else sums

@@ -43,9 +43,7 @@ def decided(tmp_path, runs):
         path = tmp_path / "rules.yml"
         path.write_text(rules)
         read = gate_rules.read(path)
-        return gate(
-            *(compared_entries.read(tmp_path / name, rules=read.board) for name in ("base", "new")), read, resamples=200
-        )
+        return gate(*(compared_entries.read(tmp_path / name, rules=read.board) for name in ("base", "new")), read)
 
     return run
 
@@ -268,7 +266,7 @@ def test_judges_of_one_name_do_not_compare(tmp_path, runs, other, said):
     for name, judge in (("base", {}), ("same", {}), ("new", other)):
         runs.write_judged(tmp_path / name, totals, **judge)
     base, same, new = (compared_entries.read(tmp_path / name) for name in ("base", "same", "new"))
-    shut, held = (gate(base, each, gate_rules.read(), resamples=100) for each in (new, same))
+    shut, held = (gate(base, each, gate_rules.read()) for each in (new, same))
     assert shut.decision == "failed" and {each.outcome for each in shut.verdicts} == {"not comparable"}
     assert held.decision != "failed" and {each.outcome for each in held.verdicts} <= {"not worse", "can't tell"}
     (warning,) = compare(base, new, resamples=100).warnings

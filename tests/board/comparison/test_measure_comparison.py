@@ -61,13 +61,13 @@ def test_numbers_by_hand(both):
 def test_compare_and_gate_take_the_draw_that_reports_take(both):
     """The change over the same questions, images drawn by their names from the package's one seed."""
     folders = both()
-    (comparison,) = compared(folders, resamples=500).comparisons
+    (comparison,) = compared(folders).comparisons
     of = comparison.found
     images = [f"image {number}" for number in range(5)]
-    expected = mean_interval(images, [0, 1, 1, -1, 1], resamples=500)
+    expected = mean_interval(images, [0, 1, 1, -1, 1])
     assert list(of.pairs.clusters) == images
     assert (of.mean.low, of.mean.high) == pytest.approx((expected.low, expected.high))
-    decided = gate(*(compared_entries.read(folder) for folder in folders), gate_rules.read(None), resamples=500)
+    decided = gate(*(compared_entries.read(folder) for folder in folders), gate_rules.read(None))
     (verdict,) = decided.verdicts
     assert (verdict.interval.low, verdict.interval.high) == pytest.approx((-expected.high, -expected.low))
 
