@@ -101,7 +101,7 @@ def test_the_gate_of_the_action(tmp_path, runs, shell):
     text = step(ACTION, "Gate")
     for name, right in (("base", 60), ("same", 60), ("worse", 30)):
         write(runs, tmp_path / name, right)
-    chosen = {"BASELINE": "base", "RULES": "", "TASKS": TASK}
+    chosen = {"BASELINE": "base", "RULES": "", "TASKS": TASK, "MARGIN": "", "CANNOT_TELL": "fail"}
     assert shell(text, CANDIDATE="same", **chosen)[0] == 0
     assert "Gate: passed" in (tmp_path / "summary.md").read_text()
     status, output = shell(text, CANDIDATE="worse", **chosen)
@@ -110,6 +110,25 @@ def test_the_gate_of_the_action(tmp_path, runs, shell):
     assert (tmp_path / "output.txt").read_text().splitlines()[-1] == f"summary={tmp_path}/gate.md"
     status, output = shell(text, CANDIDATE="worse", **{**chosen, "BASELINE": "nowhere"})
     assert (status, "nothing was compared" in output) == (0, True)
+
+
+def test_the_gate_of_the_action_that_can_not_tell(tmp_path, runs, shell):
+    """One question of 80 lost: neither more nor less than 2 points is shown; with a margin of 10 points it is less."""
+    text = step(ACTION, "Gate")
+    for name, right in (("base", 60), ("near", 59), ("worse", 30)):
+        write(runs, tmp_path / name, right)
+    chosen = {"CANDIDATE": "near", "BASELINE": "base", "RULES": "", "TASKS": TASK, "MARGIN": "", "CANNOT_TELL": "fail"}
+    status, output = shell(text, **chosen)
+    assert (status, "::warning" in output) == (3, False), output
+    status, output = shell(text, **{**chosen, "CANNOT_TELL": "warn"})
+    assert (status, "::warning" in output) == (0, True), output
+    status, output = shell(text, **{**chosen, "MARGIN": "0.1"})
+    assert (status, "::warning" in output) == (0, False), output
+    assert shell(text, **{**chosen, "CANDIDATE": "worse", "CANNOT_TELL": "warn"})[0] == 1
+    # A mistake says so and shows no summary of before.
+    (tmp_path / "summary.md").unlink()
+    assert shell(text, **{**chosen, "MARGIN": "2"})[0] == 2
+    assert not (tmp_path / "summary.md").exists()
 
 
 def packed(runs, folder, path, right):

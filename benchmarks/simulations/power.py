@@ -12,7 +12,6 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from lmms_medtasks.board.comparison.permutation import sign_flip
 from lmms_medtasks.seeding import generator
 from lmms_medtasks.statistics.power import (
     Criterion,
@@ -22,6 +21,7 @@ from lmms_medtasks.statistics.power import (
     standard_errors_needed,
     variation,
 )
+from lmms_medtasks.statistics.sign_flip import sign_flip
 from simulations.claims import Claim
 from simulations.intervals import _two_models as two_models
 

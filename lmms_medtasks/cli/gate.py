@@ -1,14 +1,26 @@
-"""``lmms-medtasks gate``: ends with 1 when a model has got worse."""
+"""``lmms-medtasks gate``: ends with 1 when a model has got worse, with 3 when that can't be told."""
 
 from __future__ import annotations
 
 import os
+from enum import Enum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from lmms_medtasks.cli.include_path import IncludePath
+
+_STATUS = {"passed": 0, "failed": 1, "undecided": 3}
+"""2 is a user's mistake, as everywhere: nothing to read, a damaged baseline, bad rules."""
+
+
+class CannotTell(str, Enum):
+    """What a gate does with measures of which it can't tell."""
+
+    fail = "fail"
+    warn = "warn"
+    passes = "pass"
 
 
 def register(app: typer.Typer) -> None:
@@ -20,14 +32,22 @@ def gate(
     baseline: Annotated[Path, typer.Option("--baseline", help="Folder with runs or packs to hold against, or a file.")],
     candidate: Annotated[Path, typer.Option("--candidate", help="Folder with the new runs or packs, or a file.")],
     rules: Annotated[Path | None, typer.Option("--rules", help="YAML with rules, before the built-in ones.")] = None,
+    margin: Annotated[
+        float | None, typer.Option(help="Drop that is no matter, a share of the measure's range. Default: 0.02.")
+    ] = None,
+    cannot_tell: Annotated[
+        CannotTell | None,
+        typer.Option(help="Where neither is shown: fail (status 3, the default), warn, pass (both status 0)."),
+    ] = None,
     task: Annotated[list[str] | None, typer.Option("--task", help="Only this task; may be given again.")] = None,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="Write the Markdown summary here too.")] = None,
-    resamples: Annotated[int, typer.Option(min=0, help="Bootstrap resamples; 0 for no intervals.")] = 1000,
     include_path: IncludePath = None,
 ) -> None:
-    """Fail when the candidate is significantly worse than the baseline, or its runs are not sound.
+    """Tell whether the candidate is worse than the baseline by more than a margin, or its runs are not sound.
 
-    Prints a Markdown summary. Exits with 0 if nothing fails, 1 if something does, 2 if the question can't be answered.
+    Prints a Markdown summary. Exits with 0 if every measure is shown to be not worse, 1 if one is shown to be worse or
+    a run is not sound, 3 if neither can be told, 2 if there is nothing to tell (unreadable, bad rules). --margin and
+    --cannot-tell are for measures of which --rules says nothing.
     """
     from lmms_medtasks.board.comparison import compared_entries, gate_rules, gate_summary
     from lmms_medtasks.board.comparison.gate import gate as decided
@@ -35,16 +55,16 @@ def gate(
     from lmms_medtasks.writing import write_text
 
     registry.give(include_path or ())
-    chosen = gate_rules.read(rules)
+    chosen = gate_rules.read(rules, margin=margin, on_cannot_tell=cannot_tell.value if cannot_tell else None)
     cores = os.cpu_count() or 1
     one, other = (
         compared_entries.read(path, tasks=task or (), rules=chosen.board, processes=cores)
         for path in (baseline, candidate)
     )
-    found = decided(one, other, chosen, resamples=resamples)
+    found = decided(one, other, chosen)
     text = gate_summary.markdown(found)
     if output is not None:
         write_text(output, text)
     typer.echo(text, nl=False)
-    if found.failed:
-        raise typer.Exit(1)
+    if status := _STATUS[found.decision]:
+        raise typer.Exit(status)

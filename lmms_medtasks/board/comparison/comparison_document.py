@@ -17,11 +17,14 @@ _TEXT = 300
 _NOTES = (
     "Difference: B less A over the same questions, with a 95 % interval over {clusters}, here and below. "
     "Wins: questions on which B is better.",
-    "p: permutation test over images (Fisher-Pitman: each image's difference with either sign), two-sided; with one "
-    "question an image and scores of 0 and 1 it is McNemar's exact test. p (Holm): corrected over all rows of all "
-    "tables. 0.0000 is less than 0.00005.",
-    "p (questions): McNemar's exact test for scores of 0 and 1, else Wilcoxon's signed-rank test; both take questions "
-    "as independent, which those on one image are not.",
+    "p: two-sided, of the hypothesis that both are equally able, so that each image's difference is as likely to have "
+    "the other sign (Fisher-Pitman's permutation test, exact up to 2,000 images that differ; with one question an "
+    "image and scores of 0 and 1 it is McNemar's exact test). Independent are images, not questions. p (Holm): "
+    "corrected over all rows of all tables: that any row of two equally able models is at or below 0.05 has a chance "
+    "of at most 5 %. 0.0000 is less than 0.00005.",
+    "p (questions): McNemar's exact test for scores of 0 and 1, else Wilcoxon's signed-rank test, exact up to 2,000 "
+    "questions that differ; not corrected. It takes questions as independent, which those on one image are not, and is "
+    "then too small. None where no question differs.",
     "Cohen's h: 0.2 is small, 0.5 medium, 0.8 large. Odds: of B right and A wrong against the reverse, half a question "
     "added to both. Rank-biserial: from -1 to 1, for graded scores.",
 )

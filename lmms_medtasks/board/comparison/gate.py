@@ -1,4 +1,12 @@
-"""Has the candidate got worse than its baseline: the decision, a verdict a measure."""
+"""Has the candidate got worse than its baseline: the decision, a verdict a measure.
+
+Two one-sided tests a measure (:mod:`lmms_medtasks.statistics.non_inferiority`), whose unit is the image. *Worse*: "the
+drop is at most the margin" is rejected, corrected over all measures of the gate, so that a gate of which no measure has
+dropped by more than its margin fails in at most ``alpha`` of cases. *Not worse*: "the drop is at least the margin" is
+rejected. That needs no correction: a gate passes only where every measure is shown to be not worse, so it passes in at
+most ``alpha`` of cases where any has dropped by its margin or more (an intersection-union test, Berger 1982). Neither:
+it can't be told.
+"""
 
 from __future__ import annotations
 
@@ -9,57 +17,72 @@ from typing import Literal
 from lmms_medtasks.board.comparison import compared_entries
 from lmms_medtasks.board.comparison.compared_entries import Side
 from lmms_medtasks.board.comparison.gate_rules import Action, GateRules, Rule
-from lmms_medtasks.board.comparison.paired import DIFFERENCE, Pairs, drop_p, pairs
+from lmms_medtasks.board.comparison.paired import DIFFERENCE, Pairs, pairs
 from lmms_medtasks.board.entries import Entry, Problem
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.report.cells import negated
-from lmms_medtasks.statistics.bootstrap import RESAMPLES
 from lmms_medtasks.statistics.intervals import Interval
+from lmms_medtasks.statistics.non_inferiority import MarginTest, largest_drop, margin_test
 from lmms_medtasks.statistics.significance import Correction, adjust
 from lmms_medtasks.suites.suite import Measure
 
-Outcome = Literal["regressed", "held", "improved", "too few questions", "missing", "not comparable"]
+Outcome = Literal["worse", "not worse", "can't tell", "missing", "not comparable"]
+Effect = Literal["fail", "undecided", "warn", "ignore"]
+"""What a verdict does to the gate."""
+EFFECTS: tuple[Effect, ...] = ("fail", "undecided", "warn", "ignore")
+"""The gravest first."""
+Decision = Literal["failed", "undecided", "passed"]
+_CANNOT_TELL: dict[str, Effect] = {"fail": "undecided", "warn": "warn", "pass": "ignore"}
+_DAMAGED = ("unreadable", "no_samples", "broken_log", "no_result", "not_adding_up", "bad_pack")
+"""Problems of a baseline with which it is not what was run: nothing can be held against it."""
 
 
 @dataclass(frozen=True)
 class Verdict:
     """What came of a measure of a task.
 
-    ``drop``: baseline less candidate over the same questions, positive where the candidate is worse, whatever the
-    measure's direction; ``interval`` its 95 % interval over images. ``p``: one-sided, ``adjusted`` corrected.
-    ``action``: what it does to the gate; ``detail``: why, where it is not a matter of the numbers.
+    ``test``: its drop (baseline less candidate over the same questions, positive where the candidate is worse, whatever
+    the measure's direction) against the margin, in the measure's unit; None without a question that both have a score
+    for. ``most``: the one-sided upper limit of the drop at the rule's level: the margin that would just be "not worse".
+    ``interval``: the drop's 95 % interval. ``adjusted``: the p value of "at most the margin" after the correction;
+    None where it was not tested. ``effect``: what it does to the gate; ``detail``: why, where it is not a
+    matter of the numbers.
     """
 
     task: str
     measure: str
     model: str
     """The candidate's; the baseline's where the candidate has no such result."""
-    scale: Measure | None
+    scale: Measure
     rule: Rule
     outcome: Outcome
-    action: Action
+    effect: Effect
     baseline: float | None = None
     candidate: float | None = None
-    n: int = 0
-    drop: float | None = None
+    test: MarginTest | None = None
+    most: float | None = None
     interval: Interval | None = None
-    p: float | None = None
     adjusted: float | None = None
     detail: str = ""
 
-    def oriented(self, drop: float) -> float:
-        """A drop as a change of the measure, candidate less baseline."""
-        return drop if self.scale is not None and not self.scale.higher_is_better else 0.0 - drop
+    @property
+    def margin(self) -> float:
+        """The margin in the measure's own unit."""
+        return self.rule.margin * (self.scale.high - self.scale.low)
 
     @property
-    def candidate_less(self) -> float | None:
-        """Candidate less baseline."""
-        return None if self.drop is None else self.oriented(self.drop)
+    def counted(self) -> bool:
+        """Whether there are enough images for its tests to count."""
+        return self.test is not None and self.test.clusters >= self.rule.min_images
+
+    def oriented(self, drop: float) -> float:
+        """A drop as a change of the measure, candidate less baseline."""
+        return 0.0 - drop if self.scale.higher_is_better else drop
 
 
 @dataclass(frozen=True)
 class Gate:
-    """The decision: it fails if any verdict or problem does."""
+    """All verdicts, what is wrong with the candidate's runs, and the correction of the tests of "worse"."""
 
     baseline: Side
     candidate: Side
@@ -69,42 +92,46 @@ class Gate:
     correction: Correction
 
     @property
-    def failed(self) -> bool:
-        """Whether the gate is shut."""
-        actions = [each.action for each in self.verdicts] + [action for action, _ in self.problems]
-        return "fail" in actions
+    def decision(self) -> Decision:
+        """failed: something is worse, or not sound. undecided: nothing is, but something can't be told."""
+        found = {*(each.effect for each in self.verdicts), *(action for action, _ in self.problems)}
+        return "failed" if "fail" in found else "undecided" if "undecided" in found else "passed"
 
 
-def decide(drops: Sequence[tuple[float | None, float | None]], rules: Sequence[Rule], correction: Correction) -> list[
-    tuple[bool, float | None]
-]:  # fmt: skip
-    """For each (drop, one-sided p): whether it is a regression by its rule, and the corrected p.
-
-    A regression is significantly above zero after the correction over all of them, and larger as estimated than the
-    rule's ``max_drop``, against which nothing is tested.
-    """
-    tested = [row for row, (_, p) in enumerate(drops) if p is not None]
-    adjusted = dict(zip(tested, adjust([drops[row][1] or 0.0 for row in tested], correction), strict=True))
-    found = []
-    for row, ((drop, _), rule) in enumerate(zip(drops, rules, strict=True)):
-        p = adjusted.get(row)
-        found.append((p is not None and drop is not None and p < rule.alpha and drop > rule.max_drop, p))
+def outcomes(
+    tests: Sequence[MarginTest], alphas: Sequence[float], correction: Correction
+) -> list[tuple[Outcome, float]]:
+    """For each test the outcome at its level, and the p value of "worse" corrected over all of them."""
+    adjusted = adjust([each.worse_p for each in tests], correction)
+    found: list[tuple[Outcome, float]] = []
+    for test, worse, alpha in zip(tests, adjusted, alphas, strict=True):
+        if worse <= alpha:
+            found.append(("worse", worse))
+        else:
+            found.append(("not worse" if test.not_worse_p <= alpha else "can't tell", worse))
     return found
 
 
-def gate(baseline: Side, candidate: Side, rules: GateRules, *, resamples: int = RESAMPLES) -> Gate:
-    """Compare every entry of the baseline with the candidate's on the same task.
+def gate(baseline: Side, candidate: Side, rules: GateRules) -> Gate:
+    """Test every measure of the baseline's entries on the candidate's of the same task.
 
     Where each side has one model it is the candidate's against the baseline's, whatever they are called; where there
-    are several, those of the same name. Raises UserError when there is nothing at all to compare.
+    are several, those of the same name. Raises UserError when the baseline is damaged or ambiguous.
     """
+    damaged = [each for each in baseline.board.refused if each.code in _DAMAGED]
+    if damaged:
+        said = " ".join(each.reason if each.reason.endswith(".") else f"{each.reason}." for each in damaged[:3])
+        raise UserError(
+            f"The baseline {baseline.path} is damaged, so nothing can be held against it. {said} Run it anew, take the "
+            "broken files away, or name other tasks with --task."
+        )
     verdicts: list[Verdict] = []
     warnings: list[str] = []
     for first in baseline.board.entries:
         second = _match(first, baseline, candidate)
         for name in first.main_metrics:
             rule = rules.of(first.task, name)
-            verdicts.append(_verdict(first, second, name, rule, resamples, warnings))
+            verdicts.append(_verdict(first, second, name, rule, warnings))
     verdicts = _decided(verdicts, rules.correction)
     new = [
         task
@@ -113,7 +140,7 @@ def gate(baseline: Side, candidate: Side, rules: GateRules, *, resamples: int = 
     ]
     if new:
         warnings.append(f"Not in the baseline, so not compared: {', '.join(new)}.")
-    warnings += _excused(verdicts)
+    warnings += _allowed(verdicts)
     known = {(each.code, each.task) for each in baseline.board.problems}
     problems = tuple(
         (rules.action(each.code, (each.code, each.task) in known), each) for each in candidate.board.problems
@@ -138,63 +165,75 @@ def _match(entry: Entry, baseline: Side, candidate: Side) -> Entry | None:
     return None
 
 
-def _verdict(first: Entry, second: Entry | None, name: str, rule: Rule, resamples: int, warnings: list[str]) -> Verdict:
-    base = Verdict(first.task, name, (second or first).model.name, first.scale(name), rule, "held", "ignore")
+def _verdict(first: Entry, second: Entry | None, name: str, rule: Rule, warnings: list[str]) -> Verdict:
+    base = Verdict(first.task, name, (second or first).model.name, first.scale(name), rule, "can't tell", "ignore")
     if second is None or name not in second.metrics:
-        return replace(base, outcome="missing", action=rule.on_missing, detail="The candidate has no such result.")
+        return replace(base, outcome="missing", effect=rule.on_missing, detail="The candidate has no such result.")
     reasons = list(compared_entries.differing(first, second))
     if reasons:
         said = f"{'; '.join(reasons).capitalize()}."
-        return replace(base, outcome="not comparable", action=rule.on_incomparable, detail=said)
+        return replace(base, outcome="not comparable", effect=rule.on_incomparable, detail=said)
     changed = list(compared_entries.changed(first, second))
     if changed:
         warnings.append(f"{first.task}: also differs: {'; '.join(changed)}.")
-    return _measured(base, pairs(first, second, name), rule, resamples)
-
-
-def _measured(base: Verdict, found: Pairs, rule: Rule, resamples: int) -> Verdict:
-    more = base.scale is None or base.scale.higher_is_better
-    if not len(found):
-        return replace(base, outcome="too few questions", action=rule.on_few, detail="No question has a score in both.")
-    estimated = DIFFERENCE.of(found.table(), resamples > 0)
-    change = estimated["change"]
-    loss = negated(change) if more else change
-    unasked = f"{found.only_first:,} questions of the baseline are missing." if found.only_first else ""
-    verdict = replace(
-        base,
-        baseline=estimated["first"].estimate,
-        candidate=estimated["second"].estimate,
-        n=len(found),
-        drop=loss.estimate if loss else None,
-        interval=loss,
-        p=drop_p(found, higher_is_better=more),
-        action=rule.on_unasked if unasked else "ignore",
-        detail=unasked,
-    )
-    if len(found) < rule.min_questions:
-        said = f"{len(found):,} questions with a score in both, {rule.min_questions:,} wanted. {unasked}".rstrip()
-        return replace(verdict, outcome="too few questions", action=rule.on_few, p=None, detail=said)
+    verdict = _measured(base, pairs(first, second, name))
+    digests = [set(each.source.sha256.values()) for each in (first, second)]
+    if digests[0] and digests[0] == digests[1]:
+        return replace(verdict, outcome="not worse", detail="The same run on both sides.")
     return verdict
 
 
+def _measured(base: Verdict, found: Pairs) -> Verdict:
+    """The numbers; the outcome is still open."""
+    unasked = f"{found.only_first:,} questions of the baseline are missing." if found.only_first else ""
+    if not len(found):
+        return replace(base, detail=f"No question has a score in both. {unasked}".rstrip())
+    estimated = DIFFERENCE.of(found.table())
+    sums, counts = found.by_image()
+    more, width = base.scale.higher_is_better, base.scale.high - base.scale.low
+    sums = -sums if more else sums
+    return replace(
+        base,
+        baseline=estimated["first"].estimate,
+        candidate=estimated["second"].estimate,
+        interval=negated(estimated["change"]) if more else estimated["change"],
+        test=margin_test(sums, counts, base.margin, width),
+        most=largest_drop(sums, counts, width, base.rule.alpha),
+        effect=base.rule.on_unasked if unasked else "ignore",
+        detail=unasked,
+    )
+
+
 def _decided(verdicts: Sequence[Verdict], correction: Correction) -> list[Verdict]:
-    decisions = decide([(each.drop, each.p) for each in verdicts], [each.rule for each in verdicts], correction)
+    """The verdicts with their outcomes, each test corrected for the others."""
+    tested = [each for each in verdicts if each.counted and each.outcome == "can't tell"]
+    decided = outcomes([each.test for each in tested if each.test], [each.rule.alpha for each in tested], correction)
+    by_test = {id(each): outcome for each, outcome in zip(tested, decided, strict=True)}
     found = []
-    for each, (regressed, adjusted) in zip(verdicts, decisions, strict=True):
-        if each.outcome != "held":
-            found.append(each)
-        elif regressed:
-            found.append(replace(each, outcome="regressed", action="fail", adjusted=adjusted))
-        else:
-            up = each.interval is not None and each.interval.high is not None and each.interval.high < 0
-            found.append(replace(each, outcome="improved" if up else "held", adjusted=adjusted))
+    for each in verdicts:
+        outcome, adjusted = by_test.get(id(each), (each.outcome, None))
+        effects: list[Effect] = [each.effect]
+        effects += ["fail"] if outcome == "worse" else []
+        effects += [_CANNOT_TELL[each.rule.on_cannot_tell]] if outcome == "can't tell" else []
+        why = _too_little(each) if outcome == "can't tell" else ""
+        effect = min(effects, key=EFFECTS.index)
+        detail = " ".join(text for text in (why, each.detail) if text)
+        found.append(replace(each, outcome=outcome, effect=effect, adjusted=adjusted, detail=detail))
     return found
 
 
-def _excused(verdicts: Sequence[Verdict]) -> list[str]:
-    """Significant drops that a rule allows: not silent."""
+def _too_little(each: Verdict) -> str:
+    """Why it can't be told, where that is a matter of too few images."""
+    if each.test is None or each.counted:
+        return ""
+    images = "1 image" if each.test.clusters == 1 else f"{each.test.clusters:,} images"
+    return f"{images} with a score in both, {each.rule.min_images:,} wanted."
+
+
+def _allowed(verdicts: Sequence[Verdict]) -> list[str]:
+    """Drops whose interval is above zero and that are less than the margin: not silent."""
     return [
-        f"{each.task}, {each.measure}: a significant drop, within the {each.rule.max_drop:g} that the rules allow."
+        f"{each.task}, {each.measure}: a drop whose interval is above zero, and that is less than the margin."
         for each in verdicts
-        if each.outcome == "held" and each.adjusted is not None and each.adjusted < each.rule.alpha
+        if each.outcome == "not worse" and each.interval and each.interval.low is not None and each.interval.low > 0
     ]

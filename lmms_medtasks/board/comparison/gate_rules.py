@@ -14,21 +14,25 @@ import yaml
 from lmms_medtasks import folders
 from lmms_medtasks.board import rules as board_rules
 from lmms_medtasks.errors import UserError, unknown
+from lmms_medtasks.statistics.non_inferiority import check_margin
 from lmms_medtasks.statistics.significance import Correction
 
 Action = Literal["fail", "warn", "ignore"]
+CannotTell = Literal["fail", "warn", "pass"]
+"""What a measure of which it can't be told does: the gate ends undecided, or passes with a warning, or passes."""
 _ACTIONS = ("fail", "warn", "ignore")
+_CANNOT_TELL = ("fail", "warn", "pass")
 _SECTIONS = ("correction", "rules", "old_problems", "problems", "thresholds")
 
 
 @dataclass(frozen=True)
 class Rule:
-    """When a measure of a task fails."""
+    """When a measure of a task fails; ``margin`` is a share of the measure's range."""
 
-    max_drop: float
+    margin: float
     alpha: float
-    min_questions: int
-    on_few: Action
+    min_images: int
+    on_cannot_tell: CannotTell
     on_missing: Action
     on_unasked: Action
     on_incomparable: Action
@@ -58,15 +62,22 @@ class GateRules:
         return self.old_problems if old and found == "fail" else found
 
 
-def read(path: Path | None = None) -> GateRules:
-    """The built-in rules, those of ``path`` before them. Raises UserError for what the rules don't know."""
+def read(
+    path: Path | None = None, *, margin: float | None = None, on_cannot_tell: CannotTell | None = None
+) -> GateRules:
+    """The built-in rules, those of ``path`` before them. Raises UserError for what the rules don't know.
+
+    ``margin``, ``on_cannot_tell``: of the command line, for every measure of which ``path`` says nothing.
+    """
     built_in = yaml.safe_load(importlib.resources.files(__package__).joinpath("gate_rules.yml").read_text("utf-8"))
     own = _own(path) if path else {}
     where = str(path)
+    given: dict[str, Any] = {} if margin is None else {"margin": check_margin(margin, "--margin")}
+    given |= {} if on_cannot_tell is None else {"on_cannot_tell": on_cannot_tell}
     thresholds = {"thresholds": own.get("thresholds") or {}}
     return GateRules(
         correction=own.get("correction", built_in["correction"]),
-        rules=tuple(_rule(each, where) for each in [*(own.get("rules") or []), *built_in["rules"]]),
+        rules=tuple(_rule(each, where) for each in [*(own.get("rules") or []), given, *built_in["rules"]]),
         problems={**built_in["problems"], **_problems(own.get("problems") or {}, where)},
         old_problems=own.get("old_problems", built_in["old_problems"]),
         board=board_rules.with_own(thresholds, where),
@@ -90,16 +101,21 @@ def _own(path: Path) -> dict[str, Any]:
 
 def _rule(each: Any, where: str) -> tuple[str, str, dict[str, Any]]:
     if not isinstance(each, dict):
-        raise UserError(f"{where}: a rule is {each!r}, wanted a mapping such as {{tasks: 'my_task*', max_drop: 0.02}}.")
+        raise UserError(f"{where}: a rule is {each!r}, wanted a mapping such as {{tasks: 'my_task*', margin: 0.02}}.")
     settings = {name: value for name, value in each.items() if name not in ("tasks", "measures")}
     allowed = [field.name for field in fields(Rule)]
     for name, value in settings.items():
         if name not in allowed:
             raise unknown("setting", name, [*allowed, "tasks", "measures"], f"a rule in {where}")
-        if name.startswith("on_"):
+        if name == "margin":
+            check_margin(value, where)
+        elif name == "on_cannot_tell":
+            if value not in _CANNOT_TELL:
+                raise unknown("action", value, _CANNOT_TELL, f"{name} in {where}")
+        elif name.startswith("on_"):
             _check_action(value, f"{name} in {where}")
         elif not _is_number(name, value):
-            raise UserError(f"{where}: {name} is {value!r}; wanted max_drop >= 0, 0 < alpha < 1, min_questions >= 1.")
+            raise UserError(f"{where}: {name} is {value!r}; wanted 0 < alpha < 1, a whole number min_images >= 1.")
     return str(each.get("tasks", "*")), str(each.get("measures", "*")), settings
 
 
@@ -108,7 +124,7 @@ def _is_number(name: str, value: Any) -> bool:
         return False
     if name == "alpha":
         return 0 < value < 1
-    return value >= 0 if name == "max_drop" else isinstance(value, int) and value >= 1
+    return isinstance(value, int) and value >= 1
 
 
 def _problems(own: Mapping[str, Any], where: str) -> dict[str, Action]:

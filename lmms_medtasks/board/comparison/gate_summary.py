@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lmms_medtasks.board.comparison.gate import Gate, Verdict
+from lmms_medtasks.board.comparison.gate import EFFECTS, Gate, Verdict
 from lmms_medtasks.board.entries import drawn_clusters
 from lmms_medtasks.report.document import EMPTY
 from lmms_medtasks.report.markdown import escaped
 from lmms_medtasks.samples.runs import printable
 
-_ORDER = {"fail": 0, "warn": 1, "ignore": 2}
-_WORD = {"fail": "**FAIL**", "warn": "warning", "ignore": "pass"}
-_HEAD = ("", "task", "measure", "model", "questions", "baseline", "candidate", "change [95 %]", "p", "allowed drop", "")
+_WORD = {"fail": "**FAIL**", "undecided": "**can't tell**", "warn": "warning", "ignore": "pass"}
+_HEAD = (
+    "", "task", "measure", "model", "images", "questions", "baseline", "candidate", "change [95 %]", "drop at most",
+    "margin", "p (worse)", "p (worse), corrected", "p (not worse)", "",
+)  # fmt: skip
 
 
 def markdown(gate: Gate) -> str:
@@ -21,16 +23,12 @@ def markdown(gate: Gate) -> str:
 
 
 def _lines(gate: Gate) -> Iterator[str]:
-    failing = sum(each.action == "fail" for each in gate.verdicts) + sum(
-        action == "fail" for action, _ in gate.problems
-    )
-    reasons = "1 reason" if failing == 1 else f"{failing} reasons"
-    yield f"## Gate: {f'failed ({reasons})' if gate.failed else 'passed'}"
+    yield f"## Gate: {_decision(gate)}"
     yield ""
     yield f"Candidate {_text(gate.candidate.name)} against baseline {_text(gate.baseline.name)}."
     if gate.verdicts:
-        yield from ("", f"| {' | '.join(_HEAD)} |", f"|{'---|' * 4}{'---:|' * 6}---|")
-        for each in sorted(gate.verdicts, key=lambda each: _ORDER[each.action]):
+        yield from ("", f"| {' | '.join(_HEAD)} |", f"|{'---|' * 4}{'---:|' * 10}---|")
+        for each in sorted(gate.verdicts, key=lambda each: EFFECTS.index(each.effect)):
             yield _row(each)
     for title, action in (("Problems of the candidate", "fail"), ("Warnings", "warn")):
         found = {f"- {_text(problem.task or problem.source)}: {_text(problem.reason)}": None
@@ -41,37 +39,60 @@ def _lines(gate: Gate) -> Iterator[str]:
     yield ""
     yield _NOTE.format(
         clusters=drawn_clusters(gate.baseline.board.entries),
-        correction="corrected over all rows (Holm)" if gate.correction == "holm" else "not corrected",
+        correction="corrected over all rows that were tested (Holm)" if gate.correction == "holm" else "not corrected",
+        alphas=" or ".join(dict.fromkeys(f"{each.rule.alpha:g}" for each in gate.verdicts)) or "alpha",
     )
 
 
+def _decision(gate: Gate) -> str:
+    failing = sum(each.effect == "fail" for each in gate.verdicts) + sum(
+        action == "fail" for action, _ in gate.problems
+    )
+    untold = sum(each.outcome == "can't tell" for each in gate.verdicts)
+    measures = "1 measure" if untold == 1 else f"{untold} measures"
+    if gate.decision == "failed":
+        return f"failed ({'1 reason' if failing == 1 else f'{failing} reasons'})"
+    if gate.decision == "undecided":
+        return f"can't tell ({measures})"
+    return f"passed (can't tell of {measures})" if untold else "passed"
+
+
 _NOTE = (
-    "Change: candidate less baseline over the same questions, with a 95 % interval over {clusters}. "
-    "p: one-sided permutation test over images of no drop, {correction}. A measure fails when its drop is "
-    "significantly above zero and, as estimated, larger than its rule allows."
+    "Change: candidate less baseline over the same questions, with a 95 % interval over {clusters}. Drop at most: "
+    "one-sided limit, at the level of the tests. Both tests take images as independent, not questions. p (worse): of "
+    "the hypothesis that the drop is at most the margin, by flipping the signs of images (exact up to 2,000), "
+    "{correction}; at {alphas} or below the measure is worse. p (not worse): of the hypothesis that the drop is at "
+    "least the margin; at {alphas} or below the measure is not worse; not corrected, since the gate passes only where "
+    "every measure is not worse. Where neither is rejected it can't be told: more images, or a wider margin, would "
+    "decide."
 )
 
 
 def _row(each: Verdict) -> str:
-    interval = each.interval
+    interval, test = each.interval, each.test
     change = EMPTY
-    if each.drop is not None and each.scale is not None:
-        change = _number(each, each.candidate_less, signed=True)
+    if test is not None:
+        change = _number(each, each.oriented(test.drop), signed=True)
         if interval is not None and interval.low is not None and interval.high is not None:
             ends = sorted([each.oriented(interval.low), each.oriented(interval.high)])
             change += f" [{', '.join(_number(each, end, signed=True) for end in ends)}]"
-    p = EMPTY if each.adjusted is None else "<0.0001" if each.adjusted < 1e-4 else f"{each.adjusted:.4f}"
     said = f"{each.outcome}. {each.detail}" if each.detail else each.outcome
     cells = (
-        _WORD[each.action], _text(each.task), _text(each.measure), _text(each.model), f"{each.n:,}",
-        _number(each, each.baseline), _number(each, each.candidate), change, p, _number(each, each.rule.max_drop),
-        _text(said),
+        _WORD[each.effect], _text(each.task), _text(each.measure), _text(each.model),
+        f"{test.clusters:,}" if test else "0", f"{test.n:,}" if test else "0",
+        _number(each, each.baseline), _number(each, each.candidate), change, _number(each, each.most),
+        _number(each, each.margin), _p(test.worse_p if test else None), _p(each.adjusted),
+        _p(test.not_worse_p if test else None), _text(said),
     )  # fmt: skip
     return f"| {' | '.join(cells)} |"
 
 
+def _p(value: float | None) -> str:
+    return EMPTY if value is None else "<0.0001" if value < 1e-4 else f"{value:.4f}"
+
+
 def _number(each: Verdict, value: float | None, *, signed: bool = False) -> str:
-    if value is None or each.scale is None:
+    if value is None:
         return EMPTY
     shown = each.scale.factor * value
     text = f"{shown:{'+' if signed else ''},.{each.scale.digits}f}"

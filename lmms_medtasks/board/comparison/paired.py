@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lmms_medtasks.board.comparison.permutation import Alternative, sign_flip
 from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.statistics.intervals import Interval
 from lmms_medtasks.statistics.paired_tests import paired_tests
+from lmms_medtasks.statistics.sign_flip import sign_flip
 from lmms_medtasks.suites.estimates import Contrast
 
 _SAME = 1e-9
@@ -55,10 +55,10 @@ class Pairs:
         """Whether all scores are 0 or 1."""
         return bool(np.isin(self.first, (0.0, 1.0)).all() and np.isin(self.second, (0.0, 1.0)).all())
 
-    def by_image(self) -> np.ndarray:
-        """(images,) floats: the summed differences of each image."""
+    def by_image(self) -> tuple[np.ndarray, np.ndarray]:
+        """(images,) floats, the summed differences of each image, and (images,) integers, its questions."""
         _, codes = np.unique(self.clusters.astype(str), return_inverse=True)
-        return np.bincount(codes, weights=self.differences)
+        return np.bincount(codes, weights=self.differences), np.bincount(codes)
 
     def table(self) -> Samples:
         """A row a question and side ("first", "second"), with the measure ``score``."""
@@ -103,14 +103,14 @@ class Difference:
         first, second: the means over the same questions; None without any. mean: second less first, with its
             interval over images.
         wins, ties, losses: questions on which the second is better, as good, worse.
-        p: of the permutation test over images, two-sided (:mod:`lmms_medtasks.board.comparison.permutation`).
+        p: of the permutation test over images, two-sided (:mod:`lmms_medtasks.statistics.sign_flip`).
         test, question_p: "McNemar" (exact) for scores of 0 and 1, else "Wilcoxon": takes questions as independent.
             sign_p: the sign test's; McNemar's exact test is the same.
         cohens_h: 2 asin sqrt(second) - 2 asin sqrt(first) (Cohen 1988; 0.2 is small, 0.5 medium, 0.8 large), for scores
             of 0 and 1. odds: the matched pairs' odds ratio, wins to losses, (wins + 1/2) / (losses + 1/2).
         rank_biserial: the matched pairs' rank-biserial correlation, from -1 to 1, for other scores.
 
-    What has no value is None, as p and effects are where no question differs.
+    What has no value is None; where no question differs ``p`` is 1, and ``question_p`` and effects are None.
     """
 
     pairs: Pairs
@@ -153,7 +153,7 @@ def difference(
         wins=wins,
         ties=len(found) - wins - losses,
         losses=losses,
-        p=sign_flip(found.by_image()),
+        p=sign_flip(found.by_image()[0]),
         test="McNemar" if binary else "Wilcoxon",
         question_p=tested.sign_p if binary else tested.wilcoxon_p,
         sign_p=tested.sign_p,
@@ -161,12 +161,6 @@ def difference(
         odds=(wins + 0.5) / (losses + 0.5) if binary and wins + losses else None,
         rank_biserial=None if binary else tested.effect,
     )
-
-
-def drop_p(found: Pairs, *, higher_is_better: bool = True) -> float | None:
-    """One-sided p value of "the second is no worse", by the permutation test over images; None where none differs."""
-    alternative: Alternative = "less" if higher_is_better else "greater"
-    return sign_flip(found.by_image(), alternative)
 
 
 def cohens_h(first: float, second: float) -> float:

@@ -15,6 +15,7 @@ from lmms_medtasks.board.site.rows import published
 from lmms_medtasks.report.cells import NONE, count, label, percent_of, scaled, share
 from lmms_medtasks.report.document import Cell, Column, Row, Table
 from lmms_medtasks.statistics.intervals import Interval
+from lmms_medtasks.statistics.rank_intervals import LEAST_CLUSTERS
 from lmms_medtasks.suites.suite import Measure
 
 _FEWER = "‡"
@@ -79,9 +80,21 @@ def ranking(task: str, standings: Standings, links: Links) -> Table | None:
     for name in measures:
         columns += [column(name, entries[0].scale(name)), Column(f"rank, {name}")]
     columns += [*_COUNTS, label("notes")]
-    notes = (_intervals(entries), SHORT)
+    notes = (_intervals(entries), *_without_ranks(task, measures, standings), SHORT)
     said = (_PUBLISHED.format(paper=below[0].paper),) if below else ()
     return Table(f"{task}-ranking", f"{task}: ranking", tuple(columns), tuple(rows), notes, said, _MARKS)
+
+
+def _without_ranks(task: str, measures: Sequence[str], standings: Standings) -> list[str]:
+    """Why a measure's column of ranks is empty."""
+    reasons = []
+    for name in measures:
+        found = next(iter(standings.of(task, name).values()), None)
+        if found is not None and found.rank is None:
+            images = "1 image" if found.images == 1 else f"{found.images} images"
+            said = f"only {images} with a score of every model; ranks are given from {LEAST_CLUSTERS} on"
+            reasons.append(f"No ranks by {name}: {said}.")
+    return reasons
 
 
 def apart(task: str, standings: Standings, links: Links) -> Table | None:

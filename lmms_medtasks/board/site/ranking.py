@@ -9,24 +9,29 @@ from functools import reduce
 import numpy as np
 
 from lmms_medtasks.board.entries import Entry
-from lmms_medtasks.statistics.bootstrap import RESAMPLES, Distribution, Statistic, mean
+from lmms_medtasks.statistics.bootstrap import RESAMPLES
 from lmms_medtasks.statistics.intervals import Interval
-from lmms_medtasks.suites.estimates import Custom, Draw, measured
+from lmms_medtasks.statistics.rank_intervals import LEAST_CLUSTERS, rank_intervals
 
 _TIED = 1e-12
 SHORT = (
     "Rank intervals: from the models that are better beyond chance to those that are not worse beyond chance; those of "
-    "a column hold together in 95 % of samples. More at the foot of the page."
+    f"a column hold together in 95 % of samples. With fewer than {LEAST_CLUSTERS} images there are no ranks. More at "
+    "the foot of the page."
 )
 """For below a table."""
 
 MEANING = (
     "Rank: 1 and the number of models with a better mean on the questions that all of them have a score for; tied "
     "models share it. The interval runs from 1 and the number of models that are better beyond chance to the number of "
-    "models that are not worse beyond chance. Differences are paired by question, and images are drawn with all their "
-    "questions; a pair counts as different where the largest studentised difference of all pairs would by chance stay "
-    "below its own in 95 % of samples, so that all the intervals of a column hold together (Mogstad, Romano, Shaikh "
-    "and Wilhelm, 2024). A wide interval says that the questions can't tell the models apart, not that they are alike."
+    "models that are not worse beyond chance. Of each ordered pair of models the hypothesis is that the first is no "
+    "better than the second. Differences are paired by question; what is taken as independent is the image with all "
+    "its questions. The test flips the sign of all differences of an image at once, and the largest studentised "
+    "difference of all pairs decides, step by step (max-T, step-down): the chance of telling any two equal models "
+    "apart is at most 5 % in a column, and all the intervals of a column hold together in 95 % of samples (Mogstad, "
+    f"Romano, Shaikh and Wilhelm, 2024). With fewer than {LEAST_CLUSTERS} images an order is mostly chance, and there "
+    "are no ranks. "
+    "A wide interval says that the questions can't tell the models apart, not that they are alike."
 )
 """For the foot of a page with ranks."""
 
@@ -37,9 +42,9 @@ class Standing:
 
     Attributes:
         mean: over all its questions with a score, in the measure's own unit, with the 95 % interval.
-        rank, low, high: on the questions common to all; None where there are none. ``low`` and ``high`` are None with
-            fewer than two clusters, one model, or without resamples.
-        common: number of these questions.
+        rank, low, high: on the questions common to all; None where these are of fewer than 10 images. ``low`` and
+            ``high`` are None with one model, or without resamples.
+        common: number of these questions. images: of these.
     """
 
     mean: Interval
@@ -47,6 +52,7 @@ class Standing:
     low: int | None
     high: int | None
     common: int
+    images: int
 
 
 def standings(
@@ -54,66 +60,45 @@ def standings(
 ) -> list[Standing]:
     """The standing of each of ``entries`` (all of one task, with this metric), in their order.
 
-    ``higher_is_better``: as the metric says, unless given.
+    ``higher_is_better``: as the metric says, unless given. ``resamples``: of the means' intervals; with 0 ranks have no
+    interval either.
 
     The same entries give the same standings whatever else is on the board, and whatever their order.
     """
+    if not entries:
+        return []
     means = [entry.interval(metric, resamples > 0) for entry in entries]
-    found = _common(entries, metric, resamples)
-    if higher_is_better is None and entries:
+    if higher_is_better is None:
         higher_is_better = entries[0].scale(metric).higher_is_better
-    if not found:
-        return [Standing(each, None, None, None, 0) for each in means]
-    estimates = np.array([each.estimate for each in found]) * (1 if higher_is_better else -1)
-    ahead = estimates[:, None] > estimates[None, :] + _TIED
-    better = _beyond_chance(found)
-    better = better if higher_is_better else better.T
-    counted = resamples > 0 and len(entries) > 1 and found[0].clusters > 1
+    sums, common = _by_image(entries, metric)
+    if len(sums) < LEAST_CLUSTERS:
+        return [Standing(each, None, None, None, common, len(sums)) for each in means]
+    sums = sums if higher_is_better else -sums
+    found = rank_intervals(sums) if resamples and len(entries) > 1 else None
+    totals = sums.sum(axis=0) / common
+    ahead = totals[:, None] > totals[None, :] + _TIED
     return [
         Standing(
             mean=means[row],
             rank=1 + int(ahead[:, row].sum()),
-            low=1 + int(better[:, row].sum()) if counted else None,
-            high=len(entries) - int(better[row].sum()) if counted else None,
-            common=found[0].n,
+            low=int(found.low[row]) if found else None,
+            high=int(found.high[row]) if found else None,
+            common=common,
+            images=len(sums),
         )
         for row in range(len(entries))
     ]
 
 
-def _common(entries: Sequence[Entry], metric: str, resamples: int) -> list[Distribution]:
-    """The means on the questions that all have a score for, on the same resamples; [] without such a question."""
+def _by_image(entries: Sequence[Entry], metric: str) -> tuple[np.ndarray, int]:
+    """(images, models) summed scores on the questions that all have a score for, and the number of these questions."""
     scored = [entry.scored(metric) for entry in entries]
     ids = [entry.questions.ids[rows.rows] for entry, rows in zip(entries, scored, strict=True)]
     common = reduce(
         lambda left, right: left if left is right or np.array_equal(left, right) else np.intersect1d(left, right), ids
     )
-    if not len(common):
-        return []
     rows = [each.take(np.searchsorted(own, common)) for each, own in zip(scored, ids, strict=True)]
-    measure = entries[0].scale(metric).name
-    groups = {str(number): measured(each, measure) for number, each in enumerate(rows)}
-    together = Draw(groups, {name: Statistic(mean, (name,)) for name in groups})
-    return list(Custom(function=lambda _: together).distributions(rows[0], resamples).values())
-
-
-def _beyond_chance(found: Sequence[Distribution]) -> np.ndarray:
-    """(models, models) booleans: the row's mean is higher than the column's, jointly at 5 % over all pairs."""
-    estimates = np.array([each.estimate for each in found])
-    values = np.stack([each.values for each in found], axis=1)
-    above = np.zeros((len(found),) * 2, dtype=bool)
-    first, second = np.triu_indices(len(found), k=1)
-    if not len(first) or not len(values):
-        return above
-    differences = estimates[first] - estimates[second]
-    drawn = values[:, first] - values[:, second]
-    spread = drawn.std(axis=0)
-    varied = spread > _TIED
-    studentised = np.abs(drawn - differences)[:, varied] / spread[varied]
-    critical = np.quantile(studentised.max(axis=1), 0.95) if varied.any() else 0.0
-    # Models that differ alike on every image: the bootstrap shows no variation, so a sign test over the images decides.
-    certain = 2.0 ** (1 - found[0].clusters) <= 0.05 / len(first)
-    told = np.where(varied, np.abs(differences) > critical * spread, (np.abs(differences) > _TIED) & certain)
-    above[first, second] = told & (differences > 0)
-    above[second, first] = told & (differences < 0)
-    return above
+    images, codes = np.unique(rows[0].column("cluster").astype(str), return_inverse=True)
+    name = f"{entries[0].scale(metric).name}.score"
+    sums = [np.bincount(codes, weights=each.column(name).astype(float), minlength=len(images)) for each in rows]
+    return np.stack(sums, axis=1), len(common)

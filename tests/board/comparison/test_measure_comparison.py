@@ -91,7 +91,7 @@ def test_what_rules_settle_is_compared_with_nothing_where_no_judge_judged(both, 
     (comparison,) = compared(folders).comparisons
     assert (len(comparison.found.pairs), comparison.found.second, comparison.found.p) == (0, None, None)
     found = gate(*map(compared_entries.read, folders), gate_rules.read(None))
-    assert [(verdict.candidate, verdict.drop) for verdict in found.verdicts] == [(None, None)]
+    assert [(verdict.candidate, verdict.test) for verdict in found.verdicts] == [(None, None)]
 
 
 def test_holm_corrects_over_all_tasks(tmp_path, runs):
@@ -208,3 +208,14 @@ def test_the_suffix_of_the_output_says_the_format(both, tmp_path):
     assert (tmp_path / "new" / "x.md").read_text().startswith("# Comparison")
     result = _invoke([*folders, "-o", str(tmp_path / "x.pdf")])
     assert isinstance(result.exception, UserError)
+
+
+def test_where_no_question_differs_p_is_1_and_said(both):
+    """All answers equal: there is a p value, and the table shows it."""
+    same = {f"q{row}": "AB"[row % 2] for row in range(8)}
+    found = compared(both(same, same))
+    (comparison,) = found.comparisons
+    assert (comparison.found.p, comparison.adjusted, comparison.found.question_p) == (1.0, 1.0, None)
+    (table,) = document(found).parts[0].sections[0].tables
+    columns = [column.name for column in table.columns]
+    assert [table.rows[0].cells[columns.index(name)].value for name in ("p", "p (Holm)")] == [1.0, 1.0]

@@ -5,6 +5,7 @@ import pyarrow as pa
 import pytest
 
 from lmms_medtasks.board.collect import collect
+from lmms_medtasks.board.site.board_tables import Links, Standings, ranking
 from lmms_medtasks.board.site.ranking import standings
 from lmms_medtasks.statistics.intervals import mean_interval
 
@@ -49,15 +50,25 @@ def test_what_is_beyond_chance_has_ranks_of_its_own_and_what_is_not_shares_them(
     assert [(each.rank, each.low, each.high) for each in ranked.values()] == [(1, 1, 2), (1, 1, 2), (3, 3, 3)]
 
 
-def test_a_difference_that_is_the_same_on_every_image_needs_enough_images(entries):
-    # 4 images: a sign test gives 2 * (1/2)^4 = 0.125 at best; 10 images: 0.002.
-    few = found(entries(images=4, a="A" * 40, b="B" * 40))
-    assert (few["a"].low, few["a"].high) == (1, 2)
+@pytest.mark.parametrize("images", [1, 4, 9])
+def test_with_fewer_than_ten_images_there_is_no_rank_and_the_table_says_why(tmp_path, entries, images):
+    few = found(entries(images=images, a="A" * 40, b="B" * 40))
+    assert {(each.rank, each.low, each.high) for each in few.values()} == {(None, None, None)}
+    assert {(each.common, each.images) for each in few.values()} == {(40, images)}
+    table = ranking(TASK, Standings(collect([tmp_path]), 100), Links(str, str))
+    assert any(note.startswith(f"No ranks by accuracy: only {images} image") for note in table.notes)
+    place = [column.name for column in table.columns].index("rank, accuracy")
+    assert [row.cells[place].value for row in table.rows if row.kind == "run"] == [None, None]
 
 
-def test_and_with_enough_it_counts(entries):
+def test_a_difference_that_is_the_same_on_every_of_ten_images_counts(entries):
     many = found(entries(images=10, a="A" * 40, b="B" * 40))
     assert (many["a"].low, many["a"].high, many["b"].low) == (1, 1, 2)
+
+
+def test_without_resamples_ranks_have_no_interval(entries):
+    bare = found(entries(a="A" * 40, b="B" * 40), resamples=0)
+    assert [(each.rank, each.low, each.high) for each in bare.values()] == [(1, None, None), (2, None, None)]
 
 
 def test_intervals_are_over_images(entries):

@@ -1,4 +1,4 @@
-"""The permutation test against enumeration, the binomial test and the normal distribution."""
+"""The sign-flip test against enumeration, the binomial test and the normal distribution."""
 
 import itertools
 
@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from lmms_medtasks.board.comparison import permutation
-from lmms_medtasks.board.comparison.permutation import sign_flip
+from lmms_medtasks.statistics import sign_flip as module
+from lmms_medtasks.statistics.sign_flip import sign_flip
 
 
 def enumerated(sums):
@@ -44,12 +44,22 @@ def test_with_one_question_an_image_it_is_mcnemars_exact_test(wins, losses):
 def test_many_images_take_the_normal_distribution(monkeypatch):
     sums = np.random.default_rng(0).integers(-3, 4, 2500).astype(float)
     approximate = sign_flip(sums)
-    monkeypatch.setattr(permutation, "EXACT_UP_TO", 10**6)
+    monkeypatch.setattr(module, "EXACT_UP_TO", 10**6)
     assert approximate == pytest.approx(sign_flip(sums), abs=0.01)
 
 
-def test_nothing_differs():
-    assert sign_flip(np.zeros(4)) is None
+@pytest.mark.parametrize("count", [13, 60])
+def test_differences_without_a_unit_are_exact_beyond_a_dozen_images(count):
+    """All of one sign: only the seen assignment reaches so far, 1 of 2**n; a normal distribution says another thing."""
+    sums = np.random.default_rng(1).uniform(0.1, 1, count)
+    assert sign_flip(sums, "greater") == pytest.approx(0.5**count, rel=1e-9)
+    mixed = sums * np.random.default_rng(2).choice([-1, 1], count)
+    flipped = np.random.default_rng(3).choice([-1.0, 1.0], (40_000, count)) @ sums
+    assert sign_flip(mixed, "greater") == pytest.approx((flipped >= mixed.sum()).mean(), abs=0.012)
+
+
+def test_where_nothing_differs_p_is_1_and_without_an_image_there_is_none():
+    assert sign_flip(np.zeros(4)) == sign_flip(np.zeros(4), "less") == 1.0
     assert sign_flip(np.empty(0)) is None
 
 
