@@ -156,7 +156,7 @@ def _measured(base: Verdict, found: Pairs, rule: Rule, resamples: int) -> Verdic
     more = base.scale is None or base.scale.higher_is_better
     if not len(found):
         return replace(base, outcome="too few questions", action=rule.on_few, detail="No question has a score in both.")
-    estimated = DIFFERENCE.of(found.table(), resamples > 0)
+    estimated = replace(DIFFERENCE, bounds=base.scale.range if base.scale else None).of(found.table(), resamples > 0)
     change = estimated["change"]
     loss = negated(change) if more else change
     unasked = f"{found.only_first:,} questions of the baseline are missing." if found.only_first else ""
