@@ -240,7 +240,8 @@ def _votes(rng: np.random.Generator, images: int, calibrated: bool) -> VoteTable
     answers = (rng.random((count, 1)) > np.cumsum(chances / chances.sum(1, keepdims=True), axis=1)).sum(1)
     answers = np.minimum(answers, 3) * calibrated
     names = tuple(map(str, range(count)))
-    return VoteTable(names, names, tuple(map(str, image)), counts, np.full(count, 4), answers, np.zeros(count, dtype=int))  # fmt: skip
+    failed = np.zeros(count, dtype=int)
+    return VoteTable(names, names, tuple(map(str, image)), counts, np.full(count, 4), answers, failed)
 
 
 def _calibration(rng: np.random.Generator, images: int, calibrated: bool) -> dict[str, float]:

@@ -177,16 +177,16 @@ def student_limits(value: np.ndarray, deviations: np.ndarray, level: float = 0.9
     return value - half, value + half
 
 
-def difference_limits(first: Limits, second: Limits) -> Limits:
+def difference_limits(first: Limits, second: Limits, level: float = 0.95) -> Limits:
     """First less second, by the method of variance estimates recovery (Zou and Donner 2008)."""
     value = first.value - second.value
-    together = correlation(first.deviations, second.deviations)
+    together = correlation(first.deviations, second.deviations, level)
     down = _both(first.value - first.low, second.high - second.value, together)
     up = _both(first.high - first.value, second.value - second.low, together)
     return Limits(value, value - down, value + up, first.deviations - second.deviations, first.reason or second.reason)
 
 
-def ratio_limits(above: Limits, below: Limits) -> Limits:
+def ratio_limits(above: Limits, below: Limits, level: float = 0.95) -> Limits:
     """Above over below, both 0 or more, by the method of variance estimates recovery (Donner and Zou 2012).
 
     The ends are the ratios R at which ``above - R below`` has an interval that ends at 0. The upper one is infinite
@@ -194,7 +194,7 @@ def ratio_limits(above: Limits, below: Limits) -> Limits:
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         value = above.value / np.where(below.value == 0, np.nan, below.value)
-        together = correlation(above.deviations, below.deviations)
+        together = correlation(above.deviations, below.deviations, level)
         a, b = above.value, below.value
         x, y = a - above.low, below.high - b
         middle, outer = a * b - together * x * y, a**2 - x**2
@@ -221,7 +221,8 @@ def correlation(first: np.ndarray, second: np.ndarray, level: float = 0.95) -> n
     clusters = ((first != 0) & (second != 0)).sum(-1)
     tail = (1 + level) / 2
     wider = (stdtrit(np.maximum(clusters - 1, 1), tail) / ndtri(tail)) ** 2
-    return np.where(found > 0, np.maximum(1 - (1 - found) * wider, 0), found)
+    discounted: np.ndarray = np.where(found > 0, np.maximum(1 - (1 - found) * wider, 0), found)
+    return discounted
 
 
 def _both(one: np.ndarray, other: np.ndarray, together: np.ndarray) -> np.ndarray:
@@ -271,7 +272,7 @@ class _Data:
                 found = self.limits(statistic.interval_of)
             else:
                 first, second = self.limits(statistic.first), self.limits(statistic.second)
-                found = {Difference: difference_limits, Ratio: ratio_limits}[type(statistic)](first, second)
+                found = {Difference: difference_limits, Ratio: ratio_limits}[type(statistic)](first, second, self.level)
             self._known[key] = statistic, found
         return self._known[key][1]
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import functools
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.report.cells import NONE
+from lmms_medtasks.report.cells import NONE, percent
+from lmms_medtasks.report.document import MARKS as GENERAL
 from lmms_medtasks.report.document import Cell
 from lmms_medtasks.report.judged_tables import INCOMPLETE, LEXICAL, OTHER, Judging, marks
 from lmms_medtasks.report.report_options import Options
@@ -32,7 +33,9 @@ MEANINGS = {
 
 _COMBINED = (LEXICAL, OTHER, INCOMPLETE, LEXICAL + OTHER, LEXICAL + INCOMPLETE, OTHER + INCOMPLETE,
              LEXICAL + OTHER + INCOMPLETE)  # fmt: skip
-MARKS = {combined: " ".join(MEANINGS[mark] for mark in combined) for combined in sorted(_COMBINED)}
+_JUDGED = {combined: " ".join(MEANINGS[mark] for mark in combined) for combined in sorted(_COMBINED)}
+_FEW = "⁵"
+MARKS = {**_JUDGED, **{combined + _FEW: f"{meaning} {GENERAL[_FEW]}" for combined, meaning in _JUDGED.items()}}
 """The same of each mark, and of each combination of them."""
 
 SHOWN = (AS_PUBLISHED, REPORTS)
@@ -80,9 +83,8 @@ class TaskGroup:
         found = source.interval(ACCURACY, {**self.where, **(where or {})})
         if found.estimate is None:
             return NONE
-        if bare or found.low is None or found.high is None:
-            return Cell(100 * found.estimate, mark=marks(self.judging))
-        return Cell(100 * found.estimate, 100 * found.low, 100 * found.high, marks(self.judging))
+        cell = percent(found, bare=bare)
+        return replace(cell, mark=marks(self.judging) + cell.mark)
 
     def label_counts(self) -> Counter[str]:
         """The judgements that were obtained, by their label; "" for those of labels that no measure counts."""

@@ -5,6 +5,7 @@ import pytest
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.record import Judgement, Record
 from lmms_medtasks.samples.table import Samples
+from lmms_medtasks.suites import registry
 from lmms_medtasks.suites.estimates import Mean
 from lmms_medtasks.suites.suite import Measure, Metric, Suite, count_read_replies
 
@@ -20,6 +21,22 @@ def suite(**changed):
 def test_a_declaration_is_found_by_its_names():
     found = suite()
     assert (found.metric("accuracy").estimate, found.measure("accuracy").low) == (Mean(), 0)
+
+
+def test_a_mean_of_a_measure_has_its_range():
+    stars = Metric("stars", Mean(measure="stars"))
+    found = suite(measures=(Measure("accuracy"), Measure("stars", low=1, high=5)), metrics=(*suite().metrics, stars))
+    assert found.metric("stars").estimate == found.estimates["stars"] == Mean(measure="stars", bounds=(1, 5))
+    assert found.metric("accuracy").estimate == Mean()
+
+
+@pytest.mark.parametrize("name", registry.names())
+def test_the_means_of_a_benchmark_have_the_ranges_of_their_measures(name):
+    found = registry.get(name)
+    ranges = {measure.name: measure.range for measure in found.measures}
+    for metric in found.metrics:
+        if isinstance(metric.estimate, Mean):
+            assert (metric.estimate.bounds or (0, 1)) == ranges[metric.estimate.measure]
 
 
 @pytest.mark.parametrize(

@@ -163,6 +163,7 @@ def _comparison_json(each: Comparison) -> dict[str, Any]:
         "questions": len(found.pairs), "images": found.pairs.images, "unscored": found.pairs.unscored,
         "only_a": found.pairs.only_first, "only_b": found.pairs.only_second, "a": found.first, "b": found.second,
         "difference": found.mean.estimate, "low": found.mean.low, "high": found.mean.high,
+        "no_interval": found.mean.reason,
         "wins": found.wins, "ties": found.ties, "losses": found.losses, "p": found.p, "p_holm": each.adjusted,
         "test": found.test, "p_questions": found.question_p, "p_sign": found.sign_p,
         "cohens_h": found.cohens_h, "odds": found.odds, "rank_biserial": found.rank_biserial,

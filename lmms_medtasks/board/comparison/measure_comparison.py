@@ -103,9 +103,9 @@ def _comparisons(matched: Sequence[tuple[Entry, Entry]]) -> tuple[Comparison, ..
             if name in other.metrics:
                 shown = one.scale(name)
                 joined = pairs(one, other, name)
-                share = (shown.low, shown.high) == (0.0, 1.0)
+                share = shown.range == (0.0, 1.0)
                 more = shown.higher_is_better
-                of = difference(joined, higher_is_better=more, share=share)
+                of = difference(joined, higher_is_better=more, share=share, bounds=shown.range)
                 found.append(Comparison(one, other, name, shown, of, None))
     tested = [row for row, each in enumerate(found) if each.found.p is not None]
     adjusted = dict(zip(tested, adjust([found[row].found.p or 0.0 for row in tested]), strict=True))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -134,16 +134,17 @@ def difference(
     *,
     higher_is_better: bool = True,
     share: bool = True,
+    bounds: tuple[float, float] | None = None,
 ) -> Difference:
     """Compare the second with the first on a measure of which more, or less, is better.
 
-    ``share``: the measure is from 0 to 1; only then are scores of 0 and 1 wrong and right.
+    ``share``: the measure is from 0 to 1; only then are scores of 0 and 1 wrong and right. ``bounds``: its range.
     """
     gains = found.differences if higher_is_better else -found.differences
     binary = share and found.binary
     tested = paired_tests(gains)
     wins, losses = int((gains > _SAME).sum()), int((gains < -_SAME).sum())
-    estimated = DIFFERENCE.of(found.table())
+    estimated = replace(DIFFERENCE, bounds=bounds).of(found.table())
     first, second = estimated["first"].estimate, estimated["second"].estimate
     return Difference(
         pairs=found,
