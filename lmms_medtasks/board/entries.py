@@ -164,7 +164,8 @@ class Entry:
     Attributes:
         suite: the folder of the task where it is installed, "contributed" where it is not. task: as the harness calls
             it.
-        version: of the task. data: "full", "sample", "mini", "unknown". data_digest: of the data's bytes.
+        version: of the task. data: "full", "sample", "mini", "unknown", or the subset of one of them that was asked
+            ("1000 images of full"). data_digest: of the data's bytes, and of the subset's draw.
         fingerprint: digests of prompt, code and degradations. fingerprint_recorded: whether the task version was
             released with these; None if not recorded.
         harness: version of lmms-eval, as recorded. settings: further facts worth showing, by name.
@@ -251,6 +252,11 @@ class Entry:
     def ranked(self) -> bool:
         """Whether it may stand in the ranking."""
         return all(problem.level == "flag" for problem in self.problems)
+
+    @property
+    def variant(self) -> str:
+        """The data that was read, also where a subset of it was asked."""
+        return self.data.rpartition(" of ")[2]
 
     @property
     def limited(self) -> bool:

@@ -20,6 +20,8 @@ import typer
 from lmms_medtasks import folders
 from lmms_medtasks.cli import estimate as estimating
 from lmms_medtasks.cli.estimate import QUESTIONS
+from lmms_medtasks.data import subsets
+from lmms_medtasks.data.subsets import Subset
 from lmms_medtasks.errors import UserError, unknown
 from lmms_medtasks.samples import result_files as results
 
@@ -43,6 +45,10 @@ def run(
     estimate_questions: Annotated[int, typer.Option(help="Questions of each task for --estimate.", min=1)] = QUESTIONS,
     price_in: Annotated[float | None, typer.Option(help="For --estimate: price of a million tokens read.")] = None,
     price_out: Annotated[float | None, typer.Option(help="For --estimate: price of a million tokens written.")] = None,
+    subset: Annotated[
+        int | None, typer.Option(help="Ask a sample of this many images of each task, drawn alike for every model.")
+    ] = None,
+    subset_seed: Annotated[int, typer.Option(help="Another seed draws another subset.")] = 0,
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Ask all anew, also what a run that was cut off left.")
     ] = False,
@@ -54,6 +60,10 @@ def run(
     when the result of a task that was asked for is missing or incomplete. A run that was cut off goes on where it
     stopped when the same command is given again.
 
+    With --subset N a sample of N images (or items) of each task is asked, with all their questions: each group of the
+    paper's tables has its share, all images have the same chance, and the same are drawn for every model. Results are
+    named so, and never ranked with those of all questions.
+
     With --estimate the first questions of each task are asked, their results thrown away, and what the full run would
     take is printed: requests, pictures, tokens, time and, with prices, cost.
     """
@@ -64,14 +74,18 @@ def run(
     arguments = list(context.args)
     tasks = _checked_tasks(arguments)
     prices = (price_in, price_out)
+    variables = _subset(arguments, subset, subset_seed)
+    variables |= {journal.VARIABLE: journal.FRESH} if fresh else {}
     if estimate:
+        if subset is not None:
+            raise UserError("--subset does not go with --estimate, which says what all questions would take.")
         _estimate(arguments, processes, estimate_questions, prices)
         return
     if prices != (None, None):
         raise UserError("--price-in and --price-out are for --estimate.")
     output = _output_folder(arguments)
     before = results.files(output)
-    status = _ended(_command(arguments, processes), {journal.VARIABLE: journal.FRESH} if fresh else {})
+    status = _ended(_command(arguments, processes), variables)
     written = sorted(results.files(output) - before)
     runs = [results.read(path) for path in written]
     missing = results.problems(runs, tasks or ["*"])
@@ -84,6 +98,18 @@ def run(
     for each in missing:
         typer.echo(f"lmms-medtasks: {each}", err=True)
     raise typer.Exit(status if status not in (0, None) else 1)
+
+
+def _subset(arguments: list[str], size: int | None, seed: int) -> dict[str, str]:
+    """The variable that tells the run's processes of a subset; {} without one."""
+    if size is None:
+        if seed:
+            raise UserError("--subset-seed chooses among subsets: give --subset too.")
+        return {}
+    chosen = Subset(size, seed)
+    if _value(arguments, "--limit") is not None:
+        raise UserError("--limit takes the first questions, --subset a sample of all of them: give one of both.")
+    return {subsets.VARIABLE: str(chosen)}
 
 
 def _estimate(arguments: list[str], processes: int, asked: int, prices: tuple[float | None, float | None]) -> None:

@@ -113,6 +113,7 @@ def test_what_rules_settle_is_no_mean_where_no_judge_judged(tmp_path, runs):
     [
         ({"metadata": {"data": "mini"}}, "mini_data", "Mini data"),
         ({"metadata": {"data": "sample"}}, "sample_data", "Sample data"),
+        ({"metadata": {"data": "100 images of full"}}, "subset_data", "100 images of full data"),
         ({"limit": 4.0, "original": 400}, "limited", "Only 4 of 400 questions were asked (--limit 4)."),
         ({"metadata": {"fingerprint_recorded": False}}, "unreleased_code", "released"),
         ({"metadata": {"image_encoding": "JPEG"}}, "reencoded_images", "JPEG"),
@@ -125,10 +126,19 @@ def test_what_one_run_says_of_itself(tmp_path, runs, chosen, code, said):
     assert said in found[code]
 
 
+def test_subsets_are_ranked_among_themselves(tmp_path, runs):
+    for name, size in (("a", 100), ("b", 100), ("c", 50)):
+        chosen = {"data": f"{size} images of full", "data_digest": f"d{size}"}
+        runs.write(tmp_path / name, {TASK: runs.choice_rows(GOOD)}, model=name, metadata=chosen)
+    ranked = {entry.model.name: entry.ranked for entry in collect([tmp_path]).entries}
+    assert ranked == {"a": True, "b": True, "c": False}
+
+
 @pytest.mark.parametrize(
     ("chosen", "code"),
     [
         ({"metadata": {"data": "mini"}}, "other_data"),
+        ({"metadata": {"data": "100 images of full"}}, "other_data"),
         ({"metadata": {"data_digest": "0ther"}}, "other_data"),
         ({"versions": {TASK: 2.0}}, "other_version"),
         ({"metadata": {"fingerprint": {"code": "c0de", "prompt": "0ther"}}}, "other_prompt"),

@@ -175,7 +175,7 @@ class Browser:
             named = dict(zip(entry.questions.ids.tolist(), plain, strict=True))
             found: dict[str, list[str]] = {}
             for data_set, split in splits:
-                found |= self._pictures.of(data_set, split, entry.data, {*named, *named.values()})
+                found |= self._pictures.of(data_set, split, entry.variant, {*named, *named.values()})
             if found:
                 return {id: shown for id, other in named.items() if (shown := found.get(id) or found.get(other))}
         return {}
