@@ -22,7 +22,10 @@ if TYPE_CHECKING:
     from datasets import Dataset
 
 FIRST = ("questions",)
-ALWAYS = {"choice": ("parse_rate", "failed_requests"), "open": ("judged", "failed_requests")}
+ALWAYS = {
+    "choice": ("parse_rate", "empty_replies", "failed_requests"),
+    "open": ("judged", "empty_replies", "failed_requests"),
+}
 """Metrics that every task has, before and after those it names: a mean says nothing without what it is over."""
 _ASKING = "lmms_medtasks.harness.template_hooks.prompt_hooks"
 _KINDS = {
