@@ -15,7 +15,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import AfterValidator, ConfigDict, Field, PlainValidator, model_validator
 
 from lmms_medtasks.data import csv_text
-from lmms_medtasks.errors import UserError
+from lmms_medtasks.errors import UserError, nearest
 from lmms_medtasks.suites import templates
 from lmms_medtasks.suites.templates import measures
 from lmms_medtasks.suites.templates.including import LOCAL, SETTINGS
@@ -23,7 +23,7 @@ from lmms_medtasks.task_yaml import settings as schema
 from lmms_medtasks.task_yaml import strict_model
 from lmms_medtasks.task_yaml.chain import Chain, follow, on_template
 from lmms_medtasks.task_yaml.nodes import Function
-from lmms_medtasks.task_yaml.problems import Findings, Problem, nearest
+from lmms_medtasks.task_yaml.problems import Findings, Problem
 from lmms_medtasks.task_yaml.settings import Settings
 from lmms_medtasks.task_yaml.strict_model import OPTIONAL, OneOf, StrictModel, Texts, Wrong, refused
 
