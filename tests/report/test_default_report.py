@@ -14,7 +14,7 @@ from lmms_medtasks.judges import records
 from lmms_medtasks.judges import registry as protocols
 from lmms_medtasks.judges.handed_verdicts import TABLE, key_of
 from lmms_medtasks.judges.protocol import Verdict
-from lmms_medtasks.record import UNREAD
+from lmms_medtasks.record import NO_ANSWER, VERSION
 from lmms_medtasks.report import Options, build
 from lmms_medtasks.report.default_report import published_tables
 from lmms_medtasks.suites import registry
@@ -81,7 +81,7 @@ def test_the_note_on_replies_names_every_kind_without_an_answer(tmp_path):
     (note,) = [
         note for section in sections for table in section.tables if table.key == "replies" for note in table.notes
     ]
-    assert all(kind in note for kind in (*UNREAD, "failed", "wrong"))
+    assert all(kind in note for kind in (*NO_ANSWER, "failed", "wrong"))
 
 
 def test_a_log_that_gives_other_numbers_than_the_result_file_is_told(tmp_path):
@@ -373,7 +373,7 @@ def test_published_rows_stand_beside_those_of_their_task(tmp_path):
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ('"version": 2', '"version": 1', "line 2: the record is of version 1"),
+        (f'"version": {VERSION}', '"version": 2', "line 2: the record is of version 2"),
         ('"accuracy": {"score": 1.0}', '"acuracy": {"score": 1.0}', "line 2"),
         ('"trials": ["A"]', '"trials": []', "line 2: trials is []"),
     ],
