@@ -59,8 +59,8 @@ def tables(path, **options):
 
 
 def test_metrics_tags_and_replies_of_multiple_choice(tmp_path):
-    # Right: 1, 2 of site a (2 of 3); of site b none of 2, one of which could not be read; one request failed.
-    replies = ["A", "A", "B", "B", "?", "[LMMS_EVAL_REQUEST_FAILED after 5 retries] boom"]
+    # Right: 1, 2 of site a (2 of 3); of site b none of 2, one of which said nothing; one request failed.
+    replies = ["A", "A", "B", "B", " ", "[LMMS_EVAL_REQUEST_FAILED after 5 retries] boom"]
     asked = [(document(n, site="ab"[n > 2]), [reply]) for n, reply in enumerate(replies)]
     found = tables(runs.write_run(tmp_path, {"lungs": {"template": "multiple_choice", "asked": asked}}))
     row = found["a model", "results"]["lungs"]
@@ -69,9 +69,10 @@ def test_metrics_tags_and_replies_of_multiple_choice(tmp_path):
     by_tag = found["a model", "tags"]
     assert by_tag["lungs/site/a"]["accuracy"] == pytest.approx(200 / 3) and by_tag["lungs/site/b"]["accuracy"] == 0
     replies = found["a model", "replies"]["lungs"]
-    assert {name: replies[name] for name in ("right", "wrong", "unreadable", "failed")} == {
-        "right": 2, "wrong": 2, "unreadable": 1, "failed": 1,
+    assert {name: replies[name] for name in ("right", "wrong", "empty", "failed")} == {
+        "right": 2, "wrong": 2, "empty": 1, "failed": 1,
     }  # fmt: skip
+    assert "unreadable" not in replies and row["empty_replies"] == 1
 
 
 def test_the_note_on_replies_names_every_kind_without_an_answer(tmp_path):
