@@ -44,7 +44,7 @@ NO_NUMBERS: Mapping[str, str] = {
     "lmms_medtasks.judges.registry": "finds a protocol by its name; the task's own are taken in",
     "lmms_medtasks.judges.handed_verdicts": "hands verdicts from the judging stage to the hooks",
     "lmms_medtasks.judges.withheld": "keeps replies that no log may hold",
-    "lmms_medtasks.statistics.bootstrap": "draws intervals; the numbers themselves come from statistics.sums",
+    "lmms_medtasks.statistics.bootstrap": "draws intervals, and no score; the scores come from statistics.sums",
     "lmms_medtasks.suites.registry": "finds a benchmark by its folder; the task's own is taken in",
 }
 """Modules that can't move a number, each with the reason. What only they import is not reached."""

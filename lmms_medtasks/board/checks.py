@@ -82,7 +82,8 @@ def _rates(entry: Entry, thresholds: Mapping[str, float]) -> Found:
     counts = entry.counts
     parsed, covered, failed = counts.parse_rate, counts.coverage, counts.failure_rate
     if parsed is not None and parsed < thresholds["parse_rate"]:
-        said = f"(wanted: {thresholds['parse_rate']:.0%}); the others count as incorrect."
+        empty = f", {counts.empty:,} of them empty" if counts.empty else ""
+        said = f"(wanted: {thresholds['parse_rate']:.0%}); the others{empty} count as incorrect."
         yield "low_parse_rate", f"{parsed:.1%} of the replies could be read {said}"
     if covered is not None and covered < thresholds["coverage"]:
         missing = f"{counts.wanted - counts.judged:,} are missing"

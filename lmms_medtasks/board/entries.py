@@ -91,7 +91,8 @@ class Counts:
     """How much of a task was run: questions in the data, asked, and in the log; replies; judgements.
 
     ``original`` and ``effective`` are None where the run does not say. ``parsed`` of ``replies`` could be read,
-    ``failed`` of ``requests`` got no reply; ``judged`` of ``wanted`` judgements were had (both 0 where none is judged).
+    ``empty`` say nothing; ``failed`` of ``requests`` got no reply; ``judged`` of ``wanted`` judgements were had (both 0
+    where none is judged).
     """
 
     original: int | None
@@ -99,6 +100,7 @@ class Counts:
     rows: int
     replies: int
     parsed: int
+    empty: int
     requests: int
     failed: int
     wanted: int

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from lmms_medtasks.errors import UserError, unknown
-from lmms_medtasks.record import FAILED, UNREAD, Record
+from lmms_medtasks.record import FAILED, NO_ANSWER, Record
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.suites.estimates import Count, Estimate, Mean
 
@@ -73,7 +73,7 @@ def count_read_replies(rows: Samples) -> tuple[int, int]:
     judged = np.array([status is not None for status in rows.column("judgement")], dtype=bool)
     every = bool(judged.all())
     replies = [trial for trials in rows.column("trials")[judged == every] for trial in trials if trial != FAILED]
-    return replies.count("ok") if every else sum(trial not in UNREAD for trial in replies), len(replies)
+    return replies.count("ok") if every else sum(trial not in NO_ANSWER for trial in replies), len(replies)
 
 
 @dataclass(frozen=True)
@@ -177,4 +177,4 @@ def means(measure: str, parts: Mapping[str, Mapping[str, Any]], **options: Any) 
 
 def number_of_questions() -> Metric:
     """How many questions were asked."""
-    return Metric("questions", Count(), higher_is_better=None, about="Number of questions.")
+    return Metric("questions", Count(), higher_is_better=None, about="Number of questions.", unit="count")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from lmms_medtasks.record import FAILED
+from lmms_medtasks.record import EMPTY, FAILED
 from lmms_medtasks.report import document, judged_tables
 from lmms_medtasks.report.cells import count, label, percent_of, share
 from lmms_medtasks.report.document import Cell, Flag
@@ -60,7 +60,7 @@ def _choice_table(shown: bool) -> Table:
         ("dimension",),
         rows,
         (Column("questions", ACCURACY, "n"), Column("accuracy", ACCURACY, digits=2)),
-        ("An unreadable reply counts as incorrect, a failed request as nothing.", SIDE_NOTE, INTERVALS),
+        ("A reply without an answer counts as incorrect, a failed request as nothing.", SIDE_NOTE, INTERVALS),
     )
 
 
@@ -154,20 +154,23 @@ def _replies(sources: Sequence[Source]) -> document.Table:
         failed, requests = sum(each.count(FAILED) for each in every), sum(map(len, every))
         unscored = sum(set(each) == {FAILED} for each in every)
         letters = sum(len(trial) == 1 for each in every for trial in each)
+        empty = sum(each.count(EMPTY) for each in every)
         parsed, replied = letters + parts(own_rows)[BOTH], requests - failed
-        counted = map(Cell, (requests, failed, unscored, replied - parsed))
+        counted = map(Cell, (requests, failed, unscored, empty, replied - empty - parsed))
         rows.append(document.Row((Cell(task), *counted, percent_of(parsed / replied if replied else None))))
     columns = (
         label("task"),
         count("requests"),
         count("failed"),
         count("questions without a reply"),
+        count("empty replies"),
         count("unreadable replies"),
         share("parse rate"),
     )
     notes = (
-        "Failed requests count as nothing and are left out. Unreadable: no letter found, counted as incorrect; of open "
-        "answers: one of the two parts is missing, judged all the same.",
+        "Failed requests count as nothing and are left out. Empty: a reply that says nothing, counted as incorrect, of "
+        "open answers as the worst. Unreadable: words and no letter, counted as incorrect; of open answers: one of the "
+        "two parts is missing, judged all the same.",
     )
     return document.Table("replies", "Requests and replies", columns, tuple(rows), notes, folded=True)
 

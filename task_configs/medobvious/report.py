@@ -9,6 +9,7 @@ from pathlib import Path
 import yaml
 
 from lmms_medtasks.grids import triage
+from lmms_medtasks.record import FAILED, NO_ANSWER
 from lmms_medtasks.report.about import data_of, own
 from lmms_medtasks.report.document import Cell, Flag
 from lmms_medtasks.report.plots import Lines, Plane, Points
@@ -323,7 +324,7 @@ def _several_sizes(sources: Sequence[Source]) -> bool:
     return any(len(set(each.rows.column("grid"))) > 1 for each in sources)
 
 
-OUTCOMES = ("right", "another place", "none", "wrong yes or no", *triage.UNREAD, triage.FAILED)
+OUTCOMES = ("right", "another place", "none", "wrong yes or no", *NO_ANSWER, FAILED)
 """What a reply can be. "none" is wrong there: on a grid with an outlier."""
 
 
@@ -332,7 +333,7 @@ def _outcomes(rows: Samples) -> Counter[str]:
     found: Counter[str] = Counter()
     for trials, score in zip(rows.column("trials"), rows.column("accuracy.score"), strict=True):
         trial = trials[0]
-        if trial == triage.FAILED or trial in triage.UNREAD:
+        if trial == FAILED or trial in NO_ANSWER:
             found[trial] += 1
         elif score == 1:
             found["right"] += 1
@@ -361,7 +362,10 @@ REPLIES = Table(
     ("format", "grids"),
     _reply_rows,
     (Column("questions", lambda source, row, rows: Cell(len(rows)), "count"), *map(_outcome, OUTCOMES)),
-    ("Another place, none: wrong there. Ambiguous: several candidates. All but right and failed count as incorrect.",),
+    (
+        "Another place, none: wrong there. Empty: a reply that says nothing. Ambiguous: several candidates. Only right "
+        "replies count as correct; failed requests count as nothing, and all other replies as incorrect.",
+    ),
     folded=True,
 )
 
@@ -430,7 +434,7 @@ def caveats(source: Source) -> Iterator[Flag]:
             "medobvious_neutral (neutral wording) beside it to see how much of these numbers they explain.",
         )
     read = [trials[0] for trials in source.rows.column("trials")]
-    known = [trial for trial in read if trial not in (triage.FAILED, *triage.UNREAD)]
+    known = [trial for trial in read if trial not in (FAILED, *NO_ANSWER)]
     if len(known) < _FEW:
         return
     claims = sum(map(triage.claims_outlier, known)) / len(known)

@@ -17,6 +17,7 @@ from lmms_medtasks.report.views import Column, Row, Source, Table, View, row_cou
 from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.statistics.robustness import relative_robustness
+from lmms_medtasks.suites.common_metrics import MANY_EMPTY
 from lmms_medtasks.suites.estimates import Mean
 from lmms_medtasks.suites.judged_measures import bound_of, judgement_counts
 from lmms_medtasks.suites.suite import Suite
@@ -49,8 +50,6 @@ TEXT_HEADS = {
     "f1": "F1",
     "bleu": "BLEU-1",
 }
-_MANY = 0.2
-"""Share of empty replies above which a run is suspicious. Our choice."""
 
 
 # --- Sources ----------------------------------------------------------------------------------------------------------
@@ -332,7 +331,7 @@ def _cause_table(found: Sequence[Source]) -> document.Table | None:
 def caveats(source: Source) -> Iterator[Flag]:
     """Empty replies, tests that are small or not there, shared images, judgements, credentialed data."""
     count, empty = len(replies(source.rows)), len(replies(source.rows)) - len(answered(source.rows))
-    if empty > _MANY * count and not is_baseline(source):
+    if empty > MANY_EMPTY * count and not is_baseline(source):
         yield Flag(
             "warning",
             f"{empty:,} of {count:,} replies are empty and count as wrong. Some runners turn an error into an empty "

@@ -226,10 +226,12 @@ def test_questions_that_others_have_are_missed(tmp_path, runs):
 
 
 def test_rates_under_the_thresholds(tmp_path, runs):
-    path = runs.write(tmp_path, {TASK: runs.choice_rows({"q1": "A---------", "q2": "A!" * 5})})
-    found = {problem.code: problem.reason for problem in collect([path]).problems}
-    # 15 replies, 9 unreadable; 20 requests, 5 failed.
-    assert found["low_parse_rate"].startswith("40.0% of the replies could be read (wanted: 90%)")
+    path = runs.write(tmp_path, {TASK: runs.choice_rows({"q1": "A-------__", "q2": "A!" * 5})})
+    board = collect([path])
+    found = {problem.code: problem.reason for problem in board.problems}
+    # 15 replies, 7 unreadable, 2 empty; 20 requests, 5 failed.
+    assert found["low_parse_rate"].startswith("40.0% of the replies could be read (wanted: 90%); the others, 2 of them")
+    assert {(each.counts.parsed, each.counts.empty, each.counts.failed) for each in board.entries} == {(6, 2, 5)}
     assert found["failed_requests"].startswith("5 of 20 requests failed")
 
 

@@ -152,6 +152,13 @@ def test_missing_judgements_are_no_zeros(write_bones):
     assert {cell.mark for cell in table.rows[0].cells} == {"", "#"}
 
 
+def test_empty_and_unreadable_replies_are_counted_apart(write_bones):
+    (part,) = parts_of(write_bones(t1="A_~!"))
+    table = part_tables(part)["tasks"]
+    assert (column(table, "empty"), column(table, "unreadable")) == ([1], [1])
+    assert column(table, "accuracy") == [pytest.approx(100 / 3)]
+
+
 def test_no_judge(write_bones):
     (part,) = parts_of(write_bones(t4="xxx xxx", judge=JUDGE_NONE))
     assert column(part_tables(part)["tasks"], "accuracy") == [None]
