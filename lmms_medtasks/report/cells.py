@@ -9,6 +9,7 @@ from lmms_medtasks.statistics.bootstrap import Interval
 
 NONE = Cell(None)
 _NO_WIDTH = 1e-9
+_SMALL_P = 0.0001
 
 
 def percent(interval: Interval | None, *, bare: bool = False) -> Cell:
@@ -47,6 +48,16 @@ def _scaled(interval: Interval | None, factor: float, bare: bool) -> Cell:
         return Cell(estimate)
     mark = "°" if interval.high - interval.low < _NO_WIDTH else "*" if interval.undefined else ""
     return Cell(estimate, factor * interval.low, factor * interval.high, mark)
+
+
+def probability(p: float | None) -> Cell:
+    """A p value, for a column with four decimals; a smaller one in powers of ten, so that none is shown as 0."""
+    return Cell(f"{p:.1e}" if p is not None and p < _SMALL_P else p)
+
+
+def p_value(name: str) -> Column:
+    """A column of p values."""
+    return Column(name, digits=4)
 
 
 def label(name: str) -> Column:
