@@ -28,6 +28,7 @@ from lmms_medtasks.task_configs.bones_joints.measures import (
     SWAPPED,
     labels_of,
 )
+from lmms_medtasks.task_configs.bones_joints.report_cases import task_pairs_table, tasks_table
 from lmms_medtasks.task_configs.bones_joints.report_figures import Radar
 from lmms_medtasks.task_configs.bones_joints.report_groups import (
     MARKS,
@@ -382,7 +383,7 @@ def caveats(source: Source) -> Iterator[Flag]:
 REPORT = Report(
     views=(
         View("main", "Beside the paper", (PUBLISHED_TABLE,), (Radar(),)),
-        View("tasks", "Tasks", (TASKS,)),
+        View("tasks", "Tasks", (TASKS, tasks_table, task_pairs_table)),
         View("gap", "Multiple choice and open answers", (GAPS,)),
         View("shortcut", "Does it look", (shortcut_table,)),
         View(
