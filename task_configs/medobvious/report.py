@@ -144,13 +144,7 @@ PLANE = Plane(
         all(len(each.rows.where(sign).scored("accuracy")) for sign in (POSITIVES, NEGATIVES)) for each in sources
     ),
     groups=GROUPS,
-    labelled={
-        "Human expert": (-62, 4),
-        "Qwen2.5-VL-7B": (6, 4),
-        "MedGemma1.5-4B-IT": (-96, 4),
-        "Qwen3-VL-8B": (-40, 6),
-        "Gemini-2.0-Flash": (6, 3),
-    },
+    labelled=("Human expert", "Qwen2.5-VL-7B", "MedGemma1.5-4B-IT", "Qwen3-VL-8B", "Gemini-2.0-Flash"),
 )
 FORMAT_POINTS = Points(
     "formats",
