@@ -55,11 +55,6 @@ def probability(p: float | None) -> Cell:
     return Cell(f"{p:.1e}" if p is not None and p < _SMALL_P else p)
 
 
-def p_value(name: str) -> Column:
-    """A column of p values."""
-    return Column(name, digits=4)
-
-
 def label(name: str) -> Column:
     """A column of texts."""
     return Column(name, "text")
@@ -83,3 +78,8 @@ def points(name: str, digits: int = 1) -> Column:
 def decimal(name: str, *, signed: bool = False) -> Column:
     """A column of numbers with three decimals."""
     return Column(name, digits=3, signed=signed)
+
+
+def p_value(name: str) -> Column:
+    """A column of p values, with four decimals."""
+    return Column(name, digits=4)

@@ -33,8 +33,8 @@ class SwapTest:
 
     Attributes:
         difference: relative robustness of the first less that of the second; None where one has no value.
-        p: share of swaps whose difference, over its standard error, is as far from 0; None where ``difference`` is None
-            or no image has different scores.
+        p: share of swaps whose difference, over its standard error, is as far from 0; 1 where no image has different
+            scores, None where ``difference`` is None.
         images: of both tests. differing: those on which the methods' scores differ. exact: p is over all swaps.
     """
 
@@ -61,9 +61,10 @@ def swap_test(
     (difference,), (seen,) = _studentised(*_moments(np.zeros((1, len(sums))), sums, counts))
     differing = np.flatnonzero((np.abs(sums[:, :2] - sums[:, 2:]) > _SAME).any(axis=1))
     exact = len(differing) <= _ENUMERATED
-    if np.isnan(difference) or not len(differing):
-        value = None if np.isnan(difference) else float(difference)
-        return SwapTest(value, None, len(sums), len(differing), True)
+    if np.isnan(difference):
+        return SwapTest(None, None, len(sums), len(differing), True)
+    if not len(differing):
+        return SwapTest(float(difference), 1.0, len(sums), 0, True)
     as_far, drawn = 0, 0
     for chosen in _every(len(differing)) if exact else _samples(len(differing), seed, swaps):
         swapped = np.zeros((len(chosen), len(sums)))

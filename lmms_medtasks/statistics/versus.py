@@ -27,8 +27,8 @@ class Versus:
 
     ``win``, ``tie`` and ``loss`` are shares of the ``n`` questions that both have a score for, with intervals over
     images; ``net`` is win less loss, and ``p`` that of the two-sided sign-flip test over images of "as many wins as
-    losses", None where no image has more of one. ``unscored``: questions of both runs without a score in one of them
-    (a failed request, a missing judgement). ``only_first``, ``only_second``: questions of one run alone.
+    losses", None without questions. ``unscored``: questions of both runs without a score in one of them (a failed
+    request, a missing judgement). ``only_first``, ``only_second``: questions of one run alone.
     """
 
     win: Interval
@@ -77,7 +77,8 @@ def versus(
 
 def _sign_flip(images: Sequence[str], signs: Sequence[int]) -> float | None:
     _, codes = np.unique(np.asarray(images, dtype=str), return_inverse=True)
-    return sign_flip(np.bincount(codes, weights=np.asarray(signs, dtype=float)))
+    p = sign_flip(np.bincount(codes, weights=np.asarray(signs, dtype=float)))
+    return 1.0 if p is None and signs else p
 
 
 def _intervals(

@@ -33,7 +33,7 @@ class BlockTest:
 
     Attributes:
         statistic: Q, about chi-squared with ``df`` degrees of freedom in many blocks; None where no block differs.
-        p: the share of permutations whose Q is as large; None where ``statistic`` is None.
+        p: the share of permutations whose Q is as large; 1 where no block differs, None without blocks.
         blocks: blocks with at least two treatments. differing: those whose values are not all the same.
         exact: p is over all permutations, not over a sample of them.
     """
@@ -61,7 +61,7 @@ def within_blocks(values: np.ndarray, *, seed: int | str = 0, permutations: int 
     residuals = scores - np.nanmean(scores, axis=1, keepdims=True) if blocks else scores
     residuals = residuals[(np.abs(np.nan_to_num(residuals)) > _SAME).any(axis=1)]
     if not len(residuals):
-        return BlockTest(None, max(treatments - 1, 0), None, blocks, 0, True)
+        return BlockTest(None, max(treatments - 1, 0), 1.0 if blocks else None, blocks, 0, True)
     inverse, df = _inverse(residuals)
     totals = np.nansum(residuals, axis=0)
     seen = float(totals @ inverse @ totals)

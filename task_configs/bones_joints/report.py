@@ -44,8 +44,8 @@ STRUCTURED, TEXT_ONLY, OPEN = ("t1", "t2", "t3"), ("t1", "t2"), ("t4", "t5", "t6
 """Tasks I to III, multiple choice; those of them without images; Tasks IV to VII, open questions."""
 
 _INTERVALS = (
-    "In brackets: 95 % intervals, Wilson's where each question has one answer that is right or wrong, else by "
-    "bootstrap over the images of cases."
+    "In brackets: 95 % intervals over the images of cases, of each number by itself: not corrected for how many there "
+    "are."
 )
 _MOST_EXAMPLES = 12
 _LONGEST = 600  # characters of a text that is shown as an example
@@ -148,8 +148,8 @@ GAPS = Table(
         Column("gap", unit="points"),
     ),
     (
-        "Each side is the mean of its tasks' accuracies, all tasks weighing alike. In brackets: 95 % bootstrap over "
-        "the images of cases, which Tasks III to VII share. The paper: above 90 % on multiple choice in text, "
+        "Each side is the mean of its tasks' accuracies, all tasks weighing alike. In brackets: 95 % interval "
+        "over the images of cases, which Tasks III to VII share. The paper: above 90 % on multiple choice in text, "
         "below 60 % on open questions.",
     ),
     marks=MARKS,
@@ -192,8 +192,9 @@ def shortcut_table(sources: Sequence[Source]) -> MadeTable | None:
     )  # fmt: skip
     notes = (
         "Task III with its images against the same questions with the images taken away, or swapped for another "
-        "case's. 100 % is a model that does not look. By chance: what two independent series of answers with these "
-        "frequencies would give. The measure is ours; the paper describes the tendency.",
+        "case's. A model that does not look at the images has 100 %. By chance: what two independent series of answers "
+        "with these frequencies would give. In brackets: 95 % interval over cases. The measure is ours; the paper "
+        "describes the tendency.",
     )
     return MadeTable("shortcut", "Text-shortcut rate", columns, rows, notes) if rows else None
 
@@ -376,7 +377,8 @@ def caveats(source: Source) -> Iterator[Flag]:
         if found.rate.estimate == 1.0 and found.n > 1:
             yield Flag(
                 "warning",
-                f"With the images of Task III {said} all {found.n} answers stayed the same: the model does not look.",
+                f"With the images of Task III {said} all {found.n} answers stayed the same, as those of a model that "
+                "does not look.",
             )
 
 

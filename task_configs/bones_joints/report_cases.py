@@ -7,8 +7,9 @@ its answers belong to two cases, so that it is tested by itself only, by the ima
 
 from __future__ import annotations
 
+import functools
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -31,7 +32,7 @@ OF_CASES = ("t3", "t4", "t5", "t6", "t7")
 
 _UNIT = (
     "Unit of independence: the case, with all its questions; a question of Tasks I and II is a case of its own. Cases "
-    "that differ: those whose values are not all the same; no p where there are none."
+    "that differ: those whose values are not all the same; p is 1 where there are none."
 )
 _BY_CASE = (
     "Statistic: Cochran's Q of the scores (0 to 1), summed by case. p: share of the orders within cases whose Q is as "
@@ -62,20 +63,38 @@ class CaseTest:
 
     Attributes:
         label: names the row. means: each treatment's accuracy. questions: those that the values are of, of each model.
-        left_out: questions that some model has no score for.
+        cases: their names. values: (cases, treatments) floats, permuted within cases; NaN where a case lacks one.
+        differences: of two treatments the case and the difference (first less second) of each question or case.
+        left_out: questions that some model has no score for. resamples: of the intervals, 0 for none.
     """
 
     label: str
     means: Mapping[str, float]
     questions: int
+    cases: Sequence[str]
+    values: np.ndarray
+    differences: Callable[[int, int], tuple[Sequence[str], np.ndarray]]
     left_out: int
-    test: BlockTest
-    pairs: tuple[CasePair, ...]
+    resamples: int
 
     @property
     def range(self) -> float:
         """The highest accuracy less the lowest."""
         return max(self.means.values()) - min(self.means.values())
+
+    @functools.cached_property
+    def test(self) -> BlockTest:
+        """All treatments together."""
+        return within_blocks(self.values)
+
+    def pairs(self) -> Iterator[CasePair]:
+        """Each pair of treatments."""
+        for (place, one), (other_place, other) in itertools.combinations(enumerate(self.means), 2):
+            own = self.values[:, place] - self.values[:, other_place]
+            own = own[~np.isnan(own)]
+            p = sign_flip(own)
+            difference = mean_interval(*self.differences(place, other_place), resamples=self.resamples)
+            yield CasePair(one, other, difference, 1.0 if p is None and len(own) else p)
 
 
 # --- Models -----------------------------------------------------------------------------------------------------------
@@ -98,18 +117,19 @@ def model_tests(sources: Sequence[Source]) -> list[CaseTest]:
                     f"{key} {name}": Scored(str(case), float(score)) for name, case, score in zip(*columns, strict=True)
                 }
     compared = {key: models for key, models in sorted(by_task.items()) if len(models) > 1}
-    found = [_of_models(forms()[key].numeral, models) for key, models in compared.items()]
+    resamples = sources[0].resamples
+    found = [_of_models(forms()[key].numeral, models, resamples) for key, models in compared.items()]
     joined = [key for key in compared if key != TWO_CASES]
     names = [each.name for each in sources if all(each.name in compared[key] for key in joined)]
     if len(joined) > 1 and len(names) > 1:
         together = {name: {question: scored for key in joined for question, scored in compared[key][name].items()}
                     for name in names}  # fmt: skip
         label = "all but VIII" if TWO_CASES in compared else "all tasks"
-        found.append(_of_models(label, together))
+        found.append(_of_models(label, together, resamples))
     return [each for each in found if each is not None]
 
 
-def _of_models(label: str, models: Mapping[str, Mapping[str, Scored]]) -> CaseTest | None:
+def _of_models(label: str, models: Mapping[str, Mapping[str, Scored]], resamples: int) -> CaseTest | None:
     common = sorted(set.intersection(*map(set, models.values())))
     if not common:
         return None
@@ -117,15 +137,17 @@ def _of_models(label: str, models: Mapping[str, Mapping[str, Scored]]) -> CaseTe
     first = next(iter(models.values()))
     cases, codes = np.unique([first[question].case for question in common], return_inverse=True)
     scores = {name: np.array([own[question].score for question in common]) for name, own in models.items()}
-    sums = {name: np.bincount(codes, weights=own, minlength=len(cases)) for name, own in scores.items()}
-    pairs = tuple(
-        CasePair(one, other, mean_interval(cases[codes].tolist(), scores[one] - scores[other]),
-                 sign_flip(sums[one] - sums[other]))
-        for one, other in itertools.combinations(models, 2)
-    )  # fmt: skip
-    means = {name: float(own.mean()) for name, own in scores.items()}
-    test = within_blocks(np.column_stack(list(sums.values())))
-    return CaseTest(label, means, len(common), len(every) - len(common), test, pairs)
+    own = list(scores.values())
+    return CaseTest(
+        label,
+        {name: float(each.mean()) for name, each in scores.items()},
+        len(common),
+        cases.tolist(),
+        np.column_stack([np.bincount(codes, weights=each, minlength=len(cases)) for each in own]),
+        lambda one, other: (cases[codes].tolist(), own[one] - own[other]),
+        len(every) - len(common),
+        resamples,
+    )
 
 
 def models_table(sources: Sequence[Source]) -> Table | None:
@@ -173,23 +195,24 @@ def task_tests(source: Source) -> list[CaseTest]:
             for case, score in zip(rows.column("cluster"), rows.column("accuracy.score"), strict=True):
                 own.setdefault(str(case), []).append(float(score))
         if len(scores) > 1:
-            found.append(_of_tasks(f"{', '.join(scores)}; {imaging}", scores))
+            found.append(_of_tasks(f"{', '.join(scores)}; {imaging}", scores, source.resamples))
     return found
 
 
-def _of_tasks(label: str, tasks: Mapping[str, Mapping[str, list[float]]]) -> CaseTest:
+def _of_tasks(label: str, tasks: Mapping[str, Mapping[str, list[float]]], resamples: int) -> CaseTest:
     cases = sorted(set().union(*tasks.values()))
     values = np.array([[np.mean(own[case]) if case in own else np.nan for own in tasks.values()] for case in cases])
-    means = {
-        name: float(np.mean([score for scores in own.values() for score in scores])) for name, own in tasks.items()
-    }
-    pairs = []
-    for (place, one), (other_place, other) in itertools.combinations(enumerate(tasks), 2):
-        differences = values[:, place] - values[:, other_place]
-        p = sign_flip(differences[~np.isnan(differences)])
-        pairs.append(CasePair(one, other, mean_interval(cases, differences), p))
-    questions = sum(len(scores) for own in tasks.values() for scores in own.values())
-    return CaseTest(label, means, questions, 0, within_blocks(values), tuple(pairs))
+    scores = {name: [score for scores in own.values() for score in scores] for name, own in tasks.items()}
+    return CaseTest(
+        label,
+        {name: float(np.mean(own)) for name, own in scores.items()},
+        sum(map(len, scores.values())),
+        cases,
+        values,
+        lambda one, other: (cases, values[:, one] - values[:, other]),
+        0,
+        resamples,
+    )
 
 
 def tasks_table(sources: Sequence[Source]) -> Table | None:
@@ -197,7 +220,7 @@ def tasks_table(sources: Sequence[Source]) -> Table | None:
     notes = (
         "Hypothesis: the tasks do not differ; within a case their scores could as well be each other's. "
         f"{_BY_CASE} A case that lacks a task is permuted among those that it has. Unit of independence: the case. "
-        f"Cases that differ: those whose scores are not all the same; no p where there are none. {_HOLM}",
+        f"Cases that differ: those whose scores are not all the same; p is 1 where there are none. {_HOLM}",
         "Tasks I and II are about no cases, and Task VIII shows each text with another case's images: they can't be "
         "paired.",
     )
@@ -222,7 +245,7 @@ def task_pairs_table(sources: Sequence[Source]) -> Table | None:
 def _tests_table(
     key: str, title: str, head: str, treatments: str, found: Sequence[CaseTest], notes: tuple[str, ...]
 ) -> Table | None:
-    adjusted = adjust([1.0 if each.test.p is None else each.test.p for each in found])
+    adjusted = _adjusted([each.test.p for each in found])
     rows = tuple(
         Row((Cell(each.label), Cell(len(each.means)), Cell(each.questions), Cell(each.test.blocks),
              Cell(each.test.differing), percent_of(min(each.means.values())), percent_of(max(each.means.values())),
@@ -241,8 +264,8 @@ def _tests_table(
 
 
 def _pairs_table(key: str, title: str, head: str, found: Sequence[CaseTest], notes: tuple[str, ...]) -> Table | None:
-    pairs = [(each.label, pair) for each in found for pair in each.pairs]
-    adjusted = adjust([1.0 if pair.p is None else pair.p for _, pair in pairs])
+    pairs = [(each.label, pair) for each in found for pair in each.pairs()]
+    adjusted = _adjusted([pair.p for _, pair in pairs])
     rows = tuple(_pair_row(name, pair, corrected) for (name, pair), corrected in zip(pairs, adjusted, strict=True))
     columns = (
         label(head), label("first"), label("second"), points("first - second"), p_value("p"), p_value("adjusted p"),
@@ -250,6 +273,12 @@ def _pairs_table(key: str, title: str, head: str, found: Sequence[CaseTest], not
     return Table(key, title, columns, rows, notes, long=True) if rows else None
 
 
-def _pair_row(name: str, pair: CasePair, corrected: float) -> Row:
+def _adjusted(p: Sequence[float | None]) -> list[float | None]:
+    """Those that are there, corrected together with Holm."""
+    adjusted = iter(adjust([each for each in p if each is not None]))
+    return [None if each is None else next(adjusted) for each in p]
+
+
+def _pair_row(name: str, pair: CasePair, corrected: float | None) -> Row:
     cells = (Cell(name), Cell(pair.first), Cell(pair.second), percent(pair.difference), probability(pair.p))
     return Row((*cells, probability(corrected)))

@@ -49,7 +49,10 @@ MODELS = Table(
         *(Column(task.numeral, _accuracy(key)) for key, task in forms().items()),
         Column("data", lambda source, row, rows: Cell(extent(source)), "text"),
     ),
-    ("With images where a model was asked with images, else with radiology reports. In brackets: 95 % intervals.",),
+    (
+        "With images where a model was asked with images, else with radiology reports. In brackets: 95 % interval "
+        "over the images of cases, of each number by itself.",
+    ),
     marks=MARKS,
 )
 

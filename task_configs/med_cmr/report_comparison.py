@@ -113,8 +113,8 @@ def _models(sources: Sequence[Source]) -> Iterator[Table]:
                 Column("data", lambda source, row, rows: Cell(data_of(source)), "text"),
             ),
             (
-                "Each model on the questions that it was asked, which need not be the same. In brackets: 95 % "
-                "intervals.",
+                "Each model on the questions that it was asked, which need not be the same. In brackets: 95 % interval "
+                "over images, of each model by itself.",
                 "Visual, reasoning: means over the side's dimensions, multiple choice.",
             ),
         )

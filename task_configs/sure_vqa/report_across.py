@@ -137,12 +137,10 @@ def across(methods: Sequence[Method], *, resamples: int, every: Sequence[Method]
 def _paired_tests(compared: Mapping[Condition, Compared]) -> list[Comparison]:
     """The swap test of each pair under each condition, corrected together with Holm."""
     found = [(condition, *pair, swap) for condition, each in compared.items() for pair, swap in each.swaps.items()]
-    # Two methods whose answers nowhere differ are a test too, that finds nothing.
-    p = [1.0 if swap.p is None else swap.p for *_, swap in found if swap.difference is not None]
-    adjusted = iter(adjust(p))
+    adjusted = iter(adjust([swap.p for *_, swap in found if swap.p is not None]))
     return [
         Comparison(condition, first, second, swap.difference, None, swap.p,
-                   None if swap.difference is None else next(adjusted))
+                   None if swap.p is None else next(adjusted))
         for condition, first, second, swap in found
     ]  # fmt: skip
 
@@ -273,9 +271,8 @@ def duels(pairs: Sequence[tuple[Method, Method]], *, resamples: int) -> list[Due
                 if one and other:
                     result = versus(one, other, resamples=resamples)
                     found.append(Duel(first.name, second.name, Condition(shift, kind), side, result))
-    # Answers that nowhere differ are a test too, that finds nothing.
-    adjusted = iter(adjust([1.0 if each.versus.p is None else each.versus.p for each in found if each.versus.n]))
-    return [each._replace(adjusted=next(adjusted)) if each.versus.n else each for each in found]
+    adjusted = iter(adjust([each.versus.p for each in found if each.versus.p is not None]))
+    return [each if each.versus.p is None else each._replace(adjusted=next(adjusted)) for each in found]
 
 
 def _paired_runs(first: Method, second: Method) -> list[tuple[Source, Source]]:

@@ -158,7 +158,7 @@ def differences(found: Across) -> Table:
     notes = (
         "In brackets: 95 % interval over images, the same ones drawn for both; not corrected for the number of pairs.",
         f"{_PAIRED} Adjusted: Holm over all rows of this table. Images that differ: those on which the two methods' "
-        "scores are not the same; no p where there are none.",
+        "scores are not the same; p is 1 where there are none.",
         "Of several seeds each question's mean score: neither interval nor test knows what other seeds would change.",
     )
     return Table("differences", "Differences in relative robustness", columns, tuple(rows), notes)
@@ -279,7 +279,6 @@ def duels(found: Sequence[Duel], key: str, title: str) -> Table:
         "Question by question: who has the higher score. In brackets: 95 % interval over images. Runs of several seeds "
         "are paired seed by seed.",
         "Test: as many wins as losses (two-sided sign-flip test, exact up to 2,000 images). Unit of independence: the "
-        "image, whose questions and seeds keep together. Adjusted: Holm over all rows of this table; no p where no "
-        "image has more wins than losses, or fewer.",
+        "image, whose questions and seeds keep together. Adjusted: Holm over all rows of this table.",
     )
     return Table(key, title, columns, tuple(rows), notes)

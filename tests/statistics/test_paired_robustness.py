@@ -60,7 +60,7 @@ def test_one_image_proves_nothing():
 
 def test_no_difference_and_no_value():
     alike = swap_test(EVERY, OOD, [1] * 8, [1] * 8)
-    assert (alike.difference, alike.p, alike.differing) == (0.0, None, 0)
+    assert (alike.difference, alike.p, alike.differing) == (0.0, 1.0, 0)
     nothing = swap_test(EVERY, OOD, [0, 1] * 4, [1] * 8)  # the first is right nowhere in distribution
     assert (nothing.difference, nothing.p) == (None, None)
     assert swap_test([], [], [], []).difference is None

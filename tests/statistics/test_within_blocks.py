@@ -62,10 +62,15 @@ def test_p_does_not_depend_on_how_hard_a_block_is_and_is_reproducible():
     assert within_blocks(harder).p == pytest.approx(within_blocks(values).p)
 
 
-@pytest.mark.parametrize("values", [np.zeros((4, 3)), np.full((3, 2), np.nan), np.zeros((0, 3)), np.array([[1.0]])])
-def test_nothing_differs(values):
+@pytest.mark.parametrize("values", [np.full((3, 2), np.nan), np.zeros((0, 3)), np.array([[1.0]])])
+def test_nothing_to_compare(values):
     found = within_blocks(values)
-    assert (found.statistic, found.p, found.differing) == (None, None, 0)
+    assert (found.statistic, found.p, found.blocks) == (None, None, 0)
+
+
+def test_nothing_differs():
+    found = within_blocks(np.zeros((4, 3)))
+    assert (found.statistic, found.p, found.blocks, found.differing) == (None, 1.0, 4, 0)
 
 
 def test_false_findings_are_as_claimed_where_blocks_differ_in_difficulty():

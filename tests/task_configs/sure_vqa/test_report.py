@@ -60,7 +60,7 @@ def test_flags(write_sure_run):
         "1 of 5 requests failed",
         "SLAKE, modality, open questions: none in the OoD test",
         "SLAKE, modality, closed questions: the i.i.d. score is 0",
-        "fewer than 100 questions, whose intervals say more than their RR: SLAKE, modality, closed 1.",
+        "fewer than 100 questions, whose RR says little without its interval: SLAKE, modality, closed 1.",
         "open questions (sure_open): judged by openai:other; the paper's judge is google/gemma-2-9b-it",
         "closed questions (sure_closed): INCOMPLETE",
     ):
