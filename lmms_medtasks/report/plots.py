@@ -97,7 +97,8 @@ class Plane(Plot):
         axes = figure.subplots()
         axes.plot([0, 100], [0, 100], color=FAINT, linewidth=0.8, linestyle=":")
         published = self.table.published
-        named, marked = {}, []
+        named: dict[str, Sequence[Any]] = {}
+        marked: list[Sequence[Any]] = []
         for (group, title), marker in zip(self.groups.items(), _GROUP_MARKERS, strict=False):
             if published is None:
                 break
@@ -216,14 +217,16 @@ def _style(number: int) -> dict[str, Any]:
     }
 
 
-def _cross(x: Cell, y: Cell) -> list[list[float]]:
+def _cross(x: Cell, y: Cell) -> list[tuple[Any, Any]]:
     """Points along a cross's bars, two units apart at most."""
-    if not all(isinstance(each.value, int | float) for each in (x, y)):
+    if x.value is None or y.value is None:
         return []
-    ends = [(each.value if each.low is None else each.low, each.value if each.high is None else each.high)
-            for each in (x, y)]  # fmt: skip
-    across, up = ([float(each) for each in np.linspace(*end, 51)] for end in ends)  # type: ignore[arg-type]
-    return [[value, y.value] for value in across] + [[x.value, value] for value in up]  # type: ignore[list-item]
+    ends: list[tuple[Any, Any]] = [
+        (each.value if each.low is None else each.low, each.value if each.high is None else each.high)
+        for each in (x, y)
+    ]
+    across, up = (np.linspace(*end, 51).tolist() for end in ends)
+    return [*((value, y.value) for value in across), *((x.value, value) for value in up)]
 
 
 _LABEL_PLACES = (
@@ -234,9 +237,7 @@ _LABEL_PLACES = (
 _LABEL_SIZE = 7.5
 
 
-def name_points(
-    figure: Any, axes: Any, named: Mapping[str, Sequence[float]], marked: Sequence[Sequence[float]]
-) -> None:
+def name_points(figure: Any, axes: Any, named: Mapping[str, Sequence[Any]], marked: Sequence[Sequence[Any]]) -> None:
     """Write names beside their points, each where it touches the fewest of the ``marked`` points and other names."""
     figure.draw_without_rendering()  # places the axes, so that data have their places in the drawing
     points_per_pixel = 72 / figure.dpi

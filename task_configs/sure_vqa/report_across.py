@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -73,7 +73,8 @@ class Across:
     Attributes:
         standings: by condition and method, whether it is better than its baselines.
         ranks: by condition, of the methods that are, where two or more are; see :func:`_ranks`.
-        tests: paired by image, all corrected together (Holm). win_loss: counted from them.
+        tests: paired by image, all corrected together (Holm). win_loss: counted from those of two methods that are both
+            better than their baselines.
         welch, welch_wins: the same as the paper does it.
     """
 
@@ -127,7 +128,7 @@ def across(methods: Sequence[Method], *, resamples: int, every: Sequence[Method]
         standings=standing,
         ranks=_ranks(table, standing, tests),
         tests=tuple(tests),
-        win_loss=win_loss(tests),
+        win_loss=win_loss([test for test in tests if _both_better(test, standing)]),
         welch=tuple(resampled),
         welch_wins=win_loss(resampled),
         depends=tuple(_depends(table)),
@@ -143,6 +144,12 @@ def _paired_tests(compared: Mapping[Condition, Compared]) -> list[Comparison]:
                    None if swap.p is None else next(adjusted))
         for condition, first, second, swap in found
     ]  # fmt: skip
+
+
+def _both_better(test: Comparison, standing: Mapping[tuple[Condition, str], Standing]) -> bool:
+    """Whether both methods are better than their baselines: who guesses loses nothing, and that is no win."""
+    condition: Any = test.condition
+    return standing[condition, test.first].better and standing[condition, test.second].better
 
 
 def _ranks(

@@ -50,6 +50,7 @@ def joined(methods: Sequence[Method]) -> Table:
     return Table("joined", "Scores and robustness", columns, tuple(rows))
 
 
+_NO_RANK = "¤"
 _RULE = (
     "Rule: on the i.i.d. test a method must be better than its own run without the image, and than the most frequent "
     "answers of the training set, or it gets no robustness rank: who guesses has nothing to lose out of distribution, "
@@ -140,7 +141,9 @@ def differences(found: Across) -> Table:
     for condition, each in found.compared.items():
         for (first, second), interval in each.differences.items():
             swap = each.swaps.get((first, second))
-            cells = (Cell(condition.label), Cell(first), Cell(second), number(interval),
+            names = (Cell(name, mark="" if found.standings[condition, name].better else _NO_RANK)
+                     for name in (first, second))  # fmt: skip
+            cells = (Cell(condition.label), *names, number(interval),
                      Cell(swap.images) if swap else NONE, Cell(swap.differing) if swap else NONE,
                      probability(swap.p if swap else None),
                      probability(adjusted.get((condition, first, second))))  # fmt: skip
@@ -161,14 +164,17 @@ def differences(found: Across) -> Table:
         "scores are not the same; p is 1 where there are none.",
         "Of several seeds each question's mean score: neither interval nor test knows what other seeds would change.",
     )
-    return Table("differences", "Differences in relative robustness", columns, tuple(rows), notes)
+    marks = {_NO_RANK: "Not better than its baselines here, or a baseline was not run: its RR may be that of guessing."}
+    title = "Differences in relative robustness"
+    return Table("differences", title, columns, tuple(rows), notes, marks=marks)
 
 
 def win_loss(found: Across) -> Table:
     """The win/loss matrix of the paired tests: a row a method."""
     notes = (
         "Number of conditions in which the row's method has the higher RR with an adjusted p < 0.05: the tests of the "
-        "table of differences, which has their sizes.",
+        "table of differences, which has their sizes. Comparisons: conditions in which both methods are better than "
+        "their baselines; others are not counted, since who guesses has nothing to lose.",
     )
     title = "Wins and losses in relative robustness"
     return _matrix(found.win_loss, "win_loss", title, "more robust", notes)

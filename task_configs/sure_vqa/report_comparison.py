@@ -149,12 +149,15 @@ def _tested(found: Across | None, key: str, options: Options) -> list[Section]:
         return [Section("tested", "Which method is more robust", (said,))]
     if not found.compared:
         return [Section("tested", "Which method is more robust", ("No shift was run with all methods.",))]
-    shown = (tables.win_loss(found), tables.differences(found), tables.baselines(found), tables.ranks(found))
+    counted = bool(found.win_loss.methods)
+    shown = (tables.differences(found), tables.baselines(found), tables.ranks(found))
+    text = "No wins and losses: in no condition are two methods better than their baselines."
     drawn: list[Figure] = []
     if options.drawn:
-        drawn = [figures.win_loss(found, key)] if found.tests else []
+        drawn = [figures.win_loss(found, key)] if counted else []
         drawn += [figures.ranks(found, key)] if found.ranks else []
-    return [Section("tested", "Which method is more robust", tables=shown, figures=tuple(drawn))]
+    all_tables = (tables.win_loss(found), *shown) if counted else shown
+    return [Section("tested", "Which method is more robust", () if counted else (text,), all_tables, tuple(drawn))]
 
 
 def _duels(methods: Sequence[Method], key: str, options: Options) -> list[Section]:

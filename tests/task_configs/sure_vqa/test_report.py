@@ -143,7 +143,7 @@ def test_several_runs(several):
 def test_paired_tests_lead_and_the_paper_s_come_last(several):
     comparison, *_ = report(*several).parts
     order = keys(comparison)
-    places = [order.index(key) for key in ("versus_models", "win_loss", "differences", "baselines", "ranks", "depends")]
+    places = [order.index(key) for key in ("versus_models", "differences", "baselines", "ranks", "depends")]
     assert places == sorted(places) and order[-1] == "win_loss_welch"
     (welch,) = (t for section in comparison.sections for t in section.tables if t.key == "win_loss_welch")
     assert "not" in welch.notes[1] and "independent" in welch.notes[1]
@@ -158,6 +158,14 @@ def test_every_test_names_hypothesis_unit_and_correction(several):
                 said = " ".join(each.notes)
                 assert "Test:" in said and "Unit of independence: the image" in said and "Holm over all rows" in said
                 assert "p" in heads or any(head.startswith("p, ") for head in heads)
+
+
+def test_without_baselines_no_win_is_counted(several):
+    comparison, *_ = report(*several).parts
+    assert "win_loss" not in keys(comparison)
+    (section,) = (each for each in comparison.sections if each.key == "tested")
+    assert section.paragraphs[0].startswith("No wins and losses")
+    assert {row[1][-1] for row in table(comparison, "differences")} == {"¤"}
 
 
 def test_without_baselines_no_rank_is_given_and_a_flag_says_what_to_run(several):
@@ -203,9 +211,7 @@ def test_every_writer_takes_it_and_the_same_runs_give_the_same_page(several):
     document = report(*several, drawn=True)
     once = page(document)
     assert page(report(*several, drawn=True)) == once
-    assert (
-        once.count("<svg") == 4 + 3
-    )  # RR of each part; win/loss and two times wins, ties and losses; nothing is ranked
+    assert once.count("<svg") == 4 + 2  # RR of each part; two times wins, ties and losses; no robustness is ranked
     assert "nan" not in markdown(document).lower()
     for part, each in document.tables():
         rows = list(csv.reader(io.StringIO(csv_text(each, part.origin))))
