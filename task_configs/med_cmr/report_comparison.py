@@ -141,8 +141,8 @@ def _pairs(found: Pairs, key: str, options: Options) -> Section:
 
 
 def _pair_tests(found: Pairs) -> document.Table:
-    # Answers that nowhere differ are a test too, that finds nothing.
-    adjusted = adjust([1.0 if each.p is None else each.p for each in found.tuned])
+    known = iter(adjust([each.p for each in found.tuned if each.p is not None]))
+    adjusted = [None if each.p is None else next(known) for each in found.tuned]
     rows = [
         document.Row(
             (

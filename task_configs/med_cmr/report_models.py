@@ -143,7 +143,7 @@ class Tuned:
 
     ``changes``: by dimension, and "" for all questions, the intervals "first" (base), "second" (tuned) and "change".
     ``questions``: the tests over its questions, as the paper makes them. ``images``: those of the questions; ``p``: of
-    the sign-flip test by image of "no change", None where no image changes.
+    the sign-flip test by image of "no change", None without questions.
     """
 
     base: str
@@ -214,7 +214,7 @@ def _compared(
     first, second = (rows.column(f"{change.measure}.score") for rows in paired)
     images, codes = np.unique(paired.first.column("cluster").astype(str), return_inverse=True)
     p = sign_flip(np.bincount(codes, weights=second - first))
-    return changes, paired_tests((second - first).tolist()), len(images), p
+    return changes, paired_tests((second - first).tolist()), len(images), 1.0 if p is None and len(images) else p
 
 
 # --- Size and score ---------------------------------------------------------------------------------------------------
