@@ -9,7 +9,6 @@ from lmms_medtasks.statistics.bootstrap import Interval
 
 NONE = Cell(None)
 _NO_WIDTH = 1e-9
-_SMALL_P = 0.0001
 
 
 def percent(interval: Interval | None, *, bare: bool = False) -> Cell:
@@ -50,11 +49,6 @@ def _scaled(interval: Interval | None, factor: float, bare: bool) -> Cell:
     return Cell(estimate, factor * interval.low, factor * interval.high, mark)
 
 
-def probability(p: float | None) -> Cell:
-    """A p value, for a column with four decimals; a smaller one in powers of ten, so that none is shown as 0."""
-    return Cell(f"{p:.1e}" if p is not None and p < _SMALL_P else p)
-
-
 def label(name: str) -> Column:
     """A column of texts."""
     return Column(name, "text")
@@ -68,6 +62,14 @@ def count(name: str) -> Column:
 def share(name: str, digits: int = 1) -> Column:
     """A column of percentages."""
     return Column(name, digits=digits, unit="%")
+
+
+_SMALL_P = 0.0001
+
+
+def probability(p: float | None) -> Cell:
+    """A p value, for a column with four decimals; a smaller one in powers of ten, so that none is shown as 0."""
+    return Cell(f"{p:.1e}" if p is not None and p < _SMALL_P else p)
 
 
 def points(name: str, digits: int = 1) -> Column:

@@ -42,6 +42,12 @@ class Versus:
     only_second: int
 
 
+def _sign_flip(images: Sequence[str], signs: Sequence[int]) -> float | None:
+    _, codes = np.unique(np.asarray(images, dtype=str), return_inverse=True)
+    p = sign_flip(np.bincount(codes, weights=np.asarray(signs, dtype=float)))
+    return 1.0 if p is None and signs else p
+
+
 def versus(
     first: Mapping[str, Answer],
     second: Mapping[str, Answer],
@@ -73,12 +79,6 @@ def versus(
         only_first=len(first) - len(shared),
         only_second=len(second) - len(shared),
     )
-
-
-def _sign_flip(images: Sequence[str], signs: Sequence[int]) -> float | None:
-    _, codes = np.unique(np.asarray(images, dtype=str), return_inverse=True)
-    p = sign_flip(np.bincount(codes, weights=np.asarray(signs, dtype=float)))
-    return 1.0 if p is None and signs else p
 
 
 def _intervals(

@@ -43,10 +43,7 @@ from lmms_medtasks.task_configs.bones_joints.report_published import PUBLISHED_T
 STRUCTURED, TEXT_ONLY, OPEN = ("t1", "t2", "t3"), ("t1", "t2"), ("t4", "t5", "t6", "t7")
 """Tasks I to III, multiple choice; those of them without images; Tasks IV to VII, open questions."""
 
-_INTERVALS = (
-    "In brackets: 95 % intervals over the images of cases, of each number by itself: not corrected for how many there "
-    "are."
-)
+_INTERVALS = "In brackets: 95 % intervals over the images of cases (docs/inference.md)."
 _MOST_EXAMPLES = 12
 _LONGEST = 600  # characters of a text that is shown as an example
 
@@ -148,8 +145,8 @@ GAPS = Table(
         Column("gap", unit="points"),
     ),
     (
-        "Each side is the mean of its tasks' accuracies, all tasks weighing alike. In brackets: 95 % interval "
-        "over the images of cases, which Tasks III to VII share. The paper: above 90 % on multiple choice in text, "
+        "Each side is the mean of its tasks' accuracies, all tasks weighing alike. In brackets: 95 % intervals over "
+        "the images of cases, which Tasks III to VII share. The paper: above 90 % on multiple choice in text, "
         "below 60 % on open questions.",
     ),
     marks=MARKS,

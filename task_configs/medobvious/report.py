@@ -47,8 +47,8 @@ CHANCE, CHANCE_AVERAGE = (
     Macro(measure="chance", exact=True, groups=tuple(TABLE_2.values())),
 )
 TIER_MEAN, TIER_CHANCE = Macro(by="tier"), Macro(measure="chance", exact=True, by="tier")
-INTERVALS = "In brackets: 95 % interval over items, of each row by itself: not corrected for the number of rows."
-TOGETHER = "In brackets: 95 % interval over items, the same items drawn for both; not corrected for the number of rows."
+INTERVALS = "In brackets: 95 % interval over items."
+TOGETHER = "In brackets: 95 % interval over items, of a change between the same items."
 
 
 # --- Beside the published models --------------------------------------------------------------------------------------
@@ -378,7 +378,7 @@ RUNS = Table(
         Column("items that agree", AGREEMENTS["both"]),
         Column("data", lambda source, row, rows: Cell(extent(source)), "text"),
     ),
-    ("Each run on the questions that it was asked. In brackets: 95 % interval over items, of each number by itself.",),
+    ("Each run on the questions that it was asked. In brackets: 95 % interval over items.",),
 )
 
 
