@@ -29,6 +29,7 @@ from lmms_medtasks.task_configs.bones_joints.measures import (
     SWAPPED,
     labels_of,
 )
+from lmms_medtasks.task_configs.bones_joints.report_cases import task_pairs_table, tasks_table
 from lmms_medtasks.task_configs.bones_joints.report_figures import Radar
 from lmms_medtasks.task_configs.bones_joints.report_groups import (
     MARKS,
@@ -43,10 +44,7 @@ from lmms_medtasks.task_configs.bones_joints.report_published import PUBLISHED_T
 STRUCTURED, TEXT_ONLY, OPEN = ("t1", "t2", "t3"), ("t1", "t2"), ("t4", "t5", "t6", "t7")
 """Tasks I to III, multiple choice; those of them without images; Tasks IV to VII, open questions."""
 
-_INTERVALS = (
-    "In brackets: 95 % intervals, Wilson's where each question has one answer that is right or wrong, else by "
-    "bootstrap over the images of cases."
-)
+_INTERVALS = "In brackets: 95 % intervals over the images of cases (docs/inference.md)."
 _MOST_EXAMPLES = 12
 _LONGEST = 600  # characters of a text that is shown as an example
 
@@ -150,7 +148,7 @@ GAPS = Table(
         Column("gap", unit="points"),
     ),
     (
-        "Each side is the mean of its tasks' accuracies, all tasks weighing alike. In brackets: 95 % bootstrap over "
+        "Each side is the mean of its tasks' accuracies, all tasks weighing alike. In brackets: 95 % intervals over "
         "the images of cases, which Tasks III to VII share. The paper: above 90 % on multiple choice in text, "
         "below 60 % on open questions.",
     ),
@@ -194,8 +192,9 @@ def shortcut_table(sources: Sequence[Source]) -> MadeTable | None:
     )  # fmt: skip
     notes = (
         "Task III with its images against the same questions with the images taken away, or swapped for another "
-        "case's. 100 % is a model that does not look. By chance: what two independent series of answers with these "
-        "frequencies would give. The measure is ours; the paper describes the tendency.",
+        "case's. A model that does not look at the images has 100 %. By chance: what two independent series of answers "
+        "with these frequencies would give. In brackets: 95 % interval over cases. The measure is ours; the paper "
+        "describes the tendency.",
     )
     return MadeTable("shortcut", "Text-shortcut rate", columns, rows, notes) if rows else None
 
@@ -378,14 +377,15 @@ def caveats(source: Source) -> Iterator[Flag]:
         if found.rate.estimate == 1.0 and found.n > 1:
             yield Flag(
                 "warning",
-                f"With the images of Task III {said} all {found.n} answers stayed the same: the model does not look.",
+                f"With the images of Task III {said} all {found.n} answers stayed the same, as those of a model that "
+                "does not look.",
             )
 
 
 REPORT = Report(
     views=(
         View("main", "Beside the paper", (PUBLISHED_TABLE,), (Radar(),)),
-        View("tasks", "Tasks", (TASKS,)),
+        View("tasks", "Tasks", (TASKS, tasks_table, task_pairs_table)),
         View("gap", "Multiple choice and open answers", (GAPS,)),
         View("shortcut", "Does it look", (shortcut_table,)),
         View(

@@ -73,9 +73,10 @@ def _circular_table(shown: bool) -> Table:
     heads = {
         "right under every rotation": EVERY_ROTATION,
         "as asked, not rotated": UNROTATED,
-        "mean over all rotations": OVER_ROTATIONS,
+        "mean over rotations, by question": OVER_ROTATIONS,
+        "mean over all copies (the metric accuracy)": ACCURACY,
     }
-    both = ("questions", "accuracy")
+    both = ("n", "accuracy")
 
     def notes(sources: Sequence[Source]) -> tuple[str, ...]:
         rows = sources[0].rows.where(where)
@@ -84,6 +85,9 @@ def _circular_table(shown: bool) -> Table:
         return (
             "Each question is asked once for each rotation of its options; a model that knows the answer finds it in "
             "every place.",
+            "n: questions with a reply to every rotation; of the mean over all copies, replies. Two means differ where "
+            "numbers of options differ or replies lack: by question, each question weighs alike; over all copies, "
+            "which the harness's table calls accuracy, each reply does.",
             *([text] if left_out else []),
             INTERVALS,
         )
@@ -100,7 +104,7 @@ def _circular_table(shown: bool) -> Table:
                 for name, each in BY_DIMENSION.items()
             ),
         ),
-        (Column("questions", unit="n"), Column("accuracy", digits=2)),
+        (Column("n", unit="n"), Column("accuracy", digits=2)),
         notes,
     )  # fmt: skip
 
@@ -109,7 +113,7 @@ def _circular_table(shown: bool) -> Table:
 
 _FORM_TITLES = {
     "mcq": ("Multiple choice", "accuracy"),
-    "circular": ("Rotated options", "accuracy over all rotations"),
+    "circular": ("Rotated options", "accuracy over all copies"),
     "open": ("Open answers", "total"),
 }
 
@@ -136,8 +140,10 @@ def _without_image(form: str) -> Table:
             Column("difference", change, "" if scaled else "points", 2, signed=True),
         ),
         (
-            "Over the questions that have a value both ways. A difference near 0 says that the image was of no use.",
-            "In brackets: 95 % interval by bootstrap over images, the same images drawn for both sides.",
+            "Over the questions that have a value both ways. A difference whose interval holds 0 does not show that "
+            "the image was of use; how much use it may still have been, the interval's ends say.",
+            "In brackets: 95 % interval over images, the same images drawn for both sides; not corrected for the "
+            "number of rows.",
         ),
     )
 

@@ -15,7 +15,7 @@ from lmms_medtasks.task_configs.med_cmr.measures import BY_DIMENSION, SIDES
 from lmms_medtasks.task_configs.med_cmr.report_models import asked
 
 TITLES = {each.short: f"{each.name} ({each.short})" for each in dimensions()}
-INTERVALS = "In brackets: 95 % interval by bootstrap over images."
+INTERVALS = "In brackets: 95 % interval over images."
 SIDE_NOTE = "Mean over the dimensions of a side, each weighing alike; the overall row is over all questions."
 IMAGE = {True: "", False: ", no image"}
 """Ends of titles: as released, and without the image."""

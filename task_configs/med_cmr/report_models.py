@@ -20,6 +20,7 @@ from lmms_medtasks.samples.runs import distinct_names, printable
 from lmms_medtasks.samples.table import Samples, Where
 from lmms_medtasks.statistics.bootstrap import Interval
 from lmms_medtasks.statistics.paired_tests import PairedTest, paired_tests
+from lmms_medtasks.statistics.sign_flip import sign_flip
 from lmms_medtasks.suites.estimates import Contrast, Mean
 from lmms_medtasks.suites.suite import Suite
 from lmms_medtasks.task_configs.med_cmr.judging import WEIGHTS
@@ -141,7 +142,8 @@ class Tuned:
     """One pair in one form of questions, on the questions that both were asked.
 
     ``changes``: by dimension, and "" for all questions, the intervals "first" (base), "second" (tuned) and "change".
-    ``questions``: the tests over its questions.
+    ``questions``: the tests over its questions, as the paper makes them. ``images``: those of the questions; ``p``: of
+    the sign-flip test by image of "no change", None without questions.
     """
 
     base: str
@@ -149,6 +151,8 @@ class Tuned:
     form: PairForm
     changes: Mapping[str, Mapping[str, Interval]]
     questions: PairedTest
+    images: int
+    p: float | None
 
 
 @dataclass(frozen=True)
@@ -193,7 +197,9 @@ def pairs(wanted: Sequence[tuple[str, str]], sources: Mapping[str, Source]) -> P
     return Pairs(tuple(found), over, tuple(lacking))
 
 
-def _compared(base: Source, tuned: Source, form: PairForm) -> tuple[Mapping[str, Mapping[str, Interval]], PairedTest]:
+def _compared(
+    base: Source, tuned: Source, form: PairForm
+) -> tuple[Mapping[str, Mapping[str, Interval]], PairedTest, int, float | None]:
     sides = [each.rows.where(asked(form)) for each in (base, tuned)]
     origins = [{name: rows.column(name)[0] for name in ("run", "task")} for rows in sides]
     change = Contrast(measure=MEASURE_OF[form], first=origins[0], second=origins[1], pair=("id",))
@@ -204,9 +210,11 @@ def _compared(base: Source, tuned: Source, form: PairForm) -> tuple[Mapping[str,
         if not name or len(sides[1].where(where))
     }
     before, after = (rows.scored(change.measure) for rows in sides)
-    paired = (rows.column(f"{change.measure}.score") for rows in before.paired(after, ["id"]))
-    first, second = paired
-    return changes, paired_tests((second - first).tolist())
+    paired = before.paired(after, ["id"])
+    first, second = (rows.column(f"{change.measure}.score") for rows in paired)
+    images, codes = np.unique(paired.first.column("cluster").astype(str), return_inverse=True)
+    p = sign_flip(np.bincount(codes, weights=second - first))
+    return changes, paired_tests((second - first).tolist()), len(images), 1.0 if p is None and len(images) else p
 
 
 # --- Size and score ---------------------------------------------------------------------------------------------------

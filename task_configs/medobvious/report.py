@@ -48,8 +48,8 @@ CHANCE, CHANCE_AVERAGE = (
     Macro(measure="chance", exact=True, groups=tuple(TABLE_2.values())),
 )
 TIER_MEAN, TIER_CHANCE = Macro(by="tier"), Macro(measure="chance", exact=True, by="tier")
-INTERVALS = "In brackets: 95 % interval by bootstrap over items."
-TOGETHER = "In brackets: 95 % interval by bootstrap over items, the same items drawn for both."
+INTERVALS = "In brackets: 95 % interval over items."
+TOGETHER = "In brackets: 95 % interval over items, of a change between the same items."
 
 
 # --- Beside the published models --------------------------------------------------------------------------------------
@@ -134,8 +134,8 @@ TIERS_TABLE = Table(
 PLANE = Plane(
     "plane",
     "Positives and negatives",
-    "Up: fewer false alarms. Right: more outliers found. Always saying none is the upper left corner, always finding "
-    "one lies on the bottom. Bars are 95 % intervals over items.",
+    "Up: more right answers where there is no outlier. Right: more where there is one. Always saying none is the upper "
+    "left corner, always finding one lies on the bottom. Bars are 95 % intervals over items.",
     FORMATS_TABLE,
     ("positive", "negative"),
     CHANCE_ROW,
@@ -145,18 +145,13 @@ PLANE = Plane(
         all(len(each.rows.where(sign).scored("accuracy")) for sign in (POSITIVES, NEGATIVES)) for each in sources
     ),
     groups=GROUPS,
-    labelled={
-        "Human expert": (-62, 4),
-        "Qwen2.5-VL-7B": (6, 4),
-        "MedGemma1.5-4B-IT": (-96, 4),
-        "Qwen3-VL-8B": (-40, 6),
-        "Gemini-2.0-Flash": (6, 3),
-    },
+    labelled=("Human expert", "Qwen2.5-VL-7B", "MedGemma1.5-4B-IT", "Qwen3-VL-8B", "Gemini-2.0-Flash"),
 )
 FORMAT_POINTS = Points(
     "formats",
     "Sensitivity to the format",
-    "A model that sees the outlier should not care how it is asked. Bars are 95 % intervals over items.",
+    "Accuracy by format. Detection and visual referring are asked about grids without an outlier too, referring MCQ "
+    "and open are not. Bars are 95 % intervals over items.",
     FORMATS_TABLE,
     FORMATS,
     CHANCE_ROW,
@@ -206,8 +201,8 @@ GAPS = Table(
         Column("gap", unit="points"),
     ),
     (
-        "Pairs of questions about the same grid, both with a score. A positive gap: options help. The multiple-choice "
-        "referring question describes the outlier, the open one does not.",
+        "Pairs of questions about the same grid, both with a score. A positive gap: more right answers where options "
+        "are given. The multiple-choice referring question describes the outlier, the open one does not.",
         TOGETHER,
     ),
 )
@@ -387,7 +382,7 @@ RUNS = Table(
         Column("items that agree", AGREEMENTS["both"]),
         Column("data", lambda source, row, rows: Cell(extent(source)), "text"),
     ),
-    ("Each run on the questions that it was asked. In brackets: 95 % interval by bootstrap over items.",),
+    ("Each run on the questions that it was asked. In brackets: 95 % interval over items.",),
 )
 
 
@@ -416,7 +411,10 @@ WAYS = Table(
         Column("so", statistic="second"),
         Column("difference", unit="points"),
     ),
-    ("Question by question. What a model still gets without the picture, it has from the words.", TOGETHER),
+    (
+        "Question by question. What a model still gets without the picture, it has from the words or from guessing.",
+        TOGETHER,
+    ),
 )
 
 

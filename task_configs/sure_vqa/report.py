@@ -83,8 +83,9 @@ def _place(runs: Sequence[Run], rows: Samples) -> str:
 _ROBUSTNESS_NOTES = (
     f"Scores by the judge or by exact match ({SCALE}). RR, relative robustness: OoD / i.i.d.; of stars at least 0.2 "
     "whatever the model, so not to be compared with that of closed questions. Empty where i.i.d. is 0.",
-    "In brackets: 95 % interval over images; images of both tests are drawn together, so that a shared one stays "
-    "paired. n: questions with a score.",
+    "In brackets: 95 % interval over images, of each row by itself; images of both tests are drawn together, so that a "
+    "shared one stays paired. n: questions with a score. An RR near 1 is also what guessing gets: compare the i.i.d. "
+    "score with that of the run without the image and of the most frequent answers.",
 )
 _MISSING = "Missing: judgements that could not be had, counted as the scale's worst or best; empty in rows without any."
 
@@ -152,7 +153,7 @@ ROBUSTNESS_TABLE = Table(
         *(_BOUNDS if _any_missing(found) else ()),
     ),
     lambda found: (*_ROBUSTNESS_NOTES, *([_MISSING] if _any_missing(found) else [])),
-    marks={"#": f"Fewer than {SMALL} OoD questions: their mean says little, and RR no more."},
+    marks={"#": f"Fewer than {SMALL} OoD questions: their mean and RR say little without their intervals."},
 )
 
 
@@ -188,7 +189,10 @@ class RobustnessFigure:
             axes.set_xlabel("RR (OoD / i.i.d.)")
             axes.legend(loc="upper left", bbox_to_anchor=(1, 1))
             axes.grid(axis="x")
-            about = "Points with 95 % intervals over images. Left of the dashed line the OoD test was answered worse."
+            about = (
+                "Points with 95 % intervals over images, of each row by itself. Left of the dashed line the mean of "
+                "the OoD test is the lower one."
+            )
             drawn = svg(figure, f"{prefix}-robustness", self.title)
             return Figure("robustness", self.title, about, drawn, "robustness")
 
@@ -354,7 +358,7 @@ def _test_flags(source: Source) -> Iterator[Flag]:
     }
     small = [f"{shift.label}, {kind} {own['ood']}" for (shift, kind), own in sizes.items() if 0 < own["ood"] < SMALL]
     if small:
-        text = f"OoD tests of fewer than {SMALL} questions, whose intervals say more than their RR: "
+        text = f"OoD tests of fewer than {SMALL} questions, whose RR says little without its interval: "
         yield Flag("warning", text + "; ".join(small) + ".")
     for (shift, kind), own in sizes.items():
         name = f"{shift.label}, {kind} questions"

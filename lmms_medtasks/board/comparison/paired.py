@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lmms_medtasks.board.comparison.permutation import Alternative, sign_flip
 from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.statistics.bootstrap import RESAMPLES, Interval
 from lmms_medtasks.statistics.paired_tests import paired_tests
+from lmms_medtasks.statistics.sign_flip import Alternative, sign_flip
 from lmms_medtasks.suites.estimates import Contrast
 
 _SAME = 1e-9
@@ -103,7 +103,7 @@ class Difference:
         first, second: the means over the same questions; None without any. mean: second less first, with its bootstrap
             interval over images.
         wins, ties, losses: questions on which the second is better, as good, worse.
-        p: of the permutation test over images, two-sided (:mod:`lmms_medtasks.board.comparison.permutation`).
+        p: of the permutation test over images, two-sided (:mod:`lmms_medtasks.statistics.sign_flip`).
         test, question_p: "McNemar" (exact) for scores of 0 and 1, else "Wilcoxon": takes questions as independent.
             sign_p: the sign test's; McNemar's exact test is the same.
         cohens_h: 2 asin sqrt(second) - 2 asin sqrt(first) (Cohen 1988; 0.2 is small, 0.5 medium, 0.8 large), for scores

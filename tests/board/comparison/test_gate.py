@@ -10,11 +10,11 @@ from lmms_medtasks.board.comparison import compared_entries, gate_rules
 from lmms_medtasks.board.comparison.gate import decide, gate
 from lmms_medtasks.board.comparison.gate_summary import markdown
 from lmms_medtasks.board.comparison.measure_comparison import compare
-from lmms_medtasks.board.comparison.permutation import sign_flip
 from lmms_medtasks.board.entries import drawn_clusters
 from lmms_medtasks.cli import gate as command
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.seeding import generator
+from lmms_medtasks.statistics.sign_flip import sign_flip
 from lmms_medtasks.suites import registry
 
 TASK = "medq_deg_l1"

@@ -108,7 +108,9 @@ def test_circular(tables):
     assert found["right under every rotation"] == [3, pytest.approx(100 / 3)]
     # Not rotated: q1 A and q2 B right, q4 A for D wrong. All copies: (4 + 2 + 1) / 12.
     assert found["as asked, not rotated"] == [3, pytest.approx(200 / 3)]
-    assert found["mean over all rotations"] == [3, pytest.approx(700 / 12)]
+    assert found["mean over rotations, by question"] == [3, pytest.approx(700 / 12)]
+    # With q3's three replies, all right: (7 + 3) / 15. It is the harness's accuracy.
+    assert found["mean over all copies (the metric accuracy)"] == [15, pytest.approx(1000 / 15)]
     assert found[f"every rotation, {TITLES['SOD']}"] == [2, 50]
     assert found[f"every rotation, {TITLES['FDD']}"] == [0, None]
     assert found[f"every rotation, {TITLES['CR']}"] == [1, 0]

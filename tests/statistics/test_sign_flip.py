@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from lmms_medtasks.board.comparison import permutation
-from lmms_medtasks.board.comparison.permutation import sign_flip
+from lmms_medtasks.statistics import sign_flip as module
+from lmms_medtasks.statistics.sign_flip import sign_flip
 
 
 def enumerated(sums):
@@ -44,7 +44,7 @@ def test_with_one_question_an_image_it_is_mcnemars_exact_test(wins, losses):
 def test_many_images_take_the_normal_distribution(monkeypatch):
     sums = np.random.default_rng(0).integers(-3, 4, 2500).astype(float)
     approximate = sign_flip(sums)
-    monkeypatch.setattr(permutation, "EXACT_UP_TO", 10**6)
+    monkeypatch.setattr(module, "EXACT_UP_TO", 10**6)
     assert approximate == pytest.approx(sign_flip(sums), abs=0.01)
 
 
