@@ -326,6 +326,20 @@ def test_questions_that_a_model_has_no_score_for_are_left_out(write_bones):
     assert column(table, "questions") == [3] and "III 1" in table.notes[-1]
 
 
+@pytest.mark.parametrize("models", [2, 3])
+def test_one_case_proves_nothing(write_bones, models):
+    folders = [write_bones(f"r{n}", model=f"m{n}", t3="AB"[n % 2], t4=["+++", "---"][n % 2]) for n in range(models)]
+    first, *own = parts_of(*folders)
+    assert set(column(part_tables(first)["models_by_case"], "p")) == {1.0}
+    assert {p for part in own for p in column(part_tables(part)["tasks_by_case"], "p")} == {1.0}
+
+
+def test_nothing_answered_is_not_tested(write_bones):
+    first, *own = parts_of(write_bones("a1", model="x", t3="!!"), write_bones("a2", model="y", t3="!!"))
+    assert "models_by_case" not in part_tables(first) and "kruskal" not in part_tables(first)
+    assert all("tasks_by_case" not in part_tables(part) for part in own)
+
+
 def test_models_on_no_common_question_are_not_tested(write_bones):
     first, *_ = parts_of(write_bones("a1", model="x", t3="A!"), write_bones("a2", model="y", t3="!B"))
     assert "models_by_case" not in part_tables(first)

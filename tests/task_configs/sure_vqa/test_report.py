@@ -194,6 +194,31 @@ def test_a_method_that_is_not_better_than_its_baselines_is_flagged(write_sure_ru
     ]
 
 
+FAILED = dict.fromkeys(LABELS, "!")
+ONE_IMAGE = {name: ("a", side, kind) for name, side, kind in [
+    ("c1", "iid", "closed"), ("c2", "iid", "closed"), ("c4", "ood", "closed")]}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ({"labels": FAILED}, {"labels": FAILED}),
+        ({}, {"labels": FAILED}),
+        ({"labels": {"c1": "1", "c4": "1"}}, {"labels": {"c2": "1", "c5": "0"}}),
+        ({"labels": {"c1": "1", "c2": "0", "c4": "1"}, "questions": ONE_IMAGE},
+         {"labels": {"c1": "1", "c2": "1", "c4": "0"}, "questions": ONE_IMAGE}),
+        ({"labels": dict.fromkeys(("c1", "c2", "c4"), "1")}, {"labels": dict.fromkeys(("c1", "c2", "c4"), "1")}),
+    ],
+    ids=["nothing answered", "one answers nothing", "no question in common", "one image", "all answers equal"],
+)  # fmt: skip
+def test_what_can_not_be_tested_wins_nothing(write_sure_run, first, second):
+    comparison, *_ = report(*(write_sure_run(name=name, checkpoint=name, **own) for name, own in
+                              (("a", first), ("b", second)))).parts  # fmt: skip
+    rows = table(comparison, "differences")
+    assert rows and all(row[-1] in ("–", "1.0000") for row in rows)
+    assert "win_loss" not in keys(comparison)
+
+
 def test_pairs_that_the_user_names(several):
     comparison, *_ = report(*several, pairs=(("lora", "prompt, no image"),)).parts
     assert {tuple(row[:2]) for row in table(comparison, "versus_models")} == {("lora", "prompt, no image")}
