@@ -23,6 +23,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import IO
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from tools.real_servers import install
@@ -96,7 +97,7 @@ def end(process: subprocess.Popen[bytes]) -> None:
             process.wait(20)
 
 
-def _wait(process: subprocess.Popen[bytes], address: str, log: tempfile._TemporaryFileWrapper, until: float) -> None:
+def _wait(process: subprocess.Popen[bytes], address: str, log: IO[bytes], until: float) -> None:
     while time.monotonic() < until:
         if process.poll() is not None:
             raise NotStarted(f"The server ended with status {process.returncode}:\n{_tail(log)}")
@@ -108,9 +109,9 @@ def _wait(process: subprocess.Popen[bytes], address: str, log: tempfile._Tempora
     raise NotStarted(f"The server does not answer:\n{_tail(log)}")
 
 
-def _tail(log: tempfile._TemporaryFileWrapper) -> str:
+def _tail(log: IO[bytes]) -> str:
     log.seek(0)
-    return bytes(log.read()).decode("utf-8", "replace")[-4000:]
+    return log.read().decode("utf-8", "replace")[-4000:]
 
 
 def _free_port() -> int:
