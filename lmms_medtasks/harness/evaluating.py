@@ -20,7 +20,16 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from lmms_medtasks.errors import UserError, user_errors
-from lmms_medtasks.harness import call_times, calls, journal, runners, sampling, server_sampling, subset_tasks
+from lmms_medtasks.harness import (
+    cached_failures,
+    call_times,
+    calls,
+    journal,
+    runners,
+    sampling,
+    server_sampling,
+    subset_tasks,
+)
 
 _MARK = "_lmms_medtasks_joined"
 
@@ -50,8 +59,10 @@ def join_evaluator(module: Any) -> None:
             calls.check_tasks(lm, [config.task for config in _configs(tasks)])
             _check_draws(lm, tasks)
             _note_encoding(lm, tasks)
-            served = server_sampling.kind(lm) if _drawn(tasks) else None
+            kind = server_sampling.kind(lm)
+            served = kind if _drawn(tasks) else None
             with (
+                cached_failures.left_out(named.get("response_cache")),
                 calls.one_reply_each(lm, _drawn(tasks), bool(served)),
                 journal.kept(lm, [task for task in _tasks(tasks) if _is_ours(task.config)], named),
                 call_times.noted(lm, list(_tasks(tasks))),
