@@ -20,7 +20,7 @@ from lmms_medtasks import parsing
 from lmms_medtasks.judges import registry, withheld
 from lmms_medtasks.judges.handed_verdicts import TABLE
 from lmms_medtasks.judges.protocol import Item, Protocol, Verdict
-from lmms_medtasks.parsing.replies import after_reasoning
+from lmms_medtasks.parsing.replies import text_or_outcome
 from lmms_medtasks.record import Judgement, Record
 
 Numbers = Mapping[str, float]
@@ -57,15 +57,7 @@ def judgement_of(
         if protocol.terms
         else None,
     )
-    return tuple(_trial(reply) for reply in results), judgement
-
-
-def _trial(reply: str | None) -> str:
-    if parsing.is_failed_request(reply):
-        return "failed"
-    if after_reasoning(str(reply)) is None:
-        return "truncated"
-    return "ok" if str(reply).strip() else "empty"
+    return tuple(text_or_outcome(reply)[1] or "ok" for reply in results), judgement
 
 
 def _looked_up(protocol: Protocol, item: Item | None) -> list[dict[str, Any]]:

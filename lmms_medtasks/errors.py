@@ -33,8 +33,17 @@ def unknown(kind: str, got: object, allowed: Iterable[str], where: str = "") -> 
 
 def nearest_match(got: object, names: Iterable[str]) -> str:
     """ " Did you mean NAME?" for the name that ``got`` is most like; "" where it is like none."""
-    near = difflib.get_close_matches(str(got), sorted(names), n=1, cutoff=0.5)
-    return f" Did you mean {near[0]!r}?" if near else ""
+    near = nearest(got, names)
+    return f" Did you mean {near!r}?" if near else ""
+
+
+def nearest(got: object, names: Iterable[str], likeness: float = 0.5) -> str:
+    """The name that ``got`` is most like, "" where it is like none.
+
+    ``likeness``: the least ratio of difflib's SequenceMatcher, from 0 (nothing in common) to 1 (equal).
+    """
+    found = difflib.get_close_matches(str(got), sorted(names), n=1, cutoff=likeness)
+    return found[0] if found else ""
 
 
 class user_errors:  # noqa: N801 (a context manager, used like a function)

@@ -9,8 +9,10 @@ from typing import Any, Literal
 
 from lmms_medtasks.errors import UserError
 
-VERSION = 2
-"""Raised when the form of a record changes. A log of another version is refused, never guessed at."""
+VERSION = 3
+"""Raised when the form of a record changes. A log of another version is refused, never guessed at.
+
+3: an empty reply is :data:`EMPTY`, which was "unreadable" where answers are read."""
 
 KEY = "questions"
 """The metric under which the sample log holds the record; its value in the harness's table is their number."""
@@ -18,8 +20,14 @@ KEY = "questions"
 FAILED = "failed"
 """What is read of a request that got no reply."""
 
+EMPTY = "empty"
+"""What is read of a reply that says nothing: no text or white space only, reasoning in its tags apart."""
+
 UNREAD = ("ambiguous", "refused", "unreadable", "truncated")
-"""What is read of a reply without an answer."""
+"""What is read of a reply with words and without an answer."""
+
+NO_ANSWER = (EMPTY, *UNREAD)
+"""What is read of a reply without an answer. It counts as wrong where answers are read."""
 
 Tag = str | int | float | bool | None
 JudgementStatus = Literal["exact", "judged", "partial", "missing", "failed"]
@@ -84,7 +92,7 @@ class Record:
 
     Attributes:
         id: unique within a task. cluster: what questions share that are not independent (an image, an item, a case).
-        trials: for each reply what was read from it: an answer, or one of :data:`UNREAD`, or :data:`FAILED`.
+        trials: for each reply what was read from it: an answer, or one of :data:`NO_ANSWER`, or :data:`FAILED`.
         expected: the right answer in the terms of ``trials``; None where answers are judged.
         measures: by the name that the suite declares; a measure that the question is no part of is left out.
         tags: what results are broken down by.

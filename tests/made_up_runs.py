@@ -23,14 +23,14 @@ TAGS = {
 
 
 def choice_rows(trials: Mapping[str, str], *, images: int | None = None, **tags: Any) -> list[dict[str, Any]]:
-    """A row a question, id -> its trials ("AAB"; "-" unreadable, "!" failed); the right answer is A.
+    """A row a question, id -> its trials ("AAB"; "-" unreadable, "_" empty, "!" failed); the right answer is A.
 
     ``images``: questions are spread over so many images; default: each has its own. The tags are those that every
     benchmark wants, so that the rows may be of a task of any.
     """
     rows = []
     for number, (name, letters) in enumerate(trials.items()):
-        read = tuple({"-": "unreadable", "!": "failed"}.get(letter, letter) for letter in letters)
+        read = tuple({"-": "unreadable", "_": "empty", "!": "failed"}.get(letter, letter) for letter in letters)
         replies = [each for each in read if each != "failed"]
         score = replies.count("A") / len(replies) if replies else None
         cluster = f"image {number % images if images else number}"

@@ -37,6 +37,7 @@ class Stub:
         owner: what it says it is. models: what it lists, None for no list. key: the one that it takes, None for any.
         most_n: n above it is refused with HTTP 400. ignores_n: it draws one reply whatever n is.
         rule: request -> :class:`Answer`, or None for the ordinary one: a letter by prompt, pictures and seed + i.
+        pause: seconds that an ordinary answer takes.
         keep: whether requests are kept. requests: their bodies, without those of probes (:attr:`probes`).
     """
 
@@ -46,6 +47,7 @@ class Stub:
     most_n: int = 100
     ignores_n: bool = False
     rule: Callable[[dict[str, Any]], Answer | None] | None = None
+    pause: float = 0.0
     keep: bool = True
     url: str = ""
     requests: list[dict[str, Any]] = field(default_factory=list)
@@ -81,7 +83,7 @@ class Stub:
         ]
         used = {"prompt_tokens": 100, "completion_tokens": len(texts), "total_tokens": 100 + len(texts)}
         found = {"id": "1", "object": "chat.completion", "created": 1, "model": request["model"], "usage": used}
-        return 200, orjson.dumps({**found, "choices": choices}), scripted.sleep if scripted else 0.0
+        return 200, orjson.dumps({**found, "choices": choices}), scripted.sleep if scripted else self.pause
 
     def listed(self) -> tuple[int, bytes]:
         """The list of models."""

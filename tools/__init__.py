@@ -1,1 +1,1 @@
-"""What the makers of this package run and its users do not: generators of bundled files. Not installed."""
+"""What makers of this package run and users do not: generators of bundled files, servers for tests. Not installed."""

@@ -8,14 +8,13 @@ Empty cells are ratings that were not made.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from lmms_medtasks.agreement import spreadsheet
 from lmms_medtasks.agreement.judged_answers import AnswerKey, Judged
-from lmms_medtasks.errors import UserError, unknown
+from lmms_medtasks.errors import UserError, nearest_match, unknown
 from lmms_medtasks.judges.protocol import Dimension, Protocol
 
 KEY_COLUMNS = ("code", "model", "id", "trial", "task", "run")
@@ -210,6 +209,4 @@ def _by_id(judged: Judged) -> Callable[[Rating], AnswerKey]:
 
 
 def _no_such(kind: str, got: str, allowed: Mapping[str, object] | set[str], where: str) -> UserError:
-    near = difflib.get_close_matches(got, sorted(allowed), n=1, cutoff=0.5)
-    hint = f" Did you mean {near[0]!r}?" if near else ""
-    return UserError(f"no {kind} {got!r} {where} ({len(allowed):,} there are).{hint}")
+    return UserError(f"no {kind} {got!r} {where} ({len(allowed):,} there are).{nearest_match(got, allowed)}")

@@ -52,16 +52,18 @@ def _adding_up(entry: Entry) -> Found:
 
 
 def _data(entry: Entry, reference: Reference) -> Found:
-    if entry.data not in ("full", "sample", "mini"):
+    if entry.variant not in ("full", "sample", "mini"):
         yield "unknown_data", "The run does not say which data it read."
     elif entry.data != reference.data:
         yield "other_data", f"{entry.data.capitalize()} data; the ranking is of {reference.data} data."
     elif entry.data_digest != reference.data_digest:
         said = f"{entry.data_digest[:12] or 'not recorded'} against {reference.data_digest[:12] or 'not recorded'}"
         yield "other_data", f"Other bytes of the {entry.data} data than the ranking's (digest {said})."
-    if entry.data == "mini":
+    if entry.data != entry.variant:
+        yield "subset_data", f"A sample, {entry.data} data: its numbers are estimates of those of all questions."
+    if entry.variant == "mini":
         yield "mini_data", "Mini data, not the benchmark: no number compares with the paper's."
-    if entry.data == "sample":
+    if entry.variant == "sample":
         yield "sample_data", "Sample data, a part of the benchmark: no number compares with the paper's."
 
 
@@ -80,7 +82,8 @@ def _rates(entry: Entry, thresholds: Mapping[str, float]) -> Found:
     counts = entry.counts
     parsed, covered, failed = counts.parse_rate, counts.coverage, counts.failure_rate
     if parsed is not None and parsed < thresholds["parse_rate"]:
-        said = f"(wanted: {thresholds['parse_rate']:.0%}); the others count as incorrect."
+        empty = f", {counts.empty:,} of them empty" if counts.empty else ""
+        said = f"(wanted: {thresholds['parse_rate']:.0%}); the others{empty} count as incorrect."
         yield "low_parse_rate", f"{parsed:.1%} of the replies could be read {said}"
     if covered is not None and covered < thresholds["coverage"]:
         missing = f"{counts.wanted - counts.judged:,} are missing"

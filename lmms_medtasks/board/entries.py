@@ -91,7 +91,8 @@ class Counts:
     """How much of a task was run: questions in the data, asked, and in the log; replies; judgements.
 
     ``original`` and ``effective`` are None where the run does not say. ``parsed`` of ``replies`` could be read,
-    ``failed`` of ``requests`` got no reply; ``judged`` of ``wanted`` judgements were had (both 0 where none is judged).
+    ``empty`` say nothing; ``failed`` of ``requests`` got no reply; ``judged`` of ``wanted`` judgements were had (both 0
+    where none is judged).
     """
 
     original: int | None
@@ -99,6 +100,7 @@ class Counts:
     rows: int
     replies: int
     parsed: int
+    empty: int
     requests: int
     failed: int
     wanted: int
@@ -164,7 +166,8 @@ class Entry:
     Attributes:
         suite: the folder of the task where it is installed, "contributed" where it is not. task: as the harness calls
             it.
-        version: of the task. data: "full", "sample", "mini", "unknown". data_digest: of the data's bytes.
+        version: of the task. data: "full", "sample", "mini", "unknown", or the subset of one of them that was asked
+            ("1000 images of full"). data_digest: of the data's bytes, and of the subset's draw.
         fingerprint: digests of prompt, code and degradations. fingerprint_recorded: whether the task version was
             released with these; None if not recorded.
         harness: version of lmms-eval, as recorded. settings: further facts worth showing, by name.
@@ -251,6 +254,11 @@ class Entry:
     def ranked(self) -> bool:
         """Whether it may stand in the ranking."""
         return all(problem.level == "flag" for problem in self.problems)
+
+    @property
+    def variant(self) -> str:
+        """The data that was read, also where a subset of it was asked."""
+        return self.data.rpartition(" of ")[2]
 
     @property
     def limited(self) -> bool:

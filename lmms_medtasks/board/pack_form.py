@@ -19,8 +19,9 @@ from lmms_medtasks.errors import UserError
 from lmms_medtasks.samples.table import FIELDS
 
 FORMAT = "lmms-medtasks pack"
-VERSION = 2
-"""Raised when the form changes. 2: columns of questions and measures in place of those of metrics."""
+VERSION = 3
+"""Raised when the form changes. 2: columns of questions and measures in place of those of metrics. 3: empty replies are
+an outcome of their own, and counted."""
 _PLAIN = {
     "suite": "text",
     "task": "text",

@@ -18,8 +18,8 @@ Key = TypeVar("Key", bound=Hashable)
 def of(entries: Sequence[Entry], rules: Rules) -> dict[str, Reference]:
     """For each task what its ranked entries have in common: what the rules demand, else what most entries have.
 
-    Data: full before sample before mini. Version and fingerprint: those installed, where an entry has them. Each
-    choice is made among the entries that agree with the choices before.
+    Data: full before sample before mini before a subset of one. Version and fingerprint: those installed, where an
+    entry has them. Each choice is made among the entries that agree with the choices before.
     """
     tasks: dict[str, list[Entry]] = {}
     for entry in entries:
@@ -29,7 +29,7 @@ def of(entries: Sequence[Entry], rules: Rules) -> dict[str, Reference]:
 
 def _of_task(task: str, entries: list[Entry], rules: Rules) -> Reference:
     kinds = {entry.data for entry in entries}
-    data = rules.demanded(task, "data") or next((kind for kind in _DATA if kind in kinds), "unknown")
+    data = rules.demanded(task, "data") or next((kind for kind in _DATA if kind in kinds), None) or _subset(entries)
     left = _agreeing(entries, lambda entry: entry.data == data)
     found = installed.of_task(task)
     version: Any = rules.demanded(task, "version") or _preferred(
@@ -45,6 +45,12 @@ def _of_task(task: str, entries: list[Entry], rules: Rules) -> Reference:
     prompts: Any = _preferred(judged, lambda entry: _items(entry.judge.prompts) if entry.judge else ())
     harness = rules.demanded(task, "harness") or _preferred(left, lambda entry: entry.harness)
     return Reference(version, data, digest, dict(fingerprint), judge, dict(prompts), harness)
+
+
+def _subset(entries: Sequence[Entry]) -> str:
+    """The subset that most entries are of."""
+    found = Counter(entry.data for entry in entries if entry.variant != entry.data)
+    return max(found, key=lambda data: (found[data], data)) if found else "unknown"
 
 
 def _judge(entries: Sequence[Entry], demanded: str | None) -> str | None:

@@ -17,8 +17,8 @@ from lmms_medtasks.board.columns import codes_of, compact
 from lmms_medtasks.board.entries import Counts, Entry, Judge, Model, Questions, Source
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.judges import identity
-from lmms_medtasks.record import FAILED
-from lmms_medtasks.report.about import limit
+from lmms_medtasks.record import EMPTY, FAILED
+from lmms_medtasks.report.about import limit, subset
 from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.samples.runs import model_name, printable
 from lmms_medtasks.samples.table import FIELDS, Samples, with_texts
@@ -194,6 +194,7 @@ def counts_of(suite: Suite, rows: Samples, original: int | None, effective: int 
         rows=len(rows),
         replies=replies,
         parsed=parsed,
+        empty=sum(each.count(EMPTY) for each in trials),
         requests=sum(map(len, trials)),
         failed=sum(each.count(FAILED) for each in trials),
         wanted=requested,
@@ -235,6 +236,7 @@ def _settings(
 ) -> dict[str, str]:
     found = {
         "limit": limit(run),
+        "subset": subset(metadata),
         "generation": json.dumps(config.get("generation_kwargs") or {}, sort_keys=True, default=str),
         "gen_kwargs": str((run.content.get("config") or {}).get("gen_kwargs") or ""),
         "image_encoding": str(metadata.get("image_encoding") or ""),

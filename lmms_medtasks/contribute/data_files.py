@@ -8,9 +8,10 @@ from pathlib import Path
 
 from lmms_medtasks.contribute.table_columns import BUILDERS
 from lmms_medtasks.data import sources
+from lmms_medtasks.errors import nearest
 from lmms_medtasks.task_yaml import places
 from lmms_medtasks.task_yaml.chain import Chain
-from lmms_medtasks.task_yaml.problems import Findings, nearest
+from lmms_medtasks.task_yaml.problems import Findings
 
 PROTOCOL = "medtasks://"
 _MAGIC = "*?[$~{"

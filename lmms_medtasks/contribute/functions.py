@@ -18,10 +18,11 @@ from typing import Any
 from pydantic.fields import FieldInfo
 
 from lmms_medtasks import folders
+from lmms_medtasks.errors import nearest
 from lmms_medtasks.task_yaml import keys, places
 from lmms_medtasks.task_yaml.chain import Chain, Entry, inner
 from lmms_medtasks.task_yaml.nodes import Function
-from lmms_medtasks.task_yaml.problems import Findings, nearest
+from lmms_medtasks.task_yaml.problems import Findings
 
 _OURS = "lmms_medtasks"
 _CONFIGS = "lmms_medtasks.task_configs."

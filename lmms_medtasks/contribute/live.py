@@ -13,9 +13,9 @@ from typing import Any
 
 from lmms_medtasks.contribute import answer_checks
 from lmms_medtasks.contribute.loaded import Loaded, attempt, load
-from lmms_medtasks.errors import UserError
+from lmms_medtasks.errors import UserError, nearest
 from lmms_medtasks.task_yaml.chain import Chain
-from lmms_medtasks.task_yaml.problems import Findings, nearest
+from lmms_medtasks.task_yaml.problems import Findings
 from lmms_medtasks.task_yaml.settings import DRAWN
 from lmms_medtasks.writing import write_text
 

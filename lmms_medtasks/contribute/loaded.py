@@ -42,8 +42,7 @@ class Loaded:
 
     @property
     def template(self) -> templates.Template | None:
-        hook = self.config["process_results"]
-        return binding.template_of({**self.config, "process_results": getattr(hook, "func", hook)})
+        return binding.template_of(self.config)
 
     @property
     def repeats(self) -> int:

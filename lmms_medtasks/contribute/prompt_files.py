@@ -8,11 +8,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from lmms_medtasks.errors import nearest
 from lmms_medtasks.suites import templates
 from lmms_medtasks.suites.templates.including import SETTINGS
 from lmms_medtasks.task_yaml import keys, places
 from lmms_medtasks.task_yaml.chain import Chain
-from lmms_medtasks.task_yaml.problems import Findings, nearest
+from lmms_medtasks.task_yaml.problems import Findings
 
 
 def check(chain: Chain, found: Findings) -> None:

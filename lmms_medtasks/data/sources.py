@@ -136,7 +136,8 @@ class DataSource:
     of logs, reports and other people's judges. ``diagnose`` tells what a folder has besides the files of the splits;
     ``examine`` looks into the splits that could be opened (this record, split -> reader). ``training_rule`` gives the
     rule of the shift that a task's documents name in their column ``shift``. ``preview``: a split whose bundled mini
-    data shows a clean picture of every modality.
+    data shows a clean picture of every modality. ``unit``: the column of what a subset is drawn of, ``strata``: those
+    whose values each get their share of it (:mod:`lmms_medtasks.data.subsets`); documents have them all.
     """
 
     name: str
@@ -159,6 +160,8 @@ class DataSource:
     examine: Callable[[DataSource, Mapping[str, SplitReader]], Examination] | None = None
     training_rule: Callable[[str], TrainingRule] | None = None
     preview: str = ""
+    unit: str = "image_id"
+    strata: tuple[str, ...] = ()
 
     def split(self, name: str) -> Split:
         """The split called ``name``; ``UserError`` with the names that exist if there is none."""

@@ -8,17 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-FAILED = "failed"
-NONE = "none"
-UNREAD = ("ambiguous", "refused", "unreadable", "truncated")
-"""Outcomes of a reply from which no answer was read."""
+from lmms_medtasks.record import EMPTY, FAILED, NO_ANSWER
 
-_SILENT = (NONE, "no", "refused", "unreadable", "truncated")
+NONE = "none"
+
+_SILENT = (NONE, "no", EMPTY, "refused", "unreadable", "truncated")
 
 
 def claims_outlier(trial: str) -> bool:
     """Whether an answer says that there is an outlier: a position, or "yes" for a highlighted panel."""
-    return trial not in (NONE, "no", FAILED, *UNREAD)
+    return trial not in (NONE, "no", FAILED, *NO_ANSWER)
 
 
 def false_alarm(trials: Sequence[str], negative: bool) -> float | None:

@@ -1,9 +1,10 @@
 """What we add to the harness's ``lmms_eval.evaluator.evaluate``, which has the model and the tasks in hand.
 
-Before it runs, --repeats is compared with the number of trials that a task's metrics get, a model behind the server
-of a third party is kept from data whose terms forbid that (:mod:`lmms_medtasks.harness.model_guard`), a task that
-would not show our pictures is refused, and so are several tasks for a runner that can be called once only; an adapter's
-runner that re-encodes pictures is named. While it runs, the model gets the requests of one task a call
+Before it runs, tasks are restricted to a subset where one is chosen (:mod:`lmms_medtasks.harness.subset_tasks`),
+--repeats is compared with the number of trials that a task's metrics get, a model behind the server of a third party is
+kept from data whose terms forbid that (:mod:`lmms_medtasks.harness.model_guard`), a task that would not show our
+pictures is refused, and so are several tasks for a runner that can be called once only; an adapter's runner that
+re-encodes pictures is named. While it runs, the model gets the requests of one task a call
 (:mod:`lmms_medtasks.harness.calls`), sampling settings that the checkpoint ships are set aside where they can be
 reached (:mod:`lmms_medtasks.harness.sampling`), and open answers are judged between generation and scoring
 (:mod:`lmms_medtasks.harness.judging_stage`). Replies are
@@ -19,7 +20,16 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from lmms_medtasks.errors import UserError, user_errors
-from lmms_medtasks.harness import call_times, calls, journal, runners, sampling, server_sampling
+from lmms_medtasks.harness import (
+    cached_failures,
+    call_times,
+    calls,
+    journal,
+    runners,
+    sampling,
+    server_sampling,
+    subset_tasks,
+)
 
 _MARK = "_lmms_medtasks_joined"
 
@@ -39,6 +49,8 @@ def join_evaluator(module: Any) -> None:
         named = inspect.signature(original).bind(*args, **kwargs).arguments
         lm, tasks = named["lm"], named["task_dict"]
         with user_errors():
+            every = list(_tasks(tasks))
+            subset_tasks.restrict(every, [task for task in every if _is_ours(task.config)], named.get("limit"))
             _check_write_out(tasks, bool(named.get("write_out")))
             _check_model(lm, tasks)
             _check_repeats(tasks)
@@ -47,8 +59,10 @@ def join_evaluator(module: Any) -> None:
             calls.check_tasks(lm, [config.task for config in _configs(tasks)])
             _check_draws(lm, tasks)
             _note_encoding(lm, tasks)
-            served = server_sampling.kind(lm) if _drawn(tasks) else None
+            kind = server_sampling.kind(lm)
+            served = kind if _drawn(tasks) else None
             with (
+                cached_failures.left_out(named.get("response_cache")),
                 calls.one_reply_each(lm, _drawn(tasks), bool(served)),
                 journal.kept(lm, [task for task in _tasks(tasks) if _is_ours(task.config)], named),
                 call_times.noted(lm, list(_tasks(tasks))),

@@ -1,7 +1,8 @@
 """A journal of finished replies: the same command started again after a kill goes on where it stopped.
 
 The model gets a task's requests in slices, of whole batches and about a minute's work each, and the replies of a slice
-are written down before the next one is asked: a kill loses one slice. A reply is given back only where everything that
+are written down before the next one is asked: a kill loses one slice. A model that tells its replies as they come
+(``on_replies``: our runner for servers) has each written down at once. A reply is given back only where everything that
 decides it is as it was (:mod:`lmms_medtasks.harness.reply_keys`); else its question is asked anew. A reply that stands
 for a failed request is not kept. What a runner must get in one call (``one_call_a_run`` in ``runners.yaml``) is kept by
 task.
@@ -109,6 +110,7 @@ class _Journal:
         self._known: dict[str, Mapping[str, Any]] = {}
         self._of_task: Counter[str] = Counter()
         self._model = ""
+        self._written: set[str] = set()  # keys of the slice's replies that stand in the file already
         self._opened = self._joined = self._writes = False
         self._met: Counter[tuple[str, Any]] = Counter()  # trials of a question of a task so far
         self._seeded: Counter[str] = Counter()  # trials of a question that were seeded in earlier calls
@@ -139,7 +141,8 @@ class _Journal:
             filler = [calls.padding_of(requests[-1]) for _ in range(size - len(own))]
             began = time.monotonic()
             named = {each.place: _with_trial(requests[each.place], each.trial) for each in trials}
-            answers = original([*(named.get(place, requests[place]) for place in own), *filler])
+            with self._as_they_come(task, trials):
+                answers = original([*(named.get(place, requests[place]) for place in own), *filler])
             answers = calls.counted(answers, size, task, self._lm)
             for place, reply in zip(own, answers, strict=False):
                 found[place] = reply
@@ -267,16 +270,35 @@ class _Journal:
         settings = getattr(self._tasks[task], "lmms_eval_specific_kwargs", None) or {}
         return bool(settings.get("seed_trials"))
 
-    def _keep(self, task: str, replied: Iterable[tuple[_Asked, Any]]) -> None:
+    @contextlib.contextmanager
+    def _as_they_come(self, task: str, trials: Sequence[_Asked]) -> Iterator[None]:
+        """Let a model that tells its replies as they come have them written down within a call for these trials."""
+        self._written.clear()
+        if not hasattr(self._lm, "on_replies"):
+            yield
+            return
+
+        def keep(replies: Mapping[int, Any]) -> None:
+            # What fills up a slice stands after the trials.
+            own = [(trials[place], reply) for place, reply in replies.items() if place < len(trials)]
+            self._keep(task, own, sync=False)
+            self._written.update(each.key for each, _ in own)
+
+        with replaced(self._lm, "on_replies", keep):
+            yield
+
+    def _keep(self, task: str, replied: Iterable[tuple[_Asked, Any]], sync: bool = True) -> None:
         if not self._writes:
             return
         lines = []
         for each, reply in replied:
+            if each.key in self._written:
+                continue
             line = {"key": each.key, "task": task, **reply_lines.packed(reply)}
             drawn = hooks.RENDERED.numbered(each.question)
             lines.append({**line, "parameters": drawn} if drawn and "reply" in line else line)
         try:
-            self._folder.append(lines)
+            self._folder.append(lines, sync)
         except (OSError, TypeError, ValueError) as error:
             self._stop_writing(error)
 

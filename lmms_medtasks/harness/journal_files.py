@@ -80,14 +80,18 @@ class JournalFolder:
         self._own = os.open(name, os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o600)
         return found
 
-    def append(self, lines: Iterable[Line]) -> None:
-        """Add lines to this process's file; they outlive a kill -9, and a power cut where the disk keeps its word."""
+    def append(self, lines: Iterable[Line], sync: bool = True) -> None:
+        """Add lines to this process's file; they outlive a kill -9.
+
+        With ``sync`` all that was added so far outlives a power cut too, where the disk keeps its word.
+        """
         text = "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines).encode("ascii")
-        if self._own is None or not text:
+        if self._own is None:
             return
         while text:
             text = text[os.write(self._own, text) :]
-        os.fsync(self._own)
+        if sync:
+            os.fsync(self._own)
 
     def asked_now(self) -> Iterator[Line]:
         """What the processes of this start that share this folder have written."""

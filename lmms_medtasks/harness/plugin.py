@@ -200,13 +200,10 @@ def _get_config(original: Any, self: Any, name: str) -> dict[str, Any]:
 def _get_config_checked(manager: Any, name: str) -> dict[str, Any]:
     from lmms_medtasks.harness import evaluating, provenance
     from lmms_medtasks.harness.template_hooks import binding
-    from lmms_medtasks.task_yaml import keys
 
     path = manager.task_index[name]["yaml_path"] if name in manager.task_index else None
     path = path if isinstance(path, str) else None  # -1 for a tag
     config = type(manager)._get_config.__wrapped__(manager, name)
-    if path and binding.is_on_template(config.get("process_results")):
-        keys.check_file(Path(path))
     config = binding.bound(config, path)
     evaluating.check_messages(name, config.get("doc_to_visual"), config.get("doc_to_messages"))
     return provenance.complete(config, manager.model_name, getattr(manager, "_lmms_medtasks_runner", None), path)

@@ -91,7 +91,7 @@ def _on_template(config: dict[str, Any], yaml_path: str | None) -> dict[str, Any
     """The configuration of a task on a template with that and its folder in the metadata; another as it is."""
     from lmms_medtasks.harness.template_hooks import binding
 
-    template = binding.template_of({**config, "process_results": _plain(config.get("process_results"))})
+    template = binding.template_of(config)
     if template is None or yaml_path is None:
         return config
     told = {"template": template.name, "benchmark": Path(yaml_path).parent.name}
@@ -102,10 +102,6 @@ def _is_declared(config: dict[str, Any]) -> bool:
     """Whether a metric of the task is aggregated by a declaration of ours."""
     listed = config.get("metric_list") or []
     return any(getattr(each.get("aggregation"), "__module__", "") == scoring.__name__ for each in listed)
-
-
-def _plain(hook: Any) -> Any:
-    return getattr(hook, "func", hook)
 
 
 def _add_encoding(metadata: dict[str, Any], model_name: str | None, runner: str | None) -> None:

@@ -77,7 +77,8 @@ def of_model(lm: Any, options: Any) -> str:
     That is the runner's class and the code of its module and of ours, the model's name and arguments (without keys),
     the options above, the versions of libraries, how pictures are sent, of a model on this machine the names, sizes and
     times of its files, of one on the hub the commit that is in the cache, of one behind a server what that says to
-    serve. A model that is changed behind a server and served under the same name and from the same path is not noticed.
+    serve, with its files where they lie at a path of this machine. A model that is changed on another machine and
+    served under the same name and from the same path is not noticed: vLLM's ``created`` is the time of the question.
     """
     arguments = _arguments(options)
     return digest(
@@ -213,13 +214,17 @@ def _served(lm: Any) -> Any:
     try:
         with urllib.request.urlopen(request, timeout=_WAIT) as answer:
             listed = json.loads(answer.read())["data"]
-        kept = ("id", "root", "parent", "owned_by", "max_model_len")
+        kept = ("id", "root", "parent", "owned_by", "max_model_len", "meta")
         shown = [{name: each.get(name) for name in kept} for each in listed]
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return [address]
     own = str(getattr(lm, "model_version", None) or getattr(lm, "model_name", ""))
     # A provider's long list changes with every model that it adds.
-    return [address, sorted((each for each in shown if each["id"] == own), key=repr) or len(shown) == 1 and shown]
+    served = sorted((each for each in shown if each["id"] == own), key=repr) or (shown if len(shown) == 1 else [])
+    roots = [
+        Path(each["root"]) for each in served if isinstance(each["root"], str) and Path(each["root"]).is_absolute()
+    ]
+    return [address, getattr(lm, "version", None), served, [_files(path) for path in roots if path.exists()]]
 
 
 def _hook(function: Any) -> str | None:

@@ -108,11 +108,13 @@ class Asker(Generic[Item]):
 
     ``concurrency``: requests in flight at most. ``threads``: those that prepare questions. ``most_together``: the
     largest n that the server is asked, 1 for one request a trial; it falls when the server refuses or ignores n.
+    ``counts_first``: whether the server counts the tokens of the first of n replies only; those of others are unknown.
     """
 
     def __init__(self, connection: Connection, concurrency: int, threads: int, most_together: float = math.inf) -> None:
         self.connection = connection
         self.most_together = most_together
+        self.counts_first = False
         self._concurrency, self._threads = concurrency, threads
         self._in_a_row = 0
         self._any_reply = False
@@ -277,7 +279,7 @@ class _Call(Generic[Item]):
             self._seen.models.add(completion.model)
         if completion.system_fingerprint:
             self._seen.fingerprints.add(completion.system_fingerprint)
-        return dict(zip(trials, _replies_of(completion), strict=False))
+        return dict(zip(trials, _replies_of(completion, self._asker.counts_first), strict=False))
 
     async def _completion(self, body: Body) -> Any:
         """What the server answers; a body that is none of a completion is asked for again, as a failure is."""
@@ -298,17 +300,17 @@ class _Refused(Exception):
     """The server can't answer this very request: it is too long, its n too large."""
 
 
-def _replies_of(completion: Any) -> Iterator[Reply]:
+def _replies_of(completion: Any, counts_first: bool) -> Iterator[Reply]:
     """The replies in the order of their indices."""
     used = completion.usage
-    each = completion.choices
-    for choice in sorted(each, key=lambda choice: choice.index):
-        yield Reply(
-            _text(choice),
-            choice.finish_reason or "",
-            used.prompt_tokens if used else None,
-            used.completion_tokens // len(each) if used and used.completion_tokens is not None else None,
-        )
+    each = sorted(completion.choices, key=lambda choice: choice.index)
+    written = used.completion_tokens if used else None
+    for choice in each:
+        if counts_first:
+            own = written if choice is each[0] else None
+        else:
+            own = None if written is None else written // len(each)
+        yield Reply(_text(choice), choice.finish_reason or "", used.prompt_tokens if used else None, own)
 
 
 def _text(choice: Any) -> str:

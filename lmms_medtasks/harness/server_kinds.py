@@ -27,6 +27,7 @@ class Kind:
         independent: whether a request with ``n`` draws n independent replies, the i-th with seed + i.
         neutral: sampling settings beyond OpenAI's own, by the server's names, at the values that switch them off.
         names: the server's name of a setting where it differs from the harness's.
+        counts_first: whether the ``completion_tokens`` of a reply to ``n`` are those of its first choice, not of all.
     """
 
     name: str
@@ -34,6 +35,7 @@ class Kind:
     independent: bool = False
     neutral: Mapping[str, Any] = field(default_factory=dict)
     names: Mapping[str, str] = field(default_factory=dict)
+    counts_first: bool = False
 
 
 _KINDS = (
@@ -46,6 +48,7 @@ _KINDS = (
         True,
         {"top_k": 0, "min_p": 0.0, "typical_p": 1.0, "repeat_penalty": 1.0},
         {"repetition_penalty": "repeat_penalty"},
+        counts_first=True,
     ),
     Kind("openai", frozenset({"openai", "openai-internal", "system"}), True),
     Kind("other"),

@@ -11,7 +11,7 @@ from __future__ import annotations
 import base64
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -51,6 +51,8 @@ class ServerModel(OwnModel):
     """
 
     is_simple = False
+    on_replies: Callable[[Mapping[int, Any]], object] | None = None
+    """Called with the replies to each question as they come, by their places in the call's list of requests."""
 
     def __init__(
         self,
@@ -91,6 +93,7 @@ class ServerModel(OwnModel):
         self.serves = self._served()
         owner = self.serves.get("owned_by")
         self.kind = server_kinds.of_owner(owner) if kind == "auto" else server_kinds.named(str(kind))
+        self._asker.counts_first = self.kind.counts_first
         self.version = self._version()
         self._asker.most_together = math.inf if self._draws_many(_MANY[str(many).lower()]) else 1
         if self.kind.name == "other":
@@ -180,6 +183,8 @@ class ServerModel(OwnModel):
                 reply = found[trial if trial in found else min(found)]  # a greedy reply is that of all trials
                 counts = TokenCounts(input_tokens=reply.input_tokens, output_tokens=reply.output_tokens)
                 replies[place] = GenerationResult(reply.text, counts)
+            if self.on_replies is not None:
+                self.on_replies({place: replies[place] for place in question.places.values()})
             shown.update(len(question.places))
 
         for task in dict.fromkeys(each.task for each in questions):
@@ -217,7 +222,9 @@ class ServerModel(OwnModel):
         ``settings``: the task's ``generation_kwargs``. JSON-safe. Of several processes it is what this one saw.
         """
         seen = self._seen.get(task, Seen())
-        if not server_kinds.samples(settings):
+        if not seen.requests:
+            trials = "not asked: the replies are those of a run that was cut off"
+        elif not server_kinds.samples(settings):
             trials = "asked once, temperature 0"
         elif seen.together and repeats <= self._asker.most_together:
             trials = "one request with n"

@@ -12,6 +12,7 @@ import functools
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness import runners
 from lmms_medtasks.harness.replacing import replaced
 
@@ -24,7 +25,8 @@ Settings = Mapping[str, Any]
 def kind(lm: Any) -> str | None:
     """What serves the model that a runner asks, "vllm" or "sglang" by its list of models; None for any other runner.
 
-    Asks the server, once.
+    Asks the server, once. Raises UserError where it refuses the key: these runners would ask every question, several
+    times each, to be refused.
     """
     client: Any = getattr(lm, "client", None)
     if runners.answering(lm) not in runners.table()["leaves_settings_out"]:
@@ -37,6 +39,11 @@ def kind(lm: Any) -> str | None:
     try:
         with asking:
             owners = {str(model.owned_by) for model in asking.models.list().data}
+    except openai.AuthenticationError as error:
+        raise UserError(
+            f"The server that {type(lm).__name__} asks refuses the key (HTTP 401). Give the right one as "
+            "OPENAI_API_KEY or in --model_args, and give the same command again."
+        ) from error
     except (openai.OpenAIError, AttributeError, TypeError, ValueError):
         return None
     return next((each for each in _KINDS if owners == {each}), None)

@@ -30,8 +30,8 @@ LIBRARIES = ("numba", "numpy", "pillow", "scipy")
 _PICTURES = {".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".webp"}
 _DIGITS = 12
 
-# They make what a judge is asked, and a label of what it says.
-_JUDGED = ("lmms_medtasks.judges.prompts", "lmms_medtasks.judges.verdicts")
+# They make what a judge is asked, and a label of what it says; lexical is the judge that is no model but code of ours.
+_JUDGED = ("lmms_medtasks.judges.lexical", "lmms_medtasks.judges.prompts", "lmms_medtasks.judges.verdicts")
 
 # Have a digest of their own.
 _DEGRADATIONS = {"lmms_medtasks.degradations", "lmms_medtasks.degradations.registry"}

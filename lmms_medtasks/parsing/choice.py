@@ -6,11 +6,10 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from lmms_medtasks.parsing.replies import after_reasoning, is_failed_request
+from lmms_medtasks.parsing.replies import Outcome, text_or_outcome
 
-Status = Literal["ok", "unreadable", "truncated", "failed"]
-"""ok: an answer was read. unreadable: a reply without one. truncated: reasoning that was cut off before an answer.
-failed: no reply, the request itself failed."""
+Status = Literal["ok", "unreadable"] | Outcome
+"""ok: an answer was read. unreadable: a reply with words and without an answer."""
 
 Rule = Literal["single_letter", "first_capital", ""]
 """Which of the paper's rules read the answer."""
@@ -45,16 +44,13 @@ def read_choice(reply: str | None, option_count: int) -> Reading:
     is B" as T, so a letter inside a word is no answer here, nor is a capital beyond the last option. The article of "A
     nodule" is still read as A, as the paper's rule does; :attr:`Reading.rule` lets one count such cases.
 
-    Differs from the paper in two outcomes of their own: a failed request is "failed", and reasoning that was cut off
-    inside its tag is "truncated" rather than searched for letters.
+    Differs from the paper in three outcomes of their own: a failed request is "failed", a reply that says nothing is
+    "empty", and reasoning that was cut off inside its tag is "truncated" rather than searched for letters.
     """
-    if is_failed_request(reply):
-        return Reading("failed")
+    answer, outcome = text_or_outcome(reply)
+    if outcome:
+        return Reading(outcome)
     letters = option_letters(option_count)
-    text = str(reply)
-    answer = after_reasoning(text)
-    if answer is None:
-        return Reading("truncated")
     single = _SINGLE.fullmatch(answer)
     if single:
         letter = single.group(1).upper()

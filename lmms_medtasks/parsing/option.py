@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from lmms_medtasks.parsing.choice import option_letters
-from lmms_medtasks.parsing.replies import after_reasoning, is_failed_request
+from lmms_medtasks.parsing.replies import Outcome, text_or_outcome
 
-Status = Literal["ok", "unreadable", "ambiguous", "refused", "truncated", "failed"]
-"""ok: one option was read. unreadable: a reply without one. ambiguous: several, and nothing says which. refused: the
-model says that it will not or cannot answer. truncated: reasoning that was cut off. failed: the request failed."""
+Status = Literal["ok", "unreadable", "ambiguous", "refused"] | Outcome
+"""ok: one option was read. unreadable: a reply with words and without an option. ambiguous: several, and nothing says
+which. refused: the model says that it will not or cannot answer."""
 
 Rule = Literal["single_letter", "boxed", "statement", "predicate", "bold", "leading", "text", "brackets", ""]
 """What the answer was read from, in the order in which it is looked for; "" if nothing was."""
@@ -112,11 +112,9 @@ def read_option(reply: str | None, options: Sequence[str]) -> OptionReading:
     above. "B or C" is ambiguous, and so are a letter with another option's text and the text of two options alike. A
     letter beyond the last option is no answer. Nothing is guessed from texts that merely mention an option.
     """
-    if is_failed_request(reply):
-        return OptionReading("failed")
-    text = after_reasoning(str(reply))
-    if text is None:
-        return OptionReading("truncated")
+    text, outcome = text_or_outcome(reply)
+    if outcome:
+        return OptionReading(outcome)
     return _Reader(options).read(text.strip())
 
 

@@ -6,12 +6,11 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from lmms_medtasks.parsing.replies import after_reasoning, is_failed_request
+from lmms_medtasks.parsing.replies import Outcome, text_or_outcome
 
-AnswerStatus = Literal["ok", "ambiguous", "refused", "unreadable", "truncated", "failed"]
+AnswerStatus = Literal["ok", "ambiguous", "refused", "unreadable"] | Outcome
 """ok: an answer was read. ambiguous: several were given, none of them as the final one. refused: the model declined, or
-said that it can't tell. unreadable: a reply without an answer. truncated: reasoning that was cut off before one.
-failed: no reply, the request itself failed."""
+said that it can't tell. unreadable: a reply with words and without an answer."""
 
 _REFUSAL = re.compile(
     r"\b(?:can ?not|can't|unable to|not able to|impossible to|won't|must decline)\b(?: be)?"
@@ -36,11 +35,10 @@ def prepared(reply: str | None, *, none_is_an_answer: bool = False) -> str | Ans
     The word "None" alone is what some runners put in place of a message without content; with ``none_is_an_answer`` it
     is text like any other.
     """
-    said_none = none_is_an_answer and reply is not None and reply.strip() == "None"
-    if is_failed_request(reply) and not said_none:
-        return Answer("failed")
-    text = after_reasoning(str(reply))
-    return Answer("truncated") if text is None else text
+    if none_is_an_answer and reply is not None and reply.strip() == "None":
+        return reply
+    text, outcome = text_or_outcome(reply)
+    return Answer(outcome) if outcome else text
 
 
 def plain(text: str) -> str:

@@ -6,11 +6,10 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from lmms_medtasks.parsing.replies import after_reasoning, is_failed_request
+from lmms_medtasks.parsing.replies import Outcome, text_or_outcome
 
-Status = Literal["both", "no_reasoning", "no_answer", "neither", "empty", "truncated", "failed"]
-"""Which labelled parts were there. empty: a reply without any text. truncated: reasoning in a tag that was cut off.
-failed: the request failed."""
+Status = Literal["both", "no_reasoning", "no_answer", "neither"] | Outcome
+"""Which labelled parts were there. "empty" is also a reply of labels alone."""
 
 # Bounded: a search must not take quadratic time over a long run of marks.
 _LABEL = re.compile(
@@ -42,14 +41,10 @@ def read_reasoned(reply: str | None) -> Parts:
     >>> read_reasoned("Reasoning: a dark round area.\\nAnswer: a cyst")
     Parts(status='both', reasoning='a dark round area.', answer='a cyst')
     """
-    if is_failed_request(reply):
-        return Parts("failed")
-    text = after_reasoning(str(reply))
-    if text is None:
-        return Parts("truncated")
+    text, outcome = text_or_outcome(reply)
+    if outcome:
+        return Parts(outcome)
     text = text.strip()
-    if not text:
-        return Parts("empty")
     labels = list(_LABEL.finditer(text))
     if not labels:
         return Parts("neither", answer=text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Literal
 
 # What lmms-eval 0.7.3 returns in place of a reply when a request failed for good, when the token budget was used up,
 # and when a server sent a message without content (async_openai; openai, whose None reaches a hook as an empty text).
@@ -10,6 +11,11 @@ import re
 _FAILURES = ("[LMMS_EVAL_REQUEST_FAILED", "[LMMS_EVAL_BUDGET_EXCEEDED", "Error: can only concatenate str (not")
 _NO_CONTENT = "None"
 _OPEN_TAG = re.compile(r"<(think|thinking|analysis|reasoning)>", re.IGNORECASE)
+
+
+Outcome = Literal["empty", "truncated", "failed"]
+"""Why a reply has no text to read an answer from. empty: it says nothing. truncated: reasoning that was cut off before
+an answer. failed: no reply, the request itself failed."""
 
 
 def is_failed_request(reply: str | None) -> bool:
@@ -28,3 +34,16 @@ def after_reasoning(text: str) -> str | None:
         opened = _OPEN_TAG.search(text)
     # Chat templates that put the opening tag into the prompt leave only the closing one in the reply.
     return re.split(r"</(?:think|thinking|analysis|reasoning)>", text, flags=re.IGNORECASE)[-1]
+
+
+def text_or_outcome(reply: str | None) -> tuple[str, Outcome | None]:
+    """The text after a reply's reasoning and None; or "" and why there is none.
+
+    A reply is "empty" if it has no text, white space only, or closed reasoning and nothing after it.
+    """
+    if is_failed_request(reply):
+        return "", "failed"
+    text = after_reasoning(str(reply))
+    if text is None:
+        return "", "truncated"
+    return (text, None) if text.strip() else ("", "empty")

@@ -18,7 +18,10 @@ def metadata(run: Run, tasks: Sequence[str]) -> Mapping[str, Mapping[str, Any]]:
 
 
 def data_of(run: Run, tasks: Sequence[str]) -> tuple[str, ...]:
-    """The kinds of data ("full", "sample", "mini") that the tasks read, as recorded; "unknown" where not recorded."""
+    """The kinds of data ("full", "sample", "mini", "1000 images of full") that the tasks read, as recorded.
+
+    "unknown" where not recorded.
+    """
     found = (printable(str(each.get("data", "unknown"))) for each in metadata(run, tasks).values())
     return tuple(dict.fromkeys(found))
 
@@ -38,6 +41,15 @@ def limit(run: Run) -> str:
         return ""
     # The harness records --limit 8 as 8.0.
     return f"--limit {value:g}" if isinstance(value, float) else printable(f"--limit {value}")
+
+
+def subset(told: Mapping[str, Any]) -> str:
+    """``1000 of 4306 images, seed 0``, or "" for a task of which all questions were asked; ``told``: its metadata."""
+    drawn = told.get("subset")
+    if not isinstance(drawn, Mapping):
+        return ""
+    size, units, unit, seed = (drawn.get(name) for name in ("size", "units", "unit", "seed"))
+    return printable(f"{size} of {units} {unit}s, seed {seed}")
 
 
 def extent(run: Run, tasks: Sequence[str]) -> str:

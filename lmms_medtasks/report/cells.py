@@ -66,6 +66,14 @@ def share(name: str, digits: int = 1) -> Column:
     return Column(name, digits=digits, unit="%")
 
 
+_SMALL_P = 0.0001
+
+
+def probability(p: float | None) -> Cell:
+    """A p value, for a column with four decimals; a smaller one in powers of ten, so that none is shown as 0."""
+    return Cell(f"{p:.1e}" if p is not None and p < _SMALL_P else p)
+
+
 def points(name: str, digits: int = 1) -> Column:
     """A column of changes in percentage points, with their sign."""
     return Column(name, digits=digits, signed=True, unit="points")
@@ -74,3 +82,8 @@ def points(name: str, digits: int = 1) -> Column:
 def decimal(name: str, *, signed: bool = False) -> Column:
     """A column of numbers with three decimals."""
     return Column(name, digits=3, signed=signed)
+
+
+def p_value(name: str) -> Column:
+    """A column of p values, with four decimals."""
+    return Column(name, digits=4)

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from lmms_medtasks.errors import UserError, unknown
-from lmms_medtasks.record import FAILED, UNREAD
+from lmms_medtasks.record import FAILED, NO_ANSWER
 from lmms_medtasks.report.about import own
 from lmms_medtasks.report.document import Cell, Flag
 from lmms_medtasks.report.suite_report import PublishedScores, Report, extent, question_ids
@@ -38,7 +38,7 @@ MOST_VALUES = 20
 """A tag with more distinct values is no breakdown."""
 
 _NO_BREAKDOWNS = OWN_COLUMNS | {"data"}
-_OUTCOMES = ("right", "wrong", "answered", "empty", *UNREAD, FAILED)
+_OUTCOMES = ("right", "wrong", "answered", *NO_ANSWER, FAILED)
 _INTERVALS = "In brackets: 95 % interval over {}s."
 _TOGETHER = "In brackets: 95 % interval over {}s, of a change between the same ones."
 _TESTS = ({"set": "iid"}, {"set": "ood"})
@@ -253,8 +253,8 @@ class _Declared:
 
         notes = (
             "Number of replies; each trial of a question is one. A reply in which no answer was found "
-            f"({', '.join(UNREAD)}) counts as wrong, unless a judge scores the answers. A failed request counts in no "
-            "mean.",
+            f"({', '.join(NO_ANSWER)}) counts as wrong, unless a judge scores the answers. A failed request counts in "
+            "no mean.",
         )
         return Table("replies", "What became of the replies", ("task",), rows, columns, notes, folded=True)
 
@@ -374,7 +374,7 @@ def _outcomes(rows: Samples) -> Counter[str]:
     found: Counter[str] = Counter()
     for trials, expected, judge in zip(*(rows.column(name) for name in ("trials", "expected", "judge")), strict=True):
         for trial in trials:
-            if trial in (FAILED, *UNREAD, "empty"):
+            if trial in (FAILED, *NO_ANSWER):
                 found[trial] += 1
             else:
                 found["answered" if judge else "right" if trial == expected else "wrong"] += 1

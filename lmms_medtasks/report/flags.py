@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from lmms_medtasks.report.about import counts, data_of, limit, metadata
+from lmms_medtasks.report.about import counts, data_of, limit, metadata, subset
 from lmms_medtasks.report.document import Flag
 from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.samples.runs import printable
@@ -17,12 +17,24 @@ def warnings_first(flags: Iterable[Flag]) -> tuple[Flag, ...]:
 
 def data(run: Run, tasks: Sequence[str]) -> Iterator[Flag]:
     """Data that is not the whole benchmark, or not known."""
-    for kind in data_of(run, tasks):
+    found = metadata(run, tasks)
+    for kind in dict.fromkeys(each.rpartition(" of ")[2] for each in data_of(run, tasks)):
         if kind == "unknown":
             yield Flag("warning", "The run does not say which data it read.")
         elif kind != "full":
             yield Flag(
                 "warning", f"{kind.capitalize()} data, not the benchmark: no number here compares with the paper's."
+            )
+    drawn: dict[str, list[str]] = {}
+    for task, each in found.items():
+        drawn.setdefault(subset(each), []).append(task)
+    for said, named in drawn.items():
+        if said:
+            yield Flag(
+                "warning",
+                f"{', '.join(named)}: a random sample was asked ({said}), drawn alike for every model. Its numbers are "
+                "estimates of those of all questions, and their intervals hold for these too; compare them only with "
+                "runs of the same sample.",
             )
 
 

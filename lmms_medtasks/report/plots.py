@@ -86,17 +86,19 @@ class Drawing:
 class Plane(Plot):
     """Two columns against each other: a cross a source, published rows by their column ``group``.
 
-    ``groups``: group -> its title. labelled: published models that are named, with the place of the name in points.
+    ``groups``: group -> its title. labelled: published models that are named.
     """
 
     groups: Mapping[str, str] = field(default_factory=dict)
-    labelled: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    labelled: tuple[str, ...] = ()
 
     def draw(self, figure: Any, columns: Sequence[Column], sources: Sequence[Source]) -> None:
         """Draw into a Matplotlib figure."""
         axes = figure.subplots()
         axes.plot([0, 100], [0, 100], color=FAINT, linewidth=0.8, linestyle=":")
         published = self.table.published
+        named: dict[str, Sequence[Any]] = {}
+        marked: list[Sequence[Any]] = []
         for (group, title), marker in zip(self.groups.items(), _GROUP_MARKERS, strict=False):
             if published is None:
                 break
@@ -106,22 +108,24 @@ class Plane(Plot):
                 *zip(*points, strict=True), s=70 if marker == "*" else 26, marker=marker, facecolors="none",
                 edgecolors=INK, linewidths=0.9, label=f"published, {title}",
             )  # fmt: skip
-            for row, point in zip(rows, points, strict=True):
-                if row["model"] in self.labelled:
-                    place = self.labelled[row["model"]]
-                    axes.annotate(row["model"], point, xytext=place, textcoords="offset points", fontsize=7.5)
+            named |= {row["model"]: point for row, point in zip(rows, points, strict=True)
+                      if row["model"] in self.labelled}  # fmt: skip
+            marked += points
         for number, source in enumerate(sources):
             x, y = ([each.cell(source, Row(()), with_interval=True)] for each in columns)
             style = {**_style(number), "linestyle": "none", "markersize": 8}
             axes.errorbar(
                 _middle(x), _middle(y), xerr=_bars(x), yerr=_bars(y), capsize=3, label=_short(source), **style
             )
+            marked += _cross(x[0], y[0])
         if self.chance:
             guess = [each.cell(sources[0], self.chance).value for each in columns]
             axes.scatter(*guess, marker="x", color=INK, s=45, linewidths=1.6, label="uniform guessing")
+            marked.append(guess)
         axes.set(xlim=(0, 102), ylim=(0, 102), xlabel=self.axis[0], ylabel=self.axis[1])
         axes.grid()
         figure.legend(loc="outside lower center", ncols=2, fontsize=8)
+        name_points(figure, axes, named, marked)
 
 
 @dataclass(frozen=True)
@@ -211,6 +215,57 @@ def _style(number: int) -> dict[str, Any]:
         "linestyle": DASHES[group % len(DASHES)],
         "marker": MARKERS[group % len(MARKERS)],
     }
+
+
+def _cross(x: Cell, y: Cell) -> list[tuple[Any, Any]]:
+    """Points along a cross's bars, two units apart at most."""
+    if x.value is None or y.value is None:
+        return []
+    ends: list[tuple[Any, Any]] = [
+        (each.value if each.low is None else each.low, each.value if each.high is None else each.high)
+        for each in (x, y)
+    ]
+    across, up = (np.linspace(*end, 51).tolist() for end in ends)
+    return [*((value, y.value) for value in across), *((x.value, value) for value in up)]
+
+
+_LABEL_PLACES = (
+    (7, -3, "left"), (-7, -3, "right"), (5, 5, "left"), (-5, 5, "right"), (5, -11, "left"), (-5, -11, "right"),
+    (0, 8, "center"), (0, -14, "center"), (16, 12, "left"), (-16, 12, "right"), (16, -18, "left"), (-16, -18, "right"),
+)  # fmt: skip
+"""Where a name may stand from its point, in points: to its right, to its left, and so on."""
+_LABEL_SIZE = 7.5
+
+
+def name_points(figure: Any, axes: Any, named: Mapping[str, Sequence[Any]], marked: Sequence[Sequence[Any]]) -> None:
+    """Write names beside their points, each where it touches the fewest of the ``marked`` points and other names."""
+    figure.draw_without_rendering()  # places the axes, so that data have their places in the drawing
+    points_per_pixel = 72 / figure.dpi
+    window = axes.get_window_extent()
+    left, bottom, right, top = (points_per_pixel * each for each in (window.x0, window.y0, window.x1, window.y1))
+    taken = points_per_pixel * axes.transData.transform(np.array(marked, dtype=float).reshape(-1, 2))
+    boxes: list[tuple[float, float, float, float]] = []
+
+    def touched(box: tuple[float, float, float, float]) -> float:
+        x0, y0, x1, y1 = box
+        margin = 5  # half of a marker
+        inside = (taken > [x0 - margin, y0 - margin]) & (taken < [x1 + margin, y1 + margin])
+        others = sum(x0 < b[2] and b[0] < x1 and y0 < b[3] and b[1] < y1 for b in boxes)
+        outside = x0 < left or y0 < bottom or x1 > right or y1 > top
+        return float(inside.all(axis=1).sum()) + 100 * others + 1000 * outside
+
+    for name, point in named.items():
+        x, y = points_per_pixel * axes.transData.transform(point)
+        width, height = 0.58 * _LABEL_SIZE * len(name), _LABEL_SIZE
+        starts = {"left": 0.0, "right": -width, "center": -width / 2}
+        candidates = []
+        for place in _LABEL_PLACES:
+            x0, y0 = x + place[0] + starts[place[2]], y + place[1]
+            candidates.append((x0, y0, x0 + width, y0 + height))
+        best = min(range(len(candidates)), key=lambda number: (touched(candidates[number]), number))
+        boxes.append(candidates[best])
+        dx, dy, side = _LABEL_PLACES[best]
+        axes.annotate(name, point, xytext=(dx, dy), textcoords="offset points", fontsize=_LABEL_SIZE, ha=side)
 
 
 def _numbers(values: Sequence[Any]) -> np.ndarray:

@@ -226,7 +226,7 @@ def correlation(first: np.ndarray, second: np.ndarray, level: float = 0.95) -> n
 
 
 def _both(one: np.ndarray, other: np.ndarray, together: np.ndarray) -> np.ndarray:
-    return np.sqrt(np.maximum(one**2 + other**2 - 2 * together * one * other, 0))
+    return np.asarray(np.sqrt(np.maximum(one**2 + other**2 - 2 * together * one * other, 0)))
 
 
 class _Data:

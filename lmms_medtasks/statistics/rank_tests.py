@@ -1,11 +1,11 @@
-"""Do several models differ: the Kruskal-Wallis test, and Dunn's test for each pair after it.
+"""The Kruskal-Wallis test, and Dunn's test for each pair after it: as Bones and Joints tests whether models differ.
 
-As in Bones and Joints (Statistical Analyses), which used GraphPad Prism: its p values of Dunn's test are multiplied by
-the number of pairs (Bonferroni), which is the default here.
+The paper (Statistical Analyses) used GraphPad Prism: its p values of Dunn's test are multiplied by the number of pairs
+(Bonferroni), which is the default here.
 
 Both tests take every value as an independent draw. Models that answered the same questions are not independent samples,
-so differences are harder to find than with a paired test (:mod:`.paired_tests`); and several questions on one case are
-not independent either, which makes p too small.
+so differences are harder to find than with a paired test; and several questions on one case are not independent either,
+which makes p too small (``benchmarks/simulations/cases.py``). The test of such data is :mod:`.within_blocks`.
 """
 
 from __future__ import annotations

@@ -1,12 +1,15 @@
-"""Which of several methods is significantly better where: Welch's t-tests, corrected, counted into a win/loss matrix.
+"""Corrections for several tests, win/loss matrices of tests, and the tests of SURE-VQA: Welch's t-tests of resamples.
 
 SURE-VQA, appendix C.5.1 and Figure 19: for each shift, the robustness of each pair of methods over 100 resamples of
 the test sets is compared by Welch's t-test, and the p values are corrected for multiple testing (the paper does not
 say how; here Holm's step-down by default).
 
-Read it with care: resamples are not observations. Their spread is the standard error of the number, not that of the
-questions, so that with 100 of them a difference of 0.3 standard errors comes out as significant, and with more of them
-any difference does. :func:`lmms_medtasks.statistics.robustness.differences` gives intervals that do not have this flaw.
+:func:`welch` is kept to be set beside that figure, and for nothing else: resamples are not observations. Their spread
+is the standard error of the number, not that of the questions, so that with 100 of them a difference of 0.3 standard
+errors has p < 0.05, and with more of them any difference has. Two methods that are alike are called different in most
+data sets (``benchmarks/simulations/methods.py``). The test of the data is
+:func:`lmms_medtasks.statistics.paired_robustness.swap_test`, the intervals are
+:func:`lmms_medtasks.statistics.robustness.differences`.
 """
 
 from __future__ import annotations
@@ -27,11 +30,12 @@ Values = Mapping[Any, Mapping[str, np.ndarray | Sequence[float]]]
 
 @dataclass(frozen=True)
 class Comparison:
-    """Welch's t-test of two methods under one condition.
+    """A two-sided test of two methods under one condition.
 
-    ``difference`` is the first's mean less the second's. ``statistic`` and ``p`` (two-sided) are None where a method
-    has fewer than two values or neither varies; such a pair is not among those that are corrected for, and no win.
-    ``adjusted`` is p after the correction over all comparisons of the call.
+    ``difference`` is the first's value less the second's, ``statistic`` the test's (of Welch's test t; None where it is
+    not told). ``p`` is None where the test has no value: of Welch's test where a method has fewer than two values or
+    neither varies. ``adjusted`` is p after the correction over all comparisons; where it is None the pair is not among
+    those that are corrected for, and no win.
     """
 
     condition: Hashable
@@ -45,7 +49,7 @@ class Comparison:
 
 @dataclass(frozen=True)
 class WinLoss:
-    """``wins[row][column]``: under how many conditions the row's method was significantly better than the column's.
+    """``wins[row][column]``: conditions in which the row's method was better than the column's, adjusted p < alpha.
 
     ``comparisons`` has the number of conditions in which the pair was tested. Both are (m, m) integers with zeros on
     the diagonal, in the order of ``methods``.

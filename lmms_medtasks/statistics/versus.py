@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lmms_medtasks.statistics.intervals import Interval, intervals
+from lmms_medtasks.statistics.sign_flip import sign_flip
 from lmms_medtasks.statistics.sums import AnyStatistic, Difference, group, of_column
 
 _SAME = 1e-9
@@ -26,7 +27,8 @@ class Versus:
     """How the first run fared against the second.
 
     ``win``, ``tie`` and ``loss`` are shares of the ``n`` questions that both have a score for, with intervals over
-    images; ``net`` is win less loss. ``unscored``: questions of both runs without a score in one of them (a failed
+    images; ``net`` is win less loss, and ``p`` that of the two-sided sign-flip test over images of "as many wins as
+    losses", None without questions. ``unscored``: questions of both runs without a score in one of them (a failed
     request, a missing judgement). ``only_first``, ``only_second``: questions of one run alone.
     """
 
@@ -34,10 +36,17 @@ class Versus:
     tie: Interval
     loss: Interval
     net: Interval
+    p: float | None
     n: int
     unscored: int
     only_first: int
     only_second: int
+
+
+def _sign_flip(images: Sequence[str], signs: Sequence[int]) -> float | None:
+    _, codes = np.unique(np.asarray(images, dtype=str), return_inverse=True)
+    p = sign_flip(np.bincount(codes, weights=np.asarray(signs, dtype=float)))
+    return 1.0 if p is None and signs else p
 
 
 def versus(
@@ -63,6 +72,7 @@ def versus(
         tie=tie,
         loss=loss,
         net=net,
+        p=_sign_flip(images, signs),
         n=len(signs),
         unscored=len(shared) - len(signs),
         only_first=len(first) - len(shared),

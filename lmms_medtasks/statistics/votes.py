@@ -10,12 +10,9 @@ import numpy as np
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.parsing import option_letters
+from lmms_medtasks.record import FAILED, NO_ANSWER
 
 Record = Mapping[str, Any]
-
-FAILED = "failed"
-NO_ANSWER = ("unreadable", "truncated", "ambiguous", "refused")
-"""Statuses of a trial that got a reply in which no answer could be read: together one more outcome of the vote."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +23,8 @@ class VoteTable:
         ids, question_ids, image_ids: n strings each. ``question_ids`` joins the forms of a question at the levels of
             severity; ``image_ids`` are the clusters.
         counts: (n, K + 1) integers, K the most options of any question here. Column k counts the votes for option k,
-            the last column the replies without a readable answer.
+            the last column the replies without an answer (:data:`~lmms_medtasks.record.NO_ANSWER`), together one more
+            outcome of the vote.
         option_counts: (n,) integers, each question's own number of options.
         answers: (n,) integers, the column of the right option.
         failed: (n,) integers, the trials whose request failed. They are no votes.

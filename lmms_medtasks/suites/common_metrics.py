@@ -1,11 +1,14 @@
-"""Metrics that every benchmark has: how many replies could be read, failed requests, trials that are all the same."""
+"""Metrics that every benchmark has: replies that could be read, empty ones, failed requests, identical trials."""
 
 from __future__ import annotations
 
-from lmms_medtasks.record import FAILED, UNREAD
+from lmms_medtasks.record import EMPTY, FAILED, NO_ANSWER
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.suites.estimates import Count, Mean
 from lmms_medtasks.suites.suite import Measure, Metric
+
+MANY_EMPTY = 0.2
+"""Share of empty replies above which a run is suspicious. Our choice."""
 
 _SUSPICIOUS_SHARE, _SUSPICIOUS_COUNT = 0.95, 20
 
@@ -13,7 +16,7 @@ _SUSPICIOUS_SHARE, _SUSPICIOUS_COUNT = 0.95, 20
 def parse_rate(rows: Samples) -> float | None:
     """Share of the replies (failed requests not counted) in which an answer could be read; None without replies."""
     replies = [trial for trials in rows.column("trials") for trial in trials if trial != FAILED]
-    return sum(trial not in UNREAD for trial in replies) / len(replies) if replies else None
+    return sum(trial not in NO_ANSWER for trial in replies) / len(replies) if replies else None
 
 
 def failed_requests(rows: Samples) -> int:
@@ -24,6 +27,17 @@ def failed_requests(rows: Samples) -> int:
 def outcome_count(*outcomes: str) -> Count:
     """How many replies were read as one of ``outcomes``."""
     return Count(function=lambda rows: sum(trial in outcomes for trials in rows.column("trials") for trial in trials))
+
+
+def _empty_notice(rows: Samples, empty: float | int | None) -> str:
+    replies = sum(trial != FAILED for trials in rows.column("trials") for trial in trials)
+    if not empty or empty <= MANY_EMPTY * replies:
+        return ""
+    return (
+        f"{empty} of {replies} replies are empty: they are no failed requests and count as replies without an answer. "
+        "Some runners turn an error into an empty reply, and some models use up max_new_tokens in their thoughts: look "
+        "into the run's log."
+    )
 
 
 def _failed_notice(rows: Samples, failed: float | int | None) -> str:
@@ -50,6 +64,14 @@ def _identical_notice(rows: Samples, share: float | int | None) -> str:
 
 PARSE_RATE = Metric(
     "parse_rate", Count(function=parse_rate), about="Share of the replies in which an answer could be read."
+)
+EMPTY_REPLIES = Metric(
+    "empty_replies",
+    outcome_count(EMPTY),
+    higher_is_better=False,
+    about="Number of replies that say nothing: no text, white space, or no text after the reasoning.",
+    notice=_empty_notice,
+    unit="count",
 )
 FAILED_REQUESTS = Metric(
     "failed_requests",

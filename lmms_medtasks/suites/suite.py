@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from lmms_medtasks.errors import UserError, unknown
-from lmms_medtasks.record import FAILED, UNREAD, Record
+from lmms_medtasks.record import FAILED, NO_ANSWER, Record
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.suites.estimates import Count, Estimate, Mean
 
@@ -78,7 +78,7 @@ def count_read_replies(rows: Samples) -> tuple[int, int]:
     judged = np.array([status is not None for status in rows.column("judgement")], dtype=bool)
     every = bool(judged.all())
     replies = [trial for trials in rows.column("trials")[judged == every] for trial in trials if trial != FAILED]
-    return replies.count("ok") if every else sum(trial not in UNREAD for trial in replies), len(replies)
+    return replies.count("ok") if every else sum(trial not in NO_ANSWER for trial in replies), len(replies)
 
 
 @dataclass(frozen=True)
@@ -152,7 +152,10 @@ class Suite:
             return metric
         ranges = {each.name: each.range for each in self.measures}
         bounds = ranges.get(getattr(estimate, "measure", ""), (0.0, 1.0))
-        return metric if bounds == (0.0, 1.0) else replace(metric, estimate=replace(estimate, bounds=bounds))
+        if bounds == (0.0, 1.0):
+            return metric
+        known: Any = estimate  # one of those that have bounds
+        return replace(metric, estimate=replace(known, bounds=bounds))
 
     def measure(self, name: str) -> Measure:
         """The measure of this name. Raises UserError where there is none."""
@@ -192,4 +195,4 @@ def means(measure: str, parts: Mapping[str, Mapping[str, Any]], **options: Any) 
 
 def number_of_questions() -> Metric:
     """How many questions were asked."""
-    return Metric("questions", Count(), higher_is_better=None, about="Number of questions.")
+    return Metric("questions", Count(), higher_is_better=None, about="Number of questions.", unit="count")

@@ -8,10 +8,11 @@ from typing import Any
 
 import yaml
 
+from lmms_medtasks.errors import nearest
 from lmms_medtasks.suites import templates
 from lmms_medtasks.suites.templates import including
 from lmms_medtasks.task_yaml import nodes, places
-from lmms_medtasks.task_yaml.problems import Findings, nearest
+from lmms_medtasks.task_yaml.problems import Findings
 
 
 @dataclass(frozen=True)

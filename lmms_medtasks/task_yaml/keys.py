@@ -15,7 +15,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import AfterValidator, ConfigDict, Field, PlainValidator, model_validator
 
 from lmms_medtasks.data import csv_text
-from lmms_medtasks.errors import UserError
+from lmms_medtasks.errors import UserError, nearest
 from lmms_medtasks.suites import templates
 from lmms_medtasks.suites.templates import measures
 from lmms_medtasks.suites.templates.including import LOCAL, SETTINGS
@@ -23,7 +23,7 @@ from lmms_medtasks.task_yaml import settings as schema
 from lmms_medtasks.task_yaml import strict_model
 from lmms_medtasks.task_yaml.chain import Chain, follow, on_template
 from lmms_medtasks.task_yaml.nodes import Function
-from lmms_medtasks.task_yaml.problems import Findings, Problem, nearest
+from lmms_medtasks.task_yaml.problems import Findings, Problem
 from lmms_medtasks.task_yaml.settings import Settings
 from lmms_medtasks.task_yaml.strict_model import OPTIONAL, OneOf, StrictModel, Texts, Wrong, refused
 
@@ -251,9 +251,9 @@ class TaskOnTemplate(Task):
             message = "wanted the template's one filter, take_first_k: its scoring reads whole replies"
             yield Wrong(message, ("filter_list",), functions)
         module = self.process_results.name.rpartition(".")[0]
-        template = templates.get(self.metadata.template or templates.TEMPLATE_OF_HOOK[module])
-        if template.kind != templates.get(templates.TEMPLATE_OF_HOOK[module]).kind:
-            yield Wrong(f"is not scored by {module}, its hook", ("metadata", "template"), template.name)
+        template, plain = templates.of_hook(module, {"template": self.metadata.template}), templates.of_hook(module)
+        if template is None or plain is None or template.kind != plain.kind:
+            yield Wrong(f"is not scored by {module}, its hook", ("metadata", "template"), self.metadata.template)
             return
         given = self.lmms_eval_specific_kwargs
         settings = given.default.model_dump(exclude_unset=True) if given else {}
@@ -286,9 +286,8 @@ def problems(chain: Chain) -> list[Problem]:
 
 
 def template_of(chain: Chain) -> templates.Template | None:
-    """The template that a YAML's metadata names, or the plain one of its scoring hook; None where that is another."""
-    plain = templates.TEMPLATE_OF_HOOK.get(str(chain.value("process_results")).rpartition(".")[0])
-    return templates.get((chain.value("metadata") or {}).get("template", plain)) if plain else None
+    """The template that a YAML is built on, see :func:`lmms_medtasks.suites.templates.of_hook`."""
+    return templates.of_hook(str(chain.value("process_results")).rpartition(".")[0], chain.value("metadata"))
 
 
 def check_file(path: Path) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -60,12 +58,6 @@ class Findings:
     @property
     def errors(self) -> list[Problem]:
         return [each for each in self.problems if each.level == "error"]
-
-
-def nearest(value: object, known: Iterable[str]) -> str:
-    """The name among ``known`` that ``value`` was perhaps meant to be, or ""."""
-    found = difflib.get_close_matches(str(value), list(known), n=1, cutoff=0.5)
-    return found[0] if found else ""
 
 
 def _short(value: str) -> str:

@@ -11,7 +11,8 @@ from typing import Any, ClassVar, NamedTuple
 from pydantic import BaseModel, ConfigDict, PlainValidator, ValidationError, model_validator
 from pydantic_core import ErrorDetails, PydanticCustomError
 
-from lmms_medtasks.task_yaml.problems import Problem, nearest
+from lmms_medtasks.errors import nearest
+from lmms_medtasks.task_yaml.problems import Problem
 
 Location = tuple[str | int, ...]
 """The way to a value: keys of mappings and places in lists, ("metric_list", 0, "metric")."""

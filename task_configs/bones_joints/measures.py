@@ -19,7 +19,7 @@ from lmms_medtasks.judges.protocol import Protocol
 from lmms_medtasks.parsing.option import read_option
 from lmms_medtasks.record import FAILED, KEY, Judgement, MeasureValue, Record
 from lmms_medtasks.samples.table import Samples
-from lmms_medtasks.suites.common_metrics import FAILED_REQUESTS, PARSE_RATE, outcome_count
+from lmms_medtasks.suites.common_metrics import EMPTY_REPLIES, FAILED_REQUESTS, PARSE_RATE, outcome_count
 from lmms_medtasks.suites.estimates import Count, Mean
 from lmms_medtasks.suites.judged_measures import (
     judged_metrics,
@@ -66,7 +66,7 @@ MEASURES = (
 def choice_record(doc: Mapping[str, Any], results: Sequence[str | None]) -> Record:
     """The record of a multiple-choice question.
 
-    An unreadable, ambiguous or refusing reply is incorrect; a failed request has no score.
+    An empty, unreadable, ambiguous or refusing reply is incorrect; a failed request has no score.
     """
     readings = [read_option(reply, doc["options"]) for reply in results]
     right = [reading.value == doc["answer"] for reading in readings if reading.status != FAILED]
@@ -163,17 +163,22 @@ METRICS = (
         for site in sites()
     ),
     PARSE_RATE,
-    Metric("refused", outcome_count("refused"), higher_is_better=False, about="Number of replies that refuse."),
-    Metric("ambiguous", outcome_count("ambiguous"), higher_is_better=False, about="Number that name several options."),
+    *(
+        Metric(
+            name, outcome_count(name), higher_is_better=False, about=f"Number of replies that {about}.", unit="count"
+        )
+        for name, about in (("refused", "refuse"), ("ambiguous", "name several options"))
+    ),
     *(Metric(each.name, Mean(measure=each.name), higher_is_better=each.higher_is_better)
       for each in MEASURES if each.name != "accuracy"),
     *judged_metrics("accuracy"),
+    EMPTY_REPLIES,
     FAILED_REQUESTS,
 )  # fmt: skip
 
 _ACCURACY = (KEY, "accuracy", "accuracy_low", "accuracy_high", *(f"accuracy_{site}" for site in sites()))
 _JUDGED = (*_ACCURACY, "unclear_rate", "unanimous")
-_COVERAGE = ("coverage", "bound_worst", "bound_best", "complete", "failed_requests")
+_COVERAGE = ("coverage", "bound_worst", "bound_best", "complete", "empty_replies", "failed_requests")
 
 
 def condition(task: str, settings: Mapping[str, Any]) -> str:
@@ -196,7 +201,7 @@ SUITE = Suite(
     measures=MEASURES,
     metrics=METRICS,
     tasks={
-        "choice": (*_ACCURACY, "parse_rate", "refused", "ambiguous", "failed_requests"),
+        "choice": (*_ACCURACY, "parse_rate", "refused", "ambiguous", "empty_replies", "failed_requests"),
         "open": (*_JUDGED, *_COVERAGE),
         "chain": (*_JUDGED, "steps_found", *_COVERAGE),
         "contradiction": (*_JUDGED, *_CONTRADICTION, *_COVERAGE),

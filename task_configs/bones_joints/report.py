@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from lmms_medtasks.record import FAILED, Record
+from lmms_medtasks.record import EMPTY, FAILED, UNREAD, Record
 from lmms_medtasks.report import judged_tables
 from lmms_medtasks.report.cells import NONE, count, label, percent, percent_of, share
 from lmms_medtasks.report.document import Cell, Flag
@@ -16,6 +16,7 @@ from lmms_medtasks.report.views import CellFunction, Column, Row, Source, Table,
 from lmms_medtasks.samples.runs import printable, records
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.statistics.text_shortcut import Asked, TextShortcut, text_shortcut
+from lmms_medtasks.suites.common_metrics import outcome_count
 from lmms_medtasks.suites.estimates import MacroContrast, Mean
 from lmms_medtasks.suites.judged_measures import bound, judgement_counts
 from lmms_medtasks.task_configs.bones_joints import judging, report_comparison
@@ -28,6 +29,7 @@ from lmms_medtasks.task_configs.bones_joints.measures import (
     SWAPPED,
     labels_of,
 )
+from lmms_medtasks.task_configs.bones_joints.report_cases import task_pairs_table, tasks_table
 from lmms_medtasks.task_configs.bones_joints.report_figures import Radar
 from lmms_medtasks.task_configs.bones_joints.report_groups import (
     MARKS,
@@ -71,7 +73,7 @@ def _unclear(source: Source, row: Row, rows: Samples) -> Cell:
 def _unreadable(source: Source, row: Row, rows: Samples) -> Cell:
     if _group(source, row).judging:
         return NONE
-    return Cell(sum(len(trial) > 1 and trial != FAILED for trials in rows.column("trials") for trial in trials))
+    return Cell(outcome_count(*UNREAD).value(rows))
 
 
 TASKS = Table(
@@ -89,13 +91,15 @@ TASKS = Table(
         Column("n", _judgement_count(1), "count"),
         Column("missing as wrong", bound("accuracy", "low")),
         Column("missing as right", bound("accuracy", "high")),
+        Column("empty", outcome_count(EMPTY), "count"),
         Column("unreadable", _unreadable, "count"),
     ),
     (
         _INTERVALS,
         "Open answers: mean over three judgements, Correct 1, Incorrect and Unclear 0. Task VIII: 1 where the answer "
         "names the contradiction. Steps found: of the experts' chain, Tasks V and VII.",
-        "Unreadable: multiple choice without one option that can be read; counts as wrong.",
+        "Empty: replies that say nothing; they count as wrong. Unreadable: multiple choice without one option that can "
+        "be read; counts as wrong.",
     ),
     marks=MARKS,
 )
@@ -184,12 +188,13 @@ def shortcut_table(sources: Sequence[Source]) -> MadeTable | None:
     )  # fmt: skip
     columns = (
         label("images"), count("questions"), share("same answer"), share("same answer, of the right ones"),
-        share("by chance"), count("unreadable"), count("failed"), count("asked only once"),
+        share("by chance"), count("without an answer"), count("failed"), count("asked only once"),
     )  # fmt: skip
     notes = (
         "Task III with its images against the same questions with the images taken away, or swapped for another "
-        "case's. 100 % is a model that does not look. By chance: what two independent series of answers with these "
-        "frequencies would give. The measure is ours; the paper describes the tendency.",
+        "case's. A model that does not look at the images has 100 %. By chance: what two independent series of answers "
+        "with these frequencies would give. In brackets: 95 % interval over cases. The measure is ours; the paper "
+        "describes the tendency.",
     )
     return MadeTable("shortcut", "Text-shortcut rate", columns, rows, notes) if rows else None
 
@@ -372,14 +377,15 @@ def caveats(source: Source) -> Iterator[Flag]:
         if found.rate.estimate == 1.0 and found.n > 1:
             yield Flag(
                 "warning",
-                f"With the images of Task III {said} all {found.n} answers stayed the same: the model does not look.",
+                f"With the images of Task III {said} all {found.n} answers stayed the same, as those of a model that "
+                "does not look.",
             )
 
 
 REPORT = Report(
     views=(
         View("main", "Beside the paper", (PUBLISHED_TABLE,), (Radar(),)),
-        View("tasks", "Tasks", (TASKS,)),
+        View("tasks", "Tasks", (TASKS, tasks_table, task_pairs_table)),
         View("gap", "Multiple choice and open answers", (GAPS,)),
         View("shortcut", "Does it look", (shortcut_table,)),
         View(

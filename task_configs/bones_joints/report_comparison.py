@@ -1,10 +1,10 @@
-"""Bones and Joints: several models side by side, and whether they differ (Kruskal-Wallis, Dunn)."""
+"""Bones and Joints: several models side by side, and whether they differ: by case, and as the paper tests it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from lmms_medtasks.report.cells import NONE, count, label
+from lmms_medtasks.report.cells import NONE, count, label, p_value, probability
 from lmms_medtasks.report.document import Cell, Flag, Part
 from lmms_medtasks.report.document import Column as MadeColumn
 from lmms_medtasks.report.document import Row as MadeRow
@@ -16,17 +16,19 @@ from lmms_medtasks.report.suite_report import extent, question_ids
 from lmms_medtasks.report.views import CellFunction, Column, Row, Source, Table, View, rows_of_sources
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.statistics.rank_tests import dunn, kruskal_wallis
+from lmms_medtasks.statistics.significance import adjust
 from lmms_medtasks.task_configs.bones_joints.forms import forms
+from lmms_medtasks.task_configs.bones_joints.report_cases import model_pairs_table, models_table
 from lmms_medtasks.task_configs.bones_joints.report_figures import Radar
 from lmms_medtasks.task_configs.bones_joints.report_groups import MARKS, SHOWN, find_group, task_groups
 from lmms_medtasks.task_configs.bones_joints.report_published import PUBLISHED_TABLE
 
 ALL = "all tasks"
-_SMALL = 0.0001
 _ABOUT = (
-    "Over the scores of questions (0 to 1); the paper does not say what its values are. Each is taken for an "
-    "independent draw: the models were asked the same questions, so a paired test would find smaller differences, and "
-    "a case's questions are not independent."
+    "As the paper does it, over the scores of questions (0 to 1); the paper does not say what its values are. It takes "
+    "every answer as independent, which it is not: the models answered the same questions, and several questions are "
+    "about one case. Its p values are wrong for this data, too large for one task and too small where the questions of "
+    "a case are counted one by one; no conclusion can be based on them. The tests by case are those of the data."
 )
 
 
@@ -47,7 +49,10 @@ MODELS = Table(
         *(Column(task.numeral, _accuracy(key)) for key, task in forms().items()),
         Column("data", lambda source, row, rows: Cell(extent(source)), "text"),
     ),
-    ("With images where a model was asked with images, else with radiology reports. In brackets: 95 % intervals.",),
+    (
+        "With images where a model was asked with images, else with radiology reports. In brackets: 95 % interval "
+        "over the images of cases, of each number by itself.",
+    ),
     marks=MARKS,
 )
 
@@ -79,48 +84,51 @@ def compared_scores(sources: Sequence[Source]) -> dict[str, dict[str, list[float
 
 def kruskal_table(sources: Sequence[Source]) -> MadeTable | None:
     """The Kruskal-Wallis test of each task; None where no two models were asked the same task."""
-    rows = []
-    for name, scores in compared_scores(sources).items():
-        found = kruskal_wallis(scores)
-        models = len(scores)
-        cells = (Cell(name), Cell(models), Cell(found.n), Cell(found.statistic), Cell(models - 1), _p(found.p))
-        rows.append(MadeRow(cells))
+    compared = compared_scores(sources)
+    found = {name: kruskal_wallis(scores) for name, scores in compared.items()}
+    adjusted = adjust([1.0 if test.p is None else test.p for test in found.values()])
+    rows = tuple(
+        MadeRow((Cell(name), Cell(len(compared[name])), Cell(test.n), Cell(test.statistic),
+                 Cell(len(compared[name]) - 1), probability(test.p), probability(corrected)))
+        for (name, test), corrected in zip(found.items(), adjusted, strict=True)
+    )  # fmt: skip
     columns = (label("task"), count("models"), count("answers"), MadeColumn("H", digits=2), count("df"),
-               MadeColumn("p", digits=4))  # fmt: skip
-    notes = (_ABOUT, "Dunn's test follows where there are three models or more.")
-    return MadeTable("kruskal", "Kruskal-Wallis test of the models", columns, tuple(rows), notes) if rows else None
+               p_value("p"), p_value("adjusted p"))  # fmt: skip
+    notes = (
+        _ABOUT,
+        "Hypothesis: the scores of all models are draws from one distribution. Adjusted: Holm over all rows of this "
+        "table (the paper corrects Dunn's test only, which follows where there are three models or more).",
+    )
+    return MadeTable("kruskal", "The paper's Kruskal-Wallis test of the models", columns, rows, notes) if rows else None
 
 
 def dunn_table(sources: Sequence[Source]) -> MadeTable | None:
     """Dunn's test of each pair, for tasks that three models or more were asked; None where there is none."""
     rows = tuple(
-        MadeRow((Cell(name), Cell(each.first), Cell(each.second), Cell(each.difference), Cell(each.z), _p(each.p),
-                 _p(each.adjusted)))
+        MadeRow((Cell(name), Cell(each.first), Cell(each.second), Cell(each.difference), Cell(each.z),
+                 probability(each.p), probability(each.adjusted)))
         for name, scores in compared_scores(sources).items() if len(scores) > 2
         for each in dunn(scores)
     )  # fmt: skip
     columns = (
         label("task"), label("first"), label("second"), MadeColumn("difference of mean ranks", digits=1, signed=True),
-        MadeColumn("z", digits=2, signed=True), MadeColumn("p", digits=4), MadeColumn("adjusted p", digits=4),
+        MadeColumn("z", digits=2, signed=True), p_value("p"), p_value("adjusted p"),
     )  # fmt: skip
     notes = (
         _ABOUT,
-        "Adjusted: p times the number of pairs of the task (Bonferroni), as GraphPad Prism, which the paper used.",
+        "Hypothesis: the two models' mean ranks are alike. Adjusted: p times the number of pairs of the task "
+        "(Bonferroni), as GraphPad Prism, which the paper used; not over the tasks.",
     )
-    return MadeTable("dunn", "Dunn's test of each pair", columns, rows, notes, long=True) if rows else None
-
-
-def _p(value: float | None) -> Cell:
-    """No probability is shown as 0."""
-    return Cell(f"{value:.1e}" if value is not None and value < _SMALL else value)
+    return MadeTable("dunn", "The paper's test of each pair (Dunn)", columns, rows, notes, long=True) if rows else None
 
 
 # --- The part ---------------------------------------------------------------------------------------------------------
 
 VIEWS = (
     View("models", "The models together", (MODELS,), (Radar(several=True),)),
+    View("tests", "Do the models differ", (models_table, model_pairs_table)),
     View("published", "Beside the paper", (PUBLISHED_TABLE,)),
-    View("tests", "Do the models differ", (kruskal_table, dunn_table)),
+    View("paper-tests", "As the paper tests it", (kruskal_table, dunn_table)),
 )
 
 

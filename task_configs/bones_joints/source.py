@@ -183,6 +183,7 @@ BONES_JOINTS = DataSource(
         "The revision hash of the hub's dataset was not known when this was written, so 'main' is asked for; the "
         "commit that it stood for is recorded with each split.",
     ),
+    strata=("site", "disease"),
 )
 
 SOURCES = (BONES_JOINTS,)

@@ -17,11 +17,11 @@ from lmms_medtasks.harness.scoring import MetricValue, metric_values
 from lmms_medtasks.judges import records
 from lmms_medtasks.parsing.option import read_option
 from lmms_medtasks.parsing.reasoned import read_reasoned
-from lmms_medtasks.record import FAILED, KEY, Judgement, MeasureValue, Record
+from lmms_medtasks.record import EMPTY, FAILED, KEY, Judgement, MeasureValue, Record
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.statistics.text import exact_match
 from lmms_medtasks.suites import judged_measures
-from lmms_medtasks.suites.common_metrics import FAILED_REQUESTS, PARSE_RATE, outcome_count
+from lmms_medtasks.suites.common_metrics import EMPTY_REPLIES, FAILED_REQUESTS, PARSE_RATE, outcome_count
 from lmms_medtasks.suites.estimates import Count, Macro, Mean, Unit, Units
 from lmms_medtasks.suites.suite import Measure, Metric, Suite, count_read_replies, means, number_of_questions
 from lmms_medtasks.task_configs.med_cmr.dimensions import dimensions
@@ -53,7 +53,6 @@ PARTS: Mapping[str, tuple[str, ...]] = {
     "without_reasoning": ("no_reasoning",),
     "without_answer": ("no_answer",),
     "without_labels": ("neither",),
-    "empty_replies": ("empty", "truncated"),
 }
 """Metric -> the outcomes of :func:`lmms_medtasks.parsing.reasoned.read_reasoned` that it counts."""
 
@@ -77,8 +76,8 @@ MEASURES = (
 def choice_record(doc: Document, results: Sequence[str | None]) -> Record:
     """The record of a multiple-choice question, or of one rotation of it.
 
-    An unreadable, ambiguous or refusing reply is incorrect; a failed request counts for nothing, and without another
-    reply there is no score. The rotations of a question are forms of it: they are paired by its id.
+    An empty, unreadable, ambiguous or refusing reply is incorrect; a failed request counts for nothing, and without
+    another reply there is no score. The rotations of a question are forms of it: they are paired by its id.
     """
     readings = [read_option(reply, doc["options"]) for reply in results]
     correct = [each.value == doc["answer"] for each in readings if each.status != FAILED]
@@ -217,18 +216,19 @@ def _excess(rows: Samples, letter: str) -> float | None:
 def open_record(doc: Document, results: Sequence[str | None]) -> Record:
     """The record of an open question, with the verdicts that the judging stage has got.
 
-    ``parts``: which of its two labelled parts each reply had, joined by ";".
+    ``parts``: which of its two labelled parts each reply had, joined by ";". A reply of labels alone is empty.
     """
     trials, judgement = records.judgement_of(doc, results, PROTOCOL)
+    labelled = [read_reasoned(reply).status for reply in results]
     exact = [exact_match(item["answer"], item["reference"]) for item in judgement.items if isinstance(item, Mapping)]
     tags = judged_measures.tags_of(doc, _TAGS, PROTOCOL)
     record = Record(
         id=str(doc["id"]),
         cluster=str(doc["image_id"]),
-        trials=trials,
+        trials=tuple(EMPTY if each == EMPTY else trial for trial, each in zip(trials, labelled, strict=True)),
         expected=None,
         measures={"exact_match": MeasureValue(sum(exact) / len(exact) if exact else None)},
-        tags={**tags, "form": "open", "parts": ";".join(read_reasoned(reply).status for reply in results)},
+        tags={**tags, "form": "open", "parts": ";".join(labelled)},
         judgement=judgement,
     )
     return remeasured(record)
@@ -314,14 +314,22 @@ METRICS = (
         INCOMPLETE_QUESTIONS,
         higher_is_better=False,
         about="Number of questions that lack a reply to a rotation.",
+        unit="count",
     ),
     PARSE_RATE,
-    Metric("refused", outcome_count("refused"), higher_is_better=False, about="Number of replies that refuse."),
+    Metric(
+        "refused",
+        outcome_count("refused"),
+        higher_is_better=False,
+        about="Number of replies that refuse.",
+        unit="count",
+    ),
     Metric(
         "ambiguous",
         outcome_count("ambiguous"),
         higher_is_better=False,
         about="Number of replies that name several options.",
+        unit="count",
     ),
     Metric("total", TOTAL, main=True),
     *(Metric(name, each) for name, each in SCORES.items()),
@@ -335,13 +343,22 @@ METRICS = (
             Count(function=functools.partial(_part_count, outcomes=outcomes)),
             higher_is_better=False,
             about="Number of replies that lack a part.",
+            unit="count",
         )
         for name, outcomes in PARTS.items()
     ),
+    Metric(
+        "truncated",
+        outcome_count("truncated"),
+        higher_is_better=False,
+        about="Number of replies whose reasoning was cut off inside its tag.",
+        unit="count",
+    ),
+    EMPTY_REPLIES,
     FAILED_REQUESTS,
 )
 
-_CHOICE_REPLIES = ("parse_rate", "refused", "ambiguous", "failed_requests")
+_CHOICE_REPLIES = ("parse_rate", "refused", "ambiguous", "empty_replies", "failed_requests")
 _JUDGEMENTS = ("coverage", "bound_worst", "bound_best", "complete")
 
 
@@ -381,7 +398,7 @@ SUITE = Suite(
         ),
         "open": (
             KEY, *JUDGED, *(f"total_{name.lower()}" for name in DIMENSIONS), *_JUDGEMENTS, "exact_match", "both_parts",
-            *PARTS, "failed_requests",
+            *PARTS, "truncated", "empty_replies", "failed_requests",
         ),
     },
     condition=condition,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from lmms_medtasks.record import FAILED
+from lmms_medtasks.record import EMPTY, FAILED
 from lmms_medtasks.report import document, judged_tables
 from lmms_medtasks.report.cells import count, label, percent_of, share
 from lmms_medtasks.report.document import Cell, Flag
@@ -61,7 +61,7 @@ def _choice_table(shown: bool) -> Table:
         ("dimension",),
         rows,
         (Column("questions", ACCURACY, "n"), Column("accuracy", ACCURACY, digits=2)),
-        ("An unreadable reply counts as incorrect, a failed request as nothing.", SIDE_NOTE, INTERVALS),
+        ("A reply without an answer counts as incorrect, a failed request as nothing.", SIDE_NOTE, INTERVALS),
     )
 
 
@@ -74,9 +74,10 @@ def _circular_table(shown: bool) -> Table:
     heads = {
         "right under every rotation": EVERY_ROTATION,
         "as asked, not rotated": UNROTATED,
-        "mean over all rotations": OVER_ROTATIONS,
+        "mean over rotations, by question": OVER_ROTATIONS,
+        "mean over all copies (the metric accuracy)": ACCURACY,
     }
-    both = ("questions", "accuracy")
+    both = ("n", "accuracy")
 
     def notes(sources: Sequence[Source]) -> tuple[str, ...]:
         rows = sources[0].rows.where(where)
@@ -85,6 +86,9 @@ def _circular_table(shown: bool) -> Table:
         return (
             "Each question is asked once for each rotation of its options; a model that knows the answer finds it in "
             "every place.",
+            "n: questions with a reply to every rotation; of the mean over all copies, replies. Two means differ where "
+            "numbers of options differ or replies lack: by question, each question weighs alike; over all copies, "
+            "which the harness's table calls accuracy, each reply does.",
             *([text] if left_out else []),
             INTERVALS,
         )
@@ -101,7 +105,7 @@ def _circular_table(shown: bool) -> Table:
                 for name, each in BY_DIMENSION.items()
             ),
         ),
-        (Column("questions", unit="n"), Column("accuracy", digits=2)),
+        (Column("n", unit="n"), Column("accuracy", digits=2)),
         notes,
     )  # fmt: skip
 
@@ -110,7 +114,7 @@ def _circular_table(shown: bool) -> Table:
 
 _FORM_TITLES = {
     "mcq": ("Multiple choice", "accuracy"),
-    "circular": ("Rotated options", "accuracy over all rotations"),
+    "circular": ("Rotated options", "accuracy over all copies"),
     "open": ("Open answers", "total"),
 }
 
@@ -141,8 +145,10 @@ def _without_image(form: str) -> Table:
             Column("difference", change, "" if scaled else "points", 2, signed=True),
         ),
         (
-            "Over the questions that have a value both ways. A difference near 0 says that the image was of no use.",
-            "In brackets: 95 % interval over images, of a change between the same images.",
+            "Over the questions that have a value both ways. A difference whose interval holds 0 does not show that "
+            "the image was of use; how much use it may still have been, the interval's ends say.",
+            "In brackets: 95 % interval over images, of a change between the same images; not corrected for the "
+            "number of rows.",
         ),
     )
 
@@ -159,20 +165,23 @@ def _replies(sources: Sequence[Source]) -> document.Table:
         failed, requests = sum(each.count(FAILED) for each in every), sum(map(len, every))
         unscored = sum(set(each) == {FAILED} for each in every)
         letters = sum(len(trial) == 1 for each in every for trial in each)
+        empty = sum(each.count(EMPTY) for each in every)
         parsed, replied = letters + parts(own_rows)[BOTH], requests - failed
-        counted = map(Cell, (requests, failed, unscored, replied - parsed))
+        counted = map(Cell, (requests, failed, unscored, empty, replied - empty - parsed))
         rows.append(document.Row((Cell(task), *counted, percent_of(parsed / replied if replied else None))))
     columns = (
         label("task"),
         count("requests"),
         count("failed"),
         count("questions without a reply"),
+        count("empty replies"),
         count("unreadable replies"),
         share("parse rate"),
     )
     notes = (
-        "Failed requests count as nothing and are left out. Unreadable: no letter found, counted as incorrect; of open "
-        "answers: one of the two parts is missing, judged all the same.",
+        "Failed requests count as nothing and are left out. Empty: a reply that says nothing, counted as incorrect, of "
+        "open answers as the worst. Unreadable: words and no letter, counted as incorrect; of open answers: one of the "
+        "two parts is missing, judged all the same.",
     )
     return document.Table("replies", "Requests and replies", columns, tuple(rows), notes, folded=True)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from lmms_medtasks.report import document
-from lmms_medtasks.report.cells import NONE, count, decimal, label, number, percent
+from lmms_medtasks.report.cells import NONE, count, decimal, label, number, p_value, percent, probability
 from lmms_medtasks.report.document import Cell, Flag, Part, Section
 from lmms_medtasks.report.judged_tables import judged_columns
 from lmms_medtasks.report.report_options import Options
@@ -14,6 +14,7 @@ from lmms_medtasks.report.suite_report import question_ids
 from lmms_medtasks.report.views import Column, Row, Source, Table, View
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.statistics.paired_tests import PairedTest
+from lmms_medtasks.statistics.significance import adjust
 from lmms_medtasks.task_configs.med_cmr.measures import (
     ACCURACY,
     DIMENSIONS,
@@ -41,11 +42,14 @@ from lmms_medtasks.task_configs.med_cmr.report_published import MAIN, findings
 
 _FORMS = {"mcq": "multiple choice", "circular": "rotated options", "open": "open"}
 _PAIR_FORMS = {"mcq": "multiple choice", "open": "open total"}
-_SMALL = 0.0001
 _TESTS = (
-    "Two-sided sign test (exact; ties left out) and Wilcoxon signed-rank test of the differences, tuned less base.",
-    "Over questions: each question that both were asked; p takes them for independent draws, though several may be on "
-    "one image. Over dimensions: each pair's change in each dimension is one value.",
+    "Hypothesis: the fine-tuned model answers as its base does. p by image: two-sided sign-flip test of each image's "
+    "summed change, exact up to 2,000 images. Unit of independence: the image. Adjusted: Holm over all pairs and "
+    "forms of questions.",
+    "As the paper tests it: sign p, the two-sided sign test (exact, ties left out), and Wilcoxon p, of the signed-rank "
+    "test; not corrected. Over questions they take several questions on one image as independent; over dimensions "
+    "each pair's change in each dimension is a value, and these are taken as independent too, though they share both "
+    "models.",
     "Effect: matched-pairs rank-biserial correlation, from -1, all worse, to 1.",
 )
 
@@ -109,8 +113,8 @@ def _models(sources: Sequence[Source]) -> Iterator[Table]:
                 Column("data", lambda source, row, rows: Cell(data_of(source)), "text"),
             ),
             (
-                "Each model on the questions that it was asked, which need not be the same. In brackets: 95 % "
-                "intervals.",
+                "Each model on the questions that it was asked, which need not be the same. In brackets: 95 % interval "
+                "over images, of each model by itself.",
                 "Visual, reasoning: means over the side's dimensions, multiple choice.",
             ),
         )
@@ -137,6 +141,8 @@ def _pairs(found: Pairs, key: str, options: Options) -> Section:
 
 
 def _pair_tests(found: Pairs) -> document.Table:
+    known = iter(adjust([each.p for each in found.tuned if each.p is not None]))
+    adjusted = [None if each.p is None else next(known) for each in found.tuned]
     rows = [
         document.Row(
             (
@@ -144,22 +150,29 @@ def _pair_tests(found: Pairs) -> document.Table:
                 Cell(_PAIR_FORMS[each.form]),
                 Cell("questions"),
                 _change(each, "")[-1],
-                *_test(each.questions),
+                *_counts(each.questions),
+                Cell(each.images),
+                probability(each.p),
+                probability(corrected),
+                *_paper_tests(each.questions),
             )
         )
-        for each in found.tuned
+        for each, corrected in zip(found.tuned, adjusted, strict=True)
     ]
     rows += [
-        document.Row((Cell("all pairs"), Cell(_PAIR_FORMS[form]), Cell("dimensions"), NONE, *_test(test)), "counts")
+        document.Row(
+            (Cell("all pairs"), Cell(_PAIR_FORMS[form]), Cell("dimensions"), NONE, *_counts(test), NONE, NONE, NONE,
+             *_paper_tests(test)), "counts",
+        )
         for form, test in found.dimensions.items()
-    ]
+    ]  # fmt: skip
     columns = (
         label("pair"),
         label("questions"),
         label("tested over"),
         document.Column("change", digits=2, signed=True),
-        *map(count, ("better", "same", "worse")),
-        *(document.Column(head, digits=4) for head in ("sign p", "Wilcoxon p")),
+        *map(count, ("better", "same", "worse", "images")),
+        *map(p_value, ("p by image", "adjusted p", "sign p", "Wilcoxon p")),
         document.Column("effect", digits=2, signed=True),
     )
     paper = findings()["medical_fine_tuning"]
@@ -175,14 +188,12 @@ def _pair(each: Tuned) -> str:
     return f"{each.base} → {each.tuned}"
 
 
-def _test(found: PairedTest) -> tuple[Cell, ...]:
-    counts = (found.up, found.n - found.up - found.down, found.down)
-    return (*map(Cell, counts), _p(found.sign_p), _p(found.wilcoxon_p), Cell(found.effect))
+def _counts(found: PairedTest) -> tuple[Cell, ...]:
+    return tuple(map(Cell, (found.up, found.n - found.up - found.down, found.down)))
 
 
-def _p(value: float | None) -> Cell:
-    """No probability is shown as 0."""
-    return Cell(f"{value:.1e}" if value is not None and value < _SMALL else value)
+def _paper_tests(found: PairedTest) -> tuple[Cell, ...]:
+    return probability(found.sign_p), probability(found.wilcoxon_p), Cell(found.effect)
 
 
 def _change(each: Tuned, name: str) -> tuple[Cell, ...]:
@@ -212,7 +223,10 @@ def _pair_dimensions(found: tuple[Tuned, ...]) -> document.Table:
         document.Column("change", digits=2, signed=True),
     )
     columns = (label("pair"), label("questions"), label("dimension"), count("n"), *heads)
-    notes = ("Percent and points for multiple choice, 0 to 100 for the open total.",)
+    notes = (
+        "Percent and points for multiple choice, 0 to 100 for the open total. In brackets: 95 % interval over images, "
+        "the same images drawn for both models; not corrected for the number of rows.",
+    )
     title = "Base against fine-tuned: dimensions"
     return document.Table("pair_dimensions", title, columns, tuple(rows), notes, long=True)
 
@@ -243,7 +257,8 @@ def _correlations(found: Scale) -> document.Table:
     paper = findings()["scale"]
     choice, visual = paper["mcq_r"], paper["open_visual_accuracy_r"]
     notes = (
-        f"Over these models; with few of them it says little of others. The paper: r from {choice['from']} to "
+        "Descriptive, over these models alone: no hypothesis is tested, and models are no sample of others. The paper: "
+        f"r from {choice['from']} to "
         f"{choice['to']} for multiple choice in {choice['of']}, {visual} for the visual accuracy of open answers; it "
         "does not say whether the number of parameters or its logarithm is meant.",
     )

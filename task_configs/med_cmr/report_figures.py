@@ -72,8 +72,10 @@ def _radar(prefix: str, title: str, about: str, lines: Mapping[str, Sequence[flo
         axes.set_theta_offset(np.pi / 2)
         axes.set_theta_direction(-1)
         for number, (name, values) in enumerate(lines.items()):
-            axes.plot([*angles, angles[0]], [*values, values[0]], markersize=4, label=_short(name), **_style(number))
+            axes.plot([*angles, angles[0]], [*values, values[0]], markersize=4, clip_on=False, label=_short(name),
+                      **_style(number))  # fmt: skip
         axes.set_xticks(angles, DIMENSIONS)
+        axes.tick_params(axis="x", pad=9)  # a marker at 100 stands on the circle
         axes.set_ylim(0, 100)
         axes.set_yticks([25, 50, 75, 100], ["25", "50", "75", "100"], fontsize=7)
         axes.spines["polar"].set_color(FAINT)

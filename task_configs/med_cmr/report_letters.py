@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lmms_medtasks.record import FAILED
+from lmms_medtasks.record import EMPTY, NO_ANSWER
 from lmms_medtasks.report.cells import NONE, count, label, percent, percent_of, share
 from lmms_medtasks.report.document import Cell, Row, Table
 from lmms_medtasks.report.views import Source
@@ -35,13 +35,14 @@ class Letters:
     """By letter, and over all of them.
 
     Attributes:
-        each: letter to its numbers. unreadable: replies that chose none.
+        each: letter to its numbers. empty: replies that say nothing. unreadable: other replies that chose none.
         distance: see :func:`lmms_medtasks.task_configs.med_cmr.measures.position_bias`.
         spread: standard deviation of the letters' accuracies, from 0 (RStd of Zheng et al., ICLR 2024, with accuracy
             where a letter is right, which they call recall); None where a letter has no accuracy.
     """
 
     each: Mapping[str, Letter]
+    empty: int
     unreadable: int
     distance: float | None
     spread: float | None
@@ -54,7 +55,7 @@ class Letters:
     @property
     def replies(self) -> int:
         """Number of replies."""
-        return sum(each.chosen for each in self.each.values()) + self.unreadable
+        return sum(each.chosen for each in self.each.values()) + self.empty + self.unreadable
 
 
 def letters(source: Source, where: Where) -> Letters:
@@ -67,7 +68,8 @@ def letters(source: Source, where: Where) -> Letters:
     known = [each.estimate for each in accuracies.values() if each.estimate is not None]
     return Letters(
         each={name: Letter(right[name], chosen[name], accuracies[name]) for name in names},
-        unreadable=sum(number for trial, number in chosen.items() if len(trial) > 1 and trial != FAILED),
+        empty=chosen[EMPTY],
+        unreadable=sum(chosen[outcome] for outcome in NO_ANSWER if outcome != EMPTY),
         distance=position_bias(rows),
         spread=float(np.std(known)) if known and len(known) == len(accuracies) else None,
     )
@@ -93,8 +95,9 @@ def _table(found: Letters, key: str, title: str, note: str) -> Table:
         )
         for name, each in found.each.items()
     ]
-    unreadable = percent_of(found.unreadable / replies if replies else None)
-    rows.append(Row((Cell("unreadable"), NONE, NONE, Cell(found.unreadable), unreadable, NONE), "counts"))
+    for name, number in (("empty", found.empty), ("unreadable", found.unreadable)):
+        share_of = percent_of(number / replies if replies else None)
+        rows.append(Row((Cell(name), NONE, NONE, Cell(number), share_of, NONE), "counts"))
     columns = (
         label("letter"),
         count("right"),

@@ -20,6 +20,7 @@ from lmms_medtasks.samples.runs import distinct_names, printable
 from lmms_medtasks.samples.table import Samples, Where
 from lmms_medtasks.statistics.intervals import Interval
 from lmms_medtasks.statistics.paired_tests import PairedTest, paired_tests
+from lmms_medtasks.statistics.sign_flip import sign_flip
 from lmms_medtasks.suites.estimates import Contrast
 from lmms_medtasks.suites.suite import Suite
 from lmms_medtasks.task_configs.med_cmr.measures import (
@@ -148,7 +149,8 @@ class Tuned:
     """One pair in one form of questions, on the questions that both were asked.
 
     ``changes``: by dimension, and "" for all questions, the intervals "first" (base), "second" (tuned) and "change".
-    ``questions``: the tests over its questions.
+    ``questions``: the tests over its questions, as the paper makes them. ``images``: those of the questions; ``p``: of
+    the sign-flip test by image of "no change", None without questions.
     """
 
     base: str
@@ -156,6 +158,8 @@ class Tuned:
     form: PairForm
     changes: Mapping[str, Mapping[str, Interval]]
     questions: PairedTest
+    images: int
+    p: float | None
 
 
 @dataclass(frozen=True)
@@ -200,7 +204,9 @@ def pairs(wanted: Sequence[tuple[str, str]], sources: Mapping[str, Source]) -> P
     return Pairs(tuple(found), over, tuple(lacking))
 
 
-def _compared(base: Source, tuned: Source, form: PairForm) -> tuple[Mapping[str, Mapping[str, Interval]], PairedTest]:
+def _compared(
+    base: Source, tuned: Source, form: PairForm
+) -> tuple[Mapping[str, Mapping[str, Interval]], PairedTest, int, float | None]:
     sides = [each.rows.where(asked(form)) for each in (base, tuned)]
     origins = [{name: rows.column(name)[0] for name in ("run", "task")} for rows in sides]
     measure = MEASURE_OF[form]
@@ -212,9 +218,11 @@ def _compared(base: Source, tuned: Source, form: PairForm) -> tuple[Mapping[str,
         if not name or len(sides[1].where(where))
     }
     before, after = (rows.scored(change.measure) for rows in sides)
-    paired = (rows.column(f"{change.measure}.score") for rows in before.paired(after, ["id"]))
-    first, second = paired
-    return changes, paired_tests((second - first).tolist())
+    paired = before.paired(after, ["id"])
+    first, second = (rows.column(f"{change.measure}.score") for rows in paired)
+    images, codes = np.unique(paired.first.column("cluster").astype(str), return_inverse=True)
+    p = sign_flip(np.bincount(codes, weights=second - first))
+    return changes, paired_tests((second - first).tolist()), len(images), 1.0 if p is None and len(images) else p
 
 
 # --- Size and score ---------------------------------------------------------------------------------------------------

@@ -266,6 +266,7 @@ MED_CMR = DataSource(
         "The revision hash of the hub's dataset was not known when this was written, so 'main' is asked for; the "
         "commit that it stood for is recorded with each split.",
     ),
+    strata=("dimension", "modality"),
 )
 
 SOURCES = (MED_CMR,)

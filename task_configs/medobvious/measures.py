@@ -16,9 +16,9 @@ from lmms_medtasks.harness.scoring import MetricValue, metric_values
 from lmms_medtasks.parsing.outcomes import Answer
 from lmms_medtasks.parsing.positions import read_option_position, read_position
 from lmms_medtasks.parsing.yes_no import read_yes_no
-from lmms_medtasks.record import KEY, MeasureValue, Record
+from lmms_medtasks.record import FAILED, KEY, NO_ANSWER, MeasureValue, Record
 from lmms_medtasks.samples.table import Samples
-from lmms_medtasks.suites.common_metrics import FAILED_REQUESTS, PARSE_RATE
+from lmms_medtasks.suites.common_metrics import EMPTY_REPLIES, FAILED_REQUESTS, PARSE_RATE
 from lmms_medtasks.suites.estimates import Contrast, Macro, Mean, Unit, Units
 from lmms_medtasks.suites.suite import Measure, Metric, Suite, means, number_of_questions
 
@@ -72,7 +72,7 @@ def guess_probability(task_type: str, grid: str) -> float:
 def record(doc: Mapping[str, Any], results: Sequence[str | None]) -> Record:
     """The record of a question. A reply that could not be read is incorrect; a failed request has no score."""
     readings = [read(doc, reply) for reply in results]
-    correct = [each.value == expected(doc) for each in readings if each.status != triage.FAILED]
+    correct = [each.value == expected(doc) for each in readings if each.status != FAILED]
     trials = tuple(each.value or each.status for each in readings)
     scores = {
         "accuracy": sum(correct) / len(correct) if correct else None,
@@ -119,9 +119,9 @@ def _agree(side: Samples, negative: bool) -> bool | None:
     # Of several trials the first counts: a consistency of trials would be another question.
     columns = (side.column(name) for name in ("task_type", "trials", "answer_position"))
     answers = [(task_type, trials[0], place) for task_type, trials, place in zip(*columns, strict=True)]
-    if len(answers) < 2 or any(trial == triage.FAILED for _, trial, _ in answers):
+    if len(answers) < 2 or any(trial == FAILED for _, trial, _ in answers):
         return None
-    if any(trial in triage.UNREAD for _, trial, _ in answers):
+    if any(trial in NO_ANSWER for _, trial, _ in answers):
         return False
     places = {trial for task_type, trial, _ in answers if task_type != VISUAL}
     shown = [(trial, place) for task_type, trial, place in answers if task_type == VISUAL]
@@ -178,6 +178,7 @@ METRICS = (
         for name in SIGNS
     ),
     PARSE_RATE,
+    EMPTY_REPLIES,
     FAILED_REQUESTS,
 )
 
@@ -187,7 +188,7 @@ _TIER = (*_FORMAT, *(f"accuracy_{name}" for name in FORMATS), "paper_average")
 _ACROSS = (
     "format_gap_detection", "format_gap_referring", "consistency", "consistency_positive", "consistency_negative",
 )  # fmt: skip
-_REPLIES = ("parse_rate", "failed_requests")
+_REPLIES = ("parse_rate", "empty_replies", "failed_requests")
 
 
 def condition(task: str, settings: Mapping[str, Any]) -> str:

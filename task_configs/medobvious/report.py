@@ -9,6 +9,7 @@ from pathlib import Path
 import yaml
 
 from lmms_medtasks.grids import triage
+from lmms_medtasks.record import FAILED, NO_ANSWER
 from lmms_medtasks.report.about import data_of, own
 from lmms_medtasks.report.document import Cell, Flag
 from lmms_medtasks.report.plots import Lines, Plane, Points
@@ -133,8 +134,8 @@ TIERS_TABLE = Table(
 PLANE = Plane(
     "plane",
     "Positives and negatives",
-    "Up: fewer false alarms. Right: more outliers found. Always saying none is the upper left corner, always finding "
-    "one lies on the bottom. Bars are 95 % intervals over items.",
+    "Up: more right answers where there is no outlier. Right: more where there is one. Always saying none is the upper "
+    "left corner, always finding one lies on the bottom. Bars are 95 % intervals over items.",
     FORMATS_TABLE,
     ("positive", "negative"),
     CHANCE_ROW,
@@ -144,18 +145,13 @@ PLANE = Plane(
         all(len(each.rows.where(sign).scored("accuracy")) for sign in (POSITIVES, NEGATIVES)) for each in sources
     ),
     groups=GROUPS,
-    labelled={
-        "Human expert": (-62, 4),
-        "Qwen2.5-VL-7B": (6, 4),
-        "MedGemma1.5-4B-IT": (-96, 4),
-        "Qwen3-VL-8B": (-40, 6),
-        "Gemini-2.0-Flash": (6, 3),
-    },
+    labelled=("Human expert", "Qwen2.5-VL-7B", "MedGemma1.5-4B-IT", "Qwen3-VL-8B", "Gemini-2.0-Flash"),
 )
 FORMAT_POINTS = Points(
     "formats",
     "Sensitivity to the format",
-    "A model that sees the outlier should not care how it is asked. Bars are 95 % intervals over items.",
+    "Accuracy by format. Detection and visual referring are asked about grids without an outlier too, referring MCQ "
+    "and open are not. Bars are 95 % intervals over items.",
     FORMATS_TABLE,
     FORMATS,
     CHANCE_ROW,
@@ -205,8 +201,8 @@ GAPS = Table(
         Column("gap", unit="points"),
     ),
     (
-        "Pairs of questions about the same grid, both with a score. A positive gap: options help. The multiple-choice "
-        "referring question describes the outlier, the open one does not.",
+        "Pairs of questions about the same grid, both with a score. A positive gap: more right answers where options "
+        "are given. The multiple-choice referring question describes the outlier, the open one does not.",
         TOGETHER,
     ),
 )
@@ -323,7 +319,7 @@ def _several_sizes(sources: Sequence[Source]) -> bool:
     return any(len(set(each.rows.column("grid"))) > 1 for each in sources)
 
 
-OUTCOMES = ("right", "another place", "none", "wrong yes or no", *triage.UNREAD, triage.FAILED)
+OUTCOMES = ("right", "another place", "none", "wrong yes or no", *NO_ANSWER, FAILED)
 """What a reply can be. "none" is wrong there: on a grid with an outlier."""
 
 
@@ -332,7 +328,7 @@ def _outcomes(rows: Samples) -> Counter[str]:
     found: Counter[str] = Counter()
     for trials, score in zip(rows.column("trials"), rows.column("accuracy.score"), strict=True):
         trial = trials[0]
-        if trial == triage.FAILED or trial in triage.UNREAD:
+        if trial == FAILED or trial in NO_ANSWER:
             found[trial] += 1
         elif score == 1:
             found["right"] += 1
@@ -361,7 +357,10 @@ REPLIES = Table(
     ("format", "grids"),
     _reply_rows,
     (Column("questions", lambda source, row, rows: Cell(len(rows)), "count"), *map(_outcome, OUTCOMES)),
-    ("Another place, none: wrong there. Ambiguous: several candidates. All but right and failed count as incorrect.",),
+    (
+        "Another place, none: wrong there. Empty: a reply that says nothing. Ambiguous: several candidates. Only right "
+        "replies count as correct; failed requests count as nothing, and all other replies as incorrect.",
+    ),
     folded=True,
 )
 
@@ -412,7 +411,10 @@ WAYS = Table(
         Column("so", statistic="second"),
         Column("difference", unit="points"),
     ),
-    ("Question by question. What a model still gets without the picture, it has from the words.", TOGETHER),
+    (
+        "Question by question. What a model still gets without the picture, it has from the words or from guessing.",
+        TOGETHER,
+    ),
 )
 
 
@@ -430,7 +432,7 @@ def caveats(source: Source) -> Iterator[Flag]:
             "medobvious_neutral (neutral wording) beside it to see how much of these numbers they explain.",
         )
     read = [trials[0] for trials in source.rows.column("trials")]
-    known = [trial for trial in read if trial not in (triage.FAILED, *triage.UNREAD)]
+    known = [trial for trial in read if trial not in (FAILED, *NO_ANSWER)]
     if len(known) < _FEW:
         return
     claims = sum(map(triage.claims_outlier, known)) / len(known)

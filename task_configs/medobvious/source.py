@@ -340,6 +340,8 @@ MEDOBVIOUS = DataSource(
         "Only the text of the release was read by us, in parts; the reader was never tried on its images.",
         "The wording of a question gives away whether there is an outlier; the task medobvious_neutral asks alike.",
     ),
+    unit="item",
+    strata=("tier", "kind"),
 )
 
 SOURCES = (MEDOBVIOUS,)

@@ -14,13 +14,19 @@ from lmms_medtasks import degradations, parsing
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness.hooks import RENDERED
 from lmms_medtasks.harness.scoring import MetricValue, metric_values
-from lmms_medtasks.record import FAILED, KEY, UNREAD, MeasureValue, Record
+from lmms_medtasks.record import FAILED, KEY, NO_ANSWER, MeasureValue, Record
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.statistics.bootstrap import RESAMPLES
 from lmms_medtasks.statistics.calibration import IntraModelDKE, calibration_draw, changes_draw, intra_model_dke
 from lmms_medtasks.statistics.reliability import Kind, reliability_draw
 from lmms_medtasks.statistics.votes import VoteTable, votes
-from lmms_medtasks.suites.common_metrics import FAILED_REQUESTS, IDENTICAL, IDENTICAL_TRIALS, PARSE_RATE
+from lmms_medtasks.suites.common_metrics import (
+    EMPTY_REPLIES,
+    FAILED_REQUESTS,
+    IDENTICAL,
+    IDENTICAL_TRIALS,
+    PARSE_RATE,
+)
 from lmms_medtasks.suites.estimates import Contrast, Count, Custom, Draw, Macro, Mean
 from lmms_medtasks.suites.suite import Measure, Metric, Suite, number_of_questions
 from lmms_medtasks.task_configs.medq_deg import taxonomy
@@ -54,7 +60,7 @@ _ALLOWED: Mapping[str, tuple[Callable[[Any], bool], str]] = {
 def record(doc: Mapping[str, Any], results: Sequence[str | None]) -> Record:
     """The record of a question, of its T replies.
 
-    An unreadable reply is incorrect, as in the paper; a failed request counts as nothing.
+    A reply without an answer is incorrect, as in the paper, also an empty one; a failed request counts as nothing.
     """
     readings = [parsing.read_choice(reply, len(doc["options"])) for reply in results]
     replies = [reply for reply, reading in zip(results, readings, strict=True) if reading.status != "failed"]
@@ -99,8 +105,8 @@ def check(record: Record) -> str:
     options = parsing.option_letters(int(str(record.tags["option_count"])))
     if record.expected is None or record.expected not in [*options]:
         return f"expected is {record.expected!r:.60}, allowed are {', '.join(options)}"
-    for trial in sorted(set(record.trials).difference(options, UNREAD, (FAILED,))):
-        return f"a trial is {trial!r:.60}, allowed are {', '.join((*options, *UNREAD, FAILED))}"
+    for trial in sorted(set(record.trials).difference(options, NO_ANSWER, (FAILED,))):
+        return f"a trial is {trial!r:.60}, allowed are {', '.join((*options, *NO_ANSWER, FAILED))}"
     return ""
 
 
@@ -236,6 +242,7 @@ METRICS = (
         Count({"severity": 0}, function=unmapped),
         higher_is_better=False,
         about="Number of questions whose capability is none of the six: in no column of capability_macro.",
+        unit="count",
     ),
     *_by_level("confidence", "confidence", higher_is_better=None, about="Mean confidence C (equation 3)."),
     *_by_level("shift", "shift", higher_is_better=None, about="Mean C less accuracy (equation 4)."),
@@ -255,12 +262,13 @@ METRICS = (
         about="Share of the bootstrap's resamples of images in which it holds; no p-value.",
     ),
     PARSE_RATE,
+    EMPTY_REPLIES,
     FAILED_REQUESTS,
     IDENTICAL_TRIALS,
 )
 
 _ACCURACIES = (KEY, *(f"accuracy_l{level}" for level in LEVELS))
-_REPLIES = ("parse_rate", "failed_requests", "identical_trials")
+_REPLIES = ("parse_rate", "empty_replies", "failed_requests", "identical_trials")
 _CALIBRATED = tuple(
     f"{name}_l{level}"
     for name in ("confidence", "shift", "ece_share_10", "brier_share", "aurc_share")

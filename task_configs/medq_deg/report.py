@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from lmms_medtasks.record import UNREAD
+from lmms_medtasks.record import EMPTY, UNREAD
 from lmms_medtasks.report.about import extent
 from lmms_medtasks.report.cells import NONE
 from lmms_medtasks.report.document import Cell, Flag
@@ -116,6 +116,7 @@ REPLIES = Table(
             "requests": counts_by_level(_requests),
             "failed": counts_by_level(failed_requests),
             "questions without a reply": counts_by_level(_unscored),
+            "empty replies": counts_by_level(outcome_count(EMPTY).function),
             "unreadable replies": counts_by_level(outcome_count(*UNREAD).function),
             "parse rate": counts_by_level(parse_rate),
             "identical trials": IDENTICAL,
@@ -123,12 +124,13 @@ REPLIES = Table(
     ),
     (
         *(Column(name, unit="count") for name in
-          ("requests", "failed", "questions without a reply", "unreadable replies")),
+          ("requests", "failed", "questions without a reply", "empty replies", "unreadable replies")),
         Column("parse rate"),
         Column("identical trials", bare=True),
     ),
     (
-        "Unreadable replies count as incorrect, as in the paper; failed requests count as nothing and are left out.",
+        "Empty replies and unreadable ones (words without an answer) count as incorrect, as in the paper; failed "
+        "requests count as nothing and are left out.",
         "Identical trials: share of the questions whose replies are the same to the letter.",
     ),
     folded=True,

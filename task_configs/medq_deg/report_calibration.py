@@ -75,7 +75,7 @@ def _without_confidence(rows: Samples) -> int:
     return found.no_reply + found.single_option
 
 
-def _mostly_unreadable(rows: Samples) -> int:
+def _mostly_without_answer(rows: Samples) -> int:
     return calibration(counted(rows)).no_answer
 
 
@@ -90,7 +90,7 @@ SHIFT = Table(
             "shift by guessing": counts_by_level(chance_of_shift),
             "shift minus L0": CALIBRATION_CHANGE,
             "without C": counts_by_level(_without_confidence),
-            "mostly unreadable": counts_by_level(_mostly_unreadable),
+            "mostly without an answer": counts_by_level(_mostly_without_answer),
         }
     ),
     (
@@ -102,15 +102,16 @@ SHIFT = Table(
         Column("shift by guessing", unit="", digits=3, signed=True),
         Column("shift minus L0", unit="", digits=3, signed=True),
         Column("without C", unit="count"),
-        Column("mostly unreadable", unit="count"),
+        Column("mostly without an answer", unit="count"),
     ),
     (
-        "C = 1 - H / log K from the votes (equation 3); unreadable replies are one more outcome in H, C is 0 at least. "
-        "Shift is mean C less accuracy (equation 4): above 0 is overconfidence.",
+        "C = 1 - H / log K from the votes (equation 3); replies without an answer are one more outcome in H, C is 0 at "
+        "least. Shift is mean C less accuracy (equation 4): above 0 is overconfidence.",
         "C by guessing: mean C expected if every reply were drawn by chance among the options, with this T. It is "
         "above 0 because few votes cannot spread evenly. Shift by guessing: this less the mean of 1/K, the accuracy "
         "of guessing.",
-        "Without C: no reply, or one option only. Mostly unreadable: questions whose most common outcome is no answer.",
+        "Without C: no reply, or one option only. Mostly without an answer: questions whose most common outcome is an "
+        "empty reply or one that could not be read.",
     ),
 )
 

@@ -295,6 +295,7 @@ MEDQ_DEG = DataSource(
         "The revision hash of the hub's dataset was not known when this was written, so 'main' is asked for; the "
         "commit that it stood for is recorded with each split.",
     ),
+    strata=("modality", "source", "capability"),
 )
 
 SOURCES = (MEDQ_DEG,)

@@ -24,7 +24,7 @@ from lmms_medtasks.samples.runs import printable
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.statistics import text
 from lmms_medtasks.suites import judged_measures
-from lmms_medtasks.suites.common_metrics import FAILED_REQUESTS
+from lmms_medtasks.suites.common_metrics import EMPTY_REPLIES, FAILED_REQUESTS
 from lmms_medtasks.suites.estimates import Contrast, Count, Mean
 from lmms_medtasks.suites.suite import Measure, Metric, Suite, number_of_questions
 from lmms_medtasks.task_configs.sure_vqa import judging
@@ -162,7 +162,9 @@ METRICS = (
         Count(function=shared_images),
         higher_is_better=False,
         about="Number of images that both tests have questions about.",
+        unit="count",
     ),
+    EMPTY_REPLIES,
     FAILED_REQUESTS,
     number_of_questions(),
 )
@@ -173,14 +175,14 @@ _PAIR = (
       for name in (f"{kind}_judged", *(f"{kind}_{side}_{end}" for side in SIDES for end in ("worst", "best")))),
     *(f"closed_{side}_exact_match" for side in SIDES),
     *(f"open_{side}_{name}" for name in TEXT for side in SIDES),
-    "failed_requests", KEY, "shared_images",
+    "empty_replies", "failed_requests", KEY, "shared_images",
 )  # fmt: skip
 _ONE = (
     *KINDS,
     *(f"{kind}_{end}" for kind in KINDS for end in ("judged", "worst", "best")),
     "closed_exact_match",
     *(f"open_{name}" for name in TEXT),
-    "failed_requests", KEY,
+    "empty_replies", "failed_requests", KEY,
 )  # fmt: skip
 
 

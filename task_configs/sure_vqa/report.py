@@ -17,6 +17,7 @@ from lmms_medtasks.report.views import Column, Row, Source, Table, View, row_cou
 from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.statistics.robustness import relative_robustness
+from lmms_medtasks.suites.common_metrics import MANY_EMPTY
 from lmms_medtasks.suites.estimates import Mean
 from lmms_medtasks.suites.judged_measures import bound_of, judgement_counts
 from lmms_medtasks.suites.suite import Suite
@@ -49,8 +50,6 @@ TEXT_HEADS = {
     "f1": "F1",
     "bleu": "BLEU-1",
 }
-_MANY = 0.2
-"""Share of empty replies above which a run is suspicious. Our choice."""
 
 
 # --- Sources ----------------------------------------------------------------------------------------------------------
@@ -84,8 +83,9 @@ def _place(runs: Sequence[Run], rows: Samples) -> str:
 _ROBUSTNESS_NOTES = (
     f"Scores by the judge or by exact match ({SCALE}). RR, relative robustness: OoD / i.i.d.; of stars at least 0.2 "
     "whatever the model, so not to be compared with that of closed questions. Empty where i.i.d. is 0.",
-    "In brackets: 95 % interval over images; images of both tests are drawn together, so that a shared one stays "
-    "paired. n: questions with a score.",
+    "In brackets: 95 % interval over images, of each row by itself; images of both tests are drawn together, so that a "
+    "shared one stays paired. n: questions with a score. An RR near 1 is also what guessing gets: compare the i.i.d. "
+    "score with that of the run without the image and of the most frequent answers.",
 )
 _MISSING = "Missing: judgements that could not be had, counted as the scale's worst or best; empty in rows without any."
 
@@ -153,7 +153,7 @@ ROBUSTNESS_TABLE = Table(
         *(_BOUNDS if _any_missing(found) else ()),
     ),
     lambda found: (*_ROBUSTNESS_NOTES, *([_MISSING] if _any_missing(found) else [])),
-    marks={"#": f"Fewer than {SMALL} OoD questions: their mean says little, and RR no more."},
+    marks={"#": f"Fewer than {SMALL} OoD questions: their mean and RR say little without their intervals."},
 )
 
 
@@ -189,7 +189,10 @@ class RobustnessFigure:
             axes.set_xlabel("RR (OoD / i.i.d.)")
             axes.legend(loc="upper left", bbox_to_anchor=(1, 1))
             axes.grid(axis="x")
-            about = "Points with 95 % intervals over images. Left of the dashed line the OoD test was answered worse."
+            about = (
+                "Points with 95 % intervals over images, of each row by itself. Left of the dashed line the mean of "
+                "the OoD test is the lower one."
+            )
             drawn = svg(figure, f"{prefix}-robustness", self.title)
             return Figure("robustness", self.title, about, drawn, "robustness")
 
@@ -332,7 +335,7 @@ def _cause_table(found: Sequence[Source]) -> document.Table | None:
 def caveats(source: Source) -> Iterator[Flag]:
     """Empty replies, tests that are small or not there, shared images, judgements, credentialed data."""
     count, empty = len(replies(source.rows)), len(replies(source.rows)) - len(answered(source.rows))
-    if empty > _MANY * count and not is_baseline(source):
+    if empty > MANY_EMPTY * count and not is_baseline(source):
         yield Flag(
             "warning",
             f"{empty:,} of {count:,} replies are empty and count as wrong. Some runners turn an error into an empty "
@@ -355,7 +358,7 @@ def _test_flags(source: Source) -> Iterator[Flag]:
     }
     small = [f"{shift.label}, {kind} {own['ood']}" for (shift, kind), own in sizes.items() if 0 < own["ood"] < SMALL]
     if small:
-        text = f"OoD tests of fewer than {SMALL} questions, whose intervals say more than their RR: "
+        text = f"OoD tests of fewer than {SMALL} questions, whose RR says little without its interval: "
         yield Flag("warning", text + "; ".join(small) + ".")
     for (shift, kind), own in sizes.items():
         name = f"{shift.label}, {kind} questions"

@@ -1,24 +1,26 @@
-"""SURE-VQA, several methods: RR on common questions, tests of it, what it depends on, wins and losses."""
+"""SURE-VQA, several methods: RR on common questions, tests of it, ranks, what it depends on, wins and losses."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.statistics.intervals import Interval
+from lmms_medtasks.statistics.paired_robustness import SwapTest, swap_test
 from lmms_medtasks.statistics.robustness import Sides, differences
-from lmms_medtasks.statistics.significance import Comparison, WinLoss, welch, win_loss
+from lmms_medtasks.statistics.significance import Comparison, WinLoss, adjust, welch, win_loss
+from lmms_medtasks.statistics.sums import scored as scored_group
 from lmms_medtasks.statistics.variability import Anova, Spread, anova, anova_of_methods, ranks, spread
 from lmms_medtasks.statistics.versus import Answer as Scored
 from lmms_medtasks.statistics.versus import Versus, versus
-from lmms_medtasks.suites.estimates import measured
 from lmms_medtasks.task_configs.sure_vqa.measures import KINDS, ROBUSTNESS, SIDES
+from lmms_medtasks.task_configs.sure_vqa.report_baselines import ALPHA, Condition, Standing, standings
 from lmms_medtasks.task_configs.sure_vqa.report_methods import Method, model_of
 from lmms_medtasks.task_configs.sure_vqa.report_shifts import Shift, groups, scores
 
@@ -26,24 +28,13 @@ RESAMPLES = 100
 """Resamples of RR that Welch's tests compare (SURE-VQA, appendix C.5.1)."""
 
 
-class Condition(NamedTuple):
-    """A shift, for closed or open questions."""
-
-    shift: Shift
-    kind: str
-
-    @property
-    def label(self) -> str:
-        """``SLAKE, question type, open``."""
-        return f"{self.shift.label}, {self.kind}"
-
-
 @dataclass(frozen=True)
 class Compared:
     """The methods under one condition, each on the questions that all of them have a score for.
 
     ``rr``: method to its RR, the mean over its seeds; None without a value. ``values``: its resampled RR, those of its
-    seeds one after the other. ``differences``: of each pair of methods' first runs. ``questions``: in both tests;
+    seeds one after the other. ``differences`` and ``swaps``: of each pair of methods the difference in RR with its
+    interval, and the paired test of it, on each question's mean score over the seeds. ``questions``: in both tests;
     ``left_out``: questions that some method has no score for.
     """
 
@@ -51,6 +42,7 @@ class Compared:
     rr: Mapping[str, float | None]
     values: Mapping[str, np.ndarray]
     differences: Mapping[tuple[str, str], Interval]
+    swaps: Mapping[tuple[str, str], SwapTest]
     questions: int
     left_out: int
 
@@ -67,15 +59,34 @@ class Depends:
     spread: Spread
 
 
+class Rank(NamedTuple):
+    """A rank by RR (1: the highest, tied ones share their mean), and the ranks that the paired tests leave open."""
+
+    rank: float
+    low: int
+    high: int
+
+
 @dataclass(frozen=True)
 class Across:
-    """Everything about several methods. ``ranks`` are of conditions under which every method has a value."""
+    """Everything about several methods.
+
+    Attributes:
+        standings: by condition and method, whether it is better than its baselines.
+        ranks: by condition, of the methods that are, where two or more are; see :func:`_ranks`.
+        tests: paired by image, all corrected together (Holm). win_loss: counted from those of two methods that are both
+            better than their baselines.
+        welch, welch_wins: the same as the paper does it.
+    """
 
     methods: tuple[str, ...]
     compared: Mapping[Condition, Compared]
-    ranks: Mapping[Condition, Mapping[str, float]]
+    standings: Mapping[tuple[Condition, str], Standing]
+    ranks: Mapping[Condition, Mapping[str, Rank]]
     tests: tuple[Comparison, ...]
     win_loss: WinLoss
+    welch: tuple[Comparison, ...]
+    welch_wins: WinLoss
     depends: tuple[Depends, ...]
 
 
@@ -87,10 +98,14 @@ class Duel(NamedTuple):
     condition: Condition
     side: str
     versus: Versus
+    adjusted: float | None = None
 
 
-def across(methods: Sequence[Method], *, resamples: int) -> Across:
-    """Compare methods under each condition that all of them were run on, corrupted tests apart: no real shifts."""
+def across(methods: Sequence[Method], *, resamples: int, every: Sequence[Method] = ()) -> Across:
+    """Compare methods under each condition that all of them were run on, corrupted tests apart: no real shifts.
+
+    ``every``: all methods of the report, among which the baselines are looked for.
+    """
     shared = set.intersection(*(set(each.shifts) for each in methods)) if methods else set()
     asked = [set(groups(source)) for method in methods for source in method.sources]
     conditions = [
@@ -105,15 +120,66 @@ def across(methods: Sequence[Method], *, resamples: int) -> Across:
         for condition, each in compared.items()
         if all(value is not None for value in each.rr.values())
     }
-    found = welch({condition: each.values for condition, each in compared.items()}) if resamples else []
+    standing = standings(every or methods, methods, conditions)
+    tests = _paired_tests(compared) if resamples else []
+    resampled = welch({condition: each.values for condition, each in compared.items()}) if resamples else []
     return Across(
         methods=tuple(method.name for method in methods),
         compared=compared,
-        ranks=ranks(table),
-        tests=tuple(found),
-        win_loss=win_loss(found),
+        standings=standing,
+        ranks=_ranks(table, standing, tests),
+        tests=tuple(tests),
+        win_loss=win_loss([test for test in tests if _both_better(test, standing)]),
+        welch=tuple(resampled),
+        welch_wins=win_loss(resampled),
         depends=tuple(_depends(table)),
     )
+
+
+def _paired_tests(compared: Mapping[Condition, Compared]) -> list[Comparison]:
+    """The swap test of each pair under each condition, corrected together with Holm."""
+    found = [(condition, *pair, swap) for condition, each in compared.items() for pair, swap in each.swaps.items()]
+    adjusted = iter(adjust([swap.p for *_, swap in found if swap.p is not None]))
+    return [
+        Comparison(condition, first, second, swap.difference, None, swap.p,
+                   None if swap.p is None else next(adjusted))
+        for condition, first, second, swap in found
+    ]  # fmt: skip
+
+
+def _both_better(test: Comparison, standing: Mapping[tuple[Condition, str], Standing]) -> bool:
+    """Whether both methods are better than their baselines: who guesses loses nothing, and that is no win."""
+    condition: Any = test.condition
+    return standing[condition, test.first].better and standing[condition, test.second].better
+
+
+def _ranks(
+    table: Mapping[Condition, Mapping[str, float]],
+    standing: Mapping[tuple[Condition, str], Standing],
+    tests: Sequence[Comparison],
+) -> dict[Condition, dict[str, Rank]]:
+    """The ranks by RR of the methods that are better than their baselines, where there are two or more.
+
+    A method's best rank is 1 more than the number of methods that the paired tests find more robust, its worst the
+    number of methods less those that they find less robust. All of these hold together with 95 %, since the tests are
+    corrected together. Without tests every rank is open.
+    """
+    found = {}
+    for condition, row in table.items():
+        own = {name: rr for name, rr in row.items() if standing[condition, name].better}
+        if len(own) < 2:
+            continue
+        above, below = dict.fromkeys(own, 0), dict.fromkeys(own, 0)
+        for test in tests:
+            if test.condition != condition or test.adjusted is None or test.difference is None:
+                continue
+            if test.adjusted < ALPHA and test.first in own and test.second in own:
+                better, worse = (test.first, test.second) if test.difference > 0 else (test.second, test.first)
+                above[worse] += 1
+                below[better] += 1
+        (places,) = ranks({condition: own}).values()
+        found[condition] = {name: Rank(places[name], 1 + above[name], len(own) - below[name]) for name in own}
+    return found
 
 
 def _compared(condition: Condition, methods: Sequence[Method], resamples: int) -> Compared:
@@ -132,15 +198,42 @@ def _compared(condition: Condition, methods: Sequence[Method], resamples: int) -
     by_method = {method.name: [found[method.name, number] for number in range(len(method.sources))]
                  for method in methods}  # fmt: skip
     estimates = {name: [each.estimate for each in own] for name, own in by_method.items()}
-    sides = {method.name: _sides(rows[method.name, 0], kind) for method in methods}
+    images, ood = _clusters(next(iter(rows.values())))
+    scores = {
+        method.name: np.mean([_sorted_scores(rows[method.name, number], kind) for number in range(len(method.sources))],
+                             axis=0)
+        for method in methods
+    }  # fmt: skip
+    sides = {
+        name: Sides(*(scored_group(images[side].tolist(), own[side]) for side in (~ood, ood)))
+        for name, own in scores.items()
+    }
+    pairs = itertools.combinations(scores, 2) if resamples else ()
     return Compared(
         condition=condition,
         rr={name: None if np.isnan(own).any() else float(np.mean(own)) for name, own in estimates.items()},
         values={name: np.concatenate([each.values[:RESAMPLES] for each in own]) for name, own in by_method.items()},
         differences={(each.first, each.second): each.difference for each in differences(sides)},
+        swaps={pair: swap_test(images.tolist(), ood, *(scores[name] for name in pair)) for pair in pairs},
         questions=len(common),
         left_out=len(every) - len(common),
     )
+
+
+def _order(rows: Samples) -> list[int]:
+    """The places of the questions sorted by test and id: the same questions in every run."""
+    keys = _keys(rows)
+    return sorted(range(len(keys)), key=keys.__getitem__)
+
+
+def _clusters(rows: Samples) -> tuple[np.ndarray, np.ndarray]:
+    """The image of each question, and whether it is of the OoD test."""
+    ordered = rows.take(np.array(_order(rows), dtype=np.intp))
+    return ordered.column("cluster").astype(str), ordered.column("set") == "ood"
+
+
+def _sorted_scores(rows: Samples, kind: str) -> np.ndarray:
+    return rows.take(np.array(_order(rows), dtype=np.intp)).column(f"{kind}.score")
 
 
 def _keys(rows: Samples) -> list[tuple[str, str]]:
@@ -151,10 +244,6 @@ def _keys(rows: Samples) -> list[tuple[str, str]]:
 def _scored_keys(rows: Samples, kind: str) -> set[tuple[str, str]]:
     """Those with a score. Whether a test has any mean at all is for each test to say."""
     return {key for side in SIDES.values() for key in _keys(rows.where(side).scored(kind))}
-
-
-def _sides(rows: Samples, kind: str) -> Sides:
-    return Sides(*(measured(rows.where(side), kind) for side in SIDES.values()))
 
 
 def _depends(table: Mapping[Condition, Mapping[str, float]]) -> list[Depends]:
@@ -193,7 +282,8 @@ def duels(pairs: Sequence[tuple[Method, Method]]) -> list[Duel]:
                 if one and other:
                     result = versus(one, other)
                     found.append(Duel(first.name, second.name, Condition(shift, kind), side, result))
-    return found
+    adjusted = iter(adjust([each.versus.p for each in found if each.versus.p is not None]))
+    return [each if each.versus.p is None else each._replace(adjusted=next(adjusted)) for each in found]
 
 
 def _paired_runs(first: Method, second: Method) -> list[tuple[Source, Source]]:

@@ -18,30 +18,41 @@ def ranks(found: Across, key: str) -> Figure:
     conditions = list(found.ranks)
     with canvas(3.4 + 0.75 * len(conditions), 2.6 + 0.3 * len(found.methods)) as figure:
         axes = figure.subplots()
-        for number, method in enumerate(found.methods):
-            places = [found.ranks[condition][method] for condition in conditions]
+        ranked = [name for name in found.methods if any(name in found.ranks[each] for each in conditions)]
+        step = min(0.1, 0.8 / len(ranked))
+        for number, method in enumerate(ranked):
+            own = [found.ranks[condition].get(method) for condition in conditions]
+            # Beside each other, so that no line of open ranks hides another.
+            places = [place + step * (number - (len(ranked) - 1) / 2) for place in range(len(conditions))]
+            colour = SERIES[number % len(SERIES)] if number < 2 * len(SERIES) else INK
+            for place, each in zip(places, own, strict=True):
+                if each:
+                    axes.plot([place, place], [each.low, each.high], color=colour, linewidth=0.8)
             axes.plot(
-                range(len(conditions)),
                 places,
+                [each.rank if each else float("nan") for each in own],
                 marker=MARKERS[number % len(MARKERS)],
-                color=SERIES[number % len(SERIES)] if number < 2 * len(SERIES) else INK,
+                color=colour,
                 linestyle=DASHES[number // len(SERIES) % len(DASHES)],
                 linewidth=1.2,
                 label=_short(method),
             )
         axes.set_xticks(range(len(conditions)), [each.label for each in conditions], rotation=40, ha="right")
-        axes.set_yticks(range(1, len(found.methods) + 1))
-        axes.set_ylim(len(found.methods) + 0.4, 0.6)
-        axes.set_ylabel("rank (1: most robust)")
+        axes.set_yticks(range(1, len(ranked) + 1))
+        axes.set_ylim(len(ranked) + 0.4, 0.6)
+        axes.set_ylabel("rank (1: highest RR)")
         axes.legend(loc="upper left", bbox_to_anchor=(1, 1))
         axes.grid(axis="y")
-        about = "Lines that cross: which method is more robust depends on the shift."
+        about = (
+            "Only methods that are better than their baselines. Upright lines: the ranks that the paired tests leave "
+            "open, all of which hold together with 95 %."
+        )
         return Figure("ranks", title, about, svg(figure, f"{key}-ranks", title), "ranks")
 
 
 def win_loss(found: Across, key: str) -> Figure:
-    """The win/loss matrix (SURE-VQA, Figure 19)."""
-    title = "Win/loss matrix of relative robustness"
+    """The win/loss matrix of the paired tests, as Figure 19 of SURE-VQA draws that of its own."""
+    title = "Wins and losses in relative robustness"
     names, wins = found.win_loss.methods, found.win_loss.wins
     size = 0.62 * len(names)
     with canvas(2.6 + size, 1.9 + size) as figure:
@@ -60,9 +71,12 @@ def win_loss(found: Across, key: str) -> Figure:
         axes.set_yticks(range(len(names)), [_short(name) for name in names])
         axes.set_aspect("equal")
         axes.tick_params(length=0)
-        axes.set_xlabel("is outperformed")
-        axes.set_ylabel("outperforms")
-        about = "Under how many conditions the row's method was significantly more robust than the column's."
+        axes.set_xlabel("less robust")
+        axes.set_ylabel("more robust")
+        about = (
+            "Number of conditions in which the row's method has the higher RR than the column's, with p < 0.05 paired "
+            "by image, after Holm's correction."
+        )
         return Figure("win-loss", title, about, svg(figure, f"{key}-win-loss", title), "win_loss")
 
 

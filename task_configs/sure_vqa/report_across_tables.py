@@ -1,14 +1,27 @@
-"""SURE-VQA, tables of several methods: ranks, differences, win/loss matrix, what RR depends on, wins and losses."""
+"""SURE-VQA, tables of several methods: baselines, differences, win/loss matrices, ranks, what RR depends on, duels."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lmms_medtasks.report.cells import NONE, count, decimal, label, number, percent, points, share
+from lmms_medtasks.report.cells import (
+    NONE,
+    count,
+    decimal,
+    label,
+    number,
+    p_value,
+    percent,
+    points,
+    probability,
+    share,
+)
 from lmms_medtasks.report.document import Cell, Column, Row, Table
+from lmms_medtasks.statistics.significance import WinLoss
 from lmms_medtasks.task_configs.sure_vqa import reference
 from lmms_medtasks.task_configs.sure_vqa.measures import KINDS
 from lmms_medtasks.task_configs.sure_vqa.report_across import RESAMPLES, Across, Duel
+from lmms_medtasks.task_configs.sure_vqa.report_baselines import MOST_FREQUENT, NO_IMAGE, AgainstBaseline, Standing
 from lmms_medtasks.task_configs.sure_vqa.report_methods import Method
 from lmms_medtasks.task_configs.sure_vqa.report_published import score
 from lmms_medtasks.task_configs.sure_vqa.report_shifts import SIDE_NAMES
@@ -37,62 +50,164 @@ def joined(methods: Sequence[Method]) -> Table:
     return Table("joined", "Scores and robustness", columns, tuple(rows))
 
 
+_NO_RANK = "¤"
+_RULE = (
+    "Rule: on the i.i.d. test a method must be better than its own run without the image, and than the most frequent "
+    "answers of the training set, or it gets no robustness rank: who guesses has nothing to lose out of distribution, "
+    "and an RR near 1."
+)
+_PAIRED = (
+    "Test: the two methods are equally robust (two-sided). Their answers are swapped image by image, with all "
+    "questions of both tests, and the difference over its standard error is compared with those of all swaps, or of "
+    "9,999 drawn ones. Unit of independence: the image."
+)
+
+
+def baselines(found: Across) -> Table:
+    """Each method against its baselines on the i.i.d. test, a row a condition and method."""
+    rows = []
+    for (condition, name), each in found.standings.items():
+        cells = (condition.label, name, *_against(each.no_image), *_against(each.most_frequent))
+        rows.append(
+            Row((*(value if isinstance(value, Cell) else Cell(value) for value in cells), probability(each.adjusted),
+                 Cell(verdict(each))))
+        )  # fmt: skip
+    columns = (
+        label("shift and questions"),
+        label("method"),
+        *(
+            column
+            for baseline in (NO_IMAGE, MOST_FREQUENT)
+            for column in (
+                count(f"n, {baseline}"),
+                score(f"method, {baseline}"),
+                score(baseline),
+                p_value(f"p, {baseline}"),
+            )
+        ),
+        p_value("adjusted p"),
+        label("rank"),
+    )
+    notes = (
+        _RULE,
+        "Means over the i.i.d. questions that both have a score for; of the most frequent answers over those that they "
+        "answer. Test: no better than the baseline (one-sided sign-flip test). Unit of independence: the image. "
+        "Adjusted: the larger of the two p values, corrected with Holm over all rows of this table.",
+    )
+    return Table("baselines", "Methods against their baselines, i.i.d. test", columns, tuple(rows), notes)
+
+
+def _against(found: AgainstBaseline | None) -> tuple[Cell, ...]:
+    if found is None:
+        return (NONE,) * 4
+    return Cell(found.n), Cell(found.method), Cell(found.baseline), probability(found.p)
+
+
+def verdict(standing: Standing) -> str:
+    """Whether a rank is given, and why not."""
+    if standing.lacking:
+        return f"none: baseline not run ({', '.join(standing.lacking)})"
+    if standing.adjusted is None:
+        return "none: no question in common with a baseline"
+    silent = f"; {MOST_FREQUENT} answers nothing" if standing.silent else ""
+    return ("given" if standing.better else "none: not better than its baselines") + silent
+
+
 def ranks(found: Across) -> Table:
     """RR of each method on common questions and its rank, a row a condition."""
     rows = []
     for condition, each in found.compared.items():
         cells = [Cell(condition.label), Cell(each.questions)]
         for name in found.methods:
-            own = found.ranks.get(condition)
-            cells += [Cell(each.rr[name]), Cell(own[name]) if own else NONE]
+            own = found.ranks.get(condition, {}).get(name)
+            cells += [Cell(each.rr[name]), Cell(own.rank, own.low, own.high) if own else NONE]
         rows.append(Row(tuple(cells)))
     columns = [label("shift and questions"), count("questions")]
     for name in found.methods:
         columns += [score(f"{name} RR"), Column(f"{name} rank", digits=1)]
     notes = (
-        "RR on the questions that every method has a score for, of several seeds the mean. Rank 1 is the most robust; "
-        "tied methods share their mean rank.",
+        "RR on the questions that every method has a score for, of several seeds the mean. Rank 1 is the highest RR; "
+        "tied methods share their mean rank. In brackets: the ranks that the paired tests of the differences leave "
+        "open; all of them hold together with 95 %.",
+        "No rank (–): not better than its baselines, a baseline not run, or no other method to be ranked with.",
     )
     return Table("ranks", "Ranks by relative robustness", tuple(columns), tuple(rows), notes)
 
 
 def differences(found: Across) -> Table:
-    """Paired differences of RR with their intervals."""
-    rows = [
-        Row((Cell(condition.label), Cell(first), Cell(second), number(interval)))
-        for condition, each in found.compared.items()
-        for (first, second), interval in each.differences.items()
-    ]
-    columns = (label("shift and questions"), label("first"), label("second"), score("RR first - second", signed=True))
-    notes = (
-        "In brackets: 95 % interval over images, the same ones drawn for both; not corrected for the number of pairs. "
-        "Of several seeds the first run: the interval knows nothing of what another seed would change.",
+    """Paired differences of RR with their intervals and tests."""
+    adjusted = {(each.condition, each.first, each.second): each.adjusted for each in found.tests}
+    rows = []
+    for condition, each in found.compared.items():
+        for (first, second), interval in each.differences.items():
+            swap = each.swaps.get((first, second))
+            names = (Cell(name, mark="" if found.standings[condition, name].better else _NO_RANK)
+                     for name in (first, second))  # fmt: skip
+            cells = (Cell(condition.label), *names, number(interval),
+                     Cell(swap.images) if swap else NONE, Cell(swap.differing) if swap else NONE,
+                     probability(swap.p if swap else None),
+                     probability(adjusted.get((condition, first, second))))  # fmt: skip
+            rows.append(Row(cells))
+    columns = (
+        label("shift and questions"),
+        label("first"),
+        label("second"),
+        score("RR first - second", signed=True),
+        count("images"),
+        count("images that differ"),
+        p_value("p"),
+        p_value("adjusted p"),
     )
-    return Table("differences", "Differences in relative robustness", columns, tuple(rows), notes)
+    notes = (
+        "In brackets: 95 % interval over images, the same ones drawn for both; not corrected for the number of pairs.",
+        f"{_PAIRED} Adjusted: Holm over all rows of this table. Images that differ: those on which the two methods' "
+        "scores are not the same; p is 1 where there are none.",
+        "Of several seeds each question's mean score: neither interval nor test knows what other seeds would change.",
+    )
+    marks = {_NO_RANK: "Not better than its baselines here, or a baseline was not run: its RR may be that of guessing."}
+    title = "Differences in relative robustness"
+    return Table("differences", title, columns, tuple(rows), notes, marks=marks)
 
 
 def win_loss(found: Across) -> Table:
-    """The win/loss matrix: a row a method."""
-    matrix = found.win_loss
+    """The win/loss matrix of the paired tests: a row a method."""
+    notes = (
+        "Number of conditions in which the row's method has the higher RR with an adjusted p < 0.05: the tests of the "
+        "table of differences, which has their sizes. Comparisons: conditions in which both methods are better than "
+        "their baselines; others are not counted, since who guesses has nothing to lose.",
+    )
+    title = "Wins and losses in relative robustness"
+    return _matrix(found.win_loss, "win_loss", title, "more robust", notes)
+
+
+def welch(found: Across) -> Table:
+    """The win/loss matrix as the paper makes it."""
+    notes = (
+        f"As in Figure 19: Welch's t-test of equal mean RR over {RESAMPLES} resamples of the tests (a seed), "
+        "two-sided, p < 0.05 after Holm's correction over all pairs and conditions (the paper does not name its "
+        "correction).",
+        "It takes resamples as independent observations, which they are not: it calls most pairs of methods different "
+        "that are alike, and with more resamples every pair. It is here to stand beside the paper's figure; no "
+        "conclusion can be based on it. The table of differences has the test of the data.",
+    )
+    title = "The paper's win/loss matrix (Welch's test of resamples)"
+    return _matrix(found.welch_wins, "win_loss_welch", title, "outperforms", notes)
+
+
+def _matrix(matrix: WinLoss, key: str, title: str, head: str, notes: tuple[str, ...]) -> Table:
     rows = []
     for row, name in enumerate(matrix.methods):
         cells = [Cell(None) if row == column else Cell(int(wins)) for column, wins in enumerate(matrix.wins[row])]
         others = (int(matrix.wins[row].sum()), int(matrix.wins[:, row].sum()), int(matrix.comparisons[row].sum()))
         rows.append(Row((Cell(name), *cells, *map(Cell, others))))
     columns = (
-        label("outperforms"),
+        label(head),
         *map(count, matrix.methods),
         count("wins"),
         count("losses"),
         count("comparisons"),
     )
-    notes = (
-        f"Welch's t-test of RR over {RESAMPLES} resamples of the tests (a seed), p < 0.05 after Holm's correction over "
-        "all pairs and conditions, as in Figure 19 (the paper does not name its correction).",
-        "Resamples are no observations: with enough of them every difference is significant. The intervals of the "
-        "differences above say what the data say.",
-    )
-    return Table("win_loss", "Win/loss matrix of relative robustness", columns, tuple(rows), notes)
+    return Table(key, title, columns, tuple(rows), notes)
 
 
 def depends(found: Across) -> Table:
@@ -129,9 +244,13 @@ def depends(found: Across) -> Table:
         decimal("SD between methods"),
     )
     notes = (
-        "One-way analysis of variance of RR (a value a condition and method); a condition is a shift's closed or open "
-        "questions, as the numbers of Table 20 show, so F holds also what sets the two kinds apart. SD: between the "
-        "means over methods, and between those over conditions. Empty with fewer than two conditions or methods.",
+        "As the paper does it: one-way analysis of variance of RR, a value a condition and method; a condition is a "
+        "shift's closed or open questions, as the numbers of Table 20 show, so F holds also what sets the two kinds "
+        "apart. Hypotheses: all conditions have the same mean RR; all methods have. All methods are in it, with or "
+        "without a rank. p is not corrected.",
+        "It takes the values as independent, which they are not: all methods answer the same questions about the same "
+        "images. SD: between the means over methods, and between those over conditions. Empty with fewer than two "
+        "conditions or methods.",
     )
     return Table("depends", "Shifts against methods (Table 20)", columns, tuple(rows), notes)
 
@@ -143,23 +262,29 @@ def duels(found: Sequence[Duel], key: str, title: str) -> Table:
         result = each.versus
         head = (Cell(each.first), Cell(each.second), Cell(each.condition.label), Cell(SIDE_NAMES[each.side]))
         shares = map(percent, (result.win, result.tie, result.loss, result.net))
+        tested = map(probability, (result.p, each.adjusted))
         apart = (result.unscored, result.only_first + result.only_second)
-        rows.append(Row((*head, Cell(result.n), *shares, *map(Cell, apart))))
+        rows.append(Row((*head, Cell(result.n), Cell(result.net.clusters), *shares, *tested, *map(Cell, apart))))
     columns = (
         label("first"),
         label("second"),
         label("shift and questions"),
         label("test"),
         count("questions"),
+        count("images"),
         share("first wins"),
         share("tie"),
         share("first loses"),
         points("wins - losses"),
+        p_value("p"),
+        p_value("adjusted p"),
         count("without a score"),
         count("asked of one only"),
     )
     notes = (
         "Question by question: who has the higher score. In brackets: 95 % interval over images. Runs of several seeds "
         "are paired seed by seed.",
+        "Test: as many wins as losses (two-sided sign-flip test, exact up to 2,000 images). Unit of independence: the "
+        "image, whose questions and seeds keep together. Adjusted: Holm over all rows of this table.",
     )
     return Table(key, title, columns, tuple(rows), notes)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 
 from lmms_medtasks.errors import unknown
 from lmms_medtasks.report.document import Figure, Flag, Part, Row, Section, Table
@@ -18,19 +18,28 @@ from lmms_medtasks.task_configs.sure_vqa import report_across_tables as tables
 from lmms_medtasks.task_configs.sure_vqa import report_published as published
 from lmms_medtasks.task_configs.sure_vqa.measures import KINDS, SIDES
 from lmms_medtasks.task_configs.sure_vqa.report_across import Across, Duel
+from lmms_medtasks.task_configs.sure_vqa.report_baselines import MOST_FREQUENT, NO_IMAGE, Standing
 from lmms_medtasks.task_configs.sure_vqa.report_methods import Method, methods
 from lmms_medtasks.task_configs.sure_vqa.report_shifts import SIDE_NAMES
 
 _ALL_PAIRS = 4
 """With more methods than these only the pairs that the user names are set against each other question by question."""
 _BARS = 40
+_MOST = 3
+"""Conditions that a flag names."""
+_HOW_TO_RUN = {
+    NO_IMAGE: "Run the shift's task with _noimage at its end, with the same model.",
+    MOST_FREQUENT: "Run the shift's task with --model medtasks_most_frequent.",
+}
 
 
 def compare(sources: Sequence[Source], key: str, options: Options) -> Part:
     """The comparison of at least two sources."""
     found_methods = methods(sources)
     competing = [method for method in found_methods if method.image_shown and not method.baseline]
-    found = across.across(competing, resamples=options.resamples) if len(competing) > 1 else None
+    found = None
+    if len(competing) > 1:
+        found = across.across(competing, resamples=options.resamples, every=found_methods)
     sections = [
         Section(
             "joined",
@@ -38,12 +47,15 @@ def compare(sources: Sequence[Source], key: str, options: Options) -> Part:
             _said_of_seeds(found_methods),
             tuple(published.tables(found_methods)) or (tables.joined(found_methods),),
         ),
-        *_tested(found, key, options),
         *_duels(found_methods, key, options),
+        *_tested(found, key, options),
     ]
     corrupted = published.corruptions(found_methods)
     if corrupted:
         sections.append(Section("corruptions", "Corruptions beside real shifts", tables=(corrupted,)))
+    if found and found.compared:
+        title = "As the paper tests it"
+        sections.append(Section("paper-tests", title, tables=(tables.depends(found), tables.welch(found))))
     runs = {id(run) for source in sources for run, _ in source.asked}
     facts = (
         ("Runs", str(len(runs))),
@@ -90,7 +102,45 @@ def _flags(found: Across | None, said: str) -> list[Flag]:
     if apart:
         text = "Ranks and tests are over the questions that every method has a score for. Left out: "
         flags.append(Flag("warning", text + "; ".join(apart) + "."))
-    return flags
+    return [*flags, *_without_rank(found)]
+
+
+def _without_rank(found: Across | None) -> Iterator[Flag]:
+    """A flag for the methods that lack a baseline, and one for each that is not better than its baselines."""
+    standings = list(found.standings.values()) if found else []
+    lacking: dict[str, dict[str, None]] = {}
+    for each in standings:
+        for baseline in each.lacking:
+            lacking.setdefault(baseline, {})[each.method] = None
+    for baseline, names in lacking.items():
+        yield Flag(
+            "warning",
+            f"Baseline not run: {baseline}, on some shift or all, for {', '.join(names)}. Without it nothing tells "
+            f"robustness from guessing, so that no robustness rank is given there. {_HOW_TO_RUN[baseline]}",
+        )
+    for name in dict.fromkeys(each.method for each in standings):
+        tested = [each for each in standings if each.method == name and not each.lacking]
+        worse = [each for each in tested if not each.better]
+        if worse:
+            more = f"; {len(worse) - _MOST} more in the table of baselines" if len(worse) > _MOST else ""
+            said = "; ".join(map(_not_better, worse[:_MOST])) + more
+            yield Flag(
+                "warning",
+                f"{name} gets no robustness rank in {len(worse)} of {len(tested)} conditions: on the i.i.d. test it is "
+                f"not better than its baselines by more than chance. {said}.",
+            )
+
+
+def _not_better(standing: Standing) -> str:
+    p = "no p" if standing.adjusted is None else f"adjusted p = {standing.adjusted:.2g}"
+    means = ", ".join(
+        f"{_mean(found.method)} against {_mean(found.baseline)} ({name})" for name, found in standing.tests.items()
+    )
+    return f"{standing.condition.label}: {means}, {p}"
+
+
+def _mean(value: float | None) -> str:
+    return "nothing" if value is None else f"{value:.2f}"
 
 
 def _tested(found: Across | None, key: str, options: Options) -> list[Section]:
@@ -99,16 +149,15 @@ def _tested(found: Across | None, key: str, options: Options) -> list[Section]:
         return [Section("tested", "Which method is more robust", (said,))]
     if not found.compared:
         return [Section("tested", "Which method is more robust", ("No shift was run with all methods.",))]
-    shown = [tables.ranks(found), tables.differences(found), tables.win_loss(found)]
+    counted = bool(found.win_loss.methods)
+    shown = (tables.differences(found), tables.baselines(found), tables.ranks(found))
+    text = "No wins and losses: in no condition are two methods better than their baselines."
     drawn: list[Figure] = []
     if options.drawn:
-        drawn = [figures.ranks(found, key)] if found.ranks else []
-        drawn += [figures.win_loss(found, key)] if found.tests else []
-    depends = tables.depends(found)
-    return [
-        Section("tested", "Which method is more robust", tables=tuple(shown), figures=tuple(drawn)),
-        Section("depends", "What robustness depends on", tables=(depends,)),
-    ]
+        drawn = [figures.win_loss(found, key)] if counted else []
+        drawn += [figures.ranks(found, key)] if found.ranks else []
+    all_tables = (tables.win_loss(found), *shown) if counted else shown
+    return [Section("tested", "Which method is more robust", () if counted else (text,), all_tables, tuple(drawn))]
 
 
 def _duels(methods: Sequence[Method], key: str, options: Options) -> list[Section]:

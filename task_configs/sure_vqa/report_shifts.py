@@ -131,6 +131,12 @@ def is_baseline(source: Source) -> bool:
     return name.startswith(_BASELINES) and name != _ADAPTER
 
 
+def is_most_frequent(source: Source) -> bool:
+    """Whether a source is of the baseline that gives the most frequent answer of the training set."""
+    config: Mapping[str, Any] = source.run.content.get("config") or {}
+    return str(config.get("model", "")) == "medtasks_most_frequent"
+
+
 def image_shown(source: Source) -> bool:
     """Whether the model saw the pictures."""
     return not source.condition

@@ -298,4 +298,5 @@ MIMIC = DataSource(
     diagnose=diagnose,
     examine=examine,
     training_rule=shift_rules.get,
+    strata=("gender", "ethnicity"),
 )

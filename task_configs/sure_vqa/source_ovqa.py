@@ -109,4 +109,5 @@ OVQA = DataSource(
     diagnose=diagnose,
     examine=examine,
     training_rule=shift_rules.get,
+    strata=("image_organ",),
 )

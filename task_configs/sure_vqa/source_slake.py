@@ -124,4 +124,5 @@ SLAKE = DataSource(
     diagnose=diagnose,
     examine=examine,
     training_rule=shift_rules.get,
+    strata=("modality", "location"),
 )

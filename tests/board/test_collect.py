@@ -113,6 +113,7 @@ def test_what_rules_settle_is_no_mean_where_no_judge_judged(tmp_path, runs):
     [
         ({"metadata": {"data": "mini"}}, "mini_data", "Mini data"),
         ({"metadata": {"data": "sample"}}, "sample_data", "Sample data"),
+        ({"metadata": {"data": "100 images of full"}}, "subset_data", "100 images of full data"),
         ({"limit": 4.0, "original": 400}, "limited", "Only 4 of 400 questions were asked (--limit 4)."),
         ({"metadata": {"fingerprint_recorded": False}}, "unreleased_code", "released"),
         ({"metadata": {"image_encoding": "JPEG"}}, "reencoded_images", "JPEG"),
@@ -125,10 +126,19 @@ def test_what_one_run_says_of_itself(tmp_path, runs, chosen, code, said):
     assert said in found[code]
 
 
+def test_subsets_are_ranked_among_themselves(tmp_path, runs):
+    for name, size in (("a", 100), ("b", 100), ("c", 50)):
+        chosen = {"data": f"{size} images of full", "data_digest": f"d{size}"}
+        runs.write(tmp_path / name, {TASK: runs.choice_rows(GOOD)}, model=name, metadata=chosen)
+    ranked = {entry.model.name: entry.ranked for entry in collect([tmp_path]).entries}
+    assert ranked == {"a": True, "b": True, "c": False}
+
+
 @pytest.mark.parametrize(
     ("chosen", "code"),
     [
         ({"metadata": {"data": "mini"}}, "other_data"),
+        ({"metadata": {"data": "100 images of full"}}, "other_data"),
         ({"metadata": {"data_digest": "0ther"}}, "other_data"),
         ({"versions": {TASK: 2.0}}, "other_version"),
         ({"metadata": {"fingerprint": {"code": "c0de", "prompt": "0ther"}}}, "other_prompt"),
@@ -216,10 +226,12 @@ def test_questions_that_others_have_are_missed(tmp_path, runs):
 
 
 def test_rates_under_the_thresholds(tmp_path, runs):
-    path = runs.write(tmp_path, {TASK: runs.choice_rows({"q1": "A---------", "q2": "A!" * 5})})
-    found = {problem.code: problem.reason for problem in collect([path]).problems}
-    # 15 replies, 9 unreadable; 20 requests, 5 failed.
-    assert found["low_parse_rate"].startswith("40.0% of the replies could be read (wanted: 90%)")
+    path = runs.write(tmp_path, {TASK: runs.choice_rows({"q1": "A-------__", "q2": "A!" * 5})})
+    board = collect([path])
+    found = {problem.code: problem.reason for problem in board.problems}
+    # 15 replies, 7 unreadable, 2 empty; 20 requests, 5 failed.
+    assert found["low_parse_rate"].startswith("40.0% of the replies could be read (wanted: 90%); the others, 2 of them")
+    assert {(each.counts.parsed, each.counts.empty, each.counts.failed) for each in board.entries} == {(6, 2, 5)}
     assert found["failed_requests"].startswith("5 of 20 requests failed")
 
 

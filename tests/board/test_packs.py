@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from lmms_medtasks.board import packing, packs
 from lmms_medtasks.board.collect import collect
-from lmms_medtasks.board.pack_form import checksum, entry_to_json
+from lmms_medtasks.board.pack_form import VERSION, checksum, entry_to_json
 from lmms_medtasks.cli import pack as command
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.suites import registry
@@ -146,8 +146,8 @@ def test_a_pack_that_is_cut_off(packed, tmp_path, name, kept):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"version": 1}, r"version 1; wanted .*, version 2\. .*lmms-medtasks pack RUN"),
-        ({"version": 3}, "version 3; wanted"),
+        ({"version": 2}, rf"version 2; wanted .*, version {VERSION}\. .*lmms-medtasks pack RUN"),
+        ({"version": VERSION + 1}, f"version {VERSION + 1}; wanted"),
         ({"signed_off_by": ""}, "nobody signed"),
         ({"signed_off_by": "Eve <eve@example.org>"}, "changed after it was packed"),
         ({"entries": []}, "has no entries"),

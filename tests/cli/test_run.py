@@ -1,10 +1,13 @@
 """`lmms-medtasks run`: what is passed on, and when it fails."""
 
+import importlib.util
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -66,10 +69,12 @@ def test_fresh_asks_all_anew(harness, monkeypatch):
             "a_1,medq_deg_lvels",
             "Unknown task 'medq_deg_lvels' in --tasks. Did you mean 'medq_deg_levels'?",
         ),
+        ("m", "medobvios", "Unknown task 'medobvios' in --tasks. Did you mean 'medobvious'?"),
+        ("m", "medq_deg_l2,surevqa", "Unknown task 'surevqa' in --tasks. Did you mean 'sure_vqa'?"),
         ("medtasks_randm", "medq_deg_l2", "Unknown model 'medtasks_randm' in --model. Did you mean 'medtasks_random'?"),
     ],
 )
-def test_names_that_begin_like_ours_and_are_none_end_before_the_harness_starts(harness, model, tasks, said):
+def test_names_that_are_nearly_ours_end_before_the_harness_starts(harness, model, tasks, said):
     done = call("run", "--model", model, "--tasks", tasks)
     assert isinstance(done.exception, UserError) and said in str(done.exception)
     assert harness.commands == []
@@ -80,6 +85,14 @@ def test_patterns_and_tasks_of_other_folders_are_the_harnesss_to_check(harness, 
     harness.results = {"medq_deg_l2": {"accuracy,none": 0.5}, "med_cmr_own": {"accuracy,none": 0.5}}
     call("run", "--model", "m", *more)
     assert len(harness.commands) == 1
+
+
+def test_no_task_of_the_harness_is_taken_for_one_of_ours():
+    tasks = Path(importlib.util.find_spec("lmms_eval").submodule_search_locations[0]) / "tasks"
+    said = re.compile(r"^(?:task|group|tag): *[\"']?([\w.-]+)[\"']? *$", re.MULTILINE)
+    names = {name for path in tasks.rglob("*.yaml") for name in (path.stem, *said.findall(path.read_text("utf-8")))}
+    assert len(names) > 1000
+    command._check_names(sorted(names), "m")
 
 
 def test_says_where_results_went(harness):

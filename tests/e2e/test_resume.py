@@ -1,6 +1,12 @@
-"""The same command after a kill -9 goes on where it stopped: nothing is lost but a slice, and no number moves."""
+"""The same command after a kill -9 goes on where it stopped: nothing is lost but a slice, and no number moves.
 
+With the runner for servers nothing is lost but what was in flight.
+"""
+
+import hashlib
 import json
+import threading
+import time
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,6 +15,7 @@ import pytest
 
 from lmms_medtasks import seeding
 from lmms_medtasks.samples import result_files as results
+from tests.stub_server import Answer, Server, Stub
 
 TASKS = ("medq_deg_l0", "medq_deg_l1", "medq_deg_l2")
 TRIALS = 3
@@ -24,6 +31,7 @@ class Command:
     limit: int = 12
     printed: str = ""
     more: tuple = ()
+    model: str = "counting_runner"
 
     @property
     def home(self):
@@ -37,9 +45,10 @@ class Command:
         printed, out = self.folder / "printed", self.folder / f"out{len(list(self.folder.glob('out*')))}"
         out.mkdir()
         printed.write_text("")
-        model = ",".join(f"{name}={value}" for name, value in {"log": log, **self.arguments}.items())
+        own = {"log": log} if self.model == "counting_runner" else {}
+        model = ",".join(f"{name}={value}" for name, value in {**own, **self.arguments}.items())
         given = {
-            "arguments": ["--model", "counting_runner", "--model_args", model, "--tasks", ",".join(tasks), "--limit",
+            "arguments": ["--model", self.model, "--model_args", model, "--tasks", ",".join(tasks), "--limit",
                           str(self.limit), "--output_path", str(out), "--log_samples", *self.more],
             "environment": {"MEDTASKS_HOME": str(self.home), "MEDTASKS_DATA": "mini", **variables},
             "ranks": ranks, "kill": kill, "log": str(log), "printed": str(printed),
@@ -56,14 +65,21 @@ class Command:
 
     def rows(self, tasks=TASKS):
         """What the last run logged of each task, by question, and its numbers."""
-        newest = max(self.folder.glob("out*"), key=lambda each: int(each.name[3:]))
-        [file] = results.files(newest)
-        run = results.read(file)
+        run = self._run
         logged = {
             task: sorted(map(json.loads, run.samples_file(task).read_text("utf-8").splitlines()), key=by_document)
             for task in tasks
         }
         return logged, {task: dict(run.tasks[task]) for task in tasks}
+
+    @property
+    def _run(self):
+        newest = max(self.folder.glob("out*"), key=lambda each: int(each.name[3:]))
+        [file] = results.files(newest)
+        return results.read(file)
+
+    def metadata(self, task):
+        return self._run.content["configs"][task]["metadata"]
 
     @property
     def journals(self):
@@ -167,3 +183,160 @@ def test_a_reply_is_given_back_only_where_nothing_changed(command, tmp_path, cha
     assert sum(asked.values()) == (18 if change == "nothing" else 36)
     assert ("of another model" in run.printed) == (change in ("checkpoint", "settings"))
     assert bool(run.journals) == (change == "off")
+
+
+GREEDY = ("--gen_kwargs", "temperature=0,do_sample=False")
+
+
+@pytest.mark.parametrize("settings", [(), GREEDY], ids=["sampled", "greedy"])
+def test_with_a_cache_of_the_harness_a_killed_run_goes_on_and_a_finished_one_is_not_asked(command, settings):
+    """The cache takes greedy replies when a run is finished, the journal all of them before."""
+    more = (*settings, "--use_cache")
+    whole = command("whole", limit=6, more=settings)
+    assert whole.start()[0] == [0]
+    cut = command("cut", limit=6, arguments={"pause": 0.01})
+    cut.more = (*more, str(cut.folder / "cache"))
+    statuses, sums = cut.start(kill=30)
+    assert statuses == [-9]
+    statuses, once = cut.start()
+    sums += once
+    assert statuses == [0] and "replies are known" in cut.printed
+    assert set(sums.values()) <= {TRIALS, 2 * TRIALS} and sum(sums.values()) < 2 * 18 * TRIALS
+    assert cut.rows() == whole.rows() and not cut.journals
+    statuses, again = cut.start()
+    assert statuses == [0] and sum(again.values()) == (0 if settings else 18 * TRIALS)
+
+
+def test_a_failed_request_is_not_taken_from_a_cache_of_the_harness(command, tmp_path):
+    outage = tmp_path / "outage"
+    outage.touch()
+    run = command(limit=6, arguments={"outage": outage})
+    run.more = (*GREEDY, "--use_cache", str(run.folder / "cache"))
+    assert run.start(tasks=TASKS[:1])[0] == [0]
+    assert "9 requests failed" in run.printed
+    outage.unlink()
+    statuses, asked = run.start(tasks=TASKS[:1])
+    assert statuses == [0] and asked == Counter({(TASKS[0], each): TRIALS for each in (1, 3, 5)})
+    assert run.rows(TASKS[:1])[1][TASKS[0]]["failed_requests,trials"] == 0
+
+
+# Behind a server. A line is written for each request that it gets, by which a run is killed.
+
+SERVED = ("medq_deg_l1", "medq_deg_l2", "med_cmr_mcq")
+IN_FLIGHT, THREADS = 2, 1
+AT_ONCE = IN_FLIGHT + 2 * THREADS
+"""Questions whose replies a kill can lose: those that are asked, prepared or just answered."""
+
+
+def digest(body):
+    """What names a question: its text and pictures."""
+    return hashlib.sha256(json.dumps(body["messages"]).encode()).hexdigest()
+
+
+class Served:
+    """A stub of a server, and a command that asks it. ``rule``: what a request gets; None for its ordinary letters."""
+
+    def __init__(self, command, name):
+        self.stub = Stub(rule=self._answer, pause=0.02)
+        self.server = Server(self.stub)
+        self.rule = lambda body: None
+        settings = {"model": "tiny", "base_url": self.stub.url, "retries": 0, "concurrency": IN_FLIGHT}
+        self.command = command(name, model="medtasks_server", arguments={**settings, "threads": THREADS})
+        self.log = self.command.folder / "log" / "server.jsonl"
+        self.log.parent.mkdir(parents=True)
+
+    def _answer(self, body):
+        if isinstance(body["messages"][0]["content"], str):
+            return None  # the probe
+        with self.log.open("a") as log:
+            log.write(json.dumps({"task": "", "question": digest(body), "copied": False}) + "\n")
+        return self.rule(body)
+
+    def start(self, **chosen):
+        """As the command's; how often each question was asked."""
+        return self.command.start(tasks=SERVED, **chosen)
+
+    def rows(self):
+        return self.command.rows(SERVED)
+
+    def stop_after(self, requests):
+        """Let the server go away when it got so many more requests; it can be started again."""
+        end = len(self.stub.requests) + requests
+
+        def watch():
+            while len(self.stub.requests) < end:
+                time.sleep(0.005)
+            self.server.end()
+
+        stopping = threading.Thread(target=watch)
+        stopping.start()
+        return stopping
+
+    def start_again(self):
+        self.server = Server(self.stub, int(self.stub.url.split(":")[2].split("/")[0]))
+
+
+@pytest.fixture
+def served(command):
+    made = []
+
+    def make(name="run"):
+        made.append(Served(command, name))
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.server.end()
+
+
+def test_a_killed_run_asks_a_server_only_what_it_has_not_answered(served):
+    whole, cut = served("whole"), served("cut")
+    statuses, total = whole.start()
+    assert statuses == [0] and len(total) == 36 and set(total.values()) == {1} and not whole.command.journals
+    sums = Counter()
+    for kill in (10, 12):
+        statuses, once = cut.start(kill=kill)
+        assert statuses == [-9]
+        sums += once
+    statuses, once = cut.start()
+    sums += once
+    print(f"asked {sum(sums.values())} of {len(total)} questions, {len(once)} of them at last")
+    assert statuses == [0] and "replies are known" in cut.command.printed
+    assert set(sums) == set(total) and sum(sums.values()) <= 36 + 2 * AT_ONCE
+    assert cut.rows() == whole.rows()
+    assert not cut.command.journals
+    # A task has 12 questions, and one follows the other.
+    records = [cut.command.metadata(task)["server"]["trials"] for task in SERVED]
+    assert sum(each.startswith("not asked") for each in records) == (36 - len(once)) // 12
+
+
+def test_a_server_that_stops_while_a_run_is_resumed_ends_it_and_the_next_start_goes_on(served):
+    whole, cut = served("whole"), served("cut")
+    whole.start()
+    statuses, sums = cut.start(kill=6)
+    assert statuses == [-9]
+    stopping = cut.stop_after(5)
+    statuses, once = cut.start()
+    stopping.join()
+    assert statuses == [1] and "20 questions in a row got no reply" in cut.command.printed
+    assert "Traceback" not in cut.command.printed and cut.command.journals
+    sums += once
+    cut.start_again()
+    statuses, once = cut.start()
+    sums += once
+    assert statuses == [0] and sum(sums.values()) <= 36 + 2 * AT_ONCE and set(sums.values()) <= {1, 2, 3}
+    assert cut.rows() == whole.rows() and not cut.command.journals
+
+
+def test_a_finished_run_asks_a_server_again_only_what_failed(served):
+    whole, run = served("whole"), served("run")
+    _, total = whole.start()
+    chosen = {question for _, question in sorted(total)[:5]}
+    run.rule = lambda body: Answer(500, "out of memory") if digest(body) in chosen else None
+    assert run.start()[0] == [0]
+    assert "5 requests failed" in run.command.printed or "requests failed" in run.command.printed
+    assert run.command.journals
+    run.rule = lambda body: None
+    statuses, once = run.start()
+    assert statuses == [0] and {question for _, question in once} == chosen and set(once.values()) == {1}
+    assert run.rows() == whole.rows() and not run.command.journals

@@ -104,6 +104,7 @@ def med_cmr(task: str) -> Iterator[Place]:
     end = "_noimage" if task.endswith("_noimage") else ""
     yield Place("parse_rate", "replies", (task,), "parse rate")
     yield Place("failed_requests", "replies", (task,), "failed")
+    yield Place("empty_replies", "replies", (task,), "empty replies")
     if "circular" in task:
         yield Place("circular_accuracy", "circular", ("right under every rotation",), "accuracy")
     elif "mcq" in task:
@@ -129,6 +130,7 @@ def med_cmr(task: str) -> Iterator[Place]:
         yield Place("exact_match", f"parts{end}", ("final answer*",), "share")
         yield Place("coverage", "judgements", (task,), "coverage")
         yield Place("empty_replies", "judgements", (task,), "empty")
+        yield Place("truncated", "judgements", (task,), "truncated")
         yield Place("failed_requests", "judgements", (task,), "failed requests")
         if not end:
             yield Place("total", "main", ("this run*",), "Open All")
@@ -183,6 +185,7 @@ def bones_joints(task: str) -> Iterator[Place]:
             yield Place("accuracy", "main", ("this run*", "images"), number)
         for site in SITES:
             yield Place(f"accuracy_{site}", "sites", (site,), group)
+        yield Place("empty_replies", "tasks", row, "empty")
         yield Place("unclear_rate", "tasks", row, "Unclear")
         yield Place("unanimous", "tasks", row, "all judgements agree")
         yield Place("steps_found", "tasks", row, "steps found")
@@ -195,9 +198,9 @@ def bones_joints(task: str) -> Iterator[Place]:
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "docs" / "examples"
 CONTRIBUTED = {
-    "chest_side": ("questions", "accuracy", "chance", "parse_rate", "failed_requests"),
+    "chest_side": ("questions", "accuracy", "chance", "parse_rate", "empty_replies", "failed_requests"),
     "lesion_words": ("questions", "score_iid", "score_ood", "score_relative_robustness", "judged", "bound_worst",
-                     "bound_best", "complete", "shared_images", "failed_requests"),
+                     "bound_best", "complete", "shared_images", "empty_replies", "failed_requests"),
 }  # fmt: skip
 
 
@@ -239,13 +242,14 @@ CASES = {
     "medobvious": Case(
         "medtasks_random", "medobvious,medobvious_noimage", medobvious, 74, 40,
         # The report counts replies by what was read, format by format.
-        ("parse_rate", "failed_requests"),
+        ("parse_rate", "empty_replies", "failed_requests"),
     ),
     "medq_deg": Case(
         "medtasks_random", "medq_deg,medq_deg_calib", medq_deg, 42, 16,
         # A limit that leaves questions with different numbers of degraded forms, so that pairs and whole sets differ.
         # The report counts questions and replies level by level; of the Dunning-Kruger effect it says "yes" or "no".
-        ("questions", "parse_rate", "failed_requests", "identical_trials", "unmapped_capabilities", "dke_intra"),
+        ("questions", "parse_rate", "empty_replies", "failed_requests", "identical_trials", "unmapped_capabilities",
+         "dke_intra"),
         limit="100", resamples=RESAMPLES, parts={"medq_deg": "simulated, T = 3", "medq_deg_calib": "simulated, T = 10"},
     ),
     "med_cmr": Case(
@@ -259,7 +263,7 @@ CASES = {
     "sure_vqa": Case(
         "medtasks_observer", "sure_slake_modality,sure_mimic_age,sure_slake_modality_noimage", sure_vqa, 120, 27,
         # The report counts by test and kind of question.
-        ("questions", "failed_requests", "*_judged"),
+        ("questions", "empty_replies", "failed_requests", "*_judged"),
     ),
     "bones_joints": Case(
         "medtasks_observer", "bones_joints,bones_joints_t3_image_noimage", bones_joints, 131, 106,

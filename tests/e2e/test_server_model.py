@@ -73,6 +73,18 @@ def test_a_wrong_key_and_an_unknown_model_are_one_message(harness, stub):
     assert "Traceback" not in done.printed
 
 
+@pytest.mark.parametrize("runner", ["openai", "async_openai"])
+def test_a_wrong_key_ends_a_run_of_the_harness_s_runners_before_a_question_is_asked(harness, stub, runner):
+    """They would ask each question of greedy tasks and others five times."""
+    stub.key = "right"
+    tasks = "med_cmr_mcq"
+    more = ("--tasks", tasks, "--limit", "3")
+    model = f"base_url={stub.url},api_key=wrong,model=tiny"
+    done = harness("--model", runner, "--model_args", model, *more)
+    assert done.status == 1 and "refuses the key (HTTP 401)" in done.printed and "Traceback" not in done.printed
+    assert not stub.requests
+
+
 def test_data_under_terms_is_kept_from_a_host_that_is_not_private(harness, stub, monkeypatch):
     for name in ("http_proxy", "https_proxy", "all_proxy"):
         monkeypatch.delenv(name, raising=False)

@@ -224,10 +224,10 @@ def test_after_a_full_disk_a_kill_loses_only_what_was_not_kept(monkeypatch, file
     whole = run(task, Model(task))
     original, number = journal_files.JournalFolder.append, iter(range(99))
 
-    def append(folder, lines):
+    def append(folder, lines, *sync):
         if next(number) >= 2:
             raise OSError(errno.ENOSPC, "No space left on device")
-        original(folder, lines)
+        original(folder, lines, *sync)
 
     with monkeypatch.context() as full:
         full.setattr(journal_files.JournalFolder, "append", append)
@@ -411,7 +411,7 @@ def test_pictures_count_as_they_are_stored(tmp_path):
     assert reply_keys.of_document(reply_keys.raw_rows(plain), 0)[1] == "0"
 
 
-def test_what_a_server_serves_counts(model_list, monkeypatch):
+def test_what_a_server_serves_counts(model_list, tmp_path):
     kind = type("Client", (), {"__module__": "lmms_eval.models.chat.openai"})
 
     def served(name="stub"):
@@ -424,8 +424,40 @@ def test_what_a_server_serves_counts(model_list, monkeypatch):
     assert served() == first
     model_list.models.append({"id": "another", "root": "/c"})
     assert served() == first
-    model_list.models[0]["root"] = "/b"
-    assert served() != first
+    model_list.models[0]["root"] = str(tmp_path)
+    assert (second := served()) != first
+    # Other weights at the same path of this machine, under the same name.
+    (tmp_path / "model.safetensors").write_bytes(b"weights")
+    assert served() != second
+    model_list.models[0]["meta"] = {"n_params": 7}  # llama.cpp's
+    third = served()
+    model_list.models[0]["meta"] = {"n_params": 8}
+    assert served() != third
+
+
+def test_a_model_that_tells_its_replies_as_they_come_loses_only_what_was_in_flight(monkeypatch, files):
+    """Within a slice, each once; the whole slice is one line a reply in the end."""
+    task = Task()
+
+    class Telling(Model):
+        on_replies = None
+
+        def generate_until(self, requests):
+            found = []
+            for place, request in enumerate(requests):
+                found += super().generate_until([request])
+                self.on_replies({place: found[-1]})
+            return found
+
+    whole = run(task, Model(task))
+    assert run(task, killed := Telling(task, dies_after=7)) is None
+    assert killed.on_replies is None
+    [file] = files()
+    assert len(file.read_text("ascii").splitlines()) == 7
+    monkeypatch.setattr(journal.atexit, "register", lambda function: None)
+    assert run(task, later := Telling(task)) == whole
+    assert later.asked == [2, 2, 3, 3, 3]
+    assert sum(len(each.read_text("ascii").splitlines()) for each in files()) == 12
 
 
 @pytest.fixture

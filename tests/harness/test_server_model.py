@@ -141,6 +141,26 @@ def test_greedy_questions_are_asked_once(stub):
     assert lm.server_record(TASK, GREEDY, 3)["trials"] == "asked once, temperature 0"
 
 
+@pytest.mark.parametrize(("owner", "written"), [("vllm", [1, 1, 1]), ("llamacpp", [3, None, None])])
+def test_tokens_of_trials_are_counted_as_the_server_counts_those_of_n(stub, owner, written):
+    """vLLM counts those of all choices, llama.cpp those of the first; the stub says as many as there are choices."""
+    stub.owner = owner
+    found = model(stub).generate_until(asked(1, 3))
+    assert [each.token_counts.output_tokens for each in found] == written
+
+
+def test_replies_are_told_as_they_come(stub):
+    lm, told = model(stub), []
+    lm.on_replies = told.append
+    found = texts(lm, asked(5, 3))
+    assert [len(each) for each in told] == [3] * 5
+    assert {place: reply.text for each in told for place, reply in each.items()} == dict(enumerate(found))
+
+
+def test_the_record_of_a_task_that_was_not_asked_says_so(stub):
+    assert model(stub).server_record(TASK, SAMPLED, 3)["trials"].startswith("not asked")
+
+
 def test_one_probe_finds_out_that_n_is_refused_or_ignored(stub):
     expected = texts(model(stub), asked(4, 3))
     for change in ({"most_n": 1}, {"ignores_n": True}):

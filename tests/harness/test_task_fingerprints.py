@@ -42,7 +42,7 @@ def test_degradations_count_only_where_pictures_are_degraded():
 
 def test_a_judge_protocol_counts_with_its_prompt():
     reached = task_fingerprints.modules(config(judge=["sure_open", "sure_closed"]))
-    assert {"lmms_medtasks.judges.prompts", "lmms_medtasks.judges.verdicts"} < set(reached)
+    assert {f"lmms_medtasks.judges.{name}" for name in ("lexical", "prompts", "verdicts")} < set(reached)
     codes = {task_fingerprints.of_task(config(judge=name))["code"] for name in ("sure_open", "sure_closed")}
     assert len(codes | {task_fingerprints.of_task(config())["code"]}) == 3
 
@@ -168,6 +168,14 @@ def test_each_declared_benchmark_moves_with_its_own_measures_alone(tasks):
         own = {name for name in tasks if suites.task_files()[name].parent.name == suite}
         after = prints(tasks, Changed(another_constant, {f"lmms_medtasks.task_configs.{suite}.measures"}))
         assert {name for name in tasks if after[name] != before[name]} == own
+
+
+def test_the_lexical_judge_moves_judged_tasks_alone(tasks):
+    judged = {name for name, read in tasks.items() if task_fingerprints._protocols(read)}
+    before = prints(tasks, fingerprints.installed())
+    after = prints(tasks, Changed(another_constant, {"lmms_medtasks.judges.lexical"}))
+    assert {name for name in tasks if after[name] != before[name]} == judged
+    assert judged and judged != set(tasks)
 
 
 def test_what_cannot_move_a_number_is_reached_by_no_task(tasks):

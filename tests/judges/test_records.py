@@ -41,10 +41,10 @@ def test_a_judgement(sample):
 
 
 def test_what_became_of_each_reply(sample):
-    trials, found = judged(sample, ["x", "", "<think>hm", FAILED, None])
-    assert trials == ("ok", "empty", "truncated", "failed", "failed")
-    assert [item is None for item in found.items] == [False, False, False, True, True]
-    assert [len(each) for each in found.verdicts] == [1, 1, 1, 0, 0]
+    trials, found = judged(sample, ["x", "", "<think>x</think>", "<think>hm", FAILED, None])
+    assert trials == ("ok", "empty", "empty", "truncated", "failed", "failed")
+    assert [item is None for item in found.items] == [False, False, False, False, True, True]
+    assert [len(each) for each in found.verdicts] == [1, 1, 1, 1, 0, 0]
 
 
 def test_no_verdict_is_missing_and_no_request_is_made(sample):

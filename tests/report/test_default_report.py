@@ -14,7 +14,7 @@ from lmms_medtasks.judges import records
 from lmms_medtasks.judges import registry as protocols
 from lmms_medtasks.judges.handed_verdicts import TABLE, key_of
 from lmms_medtasks.judges.protocol import Verdict
-from lmms_medtasks.record import UNREAD
+from lmms_medtasks.record import NO_ANSWER, VERSION
 from lmms_medtasks.report import Options, build
 from lmms_medtasks.report.default_report import published_tables
 from lmms_medtasks.suites import registry
@@ -59,8 +59,8 @@ def tables(path, **options):
 
 
 def test_metrics_tags_and_replies_of_multiple_choice(tmp_path):
-    # Right: 1, 2 of site a (2 of 3); of site b none of 2, one of which could not be read; one request failed.
-    replies = ["A", "A", "B", "B", "?", "[LMMS_EVAL_REQUEST_FAILED after 5 retries] boom"]
+    # Right: 1, 2 of site a (2 of 3); of site b none of 2, one of which said nothing; one request failed.
+    replies = ["A", "A", "B", "B", " ", "[LMMS_EVAL_REQUEST_FAILED after 5 retries] boom"]
     asked = [(document(n, site="ab"[n > 2]), [reply]) for n, reply in enumerate(replies)]
     found = tables(runs.write_run(tmp_path, {"lungs": {"template": "multiple_choice", "asked": asked}}))
     row = found["a model", "results"]["lungs"]
@@ -69,9 +69,10 @@ def test_metrics_tags_and_replies_of_multiple_choice(tmp_path):
     by_tag = found["a model", "tags"]
     assert by_tag["lungs/site/a"]["accuracy"] == pytest.approx(200 / 3) and by_tag["lungs/site/b"]["accuracy"] == 0
     replies = found["a model", "replies"]["lungs"]
-    assert {name: replies[name] for name in ("right", "wrong", "unreadable", "failed")} == {
-        "right": 2, "wrong": 2, "unreadable": 1, "failed": 1,
+    assert {name: replies[name] for name in ("right", "wrong", "empty", "failed")} == {
+        "right": 2, "wrong": 2, "empty": 1, "failed": 1,
     }  # fmt: skip
+    assert "unreadable" not in replies and row["empty_replies"] == 1
 
 
 def test_the_note_on_replies_names_every_kind_without_an_answer(tmp_path):
@@ -81,7 +82,7 @@ def test_the_note_on_replies_names_every_kind_without_an_answer(tmp_path):
     (note,) = [
         note for section in sections for table in section.tables if table.key == "replies" for note in table.notes
     ]
-    assert all(kind in note for kind in (*UNREAD, "failed", "wrong"))
+    assert all(kind in note for kind in (*NO_ANSWER, "failed", "wrong"))
 
 
 def test_a_log_that_gives_other_numbers_than_the_result_file_is_told(tmp_path):
@@ -373,7 +374,7 @@ def test_published_rows_stand_beside_those_of_their_task(tmp_path):
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ('"version": 2', '"version": 1', "line 2: the record is of version 1"),
+        (f'"version": {VERSION}', '"version": 2', "line 2: the record is of version 2"),
         ('"accuracy": {"score": 1.0}', '"acuracy": {"score": 1.0}', "line 2"),
         ('"trials": ["A"]', '"trials": []', "line 2: trials is []"),
     ],

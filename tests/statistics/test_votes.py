@@ -8,10 +8,10 @@ from lmms_medtasks.statistics.votes import common, votes
 
 
 def test_counts_by_hand(question):
-    table = votes([question("AAB?~!", "B"), question("CC", "C", id="r", option_count=3)])
-    # Two A, one B, and "unreadable" and "truncated" are one outcome; the failed request is no vote.
-    assert table.counts.tolist() == [[2, 1, 0, 0, 2], [0, 0, 2, 0, 0]]
-    assert table.replies.tolist() == [5, 2]
+    table = votes([question("AAB?~_!", "B"), question("CC", "C", id="r", option_count=3)])
+    # Two A, one B, and "unreadable", "truncated" and "empty" are one outcome; the failed request is no vote.
+    assert table.counts.tolist() == [[2, 1, 0, 0, 3], [0, 0, 2, 0, 0]]
+    assert table.replies.tolist() == [6, 2]
     assert table.failed.tolist() == [1, 0]
     assert table.right.tolist() == [1, 2]
     assert table.option_counts.tolist() == [4, 3]

@@ -2,9 +2,9 @@
 
 import pytest
 
-from lmms_medtasks.record import FAILED, MeasureValue, Record
+from lmms_medtasks.record import EMPTY, FAILED, UNREAD, MeasureValue, Record
 from lmms_medtasks.samples.table import Samples
-from lmms_medtasks.suites.common_metrics import FAILED_REQUESTS, IDENTICAL_TRIALS, PARSE_RATE
+from lmms_medtasks.suites.common_metrics import EMPTY_REPLIES, FAILED_REQUESTS, IDENTICAL_TRIALS, PARSE_RATE
 
 
 def table(*trials, identical=()):
@@ -24,6 +24,22 @@ def told(metric, rows):
 def test_parse_rate_is_over_replies():
     # 3 of 3 and 1 of 2 (its third request failed): 4 / 5.
     assert PARSE_RATE.estimate.value(table(("A", "B", "A"), ("A", "unreadable", FAILED))) == 0.8
+
+
+def test_an_empty_reply_is_counted_apart_and_read_no_more_than_an_unreadable_one():
+    # 2 of 5 replies have an answer; of the others 2 say nothing.
+    rows = table(("A", EMPTY, EMPTY), ("A", "unreadable", FAILED))
+    assert PARSE_RATE.estimate.value(rows) == 0.4
+    assert EMPTY_REPLIES.estimate.value(rows) == 2
+    assert FAILED_REQUESTS.estimate.value(rows) == 1
+    assert EMPTY not in UNREAD
+
+
+@pytest.mark.parametrize(("empty", "said"), [(2, ""), (3, "3 of 10 replies are empty")])
+def test_many_empty_replies_are_told(empty, said):
+    # Two of ten are 20 %, not more.
+    found = told(EMPTY_REPLIES, table((EMPTY,) * empty + ("A",) * (10 - empty) + (FAILED,)))
+    assert found.startswith(said) and bool(found) == bool(said)
 
 
 @pytest.mark.parametrize("rows", [table(), table((FAILED,))])

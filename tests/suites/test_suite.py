@@ -69,6 +69,7 @@ def test_unknown_names_are_refused():
         # Of a judged reply nothing is read but that it says anything.
         ([("ok", "empty"), ("failed",)], [True, True], (1, 2)),
         ([("A", "unreadable"), ("ok",)], [False, True], (1, 2)),
+        ([("A", "empty", "failed")], [False], (1, 2)),
     ],
 )
 def test_which_replies_count_as_read(trials, judged, expected):
@@ -78,3 +79,10 @@ def test_which_replies_count_as_read(trials, judged, expected):
         for row, (each, is_judged) in enumerate(zip(trials, judged, strict=True))
     )
     assert count_read_replies(rows) == expected
+
+
+@pytest.mark.parametrize("name", registry.names())
+def test_a_number_of_something_is_shown_as_a_count_and_no_percentage(name):
+    declared = registry.get(name)
+    numbers = {each.name for each in declared.metrics if each.about.startswith("Number")}
+    assert {each.name for each in declared.metrics if declared.unit(each) == "count"} >= numbers >= {"questions"}

@@ -83,6 +83,11 @@ def cases() -> list[Case]:
     return found
 
 
+def drawn_documents() -> dict[str, dict[str, list[dict[str, Any]]]]:
+    """The canonical documents: data set -> split -> rows."""
+    return {"bones_joints": rows()}
+
+
 def rows() -> dict[str, list[dict[str, Any]]]:
     """The canonical documents of the splits; rows of one case share the same bytes objects."""
     found: dict[str, list[dict[str, Any]]] = {"t1": _exam("t1"), "t2": _exam("t2"), "t3": [], "open": []}

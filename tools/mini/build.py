@@ -6,33 +6,34 @@ in how a file is packed. The bundled files are those of ``python -m tools.mini.b
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from lmms_medtasks.data import mini
 from lmms_medtasks.errors import UserError, unknown
-from tools.mini import bones_joints, med_cmr, medobvious, medq_deg, sure_vqa
+from lmms_medtasks.suites import registry
 from tools.mini.files import write
 
 Splits = dict[str, dict[str, list[dict[str, Any]]]]
-"""Documents by suite and split."""
+"""Documents by data set and split."""
 
-MAKERS: Mapping[str, Callable[[], Splits]] = {
-    "medq_deg": lambda: {"medq_deg": medq_deg.rows()},
-    "med_cmr": lambda: {"med_cmr": med_cmr.rows()},
-    "medobvious": lambda: {"medobvious": {"test": medobvious.rows()}},
-    "sure_vqa": sure_vqa.rows,
-    "bones_joints": lambda: {"bones_joints": bones_joints.rows()},
-}
-"""Benchmark -> what makes its documents, by suite and split."""
+
+def benchmarks() -> tuple[str, ...]:
+    """The installed benchmarks whose mini data is drawn: those of which ``tools.mini`` has a module.
+
+    Such a module has a function ``drawn_documents`` that makes the benchmark's :data:`Splits`.
+    """
+    return tuple(name for name in registry.names() if importlib.util.find_spec(f"tools.mini.{name}") is not None)
 
 
 def build(folder: Path, only: Sequence[str] | None = None) -> list[Path]:
     """Write the files of the mini data into ``folder`` (made if need be) and return their paths.
 
-    ``only``: these benchmarks (keys of :data:`MAKERS`), all unless given.
+    ``only``: these of :func:`benchmarks`, all unless given.
 
     Raises:
         UserError: an unknown benchmark, or the folder cannot be written to.
@@ -41,11 +42,12 @@ def build(folder: Path, only: Sequence[str] | None = None) -> list[Path]:
     written = []
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for name in MAKERS if only is None else only:
-            if name not in MAKERS:
-                raise unknown("benchmark", name, MAKERS, "the mini data")
-            for suite, made in MAKERS[name]().items():
-                written += [write(folder / mini.file_name(suite, split), made[split], suite) for split in made]
+        for name in benchmarks() if only is None else only:
+            if name not in benchmarks():
+                raise unknown("benchmark", name, benchmarks(), "the mini data")
+            drawn: Splits = importlib.import_module(f"tools.mini.{name}").drawn_documents()
+            for data_set, made in drawn.items():
+                written += [write(folder / mini.file_name(data_set, split), made[split], data_set) for split in made]
     except OSError as error:
         raise UserError(f"Can't write the mini data into {folder}: {error}") from error
     return written

@@ -25,6 +25,11 @@ MCQ_PICTURES, OPEN_PICTURES = 3, 1
 """Pictures of each modality."""
 
 
+def drawn_documents() -> dict[str, dict[str, list[dict[str, Any]]]]:
+    """The canonical documents: data set -> split -> rows."""
+    return {"med_cmr": rows()}
+
+
 def rows() -> dict[str, list[dict[str, Any]]]:
     """The canonical documents of the splits "mcq" and "open". No question is asked about the same picture in both."""
     drawn = _Drawn()

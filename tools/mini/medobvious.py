@@ -48,6 +48,11 @@ _PLAIN = {"mark": "none", "opacity": "none", "effusion": "none", "device": "none
 """What every picture without a finding shows of these facts, where its modality has them."""
 
 
+def drawn_documents() -> dict[str, dict[str, list[dict[str, Any]]]]:
+    """The canonical documents: data set -> split -> rows."""
+    return {"medobvious": {"test": rows()}}
+
+
 def rows() -> list[dict[str, Any]]:
     """The canonical documents of the split "test"; questions about one grid share the same bytes object."""
     return [row for tier in _TIERS for item in _items(tier) for row in _documents(item, tier.tier)]

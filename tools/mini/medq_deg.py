@@ -26,6 +26,11 @@ TRAIN_ROWS = 40
 """Training rows for each question and modality."""
 
 
+def drawn_documents() -> dict[str, dict[str, list[dict[str, Any]]]]:
+    """The canonical documents: data set -> split -> rows."""
+    return {"medq_deg": rows()}
+
+
 def rows() -> dict[str, list[dict[str, Any]]]:
     """The canonical documents: split -> rows."""
     clean = clean_rows()

@@ -78,8 +78,8 @@ def entries() -> tuple[Entry, ...]:
     return tuple(found)
 
 
-def rows() -> dict[str, dict[str, list[Row]]]:
-    """The canonical documents: suite -> split -> rows."""
+def drawn_documents() -> dict[str, dict[str, list[Row]]]:
+    """The canonical documents: data set -> split -> rows."""
     return {"sure_slake": _slake(), "sure_ovqa": _ovqa(), "sure_mimic": _mimic()}
 
 

@@ -133,7 +133,10 @@ def _telling_row(each: Telling) -> Row:
 
 
 def _replies(shown: Shown | None) -> Cell:
-    return Cell(None) if shown is None else _cut(" | ".join(dict.fromkeys(shown.replies)))
+    if shown is None:
+        return Cell(None)
+    texts = (reply if reply.strip() else "(empty)" for reply in shown.replies)
+    return _cut(" | ".join(dict.fromkeys(texts)))
 
 
 def _cut(text: str) -> Cell:

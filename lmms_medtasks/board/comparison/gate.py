@@ -188,7 +188,7 @@ def _measured(base: Verdict, found: Pairs) -> Verdict:
     unasked = f"{found.only_first:,} questions of the baseline are missing." if found.only_first else ""
     if not len(found):
         return replace(base, detail=f"No question has a score in both. {unasked}".rstrip())
-    estimated = replace(DIFFERENCE, bounds=base.scale.range if base.scale else None).of(found.table())
+    estimated = replace(DIFFERENCE, bounds=base.scale.range).of(found.table())
     sums, counts = found.by_image()
     more, width = base.scale.higher_is_better, base.scale.high - base.scale.low
     sums = -sums if more else sums

@@ -175,7 +175,7 @@ class Browser:
             named = dict(zip(entry.questions.ids.tolist(), plain, strict=True))
             found: dict[str, list[str]] = {}
             for data_set, split in splits:
-                found |= self._pictures.of(data_set, split, entry.data, {*named, *named.values()})
+                found |= self._pictures.of(data_set, split, entry.variant, {*named, *named.values()})
             if found:
                 return {id: shown for id, other in named.items() if (shown := found.get(id) or found.get(other))}
         return {}
@@ -208,7 +208,10 @@ def _question(
     found: Sequence[Scores],
     images: Mapping[str, list[str]],
 ) -> dict[str, Any]:
-    """``answers``: a model each, its score as text and its replies (null: it was not asked, or they are not shown)."""
+    """``answers``: a model each, its score as text and its replies (null: it was not asked, or they are not shown).
+
+    A reply of white space is "", which the page shows as "(empty)".
+    """
     first = next((each[id] for each in texts if id in each), None)
     said: dict[str, Any] = {"id": id}
     if first:
@@ -216,7 +219,7 @@ def _question(
     if id in images:
         said["images"] = images[id]
     said["answers"] = [
-        [scores.text(row), [visible(reply) for reply in each[id][2]] if id in each else None]
+        [scores.text(row), [visible(reply) if reply.strip() else "" for reply in each[id][2]] if id in each else None]
         for scores, each in zip(found, texts, strict=True)
     ]
     return said

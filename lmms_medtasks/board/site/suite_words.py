@@ -123,7 +123,7 @@ def _may(entry: Entry, data_sets: Iterable[str], kind: str, asked: frozenset[str
     terms = {name: _terms().get(name, _UNKNOWN)[kind] for name in data_sets}
     if entry.credentialed or not terms or "withheld" in terms.values():
         return False
-    return entry.data == "mini" or all(said == "shown" or name in asked for name, said in terms.items())
+    return entry.variant == "mini" or all(said == "shown" or name in asked for name, said in terms.items())
 
 
 _UNKNOWN: Mapping[str, str] = {"texts": "withheld", "images": "withheld"}

@@ -1,8 +1,8 @@
 """What a contributed task says, made known to its hooks.
 
 The harness gives a task's settings to the hooks that make prompt and pictures, and to no other. When the plugin reads a
-task that is built on a template, it checks the settings, fills in the template's own, and hands them to the adapter
-(``process_docs``) and to the scoring (``process_results``) too.
+task that is built on a template, it has its YAML checked (:mod:`lmms_medtasks.task_yaml.keys`), fills in the template's
+own settings, and hands them to the adapter (``process_docs``) and to the scoring (``process_results``) too.
 """
 
 from __future__ import annotations
@@ -13,50 +13,46 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lmms_medtasks.data import adapter, csv_text
-from lmms_medtasks.errors import UserError, unknown
+from lmms_medtasks.errors import UserError
 from lmms_medtasks.suites import templates
 from lmms_medtasks.suites.templates import including, measures, template_yaml
+from lmms_medtasks.task_yaml import keys
 from lmms_medtasks.task_yaml import settings as schema
 
 if TYPE_CHECKING:
     from datasets import Dataset
 
 FIRST = ("questions",)
-ALWAYS = {"choice": ("parse_rate", "failed_requests"), "open": ("judged", "failed_requests")}
+ALWAYS = {
+    "choice": ("parse_rate", "empty_replies", "failed_requests"),
+    "open": ("judged", "empty_replies", "failed_requests"),
+}
 """Metrics that every task has, before and after those it names: a mean says nothing without what it is over."""
 _ASKING = "lmms_medtasks.harness.template_hooks.prompt_hooks"
-_KINDS = {
-    "lmms_medtasks.harness.template_hooks.choice_scoring": "multiple_choice",
-    "lmms_medtasks.harness.template_hooks.judged_scoring": "open",
-}
 
 
 def template_of(config: Mapping[str, Any]) -> templates.Template | None:
-    """The template that a task is built on: the one that ``metadata: template`` names, or the plain one of its kind.
+    """The template that a task is built on, whether its hook is bound to settings or not.
 
-    None where ``process_results`` is not a template's.
+    See :func:`lmms_medtasks.suites.templates.of_hook`.
     """
-    module = getattr(config.get("process_results"), "__module__", "")
-    if module not in _KINDS:
-        return None
-    plain = templates.get(_KINDS[module])
-    metadata = config.get("metadata")
-    named = templates.get(str((metadata if isinstance(metadata, Mapping) else {}).get("template", plain.name)))
-    if named.kind != plain.kind:
-        raise UserError(f"{_name(config)}: the template {named.name!r} is not scored by {module}, its hook.")
-    return named
+    return templates.of_hook(_module(config.get("process_results")), config.get("metadata"))
 
 
 def is_on_template(hook: Any) -> bool:
     """Whether a scoring hook is a template's, bound to settings or not."""
-    return getattr(getattr(hook, "func", hook), "__module__", "") in _KINDS
+    return _module(hook) in templates.TEMPLATE_OF_HOOK
+
+
+def _module(hook: Any) -> str:
+    return str(getattr(getattr(hook, "func", hook), "__module__", ""))
 
 
 def bound(config: dict[str, Any], yaml_path: str | Path | None) -> dict[str, Any]:
     """``config`` as it is, or a copy whose hooks know the settings, for a task on a template in ``yaml_path``.
 
     Raises:
-        UserError: a setting that there is none of, or that does not fit the template.
+        UserError: what the YAML says of a task on a template is wrong, or its settings do not fit the template.
     """
     folder = Path(yaml_path).resolve().parent if yaml_path else None
     if folder and folder != Path.cwd() and (folder / templates.FILE).is_file() and Path(templates.FILE).is_file():
@@ -65,6 +61,7 @@ def bound(config: dict[str, Any], yaml_path: str | Path | None) -> dict[str, Any
             f"{folder}. Start from another directory."
         )
     if is_on_template(config.get("process_results")) and yaml_path and Path(yaml_path).is_file():
+        keys.check_file(Path(yaml_path))
         config = {**config, **including.read_joined(Path(yaml_path).resolve())}
     template = template_of(config)
     if template is None:
@@ -97,14 +94,8 @@ def bound(config: dict[str, Any], yaml_path: str | Path | None) -> dict[str, Any
 
 def _generation(config: Mapping[str, Any], template: templates.Template) -> dict[str, Any]:
     """The template's ``generation_kwargs`` with the task's own keys above them."""
-    own = config.get("generation_kwargs") or {}
-    for key, value in own.items():
-        if value is None:
-            raise UserError(
-                f"{_name(config)}: generation_kwargs: {key}: null: the harness or the model would put a value of its "
-                "own there. Say which one you want; `until: []` is no stop text, `top_k: 0` and `top_p: 1.0` no limit."
-            )
-    return {**including.template_generation(template_yaml.text_of(template.name)), **own}
+    template_generation = including.template_generation(template_yaml.text_of(template.name))
+    return {**template_generation, **(config.get("generation_kwargs") or {})}
 
 
 def _with_folder(config: dict[str, Any], folder: Path) -> dict[str, Any]:
@@ -128,15 +119,9 @@ def settings_of(config: Mapping[str, Any], template: templates.Template, folder:
     where = _name(config)
     given = config.get("lmms_eval_specific_kwargs") or {}
     own = given.get("default") or {}
-    for key in given:
-        if key != "default":
-            raise UserError(f"{where}: lmms_eval_specific_kwargs: {key!r}: {schema.ONLY_DEFAULT}")
     schema.check(own, where)
     merged = {**template.settings, **own}
     named = merged.get("metrics") or [each["metric"] for each in config.get("metric_list") or []]
-    for name in [named] if isinstance(named, str) else named:
-        if name not in measures.metrics():
-            raise unknown("metric", name, measures.metrics(), where)
     names = [named] if isinstance(named, str) else list(named or template.metrics)
     schema.check_fit({**merged, "metrics": names}, template, where)
     merged["metrics"] = list(dict.fromkeys([*FIRST, *names, *ALWAYS[template.kind]]))

@@ -8,7 +8,7 @@ from typing import Any
 from lmms_medtasks.grids import triage
 from lmms_medtasks.harness import hooks
 from lmms_medtasks.harness.scoring import MetricValue, values_of
-from lmms_medtasks.record import MeasureValue, Record, Tag
+from lmms_medtasks.record import FAILED, MeasureValue, Record, Tag
 from lmms_medtasks.samples.table import FIELDS, OWN_COLUMNS
 from lmms_medtasks.suites.templates import get, measures
 from lmms_medtasks.suites.templates.parsers import get as parser_of
@@ -38,8 +38,8 @@ def record_of(doc: Mapping[str, Any], results: Sequence[str], parser_name: str) 
     readings = [parser.read(doc, reply) for reply in results]
     trials = tuple(each.value or each.status for each in readings)
     expected, answers = parser.expected(doc), parser.answers(doc)
-    correct = [each.value == expected for each in readings if each.status != triage.FAILED]
-    replies = [reply for reply, each in zip(results, readings, strict=True) if each.status != triage.FAILED]
+    correct = [each.value == expected for each in readings if each.status != FAILED]
+    replies = [reply for reply, each in zip(results, readings, strict=True) if each.status != FAILED]
     option_count = len(doc["options"]) or len(answers)
     scores: dict[str, float | None] = {
         "accuracy": sum(correct) / len(correct) if correct else None,

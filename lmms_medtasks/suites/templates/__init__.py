@@ -40,6 +40,16 @@ class Template:
     variants: Mapping[str, Mapping[str, Any]]
 
 
+def of_hook(module: str, metadata: object = None) -> Template | None:
+    """The template of a task that a hook of ``module`` scores: the one that ``metadata`` names, or the plain one.
+
+    None where the module is no template's. Raises UserError where there is no template of that name.
+    """
+    plain = TEMPLATE_OF_HOOK.get(module)
+    named = metadata.get("template") if isinstance(metadata, Mapping) else None
+    return get(str(named or plain)) if plain else None
+
+
 def names() -> tuple[str, ...]:
     """The templates' names, in the order of templates.yml."""
     return tuple(_read("templates.yml"))

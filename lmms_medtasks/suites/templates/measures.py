@@ -21,7 +21,13 @@ from lmms_medtasks.statistics import calibration
 from lmms_medtasks.statistics.reliability import groups_and_statistics
 from lmms_medtasks.statistics.votes import VoteTable, votes
 from lmms_medtasks.suites import judged_measures, templates
-from lmms_medtasks.suites.common_metrics import FAILED_REQUESTS, IDENTICAL, IDENTICAL_TRIALS, PARSE_RATE
+from lmms_medtasks.suites.common_metrics import (
+    EMPTY_REPLIES,
+    FAILED_REQUESTS,
+    IDENTICAL,
+    IDENTICAL_TRIALS,
+    PARSE_RATE,
+)
 from lmms_medtasks.suites.estimates import Contrast, Count, Custom, Draw, Mean
 from lmms_medtasks.suites.suite import Measure, Metric, Suite, number_of_questions
 
@@ -92,7 +98,7 @@ def shared_images(rows: Samples) -> int:
     return len(iid & ood)
 
 
-QUESTIONS = replace(number_of_questions(), unit="count")
+QUESTIONS = number_of_questions()
 SHARED_IMAGES = Metric(
     "shared_images",
     Count(function=shared_images),
@@ -157,6 +163,7 @@ CHOICE_METRICS = (
     ),
     IDENTICAL_TRIALS,
     PARSE_RATE,
+    EMPTY_REPLIES,
     FAILED_REQUESTS,
 )
 _COVERAGE, _WORST, _BEST, _COMPLETE = judged_measures.judged_metrics("score")
@@ -178,6 +185,7 @@ JUDGED_METRICS = (
     Metric("exact_match", Mean(measure="exact_match")),
     Metric("token_f1", Mean(measure="token_f1")),
     SHARED_IMAGES,
+    EMPTY_REPLIES,
     FAILED_REQUESTS,
 )
 METRICS: Mapping[str, tuple[Metric, ...]] = {"choice": CHOICE_METRICS, "open": JUDGED_METRICS}

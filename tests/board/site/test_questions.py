@@ -8,11 +8,12 @@ import pytest
 from PIL import Image
 
 from lmms_medtasks.board.collect import collect
-from lmms_medtasks.board.site.questions import scores_of, visible
+from lmms_medtasks.board.site.questions import Scores, _question, scores_of, visible
 from lmms_medtasks.board.site.suite_words import Shown, shown, splits_of
 from lmms_medtasks.board.site.write_site import Options, build
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.samples.result_files import Run
+from lmms_medtasks.suites.suite import Measure
 
 
 def read(path):
@@ -54,6 +55,12 @@ def test_scores_are_digits_and_texts(browse, makers):
     assert task["tags"]["severity"]["values"][1:] == ["0", "1", "2"]
     assert shard[0]["answers"] == [["100.0%", ["SAID", "A"]]]
     assert (shard[0]["prompt"], shard[0]["expected"], task["heads"][0]) == ("SAID?", "A", "SAID?")
+
+
+def test_a_reply_of_white_space_is_handed_to_the_page_as_an_empty_one():
+    scores = Scores(np.array([0.0]), np.array([0.0]), (Measure("accuracy"),), np.array([0]))
+    found = _question(0, "q", [{"q": ("Which?", "A", [" \n", "", " A"])}], [scores], {})
+    assert found["answers"] == [["0.0%", ["", "", " A"]]]
 
 
 def test_credentialed_data_is_never_shown(browse, makers):

@@ -1,10 +1,15 @@
 """What a task on a template says, handed to its hooks: what is refused, and which documents are made."""
 
+import shutil
+from pathlib import Path
+
 import pytest
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness.template_hooks import binding, choice_scoring
 from lmms_medtasks.suites import templates
+
+EXAMPLE = Path(__file__).parents[3] / "docs" / "examples" / "chest_side"
 
 
 def config(**more):
@@ -12,14 +17,29 @@ def config(**more):
     return {"task": "t", "process_results": hook, "lmms_eval_specific_kwargs": {"default": {}}, **more}
 
 
-def test_a_task_asks_all_models_alike():
-    with pytest.raises(UserError, match="'qwen': only `default` may stand there"):
-        binding.bound(config(lmms_eval_specific_kwargs={"default": {}, "qwen": {"prompt": "open"}}), None)
-
-
-def test_a_metric_that_there_is_none_of_is_told_when_the_task_is_loaded():
-    with pytest.raises(UserError, match="Did you mean 'accuracy'"):
-        binding.bound(config(metric_list=[{"metric": "acuracy"}]), None)
+@pytest.mark.parametrize(
+    ("file", "text", "instead", "said"),
+    [
+        ("chest_side.yaml", "  default:\n", "  qwen: {prompt: open}\n  default:\n",
+         ("chest_side.yaml:10", "lmms_eval_specific_kwargs.qwen", "only `default` may stand there")),
+        ("_template_yaml", "metric: accuracy", "metric: acuracy",
+         ("_template_yaml:26", "metric_list.metric", "'acuracy'", "Did you mean 'accuracy'")),
+        ("chest_side.yaml", "metadata:", "generation_kwargs: {top_k: null}\nmetadata:",
+         ("chest_side.yaml:13", "generation_kwargs.top_k", "'null'", "`top_k: 0`")),
+        ("chest_side.yaml", "template: multiple_choice", "template: open",
+         ("chest_side.yaml:14", "metadata.template", "is not scored by")),
+    ],
+)  # fmt: skip
+def test_what_a_yaml_may_not_say_is_told_with_its_line_when_the_task_is_loaded(tmp_path, file, text, instead, said):
+    folder = tmp_path / "chest_side"
+    shutil.copytree(EXAMPLE, folder)
+    binding.bound(config(), folder / "chest_side.yaml")
+    content = (folder / file).read_text("utf-8")
+    assert content.count(text) == 1
+    (folder / file).write_text(content.replace(text, instead), "utf-8")
+    with pytest.raises(UserError) as told:
+        binding.bound(config(), folder / "chest_side.yaml")
+    assert all(each in str(told.value) for each in said)
 
 
 def test_a_template_in_the_working_directory_is_not_taken_for_the_tasks(tmp_path, monkeypatch):

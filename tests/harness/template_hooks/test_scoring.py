@@ -6,7 +6,7 @@ import pytest
 
 from lmms_medtasks.harness.scoring import aggregate
 from lmms_medtasks.harness.template_hooks import choice_scoring, judged_scoring
-from lmms_medtasks.record import from_json
+from lmms_medtasks.record import VERSION, from_json
 from lmms_medtasks.suites.templates import measures
 from lmms_medtasks.suites.templates.parsers import PARSERS
 
@@ -40,13 +40,14 @@ def test_scores(parser, doc, reply, score):
     assert scored(doc, [reply], parser=parser)["accuracy"]["score"] == score
 
 
-def test_failed_and_unreadable_replies():
+def test_failed_empty_and_unreadable_replies():
     failed = "[LMMS_EVAL_REQUEST_FAILED after 5 retries] boom"
-    names = ["accuracy", "parse_rate", "failed_requests"]
-    found = scored(DOC, ["B", "?", failed], metrics=names)
-    assert found["accuracy"]["score"] == 0.5  # of the two that came
-    assert number("parse_rate", [found]) == 0.5
-    assert number("failed_requests", [found]) == 1
+    names = ["accuracy", "parse_rate", "empty_replies", "failed_requests"]
+    found = scored(DOC, ["B", "?", " ", "<think>B</think>", failed], metrics=names)
+    assert found["questions"]["trials"] == ["B", "unreadable", "empty", "empty", "failed"]
+    assert found["accuracy"]["score"] == 0.25  # of the four that came
+    assert number("parse_rate", [found]) == 0.25
+    assert (number("empty_replies", [found]), number("failed_requests", [found])) == (2, 1)
     nothing = scored(DOC, [failed], metrics=names)
     assert nothing["accuracy"] == {} and nothing["questions"]["measures"]["accuracy"] == {}
     assert number("accuracy", [nothing]) is None and number("parse_rate", [nothing]) is None
@@ -56,7 +57,7 @@ def test_only_the_record_and_means_of_a_side_stand_in_the_log():
     found = scored({**DOC, "set": "iid"}, ["B"], metrics=["questions", "accuracy_iid", "accuracy_ood", "parse_rate"])
     assert found["accuracy_iid"] == {"score": 1.0, "cluster": "i"}
     assert found["accuracy_ood"] == {} and found["parse_rate"] == {}
-    assert found["questions"]["trials"] == ["B"] and found["questions"]["version"] == 2
+    assert found["questions"]["trials"] == ["B"] and found["questions"]["version"] == VERSION
 
 
 def test_a_column_that_the_table_of_questions_has_itself_is_no_tag():
@@ -99,7 +100,8 @@ def test_calibration_of_a_model_that_is_sure_and_half_right():
 def test_every_aggregation_copes_with_nothing():
     failed = scored(DOC, ["[LMMS_EVAL_REQUEST_FAILED after 5 retries] boom"], metrics=measures.metric_names("choice"))
     for name in measures.metric_names("choice"):
-        assert name in ("questions", "failed_requests", "chance", "shared_images") or number(name, [failed]) is None
+        counted = ("questions", "empty_replies", "failed_requests", "chance", "shared_images")
+        assert name in counted or number(name, [failed]) is None
     assert aggregate([]) is None
     assert set(measures.metrics()) == set(measures.metric_names("choice")) | set(measures.metric_names("open"))
 

@@ -39,8 +39,8 @@ def image(task: str, case: str) -> str:
 
 
 def choice(task: str, case: str, letter: str) -> Record:
-    """A record whose right answer is A; "!" is a failed request, "~" cannot be read."""
-    trial = {"!": "failed", "~": "unreadable"}.get(letter, letter)
+    """A record whose right answer is A; "!" is a failed request, "~" cannot be read, "_" is empty."""
+    trial = {"!": "failed", "~": "unreadable", "_": "empty"}.get(letter, letter)
     score = None if letter == "!" else float(letter == "A")
     measures = {"accuracy": MeasureValue(score)}
     return Record(f"{task}-{case}", image(task, case), (trial,), "A", measures, {**tags(task, case), "option_count": 5})

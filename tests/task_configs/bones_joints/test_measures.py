@@ -42,17 +42,19 @@ def scores(record):
 
 
 def test_choice():
-    right, wrong, unread, failed = every = [choice_record(DOC, [reply]) for reply in ("B", "C", "hm", FAILED)]
-    assert [each.measures["accuracy"].score for each in every] == [1, 0, 0, None]
-    assert [each.trials for each in every] == [("B",), ("C",), ("unreadable",), ("failed",)]
+    right, *_ = every = [choice_record(DOC, [reply]) for reply in ("B", "C", "hm", " ", FAILED)]
+    assert [each.measures["accuracy"].score for each in every] == [1, 0, 0, 0, None]
+    assert [each.trials for each in every] == [("B",), ("C",), ("unreadable",), ("empty",), ("failed",)]
     assert "report" not in right.tags and "question" not in right.tags
     assert (right.tags["case_id"], right.tags["paper_task"], right.expected) == ("c", "t3", "B")
     values = measures.process_results_choice(DOC, ["B"])
     assert values["accuracy_knee"]["score"] == 1 and dict(values["accuracy_hip"]) == {}
     assert "score" not in measures.process_results_choice(DOC, [FAILED])["accuracy_knee"]
-    assert metric("accuracy", *every) == pytest.approx(1 / 3) == metric("accuracy_knee", *every)
+    assert metric("accuracy", *every) == 1 / 4 == metric("accuracy_knee", *every)
     assert metric("accuracy_hip", *every) is None
-    assert (metric("parse_rate", *every), metric("failed_requests", *every)) == (pytest.approx(2 / 3), 1)
+    assert (metric("parse_rate", *every), metric("empty_replies", *every), metric("failed_requests", *every)) == (
+        2 / 4, 1, 1,
+    )  # fmt: skip
     assert (metric("refused", *every), metric("ambiguous", *every)) == (0, 0)
 
 
@@ -177,7 +179,8 @@ def test_how_a_task_asks(task, settings, condition):
 
 def test_scale_and_direction_of_every_measure():
     better = {metric.name: metric.higher_is_better for metric in SUITE.metrics}
-    falling = {"unclear_rate", "went_on", "missed", "objected_otherwise", "refused", "ambiguous", "failed_requests"}
+    falling = {"unclear_rate", "went_on", "missed", "objected_otherwise", "refused", "ambiguous", "empty_replies",
+               "failed_requests"}  # fmt: skip
     assert {name for name, higher in better.items() if higher is False} == falling
     assert [metric.name for metric in SUITE.main_metrics] == ["accuracy"]
     assert {(each.low, each.high, each.unit, each.digits) for each in SUITE.measures} == {(0, 1, "%", 1)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 
 import pytest
@@ -12,6 +13,7 @@ from lmms_medtasks.report.report_options import Options
 from lmms_medtasks.report.same_questions import OTHER_QUESTIONS
 from lmms_medtasks.samples import runs
 from lmms_medtasks.statistics.intervals import FEW_IN_GROUP
+from lmms_medtasks.statistics.significance import adjust
 from lmms_medtasks.suites.suite_rows import suite_table
 from lmms_medtasks.task_configs.bones_joints import report, report_published
 from lmms_medtasks.task_configs.bones_joints.measures import ACCURACY, NO_IMAGE, SUITE
@@ -111,7 +113,7 @@ def test_the_text_shortcut_rate(write_bones, second, rate):
     for each in found.values():
         assert each.rate.estimate == rate
     flags = parts_of(folder, resamples=50)[0].flags
-    assert any("the model does not look" in flag.text for flag in flags) == (rate == 1.0)
+    assert any("that does not look" in flag.text for flag in flags) == (rate == 1.0)
 
 
 def test_runs_of_one_model_are_one_source(write_bones):
@@ -151,6 +153,13 @@ def test_missing_judgements_are_no_zeros(write_bones):
     names = ("accuracy", "n judged", "n", "missing as wrong", "missing as right")
     assert [column(table, name)[0] for name in names] == [100, 5, 9, pytest.approx(500 / 9), 100]
     assert {cell.mark for cell in table.rows[0].cells} == {"", "#"}
+
+
+def test_empty_and_unreadable_replies_are_counted_apart(write_bones):
+    (part,) = parts_of(write_bones(t1="A_~!"))
+    table = part_tables(part)["tasks"]
+    assert (column(table, "empty"), column(table, "unreadable")) == ([1], [1])
+    assert column(table, "accuracy") == [pytest.approx(100 / 3)]
 
 
 def test_no_judge(write_bones):
@@ -236,6 +245,105 @@ def test_several_models_are_compared(write_bones):
     # 4 and 4 of 12: the variance of ranks 13 * 12 / 12 - 420 / 132 = 9.818182, the error sqrt(9.818182 / 2) = 2.215647;
     # 9.5 less 3.5 is 2.708 errors
     assert column(found["dunn"], "z")[6 + 1] == pytest.approx(6 / 2.215647, abs=1e-5)
+
+
+def three_models(write_bones):
+    return [write_bones(f"r{n}", model=f"m{n}", **{**ALL, "t3": letters})
+            for n, letters in enumerate(("AAAA", "AABB", "BBBB"))]  # fmt: skip
+
+
+def test_models_are_tested_by_case(write_bones):
+    first, *_ = parts_of(*three_models(write_bones), resamples=50)
+    table = part_tables(first)["models_by_case"]
+    assert column(table, "task") == ["I", "II", "III", "IV", "V", "VI", "VII", "VIII", "all but VIII"]
+    assert column(table, "cases") == [4, 4, 4, 4, 4, 4, 4, 4, 12]  # 4 cases, and 8 questions without one
+    # III: Cochran's Q of 1 1 0, 1 1 0, 1 0 0, 1 0 0: column sums 4 2 0, rows 2 2 1 1:
+    # (3 - 1) (3 * (16 + 4) - 36) / (3 * 6 - (4 + 4 + 1 + 1)) = 48 / 8 = 6
+    place = column(table, "task").index("III")
+    assert column(table, "Q")[place] == pytest.approx(6) and column(table, "df")[place] == 2
+    assert (column(table, "lowest accuracy")[place], column(table, "highest - lowest")[place]) == (0, 100)
+    p = column(table, "p")
+    assert p[place] == pytest.approx(_share_as_far(), abs=1e-12)
+    # The other tasks are all alike: p is 1, and all nine rows are corrected for; the last differs in III alone.
+    assert [each == 1 for each in p] == [True, True, False, True, True, True, True, True, False]
+    assert p[-1] == p[place] and column(table, "adjusted p")[place] == pytest.approx(9 * p[place])
+    pairs = part_tables(first)["model_pairs_by_case"]
+    assert column(pairs, "task").count("III") == 3 and len(pairs.rows) == 27
+
+
+def _share_as_far():
+    """Orders of the four cases 1 1 0, 1 1 0, 1 0 0, 1 0 0 whose Q, that is whose squared sums, are 20 or more."""
+    orders = [(1, 1, 0), (1, 0, 1), (0, 1, 1)], [(1, 0, 0), (0, 1, 0), (0, 0, 1)]
+    sums = [map(sum, zip(*rows, strict=True)) for rows in itertools.product(orders[0], orders[0], orders[1], orders[1])]
+    return sum(sum(each**2 for each in own) >= 20 for own in sums) / 81
+
+
+def test_the_paper_s_tests_come_last_and_are_corrected_over_the_nine(write_bones):
+    first, *_ = parts_of(*three_models(write_bones), resamples=50)
+    order = [table.key for section in first.sections for table in section.tables]
+    assert order.index("models_by_case") < order.index("kruskal") and order[-2:] == ["kruskal", "dunn"]
+    table = part_tables(first)["kruskal"]
+    raw = [1.0 if p is None else p for p in column(table, "p")]
+    assert column(table, "adjusted p") == pytest.approx(adjust(raw)) and len(raw) == 9
+    assert "independent, which it is not" in table.notes[0]
+
+
+def test_every_test_names_hypothesis_unit_and_correction(write_bones):
+    parts = parts_of(*three_models(write_bones), resamples=50)
+    tested = [table for part in parts for table in part_tables(part).values()
+              if "adjusted p" in [column.name for column in table.columns]]  # fmt: skip
+    assert {table.key for table in tested} == {
+        "models_by_case", "model_pairs_by_case", "tasks_by_case", "task_pairs_by_case", "kruskal", "dunn",
+    }  # fmt: skip
+    for table in tested:
+        said = " ".join(table.notes)
+        assert "Hypothesis:" in said and "Adjusted:" in said, table.key
+        assert "Unit of independence: the case" in said or "As the paper does it" in said, table.key
+
+
+def test_tasks_are_tested_by_case_and_a_case_may_lack_one(write_bones):
+    (part,) = parts_of(write_bones(t3="AAA", t4="+++ +++ --- ---", t5="--- --- --- ---"), resamples=50)
+    table = part_tables(part)["tasks_by_case"]
+    assert column(table, "tasks") == ["III, IV, V; images"]
+    assert (column(table, "questions"), column(table, "cases"), column(table, "cases that differ")) == ([11], [4], [3])
+    # Cases 1 1 0, 1 1 0, 1 0 0 (III, IV, V); the fourth lacks III and is 0 0.
+    assert column(table, "highest accuracy") == [100] and column(table, "lowest accuracy") == [0]
+    pairs = part_tables(part)["task_pairs_by_case"]
+    assert list(zip(column(pairs, "first"), column(pairs, "second"), strict=True)) == [
+        ("III", "IV"), ("III", "V"), ("IV", "V"),
+    ]  # fmt: skip
+    # III less V: three cases with both, all of them 1 more: sign flip 2 / 2^3, the smallest; Holm over three.
+    assert column(pairs, "p") == [1.0, 0.25, 0.5] and column(pairs, "adjusted p") == [1.0, 0.75, 1.0]
+
+
+def test_one_task_or_tasks_without_cases_are_not_tested(write_bones):
+    assert "tasks_by_case" not in part_tables(parts_of(write_bones(t1="AAAA", t2="AAAB", t3="AABB"))[0])
+    assert "tasks_by_case" not in part_tables(parts_of(write_bones("x", t3="AABB", t8=ALL["t8"]))[0])
+
+
+def test_questions_that_a_model_has_no_score_for_are_left_out(write_bones):
+    first, *_ = parts_of(write_bones("a1", model="x", t3="AAA!"), write_bones("a2", model="y", t3="BBBB"))
+    table = part_tables(first)["models_by_case"]
+    assert column(table, "questions") == [3] and "III 1" in table.notes[-1]
+
+
+@pytest.mark.parametrize("models", [2, 3])
+def test_one_case_proves_nothing(write_bones, models):
+    folders = [write_bones(f"r{n}", model=f"m{n}", t3="AB"[n % 2], t4=["+++", "---"][n % 2]) for n in range(models)]
+    first, *own = parts_of(*folders)
+    assert set(column(part_tables(first)["models_by_case"], "p")) == {1.0}
+    assert {p for part in own for p in column(part_tables(part)["tasks_by_case"], "p")} == {1.0}
+
+
+def test_nothing_answered_is_not_tested(write_bones):
+    first, *own = parts_of(write_bones("a1", model="x", t3="!!"), write_bones("a2", model="y", t3="!!"))
+    assert "models_by_case" not in part_tables(first) and "kruskal" not in part_tables(first)
+    assert all("tasks_by_case" not in part_tables(part) for part in own)
+
+
+def test_models_on_no_common_question_are_not_tested(write_bones):
+    first, *_ = parts_of(write_bones("a1", model="x", t3="A!"), write_bones("a2", model="y", t3="!B"))
+    assert "models_by_case" not in part_tables(first)
 
 
 def test_two_models_need_no_pairs(write_bones):

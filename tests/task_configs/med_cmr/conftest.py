@@ -36,7 +36,7 @@ SCORES = ("consistency", "coherence", "visual_accuracy", "ground_truth_correctne
 
 
 FAILED = "[LMMS_EVAL_REQUEST_FAILED after 5 retries]"
-REPLIES = {"failed": FAILED, "unreadable": "no idea"}
+REPLIES = {"failed": FAILED, "unreadable": "no idea", "empty": " "}
 
 
 def choice(question: str, letter: str, tags: Mapping[str, Any]) -> Record:

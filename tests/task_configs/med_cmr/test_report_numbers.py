@@ -52,8 +52,8 @@ def test_accuracy_overall_by_dimension_and_by_side(tables):
     }  # fmt: skip
     assert accuracies["Mean of the visual dimensions"] == [3, 75]
     assert accuracies["Mean of the reasoning dimensions"] == [1, 0]
-    # Requests, failed, without a reply, unreadable, parse rate.
-    assert found["replies"]["med_cmr_mcq"] == [4, 0, 0, 1, 75]
+    # Requests, failed, without a reply, empty, unreadable, parse rate.
+    assert found["replies"]["med_cmr_mcq"] == [4, 0, 0, 0, 1, 75]
     assert found["mcq_organ_system"]["Chest"] == [4, 50]
 
 
@@ -70,7 +70,14 @@ def test_mean_over_fewer_dimensions_is_marked(write_cmr):
 def test_failed_request_counts_as_nothing(tables):
     found = tables(mcq={"q1": "A", "q2": "failed"})
     assert found["mcq"]["All questions"] == [1, 100]
-    assert found["replies"]["med_cmr_mcq"] == [2, 1, 1, 0, 100]
+    assert found["replies"]["med_cmr_mcq"] == [2, 1, 1, 0, 0, 100]
+
+
+def test_an_empty_reply_is_counted_apart_from_an_unreadable_one_and_is_as_wrong(tables):
+    found = tables(mcq={**REPLIES, "q4": "empty"})
+    assert found["replies"]["med_cmr_mcq"] == [4, 0, 0, 1, 0, 75]
+    assert found["mcq"]["All questions"] == [4, 50] and found["mcq"][TITLES["CR"]] == [1, 0]
+    assert (found["letters"]["empty"][2], found["letters"]["unreadable"][2]) == (1, 0)
 
 
 def test_letters(source):
@@ -83,7 +90,7 @@ def test_letters(source):
         "D": (1, 0),
     }
     assert [each.accuracy.estimate for each in found.each.values()] == [1, 0, None, 0]
-    assert found.unreadable == 1
+    assert (found.empty, found.unreadable) == (0, 1)
     # Readable: q1 to q3, right A, B, A; chosen A, A, A: |1 - 2/3| / 2 + |0 - 1/3| / 2.
     assert found.distance == pytest.approx(1 / 3)
     assert found.spread is None
@@ -101,7 +108,9 @@ def test_circular(tables):
     assert found["right under every rotation"] == [3, pytest.approx(100 / 3)]
     # Not rotated: q1 A and q2 B right, q4 A for D wrong. All copies: (4 + 2 + 1) / 12.
     assert found["as asked, not rotated"] == [3, pytest.approx(200 / 3)]
-    assert found["mean over all rotations"] == [3, pytest.approx(700 / 12)]
+    assert found["mean over rotations, by question"] == [3, pytest.approx(700 / 12)]
+    # With q3's three replies, all right: (7 + 3) / 15. It is the harness's accuracy.
+    assert found["mean over all copies (the metric accuracy)"] == [15, pytest.approx(1000 / 15)]
     assert found[f"every rotation, {TITLES['SOD']}"] == [2, 50]
     assert found[f"every rotation, {TITLES['FDD']}"] == [0, None]
     assert found[f"every rotation, {TITLES['CR']}"] == [1, 0]

@@ -22,9 +22,18 @@ def test_change_and_tests_over_questions(models):
     # Four right against two: -0.5. Two of four worse, none better: the sign test's p is 2 / 2^2.
     assert pair.changes[""]["change"].estimate == -0.5
     assert (pair.questions.n, pair.questions.up, pair.questions.down, pair.questions.sign_p) == (4, 0, 2, 0.5)
+    # Two images with one question each that is worse, none better: the sign flip by image is the sign test.
+    assert pair.p == pytest.approx(0.5)
     # Dimensions: SOD -0.5, FDD -1, CR 0.
     assert (found.dimensions["mcq"].n, found.dimensions["mcq"].down) == (3, 2)
     assert found.lacking == ("base and tuned: not both were asked the open questions.",)
+
+
+def test_questions_on_one_image_count_once(models):
+    # q1 and q4 are on one image: their two changes are one sign. The sign test of the paper takes them as two.
+    tuned = {"q1": "B", "q2": "B", "q3": "A", "q4": "A"}
+    (pair,) = pairs([("base", "tuned")], models(base={"mcq": BASE}, tuned={"mcq": tuned})).tuned
+    assert (pair.questions.down, pair.questions.sign_p, pair.images, pair.p) == (2, 0.5, 3, 1.0)
 
 
 def test_questions_without_a_value_in_one_are_left_out(models):

@@ -63,6 +63,19 @@ def test_an_unreadable_reply_is_wrong_and_counted(documents):
     assert value("parse_rate", [record]) == 0
 
 
+def test_an_empty_reply_is_wrong_as_an_unreadable_one_is_and_counted_apart(documents):
+    for doc in documents:
+        empty, unreadable = (measures.record(doc, [reply]) for reply in (" ", "There are four scans."))
+        assert (empty.trials, unreadable.trials) == (("empty",), ("unreadable",))
+        assert empty.measures == unreadable.measures
+        for name, count in (
+            ("parse_rate", 0),
+            ("empty_replies", 1),
+            ("consistency", value("consistency", [unreadable])),
+        ):
+            assert value(name, [empty]) == count
+
+
 def test_a_failed_request_has_no_score_anywhere(documents):
     for negative in (0, 1):
         values = measures.process_results(one(documents, "detection_open", negative), [REQUEST_FAILED])
@@ -94,8 +107,10 @@ def test_every_metric_of_the_yaml_has_its_value_in_every_row(path, documents):
 def test_nothing_but_failed_requests_gives_no_number_and_never_0(documents):
     values = [measures.process_results(one(documents, name), [REQUEST_FAILED]) for name in measures.FORMATS]
     numbers = {name: aggregate([each[name] for each in values]) for name in values[0]}
-    assert {name for name, number in numbers.items() if number is not None} == {KEY, "failed_requests"}
-    assert (numbers[KEY], numbers["failed_requests"]) == (5, 5)
+    assert {name for name, number in numbers.items() if number is not None} == {
+        KEY, "failed_requests", "empty_replies",
+    }  # fmt: skip
+    assert (numbers[KEY], numbers["failed_requests"], numbers["empty_replies"]) == (5, 5, 0)
 
 
 def test_the_log_has_a_record_once_and_ranks_can_exchange_it(documents):
@@ -183,6 +198,7 @@ def test_answers_that_disagree_on_a_positive(one_side, trials):
         (("none", "none", "yes"), False),
         (("top-left", "top-right", "yes"), False),
         (("none", "unreadable", "no"), False),
+        (("none", "empty", "no"), False),
     ],
 )
 def test_negatives(one_side, trials, agrees):

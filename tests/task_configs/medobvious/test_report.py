@@ -82,6 +82,7 @@ def test_sizes_kinds_replies(tables):
     replies = {key: {name: n for name, n in row.items() if n and name not in ("format", "grids", "questions")}
                for key, row in tables["replies"].items()}  # fmt: skip
     assert replies["B detection open", "negative"] == {"right": 1, "ambiguous": 1}
+    assert tables["replies"]["B detection open", "negative"]["empty"] == 0
     assert replies["D referring open", "positive"] == {"right": 1, "refused": 1}
     assert replies["E visual referring", "positive"] == {"right": 1, "wrong yes or no": 1}
 

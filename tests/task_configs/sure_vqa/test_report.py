@@ -60,7 +60,7 @@ def test_flags(write_sure_run):
         "1 of 5 requests failed",
         "SLAKE, modality, open questions: none in the OoD test",
         "SLAKE, modality, closed questions: the i.i.d. score is 0",
-        "fewer than 100 questions, whose intervals say more than their RR: SLAKE, modality, closed 1.",
+        "fewer than 100 questions, whose RR says little without its interval: SLAKE, modality, closed 1.",
         "open questions (sure_open): judged by openai:other; the paper's judge is google/gemma-2-9b-it",
         "closed questions (sure_closed): INCOMPLETE",
     ):
@@ -140,6 +140,85 @@ def test_several_runs(several):
     assert len(depends) == 1 + 6
 
 
+def test_paired_tests_lead_and_the_paper_s_come_last(several):
+    comparison, *_ = report(*several).parts
+    order = keys(comparison)
+    places = [order.index(key) for key in ("versus_models", "differences", "baselines", "ranks", "depends")]
+    assert places == sorted(places) and order[-1] == "win_loss_welch"
+    (welch,) = (t for section in comparison.sections for t in section.tables if t.key == "win_loss_welch")
+    assert "not" in welch.notes[1] and "independent" in welch.notes[1]
+
+
+def test_every_test_names_hypothesis_unit_and_correction(several):
+    comparison, *_ = report(*several).parts
+    for section in comparison.sections:
+        for each in section.tables:
+            heads = [column.name for column in each.columns]
+            if "adjusted p" in heads:
+                said = " ".join(each.notes)
+                assert "Test:" in said and "Unit of independence: the image" in said and "Holm over all rows" in said
+                assert "p" in heads or any(head.startswith("p, ") for head in heads)
+
+
+def test_without_baselines_no_win_is_counted(several):
+    comparison, *_ = report(*several).parts
+    assert "win_loss" not in keys(comparison)
+    (section,) = (each for each in comparison.sections if each.key == "tested")
+    assert section.paragraphs[0].startswith("No wins and losses")
+    assert {row[1][-1] for row in table(comparison, "differences")} == {"¤"}
+
+
+def test_without_baselines_no_rank_is_given_and_a_flag_says_what_to_run(several):
+    comparison, *_ = report(*several).parts
+    ranked = table(comparison, "ranks")
+    assert {row[place] for row in ranked for place in (3, 5)} == {"–"}
+    assert {row[-1] for row in table(comparison, "baselines")} == {
+        "none: baseline not run (no image, most frequent)", "none: baseline not run (most frequent)",
+    }  # fmt: skip
+    said = [text for text in texts(comparison) if text.startswith("Baseline not run")]
+    assert ["lora, prompt" in text for text in said] == [True, True]
+    assert "_noimage" in said[0] and "--model medtasks_most_frequent" in said[1]
+
+
+def test_a_method_that_is_not_better_than_its_baselines_is_flagged(write_sure_run, several):
+    frequent = write_sure_run(name="f", model="medtasks_most_frequent", checkpoint="",
+                              tasks=["sure_slake_modality", "sure_slake_question_type"])  # fmt: skip
+    comparison, *_ = report(*several, frequent).parts
+    (said,) = [text for text in texts(comparison) if "no robustness rank in" in text]
+    # prompt without images: on modality alone; its answers are those with images, so nothing is better.
+    assert said.startswith("prompt gets no robustness rank in 2 of 2 conditions")
+    assert "SLAKE, modality, closed: 0.83 against 0.83 (no image)" in said and "adjusted p = 1" in said
+    rows = table(comparison, "baselines")
+    assert [row[-1] for row in rows if row[:2] == ["SLAKE, modality, closed", "prompt"]] == [
+        "none: not better than its baselines"
+    ]
+
+
+FAILED = dict.fromkeys(LABELS, "!")
+ONE_IMAGE = {name: ("a", side, kind) for name, side, kind in [
+    ("c1", "iid", "closed"), ("c2", "iid", "closed"), ("c4", "ood", "closed")]}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ({"labels": FAILED}, {"labels": FAILED}),
+        ({}, {"labels": FAILED}),
+        ({"labels": {"c1": "1", "c4": "1"}}, {"labels": {"c2": "1", "c5": "0"}}),
+        ({"labels": {"c1": "1", "c2": "0", "c4": "1"}, "questions": ONE_IMAGE},
+         {"labels": {"c1": "1", "c2": "1", "c4": "0"}, "questions": ONE_IMAGE}),
+        ({"labels": dict.fromkeys(("c1", "c2", "c4"), "1")}, {"labels": dict.fromkeys(("c1", "c2", "c4"), "1")}),
+    ],
+    ids=["nothing answered", "one answers nothing", "no question in common", "one image", "all answers equal"],
+)  # fmt: skip
+def test_what_can_not_be_tested_wins_nothing(write_sure_run, first, second):
+    comparison, *_ = report(*(write_sure_run(name=name, checkpoint=name, **own) for name, own in
+                              (("a", first), ("b", second)))).parts  # fmt: skip
+    rows = table(comparison, "differences")
+    assert rows and all(row[-1] in ("–", "1.0000") for row in rows)
+    assert "win_loss" not in keys(comparison)
+
+
 def test_pairs_that_the_user_names(several):
     comparison, *_ = report(*several, pairs=(("lora", "prompt, no image"),)).parts
     assert {tuple(row[:2]) for row in table(comparison, "versus_models")} == {("lora", "prompt, no image")}
@@ -157,7 +236,7 @@ def test_every_writer_takes_it_and_the_same_runs_give_the_same_page(several):
     document = report(*several, drawn=True)
     once = page(document)
     assert page(report(*several, drawn=True)) == once
-    assert once.count("<svg") == 4 + 4  # RR of each part; ranks, win/loss and two times wins, ties and losses
+    assert once.count("<svg") == 4 + 2  # RR of each part; two times wins, ties and losses; no robustness is ranked
     assert "nan" not in markdown(document).lower()
     for part, each in document.tables():
         rows = list(csv.reader(io.StringIO(csv_text(each, part.origin))))

@@ -5,6 +5,7 @@ import pytest
 import scipy.stats
 
 from lmms_medtasks.seeding import generator
+from lmms_medtasks.statistics.significance import adjust
 from lmms_medtasks.task_configs.sure_vqa.report_across import Condition, across, duels, with_and_without
 from lmms_medtasks.task_configs.sure_vqa.report_methods import methods
 from lmms_medtasks.task_configs.sure_vqa.report_shifts import Shift, statistic
@@ -21,7 +22,7 @@ def method(write_sure_run, sources_of):
     """Writes runs and gives their methods."""
 
     def of_runs(**runs):
-        folders = [write_sure_run(name=name, checkpoint=name, **chosen) for name, chosen in runs.items()]
+        folders = [write_sure_run(**{"name": name, "checkpoint": name, **chosen}) for name, chosen in runs.items()]
         return methods([source for folder in folders for source in sources_of(folder)])
 
     return of_runs
@@ -45,7 +46,7 @@ def test_on_questions_that_all_have_a_score_for(method):
     assert found.differences["a", "b"].estimate == 0
 
 
-def test_welch_and_ranks_are_of_the_resampled_ratios(method):
+def test_the_paper_s_welch_test_is_of_the_resampled_ratios(method):
     found = across(
         method(
             robust={"questions": MANY, "labels": labels(1, 0.8, 0.75)},
@@ -55,11 +56,133 @@ def test_welch_and_ranks_are_of_the_resampled_ratios(method):
     )
     values = found.compared[CLOSED].values
     assert {name: len(each) for name, each in values.items()} == {"robust": 100, "fragile": 100}
-    (test,) = (each for each in found.tests if each.condition == CLOSED)
+    (test,) = (each for each in found.welch if each.condition == CLOSED)
     expected = scipy.stats.ttest_ind(values["robust"], values["fragile"], equal_var=False, nan_policy="omit")
     assert test.p == pytest.approx(expected.pvalue)
-    assert found.ranks[CLOSED] == {"robust": 1.0, "fragile": 2.0}
-    assert found.win_loss.wins.tolist() == [[0, 2], [0, 0]]
+    assert found.welch_wins.wins.tolist() == [[0, 2], [0, 0]]
+
+
+def test_the_paired_test_swaps_images_and_is_corrected_with_holm(method):
+    found = across(
+        method(
+            robust={"questions": MANY, "labels": labels(1, 0.8, 0.75)},
+            fragile={"questions": MANY, "labels": labels(2, 0.8, 0.3)},
+        ),
+        resamples=20,
+    )
+    tests = {each.condition: each for each in found.tests}
+    assert len(tests) == 2 and tests[CLOSED].difference == pytest.approx(
+        found.compared[CLOSED].differences["robust", "fragile"].estimate
+    )
+    assert found.compared[CLOSED].swaps["robust", "fragile"].images == 60
+    smaller, larger = sorted(tests.values(), key=lambda each: each.p)
+    assert smaller.adjusted == 2 * smaller.p and larger.adjusted == max(larger.p, smaller.adjusted)
+    assert tests[CLOSED].p < 0.01
+    assert found.win_loss.methods == ()  # no baselines: nothing is counted
+
+
+def test_equal_methods_are_called_different_by_welch_and_not_by_the_paired_test(method):
+    """Before, the report led with Welch's test of resamples: it finds a difference where there is none."""
+    found = across(
+        method(
+            one={"questions": MANY, "labels": labels(4, 0.8, 0.6)},
+            other={"questions": MANY, "labels": labels(7, 0.8, 0.6)},
+        ),
+        resamples=100,
+    )
+    assert found.welch_wins.wins.sum() >= 1 and all(each.adjusted > 0.05 for each in found.tests)
+
+
+SHIFT = "sure_slake_modality"
+
+
+def sure(name, seed, iid, ood, **chosen):
+    return {name: {"questions": MANY, "labels": labels(seed, iid, ood), **chosen}}
+
+
+def with_blind(name, seed, iid, ood, blind):
+    """A model's run with images, and without."""
+    return {
+        **sure(name, seed, iid, ood),
+        f"{name}-blind": {"questions": MANY, "labels": labels(seed + 100, blind, blind), "checkpoint": name,
+                          "tasks": [f"{SHIFT}_noimage"]},
+    }  # fmt: skip
+
+
+FREQUENT = {"frequent": {"questions": MANY, "labels": labels(9, 0.5, 0.5), "model": "medtasks_most_frequent",
+                         "checkpoint": ""}}  # fmt: skip
+
+
+@pytest.fixture
+def compared(method):
+    """The comparison of the methods with images among these runs, resampled 20 times."""
+
+    def of_runs(runs):
+        every = method(**runs)
+        competing = [each for each in every if each.image_shown and not each.baseline]
+        return across(competing, resamples=20, every=every)
+
+    return of_runs
+
+
+def test_a_guesser_gets_no_robustness_rank(compared):
+    """Before, who guesses was "most robust": nothing is lost where there was nothing."""
+    found = compared(
+        {**with_blind("good", 1, 0.95, 0.6, 0.5), **with_blind("fair", 2, 0.9, 0.5, 0.5),
+         **with_blind("guesser", 3, 0.5, 0.56, 0.5), **FREQUENT}
+    )  # fmt: skip
+    rr = found.compared[CLOSED].rr
+    assert rr["guesser"] > max(rr["good"], rr["fair"])  # the highest RR of all
+    assert set(found.ranks[CLOSED]) == {"good", "fair"}
+    standing = found.standings[CLOSED, "guesser"]
+    assert not standing.better and standing.lacking == () and standing.adjusted > 0.05
+    assert all(found.standings[CLOSED, name].better for name in ("good", "fair"))
+    # Nor does it win: only pairs of which both are better than their baselines are counted.
+    assert set(found.win_loss.methods) == {"good", "fair"} and found.win_loss.comparisons.max() == 2
+    assert len(found.tests) == 2 * 3
+    for name, each in found.ranks[CLOSED].items():
+        assert 1 <= each.low <= each.rank <= each.high <= 2, name
+
+
+def test_wins_are_counted_from_the_paired_tests(compared):
+    runs = {**with_blind("robust", 1, 0.95, 0.93, 0.4), **with_blind("fragile", 2, 0.95, 0.3, 0.4),
+            "frequent": {**FREQUENT["frequent"], "labels": labels(9, 0.4, 0.4)}}  # fmt: skip
+    found = compared(runs)
+    assert found.win_loss.methods == ("robust", "fragile") and found.win_loss.wins.tolist() == [[0, 2], [0, 0]]
+    assert [(each.low, each.high) for each in found.ranks[CLOSED].values()] == [(1, 1), (2, 2)]
+
+
+def test_the_larger_p_of_both_baselines_counts_and_all_are_corrected(compared):
+    found = compared({**with_blind("good", 1, 0.95, 0.6, 0.5), **with_blind("other", 2, 0.6, 0.5, 0.5), **FREQUENT})
+    standings = list(found.standings.values())
+    assert [each.p for each in standings] == [max(each.no_image.p, each.most_frequent.p) for each in standings]
+    assert [each.adjusted for each in standings] == pytest.approx(adjust([each.p for each in standings]))
+    assert standings[0].no_image.n == 40 and standings[0].no_image.images == 30
+
+
+def test_without_a_baseline_there_is_no_rank_and_it_is_named(compared):
+    runs = {**with_blind("good", 1, 0.95, 0.6, 0.5), **sure("unpaired", 2, 0.95, 0.6)}
+    found = compared(runs)
+    assert found.ranks == {}
+    assert found.standings[CLOSED, "good"].lacking == ("most frequent",)
+    assert found.standings[CLOSED, "unpaired"].lacking == ("no image", "most frequent")
+
+
+def test_a_most_frequent_baseline_that_answers_nothing_does_not_count(compared):
+    silent = {name: "_" for name in MANY}
+    frequent = {"frequent": {**FREQUENT["frequent"], "labels": silent}}
+    runs = {**with_blind("good", 1, 0.95, 0.6, 0.5), **with_blind("fair", 2, 0.9, 0.5, 0.5), **frequent}
+    found = compared(runs).standings[CLOSED, "good"]
+    assert found.silent and found.lacking == () and found.better
+
+
+def test_a_most_frequent_baseline_is_met_on_the_questions_that_it_answers(compared):
+    half = {name: "_" if n % 2 else "1" for n, name in enumerate(MANY)}
+    frequent = {"frequent": {**FREQUENT["frequent"], "labels": half}}
+    found = compared({**with_blind("good", 1, 0.95, 0.6, 0.5), **sure("other", 2, 0.9, 0.5), **frequent})
+    standing = found.standings[CLOSED, "good"]
+    assert standing.most_frequent.baseline == 1.0 and standing.most_frequent.n < standing.no_image.n
+    assert not standing.better
 
 
 def test_seeds_of_a_method_are_one_row_and_all_its_resamples(method):
@@ -85,7 +208,7 @@ def test_what_robustness_depends_on(method):
     groups = [list(each.rr.values()) for each in across(both, resamples=0).compared.values()]
     expected = scipy.stats.f_oneway(*groups)
     assert (found.between_shifts.f, found.between_shifts.p) == pytest.approx((expected.statistic, expected.pvalue))
-    assert across(both, resamples=0).tests == ()
+    assert across(both, resamples=0).tests == across(both, resamples=0).welch == ()
 
 
 def test_with_images_against_without(method):

@@ -12,6 +12,7 @@ from PIL import Image
 
 from lmms_medtasks.data import documents, mini, sources
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.suites import registry
 from tools.mini import build, medq_deg
 
 SPLITS = ("clean", "release", "train")
@@ -41,6 +42,10 @@ def test_building_again_gives_identical_bytes(built, tmp_path):
 def test_only_the_files_are_written(built):
     folder = next(iter(built.values())).parent
     assert sorted(p.name for p in folder.iterdir()) == sorted(path.name for path in mini.files()["medq_deg"].values())
+
+
+def test_every_installed_benchmark_is_drawn():
+    assert build.benchmarks() == registry.names()
 
 
 def test_an_unknown_benchmark_is_named(tmp_path):

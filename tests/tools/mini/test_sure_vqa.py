@@ -22,7 +22,7 @@ def bundled():
 
 @pytest.fixture(scope="module")
 def made():
-    return sure_vqa.rows()
+    return sure_vqa.drawn_documents()
 
 
 def test_all_files_together_are_small():

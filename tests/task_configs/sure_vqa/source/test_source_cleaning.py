@@ -96,7 +96,9 @@ def test_the_mini_data_has_nothing_that_the_rule_drops():
     from tools.mini import sure_vqa
 
     for suite in ("sure_slake", "sure_ovqa"):
-        closed = [row for rows in sure_vqa.rows()[suite].values() for row in rows if row["answer_type"] == "closed"]
+        closed = [
+            row for rows in sure_vqa.drawn_documents()[suite].values() for row in rows if row["answer_type"] == "closed"
+        ]
         assert closed and not any(dropped(row["question"], row["answer"]) for row in closed)
 
 

@@ -1,0 +1,82 @@
+"""A sample of a benchmark that stands for all of it: ``--subset 1000``.
+
+Images are drawn (or what else a benchmark's questions are clustered by), with all their questions. They are sorted by
+what the paper's tables break down, and every k-th is taken from a random start: systematic sampling with implicit
+stratification (Cochran, Sampling Techniques, 3rd edition 1977, chapter 8). So each group has its share of the sample,
+and every image has the same chance of being drawn. All weights are equal: a plain mean over the sample is an estimate
+of the mean over the full benchmark. The draw depends on the seed and on the data, and on no model.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.seeding import generator, stable_seed
+
+VARIABLE = "MEDTASKS_SUBSET"
+"""``SIZE`` or ``SIZE/SEED``: set by ``lmms-medtasks run --subset``, read by the processes of the run."""
+
+Strata = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Subset:
+    """How many units are drawn (1 or more), and the seed of the draw (0 or more)."""
+
+    size: int
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Raises UserError for a size below 1 or a seed below 0."""
+        if self.size < 1:
+            raise UserError(f"--subset {self.size} draws nothing. Give a number of images from 1.")
+        if self.seed < 0:
+            raise UserError(f"--subset-seed is {self.seed}, wanted a number from 0.")
+
+    def __str__(self) -> str:
+        return f"{self.size}/{self.seed}"
+
+
+def chosen() -> Subset | None:
+    """The subset that :data:`VARIABLE` names, None if it is not set. Raises UserError for anything but its form."""
+    value = os.environ.get(VARIABLE, "")
+    if not value:
+        return None
+    size, _, seed = value.partition("/")
+    try:
+        return Subset(int(size), int(seed or 0))
+    except ValueError:
+        raise UserError(
+            f"The environment variable {VARIABLE} is {value!r}, wanted SIZE or SIZE/SEED: 1000, 1000/7."
+        ) from None
+
+
+def strata_of(rows: Iterable[tuple[str, Strata]]) -> dict[str, Strata]:
+    """Each unit's place in the tables: the distinct values of its rows in each column, and its number of rows.
+
+    ``rows``: for each row its unit and its value in each column.
+    """
+    found: dict[str, list[Strata]] = {}
+    for unit, values in rows:
+        found.setdefault(unit, []).append(values)
+    return {
+        unit: (*(" ".join(sorted(set(column))) for column in zip(*values, strict=True)), f"{len(values):09}")
+        for unit, values in found.items()
+    }
+
+
+def drawn(strata: Mapping[str, Strata], subset: Subset) -> frozenset[str]:
+    """The units that are drawn of those in ``strata``; all of them where there are no more than ``subset.size``."""
+    if len(strata) <= subset.size:
+        return frozenset(strata)
+    # Units of one stratum stand in an order of chance, the same whatever other units there are.
+    order = sorted(strata, key=lambda unit: (strata[unit], stable_seed("subset", subset.seed, unit), unit))
+    step = len(order) / subset.size
+    start = generator("subset", subset.seed).uniform(0, step)
+    # A sum of floating-point numbers may round up to the next whole number.
+    places = (min(math.floor(start + number * step), len(order) - 1) for number in range(subset.size))
+    return frozenset(order[place] for place in places)

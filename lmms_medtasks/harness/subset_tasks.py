@@ -1,0 +1,122 @@
+"""A run of a subset of the questions: the tasks get the rows of the units that are drawn, and their metadata say so.
+
+Tasks that ask about the same units of one file of ours get the same of them, whatever rows they make of it (levels,
+formats, orders of options): what sorts the units is read from the file.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from lmms_medtasks.data import locate, sources, subsets
+from lmms_medtasks.data.subsets import Strata, Subset
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.suites import registry
+
+UNIT = "image_id"
+"""The column of the units that are drawn, where the data's declaration names no other."""
+
+
+def restrict(tasks: Sequence[Any], ours: Sequence[Any], limit: Any) -> None:
+    """Leave the tasks of the harness the rows of the chosen subset, if one is chosen.
+
+    ``data`` of a task's metadata becomes ``1000 images of full``, its ``data_digest`` another, and ``subset`` says what
+    was drawn. A task with no more units than are to be drawn stays as it is.
+
+    Raises UserError for a task that is not ours, for --limit beside a subset, and where no task has more units than are
+    to be drawn.
+    """
+    subset = subsets.chosen()
+    if subset is None:
+        return
+    strange = [str(task.config.task) for task in tasks if not any(task is own for own in ours)]
+    if strange:
+        raise UserError(f"--subset draws from tasks of lmms-medtasks; {', '.join(strange)} is none. Use --limit there.")
+    if limit is not None:
+        raise UserError(
+            f"--limit {limit} takes the first questions, --subset a sample of all of them: give one of both."
+        )
+    whole = [units for task in tasks if (units := _restrict(task, subset)) is not None]
+    if len(whole) == len(tasks):
+        raise UserError(
+            f"--subset {subset.size} is no part of the data: no task has more than {max(whole)} {_word(tasks[0])}s. "
+            "Give a smaller number, or leave --subset out."
+        )
+
+
+def _restrict(task: Any, subset: Subset) -> int | None:
+    """Restricts a task; the number of its units where all of them are drawn."""
+    from loguru import logger
+
+    config = task.config
+    split = config.test_split or config.validation_split
+    unit, strata = _declared(config, split)
+    rows = task.dataset_no_image[split]
+    if rows.column_names is None or unit not in rows.column_names:
+        raise UserError(f"{config.task}: --subset needs the column {unit!r} in its documents, which names the image.")
+    own = [str(each) for each in rows[unit]]
+    known = _of_files(config, split, unit, strata)
+    if not known.keys() >= set(own):
+        # The task makes units of its own.
+        columns = [[str(each) for each in rows[name]] for name in strata if name in rows.column_names]
+        known = subsets.strata_of(zip(own, zip(*columns, strict=True) if columns else [()] * len(own), strict=True))
+    places = {each: known[each] for each in own}
+    if len(places) <= subset.size:
+        logger.info(f"{config.task}: it has {len(places)} {_word(task)}s, all are asked.")
+        return len(places)
+    drawn = subsets.drawn(places, subset)
+    kept = [row for row, each in enumerate(own) if each in drawn]
+    for dataset in (task.dataset, task.dataset_no_image):
+        # The two may be one.
+        if len(dataset[split]) == len(own):
+            dataset[split] = dataset[split].select(kept)
+    task.task_docs = task.dataset[split]
+    _tell(task, subset, len(places), len(own))
+    return None
+
+
+def _tell(task: Any, subset: Subset, units: int, rows: int) -> None:
+    config, word = task.config, _word(task)
+    metadata = dict(config.metadata)
+    told = {"size": subset.size, "seed": subset.seed, "unit": word, "units": units, "questions": rows}
+    label = f"{subset.size} {word}s of {metadata['data']}"
+    digest = hashlib.sha256(f"{metadata['data_digest']} {subset}".encode()).hexdigest()
+    name = str(config.task_alias or config.task).removesuffix(f" ({metadata['data']} data)")
+    config.task_alias = f"{name} ({label} data)"
+    config.metadata = {**metadata, "data": label, "data_digest": digest, "subset": told}
+
+
+def _word(task: Any) -> str:
+    """What the units of a task are called: image, item, case."""
+    suite = registry.find(str(task.config.task), {"metadata": task.config.metadata})
+    return suite.cluster if suite else "image"
+
+
+def _declared(config: Any, split: str) -> tuple[str, tuple[str, ...]]:
+    """The column of the units and those of the strata, as the data's declaration has them."""
+    for suite, _ in _locations(config, split):
+        source = sources.get(suite)
+        return source.unit, source.strata
+    return UNIT, ()
+
+
+def _of_files(config: Any, split: str, unit: str, strata: Sequence[str]) -> Mapping[str, Strata]:
+    """The strata of all units in the files of ours that the task reads; {} if it reads none."""
+    import pyarrow.parquet as pq
+
+    rows: list[tuple[str, Strata]] = []
+    for suite, part in _locations(config, split):
+        table = pq.read_table(locate(suite, part).path, columns=[unit, *strata])
+        columns = [[str(each) for each in table.column(name).to_pylist()] for name in (unit, *strata)]
+        rows += [(row[0], tuple(row[1:])) for row in zip(*columns, strict=True)]
+    return subsets.strata_of(rows)
+
+
+def _locations(config: Any, split: str) -> list[tuple[str, str]]:
+    files = (config.dataset_kwargs or {}).get("data_files") or {}
+    urls = files.get(split, []) if isinstance(files, Mapping) else files
+    listed = [urls] if isinstance(urls, str) else list(urls)
+    found = [url.partition("medtasks://")[2].partition("/") for url in listed if url.startswith("medtasks://")]
+    return [(suite, part) for suite, _, part in found]
