@@ -101,7 +101,8 @@ def back_project(views: Views, scan: Scan, shape: Shape, weights: Weights = "pla
     """The sum over all views of their values, interpolated at each pixel's shadow and weighted: float32 ``shape``."""
     from lmms_medtasks.degradations import tomography_kernels as kernels
 
-    pairs = kernels.neighbours(np.pad(np.asarray(views, np.float32), ((0, 0), (1, 2))))
+    # In C order, not the view that overlaps: for a stride other than an element's size every fetch has to multiply.
+    pairs = np.ascontiguousarray(kernels.neighbours(np.pad(np.asarray(views, np.float32), ((0, 0), (1, 2)))))
     sines, cosines = _directions(scan)
     exact = np.float32(weights == "exact")
     top, left = -(shape[0] - 1) / 2, -(shape[1] - 1) / 2

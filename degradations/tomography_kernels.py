@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from lmms_medtasks.degradations.compiling import compiled
 
-_ONE, _TWO = np.uint64(1), np.uint64(2)
+_NONE, _ONE, _TWO = np.uint64(0), np.uint64(1), np.uint64(2)
 
 
 _BLOCK = 128
@@ -35,9 +35,9 @@ def neighbours(values: NDArray[np.float32]) -> NDArray[np.uint64]:
 
 
 @compiled
-def _fetch(pairs: Any, index: Any, both: Any) -> None:
-    """Copies the pairs at ``index`` to ``both``."""
-    for i in range(np.uint64(both.size)):
+def _fetch(pairs: Any, index: Any, begin: Any, end: Any, both: Any) -> None:
+    """Copies the pairs at ``index`` to ``both``, from ``begin`` to ``end``."""
+    for i in range(begin, end):
         # Unsigned, or Numba would test every index for being negative.
         both[i] = pairs[np.uint64(np.uint32(index[i]))]
 
@@ -51,9 +51,9 @@ def _interpolate(both: Any, fraction: Any, total: Any) -> None:
 
 
 @compiled
-def _interpolate_weighted(both: Any, fraction: Any, weight: Any, total: Any) -> None:
-    """As :func:`_interpolate`, times ``weight``."""
-    for i in range(np.uint64(total.size)):
+def _interpolate_weighted(both: Any, fraction: Any, weight: Any, begin: Any, end: Any, total: Any) -> None:
+    """As :func:`_interpolate`, times ``weight``, from ``begin`` to ``end``."""
+    for i in range(begin, end):
         low = both[_TWO * i]
         total[i] += (low + fraction[i] * (both[_TWO * i + _ONE] - low)) * weight[i]
 
@@ -69,13 +69,15 @@ def _at(start: Any, slope: Any, step: Any, last: Any, index: Any, fraction: Any)
 
 
 @compiled
-def _shadow(columns: Any, row_terms: Any, last: Any, exact: Any, index: Any, fraction: Any, weight: Any) -> None:
+def _shadow(
+    columns: Any, row_terms: Any, last: Any, exact: Any, begin: Any, end: Any, index: Any, fraction: Any, weight: Any
+) -> None:
     """Where the pixels of a row cast their shadow on the detector, and the weight of that view for them.
 
     ``row_terms``: position and magnification are (p0 + p1 x) / (m0 + m1 x) + centre and 1 / (m0 + m1 x).
     """
     p0, p1, m0, m1, centre = row_terms
-    for i in range(index.size):
+    for i in range(begin, end):
         magnification = np.float32(1) / (m0 + m1 * columns[i])
         position = min(max((p0 + p1 * columns[i]) * magnification + centre, np.float32(0)), last)
         whole = np.int32(position)
@@ -101,6 +103,43 @@ def _rows_met(start: Any, slope: Any, first: Any, last: Any, rows: Any) -> Any:
         low = min(low, max(0, int(max(min(one, other), 0.0)) - 1))
         high = max(high, min(rows, int(min(max(max(one, other), -2.0), np.float64(rows))) + 2))
     return low, high
+
+
+@compiled
+def _row_terms(sine: Any, cosine: Any, curvature: Any, y: Any, left: Any, centre: Any) -> Any:
+    """Of :func:`_shadow`, for the row at ``y`` whose first pixel is at ``left``."""
+    return (
+        np.float32(sine * y - cosine * left),
+        np.float32(-cosine),
+        np.float32(1 - curvature * (sine * left + cosine * y)),
+        np.float32(-curvature * sine),
+        centre,
+    )
+
+
+@compiled
+def _columns_seen(first_row: Any, final_row: Any, last: Any, width: Any) -> Any:
+    """Columns, from and to, outside which no pixel of rows next to each other casts its shadow on the detector.
+
+    ``first_row``, ``final_row``: :func:`_row_terms`. A few columns too many, for positions are rounded: those add exact
+    zeros, as all that are left out would.
+    """
+    _, p1, _, m1, centre = first_row
+    low, high = np.float64(0), np.float64(width)
+    # One element beyond each end. Left of it, right of it: p0 + p1 x against position * (m0 + m1 x), m0 + m1 x > 0.
+    for position, sign in ((-1.0 - centre, 1.0), (last + 1.0 - centre, -1.0)):
+        slope = sign * (p1 - position * m1)
+        # Seen from this end is what has slope * x > offset, and the offset is linear in the row.
+        offset = min(sign * (position * first_row[2] - first_row[0]), sign * (position * final_row[2] - final_row[0]))
+        if abs(slope) * width < 1e-3:  # the end's ray is as good as parallel to the rows
+            if offset > 1.0:
+                return 0, 0
+        elif slope > 0:
+            low = max(low, offset / slope - 1)
+        else:
+            high = min(high, offset / slope + 2)
+    low = min(low, np.float64(width))
+    return int(low), int(max(low, high))
 
 
 @compiled
@@ -158,10 +197,9 @@ def project(
                 part = slice(begin, min(begin + _BLOCK, counts[k]))
                 low, high = max(band, met[k, block, 0]), min(band + _ROWS, met[k, block, 1])
                 starts, slopes, totals = start[k, part], slope[k, part], total[k, part]
-                some = both[: totals.size]
                 for row in range(low, high):
                     _at(starts, slopes, np.float32(row), last, index, fraction)
-                    _fetch(pairs[row], index, some)
+                    _fetch(pairs[row], index, _NONE, np.uint64(totals.size), both)
                     _interpolate(halves, fraction, totals)
     for k in range(number):
         for i in range(counts[k]):
@@ -185,16 +223,13 @@ def back_project(
     last = np.float32(pairs.shape[1] - 1)
     centre = np.float32((pairs.shape[1] - 3) / 2 + 1)
     for k in range(pairs.shape[0]):
-        s, c = sines[k], cosines[k]
+        s, c, view = sines[k], cosines[k], pairs[k]
+        first_row = _row_terms(s, c, curvature, top, left, centre)
+        final_row = _row_terms(s, c, curvature, top + image.shape[0] - 1, left, centre)
+        low, high = _columns_seen(first_row, final_row, last, width)
+        begin, end = np.uint64(low), np.uint64(high)
         for row in range(image.shape[0]):
-            y = top + row
-            terms = (
-                np.float32(s * y - c * left),
-                np.float32(-c),
-                np.float32(1 - curvature * (s * left + c * y)),
-                np.float32(-curvature * s),
-                centre,
-            )
-            _shadow(columns, terms, last, exact, index, fraction, weight)
-            _fetch(pairs[k], index, both)
-            _interpolate_weighted(halves, fraction, weight, image[row])
+            terms = _row_terms(s, c, curvature, top + row, left, centre)
+            _shadow(columns, terms, last, exact, begin, end, index, fraction, weight)
+            _fetch(view, index, begin, end, both)
+            _interpolate_weighted(halves, fraction, weight, begin, end, image[row])

@@ -258,3 +258,27 @@ def test_neighbours_are_each_value_and_the_next():
     pairs = np.ascontiguousarray(tomography_kernels.neighbours(values)).view(np.float32).reshape(3, 6, 2)
     np.testing.assert_array_equal(pairs[..., 0], values[:, :-1])
     np.testing.assert_array_equal(pairs[..., 1], values[:, 1:])
+
+
+@pytest.mark.parametrize(("distance", "detectors"), [(np.inf, 40), (1.035, 62), (1.5, 20), (0.72, 1)])
+def test_columns_that_are_left_out_add_nothing(distance, detectors, monkeypatch):
+    # A view adds to the pixels whose shadows fall on its detector; all columns give the same bytes.
+    from lmms_medtasks.degradations import tomography_kernels as kernels
+
+    shape = (45, 60)
+    scan = Scan((*FULL[::20], *np.deg2rad([0.0, 90.0, 180.0, 33.3])), distance * 60, detectors)
+    views = generator("columns left out").normal(size=(len(scan.angles), detectors)).astype(np.float32)
+    quick = tomography.back_project(views, scan, shape, "exact")
+    compiled, left_out = kernels._columns_seen, []
+
+    def everywhere(first_row, final_row, last, width):
+        low, high = compiled(first_row, final_row, last, width)
+        left_out.append(width - (high - low))
+        return 0, width
+
+    monkeypatch.setattr(kernels, "_columns_seen", everywhere)
+    # In Python itself, where the compiled part can be replaced. Compiled functions give Python 64-bit floats.
+    monkeypatch.setattr(kernels, "_row_terms", kernels._row_terms.py_func)
+    monkeypatch.setattr(kernels, "back_project", kernels.back_project.py_func)
+    assert quick.any() and quick.tobytes() == tomography.back_project(views, scan, shape, "exact").tobytes()
+    assert sum(left_out) > 0 and min(left_out) >= 0
