@@ -226,7 +226,8 @@ def correlation(first: np.ndarray, second: np.ndarray, level: float = 0.95) -> n
 
 
 def _both(one: np.ndarray, other: np.ndarray, together: np.ndarray) -> np.ndarray:
-    return np.sqrt(np.maximum(one**2 + other**2 - 2 * together * one * other, 0))
+    distance: np.ndarray = np.sqrt(np.maximum(one**2 + other**2 - 2 * together * one * other, 0))
+    return distance
 
 
 class _Data:
