@@ -16,7 +16,7 @@ import numpy as np
 from lmms_medtasks.errors import UserError, unknown
 from lmms_medtasks.record import FAILED, UNREAD, Record
 from lmms_medtasks.samples.table import Samples
-from lmms_medtasks.suites.estimates import Count, Estimate, Mean
+from lmms_medtasks.suites.estimates import Contrast, Count, Estimate, Macro, MacroContrast, Mean
 
 
 @dataclass(frozen=True)
@@ -148,10 +148,9 @@ class Suite:
     def _bounded(self, metric: Metric) -> Metric:
         """The metric with the range of its measure, where its estimate names none."""
         estimate = metric.estimate
-        if getattr(estimate, "bounds", ()) is not None:
+        if not isinstance(estimate, (Mean, Macro, MacroContrast, Contrast)) or estimate.bounds is not None:
             return metric
-        ranges = {each.name: each.range for each in self.measures}
-        bounds = ranges.get(getattr(estimate, "measure", ""), (0.0, 1.0))
+        bounds = {each.name: each.range for each in self.measures}.get(estimate.measure, (0.0, 1.0))
         return metric if bounds == (0.0, 1.0) else replace(metric, estimate=replace(estimate, bounds=bounds))
 
     def measure(self, name: str) -> Measure:
