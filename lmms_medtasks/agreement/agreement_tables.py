@@ -30,7 +30,7 @@ _TITLES: Mapping[Kind, tuple[str, str]] = {
     "repeated judgings": ("repeated", "Repeated judgings of the same answers"),
 }
 _MARKS = {
-    "⁵": "No interval: fewer than five images are too few for one that holds.",
+    "‖": "No interval: fewer than five images are too few for one that holds.",
     "°": "No interval: the value is the same without any of the images.",
     "*": "No interval: without one of the images all ratings are alike.",
 }
@@ -217,7 +217,7 @@ def _raters(each: Comparison) -> str:
 
 
 def _of_interval(interval: Interval) -> Cell:
-    mark = {FEW: "⁵", ALIKE: "°", MISSING: "*"}.get(interval.reason, "")
+    mark = {FEW: "‖", ALIKE: "°", MISSING: "*"}.get(interval.reason, "")
     return Cell(interval.estimate, interval.low, interval.high, mark, reason=interval.reason or None)
 
 

@@ -8,7 +8,7 @@ from lmms_medtasks.report.document import Cell, Column
 from lmms_medtasks.statistics.intervals import ALIKE, FEW, FEW_IN_GROUP, MISSING, ZERO, Interval
 
 NONE = Cell(None)
-_MARKS = {FEW: "⁵", FEW_IN_GROUP: "⁵", ALIKE: "°", MISSING: "*", ZERO: "¶"}
+_MARKS = {FEW: "‖", FEW_IN_GROUP: "‖", ALIKE: "°", MISSING: "*", ZERO: "¶"}
 
 
 def percent(interval: Interval | None, *, bare: bool = False) -> Cell:

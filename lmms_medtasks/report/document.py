@@ -10,7 +10,7 @@ EMPTY = "–"
 """What an empty cell shows: nothing was there to measure. It is never 0."""
 
 MARKS = {
-    "⁵": "No interval: fewer than five images (items, cases), of all or of a group in a mean of groups, are too few "
+    "‖": "No interval: fewer than five images (items, cases), of all or of a group in a mean of groups, are too few "
     "for one that holds.",
     "°": "No interval: all images give the same value, which tells nothing of how others would vary.",
     "*": "No interval: without one of the images there is no value.",

@@ -23,6 +23,7 @@ With fewer than 5 clusters, or of a macro mean fewer than 5 in one of its groups
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
@@ -74,6 +75,8 @@ class Interval:
         n: rows of all groups of the statistic together. clusters: clusters that these rows are of.
         level: nominal coverage.
         reason: why there is an estimate and no interval; "" where there is one or none is wanted.
+        standard_error: by the jackknife over clusters; None without an interval. What the interval is made of is not
+            this alone.
     """
 
     estimate: float | None
@@ -83,6 +86,7 @@ class Interval:
     clusters: int
     level: float = 0.95
     reason: str = ""
+    standard_error: float | None = None
 
 
 class Limits(NamedTuple):
@@ -226,7 +230,8 @@ def correlation(first: np.ndarray, second: np.ndarray, level: float = 0.95) -> n
 
 
 def _both(one: np.ndarray, other: np.ndarray, together: np.ndarray) -> np.ndarray:
-    return np.asarray(np.sqrt(np.maximum(one**2 + other**2 - 2 * together * one * other, 0)))
+    distance: np.ndarray = np.sqrt(np.maximum(one**2 + other**2 - 2 * together * one * other, 0))
+    return distance
 
 
 class _Data:
@@ -261,7 +266,8 @@ class _Data:
         low, high = float(limits.low), float(limits.high)
         if limits.reason or not np.isfinite([low, high]).all():
             return replace(found, reason=limits.reason or (ZERO if np.isinf(high) else ALIKE))
-        return replace(found, low=low, high=high)
+        spread = math.sqrt((found.clusters - 1) / found.clusters * float((limits.deviations**2).sum()))
+        return replace(found, low=low, high=high, standard_error=spread)
 
     def limits(self, statistic: AnyStatistic) -> Limits:
         key = id(statistic)

@@ -143,6 +143,17 @@ def detectable(
     return Detectable(difference, error, count, len(numbers), asked)
 
 
+def detectable_with(standard_error: float | None, clusters: int, criterion: Criterion | None = None) -> float | None:
+    """The smallest true difference that a test over ``clusters`` would have shown, from the standard error of one.
+
+    For differences that are no mean change of the same questions. None without a standard error above 0 or with fewer
+    than five clusters.
+    """
+    if not standard_error or standard_error < 1e-12 or clusters < MINIMUM:
+        return None
+    return standard_errors_needed(clusters, criterion) * standard_error
+
+
 def variation(
     clusters: Sequence[str],
     changes: np.ndarray | Sequence[float],

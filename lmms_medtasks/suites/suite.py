@@ -16,7 +16,7 @@ import numpy as np
 from lmms_medtasks.errors import UserError, unknown
 from lmms_medtasks.record import FAILED, NO_ANSWER, Record
 from lmms_medtasks.samples.table import Samples
-from lmms_medtasks.suites.estimates import Count, Estimate, Mean
+from lmms_medtasks.suites.estimates import Contrast, Count, Estimate, Macro, MacroContrast, Mean
 
 
 @dataclass(frozen=True)
@@ -148,14 +148,10 @@ class Suite:
     def _bounded(self, metric: Metric) -> Metric:
         """The metric with the range of its measure, where its estimate names none."""
         estimate = metric.estimate
-        if getattr(estimate, "bounds", ()) is not None:
+        if not isinstance(estimate, (Mean, Macro, MacroContrast, Contrast)) or estimate.bounds is not None:
             return metric
-        ranges = {each.name: each.range for each in self.measures}
-        bounds = ranges.get(getattr(estimate, "measure", ""), (0.0, 1.0))
-        if bounds == (0.0, 1.0):
-            return metric
-        known: Any = estimate  # one of those that have bounds
-        return replace(metric, estimate=replace(known, bounds=bounds))
+        bounds = {each.name: each.range for each in self.measures}.get(estimate.measure, (0.0, 1.0))
+        return metric if bounds == (0.0, 1.0) else replace(metric, estimate=replace(estimate, bounds=bounds))
 
     def measure(self, name: str) -> Measure:
         """The measure of this name. Raises UserError where there is none."""

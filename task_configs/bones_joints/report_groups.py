@@ -34,7 +34,7 @@ MEANINGS = {
 _COMBINED = (LEXICAL, OTHER, INCOMPLETE, LEXICAL + OTHER, LEXICAL + INCOMPLETE, OTHER + INCOMPLETE,
              LEXICAL + OTHER + INCOMPLETE)  # fmt: skip
 _JUDGED = {combined: " ".join(MEANINGS[mark] for mark in combined) for combined in sorted(_COMBINED)}
-_FEW = "⁵"
+_FEW = "‖"
 MARKS = {**_JUDGED, **{combined + _FEW: f"{meaning} {GENERAL[_FEW]}" for combined, meaning in _JUDGED.items()}}
 """The same of each mark, and of each combination of them."""
 

@@ -17,6 +17,9 @@ _TEXT = 300
 _NOTES = (
     "Difference: B less A over the same questions, with a 95 % interval over {clusters}, here and below. "
     "Wins: questions on which B is better.",
+    "Detectable: the smallest true difference that these questions would have shown with 80 % probability, two-sided and "
+    "corrected for all rows of all tables, from their own variance over {clusters}. Where the difference is not shown, a "
+    "true one of less than that may be there.",
     "p: two-sided, of the hypothesis that both are equally able, so that each image's difference is as likely to have "
     "the other sign (Fisher-Pitman's permutation test, exact up to 2,000 images that differ; with one question an "
     "image and scores of 0 and 1 it is McNemar's exact test). Independent are images, not questions. p (Holm): "
@@ -94,6 +97,7 @@ def _columns(unit: str, digits: int) -> tuple[Column, ...]:
         label("task"), label("measure"), count("questions"), count("images"),
         Column("A", digits=digits, unit=unit), Column("B", digits=digits, unit=unit),
         Column("difference", digits=digits, signed=True, unit="points" if unit == "%" else unit),
+        Column("detectable", digits=digits, unit="points" if unit == "%" else unit),
         count("wins"), count("ties"), count("losses"),
         Column("p", digits=4), Column("p (Holm)", digits=4), Column("p (questions)", digits=4), label("test"),
         decimal("Cohen's h", signed=True), Column("odds", digits=2), decimal("rank-biserial", signed=True),
@@ -104,8 +108,10 @@ def _row(each: Comparison) -> Row:
     found, factor = each.found, each.scale.factor
     cells = [Cell(None if value is None else factor * value) for value in (found.first, found.second)]
     shown = scaled(found.mean, factor)
+    least = each.detectable.difference if each.detectable else None
     return Row((
         Cell(each.task), Cell(each.measure), Cell(len(found.pairs)), Cell(found.pairs.images), *cells, shown,
+        Cell(None if least is None else factor * least, reason=each.detectable.reason or None if each.detectable else None),
         Cell(found.wins), Cell(found.ties), Cell(found.losses),
         Cell(found.p), Cell(each.adjusted), Cell(found.question_p), Cell(found.test),
         Cell(found.cohens_h), Cell(found.odds), Cell(found.rank_biserial),

@@ -12,6 +12,8 @@ from lmms_medtasks.board.comparison.paired import Difference, difference, most_t
 from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.board.shown_answers import Shown
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.statistics import power
+from lmms_medtasks.statistics.power import Detectable
 from lmms_medtasks.statistics.significance import adjust
 from lmms_medtasks.suites.suite import Measure
 
@@ -33,7 +35,11 @@ class Telling:
 
 @dataclass(frozen=True)
 class Comparison:
-    """A task's measure in both. ``adjusted``: p after Holm's correction over all comparisons of the call."""
+    """A task's measure in both. ``adjusted``: p after Holm's correction over all comparisons of the call.
+
+    ``detectable``: the smallest true difference that these questions would have shown with 80 % probability, corrected
+    for all comparisons of the call.
+    """
 
     first: Entry
     second: Entry
@@ -41,6 +47,7 @@ class Comparison:
     scale: Measure
     found: Difference
     adjusted: float | None
+    detectable: Detectable | None = None
 
     @property
     def task(self) -> str:
@@ -108,9 +115,13 @@ def _comparisons(matched: Sequence[tuple[Entry, Entry]]) -> tuple[Comparison, ..
                 of = difference(joined, higher_is_better=more, share=share, bounds=shown.range)
                 found.append(Comparison(one, other, name, shown, of, None))
     tested = [row for row, each in enumerate(found) if each.found.p is not None]
+    criterion = power.Criterion(comparisons=max(1, len(tested)))
     adjusted = dict(zip(tested, adjust([found[row].found.p or 0.0 for row in tested]), strict=True))
     return tuple(
-        Comparison(each.first, each.second, each.measure, each.scale, each.found, adjusted.get(row))
+        Comparison(
+            each.first, each.second, each.measure, each.scale, each.found, adjusted.get(row),
+            power.detectable(each.found.pairs.clusters.tolist(), each.found.pairs.differences, criterion),
+        )  # fmt: skip
         for row, each in enumerate(found)
     )
 
