@@ -22,6 +22,7 @@ from lmms_medtasks.cli import (
     new,
     pack,
     path,
+    power,
     report,
     run,
     smoke,
@@ -45,6 +46,7 @@ def build() -> typer.Typer:
     report.register(app)
     compare.register(app)
     gate.register(app)
+    power.register(app)
     pack.register(app)
     path.register(app)
     fingerprint.register(app)

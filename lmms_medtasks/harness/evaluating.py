@@ -49,8 +49,8 @@ def join_evaluator(module: Any) -> None:
         named = inspect.signature(original).bind(*args, **kwargs).arguments
         lm, tasks = named["lm"], named["task_dict"]
         with user_errors():
-            every = list(_tasks(tasks))
-            subset_tasks.restrict(every, [task for task in every if _is_ours(task.config)], named.get("limit"))
+            every = list(tasks_of(tasks))
+            subset_tasks.restrict(every, [task for task in every if is_ours(task.config)], named.get("limit"))
             _check_write_out(tasks, bool(named.get("write_out")))
             _check_model(lm, tasks)
             _check_repeats(tasks)
@@ -64,12 +64,12 @@ def join_evaluator(module: Any) -> None:
             with (
                 cached_failures.left_out(named.get("response_cache")),
                 calls.one_reply_each(lm, _drawn(tasks), bool(served)),
-                journal.kept(lm, [task for task in _tasks(tasks) if _is_ours(task.config)], named),
-                call_times.noted(lm, list(_tasks(tasks))),
+                journal.kept(lm, [task for task in tasks_of(tasks) if is_ours(task.config)], named),
+                call_times.noted(lm, list(tasks_of(tasks))),
                 _one_task_a_call(lm, tasks, served),
-                Stage(_tasks(tasks)) as judging,
+                Stage(tasks_of(tasks)) as judging,
                 # Within the stage, so that no copy is judged.
-                calls.as_many_on_every_rank(_tasks(tasks)),
+                calls.as_many_on_every_rank(tasks_of(tasks)),
                 user_errors(every_rank=True),
             ):
                 return _with_server(judging.cleaned(original(*args, **kwargs)), lm, tasks)
@@ -91,7 +91,7 @@ def _check_pictures(task_dict: dict[Any, Any]) -> None:
     """Raises UserError for a task that names our hook for pictures and would show others, or none."""
     from lmms_medtasks.harness import hooks
 
-    for task in _tasks(task_dict):
+    for task in tasks_of(task_dict):
         config = task.config
         visual = getattr(config, "doc_to_visual", None)
         check_messages(config.task, visual, getattr(config, "doc_to_messages", None))
@@ -115,7 +115,7 @@ def _named(function: Any) -> str:
 def _one_task_a_call(lm: Any, task_dict: dict[Any, Any], served: str | None = None) -> Iterator[None]:
     from loguru import logger
 
-    ours = {config.task: config for config in _configs(task_dict) if _is_ours(config)}
+    ours = {config.task: config for config in _configs(task_dict) if is_ours(config)}
     wanted = {task: settings for task, config in ours.items() if (settings := _wanted(config)) is not None}
     model = sampling.model_of(lm)
     reached = bool(sampling.configurations(model))
@@ -153,7 +153,7 @@ def _check_draws(lm: Any, task_dict: dict[Any, Any]) -> None:
 def _note_encoding(lm: Any, task_dict: dict[Any, Any]) -> None:
     """For a runner that was not chosen by its name (an adapter's): what its module does to pictures."""
     encoding = runners.module_encoding(type(lm).__module__)
-    for config in filter(_is_ours, _configs(task_dict)):
+    for config in filter(is_ours, _configs(task_dict)):
         if encoding and "image_encoding" not in config.metadata:
             runners.warn(type(lm).__name__, encoding)
             config.metadata = {**config.metadata, "image_encoding": encoding}
@@ -162,7 +162,7 @@ def _note_encoding(lm: Any, task_dict: dict[Any, Any]) -> None:
 def _with_server(results: Any, lm: Any, task_dict: dict[Any, Any]) -> Any:
     """The results with what a server was and was sent in our tasks' metadata, as far as the model tells that."""
     record: Any = getattr(lm, "server_record", None)
-    for config in filter(_is_ours, _configs(task_dict)) if results and callable(record) else ():
+    for config in filter(is_ours, _configs(task_dict)) if results and callable(record) else ():
         kept = results["configs"][config.task]
         told = record(config.task, config.generation_kwargs or {}, config.repeats or 1)
         kept["metadata"] = {**(kept.get("metadata") or {}), "server": told}
@@ -191,7 +191,7 @@ def _check_model(lm: Any, task_dict: dict[Any, Any]) -> None:
 
 def _check_repeats(task_dict: dict[Any, Any]) -> None:
     """Raises UserError when --repeats asks for another number of trials than the task's filter hands to its metrics."""
-    for config in filter(_is_ours, _configs(task_dict)):
+    for config in filter(is_ours, _configs(task_dict)):
         taken = [step.get("k") for each in config.filter_list or [] for step in each.get("filter", [])]
         if taken and config.repeats not in taken:
             raise UserError(
@@ -204,22 +204,24 @@ def _tell_tasks(lm: Any, task_dict: dict[Any, Any]) -> None:
     """Let a baseline of ours that learns see the tasks: requests do not tell what a task's training split is."""
     learn = getattr(lm, "learn_from", None)
     if type(lm).__module__ == "lmms_medtasks.harness.baseline_models" and callable(learn):
-        learn(_tasks(task_dict))
+        learn(tasks_of(task_dict))
 
 
-def _tasks(task_dict: dict[Any, Any]) -> Iterator[Any]:
+def tasks_of(task_dict: dict[Any, Any]) -> Iterator[Any]:
+    """The tasks of the harness's nested groups."""
     for value in task_dict.values():
         if isinstance(value, dict):
-            yield from _tasks(value)
+            yield from tasks_of(value)
         elif hasattr(value, "config"):
             yield value
 
 
 def _configs(task_dict: dict[Any, Any]) -> Iterator[Any]:
-    return (task.config for task in _tasks(task_dict))
+    return (task.config for task in tasks_of(task_dict))
 
 
-def _is_ours(config: Any) -> bool:
+def is_ours(config: Any) -> bool:
+    """Whether a task's configuration is of lmms-medtasks, or contributed to it."""
     return isinstance(config.metadata, dict) and "data_digest" in config.metadata
 
 
@@ -232,7 +234,7 @@ def _drawn(task_dict: dict[Any, Any]) -> dict[str, Mapping[str, Any]]:
     """The sampling settings of our tasks whose trials are draws, by their names."""
     return {
         config.task: sampling.of_trials(config.generation_kwargs or {})
-        for config in filter(_is_ours, _configs(task_dict))
+        for config in filter(is_ours, _configs(task_dict))
         if _samples(config)
     }
 

@@ -46,6 +46,16 @@ def restrict(tasks: Sequence[Any], ours: Sequence[Any], limit: Any) -> None:
         )
 
 
+def units(task: Any) -> list[str]:
+    """The unit of each question of a task. Raises UserError where its documents do not name it."""
+    split = task.config.test_split or task.config.validation_split
+    unit, _ = _declared(task.config, split)
+    rows = task.dataset_no_image[split]
+    if rows.column_names is None or unit not in rows.column_names:
+        raise UserError(f"{task.config.task}: its documents have no column {unit!r}, which names the image.")
+    return [str(each) for each in rows[unit]]
+
+
 def _restrict(task: Any, subset: Subset) -> int | None:
     """Restricts a task; the number of its units where all of them are drawn."""
     from loguru import logger
@@ -54,9 +64,7 @@ def _restrict(task: Any, subset: Subset) -> int | None:
     split = config.test_split or config.validation_split
     unit, strata = _declared(config, split)
     rows = task.dataset_no_image[split]
-    if rows.column_names is None or unit not in rows.column_names:
-        raise UserError(f"{config.task}: --subset needs the column {unit!r} in its documents, which names the image.")
-    own = [str(each) for each in rows[unit]]
+    own = units(task)
     known = _of_files(config, split, unit, strata)
     if not known.keys() >= set(own):
         # The task makes units of its own.

@@ -1,5 +1,5 @@
-"""Tables as CSV: numbers in full, an interval in two columns of its own, a deviation in one, and the
-reason why there is no interval in one; empty without a number."""
+"""Tables as CSV: numbers in full, an interval in two columns of its own, a deviation in one, the reason why there is no
+interval in one, and the smallest difference that would have been shown in one; empty without a number."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from lmms_medtasks.report.document import PUBLISHED, Column, Document, Table
 
-_MORE = ("low", "high", "sd", "reason")
+_MORE = ("low", "high", "sd", "reason", "detectable")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 

@@ -25,7 +25,8 @@ class Cell:
     """A value, None if there is none; numbers may have an interval, or a standard deviation over seeds.
 
     ``mark`` is a key of :data:`MARKS` or of its table's own marks, or "". ``href``: where a page links it to, or "".
-    ``reason``: why a number has no interval, for files.
+    ``reason``: why a number has no interval, for files. ``detectable``: of a difference, the smallest that would have
+    been shown, see :class:`lmms_medtasks.report.views.Table`; for files.
     """
 
     value: str | int | float | None
@@ -35,6 +36,7 @@ class Cell:
     sd: float | None = None
     href: str = ""
     reason: str | None = None
+    detectable: float | None = None
 
 
 @dataclass(frozen=True)

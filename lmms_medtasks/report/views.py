@@ -15,6 +15,7 @@ from lmms_medtasks.report.document import Cell
 from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.samples.table import Samples, Where
 from lmms_medtasks.statistics.intervals import Interval
+from lmms_medtasks.statistics.power import Criterion, detectable_with
 from lmms_medtasks.suites.estimates import EMPTY, Count, Estimate
 
 Transform = Callable[[Samples], Samples]
@@ -129,6 +130,14 @@ class Column:
         signed, unit = self.signed or self.unit == "points", "points" if self.unit == "drop" else self.unit
         return document.Column(self.head, digits=self.digits, signed=signed, unit=unit)
 
+    def difference(self, source: Source, row: Row) -> Interval | None:
+        """The difference of a row; None where the column has none, or it is no estimate."""
+        of, where = row.estimates.get(self.name, self.of), _both(row.where, self.within)
+        if self.unit not in ("points", "drop") or not isinstance(of, Estimate) or where is None:
+            return None
+        table = source.derived(self.over) if self.over else source
+        return table.interval(of, where, self.statistic if of is self.of or self.statistic else "")
+
     def cell(self, source: Source, row: Row, *, with_interval: bool = False) -> Cell:
         """The cell of a row; ``with_interval`` also where the table leaves it out."""
         of = row.estimates.get(self.name, self.of)
@@ -214,6 +223,10 @@ Notes = tuple[str, ...] | Callable[[Sequence[Source]], tuple[str, ...]]
 class Table:
     """A table.
 
+    Below one with differences that are estimates (columns in points) stands the smallest true difference that these
+    data would have shown with 80 % probability: two-sided at 0.05 over the number of its differences, from their
+    standard errors over clusters (:func:`lmms_medtasks.statistics.power.detectable_with`).
+
     Attributes:
         key: names its CSV file. labels: the heads of the columns of texts before the declared ones.
         title, rows, columns, notes: given, or made from the sources. marks: what marks of its own mean.
@@ -244,13 +257,13 @@ class Table:
         rows, columns = self.rows_of(sources), self.columns_of(sources)
         if not rows:
             return None
+        filled = [[each.cell(row.source or sources[0], row) for each in columns] for row in rows]
+        said = _add_detectable(filled, rows, columns, sources)
         made = [
-            document.Row(
-                (*map(_label, row.labels), *(each.cell(row.source or sources[0], row) for each in columns)), row.kind
-            )
-            for row in rows
+            document.Row((*map(_label, row.labels), *cells), row.kind) for row, cells in zip(rows, filled, strict=True)
         ]
-        return self._table((*made, *self._printed_rows(columns)), columns, sources)
+        table = self._table((*made, *self._printed_rows(columns)), columns, sources)
+        return replace(table, notes=(*table.notes, said)) if said else table
 
     def printed(self) -> document.Table:
         """The table with its published rows alone."""
@@ -281,6 +294,33 @@ class Table:
             self.long,
             self.folded,
         )
+
+
+def _add_detectable(
+    filled: Sequence[list[Cell]], rows: Sequence[Row], columns: Sequence[Column], sources: Sequence[Source]
+) -> str:
+    """Gives the cells of differences what would have been shown; the note that says it, "" where there are none."""
+    found = {
+        (row, place): interval
+        for row, each in enumerate(rows)
+        for place, column in enumerate(columns)
+        if (interval := column.difference(each.source or sources[0], each)) is not None and interval.standard_error
+    }
+    criterion = Criterion(comparisons=max(1, len(found)))
+    least = []
+    for (row, place), interval in found.items():
+        value = detectable_with(interval.standard_error, interval.clusters, criterion)
+        if value is not None:
+            least.append(100 * value)
+            filled[row][place] = replace(filled[row][place], detectable=100 * value)
+    if not least:
+        return ""
+    many = f"{min(least):.1f} to {max(least):.1f}" if f"{min(least):.1f}" != f"{max(least):.1f}" else f"{least[0]:.1f}"
+    corrected = "" if len(found) == 1 else f", corrected for the {len(found)} differences of the table"
+    return (
+        f"What these data can show: a true difference of {many} points would have been found with 80 % probability "
+        f"(two-sided at 0.05{corrected}; each in the CSV file). A smaller one may be there unseen."
+    )
 
 
 def _label(label: str | Cell | None) -> Cell:

@@ -1,8 +1,14 @@
 """What a table's cells are made of."""
 
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
 from lmms_medtasks.record import MeasureValue, Record
-from lmms_medtasks.report.views import Column, Row, Source
+from lmms_medtasks.report.views import Column, Row, Source, Table
 from lmms_medtasks.samples.table import Samples
+from lmms_medtasks.statistics.power import Criterion, standard_errors_needed
 from lmms_medtasks.suites.estimates import Count, Mean
 
 
@@ -34,3 +40,30 @@ def test_column_over_pairs_and_its_drop():
     assert {unit: cell.value for unit, cell in cells.items()} == {"points": -37.5, "drop": 37.5}
     assert Column("n", Mean(measure="before"), "n", over=pairs).cell(own, Row((), {"pair": "1"})).value == 1
     assert [Column("x", unit=unit).column().signed for unit in ("points", "drop", "")] == [True, False, False]
+
+
+def test_below_differences_stands_what_these_data_would_have_shown():
+    scores = {
+        f"{side}{number}": float(number % (3 if side == "a" else 2) == 0) for side in "ab" for number in range(12)
+    }
+    rows = replace(source(**scores), resamples=1)
+    column = Column("change", Mean(measure="change"), "points", over=pairs)
+    table = Table(
+        "t", "T", ("side",), (Row(("all",)), Row(("even",), {"pair": ("0", "2", "4", "6", "8", "10")})), (column,)
+    )
+    found = table.filled([rows])
+    cells = [row.cells[1] for row in found.rows]
+    for cell, (clusters, values) in zip(cells, ((12, CHANGES), (6, CHANGES[::2])), strict=True):
+        error = np.std(values, ddof=1) / clusters**0.5
+        # Two differences in the table: each is tested at 0.05 / 2.
+        assert cell.detectable == pytest.approx(
+            100 * standard_errors_needed(clusters, Criterion(comparisons=2)) * error
+        )
+    least = sorted(f"{cell.detectable:.1f}" for cell in cells)
+    assert f"of {least[0]} to {least[1]} points" in found.notes[-1] and "2 differences" in found.notes[-1]
+    # A table of shares says nothing of the kind.
+    plain = Table("t", "T", ("side",), (Row(("all",)),), (Column("accuracy", Mean()),)).filled([rows])
+    assert not plain.notes and plain.rows[0].cells[1].detectable is None
+
+
+CHANGES = [float(number % 2 == 0) - float(number % 3 == 0) for number in range(12)]

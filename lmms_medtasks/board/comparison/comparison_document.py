@@ -17,9 +17,9 @@ _TEXT = 300
 _NOTES = (
     "Difference: B less A over the same questions, with a 95 % interval over {clusters}, here and below. "
     "Wins: questions on which B is better.",
-    "Detectable: the smallest true difference that these questions would have shown with 80 % probability, two-sided and "
-    "corrected for all rows of all tables, from their own variance over {clusters}. Where the difference is not shown, a "
-    "true one of less than that may be there.",
+    "Detectable: the smallest true difference that these questions would have shown with 80 % probability, two-sided "
+    "and corrected for all rows of all tables, from their own variance over {clusters}. Where no difference is shown, "
+    "a true one below that may still be there.",
     "p: two-sided, of the hypothesis that both are equally able, so that each image's difference is as likely to have "
     "the other sign (Fisher-Pitman's permutation test, exact up to 2,000 images that differ; with one question an "
     "image and scores of 0 and 1 it is McNemar's exact test). Independent are images, not questions. p (Holm): "
@@ -109,9 +109,10 @@ def _row(each: Comparison) -> Row:
     cells = [Cell(None if value is None else factor * value) for value in (found.first, found.second)]
     shown = scaled(found.mean, factor)
     least = each.detectable.difference if each.detectable else None
+    power = Cell(None if least is None else factor * least)
     return Row((
         Cell(each.task), Cell(each.measure), Cell(len(found.pairs)), Cell(found.pairs.images), *cells, shown,
-        Cell(None if least is None else factor * least, reason=each.detectable.reason or None if each.detectable else None),
+        power,
         Cell(found.wins), Cell(found.ties), Cell(found.losses),
         Cell(found.p), Cell(each.adjusted), Cell(found.question_p), Cell(found.test),
         Cell(found.cohens_h), Cell(found.odds), Cell(found.rank_biserial),
@@ -173,6 +174,7 @@ def _comparison_json(each: Comparison) -> dict[str, Any]:
         "only_a": found.pairs.only_first, "only_b": found.pairs.only_second, "a": found.first, "b": found.second,
         "difference": found.mean.estimate, "low": found.mean.low, "high": found.mean.high,
         "no_interval": found.mean.reason,
+        "detectable": each.detectable.difference if each.detectable else None,
         "wins": found.wins, "ties": found.ties, "losses": found.losses, "p": found.p, "p_holm": each.adjusted,
         "test": found.test, "p_questions": found.question_p, "p_sign": found.sign_p,
         "cohens_h": found.cohens_h, "odds": found.odds, "rank_biserial": found.rank_biserial,

@@ -23,6 +23,7 @@ from lmms_medtasks.errors import UserError
 from lmms_medtasks.report.cells import negated
 from lmms_medtasks.statistics.intervals import Interval
 from lmms_medtasks.statistics.non_inferiority import MarginTest, largest_drop, margin_test
+from lmms_medtasks.statistics.power import Criterion, detectable
 from lmms_medtasks.statistics.significance import Correction, adjust
 from lmms_medtasks.suites.suite import Measure
 
@@ -45,8 +46,9 @@ class Verdict:
     the measure's direction) against the margin, in the measure's unit; None without a question that both have a score
     for. ``most``: the one-sided upper limit of the drop at the rule's level: the margin that would just be "not worse".
     ``interval``: the drop's 95 % interval. ``adjusted``: the p value of "at most the margin" after the correction;
-    None where it was not tested. ``effect``: what it does to the gate; ``detail``: why, where it is not a
-    matter of the numbers.
+    None where it was not tested. ``detectable``: the smallest true drop that would have been called worse with 80 %
+    probability, corrected for the measures tested; None where it can't be told. ``effect``: what it does to the gate;
+    ``detail``: why, where it is not a matter of the numbers.
     """
 
     task: str
@@ -61,8 +63,11 @@ class Verdict:
     candidate: float | None = None
     test: MarginTest | None = None
     most: float | None = None
+    drops: Sequence[tuple[str, float]] = ()
+    """The image and the drop of each question that both have a score for."""
     interval: Interval | None = None
     adjusted: float | None = None
+    detectable: float | None = None
     detail: str = ""
 
     @property
@@ -192,6 +197,7 @@ def _measured(base: Verdict, found: Pairs) -> Verdict:
     sums, counts = found.by_image()
     more, width = base.scale.higher_is_better, base.scale.high - base.scale.low
     sums = -sums if more else sums
+    drops = -found.differences if more else found.differences
     return replace(
         base,
         baseline=estimated["first"].estimate,
@@ -199,6 +205,7 @@ def _measured(base: Verdict, found: Pairs) -> Verdict:
         interval=negated(estimated["change"]) if more else estimated["change"],
         test=margin_test(sums, counts, base.margin, width),
         most=largest_drop(sums, counts, width, base.rule.alpha),
+        drops=tuple(zip(found.clusters.tolist(), drops.tolist(), strict=True)),
         effect=base.rule.on_unasked if unasked else "ignore",
         detail=unasked,
     )
@@ -208,6 +215,7 @@ def _decided(verdicts: Sequence[Verdict], correction: Correction) -> list[Verdic
     """The verdicts with their outcomes, each test corrected for the others."""
     tested = [each for each in verdicts if each.counted and each.outcome == "can't tell"]
     decided = outcomes([each.test for each in tested if each.test], [each.rule.alpha for each in tested], correction)
+    comparisons = max(1, len(tested)) if correction == "holm" else 1
     by_test = {id(each): outcome for each, outcome in zip(tested, decided, strict=True)}
     found = []
     for each in verdicts:
@@ -218,8 +226,16 @@ def _decided(verdicts: Sequence[Verdict], correction: Correction) -> list[Verdic
         why = _too_little(each) if outcome == "can't tell" else ""
         effect = min(effects, key=EFFECTS.index)
         detail = " ".join(text for text in (why, each.detail) if text)
-        found.append(replace(each, outcome=outcome, effect=effect, adjusted=adjusted, detail=detail))
+        found.append(replace(each, outcome=outcome, effect=effect, adjusted=adjusted, detail=detail,
+                             detectable=_detectable(each, comparisons)))  # fmt: skip
     return found
+
+
+def _detectable(each: Verdict, comparisons: int) -> float | None:
+    """The smallest true drop that the test of "worse" would have shown with 80 % probability."""
+    criterion = Criterion(alpha=each.rule.alpha, sides=1, comparisons=comparisons)
+    found = detectable([image for image, _ in each.drops], [drop for _, drop in each.drops], criterion)
+    return None if found.difference is None else each.margin + found.difference
 
 
 def _too_little(each: Verdict) -> str:

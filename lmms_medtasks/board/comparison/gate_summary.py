@@ -13,7 +13,7 @@ from lmms_medtasks.samples.runs import printable
 _WORD = {"fail": "**FAIL**", "undecided": "**can't tell**", "warn": "warning", "ignore": "pass"}
 _HEAD = (
     "", "task", "measure", "model", "images", "questions", "baseline", "candidate", "change [95 %]", "drop at most",
-    "margin", "p (worse)", "p (worse), corrected", "p (not worse)", "",
+    "margin", "detectable drop", "p (worse)", "p (worse), corrected", "p (not worse)", "",
 )  # fmt: skip
 
 
@@ -27,7 +27,7 @@ def _lines(gate: Gate) -> Iterator[str]:
     yield ""
     yield f"Candidate {_text(gate.candidate.name)} against baseline {_text(gate.baseline.name)}."
     if gate.verdicts:
-        yield from ("", f"| {' | '.join(_HEAD)} |", f"|{'---|' * 4}{'---:|' * 10}---|")
+        yield from ("", f"| {' | '.join(_HEAD)} |", f"|{'---|' * 4}{'---:|' * 11}---|")
         for each in sorted(gate.verdicts, key=lambda each: EFFECTS.index(each.effect)):
             yield _row(each)
     for title, action in (("Problems of the candidate", "fail"), ("Warnings", "warn")):
@@ -63,8 +63,9 @@ _NOTE = (
     "the hypothesis that the drop is at most the margin, by flipping the signs of images (exact up to 2,000), "
     "{correction}; at {alphas} or below the measure is worse. p (not worse): of the hypothesis that the drop is at "
     "least the margin; at {alphas} or below the measure is not worse; not corrected, since the gate passes only where "
-    "every measure is not worse. Where neither is rejected it can't be told: more images, or a wider margin, would "
-    "decide."
+    "every measure is not worse. Detectable drop: the smallest true drop that would have been called worse with 80 % "
+    "probability, by the images' own variance. Where neither is rejected it can't be told: more images, or a wider "
+    "margin, would decide."
 )
 
 
@@ -81,8 +82,8 @@ def _row(each: Verdict) -> str:
         _WORD[each.effect], _text(each.task), _text(each.measure), _text(each.model),
         f"{test.clusters:,}" if test else "0", f"{test.n:,}" if test else "0",
         _number(each, each.baseline), _number(each, each.candidate), change, _number(each, each.most),
-        _number(each, each.margin), _p(test.worse_p if test else None), _p(each.adjusted),
-        _p(test.not_worse_p if test else None), _text(said),
+        _number(each, each.margin), _number(each, each.detectable),
+        _p(test.worse_p if test else None), _p(each.adjusted), _p(test.not_worse_p if test else None), _text(said),
     )  # fmt: skip
     return f"| {' | '.join(cells)} |"
 

@@ -119,7 +119,12 @@ def _comparisons(matched: Sequence[tuple[Entry, Entry]]) -> tuple[Comparison, ..
     adjusted = dict(zip(tested, adjust([found[row].found.p or 0.0 for row in tested]), strict=True))
     return tuple(
         Comparison(
-            each.first, each.second, each.measure, each.scale, each.found, adjusted.get(row),
+            each.first,
+            each.second,
+            each.measure,
+            each.scale,
+            each.found,
+            adjusted.get(row),
             power.detectable(each.found.pairs.clusters.tolist(), each.found.pairs.differences, criterion),
         )  # fmt: skip
         for row, each in enumerate(found)

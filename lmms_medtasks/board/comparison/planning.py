@@ -1,0 +1,189 @@
+"""``lmms-medtasks power``: what a comparison of two models can show, and what a wanted difference takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from lmms_medtasks.board.comparison import compared_entries
+from lmms_medtasks.board.comparison.compared_entries import Side
+from lmms_medtasks.board.comparison.paired import pairs
+from lmms_medtasks.board.entries import Entry
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.report.cells import count, label
+from lmms_medtasks.report.document import Cell, Column, Row, Table
+from lmms_medtasks.statistics import power
+from lmms_medtasks.statistics.intervals import FEW, MINIMUM
+from lmms_medtasks.statistics.power import Criterion, Variation
+
+TRIALS = (1, 3, 10)
+CHANGED = 0.2
+CORRELATION = 0.2
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is wanted.
+
+    Attributes:
+        difference: a share of the measure's range, above 0 and at most 1. trials: numbers of trials to plan for.
+        criterion: when a difference counts as shown.
+    """
+
+    difference: float
+    criterion: Criterion
+    trials: tuple[int, ...] = TRIALS
+
+    def __post_init__(self) -> None:
+        """Raises UserError for a difference or a number of trials out of range."""
+        if not 0 < self.difference <= 1:
+            raise UserError(
+                f"The wanted difference is {100 * self.difference:g} points: give one above 0 and at most 100, such "
+                "as --difference 2."
+            )
+        wrong = [each for each in self.trials if each < 1]
+        if wrong or not self.trials:
+            raise UserError(f"--trials has {wrong[0] if wrong else 'nothing'}: trials are whole numbers from 1.")
+
+
+@dataclass(frozen=True)
+class Planned:
+    """What a measure of a task can show.
+
+    Attributes:
+        images, questions, trials: that the smallest difference is of; ``trials`` per question.
+        shown: the smallest difference that these show, None where it can't be told, with the ``reason``.
+        needed: for each number of trials the images that the wanted difference takes; None where none do.
+    """
+
+    task: str
+    measure: str
+    images: int
+    questions: int
+    trials: int
+    shown: float | None
+    reason: str
+    needed: Mapping[int, int | None]
+
+
+def of_runs(first: Side, second: Side, plan: Plan) -> list[Planned]:
+    """From two runs of the same tasks: their changes have the variances that are planned with.
+
+    Raises UserError where the two have no task in common, or one with scores on too few images.
+    """
+    for side in (first, second):
+        compared_entries.one_model(side)
+    others = {entry.task: entry for entry in second.board.entries}
+    found = [each for entry in first.board.entries if entry.task in others
+             for each in _of_entries(entry, others[entry.task], plan)]  # fmt: skip
+    if not found:
+        tasks = [", ".join(entry.task for entry in side.board.entries) for side in (first, second)]
+        raise UserError(f"No task in common: {first.path} has {tasks[0]}; {second.path} has {tasks[1]}.")
+    return found
+
+
+def assumed(sizes: Mapping[str, tuple[int, int, int]], plan: Plan, changed: float, correlation: float) -> list[Planned]:
+    """Before any run, from each task's images, questions and trials: task -> these three.
+
+    ``changed``: the share of questions that one model has right and the other wrong; ``correlation``: of the changes of
+    two questions about one image. Both are assumptions. Trials are taken as one, since nothing is known of them.
+
+    Raises UserError for a share or a correlation out of range.
+    """
+    if not 0 < changed <= 1 or not 0 <= correlation <= 1:
+        raise UserError(
+            f"--changed is {changed:g} and --correlation {correlation:g}: the first is a share above 0 and at most 1, "
+            "the second from 0 to 1."
+        )
+    if plan.difference > changed:
+        raise UserError(
+            f"A difference of {100 * plan.difference:g} points takes at least as many questions that change: "
+            f"--changed {changed:g} is {100 * changed:g} %. Give a larger share, or a smaller --difference."
+        )
+    total = changed - plan.difference**2
+    varied = Variation(correlation * total, (1 - correlation) * total, 0.0, trials_known=False)
+    found = []
+    for task, (images, questions, trials) in sizes.items():
+        each = questions / images
+        error = float(np.sqrt(varied.of_mean(images, each)))
+        shown = power.detectable_with(error, images, plan.criterion)
+        needed = {1: power.images_needed(plan.difference, varied, questions=each, criterion=plan.criterion)}
+        reason = "" if shown is not None else FEW
+        found.append(Planned(task, "accuracy", images, questions, trials, shown, reason, needed))
+    return found
+
+
+def table(found: Sequence[Planned], plan: Plan, *notes: str) -> Table:
+    """A row a task and measure."""
+    trials = list(dict.fromkeys(each for planned in found for each in planned.needed))
+    columns = (
+        label("task"), label("measure"), count("images"), count("questions"), count("T"),
+        Column("shows", digits=1, unit="points"), *(count(f"images for T = {each}") for each in trials),
+    )  # fmt: skip
+    rows = tuple(
+        Row((
+            Cell(each.task), Cell(each.measure), Cell(each.images), Cell(each.questions), Cell(each.trials),
+            Cell(None if each.shown is None else 100 * each.shown, reason=each.reason or None),
+            *(Cell(each.needed.get(number)) for number in trials),
+        ))
+        for each in found
+    )  # fmt: skip
+    asked = plan.criterion
+    corrected = "" if asked.comparisons == 1 else f", corrected for {asked.comparisons} comparisons"
+    said = (
+        f"Shows: the smallest true difference between two models on the same questions that is found with "
+        f"{100 * asked.power:g} % probability, by a two-sided test over images at {asked.alpha:g}{corrected}. Images: "
+        f"how many it takes for a difference of {100 * plan.difference:g} points, with as many questions each as here. "
+        "Empty: fewer than five images have none, or ten million are too few.",
+        *notes,
+    )
+    title = f"What a comparison can show, and what {100 * plan.difference:g} points take"
+    return Table("power", title, columns, rows, said)
+
+
+def _of_entries(one: Entry, other: Entry, plan: Plan) -> Iterator[Planned]:
+    for metric in one.main_metrics:
+        if metric not in other.metrics:
+            continue
+        scale, joined = one.scale(metric), pairs(one, other, metric)
+        width = scale.high - scale.low
+        clusters, changes = joined.clusters.tolist(), joined.differences / width
+        trials = _trials(one)
+        seen = power.detectable(clusters, changes, plan.criterion)
+        noise = _trial_variances(one, joined.ids) if trials > 1 else None
+        own = _trial_variances(other, joined.ids) if trials > 1 else None
+        both = noise + own if noise is not None and own is not None else None
+        needed: dict[int, int | None] = {}
+        if seen.clusters >= MINIMUM:
+            varied = power.variation(clusters, changes, both, trials)
+            numbers = plan.trials if varied.trials_known else (trials,)
+            each = len(changes) / seen.clusters
+            needed = {
+                number: power.images_needed(
+                    plan.difference, varied, questions=each, trials=number if varied.trials_known else 1,
+                    criterion=plan.criterion,
+                )
+                for number in numbers
+            }  # fmt: skip
+        yield Planned(one.task, metric, seen.clusters, len(changes), trials, seen.difference, seen.reason, needed)
+
+
+def _trials(entry: Entry) -> int:
+    return max(map(len, entry.samples.column("trials")), default=1)
+
+
+def _trial_variances(entry: Entry, ids: np.ndarray) -> np.ndarray | None:
+    """Of each of these questions the variance of one trial; None where trials have no right answer to agree with."""
+    rows = entry.samples
+    places = {name: row for row, name in enumerate(rows.column("id"))}
+    expected, trials = rows.column("expected"), rows.column("trials")
+    found = []
+    for name in ids:
+        row = places[name]
+        right = [float(each == expected[row]) for each in trials[row]]
+        if expected[row] is None or len(right) < 2:
+            return None
+        found.append(np.var(right, ddof=1))
+    return np.array(found)

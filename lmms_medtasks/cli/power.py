@@ -1,0 +1,101 @@
+"""``lmms-medtasks power``: what difference a comparison can show."""
+
+from __future__ import annotations
+
+import io
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from lmms_medtasks.cli.include_path import IncludePath
+from lmms_medtasks.errors import UserError
+
+if TYPE_CHECKING:
+    from lmms_medtasks.report.document import Table
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to ``app``."""
+    app.command()(power)
+
+
+def power(
+    runs: Annotated[
+        list[Path] | None, typer.Argument(metavar="[A B]", help="Two runs (or packs) of one model each, to plan from.")
+    ] = None,
+    tasks: Annotated[
+        str | None,
+        typer.Option("--tasks", help="Tasks, with commas: before any run, or only these of A and B."),
+    ] = None,
+    difference: Annotated[float, typer.Option(help="The difference to be shown, in points.")] = 2.0,
+    trials: Annotated[str, typer.Option(help="Numbers of trials to plan for, where A and B have several.")] = "1,3,10",
+    probability: Annotated[float, typer.Option("--power", help="With what probability it is to be shown.")] = 0.8,
+    alpha: Annotated[float, typer.Option(help="The chance of a false finding among all comparisons.")] = 0.05,
+    comparisons: Annotated[int, typer.Option(help="Comparisons that are corrected for.")] = 1,
+    changed: Annotated[
+        float, typer.Option(help="Without runs, assumed: share of questions that one model has right, the other wrong.")
+    ] = 0.2,
+    correlation: Annotated[
+        float, typer.Option(help="Without runs, assumed: correlation of the changes of two questions of one image.")
+    ] = 0.2,
+    include_path: IncludePath = None,
+) -> None:
+    """Say what difference between two models can be shown, and how many images a wanted one takes.
+
+    With two runs A and B their own changes say how much images, questions and trials vary. Without runs the images and
+    questions of the tasks' data are taken, and what would vary is assumed (--changed, --correlation).
+
+    Questions of one image are not taken as independent, nor the trials of one question.
+    """
+    from lmms_medtasks.board.comparison import planning
+    from lmms_medtasks.statistics.power import Criterion
+    from lmms_medtasks.suites import registry
+
+    registry.give(include_path or ())
+    asked = [each.strip() for each in (tasks or "").split(",") if each.strip()]
+    plan = planning.Plan(difference / 100, Criterion(alpha, probability, comparisons), _numbers(trials))
+    if runs and len(runs) != 2:
+        raise UserError(f"{len(runs)} runs are given: wanted are two, A and B, or none and --tasks.")
+    if runs:
+        from lmms_medtasks.board.comparison import compared_entries
+
+        cores = os.cpu_count() or 1
+        one, other = (compared_entries.read(path, tasks=asked, processes=cores) for path in runs)
+        found = planning.of_runs(one, other, plan)
+        notes = (
+            f"From the changes between {one.name} and {other.name}. T: the trials of these runs; another number is "
+            "planned from the variance among them.",
+        )
+    elif asked:
+        from lmms_medtasks.harness import task_sizes
+
+        found = planning.assumed(task_sizes.sizes(asked, include_path or ()), plan, changed, correlation)
+        notes = (
+            f"Assumed: the models differ on {100 * changed:g} % of the questions, and the changes of two questions of "
+            f"one image correlate by {correlation:g}. Two runs of a few hundred questions would say it: lmms-medtasks "
+            "power A B.",
+        )
+    else:
+        raise UserError("Give two runs to plan from (lmms-medtasks power A B), or --tasks TASK,TASK before any run.")
+    _show(planning.table(found, plan, *notes))
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    try:
+        return tuple(int(each) for each in text.split(",") if each.strip())
+    except ValueError:
+        raise UserError(f"--trials is {text!r}, wanted whole numbers with commas: 1,3,10.") from None
+
+
+def _show(table: Table) -> None:
+    from rich.console import Console
+
+    from lmms_medtasks.report.document import Document, Part, Section
+    from lmms_medtasks.report.terminal import show
+
+    part = Part("power", table.title, (), (), (Section("power", table.title, (), (table,)),))
+    buffer = io.StringIO()
+    show(Document("Power", (part,)), Console(file=buffer, width=140), everything=True)
+    typer.echo(buffer.getvalue(), nl=False)
