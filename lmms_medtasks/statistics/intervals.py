@@ -230,7 +230,8 @@ def correlation(first: np.ndarray, second: np.ndarray, level: float = 0.95) -> n
 
 
 def _both(one: np.ndarray, other: np.ndarray, together: np.ndarray) -> np.ndarray:
-    distance: np.ndarray = np.sqrt(np.maximum(one**2 + other**2 - 2 * together * one * other, 0))
+    with np.errstate(invalid="ignore"):  # an end that is infinite, with no correlation
+        distance: np.ndarray = np.sqrt(np.maximum(one**2 + other**2 - 2 * together * one * other, 0))
     return distance
 
 
