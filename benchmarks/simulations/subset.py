@@ -26,7 +26,7 @@ def simulate(repeats: int, seed: int) -> Iterator[Claim]:
         for repeat in range(repeats):
             chosen = drawn(places, Subset(size, repeat))
             kept = np.flatnonzero(np.isin(clusters, list(chosen)))
-            found = Mean().of(Samples.of_rows(rows[row] for row in kept), seed=repeat)["mean"]
+            found = Mean().of(Samples.of_rows(rows[row] for row in kept))["mean"]
             assert found.estimate is not None and found.low is not None and found.high is not None
             covered += found.low <= truth <= found.high
             widths += found.high - found.low
