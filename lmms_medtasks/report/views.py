@@ -11,11 +11,11 @@ from typing import Any
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.report import document
 from lmms_medtasks.report.cells import NONE, negated, number, percent
+from lmms_medtasks.report.detectable import detectable, note
 from lmms_medtasks.report.document import Cell
 from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.samples.table import Samples, Where
 from lmms_medtasks.statistics.intervals import Interval
-from lmms_medtasks.statistics.power import Criterion, detectable_with
 from lmms_medtasks.suites.estimates import EMPTY, Count, Estimate
 
 Transform = Callable[[Samples], Samples]
@@ -225,7 +225,7 @@ class Table:
 
     Below one with differences that are estimates (columns in points) stands the smallest true difference that these
     data would have shown with 80 % probability: two-sided at 0.05 over the number of its differences, from their
-    standard errors over clusters (:func:`lmms_medtasks.statistics.power.detectable_with`).
+    standard errors over clusters (:mod:`lmms_medtasks.report.detectable`).
 
     Attributes:
         key: names its CSV file. labels: the heads of the columns of texts before the declared ones.
@@ -300,27 +300,13 @@ def _add_detectable(
     filled: Sequence[list[Cell]], rows: Sequence[Row], columns: Sequence[Column], sources: Sequence[Source]
 ) -> str:
     """Gives the cells of differences what would have been shown; the note that says it, "" where there are none."""
-    found = {
-        (row, place): interval
-        for row, each in enumerate(rows)
-        for place, column in enumerate(columns)
-        if (interval := column.difference(each.source or sources[0], each)) is not None and interval.standard_error
-    }
-    criterion = Criterion(comparisons=max(1, len(found)))
-    least = []
-    for (row, place), interval in found.items():
-        value = detectable_with(interval.standard_error, interval.clusters, criterion)
-        if value is not None:
-            least.append(100 * value)
-            filled[row][place] = replace(filled[row][place], detectable=100 * value)
-    if not least:
-        return ""
-    many = f"{min(least):.1f} to {max(least):.1f}" if f"{min(least):.1f}" != f"{max(least):.1f}" else f"{least[0]:.1f}"
-    corrected = "" if len(found) == 1 else f", corrected for the {len(found)} differences of the table"
-    return (
-        f"What these data can show: a true difference of {many} points would have been found with 80 % probability "
-        f"(two-sided at 0.05{corrected}; each in the CSV file). A smaller one may be there unseen."
-    )
+    places = [(row, place) for row in range(len(rows)) for place in range(len(columns))]
+    differences = [columns[place].difference(rows[row].source or sources[0], rows[row]) for row, place in places]
+    found = detectable(differences)
+    for (row, place), least in zip(places, found, strict=True):
+        if least is not None:
+            filled[row][place] = replace(filled[row][place], detectable=100 * least)
+    return note(found, more="; each in the CSV file")
 
 
 def _label(label: str | Cell | None) -> Cell:
