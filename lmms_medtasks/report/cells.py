@@ -26,11 +26,6 @@ def percent_of(share: float | None) -> Cell:
     return Cell(None if share is None else 100 * share)
 
 
-def of_order(cell: Cell) -> Cell:
-    """A cell whose number depends on the order of models only: no width means something else there."""
-    return replace(cell, mark="§") if cell.mark == "°" else cell
-
-
 def negated(interval: Interval | None) -> Interval | None:
     """A change with its sign turned: Tables 2 and 3 print a drop, positive where accuracy fell."""
     if interval is None or interval.estimate is None:
@@ -72,3 +67,8 @@ def points(name: str, digits: int = 1) -> Column:
 def decimal(name: str, *, signed: bool = False) -> Column:
     """A column of numbers with three decimals."""
     return Column(name, digits=3, signed=signed)
+
+
+def p_value(name: str) -> Column:
+    """A column of p values, with four decimals."""
+    return Column(name, digits=4)

@@ -12,7 +12,6 @@ EMPTY = "–"
 MARKS = {
     "°": "An interval of no width is no certainty: nearly all resamples of the images give the same value, as they do "
     "where all images agree.",
-    "§": "An interval of no width is no certainty: nearly all resamples of the images order these models alike.",
     "†": "Over fewer groups than the paper's average: some have no question here.",
     "*": "Some resamples had no value (a group was not drawn): the interval is given those that had.",
 }
