@@ -147,8 +147,8 @@ def _check(tables: Mapping[str, VoteTable]) -> None:
 def _on_halves(sums: np.ndarray, splits: int, seed: int | str) -> HalvesResult:
     models, images = sums.shape[:2]
     if images < 2 or models < 2 or not splits:
-        said = "no resamples were asked for" if splits == 0 else "one model has no other to compare with"
-        return nothing(said if images > 1 or not splits else "one image has no halves", models, images)
+        too_few = "fewer than two models" if models < 2 else "one image has no halves" if images else "no questions"
+        return nothing(too_few if splits else "no resamples were asked for", models, images)
     half = halves(images, splits, generator("halves of the images", seed))
     accuracy, _ = _numbers(half_means(sums, half))
     _, shift = _numbers(half_means(sums, 1 - half))

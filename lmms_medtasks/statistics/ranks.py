@@ -122,8 +122,9 @@ def rank_agreement(
     images, models = sums.shape[1], len(shared)
     swaps, swaps_untested = _swaps_beyond_chance(shared, sums[:models], sums[models:])
     if images < 2 or models < 2 or not splits:
-        said = "no resamples were asked for" if not splits else "fewer than two models" if models < 2 else "one image has no halves"
-        return RankAgreement(nothing(said, models, images), None, swaps, swaps_untested)
+        too_few = "fewer than two models" if models < 2 else "one image has no halves"
+        nothing_said = nothing(too_few if splits else "no resamples were asked for", models, images)
+        return RankAgreement(nothing_said, None, swaps, swaps_untested)
     half = halves(images, splits, generator("halves of the images", seed))
     own, others = half_means(sums, half)[..., 0], half_means(sums, 1 - half)[..., 0]
     across = compare_halves(own[:, :models], others[:, models:], images, "same", generator("assigned models", seed))

@@ -355,10 +355,10 @@ def _evidence(
         percent_of(null.holds if null else None),
         Cell(null.p if null else None),
         percent(found.accuracy),
-        Cell(0.0, *(100 * end for end in null.accuracy)) if null else NONE,
+        Cell(0.0, 100 * null.accuracy[0], 100 * null.accuracy[1]) if null else NONE,
         Cell(null.accuracy_p if null else None),
         number(found.shift),
-        Cell(0.0, *null.shift) if null else NONE,
+        Cell(0.0, null.shift[0], null.shift[1]) if null else NONE,
         Cell(null.shift_p if null else None),
     )
     return document.Row((*head, *cells))
