@@ -26,7 +26,7 @@ from lmms_medtasks.statistics.image_halves import (
     mean_of_known,
     nothing,
 )
-from lmms_medtasks.statistics.rank_correlation import kendall, share_of_opposite_pairs, signs, spearman
+from lmms_medtasks.statistics.rank_correlation import kendall, known, share_of_opposite_pairs, signs, spearman, value
 from lmms_medtasks.statistics.votes import VoteTable
 
 EXCHANGES = 200
@@ -175,14 +175,3 @@ def _alike(sums: np.ndarray, exchanges: int, rng: np.random.Generator) -> tuple[
 def _numbers(means: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Accuracy and shift from (..., 2) means of accuracy and confidence."""
     return means[..., 0], means[..., 1] - means[..., 0]
-
-
-def known(numbers: Mapping[str, float | None], name: str) -> bool:
-    """Whether there is a number of this name."""
-    found = numbers.get(name)
-    return found is not None and not np.isnan(found)
-
-
-def value(number: np.ndarray) -> float | None:
-    """The number, None for NaN."""
-    return None if np.isnan(number) else float(number)

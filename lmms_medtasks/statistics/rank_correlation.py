@@ -5,6 +5,8 @@ Functions of (..., models) numbers with any leading dimensions, NaN where they h
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 _DECIMALS = 12
@@ -55,6 +57,17 @@ def centred_ranks(numbers: np.ndarray) -> np.ndarray:
     """(..., models) ranks less their mean, which is (models + 1) / 2, ties or not."""
     centred: np.ndarray = ranks(numbers) - (numbers.shape[-1] + 1) / 2
     return centred
+
+
+def known(numbers: Mapping[str, float | None], name: str) -> bool:
+    """Whether there is a number of this name."""
+    found = numbers.get(name)
+    return found is not None and not np.isnan(found)
+
+
+def value(number: np.ndarray) -> float | None:
+    """The number, None for NaN."""
+    return None if np.isnan(number) else float(number)
 
 
 def _ratio(above: np.ndarray, below: np.ndarray, numbers: np.ndarray) -> np.ndarray:

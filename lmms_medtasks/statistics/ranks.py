@@ -23,8 +23,7 @@ from lmms_medtasks.statistics.image_halves import (
     mean_of_known,
     nothing,
 )
-from lmms_medtasks.statistics.inter_model import known, value
-from lmms_medtasks.statistics.rank_correlation import kendall, ranks, signs, spearman
+from lmms_medtasks.statistics.rank_correlation import kendall, known, ranks, signs, spearman, value
 from lmms_medtasks.statistics.significance import adjust
 from lmms_medtasks.statistics.sums import Group
 

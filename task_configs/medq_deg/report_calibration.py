@@ -332,9 +332,9 @@ def _dke(sources: Sequence[Source]) -> document.Table | None:
         "less accuracy, this says that confidence falls by no more than accuracy. It is a yes or no on two noisy "
         "differences.",
         "If nothing changes: what would be seen if replies at L0 and L2 were drawn alike, computed on this data. In "
-        f"{EXCHANGES:,} exchanges a question's clean form changes places with one of its degraded forms, all questions "
-        "on an image together. Given are how often equation 5 then says yes, and between what values 95 % of the "
-        "changes lie.",
+        f"each of {EXCHANGES:,} exchanges it is drawn anew which of a question's forms is the clean one, for all "
+        "questions on an image together. Given are how often equation 5 then says yes, and between what values 95 % of "
+        "the changes lie.",
         "p: one-sided, of the hypothesis that replies at L0 and L2 are drawn alike, by the same exchanges; units are "
         "images. It is .05 or less in 5 % of data sets in which nothing changes. The claim that both parts of equation "
         "5 are true has the larger of the two p values of the parts. No correction for several rows: they are of the "

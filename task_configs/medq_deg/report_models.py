@@ -301,6 +301,7 @@ def _dke(found: Sequence[Overconfidence], trials: int) -> Table:
         for each in found
         for kind, name in CONFIDENCES.items()
     ]
+    splits = max(each.dke[kind].halves.splits for each in found for kind in CONFIDENCES)
     notes = (
         "Equation 6: of two models, the less accurate has the higher shift. Share: of the pairs with different "
         "accuracy. Spearman: of accuracy against shift. Questions: those that all the models were asked.",
@@ -308,7 +309,7 @@ def _dke(found: Sequence[Overconfidence], trials: int) -> Table:
         "moves both, in opposite directions: models that are all alike fulfil equation 6 in most of their pairs. What "
         "they would show is computed on this data: the models' replies to each image are exchanged at random. Do not "
         "read the paper's figures without it.",
-        f"Halves: accuracy from one half of the images, shift from the other, the mean over {2 * SPLITS} halves. "
+        f"Halves: accuracy from one half of the images, shift from the other, the mean over {splits} random halves. "
         "Unrelated numbers have a share of one half (less ties) and a Spearman correlation of 0 on average. Noise "
         "draws both towards these values.",
         "p: one-sided, of the hypothesis that among these models shift is unrelated to accuracy; units are the models, "
@@ -409,8 +410,9 @@ def _agreements(found: Sequence[Agreement]) -> Table:
         "Order of the models by accuracy (section 4.6). Kendall: of the accuracies on all images. Models that are "
         "nearly alike change places by chance, and the noise of images that both levels share makes orders look alike.",
         "Halves: accuracy in the first from one half of the images, in the second from the other half, the mean over "
-        f"{2 * SPLITS} halves. Unrelated orders have 0 on average. If one order: halves of the same level and task set "
-        "against each other, the mean of both; what an order that does not change shows with so much noise.",
+        f"{max(each.halves.across.splits for each in found)} random halves. Unrelated orders have 0 on average. If one "
+        "order: halves of the same level and task set against each other, the mean of both; what an order that does "
+        "not change shows with so much noise.",
         "p: one-sided, of the hypothesis that the two orders are unrelated, against alike; units are the models, "
         "assigned to each other at random; twice the mean of the p values of all halves. No correction for several "
         f"rows. No test below {FEWEST_MODELS} models.",
