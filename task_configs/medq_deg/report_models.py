@@ -7,7 +7,8 @@ depends on the number of trials T: its columns, tables and figures are of one T 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
@@ -296,11 +297,7 @@ def _dke(found: Sequence[Overconfidence], trials: int) -> Table:
         decimal("Spearman, halves", signed=True),
         p_value("p"),
     )
-    untested = [
-        (f"{each.condition.label}, {name}", each.dke[kind].halves.untested)
-        for each in found
-        for kind, name in CONFIDENCES.items()
-    ]
+    untested = [each.dke[kind].halves.untested for each in found for kind in CONFIDENCES]
     splits = max(each.dke[kind].halves.splits for each in found for kind in CONFIDENCES)
     notes = (
         "Equation 6: of two models, the less accurate has the higher shift. Share: of the pairs with different "
@@ -317,16 +314,24 @@ def _dke(found: Sequence[Overconfidence], trials: int) -> Table:
         f"correction for several rows. No test below {FEWEST_MODELS} models.",
         "Models of equal confidence fulfil equation 6 in truth wherever their accuracy differs: see confidence too.",
         *_reasons("No p value", untested),
+        *_few(len(each.condition.tables) for each in found),
     )
     title = f"Equation 6 by level, T = {trials}"
     return Table(f"inter_model_dke_t{trials}", title, columns, tuple(rows), notes)
 
 
-def _reasons(lacking: str, said: Sequence[tuple[str, str]]) -> Iterator[str]:
-    """Why cells are empty; the rows are named where not all have this reason. ``said``: each row's name and reason."""
-    for reason in dict.fromkeys(reason for _, reason in said if reason):
-        own = [name for name, other in said if other == reason]
-        yield f"{lacking}: {reason}." if len(own) == len(said) else f"{lacking} ({'; '.join(own)}): {reason}."
+def _reasons(lacking: str, said: Sequence[str]) -> Iterator[str]:
+    """Why cells are empty, and in how many rows. ``said``: each row's reason, "" where its cell is filled."""
+    for reason, rows in Counter(filter(None, said)).items():
+        yield f"{lacking} in {rows} of {len(said)} rows: {reason}."
+
+
+def _few(models: Iterable[int]) -> Iterator[str]:
+    """A warning where the fewest models are too few for a rank correlation to say much."""
+    fewest = min(models)
+    if fewest < FEWEST_MODELS:
+        values = "can only be -1 or +1 (or have no value)" if fewest <= 2 else "takes few values"
+        yield f"With {fewest} models a rank correlation {values}: it says little of other models."
 
 
 def _points(found: Sequence[Overconfidence], trials: int) -> Table:
@@ -403,9 +408,6 @@ def _agreements(found: Sequence[Agreement]) -> Table:
         count("swaps beyond chance"),
         label("swapped beyond chance"),
     )
-    names = [f"{each.first} and {each.second}" for each in found]
-    untested = list(zip(names, (each.halves.across.untested for each in found), strict=True))
-    unsure = list(zip(names, (each.halves.swaps_untested for each in found), strict=True))
     notes = (
         "Order of the models by accuracy (section 4.6). Kendall: of the accuracies on all images. Models that are "
         "nearly alike change places by chance, and the noise of images that both levels share makes orders look alike.",
@@ -419,8 +421,9 @@ def _agreements(found: Sequence[Agreement]) -> Table:
         "Beyond chance: the one model is better in the first and the other in the second, each by a one-sided t test "
         "with errors over images, the larger p value of the two at most .05 after Holm's correction over all pairs of "
         "models of the row.",
-        *_reasons("No p value", untested),
-        *_reasons("No swaps beyond chance", unsure),
+        *_reasons("No p value", [each.halves.across.untested for each in found]),
+        *_reasons("No swaps beyond chance", [each.halves.swaps_untested for each in found]),
+        *_few(len(each.ranks.ranks) for each in found),
     )
     return Table("rank_consistency", "Order of the models in two conditions", columns, tuple(rows), notes)
 

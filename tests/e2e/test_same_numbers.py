@@ -246,7 +246,7 @@ CASES = {
         ("parse_rate", "failed_requests"),
     ),
     "medq_deg": Case(
-        "medtasks_random", "medq_deg,medq_deg_calib", medq_deg, 42, 16,
+        "medtasks_random", "medq_deg,medq_deg_calib", medq_deg, 49, 16,
         # A limit that leaves questions with different numbers of degraded forms, so that pairs and whole sets differ.
         # The report counts questions and replies level by level; of the Dunning-Kruger effect it says "yes" or "no".
         ("questions", "parse_rate", "failed_requests", "identical_trials", "unmapped_capabilities", "dke_intra"),

@@ -233,7 +233,8 @@ def test_two_models_are_too_few_for_a_test(several):
         found = table(several, key)
         place = [column.name for column in found.columns].index(name)
         assert {row.cells[place].value for row in found.rows} == {None}
-        assert any(note.startswith("No p value: 2 models") for note in found.notes)
+        assert any(note.startswith("No p value") and "2 models" in note for note in found.notes)
+        assert any("can only be -1 or +1" in note for note in found.notes)
 
 
 def test_interval_without_width_is_marked_by_one_rule():
