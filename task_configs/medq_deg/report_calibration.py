@@ -294,7 +294,13 @@ def _coverage(sources: Sequence[Source]) -> document.Table:
 
 
 def _has_dunning_kruger(source: Source) -> bool:
-    return {0, 2} <= set(levels(source))
+    return {0, 2} <= set(levels(source)) and len(_trials_of_levels(source)) == 1
+
+
+def _trials_of_levels(source: Source) -> set[int]:
+    """The numbers of trials T of L0 and L2."""
+    rows = (source.rows.where({"severity": level}) for level in (0, 2))
+    return {max(map(len, each.column("trials"))) for each in rows if len(each)}
 
 
 def _dke(sources: Sequence[Source]) -> document.Table | None:
@@ -484,6 +490,12 @@ FIGURES = (
 def _missing(sources: Sequence[Source]) -> tuple[str, ...]:
     if _has_dunning_kruger(sources[0]):
         return ()
+    trials = sorted(_trials_of_levels(sources[0]))
+    if len(trials) > 1:
+        return (
+            f"L0 and L2 were asked with {' and '.join(f'T = {number}' for number in trials)}. Confidence depends on T: "
+            "there is no Dunning-Kruger test (equation 5).",
+        )
     return ("The Dunning-Kruger test (equation 5) needs L0 and L2; one of them is not in this run.",)
 
 

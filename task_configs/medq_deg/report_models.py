@@ -97,6 +97,11 @@ class Condition:
     questions: int
     left_out: int
 
+    @property
+    def of_one_t(self) -> bool:
+        """Whether the votes are of one number of trials: confidence depends on it."""
+        return len({table.trials for table in self.tables.values() if len(table)}) < 2
+
     def accuracies(self) -> dict[str, float | None]:
         """Accuracy by model."""
         return {model: _mean(table.scores[~np.isnan(table.scores)].tolist()) for model, table in self.tables.items()}
@@ -145,7 +150,7 @@ def compare(sources: Sequence[Source], *, resamples: int = RESAMPLES) -> Compari
     found = conditions(sources)
     bump, missing = _bump(found)
     return Comparison(
-        overconfidence=tuple(_overconfidence(condition, resamples) for condition in found),
+        overconfidence=tuple(_overconfidence(condition, resamples) for condition in found if condition.of_one_t),
         agreements=tuple(_agreement(*two, resamples) for two in combinations(found, 2)),
         bump=bump,
         not_in_bump=missing,
@@ -233,6 +238,12 @@ def caveats(sources: Sequence[Source]) -> Iterator[Flag]:
                 "warning",
                 f"{each.label}: {each.questions:,} questions were asked of all models; "
                 f"{each.left_out:,} that only some were asked are left out of the comparison.",
+            )
+        if not each.of_one_t:
+            yield Flag(
+                "warning",
+                f"{each.label}: not all models have {each.trials} trials on the questions that all were asked. "
+                "Confidence depends on T: equation 6 is left out.",
             )
     trials = _trials_of(sources)
     if len(trials) > 1:

@@ -173,6 +173,14 @@ def test_one_trial_has_no_confidence_but_a_report(tables):
     assert {(row["p"], row["yes if nothing changes"]) for row in found["dke"].values()} == {(None, None)}
 
 
+def test_levels_of_different_t_have_no_test_of_equation_5(write_run):
+    trials = {0: {"q1": "AAAA", "q2": "BABA"}, 2: {"q1": "BB", "q2": "AB"}}
+    document = build([write_run(trials=trials, levels=(0, 2), together=True)], Options(resamples=20, drawn=False))
+    (section,) = (each for part in document.parts for each in part.sections if each.key == "calibration")
+    assert "dke" not in {table.key for table in section.tables}
+    assert any("T = 2 and T = 4" in text for text in section.paragraphs)
+
+
 def test_equation_5_stands_beside_what_no_change_shows(shown):
     # Changes of accuracy and shift (C 1 and 0 at both levels): q1 -1 and 1, q2 -0.5 and 0.5. Of the four exchanges of
     # two images equation 5 holds in two: as it is, and with q2 exchanged (-0.5 and 0.5).

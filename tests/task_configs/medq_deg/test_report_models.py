@@ -153,3 +153,15 @@ def test_six_models_have_a_test(write_run, compared):
         found = tables[key]
         place = [column.name for column in found.columns].index(name)
         assert {row.cells[place].value is not None and 0 < row.cells[place].value <= 1 for row in found.rows} == {True}
+
+
+def test_questions_of_fewer_trials_are_not_compared_by_confidence(analyses):
+    # On q1, the only question that all were asked at L1, one model has one trial in place of two. At L2 that model has
+    # T = 1 throughout: a task set of its own.
+    short = {level: {"q1": "A"} | ({"q2": "AA"} if level == 1 else {}) for level in (1, 2)}
+    whole = {level: {"q1": "AB"} for level in (1, 2)}
+    sets = analyses(good=whole, fair=short, poor=whole)
+    mild = [flag.text for flag in caveats(sets) if "equation 6 is left out" in flag.text]
+    assert len(mild) == 1 and "2 trials" in mild[0]
+    (severe,) = compare(sets, resamples=20).overconfidence
+    assert severe.condition.label.startswith("severe") and set(severe.condition.tables) == {"good", "poor"}
