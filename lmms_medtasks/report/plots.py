@@ -279,7 +279,7 @@ def _middle(cells: Sequence[Cell]) -> np.ndarray:
 def _bars(cells: Sequence[Cell]) -> np.ndarray:
     """(2, n) lengths of the bars below and above; 0 without an interval."""
     middle, low, high = _middle(cells), _numbers([each.low for each in cells]), _numbers([each.high for each in cells])
-    # A percentile interval need not hold its estimate; a bar can't have a negative length.
+    # Rounding can put an end beyond its estimate; a bar can't have a negative length.
     return np.nan_to_num(np.clip([middle - low, high - middle], 0, None))
 
 

@@ -124,13 +124,14 @@ CHOICE_METRICS = (
         "confidence",
         Custom(function=_confidence, main="confidence"),
         higher_is_better=None,
-        about="Mean confidence from votes (MedQ-Deg, equation 3).",
+        about="Mean confidence from votes (MedQ-Deg, equation 3). Depends on the number of trials.",
     ),
     Metric(
         "calibration_shift",
         Custom(function=_confidence, main="shift"),
         higher_is_better=None,
-        about="Mean confidence less accuracy (MedQ-Deg, equation 4); above 0 is overconfidence.",
+        about="Mean confidence less accuracy (MedQ-Deg, equation 4). Depends on the number of trials; 0 is not "
+        "calibrated. Compare tasks of the same number of trials only.",
         unit="points",
     ),
     Metric(
