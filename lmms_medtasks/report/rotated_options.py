@@ -1,0 +1,78 @@
+"""The section on questions that were asked once for each rotation of their options, the same in every benchmark."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from lmms_medtasks.report.letters import LetterBars, letters_table
+from lmms_medtasks.report.views import Column, Row, Source, Table, View
+from lmms_medtasks.samples.table import Where
+from lmms_medtasks.suites.rotated_options import EVERY_ROTATION, INCOMPLETE_QUESTIONS, OVER_ROTATIONS, UNROTATED
+
+_ESTIMATES = {
+    "right under every rotation": EVERY_ROTATION,
+    "as asked, not rotated": UNROTATED,
+    "mean over all rotations": OVER_ROTATIONS,
+}
+_COLUMNS = ("questions", "accuracy")
+
+
+def rotation_table(
+    key: str, title: str, where: Where, interval_note: str, groups: Mapping[str, Where] | None = None
+) -> Table:
+    """Accuracy that survives the rotation of the options, beside the plain one.
+
+    ``where``: the restriction to the rotated copies. ``groups``: titles and restrictions of more rows, each with the
+    share that is right under every rotation.
+    """
+
+    def notes(sources: Sequence[Source]) -> tuple[str, ...]:
+        rows = sources[0].rows.where(where)
+        questions, left_out = len(rows.values("pair")), INCOMPLETE_QUESTIONS.value(rows)
+        text = f"{left_out:,} of {questions:,} questions lack a reply to a rotation and are left out."
+        return (
+            "Each question is asked once for each rotation of its options; a model that knows the answer finds it in "
+            "every place.",
+            *([text] if left_out else []),
+            interval_note,
+        )
+
+    return Table(
+        key,
+        title,
+        ("accuracy",),
+        (
+            *(Row((head,), where, estimates=dict.fromkeys(_COLUMNS, each)) for head, each in _ESTIMATES.items()),
+            *(
+                Row((f"every rotation, {name}",), {**where, **each}, "counts", dict.fromkeys(_COLUMNS, EVERY_ROTATION))
+                for name, each in (groups or {}).items()
+            ),
+        ),
+        (Column("questions", unit="n"), Column("accuracy", digits=2)),
+        notes,
+    )
+
+
+def rotation_view(
+    where: Where,
+    interval_note: str,
+    *,
+    groups: Mapping[str, Where] | None = None,
+    ending: str = "",
+    title_ending: str = "",
+    shown: Callable[[Sequence[Source]], bool] | None = None,
+) -> View:
+    """The section: what survives the rotation, and which letters were chosen.
+
+    ``ending`` and ``title_ending`` stand behind the keys and the titles. ``shown``: by default where a source has such
+    copies.
+    """
+    table = rotation_table(f"circular{ending}", f"Rotated options{title_ending}", where, interval_note, groups)
+    key, title = f"rotated_letters{ending}", f"Letters, rotated options{title_ending}"
+    return View(
+        f"rotated{ending}",
+        f"Rotated options{title_ending}",
+        (table, letters_table(key, title, where, interval_note)),
+        (LetterBars(key, title, where),),
+        shown or (lambda sources: len(sources[0].rows.where(where)) > 0),
+    )
