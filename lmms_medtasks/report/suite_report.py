@@ -97,7 +97,7 @@ def parts(suite: Suite, report: Report, runs: Sequence[Run], options: Options) -
     make = report.sources or sources_by_run
     table = suite_table(suite, runs)
     _check_columns(suite, report, table)
-    sources = make(suite, runs, table, options)
+    sources = _with_runs_of_model(runs, make(suite, runs, table, options))
     edited = _other_numbers(suite, runs, table)
     own = []
     with bar(len(sources), "Analysing", "task sets") as step:
@@ -160,6 +160,17 @@ class _Asked:
     rows: list[int]
     values: set[tuple[Any, ...]]
     judges: set[str]
+
+
+def _with_runs_of_model(runs: Sequence[Run], sources: Sequence[Source]) -> list[Source]:
+    """The sources, each told which of the runs are of its model: what was asked otherwise may stand in another run."""
+    keys = [
+        (str(config.get("model")), str(config.get("model_args")))
+        for config in (run.content.get("config") or {} for run in runs)
+    ]
+    numbers = {key: tuple(place for place, each in enumerate(keys) if each == key) for key in keys}
+    places = {id(run): place for place, run in enumerate(runs)}
+    return [replace(each, runs_of_model=numbers[keys[places[id(each.run)]]]) for each in sources]
 
 
 def _values(rows: Samples, names: Sequence[str]) -> set[tuple[Any, ...]]:

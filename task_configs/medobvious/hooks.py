@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
+from lmms_medtasks.data.rotated_options import rotations
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness import hooks
 from lmms_medtasks.parsing import option_letters
@@ -41,6 +42,18 @@ detection_mcq, detection_open, referring_mcq, referring_open, visual_referring =
     functools.partial(_chosen, tag="task_type", value=name)
     for name in ("detection_mcq", "detection_open", "referring_mcq", "referring_open", "visual_referring")
 )
+
+
+def detection_mcq_circular(dataset: Dataset) -> Dataset:
+    """The detection questions with options, each once for each rotation of these."""
+    return rotations(detection_mcq(dataset))
+
+
+def referring_mcq_circular(dataset: Dataset) -> Dataset:
+    """The referring questions with options, each once for each rotation of these."""
+    return rotations(referring_mcq(dataset))
+
+
 t1, t2, t3, t4, t5 = (functools.partial(_chosen, tag="tier", value=tier) for tier in (1, 2, 3, 4, 5))
 
 
