@@ -18,13 +18,14 @@ from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.statistics.text_shortcut import Asked, TextShortcut, text_shortcut
 from lmms_medtasks.suites.estimates import MacroContrast, Mean
 from lmms_medtasks.suites.judged_measures import bound, judgement_counts
-from lmms_medtasks.task_configs.bones_joints import judging, report_comparison
+from lmms_medtasks.task_configs.bones_joints import judging, report_comparison, report_image
 from lmms_medtasks.task_configs.bones_joints.forms import disease_count, forms, paper_share, sites
 from lmms_medtasks.task_configs.bones_joints.measures import (
     AS_PUBLISHED,
     CONDITIONS,
     NO_IMAGE,
     REPORTS,
+    ROTATED,
     SWAPPED,
     labels_of,
 )
@@ -81,7 +82,7 @@ TASKS = Table(
     "tasks",
     "Accuracy by task",
     ("task",),
-    lambda sources: [Row((f"{each.label}: {each.task.name}",), each.where) for each in task_groups(sources[0])],
+    lambda sources: [Row((f"{each.label}: {each.task.name}",), each.where) for each in _asked_once(sources[0])],
     (
         Column("questions", row_count, "count"),
         Column("accuracy", lambda source, row, rows: _group(source, row).accuracy(source)),
@@ -271,20 +272,25 @@ def _short(text: str) -> str:
 # --- Sites and diseases -----------------------------------------------------------------------------------------------
 
 
+def _asked_once(source: Source) -> list[TaskGroup]:
+    """The groups whose questions were asked once each: copies with rotated options have a section of their own."""
+    return [each for each in task_groups(source) if each.condition != ROTATED]
+
+
 def _accuracy_columns(sources: Sequence[Source]) -> tuple[Column, ...]:
     """A column for each task group: the accuracy of the part that a row is about."""
 
     def column(group: TaskGroup) -> Column:
         return Column(group.label, lambda source, row, rows: group.accuracy(source, row.where))
 
-    return tuple(map(column, task_groups(sources[0])))
+    return tuple(map(column, _asked_once(sources[0])))
 
 
 def _count_columns(sources: Sequence[Source]) -> tuple[Column, ...]:
     def column(group: TaskGroup) -> Column:
         return Column(group.label, lambda source, row, rows: Cell(_scored_count(group, row.where)), "count")
 
-    return tuple(map(column, task_groups(sources[0])))
+    return tuple(map(column, _asked_once(sources[0])))
 
 
 def _scored_count(group: TaskGroup, where: Mapping[str, object]) -> int:
@@ -385,6 +391,8 @@ REPORT = Report(
         View("tasks", "Tasks", (TASKS,)),
         View("gap", "Multiple choice and open answers", (GAPS,)),
         View("shortcut", "Does it look", (shortcut_table,)),
+        report_image.BENEFIT,
+        report_image.ROTATIONS,
         View(
             "contradictions",
             "Text against images",
