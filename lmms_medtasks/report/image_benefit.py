@@ -30,7 +30,7 @@ class Comparison:
 
 def rows_without_image(source: Source, where: Where) -> Samples:
     """What the model of ``source`` was asked without images: ``where`` restricts the rows of all its runs to that."""
-    runs = source.runs_of_model or tuple(dict.fromkeys(source.rows.column("run")))
+    runs = tuple(source.runs_of_model) or tuple(dict.fromkeys(source.rows.column("run")))
     return source.every.where({**where, "run": runs})
 
 

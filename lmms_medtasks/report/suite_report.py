@@ -164,13 +164,15 @@ class _Asked:
 
 def _with_runs_of_model(runs: Sequence[Run], sources: Sequence[Source]) -> list[Source]:
     """The sources, each told which of the runs are of its model: what was asked otherwise may stand in another run."""
-    keys = [
-        (str(config.get("model")), str(config.get("model_args")))
-        for config in (run.content.get("config") or {} for run in runs)
-    ]
-    numbers = {key: tuple(place for place, each in enumerate(keys) if each == key) for key in keys}
-    places = {id(run): place for place, run in enumerate(runs)}
-    return [replace(each, runs_of_model=numbers[keys[places[id(each.run)]]]) for each in sources]
+    by_model: dict[tuple[str, str], dict[int, Run]] = {}
+    for number, run in enumerate(runs):
+        by_model.setdefault(_model_arguments(run), {})[number] = run
+    return [replace(each, runs_of_model=by_model[_model_arguments(each.run)]) for each in sources]
+
+
+def _model_arguments(run: Run) -> tuple[str, str]:
+    config = run.content.get("config") or {}
+    return str(config.get("model")), str(config.get("model_args"))
 
 
 def _values(rows: Samples, names: Sequence[str]) -> set[tuple[Any, ...]]:
@@ -179,8 +181,7 @@ def _values(rows: Samples, names: Sequence[str]) -> set[tuple[Any, ...]]:
 
 def _model_of(run: Run, task: str) -> tuple[str, ...]:
     """What tasks of one model have in common: the harness's model, its arguments, and the kind of data."""
-    config = run.content.get("config") or {}
-    return str(config.get("model")), str(config.get("model_args")), *about.data_of(run, [task])
+    return *_model_arguments(run), *about.data_of(run, [task])
 
 
 def _join(groups: list[_Asked], asked: _Asked) -> None:

@@ -29,7 +29,7 @@ class Source:
         name: for people, unique within the report. rows: its questions, each once.
         every: the rows of all sources. resamples: of the bootstrap, 0 for no intervals.
         asked: the runs that the rows are from, each with its tasks. condition: "" as released.
-        runs_of_model: the numbers of all runs of the same model with the same arguments, these ones among them.
+        runs_of_model: all runs of the same model with the same arguments by their numbers, these ones among them.
     """
 
     name: str
@@ -38,7 +38,7 @@ class Source:
     resamples: int
     asked: tuple[tuple[Run, tuple[str, ...]], ...] = ()
     condition: str = ""
-    runs_of_model: tuple[int, ...] = ()
+    runs_of_model: Mapping[int, Run] = field(default_factory=dict)
     _known: dict[Any, tuple[Estimate, Mapping[str, Interval]]] = field(default_factory=dict, compare=False, repr=False)
     _derived: dict[Any, Source] = field(default_factory=dict, compare=False, repr=False)
 

@@ -2,9 +2,9 @@
 
 Two models, both with random effects and both estimated by the method of moments, so that no distribution is assumed:
 
-* Nested (:func:`nested_components`): a score is the mean + an effect of its image + one of its question within the image
-  + one of the reply within the question + one of the judgement within the reply. Each level's sum of squares is set
-  equal to its expectation (Henderson's first method; Searle, Casella and McCulloch, Variance Components, 1992, ch. 5).
+* Nested (:func:`nested_components`): a score is the mean + an effect of its image + one of its question within the
+  image + one of the reply within the question + one of the judgement within the reply. Each level's sum of squares
+  is set equal to its expectation (Henderson's first method; Searle, Casella and McCulloch, 1992, chapter 5).
 * Crossed (:func:`crossed_mean`): several judges (or prompts) each have a score of every question. The interval of the
   mean over them has two sources: other images, and other judges (Cronbach et al., 1972; Brennan, 2001).
 """
@@ -129,8 +129,8 @@ def crossed_mean(scores: np.ndarray, images: Sequence[Hashable], level: float = 
     """The mean of (questions, judges) scores with an interval for other images and other judges.
 
     The variance of the mean over images is that of clusters' sums. Judges add (variance of their means less what
-    interaction with images gives it) / J, at least 0. The interval is by t with Satterthwaite's degrees of freedom: with
-    two judges who differ much it is wide, since two say little of a third.
+    interaction with images gives it) / J, at least 0. The interval is by t with Satterthwaite's degrees of freedom:
+    with two judges who differ much it is wide, since two say little of a third.
 
     Raises UserError where there is no question or no judge, or a score is missing.
     """

@@ -11,8 +11,10 @@ from lmms_medtasks.report.document import Cell, Flag
 from lmms_medtasks.report.letters import LetterBars, letters_table
 from lmms_medtasks.report.rotated_options import rotation_view
 from lmms_medtasks.report.suite_report import Report
+from lmms_medtasks.report.variance_tables import JudgedBy, judged_view
 from lmms_medtasks.report.views import Column, Row, Source, Table, View
 from lmms_medtasks.suites.estimates import Contrast
+from lmms_medtasks.task_configs.med_cmr.judging import total
 from lmms_medtasks.task_configs.med_cmr.measures import (
     ACCURACY,
     BOTH,
@@ -168,6 +170,7 @@ REPORT = Report(
     views=(
         View("main", "Beside the published models", (MAIN,), (OwnRadar(),)),
         *(view(shown) for view in (_choice_view, _circular_view, open_view) for shown in (True, False)),
+        judged_view(lambda record: JudgedBy(total), "points"),
         View("without_image", "With and without the image", tuple(map(_without_image, FORMS))),
         View(
             "replies",
