@@ -20,6 +20,7 @@ from lmms_medtasks.errors import UserError, unknown
 from lmms_medtasks.record import FAILED, UNREAD
 from lmms_medtasks.report.about import own
 from lmms_medtasks.report.document import Cell, Flag
+from lmms_medtasks.report.rotated_options import rotation_view
 from lmms_medtasks.report.suite_report import PublishedScores, Report, extent, question_ids
 from lmms_medtasks.report.views import Column, Published, Row, Source, Table, View, rows_of_sources
 from lmms_medtasks.samples.runs import printable
@@ -37,6 +38,7 @@ _TEXTS = ("model", "group", "task", "source")
 MOST_VALUES = 20
 """A tag with more distinct values is no breakdown."""
 
+_MOST_OPTIONS = 26
 _NO_BREAKDOWNS = OWN_COLUMNS | {"data"}
 _OUTCOMES = ("right", "wrong", "answered", "empty", *UNREAD, FAILED)
 _INTERVALS = "In brackets: 95 % interval by bootstrap over {}s."
@@ -58,6 +60,7 @@ def default_report(suite: Suite, folder: Path | None) -> Report:
             beside,
             View("shift", "I.i.d. and out of distribution", (declared.shift(),)),
             View("levels", "Degradation", (declared.levels(),)),
+            rotation_view({"rotation": tuple(range(_MOST_OPTIONS))}, declared.intervals[0]),
             View("tags", "By tag", (declared.tags(),)),
             View("judgements", "Judgements", (declared.judgements(),)),
             View("replies", "Replies", (declared.outcomes(),)),

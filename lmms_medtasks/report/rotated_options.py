@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from lmms_medtasks.report import document
 from lmms_medtasks.report.letters import LetterBars, letters_table
+from lmms_medtasks.report.variance_tables import components_table, scores_of_trials
 from lmms_medtasks.report.views import Column, Row, Source, Table, View
 from lmms_medtasks.samples.table import Where
 from lmms_medtasks.suites.rotated_options import EVERY_ROTATION, INCOMPLETE_QUESTIONS, OVER_ROTATIONS, UNROTATED
@@ -37,17 +39,19 @@ def rotation_table(
             interval_note,
         )
 
+    rows_of_table = (
+        *(Row((head,), where, estimates=dict.fromkeys(_COLUMNS, each)) for head, each in _ESTIMATES.items()),
+        *(
+            Row((f"every rotation, {name}",), {**where, **each}, "counts", dict.fromkeys(_COLUMNS, EVERY_ROTATION))
+            for name, each in (groups or {}).items()
+        ),
+    )
     return Table(
         key,
         title,
         ("accuracy",),
-        (
-            *(Row((head,), where, estimates=dict.fromkeys(_COLUMNS, each)) for head, each in _ESTIMATES.items()),
-            *(
-                Row((f"every rotation, {name}",), {**where, **each}, "counts", dict.fromkeys(_COLUMNS, EVERY_ROTATION))
-                for name, each in (groups or {}).items()
-            ),
-        ),
+        # Made from the sources, since benchmarks without such a task have no column to restrict by.
+        lambda sources: rows_of_table,
         (Column("questions", unit="n"), Column("accuracy", digits=2)),
         notes,
     )
@@ -68,11 +72,17 @@ def rotation_view(
     copies.
     """
     table = rotation_table(f"circular{ending}", f"Rotated options{title_ending}", where, interval_note, groups)
+
+    def variance(sources: Sequence[Source]) -> document.Table | None:
+        scores = scores_of_trials(sources[0].rows.where(where), form="option order")
+        head = f"Images, questions and the order of options{title_ending}"
+        return components_table(f"order_variance{ending}", head, "answers", {"all": scores}, "points")
+
     key, title = f"rotated_letters{ending}", f"Letters, rotated options{title_ending}"
     return View(
         f"rotated{ending}",
         f"Rotated options{title_ending}",
-        (table, letters_table(key, title, where, interval_note)),
+        (table, letters_table(key, title, where, interval_note), variance),
         (LetterBars(key, title, where),),
         shown or (lambda sources: len(sources[0].rows.where(where)) > 0),
     )

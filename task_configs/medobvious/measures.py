@@ -215,7 +215,7 @@ _ACROSS = (
 _REPLIES = ("parse_rate", "failed_requests")
 
 
-ROTATED = "rotated options"
+ROTATED, NEUTRAL = "rotated options", "neutral wording"
 CIRCULAR_TASKS = tuple(f"medobvious_{family}_mcq_circular" for family in FAMILIES)
 
 
@@ -224,7 +224,7 @@ def condition(task: str, settings: Mapping[str, Any]) -> str:
     said = ["no image"] if settings.get("no_image") else []
     wording = settings.get("wording")
     said += [ROTATED] if task in CIRCULAR_TASKS else []
-    said += ["neutral wording" if wording == "neutral" else str(wording)] if wording else []
+    said += [NEUTRAL if wording == "neutral" else str(wording)] if wording else []
     own_prompt = str(settings.get("prompt", "")).startswith("medobvious/")
     return ", ".join([*said, *([] if own_prompt else [task])])
 

@@ -7,14 +7,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import yaml
 
 from lmms_medtasks.grids import triage
+from lmms_medtasks.report import document
 from lmms_medtasks.report.about import data_of, own
 from lmms_medtasks.report.document import Cell, Flag
 from lmms_medtasks.report.plots import Lines, Plane, Points
 from lmms_medtasks.report.rotated_options import rotation_view
 from lmms_medtasks.report.suite_report import PublishedScores, Report, extent, question_ids
+from lmms_medtasks.report.variance_tables import Crossed, crossed_table
 from lmms_medtasks.report.views import Column, Published, Row, Source, Table, View, rows_by, rows_of_sources
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.suites.estimates import Contrast, Macro, Mean
@@ -26,6 +29,7 @@ from lmms_medtasks.task_configs.medobvious.measures import (
     FORMAT_GAPS,
     FORMATS,
     LETTERS,
+    NEUTRAL,
     PAPER_AVERAGE,
     ROTATED,
     SIGNS,
@@ -429,6 +433,20 @@ WAYS = Table(
 )
 
 
+def wordings(sources: Sequence[Source]) -> document.Table | None:
+    """The same questions in the release's and in the neutral wording: the wording as a sample."""
+    found = []
+    for other in (each for each in sources if each.condition == NEUTRAL):
+        base = next((each for each in sources if each.run is other.run and not each.condition), None)
+        if base is None:
+            continue
+        pairs = base.rows.changes(other.rows, "accuracy", ("pair",))
+        scores = 100 * np.column_stack([pairs.column(f"{name}.score") for name in ("before", "after")])
+        if len(scores):
+            found.append(Crossed(base.name, ("as released", NEUTRAL), scores, tuple(pairs.column("cluster"))))
+    return crossed_table("wordings", "Over wordings: the prompt as a sample", "run", "wording", found, 1)
+
+
 # --- What a reader must know ------------------------------------------------------------------------------------------
 
 _ALWAYS, _FEW = 0.97, 20
@@ -489,7 +507,7 @@ REPORT = Report(
     compared=(
         View("models", "The runs together", (RUNS,)),
         View("published", "Beside the published models", (FORMATS_TABLE, TIERS_TABLE), (PLANE, FORMAT_POINTS, SCALING)),
-        View("ways", "What the picture and the wording are worth", (WAYS,)),
+        View("ways", "What the picture and the wording are worth", (WAYS, wordings)),
     ),
     caveats=caveats,
     published_scores=published_scores,

@@ -223,6 +223,7 @@ REPORT = Report(
             shown=_has_degraded,
         ),
         replace(report_calibration.VIEW, shown=lambda sources: not asks_otherwise(sources[0])),
+        report_image.VARIANCE,
         View("replies", "Requests and replies", (REPLIES,)),
     ),
     compared=(

@@ -22,7 +22,7 @@ from lmms_medtasks.statistics.robustness import relative_robustness
 from lmms_medtasks.suites.estimates import Mean
 from lmms_medtasks.suites.judged_measures import bound_of, judgement_counts
 from lmms_medtasks.suites.suite import Suite
-from lmms_medtasks.task_configs.sure_vqa import report_comparison, report_published
+from lmms_medtasks.task_configs.sure_vqa import report_comparison, report_image, report_published
 from lmms_medtasks.task_configs.sure_vqa.measures import DIMENSIONS, KINDS, ROBUSTNESS, SIDES, kind_of
 from lmms_medtasks.task_configs.sure_vqa.report_shifts import (
     SCALE,
@@ -386,6 +386,7 @@ def _shared_image_flags(source: Source) -> Iterator[Flag]:
 REPORT = Report(
     views=(
         View("robustness", "Robustness to shifts", (ROBUSTNESS_TABLE,), (RobustnessFigure(),)),
+        report_image.BENEFIT,
         View("published", "Beside the paper", report_published.OWN_SHIFTS),
         View("corruptions", "Corruptions beside real shifts", (report_published.own_corruptions,)),
         View("answered", "What was answered at all", (ANSWERED,)),
