@@ -74,18 +74,18 @@ def question_with_options(question: str, before: Sequence[str], after: Sequence[
     'Which?\\nA) stone\\nB) cyst'
     """
     lines = question.split("\n")
-    places: list[int] = []
+    places: list[list[int]] = []
     for number, option in enumerate(before):
         line_of = re.compile(rf"\s*[(\[]?{chr(ord('A') + number)}[).:\]]\s*{re.escape(option)}\s*")
-        places += [place for place, line in enumerate(lines) if line_of.fullmatch(line)]
-    if not places:
+        places.append([place for place, line in enumerate(lines) if line_of.fullmatch(line)])
+    if not any(places):
         return question
-    if len(places) != len(before) or len(set(places)) != len(places):
+    if any(len(own) != 1 for own in places):
         raise UserError(
             f"Question {name!r} shows some of its options in lines of its text, and not each in one line of its own: "
             "their order can't be changed there. Wanted a line such as 'A) text' for each option, or for none."
         )
-    for place, option, turned in zip(places, before, after, strict=True):
+    for (place,), option, turned in zip(places, before, after, strict=True):
         head = lines[place].rpartition(option)[0]
         lines[place] = f"{head}{turned}"
     return "\n".join(lines)

@@ -191,7 +191,7 @@ def crossed_table(
     )
     notes = (
         f"The interval is for other images and other {what}s: both are taken as samples (crossed random effects, by "
-        f"moments; t with Satterthwaite's degrees of freedom). All other intervals of this report take the {what} as "
+        f"moments, joined by Howe's method). All other intervals of this report take the {what} as "
         f"given. With two {what}s who differ it is wide: two say little of a third.",
     )
     return Table(key, title, columns, tuple(rows), notes) if rows else None

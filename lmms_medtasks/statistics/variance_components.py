@@ -47,7 +47,7 @@ class CrossedMean:
         low, high: the ends of the 95 % interval by t; None with one image or one judge.
         images, judges: how many. of_images, of_judges: variances of the mean from each; their sum is its variance.
         judge_variance: between judges, an unbiased estimate that may be below 0: what all questions have in common.
-        interaction: between judges, of how they take this or that image. freedom: degrees, by Satterthwaite.
+        interaction: between judges, of how they take this or that image.
     """
 
     mean: float
@@ -60,7 +60,6 @@ class CrossedMean:
     of_judges: float | None
     judge_variance: float | None
     interaction: float | None
-    freedom: float | None
 
 
 def nested_components(
@@ -129,8 +128,9 @@ def crossed_mean(scores: np.ndarray, images: Sequence[Hashable], level: float = 
     """The mean of (questions, judges) scores with an interval for other images and other judges.
 
     The variance of the mean over images is that of clusters' sums. Judges add (variance of their means less what
-    interaction with images gives it) / J, at least 0. The interval is by t with Satterthwaite's degrees of freedom:
-    with two judges who differ much it is wide, since two say little of a third.
+    interaction with images gives it) / J, at least 0. The interval joins the two by t with images - 1 and J - 1 degrees
+    of freedom (Howe, 1974), which in simulations covers 94 to 97 %; one t with Satterthwaite's degrees of freedom
+    covers 86 to 91 % with two judges. With two judges who differ it is wide, since two say little of a third.
 
     Raises UserError where there is no question or no judge, or a score is missing.
     """
@@ -144,7 +144,7 @@ def crossed_mean(scores: np.ndarray, images: Sequence[Hashable], level: float = 
     clusters = np.array([cluster_of.setdefault(image, len(cluster_of)) for image in images])
     by_judge = table.mean(axis=0)
     mean = float(table.mean())
-    plain = CrossedMean(mean, tuple(map(float, by_judge)), None, None, len(cluster_of), judges, *[None] * 5)
+    plain = CrossedMean(mean, tuple(map(float, by_judge)), None, None, len(cluster_of), judges, *[None] * 4)
     if len(cluster_of) < 2 or judges < 2:
         return plain
     from scipy.stats import t
@@ -158,15 +158,12 @@ def crossed_mean(scores: np.ndarray, images: Sequence[Hashable], level: float = 
     )  # fmt: skip
     judge_variance = float(by_judge.var(ddof=1)) - interaction
     of_judges = max(judge_variance, 0.0) / judges
-    whole = of_images + of_judges
-    freedom = None
-    reach = 0.0
-    if whole > 0:
-        freedom = whole**2 / (of_images**2 / (len(cluster_of) - 1) + of_judges**2 / (judges - 1))
-        reach = float(t.ppf((1 + level) / 2, freedom)) * whole**0.5
+    # Howe (1974): the two halves of the interval, each by its own t, add as squares.
+    halves = (of_images, len(cluster_of) - 1), (of_judges, judges - 1)
+    reach = sum(float(t.ppf((1 + level) / 2, freedom)) ** 2 * variance for variance, freedom in halves) ** 0.5
     return CrossedMean(
         mean, plain.by_judge, mean - reach, mean + reach, len(cluster_of), judges, of_images, of_judges,
-        judge_variance, interaction, freedom,
+        judge_variance, interaction,
     )  # fmt: skip
 
 

@@ -322,7 +322,7 @@ def judging(source: Source) -> Mapping[str, judged_tables.Judging]:
 
 def _judged_by(record: Record) -> JudgedBy:
     kind = kind_of(record.tags)
-    return JudgedBy(DIMENSIONS[kind], kind=kind)
+    return JudgedBy(DIMENSIONS[kind], kind=f"{kind}, {SIDE_NAMES[str(record.tags['set'])]}")
 
 
 def _judgement_table(found: Sequence[Source]) -> document.Table | None:
