@@ -67,22 +67,24 @@ def rotated(options: Sequence[str], answer: str, rotation: int) -> tuple[list[st
 def question_with_options(question: str, before: Sequence[str], after: Sequence[str], name: str = "") -> str:
     """A question whose text shows its options in lines ("A) cyst"), with the options ``after`` in place of ``before``.
 
-    A text without such lines stays as it is: its options are added by the prompt. ``name``: the question's id, for the
-    message. Raises UserError where only some of the options have a line of their own, or one has several.
+    A text without a lettered option stays as it is: its options are added by the prompt. ``name``: the question's id,
+    for the message. Raises UserError where an option stands elsewhere than in a line of its own, or in several.
 
     >>> question_with_options("Which?\\nA) cyst\\nB) stone", ["cyst", "stone"], ["stone", "cyst"])
     'Which?\\nA) stone\\nB) cyst'
     """
     lines = question.split("\n")
     places: list[list[int]] = []
+    shown = False
     for number, option in enumerate(before):
-        line_of = re.compile(rf"\s*[(\[]?{chr(ord('A') + number)}[).:\]]\s*{re.escape(option)}\s*")
-        places.append([place for place, line in enumerate(lines) if line_of.fullmatch(line)])
-    if not any(places):
+        lettered = rf"[(\[]?{chr(ord('A') + number)}[).:\]]\s*{re.escape(option)}"
+        places.append([place for place, line in enumerate(lines) if re.fullmatch(rf"\s*{lettered}\s*", line)])
+        shown = shown or re.search(rf"(?<!\w){lettered}(?!\w)", question) is not None
+    if not shown:
         return question
     if any(len(own) != 1 for own in places):
         raise UserError(
-            f"Question {name!r} shows some of its options in lines of its text, and not each in one line of its own: "
+            f"Question {name!r} shows options with their letters in its text, and not each in one line of its own: "
             "their order can't be changed there. Wanted a line such as 'A) text' for each option, or for none."
         )
     for (place,), option, turned in zip(places, before, after, strict=True):

@@ -34,8 +34,12 @@ def test_a_text_that_does_not_show_its_options_stays():
 
 @pytest.mark.parametrize(
     "text",
-    ["Which?\nA) left\nB) another text\nC) None — all are the same", "Which?\nA) left\nA) left\nB) right"],
-    ids=["a line that is no option", "a line twice"],
+    [
+        "Which?\nA) left\nB) another text\nC) None — all are the same",
+        "Which?\nA) left\nA) left\nB) right",
+        "Which: A) left, B) right or C) None — all are the same?",
+    ],
+    ids=["a line that is no option", "a line twice", "all in one line"],
 )
 def test_options_of_which_some_have_a_line_are_refused(text):
     with pytest.raises(UserError, match="'q7'"):
