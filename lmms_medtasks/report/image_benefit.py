@@ -86,7 +86,7 @@ def why_empty(benefit: Interval) -> str:
     if benefit.estimate is None:
         return "no question was asked both with and without its image"
     if benefit.low is None:
-        return f"too few to say whether the model is beyond its no-image floor ({benefit.clusters} in all)"
+        return "without an interval nothing says whether the model is beyond its no-image floor"
     if benefit.low > 0:
         return ""
     return f"the model is {NOT_BEYOND}: the interval of the image's benefit does not lie above 0"

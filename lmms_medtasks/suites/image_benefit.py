@@ -10,14 +10,19 @@ asks the same questions, such as degraded images, the floor is the same on both 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from lmms_medtasks.samples.table import Samples, Where
 from lmms_medtasks.statistics.sums import Group, Statistic, group, mean
 from lmms_medtasks.suites.estimates import Draw, Estimate
+
+Question = tuple[Any, ...]
+QUESTION = ("pair",)
+"""The columns that name a question whatever its form."""
 
 
 @dataclass(frozen=True)
@@ -31,14 +36,16 @@ class LostBenefit(Estimate):
     it empty there.
 
     Attributes:
-        floor: a question's ``pair`` -> its score without the image. Questions that are not there are left out.
+        floor: a question, as the columns ``question`` name it -> its score without the image (:func:`floor_of`).
+            Questions that are not there are left out.
         pair: columns in which a row of the second must agree with one of the first, each then in the cluster of the
             first; without it both are taken whole.
     """
 
     main: str = "lost"
     measure: str = "accuracy"
-    floor: Mapping[str, float] = field(default_factory=dict)
+    floor: Mapping[Question, float] = field(default_factory=dict)
+    question: tuple[str, ...] = QUESTION
     first: Where = field(default_factory=dict)
     second: Where = field(default_factory=dict)
     pair: tuple[str, ...] = ()
@@ -70,20 +77,24 @@ class LostBenefit(Estimate):
 
     def _with_floor(self, rows: Samples) -> Samples:
         scored = rows.scored(self.measure)
-        return scored.take(np.array([pair in self.floor for pair in scored.column("pair")], dtype=bool))
+        return scored.take(np.array([each in self.floor for each in _questions(scored, self.question)], dtype=bool))
 
     def _group(self, rows: Samples, clusters: np.ndarray) -> Group:
-        floors = [self.floor[pair] for pair in rows.column("pair")]
+        floors = [self.floor[each] for each in _questions(rows, self.question)]
         return group(clusters.tolist(), rows.column(f"{self.measure}.score"), floors)
 
 
-def floor_of(rows: Samples, measure: str) -> dict[str, float]:
-    """The scores of questions that were asked without their image, by ``pair``: of several the mean."""
+def floor_of(rows: Samples, measure: str, question: Sequence[str] = QUESTION) -> dict[Question, float]:
+    """The scores of questions that were asked without their image, by the columns ``question``: of several the mean."""
     scored = rows.scored(measure)
-    found: dict[str, list[float]] = {}
-    for pair, score in zip(scored.column("pair"), scored.column(f"{measure}.score"), strict=True):
-        found.setdefault(pair, []).append(float(score))
-    return {pair: math.fsum(scores) / len(scores) for pair, scores in found.items()}
+    found: dict[Question, list[float]] = {}
+    for each, score in zip(_questions(scored, question), scored.column(f"{measure}.score"), strict=True):
+        found.setdefault(each, []).append(float(score))
+    return {each: math.fsum(scores) / len(scores) for each, scores in found.items()}
+
+
+def _questions(rows: Samples, names: Sequence[str]) -> list[Question]:
+    return list(zip(*(rows.column(name) for name in names), strict=True))
 
 
 def benefit(sums: np.ndarray) -> np.ndarray:

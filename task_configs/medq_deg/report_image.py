@@ -46,12 +46,12 @@ def lost_benefit(sources: Sequence[Source]) -> Table | None:
     )
 
 
-def _floor(source: Source) -> dict[str, float]:
+def _floor(source: Source) -> dict[tuple[str], float]:
     """The scores without images by the ``pair`` of the source's clean questions, which have the same ids there."""
     by_id = floor_of(rows_without_image(source, {"condition": NO_IMAGE}), "accuracy")
     clean = source.rows.where(_CLEAN)
     ids = zip(clean.column("id"), clean.column("pair"), strict=True)
-    return {pair: by_id[name] for name, pair in ids if name in by_id}
+    return {(pair,): by_id[name,] for name, pair in ids if (name,) in by_id}
 
 
 def trial_variance(sources: Sequence[Source]) -> Table | None:

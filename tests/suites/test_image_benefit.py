@@ -27,7 +27,7 @@ def by_hand():
     for place, (clean, severe) in enumerate(zip((1, 1, 1, 0), (1, 0, 1, 0), strict=True)):
         rows.append(record(f"q{place}", clean, severity=0))
         rows.append(record(f"q{place}/blur/L2", severe, f"q{place}", f"q{place}", severity=2))
-    return table(*rows), {"q0": 1.0, "q1": 0.0, "q2": 0.0, "q3": 0.0}
+    return table(*rows), {("q0",): 1.0, ("q1",): 0.0, ("q2",): 0.0, ("q3",): 0.0}
 
 
 def test_of_degraded_images_it_is_the_drop_over_what_is_above_the_floor():
@@ -47,7 +47,7 @@ def test_two_sets_of_questions_have_a_floor_each():
     scores = {"iid": (1, 1), "ood": (1, 0)}
     asked = [(side, place, score) for side, own in scores.items() for place, score in enumerate(own)]
     rows = table(*(record(f"{side}{place}", score, set=side) for side, place, score in asked))
-    floor = {"iid0": 1.0, "iid1": 0.0, "ood0": 1.0, "ood1": 0.0}
+    floor = {("iid0",): 1.0, ("iid1",): 0.0, ("ood0",): 1.0, ("ood1",): 0.0}
     found = LostBenefit(floor=floor, **TESTS).of(rows, resamples=0)
     assert (found["benefit"].estimate, found["second_benefit"].estimate, found["lost"].estimate) == (0.5, 0.0, 1.0)
     assert found["drop"].estimate == 0.5
@@ -55,7 +55,7 @@ def test_two_sets_of_questions_have_a_floor_each():
 
 def test_questions_that_were_not_asked_without_their_image_are_left_out():
     rows, floor = by_hand()
-    found = LostBenefit(floor={name: floor[name] for name in ("q1", "q2")}, **LEVELS).of(rows, resamples=0)
+    found = LostBenefit(floor={(name,): floor[name,] for name in ("q1", "q2")}, **LEVELS).of(rows, resamples=0)
     # q1 and q2: clean 1, 1; severe 0, 1; without 0, 0.
     assert (found["first"].estimate, found["lost"].estimate, found["second"].n) == (1.0, 0.5, 2)
     assert LostBenefit(floor={}, **LEVELS).of(rows) == {}
@@ -63,10 +63,10 @@ def test_questions_that_were_not_asked_without_their_image_are_left_out():
 
 def test_no_benefit_has_no_share_that_is_lost():
     rows, _ = by_hand()
-    found = LostBenefit(floor={"q0": 1.0, "q1": 1.0, "q2": 1.0, "q3": 0.0}, **LEVELS).of(rows, resamples=0)
+    found = LostBenefit(floor={("q0",): 1.0, ("q1",): 1.0, ("q2",): 1.0, ("q3",): 0.0}, **LEVELS).of(rows, resamples=0)
     assert found["benefit"].estimate == 0 and found["lost"].estimate is None
 
 
 def test_a_floor_of_several_replies_is_their_mean():
     rows = table(record("a/r0", 1, pair="a"), record("a/r1", 0, pair="a"), record("b", None), record("c", 1))
-    assert floor_of(rows, "accuracy") == {"a": 0.5, "c": 1.0}
+    assert floor_of(rows, "accuracy") == {("a",): 0.5, ("c",): 1.0}
