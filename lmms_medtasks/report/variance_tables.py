@@ -149,12 +149,13 @@ def judges_of_same_answers(source: Source, measure_of: MeasureOf) -> Iterator[Cr
     if not tasks or len(asked) < 2:
         return
     for run, names in asked:
-        there = [name for name in names if name in tasks and name in (run.content.get("configs") or {})]
-        for name, record, chosen in _judged(run, there, measure_of):
-            scored = _scored(record, chosen)
-            if scored:
-                by_judge = found.setdefault(name, {})
-                by_judge.setdefault(_judge_name(record), {}).setdefault(record.id, scored)
+        for task in (each for each in names if each in tasks and each in (run.content.get("configs") or {})):
+            judged = list(_judged(run, (task,), measure_of))
+            judge = _judge_name([record for _, record, _ in judged])
+            for name, record, chosen in judged:
+                scored = _scored(record, chosen)
+                if scored:
+                    found.setdefault(name, {}).setdefault(judge, {}).setdefault(record.id, scored)
     for group, by_judge in found.items():
         if len(by_judge) < 2:
             continue
@@ -267,6 +268,15 @@ def _answers(judgement: Judgement) -> object:
     return judgement.replies if isinstance(judgement.items, str) else judgement.items
 
 
-def _judge_name(record: Record) -> str:
-    # Without the model that answered: of answers that a rule settled none did, and they are the judge's all the same.
-    return identity.full_name(record.judgement.judge) if record.judgement else ""
+def _judge_name(judged: Sequence[Record]) -> str:
+    """Who judged a task's answers, in full: with the model that answered, which rules' verdicts don't have."""
+    judgements = [record.judgement for record in judged if record.judgement]
+    models = {
+        str(verdict["model"])
+        for judgement in judgements
+        for verdicts in judgement.verdicts
+        for verdict in verdicts
+        if verdict["status"] == "judged" and verdict.get("model") is not None
+    }
+    described = judgements[0].judge if judgements else {}
+    return identity.full_name(described, ", ".join(sorted(models)) if models else None)
