@@ -30,6 +30,7 @@ from lmms_medtasks.samples.table import FIELDS, OWN_COLUMNS, Samples
 from lmms_medtasks.suites import judged_measures
 from lmms_medtasks.suites.estimates import Contrast, Count, Estimate, Mean
 from lmms_medtasks.suites.image_benefit import LostBenefit, floor_of
+from lmms_medtasks.suites.rotated_options import ROTATED
 from lmms_medtasks.suites.suite import Measure, Metric, Suite
 
 PUBLISHED = "reference/published.csv"
@@ -182,7 +183,7 @@ class _Declared:
         """What degraded pictures, or a test out of distribution, lose of the image's benefit."""
         source = sources[0]
         blind = rows_without_image(source, {"condition": _NO_IMAGE})
-        if _NO_IMAGE in source.condition or not len(blind):
+        if source.condition or not len(blind):
             return None
         found = []
         on = self.question
@@ -325,7 +326,8 @@ class _Declared:
         """A run's questions asked otherwise, against the same run as released."""
 
         def rows(sources: Sequence[Source]) -> Iterator[Row]:
-            for other in (each for each in sources if each.condition):
+            # Copies with rotated options have other right letters: they have a section of their own.
+            for other in (each for each in sources if each.condition and ROTATED not in each.condition):
                 base = next((each for each in sources if each.run is other.run and not each.condition), None)
                 if base is None:
                     continue

@@ -16,6 +16,9 @@ from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.suites.estimates import Count, Unit, Units
 from lmms_medtasks.suites.suite import Metric
 
+ROTATED = "rotated options"
+"""How such a task asks."""
+
 LETTERS = "ABCDE"
 """The letters that most benchmarks' options have."""
 

@@ -29,13 +29,12 @@ from lmms_medtasks.suites.judged_measures import (
     tags_of,
     with_measures,
 )
-from lmms_medtasks.suites.rotated_options import circular_task, rotation_metrics
+from lmms_medtasks.suites.rotated_options import ROTATED, circular_task, rotation_metrics
 from lmms_medtasks.suites.suite import Measure, Metric, Suite, number_of_questions
 from lmms_medtasks.task_configs.bones_joints import judging
 from lmms_medtasks.task_configs.bones_joints.forms import forms, sites
 
 AS_PUBLISHED, REPORTS, NO_IMAGE, SWAPPED, RELEASED = "", "reports", "no image", "swapped", "released"
-ROTATED = "rotated options"
 CONDITIONS = (AS_PUBLISHED, REPORTS, NO_IMAGE, SWAPPED, RELEASED, ROTATED)
 """How a task was asked. As published: with its images where it has any, Task VIII with the pairs that we made."""
 

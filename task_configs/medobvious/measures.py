@@ -22,7 +22,7 @@ from lmms_medtasks.record import KEY, MeasureValue, Record
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.suites.common_metrics import FAILED_REQUESTS, PARSE_RATE
 from lmms_medtasks.suites.estimates import Contrast, Macro, Mean, Unit, Units
-from lmms_medtasks.suites.rotated_options import circular_task, rotation_metrics
+from lmms_medtasks.suites.rotated_options import ROTATED, circular_task, rotation_metrics
 from lmms_medtasks.suites.suite import Measure, Metric, Suite, means, number_of_questions
 
 FORMATS = ("detection_mcq", "detection_open", "referring_mcq", "referring_open", "visual_referring")
@@ -215,7 +215,7 @@ _ACROSS = (
 _REPLIES = ("parse_rate", "failed_requests")
 
 
-ROTATED, NEUTRAL = "rotated options", "neutral wording"
+NEUTRAL = "neutral wording"
 CIRCULAR_TASKS = tuple(f"medobvious_{family}_mcq_circular" for family in FAMILIES)
 
 

@@ -22,7 +22,7 @@ from lmms_medtasks.statistics.reliability import Kind, reliability_draw
 from lmms_medtasks.statistics.votes import VoteTable, votes
 from lmms_medtasks.suites.common_metrics import FAILED_REQUESTS, IDENTICAL, IDENTICAL_TRIALS, PARSE_RATE
 from lmms_medtasks.suites.estimates import Contrast, Count, Custom, Draw, Macro, Mean
-from lmms_medtasks.suites.rotated_options import circular_task, rotation_metrics
+from lmms_medtasks.suites.rotated_options import ROTATED, circular_task, rotation_metrics
 from lmms_medtasks.suites.suite import Measure, Metric, Suite, number_of_questions
 from lmms_medtasks.task_configs.medq_deg import taxonomy
 
@@ -278,7 +278,7 @@ def task_set(task: str) -> str:
     return stem if level in ("l0", "l1", "l2") else task
 
 
-NO_IMAGE, ROTATED = "no image", "rotated options"
+NO_IMAGE = "no image"
 OWN_CONDITIONS = {f"{SUITE_NAME}_noimage": NO_IMAGE, f"{SUITE_NAME}_circular": ROTATED}
 """Task -> how it asks the clean questions. Somebody's own tasks without images are called by their names."""
 

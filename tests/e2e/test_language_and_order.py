@@ -48,7 +48,7 @@ def test_bones_and_joints(harness, judge_server, tmp_path, monkeypatch):
     assert {"circular", "variance", "without_images"} <= keys(done)
 
     # The same answers by a second judge: both runs together have the mean over judges.
-    judge_server.verdict = lambda prompt, labels: {"verdict": "Incorrect", "steps_found": []}
+    judge_server.verdict = lambda prompt, labels: {"verdict": "Incorrect"}
     monkeypatch.setenv("OPENAI_API_URL", judge_server.url)
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
     monkeypatch.setenv("MEDTASKS_HOME", str(tmp_path / "home"))

@@ -24,7 +24,7 @@ from lmms_medtasks.statistics.votes import VoteTable, votes
 from lmms_medtasks.suites import judged_measures, templates
 from lmms_medtasks.suites.common_metrics import FAILED_REQUESTS, IDENTICAL, IDENTICAL_TRIALS, PARSE_RATE
 from lmms_medtasks.suites.estimates import Contrast, Count, Custom, Draw, Mean
-from lmms_medtasks.suites.rotated_options import rotation_metrics
+from lmms_medtasks.suites.rotated_options import ROTATED, rotation_metrics
 from lmms_medtasks.suites.suite import Measure, Metric, Suite, number_of_questions
 
 """What the metrics depend on, see :mod:`lmms_medtasks.fingerprints`."""
@@ -236,8 +236,6 @@ OPEN_ANSWER = "open_answer"
 """The protocol of an open task that names none."""
 
 _LONGEST = 60
-
-ROTATED = "rotated options"
 
 PAIRED = ("pair", "cluster", "expected")
 """What two forms of a question have in common: two tables may use the same ids for other questions."""
