@@ -64,18 +64,19 @@ def rotation_view(
     groups: Mapping[str, Where] | None = None,
     ending: str = "",
     title_ending: str = "",
+    cluster: str = "image",
     shown: Callable[[Sequence[Source]], bool] | None = None,
 ) -> View:
     """The section: what survives the rotation, and which letters were chosen.
 
-    ``ending`` and ``title_ending`` stand behind the keys and the titles. ``shown``: by default where a source has such
-    copies.
+    ``ending`` and ``title_ending`` stand behind the keys and the titles. ``cluster``: what a cluster is. ``shown``: by
+    default where a source has such copies.
     """
     table = rotation_table(f"circular{ending}", f"Rotated options{title_ending}", where, interval_note, groups)
 
     def variance(sources: Sequence[Source]) -> document.Table | None:
-        scores = scores_of_trials(sources[0].rows.where(where), form="option order")
-        head = f"Images, questions and the order of options{title_ending}"
+        scores = scores_of_trials(sources[0].rows.where(where), form="option order", cluster=cluster)
+        head = f"{cluster.capitalize()}s, questions and the order of options{title_ending}"
         return components_table(f"order_variance{ending}", head, "answers", {"all": scores}, "points")
 
     key, title = f"rotated_letters{ending}", f"Letters, rotated options{title_ending}"

@@ -497,6 +497,7 @@ _VIEWS = (
 ROTATIONS = rotation_view(
     {"rotation": tuple(range(len(LETTERS)))},
     INTERVALS,
+    cluster="item",
     groups={
         **{SHORT[name]: TABLE_2[name] for name in FORMATS if name.endswith("mcq")},
         **{f"{name} grids": TABLE_2[name] for name in SIGNS},
