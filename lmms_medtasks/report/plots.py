@@ -11,6 +11,7 @@ import numpy as np
 from lmms_medtasks.report.document import Cell, Figure
 from lmms_medtasks.report.drawing import DASHES, FAINT, INK, MARKERS, SERIES, canvas, svg
 from lmms_medtasks.report.views import Column, Row, Source, Table
+from lmms_medtasks.statistics.intervals import Interval
 
 MOST = 6
 """Sources in one figure: more could not be told apart, the tables have them all."""
@@ -197,6 +198,19 @@ class Lines(Plot):
         panels[0].set(ylim=(0, 103), ylabel=self.axis[0])
         handles, names = panels[0].get_legend_handles_labels()
         figure.legend(handles, names, loc="outside lower center", ncols=2, fontsize=8)
+
+
+def interval_points(
+    axes: Any, places: np.ndarray, intervals: Sequence[Interval | None], factor: float, number: int
+) -> None:
+    """Estimates times ``factor`` as points with their intervals as bars, in the colour and marker of this number."""
+    middle, low, high = (
+        np.array([np.nan if each is None or getattr(each, name) is None else getattr(each, name) for each in intervals])
+        for name in ("estimate", "low", "high")
+    )
+    bars = factor * np.clip([middle - low, high - middle], 0, None)
+    axes.errorbar(places, factor * middle, yerr=bars, color=SERIES[number], marker=MARKERS[number], linestyle="none",
+                  capsize=3, markersize=5)  # fmt: skip
 
 
 def _place(column: Column, source: Source, row: Row) -> float:

@@ -28,9 +28,11 @@ from lmms_medtasks.suites.common_metrics import (
     PARSE_RATE,
 )
 from lmms_medtasks.suites.estimates import Contrast, Count, Custom, Draw, Macro, Mean
+from lmms_medtasks.suites.rotated_options import ROTATED, circular_task, rotation_metrics
 from lmms_medtasks.suites.suite import Measure, Metric, Suite, number_of_questions
 from lmms_medtasks.task_configs.medq_deg import taxonomy
 
+SUITE_NAME = "medq_deg"
 LEVELS = (0, 1, 2)
 DEGRADED = {"severity": (1, 2)}
 """The questions that Tables 2 and 3 are over."""
@@ -83,6 +85,7 @@ def record(doc: Mapping[str, Any], results: Sequence[str | None]) -> Record:
             "degradation": degradation,
             "category": taxonomy.category_of(degradation) if degradation else None,
             "option_count": len(doc["options"]),
+            **({"rotation": doc["rotation"]} if "rotation" in doc else {}),
         },
         pair=str(doc.get("question_id") or doc["id"]),
         details={
@@ -311,6 +314,7 @@ METRICS = (
         about="One-sided p value of the hypothesis that replies at L0 and L2 are drawn alike, by the same exchanges; "
         "units are images.",
     ),
+    *rotation_metrics(),
     PARSE_RATE,
     EMPTY_REPLIES,
     FAILED_REQUESTS,
@@ -332,23 +336,32 @@ def task_set(task: str) -> str:
     return stem if level in ("l0", "l1", "l2") else task
 
 
+NO_IMAGE = "no image"
+OWN_CONDITIONS = {f"{SUITE_NAME}_noimage": NO_IMAGE, f"{SUITE_NAME}_circular": ROTATED}
+"""Task -> how it asks the clean questions. Somebody's own tasks without images are called by their names."""
+
+
 def condition(task: str, settings: Mapping[str, Any]) -> str:
     """What sets the tasks' way of asking apart: levels one by one are not those of a task of all levels."""
-    return "" if task == SUITE.name else f"{task_set(task)}, level by level" if task_set(task) != task else task
+    if task in OWN_CONDITIONS:
+        return OWN_CONDITIONS[task]
+    return "" if task == SUITE_NAME else f"{task_set(task)}, level by level" if task_set(task) != task else task
 
 
 SUITE = Suite(
-    name="medq_deg",
+    name=SUITE_NAME,
     title="MedQ-Deg",
     cluster="image",
     data=("medq_deg",),
-    tags=("data", "source", "modality", "severity", "capability", "mid", "degradation", "category", "option_count"),
+    tags=("data", "source", "modality", "severity", "capability", "mid", "degradation", "category", "option_count",
+          "rotation"),
     measures=MEASURES,
     metrics=METRICS,
     tasks={
         "level": (KEY, "accuracy", *_REPLIES),
         "all": (*_ACCURACIES, "drop_l1", "drop_l2", "capability_macro", "category_macro", "unmapped_capabilities",
                 *_REPLIES),
+        "circular": (KEY, *circular_task(), "parse_rate", "empty_replies", "failed_requests"),
         "calib": (*_ACCURACIES, *_CALIBRATED, "dke_intra", "dke_intra_null", "dke_intra_p", *_REPLIES),
     },
     condition=condition,
@@ -373,3 +386,8 @@ def process_results_calib(doc: Mapping[str, Any], results: Sequence[str]) -> dic
 def process_results_level(doc: Mapping[str, Any], results: Sequence[str]) -> dict[str, MetricValue]:
     """Score the replies to a question of a task of one level."""
     return metric_values(SUITE, "level", record(doc, results))
+
+
+def process_results_circular(doc: Mapping[str, Any], results: Sequence[str]) -> dict[str, MetricValue]:
+    """Score the reply to one rotation of a question of ``medq_deg_circular``."""
+    return metric_values(SUITE, "circular", record(doc, results))
