@@ -53,8 +53,13 @@ def answer(image: Image, prompt: str) -> str:
     if options:
         letters = list(options)
         none = next((letter for letter in letters if options[letter].strip().casefold().startswith("none")), None)
+        if none is not None and not found:
+            return none
+        # By the place's name, since options may stand in another order than the panels; else by their order.
+        place = position(furthest, side)
+        named = next((letter for letter in letters if options[letter].strip().casefold() == place), None)
         places = [letter for letter in letters if letter != none]
-        return none if none is not None and not found else places[furthest] if furthest < len(places) else ""
+        return named or (places[furthest] if furthest < len(places) else "")
     return "none" if not found and "none" in prompt.casefold() else position(furthest, side)
 
 

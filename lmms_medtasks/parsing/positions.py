@@ -11,7 +11,7 @@ from lmms_medtasks.parsing.claims import NONE, Claim, claims, groups, sentence_e
 from lmms_medtasks.parsing.mentions import Mention, mentions
 from lmms_medtasks.parsing.outcomes import Answer, plain, prepared, refuses
 
-__all__ = ["NONE", "read_option_position", "read_position"]
+__all__ = ["NONE", "option_value", "read_option_position", "read_position"]
 
 _ANSWER = re.compile(
     r"\b(?P<final>final |correct |right |best )?(?:answer|choice|option|conclusion)\b"
@@ -65,10 +65,15 @@ def read_option_position(reply: str | None, options: Sequence[str], size: Size) 
     if len(found) > 1:
         return Answer("ambiguous")
     letter, beside = found.popitem()
-    option = plain(options[letters.index(letter)])
-    value = NONE if option.startswith(NONE) else option
+    value = option_value(options[letters.index(letter)])
     said = {_read(plain(each), size).value for each in set(beside)} - {""}
     return Answer("ambiguous") if said - {value} else Answer("ok", value)
+
+
+def option_value(option: str) -> str:
+    """What an option's text says in the terms of :func:`read_option_position`: a position, or "none"."""
+    text = plain(option)
+    return NONE if text.startswith(NONE) else text
 
 
 def _read(text: str, size: Size) -> Answer:

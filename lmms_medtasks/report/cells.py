@@ -26,11 +26,6 @@ def percent_of(share: float | None) -> Cell:
     return Cell(None if share is None else 100 * share)
 
 
-def of_order(cell: Cell) -> Cell:
-    """A cell whose number depends on the order of models only: no width means something else there."""
-    return replace(cell, mark="§") if cell.low is not None and cell.low == cell.high else cell
-
-
 def negated(interval: Interval | None) -> Interval | None:
     """A change with its sign turned: Tables 2 and 3 print a drop, positive where accuracy fell."""
     if interval is None or interval.estimate is None:

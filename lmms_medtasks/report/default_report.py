@@ -18,14 +18,19 @@ import numpy as np
 
 from lmms_medtasks.errors import UserError, unknown
 from lmms_medtasks.record import FAILED, NO_ANSWER
+from lmms_medtasks.report import document
 from lmms_medtasks.report.about import own
 from lmms_medtasks.report.document import Cell, Flag
+from lmms_medtasks.report.image_benefit import Comparison, benefit_table, rows_without_image
+from lmms_medtasks.report.rotated_options import rotation_view
 from lmms_medtasks.report.suite_report import PublishedScores, Report, extent, question_ids
 from lmms_medtasks.report.views import Column, Published, Row, Source, Table, View, rows_of_sources
 from lmms_medtasks.samples.runs import printable
 from lmms_medtasks.samples.table import FIELDS, OWN_COLUMNS, Samples
 from lmms_medtasks.suites import judged_measures
 from lmms_medtasks.suites.estimates import Contrast, Count, Estimate, Mean
+from lmms_medtasks.suites.image_benefit import LostBenefit, floor_of
+from lmms_medtasks.suites.rotated_options import ROTATED
 from lmms_medtasks.suites.suite import Measure, Metric, Suite
 
 PUBLISHED = "reference/published.csv"
@@ -37,10 +42,12 @@ _TEXTS = ("model", "group", "task", "source")
 MOST_VALUES = 20
 """A tag with more distinct values is no breakdown."""
 
+_MOST_OPTIONS = 26
 _NO_BREAKDOWNS = OWN_COLUMNS | {"data"}
 _OUTCOMES = ("right", "wrong", "answered", *NO_ANSWER, FAILED)
 _INTERVALS = "In brackets: 95 % interval over {}s."
 _TOGETHER = "In brackets: 95 % interval over {}s, of a change between the same ones."
+_NO_IMAGE = "no image"
 _TESTS = ({"set": "iid"}, {"set": "ood"})
 
 
@@ -58,6 +65,8 @@ def default_report(suite: Suite, folder: Path | None) -> Report:
             beside,
             View("shift", "I.i.d. and out of distribution", (declared.shift(),)),
             View("levels", "Degradation", (declared.levels(),)),
+            View("benefit", "Above what language alone gets", (declared.benefit,)),
+            rotation_view({"rotation": tuple(range(_MOST_OPTIONS))}, declared.intervals[0], cluster=suite.cluster),
             View("tags", "By tag", (declared.tags(),)),
             View("judgements", "Judgements", (declared.judgements(),)),
             View("replies", "Replies", (declared.outcomes(),)),
@@ -81,6 +90,11 @@ class _Declared:
         self.suite = suite
         self.intervals = (_INTERVALS.format(suite.cluster),)
         self.together = (_TOGETHER.format(suite.cluster),)
+
+    @property
+    def question(self) -> tuple[str, ...]:
+        """The columns in which a question's forms at several levels, or without its image, agree."""
+        return tuple(name for name in self.suite.paired if name != "severity") or ("pair",)
 
     def column(self, metric: Metric) -> Column:
         unit = self.suite.unit(metric)
@@ -163,19 +177,42 @@ class _Declared:
             found = [level for level in sources[0].rows.values("severity") if level is not None]
             if 0 not in found:
                 return
-            on = tuple(name for name in self.suite.paired if name != "severity")
             for level, measure in itertools.product(sorted(set(found) - {0}), self.main_measures(sources)):
                 change = Contrast(
                     measure=measure.name,
                     bounds=measure.range,
                     first={"severity": 0},
                     second={"severity": level},
-                    pair=on or ("pair",),
+                    pair=self.question,
                 )
                 yield Row((str(level), measure.name), estimates=dict.fromkeys(_PAIRED, change))
 
         return Table("levels", "Against level 0", ("level", "measure"), rows, self._paired_columns("level 0", "level"),
                      ("Pairs of the same question at both levels, both with a score.", *self.together))  # fmt: skip
+
+    def benefit(self, sources: Sequence[Source]) -> document.Table | None:
+        """What degraded pictures, or a test out of distribution, lose of the image's benefit."""
+        source = sources[0]
+        blind = rows_without_image(source, {"condition": _NO_IMAGE})
+        if source.condition or not len(blind):
+            return None
+        found = []
+        on = self.question
+        for measure in self.main_measures(sources):
+            floor = floor_of(blind, measure.name, on)
+            scaled = "%" if measure.unit == "%" else ""
+            levels = sorted({level for level in source.rows.values("severity") if level is not None})
+            for level in levels[1:] if 0 in levels else ():
+                lost = LostBenefit(measure=measure.name, bounds=measure.range, floor=floor, first={"severity": 0},
+                                   second={"severity": level}, pair=on, question=on)  # fmt: skip
+                found.append(Comparison((f"level {level}", measure.name), lost, {}, scaled))
+            if set(source.rows.values("set")) >= {"iid", "ood"}:
+                lost = LostBenefit(measure=measure.name, bounds=measure.range, floor=floor, first=_TESTS[0],
+                                   second=_TESTS[1], question=on)  # fmt: skip
+                found.append(Comparison(("out of distribution", measure.name), lost, {}, scaled))
+        title = "What is lost of the image's benefit"
+        heads, names = ("under", "measure"), ("clean or i.i.d.", "degraded or out of distribution")
+        return benefit_table("benefit_lost", title, heads, names, source, found, self.suite.cluster)
 
     def tags(self) -> Table:
         """Each main measure by each tag with few values."""
@@ -301,7 +338,8 @@ class _Declared:
         """A run's questions asked otherwise, against the same run as released."""
 
         def rows(sources: Sequence[Source]) -> Iterator[Row]:
-            for other in (each for each in sources if each.condition):
+            # Copies with rotated options have other right letters: they have a section of their own.
+            for other in (each for each in sources if each.condition and ROTATED not in each.condition):
                 base = next((each for each in sources if each.run is other.run and not each.condition), None)
                 if base is None:
                     continue

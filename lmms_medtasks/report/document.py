@@ -15,7 +15,6 @@ MARKS = {
     "°": "No interval: all images give the same value, which tells nothing of how others would vary.",
     "*": "No interval: without one of the images there is no value.",
     "¶": "No interval: the number below the line may be 0.",
-    "§": "An interval of no width is no certainty: nearly all resamples of the images order these models alike.",
     "†": "Over fewer groups than the paper's average: some have no question here.",
 }
 

@@ -11,6 +11,7 @@ import numpy as np
 from lmms_medtasks.report.document import Cell, Figure
 from lmms_medtasks.report.drawing import DASHES, FAINT, INK, MARKERS, SERIES, canvas, svg
 from lmms_medtasks.report.views import Column, Row, Source, Table
+from lmms_medtasks.statistics.intervals import Interval
 
 MOST = 6
 """Sources in one figure: more could not be told apart, the tables have them all."""
@@ -199,6 +200,19 @@ class Lines(Plot):
         figure.legend(handles, names, loc="outside lower center", ncols=2, fontsize=8)
 
 
+def interval_points(
+    axes: Any, places: np.ndarray, intervals: Sequence[Interval | None], factor: float, number: int
+) -> None:
+    """Estimates times ``factor`` as points with their intervals as bars, in the colour and marker of this number."""
+    middle, low, high = (
+        np.array([np.nan if each is None or getattr(each, name) is None else getattr(each, name) for each in intervals])
+        for name in ("estimate", "low", "high")
+    )
+    bars = factor * np.clip([middle - low, high - middle], 0, None)
+    axes.errorbar(places, factor * middle, yerr=bars, color=SERIES[number], marker=MARKERS[number], linestyle="none",
+                  capsize=3, markersize=5)  # fmt: skip
+
+
 def _place(column: Column, source: Source, row: Row) -> float:
     """Where a row stands on the axis. Raises TypeError for a column that is no number in it."""
     value = column.cell(source, row).value
@@ -279,7 +293,7 @@ def _middle(cells: Sequence[Cell]) -> np.ndarray:
 def _bars(cells: Sequence[Cell]) -> np.ndarray:
     """(2, n) lengths of the bars below and above; 0 without an interval."""
     middle, low, high = _middle(cells), _numbers([each.low for each in cells]), _numbers([each.high for each in cells])
-    # A percentile interval need not hold its estimate; a bar can't have a negative length.
+    # Rounding can put an end beyond its estimate; a bar can't have a negative length.
     return np.nan_to_num(np.clip([middle - low, high - middle], 0, None))
 
 

@@ -97,7 +97,7 @@ def parts(suite: Suite, report: Report, runs: Sequence[Run], options: Options) -
     make = report.sources or sources_by_run
     table = suite_table(suite, runs)
     _check_columns(suite, report, table)
-    sources = make(suite, runs, table, options)
+    sources = _with_runs_of_model(runs, make(suite, runs, table, options))
     edited = _other_numbers(suite, runs, table)
     own = []
     with bar(len(sources), "Analysing", "task sets") as step:
@@ -162,14 +162,26 @@ class _Asked:
     judges: set[str]
 
 
+def _with_runs_of_model(runs: Sequence[Run], sources: Sequence[Source]) -> list[Source]:
+    """The sources, each told which of the runs are of its model: what was asked otherwise may stand in another run."""
+    by_model: dict[tuple[str, str], dict[int, Run]] = {}
+    for number, run in enumerate(runs):
+        by_model.setdefault(_model_arguments(run), {})[number] = run
+    return [replace(each, runs_of_model=by_model[_model_arguments(each.run)]) for each in sources]
+
+
+def _model_arguments(run: Run) -> tuple[str, str]:
+    config = run.content.get("config") or {}
+    return str(config.get("model")), str(config.get("model_args"))
+
+
 def _values(rows: Samples, names: Sequence[str]) -> set[tuple[Any, ...]]:
     return set(zip(*(rows.column(name) for name in names), strict=True))
 
 
 def _model_of(run: Run, task: str) -> tuple[str, ...]:
     """What tasks of one model have in common: the harness's model, its arguments, and the kind of data."""
-    config = run.content.get("config") or {}
-    return str(config.get("model")), str(config.get("model_args")), *about.data_of(run, [task])
+    return *_model_arguments(run), *about.data_of(run, [task])
 
 
 def _join(groups: list[_Asked], asked: _Asked) -> None:

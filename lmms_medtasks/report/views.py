@@ -30,6 +30,7 @@ class Source:
         name: for people, unique within the report. rows: its questions, each once.
         every: the rows of all sources. resamples: of what is drawn again and again; 0 for that and for no intervals.
         asked: the runs that the rows are from, each with its tasks. condition: "" as released.
+        runs_of_model: all runs of the same model with the same arguments by their numbers, these ones among them.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Source:
     resamples: int
     asked: tuple[tuple[Run, tuple[str, ...]], ...] = ()
     condition: str = ""
+    runs_of_model: Mapping[int, Run] = field(default_factory=dict)
     _known: dict[Any, tuple[Estimate, Mapping[str, Interval]]] = field(default_factory=dict, compare=False, repr=False)
     _derived: dict[Any, Source] = field(default_factory=dict, compare=False, repr=False)
 

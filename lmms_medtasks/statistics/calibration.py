@@ -1,22 +1,34 @@
-"""Confidence from votes, calibration shift, and the intra-model Dunning-Kruger effect (MedQ-Deg, section 3.4)."""
+"""Confidence from the votes of T trials, and calibration shift (MedQ-Deg, section 3.4).
+
+Two confidences: the paper's C, whose expectation depends on T, and the agreement of trials, whose expectation does not.
+
+What 0 means. Let a question's replies be drawn from chances p over its options. The replies are calibrated if, over all
+questions and options, options of chance p are right in a share p of the cases. Then the expected accuracy, the sum of
+(chance of giving option k) x (probability that k is right), is the sum of p^2. This is the probability that two
+independent replies agree. So mean agreement less accuracy is 0 for calibrated replies, whatever T (the "generalization
+disagreement equality" of Jiang, Nagarajan, Baek and Kolter, ICLR 2022, for trials of one model in place of trained
+networks). A guesser among K options is calibrated: both are 1/K. The reverse does not hold: a mean of 0 may hide
+overconfidence on some questions and the opposite on others.
+
+The shift of C has no such zero: of a guesser among four options it is +.195 at T = 3 and -.127 at T = 10. What it would
+be of calibrated replies with the same votes is mean C less mean agreement (:func:`calibrated_shift`), so the shift of C
+less this reference is the shift of the agreement.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
 from lmms_medtasks.errors import unknown
-from lmms_medtasks.statistics.bootstrap import RESAMPLES, bootstrap
-from lmms_medtasks.statistics.intervals import Interval, intervals
-from lmms_medtasks.statistics.pairing import pairs
 from lmms_medtasks.statistics.sums import (
     AnyStatistic,
     Difference,
     Group,
     Statistic,
-    StatisticFunction,
     Through,
     group,
     mean,
@@ -29,6 +41,9 @@ from lmms_medtasks.statistics.votes import VoteTable
 Statistics = tuple[dict[str, Group], dict[str, AnyStatistic]]
 """Groups of rows, and statistics of them by name."""
 
+Confidence = Literal["entropy", "agreement"]
+"""The paper's C (equation 3), or the agreement of pairs of trials."""
+
 _DECIMALS = 12
 """Confidences and differences that agree this far are equal: a tie must not hang on rounding."""
 
@@ -38,9 +53,10 @@ class Calibration:
     """Calibration shift of a set of questions (equation 4), and on what it rests.
 
     Attributes:
-        n: questions that the means are over: those with a reply and at least two options.
-        accuracy: mean share of right replies. confidence: mean C. shift: confidence less accuracy, in [-1, 1];
-            above 0 is overconfidence. All None if n is 0.
+        n: questions that the means are over: those with a reply and at least two options; for the agreement of trials
+            those with at least two replies and two options.
+        accuracy: mean share of right replies. confidence: mean C, or mean agreement. shift: confidence less accuracy,
+            in [-1, 1]. All None if n is 0.
         no_reply: questions left out because all their requests failed. single_option: left out because C has no
             value (K = 1).
         single_reply: questions among the n with one vote only (T = 1, or the other requests failed): their C is 1
@@ -58,41 +74,6 @@ class Calibration:
     single_reply: int
     partly_failed: int
     no_answer: int
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """Whether equation 5 holds between two sets.
-
-    Attributes:
-        holds: equation 5 on the data as they are; None when a set is empty.
-        probability: share of the resamples in which it holds; None without any, or with fewer than two clusters.
-        undefined: resamples left out because a set was empty in them.
-        accuracy, shift: their changes, L2 less L0. Equation 5 asks for accuracy < 0 and shift >= 0.
-    """
-
-    holds: bool | None
-    probability: float | None
-    undefined: int
-    accuracy: Interval
-    shift: Interval
-
-
-@dataclass(frozen=True)
-class IntraModelDKE:
-    """Equation 5 in two ways, see :func:`intra_model_dke`.
-
-    Attributes:
-        whole: over all questions of each level, as the equation is written. paired: each degraded question against its
-            own clean form. pairs: number of such pairs. clean_alone, degraded_alone: questions of the two levels
-            that are in no pair.
-    """
-
-    whole: Evidence
-    paired: Evidence
-    pairs: int
-    clean_alone: int
-    degraded_alone: int
 
 
 def confidences(table: VoteTable) -> np.ndarray:
@@ -133,18 +114,49 @@ def chance_confidence(option_count: int, trials: int) -> float:
     return float(1 - entropy / np.log(option_count))
 
 
-def shifts(table: VoteTable) -> np.ndarray:
-    """(n,) floats in [-1, 1]: each question's C less its share of right replies, NaN where C has no value.
+def agreements(table: VoteTable) -> np.ndarray:
+    """(n,) floats in [0, 1]: the share of agreeing pairs among each question's trials, NaN where it has no value.
+
+    Of R replies, c_k of them for option k: the sum of c_k (c_k - 1) over the options, over R (R - 1). It is an unbiased
+    estimate of the probability that two independent replies agree, the sum of the options' squared chances, whatever R.
+    A pair agrees if both replies gave the same option: a reply without a readable answer agrees with none, as it is
+    never right. Failed requests are no replies. Fewer than two replies or two options: NaN.
+    """
+    options = table.counts[:, :-1].astype(float)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = (options * (options - 1)).sum(axis=1) / (table.replies * (table.replies - 1.0))
+    found[(table.replies < 2) | (table.option_counts < 2)] = np.nan
+    agreeing: np.ndarray = found
+    return agreeing
+
+
+def confidence_values(table: VoteTable, kind: Confidence = "entropy") -> np.ndarray:
+    """(n,) floats in [0, 1]: C or the agreement of trials, NaN where it has no value."""
+    return confidences(table) if kind == "entropy" else agreements(table)
+
+
+def calibrated_shift(table: VoteTable) -> float | None:
+    """The shift of C (equation 4) that calibrated replies with these votes would have: mean C less mean agreement.
+
+    Over the questions that have both; None if there is none (T = 1).
+    """
+    difference = confidences(table) - agreements(table)
+    used = difference[~np.isnan(difference)]
+    return float(used.mean()) if len(used) else None
+
+
+def shifts(table: VoteTable, kind: Confidence = "entropy") -> np.ndarray:
+    """(n,) floats in [-1, 1]: each question's confidence less its share of right replies, NaN where it has none.
 
     Their mean over a set is its calibration shift (equation 4).
     """
-    shift: np.ndarray = confidences(table) - table.scores
+    shift: np.ndarray = confidence_values(table, kind) - table.scores
     return shift
 
 
-def calibration(table: VoteTable) -> Calibration:
+def calibration(table: VoteTable, kind: Confidence = "entropy") -> Calibration:
     """Accuracy, mean confidence and calibration shift (equation 4) of the questions in ``table``."""
-    certain = confidences(table)
+    certain = confidence_values(table, kind)
     used = ~np.isnan(certain)
     kept, replies = table.take(used), table.replies
     options, unread = kept.counts[:, :-1], kept.counts[:, -1]
@@ -162,9 +174,9 @@ def calibration(table: VoteTable) -> Calibration:
     )
 
 
-def calibration_group(table: VoteTable) -> Group:
-    """The questions that have accuracy and C, which are its columns; clusters are images."""
-    certain = confidences(table)
+def calibration_group(table: VoteTable, kind: Confidence = "entropy") -> Group:
+    """The questions that have accuracy and confidence, which are its columns; clusters are images."""
+    certain = confidence_values(table, kind)
     used = np.flatnonzero(~np.isnan(certain))
     return group([table.image_ids[row] for row in used], table.scores[used], certain[used])
 
@@ -179,37 +191,26 @@ def _side(name: str, own: Group) -> Statistics:
     )
 
 
-def _changes(sides: Mapping[str, Group], baseline: str) -> tuple[dict[str, Group], dict[str, dict[str, AnyStatistic]]]:
+def changes_of(
+    sides: Mapping[str, Group], baseline: str
+) -> tuple[dict[str, Group], dict[str, dict[str, AnyStatistic]]]:
     """Of each other side its accuracy, confidence and shift less those of the baseline."""
     made = {name: _side(name, own) for name, own in sides.items()}
     before = made[baseline][1]
     groups = {name: own for each, _ in made.values() for name, own in each.items()}
     return groups, {
-        name: {kind: Difference(statistic, before[kind]) for kind, statistic in own.items()}
+        name: {what: Difference(statistic, before[what]) for what, statistic in own.items()}
         for name, (_, own) in made.items()
         if name != baseline
     }
 
 
-def _paired(before: Group, after: Group) -> Statistics:
-    """The changes of two sides whose rows belong together one by one."""
-    groups, changes = _changes({"before": before, "after": after}, "before")
-    accuracy, confidence = (after.columns[:, column] - before.columns[:, column] for column in (0, 1))
-    steps = {"accuracy": accuracy, "confidence": confidence, "shift": confidence - accuracy}
-    statistics: dict[str, AnyStatistic] = {}
-    for kind, step in steps.items():
-        groups[f"change of {kind}"] = scored(before.clusters, step)
-        width = (-2.0, 2.0) if kind == "shift" else (-1.0, 1.0)
-        statistics[kind] = Through(changes["after"][kind], mean_statistic(f"change of {kind}", width))
-    return groups, statistics
-
-
-def calibration_draw(table: VoteTable) -> Statistics:
+def calibration_draw(table: VoteTable, kind: Confidence = "entropy") -> Statistics:
     """Accuracy, mean confidence and calibration shift of a table."""
-    return _side("", calibration_group(table))
+    return _side("", calibration_group(table, kind))
 
 
-def changes_draw(tables: Mapping[str, VoteTable], baseline: str) -> Statistics:
+def changes_draw(tables: Mapping[str, VoteTable], baseline: str, kind: Confidence = "entropy") -> Statistics:
     """What accuracy, confidence and shift of each other table are more than those of ``tables[baseline]``.
 
     Statistics are named ``TABLE/accuracy`` and so on.
@@ -218,89 +219,10 @@ def changes_draw(tables: Mapping[str, VoteTable], baseline: str) -> Statistics:
     """
     if baseline not in tables:
         raise unknown("baseline", baseline, tables)
-    groups, changes = _changes({name: calibration_group(table) for name, table in tables.items()}, baseline)
-    return groups, {f"{name}/{kind}": each for name, own in changes.items() for kind, each in own.items()}
-
-
-def intra_model_dke(
-    clean: VoteTable, degraded: VoteTable, *, seed: int | str = 0, resamples: int = RESAMPLES, level: float = 0.95
-) -> IntraModelDKE:
-    """Intra-model Dunning-Kruger effect (equation 5): accuracy at L0 > accuracy at L2, shift at L0 <= shift at L2.
-
-    As shift is confidence less accuracy, this says: accuracy falls, and confidence falls by no more than accuracy.
-
-    ``whole`` takes the two sets as they are. They need not be alike: a modality with few degradations, ``--limit`` or
-    a failed request gives some questions fewer degraded forms than others, and that alone moves a mean. ``paired``
-    removes this: each degraded question is compared with the clean form of the same ``question_id``, so that a clean
-    question counts as often as it has degraded forms. Both are resampled over images, a clean image and its degraded
-    forms together. Where every question has equally many forms the two agree.
-
-    ``probability`` is the bootstrap's support for the yes or no, not a p-value. Two conditions must hold at once, so of
-    a model that does not change at all it is not near 0.5, and it varies widely. Measured with this function on models
-    whose chance of each option is the same at L0 and L2 (400 data sets each of 200 images, three degraded forms, four
-    options, T = 10, 500 resamples; paired), mean and quartiles:
-
-    - chances from Dirichlet(0.5), the right option one of the four by chance: 0.36; 0.12, 0.32, 0.57
-    - Dirichlet(0.1), right option the likeliest in about 60 %: 0.32; 0.10, 0.27, 0.49
-    - chance of the right option from Beta(2, 1), the others share the rest: 0.25; 0.06, 0.19, 0.38
-
-    ``holds`` was true of 26 to 38 % of these data sets, and ``probability`` at least 0.95 in 1.3 % at most.
-
-    Differences under 1e-12 count as none. An empty set or no pairs: None throughout.
-    """
-    clean_rows, clean_group = _usable(clean)
-    degraded_rows, degraded_group = _usable(degraded)
-    joined = pairs(clean_rows.question_ids, degraded_rows.question_ids)
-    before, after = clean_group.columns[joined.clean], degraded_group.columns[joined.degraded]
-    images = [clean_rows.image_ids[row] for row in joined.clean]
-    before_group, after_group = (group(images, *each.T) for each in (before, after))
-    whole = _evidence(clean_group, degraded_group, False, seed, resamples, level)
-    paired = _evidence(before_group, after_group, True, seed, resamples, level)
-    return IntraModelDKE(whole, paired, len(images), joined.clean_alone, joined.degraded_alone)
-
-
-def _usable(table: VoteTable) -> tuple[VoteTable, Group]:
-    kept = table.take(~np.isnan(confidences(table)))
-    return kept, calibration_group(kept)
-
-
-def _evidence(before: Group, after: Group, paired: bool, seed: int | str, resamples: int, level: float) -> Evidence:
-    names = ("before", "after")
-    accuracy, shift = _difference(_accuracy), _difference(_shift)
-
-    def holds(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-        fall, rise = accuracy(first, second), shift(first, second)
-        fulfilled = (np.round(fall, _DECIMALS) < 0) & (np.round(rise, _DECIMALS) >= 0)
-        return np.where(np.isnan(fall), np.nan, fulfilled)
-
-    sides = {"before": before, "after": after}
-    answer = bootstrap(sides, {"": Statistic(holds, names)}, seed=seed, resamples=resamples)[""]
-    groups, changes = _paired(before, after) if paired else _whole(before, after)
-    found = intervals(groups, changes, level=level)
-    defined = answer.values[~np.isnan(answer.values)]
-    empty = np.isnan(answer.estimate)
-    return Evidence(
-        holds=None if empty else bool(answer.estimate),
-        probability=float(defined.mean()) if len(defined) and not empty and answer.clusters > 1 else None,
-        undefined=0 if empty else len(answer.values) - len(defined),
-        accuracy=found["accuracy"],
-        shift=found["shift"],
-    )
-
-
-def _whole(before: Group, after: Group) -> Statistics:
-    groups, changes = _changes({"before": before, "after": after}, "before")
-    return groups, changes["after"]
-
-
-def _accuracy(sums: np.ndarray) -> np.ndarray:
-    return mean(sums, 0)
+    groups, changes = changes_of({name: calibration_group(table, kind) for name, table in tables.items()}, baseline)
+    return groups, {f"{name}/{what}": each for name, own in changes.items() for what, each in own.items()}
 
 
 def _shift(sums: np.ndarray) -> np.ndarray:
     difference: np.ndarray = mean(sums, 1) - mean(sums, 0)
     return difference
-
-
-def _difference(statistic: StatisticFunction) -> StatisticFunction:
-    return lambda before, after: statistic(after) - statistic(before)

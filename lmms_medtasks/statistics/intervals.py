@@ -191,24 +191,37 @@ def difference_limits(first: Limits, second: Limits, level: float = 0.95) -> Lim
 
 
 def ratio_limits(above: Limits, below: Limits, level: float = 0.95) -> Limits:
-    """Above over below, both 0 or more, by the method of variance estimates recovery (Donner and Zou 2012).
+    """Above over below, by the method of variance estimates recovery (Donner and Zou 2012); ``below`` is 0 or more.
 
-    The ends are the ratios R at which ``above - R below`` has an interval that ends at 0. The upper one is infinite
-    where that of ``below`` reaches 0.
+    The ends are the ratios R at which ``above - R below`` has an interval that ends at 0. Which end of ``below`` counts
+    there depends on the sign of R, which is that of the end of ``above``. Both are infinite where the interval of
+    ``below`` reaches 0 and R may be on either side; else the upper one is.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         value = above.value / np.where(below.value == 0, np.nan, below.value)
-        together = correlation(above.deviations, below.deviations, level)
-        a, b = above.value, below.value
-        x, y = a - above.low, below.high - b
-        middle, outer = a * b - together * x * y, a**2 - x**2
-        low = outer / (middle + np.sqrt(np.maximum(middle**2 - outer * (b**2 - y**2), 0)))
-        x, y = above.high - a, b - below.low
-        middle, outer = a * b - together * x * y, b**2 - y**2
-        root = np.sqrt(np.maximum(middle**2 - (a**2 - x**2) * outer, 0))
-        high = np.where(outer > _ROUNDING, (middle + root) / np.where(outer > _ROUNDING, outer, 1), np.inf)
-        deviations = (above.deviations - value[..., None] * below.deviations) / b[..., None]
-    return Limits(value, np.where(a == 0, 0.0, low), high, deviations, above.reason or below.reason)
+        # A negative ratio is as exact as the same one above 0.
+        sign = np.where(above.value < 0, -1.0, 1.0)
+        together = sign * correlation(sign[..., None] * above.deviations, below.deviations, level)
+        # 0 over anything is 0 and has the lower end 0, unless what is above can be negative.
+        low = np.where((above.value == 0) & (above.low == 0), 0.0, _ratio_end(above, below, together, above.low, -1))
+        high = _ratio_end(above, below, together, above.high, 1)
+        deviations = (above.deviations - value[..., None] * below.deviations) / below.value[..., None]
+    return Limits(value, low, high, deviations, above.reason or below.reason)
+
+
+def _ratio_end(above: Limits, below: Limits, together: np.ndarray, end: np.ndarray, side: int) -> np.ndarray:
+    """The lower (``side`` -1) or upper (1) end of a ratio; ``end``: that of what is above."""
+    a, b = above.value, below.value
+    x = side * (end - a)
+    # A positive ratio is low where what is below is high; a negative one where it is low.
+    y = np.where((end < 0) == (side > 0), below.high - b, b - below.low)
+    middle, outer, inner = a * b - together * x * y, a**2 - x**2, b**2 - y**2
+    root = np.sqrt(np.maximum(middle**2 - outer * inner, 0))
+    # Two forms of one root: the first divides by what may be 0 or below it, the second by what then is not.
+    away_from_zero = (end < 0) == (side < 0)
+    near = outer / (middle - side * root)
+    far = np.where(inner > _ROUNDING, (middle + side * root) / np.where(inner > _ROUNDING, inner, 1), side * np.inf)
+    return np.where(away_from_zero, far, near)
 
 
 def correlation(first: np.ndarray, second: np.ndarray, level: float = 0.95) -> np.ndarray:
@@ -266,7 +279,7 @@ class _Data:
         limits = self.limits(statistic)
         low, high = float(limits.low), float(limits.high)
         if limits.reason or not np.isfinite([low, high]).all():
-            return replace(found, reason=limits.reason or (ZERO if np.isinf(high) else ALIKE))
+            return replace(found, reason=limits.reason or (ZERO if np.isinf([low, high]).any() else ALIKE))
         spread = math.sqrt((found.clusters - 1) / found.clusters * float((limits.deviations**2).sum()))
         return replace(found, low=low, high=high, standard_error=spread)
 

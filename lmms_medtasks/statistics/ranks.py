@@ -1,47 +1,34 @@
-"""Order of models: the inter-model Dunning-Kruger effect, and whether two task sets rank models alike."""
+"""Whether two task sets rank models alike (MedQ-Deg, section 4.6).
+
+No percentile bootstrap of ranks or of their correlation: models that are nearly alike change places in most resamples,
+and the interval covers neither their order nor their tie. In its place stand the correlation from disjoint halves of
+the images, what it would be for orders that are unrelated and for one order, and which swaps are beyond chance.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from lmms_medtasks.statistics.bootstrap import RESAMPLES, Group, Interval, Statistic, StatisticFunction, bootstrap, mean
+from lmms_medtasks.seeding import generator
+from lmms_medtasks.statistics.image_halves import (
+    SPLITS,
+    HalvesResult,
+    compare_halves,
+    half_means,
+    halves,
+    image_sums,
+    mean_of_known,
+    nothing,
+)
+from lmms_medtasks.statistics.rank_correlation import kendall, known, ranks, signs, spearman, value
+from lmms_medtasks.statistics.significance import adjust
+from lmms_medtasks.statistics.sums import Group
 
-_DECIMALS = 12
-"""Numbers that agree this far are tied."""
-
-
-@dataclass(frozen=True)
-class InterModelDKE:
-    """Equation 6 over all pairs of models.
-
-    Attributes:
-        models: the models with both numbers. left_out: those with one of them only, or None for it.
-        pairs: pairs of models with different accuracy. same_accuracy: pairs with the same, of which equation 6 says
-            nothing. fulfilled: pairs whose less accurate model has the higher shift (a tie in shift is not higher).
-        share: fulfilled / pairs; None without pairs. spearman, kendall: of accuracy against shift (tau-b); None where
-            a number is the same for all models, or there are fewer than two.
-    """
-
-    models: tuple[str, ...]
-    left_out: tuple[str, ...]
-    pairs: int
-    same_accuracy: int
-    fulfilled: int
-    share: float | None
-    spearman: float | None
-    kendall: float | None
-
-
-@dataclass(frozen=True)
-class InterModelDKEIntervals:
-    """Intervals of an :class:`InterModelDKE` over images, the models being these and no sample of others."""
-
-    share: Interval
-    spearman: Interval
-    kendall: Interval
+FEWEST_IMAGES = 10
+"""Below this number of images in a set no swap is tested."""
 
 
 @dataclass(frozen=True)
@@ -81,162 +68,108 @@ class RankConsistency:
 
 
 @dataclass(frozen=True)
-class RankConsistencyIntervals:
-    """Intervals of a :class:`RankConsistency` over the images of both sets, the models being given."""
+class RankAgreement:
+    """The order of the models in two sets, each from another half of the images.
 
-    kendall: Interval
-    spearman: Interval
-
-
-def inter_model_dke(accuracy: Mapping[str, float | None], shift: Mapping[str, float | None]) -> InterModelDKE:
-    """Inter-model Dunning-Kruger effect (equation 6): accuracy of f1 < accuracy of f2 and shift of f1 > shift of f2.
-
-    Equation 6 is of two models; this gives the share of pairs that fulfil it. The numbers are by model, of one set of
-    questions at one level. As shift is confidence less accuracy, models of the same confidence fulfil it in every pair,
-    and Spearman and Kendall are then -1: the effect is in part arithmetic, so look at confidence beside it.
-    """
-    models = tuple(sorted(name for name in accuracy if _known(accuracy, name) and _known(shift, name)))
-    first, second = (np.array([numbers[name] for name in models], dtype=float) for numbers in (accuracy, shift))
-    ahead, more = _signs(first), _signs(second)
-    pairs = int((ahead != 0).sum()) // 2
-    fulfilled = int((ahead * more < 0).sum()) // 2
-    return InterModelDKE(
-        models=models,
-        left_out=tuple(sorted({*accuracy, *shift} - {*models})),
-        pairs=pairs,
-        same_accuracy=len(models) * (len(models) - 1) // 2 - pairs,
-        fulfilled=fulfilled,
-        share=_value(fulfilled_share(first, second)),
-        spearman=_value(spearman(first, second)),
-        kendall=_value(kendall(first, second)),
-    )
-
-
-def inter_model_dke_intervals(
-    models: Mapping[str, Group], *, seed: int | str = 0, resamples: int = RESAMPLES, level: float = 0.95
-) -> InterModelDKEIntervals:
-    """Intervals over images, the same ones drawn for all models.
-
-    A group for each model, its columns accuracy and confidence
-    (:func:`lmms_medtasks.statistics.calibration.calibration_group`).
-    Cut the tables to common questions first (:func:`lmms_medtasks.statistics.votes.common`).
+    Attributes:
+        across: scores in the first set from one half of the images, in the second set from the other half; ``p`` is of
+            the hypothesis that the two orders are unrelated, against that they are alike.
+        one_order: what Kendall's tau of halves is where the order is the same: the mean of the first set's halves
+            against each other and the second set's. Below 1 by the noise of half the images.
+        swaps: pairs of models whose swap is beyond chance, see :func:`rank_agreement`; None where that is not tested,
+            and ``swaps_untested`` says why.
     """
 
-    def of(statistic: StatisticFunction) -> StatisticFunction:
-        def of_sums(*sums: np.ndarray) -> np.ndarray:
-            if not sums:
-                return np.full(1, np.nan)
-            accuracy = _stacked(sums, 0)
-            return statistic(accuracy, _stacked(sums, 1) - accuracy)
-
-        return of_sums
-
-    functions: dict[str, StatisticFunction] = {"share": fulfilled_share, "spearman": spearman, "kendall": kendall}
-    statistics = {name: Statistic(of(statistic), tuple(models)) for name, statistic in functions.items()}
-    found = bootstrap(models, statistics, seed=seed, resamples=resamples)
-    return InterModelDKEIntervals(**{name: each.interval(level) for name, each in found.items()})
+    across: HalvesResult
+    one_order: float | None
+    swaps: tuple[Swap, ...] | None
+    swaps_untested: str
 
 
 def rank_consistency(first: Mapping[str, float | None], second: Mapping[str, float | None]) -> RankConsistency:
     """Compare the order of models in two task sets by a number of which more is better (accuracy), by model."""
-    shared = sorted(name for name in first if _known(first, name) and _known(second, name))
+    shared = sorted(name for name in first if known(first, name) and known(second, name))
     one, other = (np.array([numbers[name] for name in shared], dtype=float) for numbers in (first, second))
-    ranks_one, ranks_other = _ranks(-one), _ranks(-other)
+    ranks_one, ranks_other = ranks(-one), ranks(-other)
     rows = np.lexsort((ranks_other, ranks_one))
-    ahead, behind = np.nonzero((_signs(one) > 0) & (_signs(other) < 0))
+    ahead, behind = np.nonzero((signs(one) > 0) & (signs(other) < 0))
     return RankConsistency(
         ranks=tuple(RankedModel(shared[row], float(ranks_one[row]), float(ranks_other[row])) for row in rows),
-        only_first=tuple(sorted(name for name in first if name not in shared and _known(first, name))),
-        only_second=tuple(sorted(name for name in second if name not in shared and _known(second, name))),
+        only_first=tuple(sorted(name for name in first if name not in shared and known(first, name))),
+        only_second=tuple(sorted(name for name in second if name not in shared and known(second, name))),
         pairs=len(shared) * (len(shared) - 1) // 2,
         swaps=tuple(Swap(shared[better], shared[worse]) for better, worse in zip(ahead, behind, strict=True)),
-        kendall=_value(kendall(one, other)),
-        spearman=_value(spearman(one, other)),
+        kendall=value(kendall(one, other)),
+        spearman=value(spearman(one, other)),
     )
 
 
-def rank_consistency_intervals(
-    first: Mapping[str, Group],
-    second: Mapping[str, Group],
-    *,
-    seed: int | str = 0,
-    resamples: int = RESAMPLES,
-    level: float = 0.95,
-) -> RankConsistencyIntervals:
-    """Intervals over images for the models that both sets have; a group for each model, its first column the score.
+def rank_agreement(
+    first: Mapping[str, Group], second: Mapping[str, Group], *, seed: int | str = 0, splits: int = SPLITS
+) -> RankAgreement:
+    """The order of the models that both sets have; a group for each model, its first column the score.
 
-    Images that both sets have are drawn for both alike. A resample in which a model has no rows is left out.
+    Halves are of the images of both sets together, so that an image that both have serves one of them only.
+
+    A swap is beyond chance where the one model is better in the first set and the other in the second, each by a
+    one-sided t test of the difference of their means with errors over images, at 5 % over all pairs of models (Holm).
+    Both tests must agree, so the larger p value of the two counts.
     """
-    shared = [name for name in first if name in second]
-    groups = {**{f"1/{name}": first[name] for name in shared}, **{f"2/{name}": second[name] for name in shared}}
-
-    def of(statistic: StatisticFunction) -> StatisticFunction:
-        def of_sums(*sums: np.ndarray) -> np.ndarray:
-            if not sums:
-                return np.full(1, np.nan)
-            return statistic(_stacked(sums[: len(shared)], 0), _stacked(sums[len(shared) :], 0))
-
-        return of_sums
-
-    functions: dict[str, StatisticFunction] = {"kendall": kendall, "spearman": spearman}
-    statistics = {name: Statistic(of(statistic), tuple(groups)) for name, statistic in functions.items()}
-    found = bootstrap(groups, statistics, seed=seed, resamples=resamples)
-    return RankConsistencyIntervals(**{name: each.interval(level) for name, each in found.items()})
-
-
-def fulfilled_share(accuracy: np.ndarray, shift: np.ndarray) -> np.ndarray:
-    """(...) share of the pairs with different accuracy that fulfil equation 6, of (..., models) numbers.
-
-    NaN without such pairs, or with a NaN among the numbers.
-    """
-    ahead, more = _signs(accuracy), _signs(shift)
-    return _ratio((ahead * more < 0).sum((-2, -1)), (ahead != 0).sum((-2, -1)), accuracy + shift)
+    shared = [name for name in sorted(first) if name in second and first[name].clusters and second[name].clusters]
+    both = {**{f"1/{name}": first[name] for name in shared}, **{f"2/{name}": second[name] for name in shared}}
+    sums = image_sums(both)
+    images, models = sums.shape[1], len(shared)
+    swaps, swaps_untested = _swaps_beyond_chance(shared, sums[:models], sums[models:])
+    if images < 2 or models < 2 or not splits:
+        too_few = "fewer than two models" if models < 2 else "one image has no halves"
+        nothing_said = nothing(too_few if splits else "no resamples were asked for", models, images)
+        return RankAgreement(nothing_said, None, swaps, swaps_untested)
+    half = halves(images, splits, generator("halves of the images", seed))
+    own, others = half_means(sums, half)[..., 0], half_means(sums, 1 - half)[..., 0]
+    across = compare_halves(own[:, :models], others[:, models:], images, "same", generator("assigned models", seed))
+    within = np.concatenate([kendall(own[:, each], others[:, each]) for each in (slice(models), slice(models, None))])
+    return RankAgreement(across, mean_of_known(within), swaps, swaps_untested)
 
 
-def kendall(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """(...) Kendall's tau-b of (..., models) numbers: (concordant - discordant) / sqrt of the pairs untied in each.
-
-    NaN where all are tied, with fewer than two models, or with a NaN among them.
-    """
-    one, other = _signs(first), _signs(second)
-    untied = np.sqrt((one != 0).sum((-2, -1)) * (other != 0).sum((-2, -1)).astype(float))
-    return _ratio((one * other).sum((-2, -1)), untied, first + second)
-
-
-def spearman(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """(...) Spearman's rho of (..., models) numbers: Pearson's correlation of their mean ranks. NaN as Kendall's."""
-    # The mean of the ranks is (models + 1) / 2, ties or not.
-    one, other = (_ranks(numbers) - (numbers.shape[-1] + 1) / 2 for numbers in (first, second))
-    return _ratio((one * other).sum(-1), np.sqrt((one**2).sum(-1) * (other**2).sum(-1)), first + second)
-
-
-def _known(numbers: Mapping[str, float | None], name: str) -> bool:
-    value = numbers.get(name)
-    return value is not None and not np.isnan(value)
-
-
-def _signs(numbers: np.ndarray) -> np.ndarray:
-    """(..., models, models) integers: 1 where the row's model has more than the column's, 0 where tied."""
-    rounded = np.round(numbers, _DECIMALS)
-    above = rounded[..., :, None] > rounded[..., None, :]
-    return above.astype(np.int8) - np.swapaxes(above, -1, -2)
+def _swaps_beyond_chance(
+    names: list[str], first: np.ndarray, second: np.ndarray
+) -> tuple[tuple[Swap, ...] | None, str]:
+    """Swaps of models (m, images, 1 + columns) in two sets, and why there are none to be found."""
+    if len(names) < 2:
+        return None, "fewer than two models"
+    fewest = min(int((each[..., 0].sum(axis=0) > 0).sum()) for each in (first, second))
+    if fewest < FEWEST_IMAGES:
+        return None, f"{fewest} images: no swap is tested below {FEWEST_IMAGES}"
+    better, worse = _better_p(first), _better_p(second).T
+    larger = np.maximum(better, worse)
+    rows, columns = np.triu_indices(len(names), k=1)
+    # Of a pair at most one direction is near significance: in each set one of the two models has the higher mean.
+    smaller = np.minimum(larger[rows, columns], larger[columns, rows])
+    adjusted = adjust(smaller.tolist())
+    found = []
+    for row, column, p in zip(rows.tolist(), columns.tolist(), adjusted, strict=True):
+        if p <= 0.05:
+            ahead, behind = (row, column) if larger[row, column] <= larger[column, row] else (column, row)
+            found.append(Swap(names[ahead], names[behind]))
+    return tuple(found), ""
 
 
-def _ranks(numbers: np.ndarray) -> np.ndarray:
-    from scipy.stats import rankdata
+def _better_p(sums: np.ndarray) -> np.ndarray:
+    """(m, m) one-sided p values of the row's model being better than the column's: t over images."""
+    from scipy.stats import t
 
-    return rankdata(np.round(numbers, _DECIMALS), axis=-1) if numbers.shape[-1] else numbers
-
-
-def _ratio(above: np.ndarray, below: np.ndarray, numbers: np.ndarray) -> np.ndarray:
+    totals = sums.sum(axis=1)
+    means = totals[:, 1] / totals[:, 0]
+    own = (sums[..., 1] - means[:, None] * sums[..., 0]) / totals[:, :1]
+    images = int((sums[..., 0].sum(axis=0) > 0).sum())
+    differences = means[:, None] - means[None, :]
+    products = own @ own.T
+    squares = np.diag(products)
+    variances = np.clip(squares[:, None] + squares[None, :] - 2 * products, 0, None) * images / (images - 1)
+    errors = np.sqrt(variances)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(np.isnan(numbers).any(-1), np.nan, np.asarray(above, dtype=float) / below)
-
-
-def _stacked(sums: Sequence[np.ndarray], column: int) -> np.ndarray:
-    """(..., models) means of a column."""
-    return np.stack([mean(each, column) for each in sums], axis=-1)
-
-
-def _value(number: np.ndarray) -> float | None:
-    return None if np.isnan(number) else float(number)
+        ratios = np.where(errors > 1e-12, differences / errors, np.where(np.abs(differences) < 1e-12, 0, np.nan))
+    # A difference that is the same on every image: a sign test of the images.
+    certain = np.where(differences > 0, 0.5**images, 1 - 0.5**images)
+    p: np.ndarray = np.where(np.isnan(ratios), certain, t.sf(ratios, images - 1))
+    return p

@@ -48,6 +48,11 @@ class VoteTable:
         return replies
 
     @property
+    def trials(self) -> int:
+        """T: the most trials of any question, with a reply or not; 0 without questions."""
+        return int((self.replies + self.failed).max(initial=0))
+
+    @property
     def scores(self) -> np.ndarray:
         """(n,) floats in [0, 1]: share of the replies that are right (equation 2 over trials), NaN without a reply."""
         with np.errstate(invalid="ignore"):

@@ -136,6 +136,12 @@ class Settings(StrictModel):
         "distribution (ood). Rows with neither are left out, and their number is told.",
         {"column": "hospital", "iid": "A", "ood": ["B", "C"]},
     )
+    rotate_options: bool = setting(
+        "Ask each multiple-choice question once for each rotation of its options: which answers survive it. The task "
+        "then has circular_accuracy, position_bias and incomplete_questions too.",
+        True,
+        default=False,
+    )
     seed: int = setting(
         "Goes into the seeds of degradations, draws and trials. Another seed, other noise.", 1, default=0
     )
@@ -197,6 +203,11 @@ def check_fit(settings: Mapping[str, Any], template: templates.Template, where: 
     if other in settings:
         raise UserError(f"{where}: {other} is not for the template {template.name!r}, whose answers are "
                         f"{'read' if template.kind == 'choice' else 'judged'}.")  # fmt: skip
+    if settings.get("rotate_options") and settings.get("parser") not in ("option", "letter"):
+        raise UserError(
+            f"{where}: rotate_options is for questions with options that are read by parser: option or letter, got "
+            f"{settings.get('parser', 'a judge')!r}."
+        )
     if template.kind == "open" and not isinstance(settings["judge"], str):
         raise UserError(f"{where}: judge: {settings['judge']!r}: one protocol, all questions are of one kind.")
     if template.name.endswith("shift_pair") and "shift" not in settings:
@@ -212,11 +223,13 @@ def _check_metrics(names: Sequence[str], settings: Mapping[str, Any], template: 
     from lmms_medtasks.suites.templates import measures
 
     parser = settings.get("parser", "")
-    has = {"shift": "shift" in settings, "grid": parser == "position", "letters": parser in ("option", "letter")}
+    has = {"shift": "shift" in settings, "grid": parser == "position", "letters": parser in ("option", "letter"),
+           "rotations": bool(settings.get("rotate_options"))}  # fmt: skip
     needs_words = {
         "shift": "the setting shift",
         "grid": "parser: position",
         "letters": "parser: option or letter",
+        "rotations": "the setting rotate_options: true",
     }
     for name in names:
         fitting = measures.metric_names(template.kind)

@@ -28,12 +28,13 @@ from lmms_medtasks.suites.judged_measures import (
     tags_of,
     with_measures,
 )
+from lmms_medtasks.suites.rotated_options import ROTATED, circular_task, rotation_metrics
 from lmms_medtasks.suites.suite import Measure, Metric, Suite, number_of_questions
 from lmms_medtasks.task_configs.bones_joints import judging
 from lmms_medtasks.task_configs.bones_joints.forms import forms, sites
 
 AS_PUBLISHED, REPORTS, NO_IMAGE, SWAPPED, RELEASED = "", "reports", "no image", "swapped", "released"
-CONDITIONS = (AS_PUBLISHED, REPORTS, NO_IMAGE, SWAPPED, RELEASED)
+CONDITIONS = (AS_PUBLISHED, REPORTS, NO_IMAGE, SWAPPED, RELEASED, ROTATED)
 """How a task was asked. As published: with its images where it has any, Task VIII with the pairs that we made."""
 
 TAGS = (
@@ -76,7 +77,12 @@ def choice_record(doc: Mapping[str, Any], results: Sequence[str | None]) -> Reco
         trials=tuple(reading.value or reading.status for reading in readings),
         expected=str(doc["answer"]),
         measures={"accuracy": MeasureValue(sum(right) / len(right) if right else None)},
-        tags={**_tags(doc), "option_count": len(doc["options"])},
+        tags={
+            **_tags(doc),
+            "option_count": len(doc["options"]),
+            **({"rotation": doc["rotation"]} if "rotation" in doc else {}),
+        },
+        pair=str(doc.get("question_id") or ""),
         details={"rules": [reading.rule for reading in readings]},
     )
 
@@ -162,6 +168,7 @@ METRICS = (
         Metric(f"accuracy_{site}", Mean({"site": site}), about="Of Task VIII the site of the text.")
         for site in sites()
     ),
+    *rotation_metrics(),
     PARSE_RATE,
     *(
         Metric(
@@ -187,7 +194,7 @@ def condition(task: str, settings: Mapping[str, Any]) -> str:
         return REPORTS
     if settings.get("no_image"):
         return NO_IMAGE
-    ends = {"_swapped": SWAPPED, "_released": RELEASED}
+    ends = {"_swapped": SWAPPED, "_released": RELEASED, "_circular": ROTATED}
     return next((named for end, named in ends.items() if task.endswith(end)), AS_PUBLISHED)
 
 
@@ -196,12 +203,21 @@ SUITE = Suite(
     title="Bones and Joints",
     cluster="image",
     data=("bones_joints",),
-    tags=(*TAGS, "paper_task", "option_count"),
+    tags=(*TAGS, "paper_task", "option_count", "rotation"),
     tag_values={"paper_task": tuple(forms())},
     measures=MEASURES,
     metrics=METRICS,
     tasks={
         "choice": (*_ACCURACY, "parse_rate", "refused", "ambiguous", "empty_replies", "failed_requests"),
+        "circular": (
+            KEY,
+            *circular_task(),
+            "parse_rate",
+            "refused",
+            "ambiguous",
+            "empty_replies",
+            "failed_requests",
+        ),
         "open": (*_JUDGED, *_COVERAGE),
         "chain": (*_JUDGED, "steps_found", *_COVERAGE),
         "contradiction": (*_JUDGED, *_CONTRADICTION, *_COVERAGE),
@@ -238,6 +254,11 @@ def contradiction_values(record: Record) -> dict[str, MetricValue]:
 def process_results_choice(doc: Mapping[str, Any], results: Sequence[str | None]) -> dict[str, MetricValue]:
     """Score the reply to a multiple-choice question, Tasks I to III."""
     return metric_values(SUITE, "choice", choice_record(doc, results))
+
+
+def process_results_circular(doc: Mapping[str, Any], results: Sequence[str | None]) -> dict[str, MetricValue]:
+    """Score the reply to one rotation of a multiple-choice question."""
+    return metric_values(SUITE, "circular", choice_record(doc, results))
 
 
 @rescorable(open_values, _remeasured)

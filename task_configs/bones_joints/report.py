@@ -12,6 +12,7 @@ from lmms_medtasks.report.document import Cell, Flag
 from lmms_medtasks.report.document import Row as MadeRow
 from lmms_medtasks.report.document import Table as MadeTable
 from lmms_medtasks.report.suite_report import Report
+from lmms_medtasks.report.variance_tables import JudgedBy, judged_view
 from lmms_medtasks.report.views import CellFunction, Column, Row, Source, Table, View, row_count
 from lmms_medtasks.samples.runs import printable, records
 from lmms_medtasks.samples.table import Samples
@@ -19,13 +20,14 @@ from lmms_medtasks.statistics.text_shortcut import Asked, TextShortcut, text_sho
 from lmms_medtasks.suites.common_metrics import outcome_count
 from lmms_medtasks.suites.estimates import MacroContrast, Mean
 from lmms_medtasks.suites.judged_measures import bound, judgement_counts
-from lmms_medtasks.task_configs.bones_joints import judging, report_comparison
+from lmms_medtasks.task_configs.bones_joints import judging, report_comparison, report_image
 from lmms_medtasks.task_configs.bones_joints.forms import disease_count, forms, paper_share, sites
 from lmms_medtasks.task_configs.bones_joints.measures import (
     AS_PUBLISHED,
     CONDITIONS,
     NO_IMAGE,
     REPORTS,
+    ROTATED,
     SWAPPED,
     labels_of,
 )
@@ -80,7 +82,7 @@ TASKS = Table(
     "tasks",
     "Accuracy by task",
     ("task",),
-    lambda sources: [Row((f"{each.label}: {each.task.name}",), each.where) for each in task_groups(sources[0])],
+    lambda sources: [Row((f"{each.label}: {each.task.name}",), each.where) for each in _asked_once(sources[0])],
     (
         Column("questions", row_count, "count"),
         Column("accuracy", lambda source, row, rows: _group(source, row).accuracy(source)),
@@ -273,20 +275,25 @@ def _short(text: str) -> str:
 # --- Sites and diseases -----------------------------------------------------------------------------------------------
 
 
+def _asked_once(source: Source) -> list[TaskGroup]:
+    """The groups whose questions were asked once each: copies with rotated options have a section of their own."""
+    return [each for each in task_groups(source) if each.condition != ROTATED]
+
+
 def _accuracy_columns(sources: Sequence[Source]) -> tuple[Column, ...]:
     """A column for each task group: the accuracy of the part that a row is about."""
 
     def column(group: TaskGroup) -> Column:
         return Column(group.label, lambda source, row, rows: group.accuracy(source, row.where))
 
-    return tuple(map(column, task_groups(sources[0])))
+    return tuple(map(column, _asked_once(sources[0])))
 
 
 def _count_columns(sources: Sequence[Source]) -> tuple[Column, ...]:
     def column(group: TaskGroup) -> Column:
         return Column(group.label, lambda source, row, rows: Cell(_scored_count(group, row.where)), "count")
 
-    return tuple(map(column, task_groups(sources[0])))
+    return tuple(map(column, _asked_once(sources[0])))
 
 
 def _scored_count(group: TaskGroup, where: Mapping[str, object]) -> int:
@@ -388,12 +395,15 @@ REPORT = Report(
         View("tasks", "Tasks", (TASKS, tasks_table, task_pairs_table)),
         View("gap", "Multiple choice and open answers", (GAPS,)),
         View("shortcut", "Does it look", (shortcut_table,)),
+        report_image.BENEFIT,
+        report_image.ROTATIONS,
         View(
             "contradictions",
             "Text against images",
             tuple(table(each) for each in CONDITIONS for table in (_labels_table, _examples_table)),
         ),
         View("parts", "Sites and diseases", (SITES, SITE_COUNTS, DISEASES)),
+        judged_view(lambda record: JudgedBy(judging.VERDICT.name, 100.0), "points"),
         View(
             "judgements",
             "Judgements",

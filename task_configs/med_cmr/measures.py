@@ -7,11 +7,9 @@ each rotation of the options), or ``open`` (judged).
 from __future__ import annotations
 
 import functools
-import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from lmms_medtasks.harness.scoring import MetricValue, metric_values
 from lmms_medtasks.judges import records
@@ -22,13 +20,11 @@ from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.statistics.text import exact_match
 from lmms_medtasks.suites import judged_measures
 from lmms_medtasks.suites.common_metrics import EMPTY_REPLIES, FAILED_REQUESTS, PARSE_RATE, outcome_count
-from lmms_medtasks.suites.estimates import Count, Macro, Mean, Unit, Units
+from lmms_medtasks.suites.estimates import Count, Macro, Mean
+from lmms_medtasks.suites.rotated_options import circular_task, rotation_metrics
 from lmms_medtasks.suites.suite import Measure, Metric, Suite, count_read_replies, means, number_of_questions
 from lmms_medtasks.task_configs.med_cmr.dimensions import dimensions
 from lmms_medtasks.task_configs.med_cmr.judging import HIGHEST, PROTOCOL, WEIGHTS, total
-
-if TYPE_CHECKING:
-    from datasets import Dataset
 
 Document = Mapping[str, Any]
 
@@ -45,7 +41,6 @@ BREAKDOWNS = ("organ_system", "modality", "subtype", "question_type")
 
 _TAGS = ("data", "dimension", *BREAKDOWNS, "index")
 NO_IMAGE = "_noimage"
-LETTERS = "ABCDE"
 BOTH = "both"
 """What an open answer's parts are called where both were found."""
 
@@ -93,121 +88,6 @@ def choice_record(doc: Document, results: Sequence[str | None]) -> Record:
         pair=str(doc.get("question_id") or ""),
         details={"rules": [each.rule for each in readings]},
     )
-
-
-# --- The same with rotated options ------------------------------------------------------------------------------------
-
-
-def rotations(dataset: Dataset) -> Dataset:
-    """Each question with K options K times: rotation r begins with option r. A question's K forms follow each other,
-    so that a prefix of the rows (``--limit``) has whole questions, the last one apart.
-
-    New columns: ``question_id`` and ``rotation`` (0 to K - 1; 0 is the question as it is). The tables are concatenated
-    and selected from, not copied: images stay once on disk and in memory.
-    """
-    import datasets
-
-    ids, options, answers = list(dataset["id"]), list(dataset["options"]), list(dataset["answer"])
-    counts = [len(each) for each in options]
-    bare = dataset.remove_columns(["id", "options", "answer"])
-    parts = []
-    for rotation in range(max(counts, default=0)):
-        turned = [rotated(each, answer, rotation) for each, answer in zip(options, answers, strict=True)]
-        parts.append(
-            bare.add_column("id", [f"{name}/r{rotation}" for name in ids])
-            .add_column("question_id", ids)
-            .add_column("rotation", [rotation] * len(ids))
-            .add_column("options", [each for each, _ in turned])
-            .add_column("answer", [answer for _, answer in turned])
-        )
-    rows = [rotation * len(ids) + row for row, number in enumerate(counts) for rotation in range(number)]
-    return datasets.concatenate_datasets(parts).select(rows) if parts else dataset
-
-
-def rotated(options: Sequence[str], answer: str, rotation: int) -> tuple[list[str], str]:
-    """The options beginning with number ``rotation`` (from 0, around the end), and the right one's letter there.
-
-    >>> rotated(["cyst", "stone", "scar"], "A", 1)
-    (['stone', 'scar', 'cyst'], 'C')
-    """
-    start = rotation % len(options)
-    place = (ord(answer) - ord("A") - start) % len(options)
-    return [*options[start:], *options[:start]], chr(ord("A") + place)
-
-
-def _survived(scores: Sequence[float]) -> float:
-    return float(all(score == 1 for score in scores))
-
-
-def _mean(scores: Sequence[float]) -> float:
-    return math.fsum(scores) / len(scores)
-
-
-@dataclass(frozen=True)
-class WholeQuestions:
-    """Units of a circular task: each question with the value of its copies' scores, which are in rotation order.
-
-    A question that lacks a reply to a rotation (a failed request, ``--limit``) has no value.
-    """
-
-    value: Callable[[Sequence[float]], float]
-
-    def __call__(self, rows: Samples) -> list[Unit]:
-        """Image and value of each question, in the order of their first rows."""
-        copies: dict[str, list[tuple[int, float, str, int]]] = {}
-        columns = (rows.column(name) for name in ("pair", "rotation", "accuracy.score", "cluster", "option_count"))
-        for question, *copy in zip(*columns, strict=True):
-            copies.setdefault(question, []).append(tuple(copy))
-        found: list[Unit] = []
-        for each in copies.values():
-            scores = [score for _, score, *_ in sorted(each)]
-            _, _, cluster, wanted = each[0]
-            whole = len(scores) == wanted and not any(map(math.isnan, scores))
-            found.append((cluster, self.value(scores) if whole else None))
-        return found
-
-
-EVERY_ROTATION = Units(units=WholeQuestions(_survived))
-"""Share of the questions that are right under every rotation; None if no question is whole."""
-
-UNROTATED = Units(units=WholeQuestions(lambda scores: scores[0]))
-"""Accuracy of the copy that is not rotated, over the whole questions."""
-
-OVER_ROTATIONS = Units(units=WholeQuestions(_mean))
-"""Accuracy over all copies of the whole questions."""
-
-
-# --- Letters ----------------------------------------------------------------------------------------------------------
-
-
-def position_bias(rows: Samples) -> float | None:
-    """How far the letters picked are from the right ones, as total variation distance.
-
-    Half the sum over letters of the difference between a letter's share among the readable picks and its share as the
-    right answer: 0 for a model that picks each letter as often as it is right, 1 - 1/K for one that always picks the
-    same of K. None without a readable pick. Where every option stands at every place once, preferring a letter is no
-    knowledge.
-    """
-    picked, right = _letter_shares(rows)
-    return sum(abs(picked[letter] - right[letter]) for letter in picked.keys() | right.keys()) / 2 if picked else None
-
-
-def _letter_shares(rows: Samples) -> tuple[Counter[str], Counter[str]]:
-    pairs = [
-        (trial, expected)
-        for trials, expected in zip(rows.column("trials"), rows.column("expected"), strict=True)
-        for trial in trials
-        if len(trial) == 1
-    ]
-    # The right letters only of questions with a pick, so that an unreadable reply moves neither side.
-    counted = (Counter(pick for pick, _ in pairs), Counter(right for _, right in pairs))
-    picked, right = (Counter({key: n / len(pairs) for key, n in each.items()}) for each in counted)
-    return picked, right
-
-
-def _excess(rows: Samples, letter: str) -> float | None:
-    picked, right = _letter_shares(rows)
-    return picked[letter] - right[letter] if picked else None
 
 
 # --- An open question -------------------------------------------------------------------------------------------------
@@ -282,40 +162,16 @@ def side_mean(side: str, measure: str) -> Macro:
 
 SIDE_ACCURACY = {side: side_mean(side, "accuracy") for side in SIDES}
 SIDE_TOTAL = {side: side_mean(side, "total") for side in SIDES}
-INCOMPLETE_QUESTIONS = Count(function=EVERY_ROTATION.without_value)
-BIAS = Count(function=position_bias)
 
 METRICS = (
     number_of_questions(),
-    Metric("circular_accuracy", EVERY_ROTATION, about="Share of the questions that are right under every rotation."),
     Metric("accuracy", ACCURACY, main=True),
     *means("accuracy", {f"accuracy_{name.lower()}": where for name, where in BY_DIMENSION.items()}),
     *(
         Metric(f"{side}_mean", each, about="Mean over the side's dimensions of their accuracies, each weighing alike.")
         for side, each in SIDE_ACCURACY.items()
     ),
-    Metric(
-        "position_bias",
-        BIAS,
-        higher_is_better=False,
-        about="Total variation distance of the letters picked from the right ones.",
-    ),
-    *(
-        Metric(
-            f"excess_{letter.lower()}",
-            Count(function=functools.partial(_excess, letter=letter)),
-            higher_is_better=None,
-            about="The letter's share among the readable picks less its share as the right answer.",
-        )
-        for letter in LETTERS
-    ),
-    Metric(
-        "incomplete_questions",
-        INCOMPLETE_QUESTIONS,
-        higher_is_better=False,
-        about="Number of questions that lack a reply to a rotation.",
-        unit="count",
-    ),
+    *rotation_metrics(),
     PARSE_RATE,
     Metric(
         "refused",
@@ -393,8 +249,7 @@ SUITE = Suite(
             *_CHOICE_REPLIES,
         ),
         "circular": (
-            KEY, "circular_accuracy", "accuracy", "position_bias", *(f"excess_{letter.lower()}" for letter in LETTERS),
-            "incomplete_questions", *_CHOICE_REPLIES,
+            KEY, *circular_task(), *_CHOICE_REPLIES,
         ),
         "open": (
             KEY, *JUDGED, *(f"total_{name.lower()}" for name in DIMENSIONS), *_JUDGEMENTS, "exact_match", "both_parts",

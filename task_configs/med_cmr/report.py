@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
 
 from lmms_medtasks.record import EMPTY, FAILED
 from lmms_medtasks.report import document, judged_tables
 from lmms_medtasks.report.cells import count, label, percent_of, share
 from lmms_medtasks.report.document import Cell, Flag
+from lmms_medtasks.report.letters import LetterBars, letters_table
+from lmms_medtasks.report.rotated_options import rotation_view
 from lmms_medtasks.report.suite_report import Report
+from lmms_medtasks.report.variance_tables import JudgedBy, judged_view
 from lmms_medtasks.report.views import Column, Row, Source, Table, View
 from lmms_medtasks.suites.estimates import Contrast
+from lmms_medtasks.task_configs.med_cmr.judging import total
 from lmms_medtasks.task_configs.med_cmr.measures import (
     ACCURACY,
     BOTH,
     BREAKDOWNS,
     BY_DIMENSION,
-    EVERY_ROTATION,
     FORMS,
-    INCOMPLETE_QUESTIONS,
-    OVER_ROTATIONS,
     RANGES,
     SIDE_ACCURACY,
-    UNROTATED,
     parts,
 )
 from lmms_medtasks.task_configs.med_cmr.report_comparison import comparison
@@ -36,8 +35,7 @@ from lmms_medtasks.task_configs.med_cmr.report_dimensions import (
     breakdown,
     rows_by_side,
 )
-from lmms_medtasks.task_configs.med_cmr.report_figures import LetterBars, OwnRadar
-from lmms_medtasks.task_configs.med_cmr.report_letters import letters_table
+from lmms_medtasks.task_configs.med_cmr.report_figures import OwnRadar
 from lmms_medtasks.task_configs.med_cmr.report_models import MEASURE_OF, asked, judgings, models, was_asked
 from lmms_medtasks.task_configs.med_cmr.report_open import open_view
 from lmms_medtasks.task_configs.med_cmr.report_published import MAIN, published_scores
@@ -63,51 +61,6 @@ def _choice_table(shown: bool) -> Table:
         (Column("questions", ACCURACY, "n"), Column("accuracy", ACCURACY, digits=2)),
         ("A reply without an answer counts as incorrect, a failed request as nothing.", SIDE_NOTE, INTERVALS),
     )
-
-
-# --- Rotated options --------------------------------------------------------------------------------------------------
-
-
-def _circular_table(shown: bool) -> Table:
-    """Accuracy that survives the rotation of the options, beside the plain one."""
-    where = asked("circular", shown)
-    heads = {
-        "right under every rotation": EVERY_ROTATION,
-        "as asked, not rotated": UNROTATED,
-        "mean over rotations, by question": OVER_ROTATIONS,
-        "mean over all copies (the metric accuracy)": ACCURACY,
-    }
-    both = ("n", "accuracy")
-
-    def notes(sources: Sequence[Source]) -> tuple[str, ...]:
-        rows = sources[0].rows.where(where)
-        questions, left_out = len(rows.values("pair")), INCOMPLETE_QUESTIONS.value(rows)
-        text = f"{left_out:,} of {questions:,} questions lack a reply to a rotation and are left out."
-        return (
-            "Each question is asked once for each rotation of its options; a model that knows the answer finds it in "
-            "every place.",
-            "n: questions with a reply to every rotation; of the mean over all copies, replies. Two means differ where "
-            "numbers of options differ or replies lack: by question, each question weighs alike; over all copies, "
-            "which the harness's table calls accuracy, each reply does.",
-            *([text] if left_out else []),
-            INTERVALS,
-        )
-
-    return Table(
-        f"circular{KEY[shown]}",
-        f"Rotated options{IMAGE[shown]}",
-        ("accuracy",),
-        (
-            *(Row((head,), where, estimates=dict.fromkeys(both, each)) for head, each in heads.items()),
-            *(
-                Row((f"every rotation, {TITLES[name]}",), {**where, **each}, "counts",
-                    dict.fromkeys(both, EVERY_ROTATION))
-                for name, each in BY_DIMENSION.items()
-            ),
-        ),
-        (Column("n", unit="n"), Column("accuracy", digits=2)),
-        notes,
-    )  # fmt: skip
 
 
 # --- What the image adds ----------------------------------------------------------------------------------------------
@@ -193,14 +146,9 @@ def _shown(form: str, image_shown: bool) -> Callable[[Sequence[Source]], bool]:
     return lambda sources: was_asked(sources[0], form, image_shown)
 
 
-def _letters(form: str, key: str, title: str, shown: bool) -> tuple[Any, LetterBars]:
-    key, title = f"{key}{KEY[shown]}", f"{title}{IMAGE[shown]}"
-    where = asked(form, shown)
-    return letters_table(key, title, where, INTERVALS), LetterBars(key, title, where)
-
-
 def _choice_view(shown: bool) -> View:
-    table, bars = _letters("mcq", "letters", "Letters, multiple choice", shown)
+    key, head, where = f"letters{KEY[shown]}", f"Letters, multiple choice{IMAGE[shown]}", asked("mcq", shown)
+    table, bars = letters_table(key, head, where, INTERVALS), LetterBars(key, head, where)
     columns = (Column("questions", ACCURACY, "n"), Column("accuracy", ACCURACY))
     # Without images: what language alone gets, as a whole; the parts' own breakdown is of the benchmark as it is.
     tags = BREAKDOWNS if shown else ()
@@ -211,9 +159,9 @@ def _choice_view(shown: bool) -> View:
 
 
 def _circular_view(shown: bool) -> View:
-    table, bars = _letters("circular", "rotated_letters", "Letters, rotated options", shown)
-    title = f"Rotated options{IMAGE[shown]}"
-    return View(f"rotated{KEY[shown]}", title, (_circular_table(shown), table), (bars,), _shown("circular", shown))
+    groups = {TITLES[name]: each for name, each in BY_DIMENSION.items()}
+    where = asked("circular", shown)
+    return rotation_view(where, INTERVALS, groups=groups, ending=KEY[shown], title_ending=IMAGE[shown])
 
 
 def caveats(source: Source) -> Iterator[Flag]:
@@ -232,6 +180,7 @@ REPORT = Report(
     views=(
         View("main", "Beside the published models", (MAIN,), (OwnRadar(),)),
         *(view(shown) for view in (_choice_view, _circular_view, open_view) for shown in (True, False)),
+        judged_view(lambda record: JudgedBy(total), "points"),
         View("without_image", "With and without the image", tuple(map(_without_image, FORMS))),
         View(
             "replies",

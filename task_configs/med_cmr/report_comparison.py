@@ -15,10 +15,10 @@ from lmms_medtasks.report.views import Column, Row, Source, Table, View
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.statistics.paired_tests import PairedTest
 from lmms_medtasks.statistics.significance import adjust
+from lmms_medtasks.suites.rotated_options import EVERY_ROTATION
 from lmms_medtasks.task_configs.med_cmr.measures import (
     ACCURACY,
     DIMENSIONS,
-    EVERY_ROTATION,
     FORMS,
     SIDE_ACCURACY,
     TOTAL,

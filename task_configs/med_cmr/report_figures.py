@@ -10,12 +10,11 @@ import numpy as np
 
 from lmms_medtasks.report.document import Figure
 from lmms_medtasks.report.drawing import DASHES, FAINT, INK, MARKERS, SERIES, canvas, svg
+from lmms_medtasks.report.plots import interval_points
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.samples.table import Where
-from lmms_medtasks.statistics.intervals import Interval
 from lmms_medtasks.suites.estimates import Mean
 from lmms_medtasks.task_configs.med_cmr.measures import ACCURACY, BY_DIMENSION, DIMENSIONS, TOTAL
-from lmms_medtasks.task_configs.med_cmr.report_letters import Letters, letters
 from lmms_medtasks.task_configs.med_cmr.report_models import Scale, Tuned, asked, was_asked
 
 MOST = 9
@@ -91,56 +90,6 @@ def _style(number: int) -> dict[str, Any]:
     return {"color": SERIES[number % len(SERIES)], "linestyle": dash, "marker": marker}
 
 
-@dataclass(frozen=True)
-class LetterBars:
-    """Letters chosen and letters right, side by side, and the accuracy where each is right."""
-
-    key: str
-    title: str
-    where: Where
-
-    def figure(self, sources: Sequence[Source], prefix: str) -> Figure:
-        """The drawing."""
-        found = letters(sources[0], self.where)
-        names, places = list(found.each), np.arange(len(found.each))
-        right, chosen = found.right or 1, found.replies or 1
-        with canvas(7.2, 2.9) as figure:
-            left, other = figure.subplots(1, 2)
-            bars = (("right", [each.right / right for each in found.each.values()], ""),
-                    ("chosen", [each.chosen / chosen for each in found.each.values()], "///"))  # fmt: skip
-            for number, (name, shares, hatch) in enumerate(bars):
-                left.bar(places + 0.4 * number - 0.2, [100 * each for each in shares], 0.38, label=name, hatch=hatch,
-                         facecolor=SERIES[number] if not hatch else "none", edgecolor=SERIES[number])  # fmt: skip
-            left.set_title("Letters, percent")
-            figure.legend(loc="outside lower center", ncols=2)
-            _points(other, places, _accuracies(found), 100, 2)
-            other.set_title("Accuracy where the letter is right, percent")
-            other.set_ylim(0, 103)
-            for axes in (left, other):
-                axes.set_xticks(places, names)
-                axes.set_xlim(-0.6, len(names) - 0.4)
-                axes.grid(axis="y")
-            about = (
-                "A model without a preference chooses each letter about as often as it is right, and is right alike."
-            )
-            drawing = svg(figure, f"{prefix}-{self.key}", self.title)
-            return Figure(self.key, self.title, f"{about} Bars are 95 % intervals over images.", drawing, self.key)
-
-
-def _accuracies(found: Letters) -> list[Interval | None]:
-    return [each.accuracy for each in found.each.values()]
-
-
-def _points(axes: Any, places: np.ndarray, intervals: Sequence[Interval | None], factor: float, number: int) -> None:
-    middle, low, high = (
-        np.array([np.nan if each is None or getattr(each, name) is None else getattr(each, name) for each in intervals])
-        for name in ("estimate", "low", "high")
-    )
-    bars = factor * np.clip([middle - low, high - middle], 0, None)
-    axes.errorbar(places, factor * middle, yerr=bars, color=SERIES[number], marker=MARKERS[number], linestyle="none",
-                  capsize=3, markersize=5)  # fmt: skip
-
-
 def tuned_figure(found: Sequence[Tuned], prefix: str) -> Figure:
     """Change from each base to its tuned model, a panel a pair and form, a point a dimension."""
     title = "From base to medically fine-tuned model, by dimension"
@@ -157,7 +106,7 @@ def tuned_figure(found: Sequence[Tuned], prefix: str) -> Figure:
             changes = [each.changes[name]["change"] if name in each.changes else None for name in ("", *DIMENSIONS)]
             axes.axhline(0, color=FAINT, linewidth=0.8)
             choice = each.form == "mcq"
-            _points(axes, np.arange(len(changes)), changes, 100 if choice else 1, 0 if choice else 1)
+            interval_points(axes, np.arange(len(changes)), changes, 100 if choice else 1, 0 if choice else 1)
             axes.set_xticks(range(len(changes)), ["all", *DIMENSIONS])
             axes.set_xlim(-0.5, len(changes) - 0.5)
             axes.set_title(f"{_short(each.base)} → {_short(each.tuned)}\n{_TITLES[each.form]}")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
+from lmms_medtasks.data.rotated_options import question_with_options, rotations
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness import hooks
 from lmms_medtasks.parsing import option_letters
@@ -41,6 +42,33 @@ detection_mcq, detection_open, referring_mcq, referring_open, visual_referring =
     functools.partial(_chosen, tag="task_type", value=name)
     for name in ("detection_mcq", "detection_open", "referring_mcq", "referring_open", "visual_referring")
 )
+
+
+def detection_mcq_circular(dataset: Dataset) -> Dataset:
+    """The detection questions with options, each once for each rotation of these."""
+    return _rotated(detection_mcq(dataset))
+
+
+def referring_mcq_circular(dataset: Dataset) -> Dataset:
+    """The referring questions with options, each once for each rotation of these."""
+    return _rotated(referring_mcq(dataset))
+
+
+def _rotated(dataset: Dataset) -> Dataset:
+    """The copies; UserError where a question shows its options in a form that can't be changed.
+
+    :func:`doc_to_text` adds options only where the text does not have them: they must change there.
+    """
+    for name, question, options in zip(*(dataset[column] for column in ("id", "question", "options")), strict=True):
+        turned = question_with_options(question, options, [*options[1:], *options[:1]], name)
+        if turned == question and all(option in question for option in options):
+            raise UserError(
+                f"Question {name!r} names all its options in its text, without letters in lines of their own: their "
+                "order can't be changed. Wanted a line such as 'A) top-left' for each."
+            )
+    return rotations(dataset)
+
+
 t1, t2, t3, t4, t5 = (functools.partial(_chosen, tag="tier", value=tier) for tier in (1, 2, 3, 4, 5))
 
 

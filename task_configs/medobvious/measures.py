@@ -8,22 +8,28 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from lmms_medtasks.grid_positions import parse_size
 from lmms_medtasks.grids import triage
 from lmms_medtasks.harness.scoring import MetricValue, metric_values
+from lmms_medtasks.parsing.choice import option_letters
 from lmms_medtasks.parsing.outcomes import Answer
-from lmms_medtasks.parsing.positions import read_option_position, read_position
+from lmms_medtasks.parsing.positions import option_value, read_option_position, read_position
 from lmms_medtasks.parsing.yes_no import read_yes_no
 from lmms_medtasks.record import FAILED, KEY, NO_ANSWER, MeasureValue, Record
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.suites.common_metrics import EMPTY_REPLIES, FAILED_REQUESTS, PARSE_RATE
 from lmms_medtasks.suites.estimates import Contrast, Macro, Mean, Unit, Units
+from lmms_medtasks.suites.rotated_options import ROTATED, circular_task, rotation_metrics
 from lmms_medtasks.suites.suite import Measure, Metric, Suite, means, number_of_questions
 
 FORMATS = ("detection_mcq", "detection_open", "referring_mcq", "referring_open", "visual_referring")
 """The paper's tasks A to E (Table 2)."""
+
+LETTERS = "ABCDEFGHIJ"
+"""Of the options of a 3x3 grid, nine places and "none"."""
 
 FAMILIES = ("detection", "referring")
 """What is asked both as multiple choice and openly."""
@@ -88,6 +94,24 @@ def record(doc: Mapping[str, Any], results: Sequence[str | None]) -> Record:
         expected=expected(doc),
         measures={**measures, "chance": MeasureValue(guess_probability(doc["task_type"], doc["grid"]))},
         tags={**tags, "answer_position": doc["answer_position"] or None},
+    )
+
+
+def rotated_record(doc: Mapping[str, Any], results: Sequence[str | None]) -> Record:
+    """The record of one rotation of a question with options. Replies are read as ever, and recorded as letters.
+
+    A reply that names a place that is no option stays the place's name, and is wrong.
+    """
+    plain = record(doc, results)
+    places = [option_value(option) for option in doc["options"]]
+    letters = dict(zip(places, option_letters(len(places)), strict=True))
+    return replace(
+        plain,
+        trials=tuple(letters.get(trial, trial) for trial in plain.trials),
+        expected=str(doc["answer"]),
+        measures={name: plain.measures[name] for name in ("accuracy", "chance")},
+        tags={**plain.tags, "option_count": len(places), "rotation": doc["rotation"]},
+        pair=str(doc["question_id"]),
     )
 
 
@@ -177,6 +201,7 @@ METRICS = (
         Metric(f"consistency_{name}", AGREEMENTS[name], about=f"The same of the {name} side of each item.")
         for name in SIGNS
     ),
+    *rotation_metrics(LETTERS),
     PARSE_RATE,
     EMPTY_REPLIES,
     FAILED_REQUESTS,
@@ -191,11 +216,16 @@ _ACROSS = (
 _REPLIES = ("parse_rate", "empty_replies", "failed_requests")
 
 
+NEUTRAL = "neutral wording"
+CIRCULAR_TASKS = tuple(f"medobvious_{family}_mcq_circular" for family in FAMILIES)
+
+
 def condition(task: str, settings: Mapping[str, Any]) -> str:
     """How a task asks, "" as released: without the image, in another wording, or by a prompt of somebody's own."""
     said = ["no image"] if settings.get("no_image") else []
     wording = settings.get("wording")
-    said += ["neutral wording" if wording == "neutral" else str(wording)] if wording else []
+    said += [ROTATED] if task in CIRCULAR_TASKS else []
+    said += [NEUTRAL if wording == "neutral" else str(wording)] if wording else []
     own_prompt = str(settings.get("prompt", "")).startswith("medobvious/")
     return ", ".join([*said, *([] if own_prompt else [task])])
 
@@ -215,10 +245,11 @@ SUITE = Suite(
     title="MedObvious",
     cluster="item",
     data=("medobvious",),
-    tags=("data", "tier", "task_type", "kind", "negative", "grid", "answer_position"),
+    tags=("data", "tier", "task_type", "kind", "negative", "grid", "answer_position", "option_count", "rotation"),
     measures=MEASURES,
     metrics=METRICS,
     tasks={
+        "circular": (KEY, *circular_task(LETTERS), *_REPLIES),
         "format": (*_FORMAT, *_ALARMS, *_REPLIES),
         "tier": (*_TIER, *_ALARMS, *_ACROSS, *_REPLIES),
         "all": (*_TIER, *(f"accuracy_t{tier}" for tier in TIERS), *_ALARMS, *_ACROSS, *_REPLIES),
@@ -244,3 +275,8 @@ def process_results_tier(doc: Mapping[str, Any], results: Sequence[str]) -> dict
 def process_results_format(doc: Mapping[str, Any], results: Sequence[str]) -> dict[str, MetricValue]:
     """Score the replies to a question of a task of one format."""
     return metric_values(SUITE, "format", record(doc, results))
+
+
+def process_results_circular(doc: Mapping[str, Any], results: Sequence[str]) -> dict[str, MetricValue]:
+    """Score the replies to one rotation of a multiple-choice question."""
+    return metric_values(SUITE, "circular", rotated_record(doc, results))

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import yaml
 
 from lmms_medtasks.grids import triage
 from lmms_medtasks.record import FAILED, NO_ANSWER
+from lmms_medtasks.report import document
 from lmms_medtasks.report.about import data_of, own
 from lmms_medtasks.report.document import Cell, Flag
 from lmms_medtasks.report.plots import Lines, Plane, Points
+from lmms_medtasks.report.rotated_options import rotation_view
 from lmms_medtasks.report.suite_report import PublishedScores, Report, extent, question_ids
+from lmms_medtasks.report.variance_tables import Crossed, crossed_table
 from lmms_medtasks.report.views import Column, Published, Row, Source, Table, View, rows_by, rows_of_sources
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.suites.estimates import Contrast, Macro, Mean
@@ -24,7 +29,10 @@ from lmms_medtasks.task_configs.medobvious.measures import (
     FALSE_ALARMS,
     FORMAT_GAPS,
     FORMATS,
+    LETTERS,
+    NEUTRAL,
     PAPER_AVERAGE,
+    ROTATED,
     SIGNS,
     TABLE_2,
     TIERS,
@@ -75,6 +83,16 @@ def _own(source: Source) -> tuple[str, ...]:
     return source.name, str(own(extent(source)).value)
 
 
+def is_rotated(source: Source) -> bool:
+    """Whether a source is copies of questions with their options rotated: no part of the paper."""
+    return ROTATED in source.condition
+
+
+def _published_rows(chance: Row) -> Callable[[Sequence[Source]], list[Row]]:
+    """A row for each source that was asked each question once, and one for guessing."""
+    return lambda sources: rows_of_sources(_own, chance)([each for each in sources if not is_rotated(each)])
+
+
 def _format_notes(sources: Sequence[Source]) -> tuple[str, ...]:
     whose = "the first row" if len(sources) > 1 else "this run"
     guessing = f"one of all positions and none, or of yes and no; by arithmetic, for the questions of {whose}."
@@ -103,7 +121,7 @@ FORMATS_TABLE = Table(
     "formats",
     "Accuracy by format and sign (Table 2)",
     ("model", "source"),
-    rows_of_sources(_own, CHANCE_ROW),
+    _published_rows(CHANCE_ROW),
     (
         *(Column(HEADS[name], ACCURACY, within=where, key=name, bare=True) for name, where in TABLE_2.items()),
         Column("Avg", PAPER_AVERAGE, bare=True),
@@ -115,8 +133,7 @@ TIERS_TABLE = Table(
     "tiers",
     "Accuracy by tier (Table 3)",
     ("model", "source"),
-    rows_of_sources(
-        _own,
+    _published_rows(
         Row(GUESSING, kind="counts", estimates={**{f"T{tier}": CHANCE for tier in TIERS}, "all": TIER_CHANCE}),
     ),
     (
@@ -418,6 +435,20 @@ WAYS = Table(
 )
 
 
+def wordings(sources: Sequence[Source]) -> document.Table | None:
+    """The same questions in the release's and in the neutral wording: the wording as a sample."""
+    found = []
+    for other in (each for each in sources if each.condition == NEUTRAL):
+        base = next((each for each in sources if each.run is other.run and not each.condition), None)
+        if base is None:
+            continue
+        pairs = base.rows.changes(other.rows, "accuracy", ("pair",))
+        scores = 100 * np.column_stack([pairs.column(f"{name}.score") for name in ("before", "after")])
+        if len(scores):
+            found.append(Crossed(base.name, ("as released", NEUTRAL), scores, tuple(pairs.column("cluster"))))
+    return crossed_table("wordings", "Over wordings: the prompt as a sample", "run", "wording", found, 1)
+
+
 # --- What a reader must know ------------------------------------------------------------------------------------------
 
 _ALWAYS, _FEW = 0.97, 20
@@ -431,6 +462,8 @@ def caveats(source: Source) -> Iterator[Flag]:
             "In the release the words of a question tell whether there is an outlier. Run medobvious_noimage and "
             "medobvious_neutral (neutral wording) beside it to see how much of these numbers they explain.",
         )
+    if is_rotated(source):  # its trials are letters
+        return
     read = [trials[0] for trials in source.rows.column("trials")]
     known = [trial for trial in read if trial not in (FAILED, *NO_ANSWER)]
     if len(known) < _FEW:
@@ -449,20 +482,35 @@ def published_scores(task: str) -> Iterator[PublishedScores]:
         yield PublishedScores("MedObvious, arXiv 2603.23501v1,", row["model"], "published, Table 2", cells)
 
 
+def _once(view: View) -> View:
+    """The section, for sources that were asked each question once."""
+    return replace(view, shown=lambda sources: not is_rotated(sources[0]) and view.shown(sources))
+
+
+_VIEWS = (
+    View("published", "Beside the published models", (FORMATS_TABLE, TIERS_TABLE), (PLANE, FORMAT_POINTS)),
+    View("accuracies", "Accuracy with intervals", (ACCURACIES,)),
+    View("formats", "Formats", (GAPS, AGREEMENT)),
+    View("alarms", "False alarms and abstentions", (ALARMS,)),
+    View("sizes", "Number of panels", (SIZES,), (SCALING,), shown=_several_sizes),
+    View("kinds", "Kinds of outliers", (KINDS,)),
+    View("replies", "Replies", (REPLIES,)),
+)
+ROTATIONS = rotation_view(
+    {"rotation": tuple(range(len(LETTERS)))},
+    INTERVALS,
+    cluster="item",
+    groups={
+        **{SHORT[name]: TABLE_2[name] for name in FORMATS if name.endswith("mcq")},
+        **{f"{name} grids": TABLE_2[name] for name in SIGNS},
+    },
+)
 REPORT = Report(
-    views=(
-        View("published", "Beside the published models", (FORMATS_TABLE, TIERS_TABLE), (PLANE, FORMAT_POINTS)),
-        View("accuracies", "Accuracy with intervals", (ACCURACIES,)),
-        View("formats", "Formats", (GAPS, AGREEMENT)),
-        View("alarms", "False alarms and abstentions", (ALARMS,)),
-        View("sizes", "Number of panels", (SIZES,), (SCALING,), shown=_several_sizes),
-        View("kinds", "Kinds of outliers", (KINDS,)),
-        View("replies", "Replies", (REPLIES,)),
-    ),
+    views=(*map(_once, _VIEWS), ROTATIONS),
     compared=(
         View("models", "The runs together", (RUNS,)),
         View("published", "Beside the published models", (FORMATS_TABLE, TIERS_TABLE), (PLANE, FORMAT_POINTS, SCALING)),
-        View("ways", "What the picture and the wording are worth", (WAYS,)),
+        View("ways", "What the picture and the wording are worth", (WAYS, wordings)),
     ),
     caveats=caveats,
     published_scores=published_scores,

@@ -16,8 +16,8 @@ from lmms_medtasks.harness.hooks import RENDERED
 from lmms_medtasks.harness.scoring import MetricValue, metric_values
 from lmms_medtasks.record import FAILED, KEY, NO_ANSWER, MeasureValue, Record
 from lmms_medtasks.samples.table import Samples
-from lmms_medtasks.statistics.bootstrap import RESAMPLES
-from lmms_medtasks.statistics.calibration import IntraModelDKE, calibration_draw, changes_draw, intra_model_dke
+from lmms_medtasks.statistics.calibration import Confidence, calibration_draw, changes_draw
+from lmms_medtasks.statistics.intra_model import EXCHANGES, IntraModelDKE, intra_model_dke
 from lmms_medtasks.statistics.reliability import Kind, reliability_draw
 from lmms_medtasks.statistics.votes import VoteTable, votes
 from lmms_medtasks.suites.common_metrics import (
@@ -28,9 +28,11 @@ from lmms_medtasks.suites.common_metrics import (
     PARSE_RATE,
 )
 from lmms_medtasks.suites.estimates import Contrast, Count, Custom, Draw, Macro, Mean
+from lmms_medtasks.suites.rotated_options import ROTATED, circular_task, rotation_metrics
 from lmms_medtasks.suites.suite import Measure, Metric, Suite, number_of_questions
 from lmms_medtasks.task_configs.medq_deg import taxonomy
 
+SUITE_NAME = "medq_deg"
 LEVELS = (0, 1, 2)
 DEGRADED = {"severity": (1, 2)}
 """The questions that Tables 2 and 3 are over."""
@@ -83,6 +85,7 @@ def record(doc: Mapping[str, Any], results: Sequence[str | None]) -> Record:
             "degradation": degradation,
             "category": taxonomy.category_of(degradation) if degradation else None,
             "option_count": len(doc["options"]),
+            **({"rotation": doc["rotation"]} if "rotation" in doc else {}),
         },
         pair=str(doc.get("question_id") or doc["id"]),
         details={
@@ -146,14 +149,14 @@ def pairs(rows: Samples) -> Samples:
     return rows.where({"severity": 0}).changes(rows.where(DEGRADED), "accuracy", ("pair",))
 
 
-def _calibration(rows: Samples) -> Draw:
-    return Draw(*calibration_draw(counted(rows)))
+def _calibration(rows: Samples, kind: Confidence = "entropy") -> Draw:
+    return Draw(*calibration_draw(counted(rows), kind))
 
 
-def _calibration_changes(rows: Samples) -> Draw | None:
+def _calibration_changes(rows: Samples, kind: Confidence = "entropy") -> Draw | None:
     """Accuracy, confidence and shift of each level less those of L0; the same images are drawn for all levels."""
     tables = {str(level): counted(each) for (level,), each in rows.by(["severity"]).items()}
-    return Draw(*changes_draw(tables, "0")) if "0" in tables else None
+    return Draw(*changes_draw(tables, "0", kind)) if "0" in tables else None
 
 
 def _reliability(rows: Samples, kind: Kind) -> Draw:
@@ -164,6 +167,16 @@ CALIBRATION = {level: Custom({"severity": level}, main="shift", function=_calibr
 """Equation 4: accuracy, mean confidence C and their difference, the shift, of the questions that have a C."""
 
 CALIBRATION_CHANGE = {level: Custom(main=f"{level}/shift", function=_calibration_changes) for level in (1, 2)}
+AGREEMENT = {
+    level: Custom({"severity": level}, main="shift", function=functools.partial(_calibration, kind="agreement"))
+    for level in LEVELS
+}
+"""The same with the agreement of trials in place of C: of the questions that have two replies at least."""
+
+AGREEMENT_CHANGE = {
+    level: Custom(main=f"{level}/shift", function=functools.partial(_calibration_changes, kind="agreement"))
+    for level in (1, 2)
+}
 KINDS: tuple[Kind, ...] = ("share", "entropy")
 RELIABILITY = {
     (kind, level): Custom({"severity": level}, main="ece", function=functools.partial(_reliability, kind=kind))
@@ -176,19 +189,25 @@ CALIBRATION_OF_GROUP = Custom(main="shift", function=_calibration)
 RELIABILITY_OF_GROUP = Custom(main="ece", function=functools.partial(_reliability, kind="share"))
 
 
-def dunning_kruger(rows: Samples, resamples: int = RESAMPLES) -> IntraModelDKE:
+def dunning_kruger(rows: Samples, exchanges: int = EXCHANGES, kind: Confidence = "entropy") -> IntraModelDKE:
     """The intra-model Dunning-Kruger effect (equation 5), L0 against L2."""
     clean, severe = (counted(rows.where({"severity": level})) for level in (0, 2))
-    return intra_model_dke(clean, severe, resamples=resamples)
+    return intra_model_dke(clean, severe, kind=kind, exchanges=exchanges)
 
 
 def _dke_holds(rows: Samples) -> float | None:
-    holds = dunning_kruger(rows, resamples=0).paired.holds
+    holds = dunning_kruger(rows, exchanges=0).paired.holds
     return None if holds is None else float(holds)
 
 
-def _dke_probability(rows: Samples) -> float | None:
-    return dunning_kruger(rows).paired.probability
+def _dke_null(rows: Samples) -> float | None:
+    no_change = dunning_kruger(rows).no_change
+    return no_change.holds if no_change else None
+
+
+def _dke_p(rows: Samples) -> float | None:
+    no_change = dunning_kruger(rows).no_change
+    return no_change.p if no_change else None
 
 
 def unmapped(rows: Samples) -> int:
@@ -196,14 +215,14 @@ def unmapped(rows: Samples) -> int:
     return sum(mid is None for mid in rows.column("mid"))
 
 
-def _by_level(name: str, title: str, **options: Any) -> tuple[Metric, ...]:
-    """A metric a level: the statistic ``name`` of :data:`CALIBRATION` or of :data:`RELIABILITY` for shares."""
+def _by_level(name: str, title: str, kind: Confidence | None = None, **options: Any) -> tuple[Metric, ...]:
+    """A metric a level: the statistic ``name`` of :data:`RELIABILITY` for shares, or of a confidence of this kind."""
     found = []
     for level in LEVELS:
         where = {"severity": level}
         custom = (
-            Custom(where, main=name, function=_calibration)
-            if name in ("confidence", "shift")
+            Custom(where, main=name, function=functools.partial(_calibration, kind=kind))
+            if kind
             else Custom(where, main=name, function=functools.partial(_reliability, kind="share"))
         )
         found.append(Metric(f"{title}_l{level}", custom, standard_error=False, **options))
@@ -244,8 +263,34 @@ METRICS = (
         about="Number of questions whose capability is none of the six: in no column of capability_macro.",
         unit="count",
     ),
-    *_by_level("confidence", "confidence", higher_is_better=None, about="Mean confidence C (equation 3)."),
-    *_by_level("shift", "shift", higher_is_better=None, about="Mean C less accuracy (equation 4)."),
+    *_by_level(
+        "confidence",
+        "confidence",
+        "entropy",
+        higher_is_better=None,
+        about="Mean confidence C (equation 3); depends on T.",
+    ),
+    *_by_level(
+        "shift",
+        "shift",
+        "entropy",
+        higher_is_better=None,
+        about="Mean C less accuracy (equation 4); depends on T, and 0 is not calibrated.",
+    ),
+    *_by_level(
+        "confidence",
+        "agreement",
+        "agreement",
+        higher_is_better=None,
+        about="Mean share of agreeing pairs of trials; does not depend on T.",
+    ),
+    *_by_level(
+        "shift",
+        "agreement_shift",
+        "agreement",
+        higher_is_better=None,
+        about="Mean agreement of trials less accuracy: 0 for calibrated replies, whatever T.",
+    ),
     *_by_level("ece", "ece_share_10", higher_is_better=False, about="Expected calibration error, ten bins."),
     *_by_level("brier", "brier_share", higher_is_better=False, about="Brier score of the majority's share."),
     *_by_level("aurc", "aurc_share", higher_is_better=False, about="Area under the risk-coverage curve."),
@@ -253,14 +298,23 @@ METRICS = (
         "dke_intra",
         Count(function=_dke_holds),
         higher_is_better=False,
-        about="1 if the intra-model Dunning-Kruger effect (equation 5, L0 against L2, paired by question) holds.",
+        about="1 if equation 5 (the intra-model Dunning-Kruger effect, L0 against L2, paired by question) is true of "
+        "the data, as the paper has it. Read dke_intra_null and dke_intra_p beside it.",
     ),
     Metric(
-        "dke_intra_probability",
-        Count(function=_dke_probability),
+        "dke_intra_null",
+        Count(function=_dke_null),
         higher_is_better=None,
-        about="Share of the bootstrap's resamples of images in which it holds; no p-value.",
+        about="How often dke_intra is 1 where nothing changes: its share over exchanges of L0 and L2, image by image.",
     ),
+    Metric(
+        "dke_intra_p",
+        Count(function=_dke_p),
+        higher_is_better=None,
+        about="One-sided p value of the hypothesis that replies at L0 and L2 are drawn alike, by the same exchanges; "
+        "units are images.",
+    ),
+    *rotation_metrics(),
     PARSE_RATE,
     EMPTY_REPLIES,
     FAILED_REQUESTS,
@@ -271,7 +325,7 @@ _ACCURACIES = (KEY, *(f"accuracy_l{level}" for level in LEVELS))
 _REPLIES = ("parse_rate", "empty_replies", "failed_requests", "identical_trials")
 _CALIBRATED = tuple(
     f"{name}_l{level}"
-    for name in ("confidence", "shift", "ece_share_10", "brier_share", "aurc_share")
+    for name in ("confidence", "shift", "agreement", "agreement_shift", "ece_share_10", "brier_share", "aurc_share")
     for level in LEVELS
 )
 
@@ -282,24 +336,33 @@ def task_set(task: str) -> str:
     return stem if level in ("l0", "l1", "l2") else task
 
 
+NO_IMAGE = "no image"
+OWN_CONDITIONS = {f"{SUITE_NAME}_noimage": NO_IMAGE, f"{SUITE_NAME}_circular": ROTATED}
+"""Task -> how it asks the clean questions. Somebody's own tasks without images are called by their names."""
+
+
 def condition(task: str, settings: Mapping[str, Any]) -> str:
     """What sets the tasks' way of asking apart: levels one by one are not those of a task of all levels."""
-    return "" if task == SUITE.name else f"{task_set(task)}, level by level" if task_set(task) != task else task
+    if task in OWN_CONDITIONS:
+        return OWN_CONDITIONS[task]
+    return "" if task == SUITE_NAME else f"{task_set(task)}, level by level" if task_set(task) != task else task
 
 
 SUITE = Suite(
-    name="medq_deg",
+    name=SUITE_NAME,
     title="MedQ-Deg",
     cluster="image",
     data=("medq_deg",),
-    tags=("data", "source", "modality", "severity", "capability", "mid", "degradation", "category", "option_count"),
+    tags=("data", "source", "modality", "severity", "capability", "mid", "degradation", "category", "option_count",
+          "rotation"),
     measures=MEASURES,
     metrics=METRICS,
     tasks={
         "level": (KEY, "accuracy", *_REPLIES),
         "all": (*_ACCURACIES, "drop_l1", "drop_l2", "capability_macro", "category_macro", "unmapped_capabilities",
                 *_REPLIES),
-        "calib": (*_ACCURACIES, *_CALIBRATED, "dke_intra", "dke_intra_probability", *_REPLIES),
+        "circular": (KEY, *circular_task(), "parse_rate", "empty_replies", "failed_requests"),
+        "calib": (*_ACCURACIES, *_CALIBRATED, "dke_intra", "dke_intra_null", "dke_intra_p", *_REPLIES),
     },
     condition=condition,
     check=check,
@@ -323,3 +386,8 @@ def process_results_calib(doc: Mapping[str, Any], results: Sequence[str]) -> dic
 def process_results_level(doc: Mapping[str, Any], results: Sequence[str]) -> dict[str, MetricValue]:
     """Score the replies to a question of a task of one level."""
     return metric_values(SUITE, "level", record(doc, results))
+
+
+def process_results_circular(doc: Mapping[str, Any], results: Sequence[str]) -> dict[str, MetricValue]:
+    """Score the reply to one rotation of a question of ``medq_deg_circular``."""
+    return metric_values(SUITE, "circular", record(doc, results))

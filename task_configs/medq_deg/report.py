@@ -7,6 +7,7 @@ Chapters: ``report_published.py`` (the paper's tables), ``report_groups.py`` (ca
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from lmms_medtasks.record import EMPTY, UNREAD
 from lmms_medtasks.report.about import extent
@@ -18,8 +19,8 @@ from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.suites.common_metrics import failed_requests, outcome_count, parse_rate
 from lmms_medtasks.suites.estimates import Mean
 from lmms_medtasks.suites.suite import Suite
-from lmms_medtasks.task_configs.medq_deg import report_calibration, report_models
-from lmms_medtasks.task_configs.medq_deg.measures import ACCURACY, DEGRADED, FALL, LEVELS, pairs
+from lmms_medtasks.task_configs.medq_deg import report_calibration, report_image, report_models
+from lmms_medtasks.task_configs.medq_deg.measures import ACCURACY, DEGRADED, FALL, LEVELS, ROTATED, pairs
 from lmms_medtasks.task_configs.medq_deg.report_groups import (
     DEGRADATIONS,
     HEAT,
@@ -39,6 +40,7 @@ from lmms_medtasks.task_configs.medq_deg.report_published import (
     published_scores,
 )
 from lmms_medtasks.task_configs.medq_deg.task_sets import (
+    asks_otherwise,
     counts_by_level,
     degraded_levels,
     level_rows,
@@ -152,6 +154,9 @@ _IMAGES = {"simulated": "degraded on the fly", "release": "the release's own"}
 def caveats(source: Source) -> Iterator[Flag]:
     """Levels that are missing, questions without their clean form, trials that say little, whose images these are."""
     setup, asked = setup_of(source), levels(source)
+    if asks_otherwise(source):
+        yield Flag("note", f"Asked with {setup.variant}, clean questions alone: nothing in the paper compares with it.")
+        return
     missing = [f"L{level}" for level in LEVELS if level not in asked]
     if missing:
         lacking = " Without L0 there are no drops." if "L0" in missing else ""
@@ -196,16 +201,22 @@ def _has_degraded(sources: Sequence[Source]) -> bool:
     return bool(degraded_levels(sources[0]))
 
 
+def _not_rotated(sources: Sequence[Source]) -> bool:
+    return setup_of(sources[0]).variant != ROTATED
+
+
 REPORT = Report(
     sources=task_sets,
     facts=facts,
     label=lambda source: source.condition,
     extent=lambda source: extent(source.run, source.tasks),
     views=(
-        View("levels", "Accuracy by level", (LEVELS_TABLE, TABLE_6)),
+        View("levels", "Accuracy by level", (LEVELS_TABLE, TABLE_6), shown=_not_rotated),
+        report_image.BENEFIT,
+        report_image.ROTATIONS,
         View("capabilities", "Capabilities", (capabilities(), TABLE_2), shown=_has_degraded),
         View("categories", "Categories of degradations", (categories(), TABLE_3), shown=_has_degraded),
-        View("modalities", "Modalities", (MODALITIES,), (RADAR,)),
+        View("modalities", "Modalities", (MODALITIES,), (RADAR,), shown=_not_rotated),
         View(
             "degradations",
             "Degradations",
@@ -213,7 +224,8 @@ REPORT = Report(
             tuple(map(heatmap, PAPER_LEVELS)),
             shown=_has_degraded,
         ),
-        report_calibration.VIEW,
+        replace(report_calibration.VIEW, shown=lambda sources: not asks_otherwise(sources[0])),
+        report_image.VARIANCE,
         View("replies", "Requests and replies", (REPLIES,)),
     ),
     compared=(

@@ -1,4 +1,8 @@
-"""MedQ-Deg's chapter on confidence: by level, by degradation, the bins, the risk-coverage curves, and equation 5."""
+"""MedQ-Deg's chapter on confidence: by level, by degradation, the bins, the risk-coverage curves, and equation 5.
+
+The paper's C depends on the number of trials T, the agreement of trials does not: both are here, each beside what
+calibrated replies and guessing would show.
+"""
 
 from __future__ import annotations
 
@@ -9,17 +13,26 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lmms_medtasks.report import document
-from lmms_medtasks.report.cells import number, percent, percent_of
+from lmms_medtasks.report.cells import NONE, number, percent, percent_of
 from lmms_medtasks.report.document import Cell
 from lmms_medtasks.report.drawing import DASHES, FAINT, MARKERS, SERIES
 from lmms_medtasks.report.plots import Drawing
 from lmms_medtasks.report.views import Column, Row, Source, Table, View
 from lmms_medtasks.samples.table import Samples
-from lmms_medtasks.statistics.calibration import Evidence, calibration, chance_confidence
+from lmms_medtasks.statistics.calibration import (
+    Confidence,
+    agreements,
+    calibrated_shift,
+    calibration,
+    chance_confidence,
+)
 from lmms_medtasks.statistics.intervals import Interval
+from lmms_medtasks.statistics.intra_model import EXCHANGES, Change, IntraModelDKE
 from lmms_medtasks.statistics.reliability import Binning, Kind, Reliability, reliability
 from lmms_medtasks.suites.estimates import Count
 from lmms_medtasks.task_configs.medq_deg.measures import (
+    AGREEMENT,
+    AGREEMENT_CHANGE,
     CALIBRATION,
     CALIBRATION_CHANGE,
     CALIBRATION_OF_GROUP,
@@ -30,13 +43,13 @@ from lmms_medtasks.task_configs.medq_deg.measures import (
     counted,
     dunning_kruger,
 )
-from lmms_medtasks.task_configs.medq_deg.task_sets import SEVERITY, counts_by_level, level_rows, levels
+from lmms_medtasks.task_configs.medq_deg.task_sets import SEVERITY, counts_by_level, level_rows, levels, setup_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_SUPPORT = 0.95
 _TITLES: dict[Kind, str] = {"share": "majority share", "entropy": "C"}
+CONFIDENCES: dict[Confidence, str] = {"entropy": "C (the paper's)", "agreement": "agreement of trials"}
 
 
 # --- Confidence and shift ---------------------------------------------------------------------------------------------
@@ -79,14 +92,30 @@ def _mostly_without_answer(rows: Samples) -> int:
     return calibration(counted(rows)).no_answer
 
 
+def _calibrated(rows: Samples) -> float | None:
+    return calibrated_shift(counted(rows))
+
+
+def chance_of_agreement(rows: Samples) -> float | None:
+    """Expected agreement of a guesser, and its expected accuracy: the mean of 1/K over the questions with a pair."""
+    table = counted(rows)
+    options = table.option_counts[~np.isnan(agreements(table))]
+    return float((1 / options).mean()) if len(options) else None
+
+
+def _without_pair(rows: Samples) -> int:
+    return int(np.isnan(agreements(counted(rows))).sum())
+
+
 SHIFT = Table(
     "calibration",
-    "Confidence and calibration shift",
+    lambda sources: f"The paper's confidence C and calibration shift, T = {setup_of(sources[0]).trials}",
     ("level",),
     level_rows(
         {
             **dict.fromkeys(("questions", "accuracy", "confidence C", "shift"), CALIBRATION),
             "C by guessing": counts_by_level(chance_of_confidence),
+            "shift if calibrated": counts_by_level(_calibrated),
             "shift by guessing": counts_by_level(chance_of_shift),
             "shift minus L0": CALIBRATION_CHANGE,
             "without C": counts_by_level(_without_confidence),
@@ -99,6 +128,7 @@ SHIFT = Table(
         Column("confidence C", unit="", digits=3, statistic="confidence"),
         Column("C by guessing", unit="", digits=3),
         Column("shift", unit="", digits=3, signed=True),
+        Column("shift if calibrated", unit="", digits=3, signed=True),
         Column("shift by guessing", unit="", digits=3, signed=True),
         Column("shift minus L0", unit="", digits=3, signed=True),
         Column("without C", unit="count"),
@@ -106,12 +136,51 @@ SHIFT = Table(
     ),
     (
         "C = 1 - H / log K from the votes (equation 3); replies without an answer are one more outcome in H, C is 0 at "
-        "least. Shift is mean C less accuracy (equation 4): above 0 is overconfidence.",
+        "least. Shift is mean C less accuracy (equation 4). The paper reads a shift above 0 as overconfidence. But C "
+        "depends on T, and a shift of 0 is not calibrated: compare with the two references, and only runs of the same "
+        "T.",
+        "Shift if calibrated: mean C less the mean agreement of trials (next table). It is what this model would show "
+        "with the same replies if, of the options that it gives with chance p, a share p were right.",
         "C by guessing: mean C expected if every reply were drawn by chance among the options, with this T. It is "
         "above 0 because few votes cannot spread evenly. Shift by guessing: this less the mean of 1/K, the accuracy "
         "of guessing.",
         "Without C: no reply, or one option only. Mostly without an answer: questions whose most common outcome is an "
         "empty reply or one that could not be read.",
+    ),
+)
+
+AGREEMENTS = Table(
+    "agreement",
+    "Agreement of trials: a confidence that does not depend on T",
+    ("level",),
+    level_rows(
+        {
+            **dict.fromkeys(("questions", "agreement", "if calibrated", "agreement less accuracy"), AGREEMENT),
+            "by guessing": counts_by_level(chance_of_agreement),
+            "minus L0": AGREEMENT_CHANGE,
+            "without a pair": counts_by_level(_without_pair),
+        }
+    ),
+    (
+        Column("questions", unit="n"),
+        Column("agreement", unit="", digits=3, statistic="confidence"),
+        Column("if calibrated", unit="", digits=3, statistic="accuracy"),
+        Column("by guessing", unit="", digits=3),
+        Column("agreement less accuracy", unit="", digits=3, signed=True),
+        Column("minus L0", unit="", digits=3, signed=True),
+        Column("without a pair", unit="count"),
+    ),
+    (
+        "Beyond the paper. Agreement: of the pairs of trials of a question, the share in which both gave the same "
+        "option; a reply without a readable answer agrees with none. It estimates the probability that two replies "
+        "agree without bias, whatever T, so runs of different T can be compared by it.",
+        "If calibrated: the accuracy on the same questions. Where options that are given with chance p are right in a "
+        "share p of the cases, replies are right as often as two of them agree (Jiang et al., ICLR 2022). A guesser "
+        "among K options has 1/K in both, so its difference is 0.",
+        "Agreement less accuracy: above 0 replies agree more often than they are right (overconfident), below 0 less "
+        "often. 0 on average can hide both. In brackets: 95 % interval over images. Minus L0: all questions of both "
+        "levels.",
+        "Without a pair: fewer than two replies, or one option only.",
     ),
 )
 
@@ -227,7 +296,13 @@ def _coverage(sources: Sequence[Source]) -> document.Table:
 
 
 def _has_dunning_kruger(source: Source) -> bool:
-    return {0, 2} <= set(levels(source))
+    return {0, 2} <= set(levels(source)) and len(_trials_of_levels(source)) == 1
+
+
+def _trials_of_levels(source: Source) -> set[int]:
+    """The numbers of trials T of L0 and L2."""
+    rows = (source.rows.where({"severity": level}) for level in (0, 2))
+    return {max(map(len, each.column("trials"))) for each in rows if len(each)}
 
 
 def _dke(sources: Sequence[Source]) -> document.Table | None:
@@ -235,47 +310,66 @@ def _dke(sources: Sequence[Source]) -> document.Table | None:
     source = sources[0]
     if not _has_dunning_kruger(source):
         return None
-    found = dunning_kruger(source.rows, source.resamples)
+    exchanges = EXCHANGES if source.resamples else 0
+    found = {kind: dunning_kruger(source.rows, exchanges, kind) for kind in CONFIDENCES}
     questions = len(source.rows.where({"severity": (0, 2)}))
-    rows = (
-        _evidence("all questions of both levels", questions, found.whole),
-        _evidence("each question with its own clean form", found.pairs, found.paired),
-    )
+    images = len(set(source.rows.where({"severity": (0, 2)}).column("cluster")))
+    whole = ("all questions of both levels", questions, images)
+    rows = [_evidence(*whole, CONFIDENCES["entropy"], found["entropy"].whole, None)]
+    for kind, name in CONFIDENCES.items():
+        own = found[kind]
+        rows.append(_evidence("each question with its own clean form", own.pairs, own.images, name, own.paired, own))
     columns = (
         document.Column("compared", "text"),
+        document.Column("confidence", "text"),
         document.Column("questions or pairs"),
-        document.Column("effect", "text"),
-        document.Column("probability", digits=1, unit="%"),
+        document.Column("images"),
+        document.Column("equation 5", "text"),
+        document.Column("yes if nothing changes", digits=1, unit="%"),
+        document.Column("p", digits=4),
         document.Column("accuracy, L2 minus L0", digits=1, signed=True, unit="points"),
+        document.Column("accuracy if nothing changes", digits=1, signed=True, unit="points"),
+        document.Column("p, accuracy falls", digits=4),
         document.Column("shift, L2 minus L0", digits=3, signed=True),
+        document.Column("shift if nothing changes", digits=3, signed=True),
+        document.Column("p, shift rises", digits=4),
     )
+    untested = dict.fromkeys(own.untested for own in found.values() if own.untested)
     notes = (
-        "Intra-model Dunning-Kruger effect (equation 5): accuracy falls from L0 to L2 and the shift does not. As shift "
-        "is confidence less accuracy, this says that confidence falls by no more than accuracy.",
-        "Probability: share of the resamples of images in which it holds. It supports the yes or no and is no p-value: "
-        "two conditions must hold at once, and of simulated models that do not change at all it was 25 to 36 % on "
-        "average, with the middle half of the data sets from 6 to 57 %. An answer that fewer than 95 % of them give "
-        "has their share beside it: it is not distinguishable from the other.",
+        "Equation 5, as the paper has it: accuracy falls from L0 to L2 and the shift does not. As shift is confidence "
+        "less accuracy, this says that confidence falls by no more than accuracy. It is a yes or no on two noisy "
+        "differences.",
+        "If nothing changes: what would be seen if replies at L0 and L2 were drawn alike, computed on this data. In "
+        f"each of {EXCHANGES:,} exchanges it is drawn anew which of a question's forms is the clean one, for all "
+        "questions on an image together. Given are how often equation 5 then says yes, and between what values 95 % of "
+        "the changes lie.",
+        "p: one-sided, of the hypothesis that replies at L0 and L2 are drawn alike, by the same exchanges; units are "
+        "images. It is .05 or less in 5 % of data sets in which nothing changes. The claim that both parts of equation "
+        "5 are true has the larger of the two p values of the parts. No correction for several rows: they are of the "
+        "same replies.",
+        "The row of all questions has no p value: the two sets are no pairs.",
+        *(f"No p value: {said}." for said in untested),
     )
-    return document.Table("dke", "Intra-model Dunning-Kruger effect", columns, rows, notes)
+    return document.Table("dke", "Intra-model Dunning-Kruger effect", columns, tuple(rows), notes)
 
 
-def _evidence(name: str, number_of: int, found: Evidence) -> document.Row:
-    head = (Cell(name), Cell(number_of), Cell(effect(found)))
-    return document.Row((*head, percent_of(found.probability), percent(found.accuracy), number(found.shift)))
-
-
-def effect(found: Evidence) -> str | None:
-    """Whether equation 5 holds, never a bare yes or no without the resamples' support."""
-    if found.holds is None:
-        return None
-    answer, share = "yes" if found.holds else "no", found.probability
-    if share is None:
-        return f"{answer}, without resamples to support it"
-    if (share if found.holds else 1 - share) >= _SUPPORT:
-        return answer
-    said = f"{100 * share:.0f} % of resamples"
-    return f"yes ({said})" if found.holds else f"no (but yes in {said})"
+def _evidence(
+    compared: str, number_of: int, images: int, confidence: str, found: Change, tested: IntraModelDKE | None
+) -> document.Row:
+    null = tested.no_change if tested else None
+    holds = None if found.holds is None else "yes" if found.holds else "no"
+    head = (Cell(compared), Cell(confidence), Cell(number_of), Cell(images), Cell(holds))
+    cells = (
+        percent_of(null.holds if null else None),
+        Cell(null.p if null else None),
+        percent(found.accuracy),
+        Cell(0.0, 100 * null.accuracy[0], 100 * null.accuracy[1]) if null else NONE,
+        Cell(null.accuracy_p if null else None),
+        number(found.shift),
+        Cell(0.0, null.shift[0], null.shift[1]) if null else NONE,
+        Cell(null.shift_p if null else None),
+    )
+    return document.Row((*head, *cells))
 
 
 # --- Figures ----------------------------------------------------------------------------------------------------------
@@ -295,7 +389,12 @@ def _draw_shift(figure: Any, sources: Sequence[Source]) -> None:
     left.set_ylim(0, 1.03)
     left.set_title("Accuracy and confidence")
     right.axhline(0, color=FAINT, linewidth=0.8)
-    right.set_title("Shift = confidence less accuracy")
+    right.set_title("Shift = C less accuracy")
+    calibrated = [calibrated_shift(counted(source.rows.where({"severity": level}))) for level in asked]
+    known = [(level, value) for level, value in zip(asked, calibrated, strict=True) if value is not None]
+    if known:
+        places, values = zip(*known, strict=True)
+        right.plot(places, values, color=FAINT, marker="_", markersize=14, linestyle="none", label="if calibrated")
     for axes in (left, right):
         axes.set_xticks(asked, [f"L{level}\n{SEVERITY[level]}" for level in asked])
         axes.set_xlim(min(asked) - 0.4, max(asked) + 0.4)
@@ -307,7 +406,7 @@ def _errorbars(axes: Axes, intervals: Sequence[Interval], places: Sequence[int],
     middle = np.array([np.nan if each.estimate is None else each.estimate for each in intervals])
     low = np.array([np.nan if each.low is None else each.low for each in intervals])
     high = np.array([np.nan if each.high is None else each.high for each in intervals])
-    # A percentile interval need not hold its estimate; a bar can't have a negative length.
+    # Rounding can put an end beyond its estimate; a bar can't have a negative length.
     bars = np.clip([middle - low, high - middle], 0, None)
     axes.errorbar(places, middle, yerr=bars, color=SERIES[number], marker=MARKERS[number], linestyle=DASHES[number],
                   capsize=3, markersize=5, label=name)  # fmt: skip
@@ -363,8 +462,9 @@ def _draw_coverage(figure: Any, sources: Sequence[Source]) -> None:
 FIGURES = (
     Drawing(
         "shift",
-        "Accuracy, confidence and calibration shift by level",
-        "Bars are 95 % intervals over images.",
+        "Accuracy, the paper's confidence C and calibration shift by level",
+        "Bars are 95 % intervals over images. C and shift depend on T. If calibrated: the shift that calibrated "
+        "replies with these votes would have; it is not 0.",
         "calibration",
         _draw_shift,
         (7.2, 2.9),
@@ -392,13 +492,19 @@ FIGURES = (
 def _missing(sources: Sequence[Source]) -> tuple[str, ...]:
     if _has_dunning_kruger(sources[0]):
         return ()
+    trials = sorted(_trials_of_levels(sources[0]))
+    if len(trials) > 1:
+        return (
+            f"L0 and L2 were asked with {' and '.join(f'T = {number}' for number in trials)}. Confidence depends on T: "
+            "there is no Dunning-Kruger test (equation 5).",
+        )
     return ("The Dunning-Kruger test (equation 5) needs L0 and L2; one of them is not in this run.",)
 
 
 VIEW = View(
     "calibration",
     "Confidence and calibration",
-    (SHIFT, _dke, ERRORS, BY_DEGRADATION, _bins, _coverage),
+    (SHIFT, AGREEMENTS, _dke, ERRORS, BY_DEGRADATION, _bins, _coverage),
     FIGURES,
     paragraphs=_missing,
 )

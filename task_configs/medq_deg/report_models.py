@@ -1,11 +1,13 @@
 """MedQ-Deg's chapter on several models: the inter-model Dunning-Kruger effect, and whether task sets rank alike.
 
-Plain functions of the models' votes: what is compared here is orders of models, no means of questions.
+Plain functions of the models' votes: what is compared here is orders of models, no means of questions. The paper's C
+depends on the number of trials T: its columns, tables and figures are of one T each.
 """
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -14,46 +16,69 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lmms_medtasks.report.about import extent
-from lmms_medtasks.report.cells import count, decimal, label, number, of_order, percent, percent_of, share
+from lmms_medtasks.report.cells import NONE, count, decimal, label, number, p_value, percent_of, share
 from lmms_medtasks.report.document import Cell, Figure, Flag, Row, Section, Table
 from lmms_medtasks.report.drawing import FAINT, INK, MARKERS, SERIES, canvas, svg
 from lmms_medtasks.report.report_options import Options
-from lmms_medtasks.report.views import Column, Source, rows_of_sources
+from lmms_medtasks.report.views import CellFunction, Column, Source, rows_of_sources
+from lmms_medtasks.report.views import Row as DeclaredRow
 from lmms_medtasks.report.views import Table as DeclaredTable
 from lmms_medtasks.samples.runs import distinct_names
-from lmms_medtasks.statistics.bootstrap import RESAMPLES, Group, group
-from lmms_medtasks.statistics.calibration import Calibration, calibration, calibration_group
-from lmms_medtasks.statistics.ranks import (
-    InterModelDKE,
-    InterModelDKEIntervals,
-    RankConsistency,
-    RankConsistencyIntervals,
-    inter_model_dke,
-    inter_model_dke_intervals,
-    rank_consistency,
-    rank_consistency_intervals,
-)
+from lmms_medtasks.samples.table import Samples
+from lmms_medtasks.statistics.bootstrap import RESAMPLES
+from lmms_medtasks.statistics.calibration import Calibration, Confidence, calibration
+from lmms_medtasks.statistics.image_halves import FEWEST_MODELS, SPLITS
+from lmms_medtasks.statistics.inter_model import EXCHANGES, InterModelDKE, inter_model_dke
+from lmms_medtasks.statistics.ranks import RankAgreement, RankConsistency, Swap, rank_agreement, rank_consistency
+from lmms_medtasks.statistics.sums import Group, group
 from lmms_medtasks.statistics.votes import VoteTable, common
-from lmms_medtasks.task_configs.medq_deg.measures import ACCURACY, CALIBRATION, FALL, LEVELS, counted
+from lmms_medtasks.task_configs.medq_deg.measures import ACCURACY, AGREEMENT, CALIBRATION, FALL, LEVELS, counted
+from lmms_medtasks.task_configs.medq_deg.report_calibration import CONFIDENCES
 from lmms_medtasks.task_configs.medq_deg.task_sets import SEVERITY, setup_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_FEW_MODELS = 5
+
+def _trials_of(sources: Sequence[Source]) -> list[int]:
+    """The numbers of trials T of the sources, each once."""
+    return sorted({setup_of(source).trials for source in sources})
+
+
+def _shift_of(trials: int, level: int) -> CellFunction:
+    """The paper's shift of the sources with this T; the others' cells are empty."""
+
+    def cell(source: Source, row: DeclaredRow, rows: Samples) -> Cell:
+        return number(source.interval(CALIBRATION[level])) if setup_of(source).trials == trials else NONE
+
+    return cell
+
+
+def _overview_columns(sources: Sequence[Source]) -> tuple[Column, ...]:
+    return (
+        *(Column(f"L{level}", ACCURACY[level]) for level in LEVELS),
+        *(Column(f"L{level}-L0", FALL[level], "points") for level in (1, 2)),
+        *(Column(f"agreement less accuracy, L{level}", AGREEMENT[level], "", 3, signed=True) for level in (0, 2)),
+        *(
+            Column(f"shift L{level} (T = {trials})", _shift_of(trials, level), "", 3, signed=True)
+            for trials in _trials_of(sources)
+            for level in (0, 2)
+        ),
+        Column("data", lambda source, row, rows: Cell(extent(source.run, source.tasks)), "text"),
+    )
+
 
 OVERVIEW = DeclaredTable(
     "models",
-    "Accuracy by level and calibration shift",
+    "Accuracy by level and calibration",
     ("model and task set",),
     rows_of_sources(lambda source: (source.name,)),
+    _overview_columns,
     (
-        *(Column(f"L{level}", ACCURACY[level]) for level in LEVELS),
-        *(Column(f"L{level}-L0", FALL[level], "points") for level in (1, 2)),
-        *(Column(f"shift L{level}", CALIBRATION[level], "", 3, signed=True) for level in (0, 2)),
-        Column("data", lambda source, row, rows: Cell(extent(source.run, source.tasks)), "text"),
+        "Each run on the questions that it was asked, which need not be the same. In brackets: 95 % intervals.",
+        "Agreement less accuracy: of pairs of trials that agree, see Confidence and calibration; 0 is calibrated "
+        "whatever T. Shift is the paper's (C less accuracy). It depends on T, so each T has columns of its own.",
     ),
-    ("Each run on the questions that it was asked, which need not be the same. In brackets: 95 % intervals.",),
 )
 
 
@@ -64,41 +89,46 @@ OVERVIEW = DeclaredTable(
 class Condition:
     """A task set at a level, and the models' votes on the questions that all of them were asked there.
 
-    ``left_out``: questions that only some of the models were asked.
+    ``trials``: T of the task set. ``left_out``: questions that only some of the models were asked.
     """
 
     label: str
+    trials: int
     tables: Mapping[str, VoteTable]
     questions: int
     left_out: int
+
+    @property
+    def of_one_t(self) -> bool:
+        """Whether the votes are of one number of trials: confidence depends on it."""
+        return len({table.trials for table in self.tables.values() if len(table)}) < 2
 
     def accuracies(self) -> dict[str, float | None]:
         """Accuracy by model."""
         return {model: _mean(table.scores[~np.isnan(table.scores)].tolist()) for model, table in self.tables.items()}
 
     def score_groups(self) -> dict[str, Group]:
-        """The rows of each model: the scores of the questions with a reply."""
+        """The rows of each model: the scores of its questions with a reply, with their images."""
         return {model: _score_group(table) for model, table in self.tables.items()}
 
 
 @dataclass(frozen=True)
 class Overconfidence:
-    """Equation 6 in one condition, and the figures that it is of."""
+    """Equation 6 in one condition and the numbers that it is of, with C and with the agreement of trials."""
 
     condition: Condition
-    points: Mapping[str, Calibration]
-    dke: InterModelDKE
-    intervals: InterModelDKEIntervals
+    points: Mapping[Confidence, Mapping[str, Calibration]]
+    dke: Mapping[Confidence, InterModelDKE]
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """How alike two conditions rank the models."""
+    """How alike two conditions rank the models: on all images, and on disjoint halves of them."""
 
     first: str
     second: str
     ranks: RankConsistency
-    intervals: RankConsistencyIntervals
+    halves: RankAgreement
 
 
 @dataclass(frozen=True)
@@ -121,7 +151,7 @@ def compare(sources: Sequence[Source], *, resamples: int = RESAMPLES) -> Compari
     found = conditions(sources)
     bump, missing = _bump(found)
     return Comparison(
-        overconfidence=tuple(_overconfidence(condition, resamples) for condition in found),
+        overconfidence=tuple(_overconfidence(condition, resamples) for condition in found if condition.of_one_t),
         agreements=tuple(_agreement(*two, resamples) for two in combinations(found, 2)),
         bump=bump,
         not_in_bump=missing,
@@ -142,21 +172,18 @@ def conditions(sources: Sequence[Source]) -> list[Condition]:
                 cut = common(tables)
                 questions = len(next(iter(cut.values())))
                 everything = len(set().union(*(table.ids for table in tables.values())))
-                found.append(Condition(f"{severity} ({setup.label})", cut, questions, everything - questions))
+                label_of_level = f"{severity} ({setup.label})"
+                found.append(Condition(label_of_level, setup.trials, cut, questions, everything - questions))
     return found
 
 
 def _overconfidence(condition: Condition, resamples: int) -> Overconfidence:
-    points = {model: calibration(table) for model, table in condition.tables.items()}
-    groups = {model: calibration_group(table) for model, table in condition.tables.items()}
+    tables = condition.tables
+    splits, exchanges = min(SPLITS, resamples), min(EXCHANGES, resamples)
     return Overconfidence(
         condition=condition,
-        points=points,
-        dke=inter_model_dke(
-            {model: point.accuracy for model, point in points.items()},
-            {model: point.shift for model, point in points.items()},
-        ),
-        intervals=inter_model_dke_intervals(groups, resamples=resamples),
+        points={kind: {model: calibration(table, kind) for model, table in tables.items()} for kind in CONFIDENCES},
+        dke={kind: inter_model_dke(tables, kind=kind, splits=splits, exchanges=exchanges) for kind in CONFIDENCES},
     )
 
 
@@ -165,7 +192,7 @@ def _agreement(first: Condition, second: Condition, resamples: int) -> Agreement
         first=first.label,
         second=second.label,
         ranks=rank_consistency(first.accuracies(), second.accuracies()),
-        intervals=rank_consistency_intervals(first.score_groups(), second.score_groups(), resamples=resamples),
+        halves=rank_agreement(first.score_groups(), second.score_groups(), splits=min(SPLITS, resamples)),
     )
 
 
@@ -213,71 +240,120 @@ def caveats(sources: Sequence[Source]) -> Iterator[Flag]:
                 f"{each.label}: {each.questions:,} questions were asked of all models; "
                 f"{each.left_out:,} that only some were asked are left out of the comparison.",
             )
+        if not each.of_one_t:
+            yield Flag(
+                "warning",
+                f"{each.label}: not all models have {each.trials} trials on the questions that all were asked. "
+                "Confidence depends on T: equation 6 is left out.",
+            )
+    trials = _trials_of(sources)
+    if len(trials) > 1:
+        yield Flag(
+            "note",
+            f"Runs with {' and '.join(f'T = {number}' for number in trials)}: the paper's C and shift depend on T. "
+            "They stand in columns, tables and figures of one T each; models of different T are not compared by them.",
+        )
     if not found:
         yield Flag("note", "No task set was run with two models: there is nothing to rank.")
 
 
 def _inter_model(found: Comparison, drawn: bool) -> Section:
+    title = "Inter-model Dunning-Kruger effect"
     if not found.overconfidence:
-        return Section("inter-model", "Inter-model Dunning-Kruger effect", ("It needs two models on one task set.",))
-    shown = (_dke(found.overconfidence), _points(found.overconfidence))
-    pictures: tuple[Figure, ...] = (overconfidence(found.overconfidence),) if drawn else ()
-    return Section("inter-model", "Inter-model Dunning-Kruger effect", tables=shown, figures=pictures)
+        return Section("inter-model", title, ("It needs two models on one task set.",))
+    shown: list[Table] = []
+    pictures: list[Figure] = []
+    of_trials: dict[int, list[Overconfidence]] = {}
+    for each in found.overconfidence:
+        of_trials.setdefault(each.condition.trials, []).append(each)
+    for trials, own in of_trials.items():
+        shown += [_dke(own, trials), _points(own, trials)]
+        pictures += [overconfidence(own, trials)] if drawn else []
+    return Section("inter-model", title, tables=tuple(shown), figures=tuple(pictures))
 
 
-def _dke(found: Sequence[Overconfidence]) -> Table:
+def _dke(found: Sequence[Overconfidence], trials: int) -> Table:
     rows = []
     for each in found:
-        cells = map(
-            of_order,
-            (percent(each.intervals.share), number(each.intervals.spearman), number(each.intervals.kendall)),
-        )
-        head = (each.condition.questions, len(each.dke.models), each.dke.pairs, each.dke.fulfilled)
-        rows.append(Row((Cell(each.condition.label), *map(Cell, head), *cells)))
+        for kind, name in CONFIDENCES.items():
+            dke = each.dke[kind]
+            head = (each.condition.label, name, each.condition.questions, dke.halves.images, len(dke.paper.models))
+            own = (dke.paper.pairs, dke.paper.fulfilled)
+            shares = (dke.paper.share, dke.alike_share)
+            halves = dke.halves
+            rows.append(
+                Row(
+                    (
+                        *map(Cell, (*head, *own)),
+                        *map(percent_of, shares),
+                        *map(Cell, (dke.paper.spearman, dke.alike_spearman)),
+                        *map(percent_of, (halves.share, halves.unrelated_share)),
+                        *map(Cell, (halves.spearman, halves.p)),
+                    )
+                )
+            )
     columns = (
         label("level and task set"),
+        label("confidence"),
         count("questions"),
+        count("images"),
         count("models"),
         count("pairs"),
         count("fulfilled"),
-        share("share"),
-        decimal("Spearman", signed=True),
-        decimal("Kendall", signed=True),
+        share("share (the paper's)"),
+        share("share if all models are alike"),
+        decimal("Spearman (the paper's)", signed=True),
+        decimal("Spearman if all models are alike", signed=True),
+        share("share, halves"),
+        share("share, halves, if unrelated"),
+        decimal("Spearman, halves", signed=True),
+        p_value("p"),
     )
+    untested = [each.dke[kind].halves.untested for each in found for kind in CONFIDENCES]
+    splits = max(each.dke[kind].halves.splits for each in found for kind in CONFIDENCES)
     notes = (
         "Equation 6: of two models, the less accurate has the higher shift. Share: of the pairs with different "
-        "accuracy. Spearman and Kendall: of accuracy against shift. Questions: those that all the models were asked.",
-        "As shift is confidence less accuracy, models of equal confidence fulfil it in every pair: see confidence too.",
-        "In brackets: 95 % interval over images, the models being these and no sample of others.",
-        *_few(len(each.dke.models) for each in found),
+        "accuracy. Spearman: of accuracy against shift. Questions: those that all the models were asked.",
+        "The paper's figures take accuracy and shift from the same replies. Shift is confidence less accuracy, so luck "
+        "moves both, in opposite directions: models that are all alike fulfil equation 6 in most of their pairs. What "
+        "they would show is computed on this data: the models' replies to each image are exchanged at random. Do not "
+        "read the paper's figures without it.",
+        f"Halves: accuracy from one half of the images, shift from the other, the mean over {splits} random halves. "
+        "Unrelated numbers have a share of one half (less ties) and a Spearman correlation of 0 on average. Noise "
+        "draws both towards these values.",
+        "p: one-sided, of the hypothesis that among these models shift is unrelated to accuracy; units are the models, "
+        "assigned to the shifts at random; twice the mean of the p values of all halves, which is conservative. No "
+        f"correction for several rows. No test below {FEWEST_MODELS} models.",
+        "Models of equal confidence fulfil equation 6 in truth wherever their accuracy differs: see confidence too.",
+        *_reasons("No p value", untested),
+        *_few(len(each.condition.tables) for each in found),
     )
-    return Table("inter_model_dke", "Equation 6 by level", columns, tuple(rows), notes)
+    title = f"Equation 6 by level, T = {trials}"
+    return Table(f"inter_model_dke_t{trials}", title, columns, tuple(rows), notes)
 
 
-def _few(models: Iterable[int]) -> tuple[str, ...]:
+def _reasons(lacking: str, said: Sequence[str]) -> Iterator[str]:
+    """Why cells are empty, and in how many rows. ``said``: each row's reason, "" where its cell is filled."""
+    for reason, rows in Counter(filter(None, said)).items():
+        yield f"{lacking} in {rows} of {len(said)} rows: {reason}."
+
+
+def _few(models: Iterable[int]) -> Iterator[str]:
     """A warning where the fewest models are too few for a rank correlation to say much."""
     fewest = min(models)
-    if fewest >= _FEW_MODELS:
-        return ()
-    values = "can only be -1 or +1 (or have no value)" if fewest <= 2 else "takes few values"
-    return (f"With {fewest} models a rank correlation {values}: it says little of other models.",)
+    if fewest < FEWEST_MODELS:
+        values = "can only be -1 or +1 (or have no value)" if fewest <= 2 else "takes few values"
+        yield f"With {fewest} models a rank correlation {values}: it says little of other models."
 
 
-def _points(found: Sequence[Overconfidence]) -> Table:
-    rows = [
-        Row(
-            (
-                Cell(each.condition.label),
-                Cell(model),
-                Cell(point.n),
-                percent_of(point.accuracy),
-                Cell(point.confidence),
-                Cell(point.shift),
-            )
-        )
-        for each in found
-        for model, point in each.points.items()
-    ]
+def _points(found: Sequence[Overconfidence], trials: int) -> Table:
+    rows = []
+    for each in found:
+        agreeing = each.points["agreement"]
+        for model, point in each.points["entropy"].items():
+            own = agreeing[model]
+            head = (Cell(each.condition.label), Cell(model), Cell(point.n), percent_of(point.accuracy))
+            rows.append(Row((*head, *map(Cell, (point.confidence, point.shift, own.confidence, own.shift)))))
     columns = (
         label("level and task set"),
         label("model"),
@@ -285,8 +361,11 @@ def _points(found: Sequence[Overconfidence]) -> Table:
         share("accuracy"),
         decimal("confidence C"),
         decimal("shift", signed=True),
+        decimal("agreement"),
+        decimal("agreement less accuracy", signed=True),
     )
-    return Table("inter_model_points", "Accuracy, confidence and shift of each model", columns, tuple(rows))
+    title = f"Accuracy, confidence and shift of each model, T = {trials}"
+    return Table(f"inter_model_points_t{trials}", title, columns, tuple(rows))
 
 
 def _ranks(found: Comparison, drawn: bool) -> Section:
@@ -311,34 +390,58 @@ def _ranks(found: Comparison, drawn: bool) -> Section:
 def _agreements(found: Sequence[Agreement]) -> Table:
     rows = []
     for each in found:
-        swaps = ", ".join(f"{swap.first_better} / {swap.second_better}" for swap in each.ranks.swaps)
-        rows.append(
-            Row(
-                (
-                    Cell(each.first),
-                    Cell(each.second),
-                    Cell(len(each.ranks.ranks)),
-                    of_order(number(each.intervals.kendall)),
-                    of_order(number(each.intervals.spearman)),
-                    Cell(len(each.ranks.swaps)),
-                    Cell(swaps or None),
-                )
-            )
+        across, certain = each.halves.across, each.halves.swaps
+        row = (
+            each.first,
+            each.second,
+            len(each.ranks.ranks),
+            across.images,
+            each.ranks.kendall,
+            across.kendall,
+            each.halves.one_order,
+            across.p,
+            len(each.ranks.swaps),
+            _named(each.ranks.swaps) or None,
+            None if certain is None else len(certain),
+            _named(certain or ()) or None,
         )
+        rows.append(Row(tuple(map(Cell, row))))
     columns = (
         label("first"),
         label("second"),
         count("models"),
+        count("images"),
         decimal("Kendall", signed=True),
-        decimal("Spearman", signed=True),
+        decimal("Kendall, halves", signed=True),
+        decimal("Kendall, halves, if one order", signed=True),
+        p_value("p, unrelated orders"),
         count("swaps"),
         label("swapped (better in the first / in the second)"),
+        count("swaps beyond chance"),
+        label("swapped beyond chance"),
     )
     notes = (
-        "Order of the models by accuracy (section 4.6). In brackets: 95 % interval over the images of both.",
+        "Order of the models by accuracy (section 4.6). Kendall: of the accuracies on all images. Models that are "
+        "nearly alike change places by chance, and the noise of images that both levels share makes orders look alike.",
+        "Halves: accuracy in the first from one half of the images, in the second from the other half, the mean over "
+        f"{max(each.halves.across.splits for each in found)} random halves. Unrelated orders have 0 on average. If one "
+        "order: halves of the same level and task set against each other, the mean of both; what an order that does "
+        "not change shows with so much noise.",
+        "p: one-sided, of the hypothesis that the two orders are unrelated, against alike; units are the models, "
+        "assigned to each other at random; twice the mean of the p values of all halves. No correction for several "
+        f"rows. No test below {FEWEST_MODELS} models.",
+        "Beyond chance: the one model is better in the first and the other in the second, each by a one-sided t test "
+        "with errors over images, the larger p value of the two at most .05 after Holm's correction over all pairs of "
+        "models of the row.",
+        *_reasons("No p value", [each.halves.across.untested for each in found]),
+        *_reasons("No swaps beyond chance", [each.halves.swaps_untested for each in found]),
         *_few(len(each.ranks.ranks) for each in found),
     )
     return Table("rank_consistency", "Order of the models in two conditions", columns, tuple(rows), notes)
+
+
+def _named(swaps: Sequence[Swap]) -> str:
+    return ", ".join(f"{swap.first_better} / {swap.second_better}" for swap in swaps)
 
 
 def _bump_table(ranks: Mapping[str, Mapping[str, float]]) -> Table:
@@ -348,7 +451,10 @@ def _bump_table(ranks: Mapping[str, Mapping[str, float]]) -> Table:
         for model in sorted(first, key=first.__getitem__)
     ]
     columns = (label("model"), *(decimal(name) for name in ranks))
-    notes = ("1 is the best; tied models share their mean rank.",)
+    notes = (
+        "1 is the best; tied models share their mean rank. Ranks of these images: which swaps are beyond chance, the "
+        "table above says.",
+    )
     return Table("ranks", "Ranks", columns, tuple(rows), notes)
 
 
@@ -360,9 +466,10 @@ _NAMED = 12
 _LINE = 8.5  # points
 
 
-def overconfidence(found: Sequence[Overconfidence]) -> Figure:
-    """Shift against accuracy, a panel a condition, a point a model."""
-    title = "Calibration shift against accuracy, by level"
+def overconfidence(found: Sequence[Overconfidence], trials: int) -> Figure:
+    """The paper's shift against accuracy, a panel a condition of this T, a point a model."""
+    title = f"Calibration shift against accuracy by level, T = {trials}"
+    key = f"inter-model-t{trials}"
     columns = min(_COLUMNS, len(found))
     rows = -(-len(found) // columns)
     with canvas(max(3.6, 3.3 * columns), 2.9 * rows) as figure:
@@ -373,11 +480,11 @@ def overconfidence(found: Sequence[Overconfidence]) -> Figure:
                 axes.set_visible(False)
                 continue
             level = panel % len(SERIES)
-            for model, point in found[panel].points.items():
+            for model, point in found[panel].points["entropy"].items():
                 if point.accuracy is None or point.shift is None:
                     continue
                 axes.scatter(100 * point.accuracy, point.shift, color=SERIES[level], marker=MARKERS[level], s=28)
-                if len(found[panel].points) <= _NAMED:
+                if len(found[panel].points["entropy"]) <= _NAMED:
                     named.setdefault(axes, {})[_short(model)] = (100 * point.accuracy, point.shift)
             axes.axhline(0, color=FAINT, linewidth=0.8)
             axes.set_title(found[panel].condition.label)
@@ -389,8 +496,11 @@ def overconfidence(found: Sequence[Overconfidence]) -> Figure:
         figure.draw_without_rendering()  # from here on the axes know where a point lies
         for axes, points in named.items():
             _name(axes, points)
-        about = "A falling cloud is the effect: the less accurate a model, the more it overrates itself."
-        return Figure("inter-model", title, about, svg(figure, "all-inter-model", title), "inter_model_points")
+        about = (
+            "As the paper draws it: accuracy and shift of the same replies. Models that are all alike make a falling "
+            "cloud too, as luck raises accuracy and lowers shift. The table of equation 6 says what is beyond that."
+        )
+        return Figure(key, title, about, svg(figure, f"all-{key}", title), f"inter_model_points_t{trials}")
 
 
 def _name(axes: Axes, points: Mapping[str, tuple[float, float]]) -> None:

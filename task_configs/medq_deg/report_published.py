@@ -16,7 +16,7 @@ from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.task_configs.medq_deg import taxonomy
 from lmms_medtasks.task_configs.medq_deg.measures import ACCURACY, DEGRADED, FALL, LEVELS, MACROS
 from lmms_medtasks.task_configs.medq_deg.report_groups import MEAN, against_clean, missing
-from lmms_medtasks.task_configs.medq_deg.task_sets import degraded_levels, level_names
+from lmms_medtasks.task_configs.medq_deg.task_sets import asks_otherwise, degraded_levels, level_names
 
 REFERENCE = Path(__file__).parent / "reference"
 PAPER = "Liu et al., arXiv:2603.07769v1,"
@@ -49,6 +49,8 @@ def _kind(row: Mapping[str, str]) -> Kind:
 def _own_rows(sources: Sequence[Source], *, by_groups: bool = True) -> Iterator[Row]:
     """A row for each source, with what sets it apart from the published ones."""
     for source in sources:
+        if asks_otherwise(source):
+            continue
         name = source.name if len(sources) > 1 else model_name(source.run.content)
         asked = degraded_levels(source) if by_groups else PAPER_LEVELS
         apart = () if asked in (PAPER_LEVELS, ()) else (f"{level_names(asked)} only",)

@@ -16,10 +16,10 @@ from lmms_medtasks.samples.runs import printable, settings_of
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.suites.estimates import Count, Estimate
 from lmms_medtasks.suites.suite import Suite
-from lmms_medtasks.task_configs.medq_deg.measures import LEVELS, task_set
+from lmms_medtasks.task_configs.medq_deg.measures import LEVELS, NO_IMAGE, OWN_CONDITIONS, ROTATED, SUITE_NAME, task_set
 
 SEVERITY = {0: "clean", 1: "mild", 2: "severe"}
-_SUITE = "medq_deg"
+_SUITE = SUITE_NAME
 _RELEASE = f"{_SUITE}_release"
 _STEMS = (_SUITE, f"{_SUITE}_calib", _RELEASE)
 
@@ -48,8 +48,14 @@ def setup_of(source: Source) -> Setup:
     # Of the release's set the clean level may be lent by tasks of our own.
     rendered = [task for task in tasks if settings_of(run, task).get("rendered")]
     stem = task_set((rendered or list(tasks))[0])
+    variant = OWN_CONDITIONS.get(stem) or ("" if stem in _STEMS else printable(stem))
     trials = max(map(len, source.rows.column("trials")), default=0)
-    return Setup("release" if rendered else "simulated", "" if stem in _STEMS else printable(stem), trials)
+    return Setup("release" if rendered else "simulated", variant, trials)
+
+
+def asks_otherwise(source: Source) -> bool:
+    """Whether a source is the clean questions without images, or with rotated options: no part of the paper."""
+    return setup_of(source).variant in (NO_IMAGE, ROTATED)
 
 
 def task_sets(suite: Suite, runs: Sequence[Run], table: Samples, options: Options) -> list[Source]:

@@ -7,12 +7,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.record import Record
 from lmms_medtasks.report import document, judged_tables
 from lmms_medtasks.report.cells import NONE, number, percent_of
 from lmms_medtasks.report.document import Cell, Figure, Flag
 from lmms_medtasks.report.drawing import DASHES, FAINT, MARKERS, SERIES, canvas, svg
 from lmms_medtasks.report.report_options import Options
 from lmms_medtasks.report.suite_report import Report, sources_by_model
+from lmms_medtasks.report.variance_tables import JudgedBy, judged_view
 from lmms_medtasks.report.views import Column, Row, Source, Table, View, row_count
 from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.samples.table import Samples
@@ -21,8 +23,8 @@ from lmms_medtasks.suites.common_metrics import MANY_EMPTY
 from lmms_medtasks.suites.estimates import Mean
 from lmms_medtasks.suites.judged_measures import bound_of, judgement_counts
 from lmms_medtasks.suites.suite import Suite
-from lmms_medtasks.task_configs.sure_vqa import report_comparison, report_published
-from lmms_medtasks.task_configs.sure_vqa.measures import KINDS, ROBUSTNESS, SIDES
+from lmms_medtasks.task_configs.sure_vqa import report_comparison, report_image, report_published
+from lmms_medtasks.task_configs.sure_vqa.measures import DIMENSIONS, KINDS, ROBUSTNESS, SIDES, kind_of
 from lmms_medtasks.task_configs.sure_vqa.report_shifts import (
     SCALE,
     SIDE_NAMES,
@@ -321,6 +323,11 @@ def judging(source: Source) -> Mapping[str, judged_tables.Judging]:
     )
 
 
+def _judged_by(record: Record) -> JudgedBy:
+    kind = kind_of(record.tags)
+    return JudgedBy(DIMENSIONS[kind], kind=f"{kind}, {SIDE_NAMES[str(record.tags['set'])]}")
+
+
 def _judgement_table(found: Sequence[Source]) -> document.Table | None:
     return judged_tables.judgements(judging(found[0]))
 
@@ -382,10 +389,12 @@ def _shared_image_flags(source: Source) -> Iterator[Flag]:
 REPORT = Report(
     views=(
         View("robustness", "Robustness to shifts", (ROBUSTNESS_TABLE,), (RobustnessFigure(),)),
+        report_image.BENEFIT,
         View("published", "Beside the paper", report_published.OWN_SHIFTS),
         View("corruptions", "Corruptions beside real shifts", (report_published.own_corruptions,)),
         View("answered", "What was answered at all", (ANSWERED,)),
         View("traditional", "Traditional metrics", (TRADITIONAL,)),
+        judged_view(_judged_by),
         View("judgements", "Tests and judgements", (TESTS, _judgement_table, _cause_table)),
     ),
     compared=(),

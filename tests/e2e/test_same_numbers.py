@@ -85,6 +85,8 @@ def medq_deg(task: str) -> Iterator[Place]:
         yield Place(f"accuracy_l{level}", "calibration", row, "accuracy")
         yield Place(f"confidence_l{level}", "calibration", row, "confidence C")
         yield Place(f"shift_l{level}", "calibration", row, "shift")
+        yield Place(f"agreement_l{level}", "agreement", row, "agreement")
+        yield Place(f"agreement_shift_l{level}", "agreement", row, "agreement less accuracy")
         for name, column in (("ece_share_10", "ECE"), ("brier_share", "Brier"), ("aurc_share", "AURC")):
             yield Place(f"{name}_l{level}", "calibration_errors", (*row, "majority share"), column)
         if level:
@@ -93,7 +95,9 @@ def medq_deg(task: str) -> Iterator[Place]:
     for name, table, printed in (("capability", "capabilities", "table2"), ("category", "categories", "table3")):
         yield Place(f"{name}_macro", table, ("Average over these",), "accuracy")
         yield Place(f"{name}_macro", printed, ("this run*",), "Avg.", 100)
-    yield Place("dke_intra_probability", "dke", ("each question with its own clean form",), "probability")
+    pairs = ("each question with its own clean form", "C (*")
+    yield Place("dke_intra_null", "dke", pairs, "yes if nothing changes", 100)
+    yield Place("dke_intra_p", "dke", pairs, "p")
 
 
 DIMENSIONS = ("sod", "fdd", "su", "tp", "cr", "ltg", "msi")
@@ -245,7 +249,7 @@ CASES = {
         ("parse_rate", "empty_replies", "failed_requests"),
     ),
     "medq_deg": Case(
-        "medtasks_random", "medq_deg,medq_deg_calib", medq_deg, 42, 16,
+        "medtasks_random", "medq_deg,medq_deg_calib", medq_deg, 49, 16,
         # A limit that leaves questions with different numbers of degraded forms, so that pairs and whole sets differ.
         # The report counts questions and replies level by level; of the Dunning-Kruger effect it says "yes" or "no".
         ("questions", "parse_rate", "empty_replies", "failed_requests", "identical_trials", "unmapped_capabilities",

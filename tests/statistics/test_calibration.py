@@ -1,4 +1,4 @@
-"""C, shift and the intra-model effect: worked by hand, against exact expectations, and against written-out draws."""
+"""C, the agreement of trials, and shift: worked by hand, and against exact expectations."""
 
 import itertools
 import math
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.seeding import generator
 from lmms_medtasks.statistics import calibration as under_test
-from lmms_medtasks.statistics.intervals import FEW, intervals
+from lmms_medtasks.statistics.intervals import intervals
 from lmms_medtasks.statistics.votes import votes
 
 TRIALS = st.text(alphabet="ABC?!", min_size=1, max_size=10)
@@ -153,104 +153,99 @@ def test_a_guesser_has_the_theoretical_shift(question, option_count):
     assert abs(shifts.mean() - expected) < 4 * error < 0.03
 
 
-def level(question, severity, trials, answers=None):
-    """A record a question "0", "1", ... at one level; a tuple of trials is several degraded forms of it."""
-    found = []
-    for number, forms in enumerate(trials):
-        for form, each in enumerate([forms] if isinstance(forms, str) else forms):
-            name = f"{number}/{form}/L{severity}" if severity else str(number)
-            found.append(question(each, id=name, question_id=str(number), image_id=f"image {number}"))
-    return votes(found)
-
-
-def test_intra_model_dke_by_hand(question):
-    clean = level(question, 0, ["AAAA", "AAAB"])
-    degraded = level(question, 2, ["AABB", "BBBA"])
-    found = under_test.intra_model_dke(clean, degraded, resamples=2000)
-    # L0: C 1, 0.594361, mean 0.797180; right 1, 0.75, mean 0.875; shift -0.077820.
-    # L2: C 0.5, 0.594361, mean 0.547180; right 0.5, 0.25, mean 0.375; shift 0.172180.
-    # 0.875 > 0.375 and -0.077820 <= 0.172180: it holds.
-    assert found.whole.holds and found.paired.holds
-    assert found.whole.accuracy.estimate == pytest.approx(-0.5)
-    assert found.whole.shift.estimate == pytest.approx(0.172180 + 0.077820, abs=1e-6)
-    # Question 0 alone: accuracy -0.5, C -0.5, shift 0, which is "<=". Question 1 alone: -0.5, C 0, shift 0.5.
-    assert found.whole.probability == found.paired.probability == 1
-    assert (found.pairs, found.clean_alone, found.degraded_alone) == (2, 0, 0)
-
-
 @pytest.mark.parametrize(
-    ("clean", "degraded", "holds"),
+    ("trials", "option_count", "expected"),
     [
-        ("AAAA", "BBBB", True),  # accuracy 1 to 0, C stays: shift 0 to 1
-        ("AAAA", "AABB", True),  # accuracy -0.5, C -0.5: shift stays, which counts
-        ("AAAA", "ABCD", False),  # accuracy -0.75, C -1: shift falls
-        ("AAAA", "AAAA", False),  # accuracy stays
-        ("AABB", "AAAA", False),  # accuracy rises
+        ("AAAA", 4, 1.0),
+        ("AABB", 4, 1 / 3),  # 2 of the 6 pairs
+        ("ABCD", 4, 0.0),
+        ("BBBA", 4, 0.5),  # 3 of 6
+        ("BBBA", 2, 0.5),  # whatever the number of options
+        ("AAB", 4, 1 / 3),
+        ("AA?~", 4, 1 / 6),  # the pair of A; replies without an answer agree with nothing
+        ("????", 4, 0.0),
+        ("AA!!", 4, 1.0),  # failed requests are no replies
+        ("A", 4, None),
+        ("A!!!", 4, None),
+        ("!!", 4, None),
+        ("AAA", 1, None),
     ],
 )
-def test_both_conditions_of_equation_5(question, clean, degraded, holds):
-    found = under_test.intra_model_dke(level(question, 0, [clean] * 3), level(question, 2, [degraded] * 3))
-    assert found.whole.holds is holds
-    assert found.paired.holds is holds
-    assert found.paired.probability == holds
+def test_agreement_by_hand(question, trials, option_count, expected):
+    (found,) = under_test.agreements(votes([question(trials, option_count=option_count)]))
+    assert (None if np.isnan(found) else found) == (None if expected is None else pytest.approx(expected))
 
 
-def test_pairing_is_not_fooled_by_the_mix_of_questions(question):
-    # Nothing changes in any question, but the one that is always wrong has three degraded forms. Whole sets: accuracy
-    # 1/2 to 1/4, shift 1/2 to 3/4: "holds". Question by question there is no change at all.
-    clean = level(question, 0, ["AAAA", "BBBB"])
-    degraded = level(question, 2, ["AAAA", ("BBBB", "BBBB", "BBBB")])
-    found = under_test.intra_model_dke(clean, degraded)
-    assert found.whole.holds is True
-    assert found.paired.holds is False and found.paired.probability == 0
-    change = found.paired.shift
-    assert (change.estimate, change.reason) == (0, FEW)
+def expectations(chances, trials, right=0):
+    """Expected agreement, C and accuracy of replies with these chances: every count, by its multinomial probability."""
+    found = np.zeros(3)
+    for replies in itertools.product(range(len(chances)), repeat=trials):
+        counts = Counter(replies)
+        probability = math.prod(chances[option] for option in replies)
+        agreeing = sum(count * (count - 1) for count in counts.values()) / (trials * (trials - 1))
+        shares = [count / trials for count in counts.values()]
+        certain = 1 + sum(share * math.log(share) for share in shares) / math.log(len(chances))
+        found += probability * np.array([agreeing, certain, counts[right] / trials])
+    return found
 
 
-def test_probability_is_the_share_of_draws(question):
-    # Image 0 loses (shift rises), image 1 gains as much twice over. Of the draws 00, 01, 10, 11 only 00 has the effect.
-    clean = level(question, 0, ["AAAA", "BBBB"])
-    degraded = level(question, 2, ["AABB", "AAAA"])
-    found = under_test.intra_model_dke(clean, degraded, resamples=4000).paired
-    assert found.holds is False
-    assert found.probability == pytest.approx(0.25, abs=0.03)  # 4 standard errors
+@pytest.mark.parametrize("chances", [(0.25, 0.25, 0.25, 0.25), (0.7, 0.1, 0.1, 0.1), (0.9, 0.1, 0.0, 0.0)])
+def test_expected_agreement_does_not_depend_on_t(chances):
+    squares = sum(chance**2 for chance in chances)
+    agreeing, certain = zip(*(expectations(chances, trials)[:2] for trials in (2, 3, 6)), strict=True)
+    assert agreeing == pytest.approx((squares,) * 3)
+    assert certain[0] > certain[1] + 0.01 > certain[2] + 0.02  # C does
 
 
-def test_without_any_effect_the_probability_is_near_a_half(question):
-    # What the docstring says of it: a guesser on the same questions twice, averaged over 20 of them.
-    rng = generator("test", "no effect")
-    found = []
-    for _ in range(20):
-        sets = [["".join("ABCD"[place] for place in row) for row in rng.integers(0, 4, (60, 10))] for _ in "12"]
-        tables = [level(question, severity, trials) for severity, trials in zip((0, 2), sets, strict=True)]
-        found.append(under_test.intra_model_dke(*tables, resamples=100).paired.probability)
-    assert 0.25 < np.mean(found) < 0.7
+def test_calibrated_replies_agree_as_often_as_they_are_right():
+    # An option of chance p is right in a share p of the cases: the right answer is option k with probability p_k.
+    chances = (0.7, 0.2, 0.1)
+    right = [expectations(chances, 3, option)[2] for option in range(3)]
+    accuracy = sum(chance * share for chance, share in zip(chances, right, strict=True))
+    assert accuracy == pytest.approx(expectations(chances, 3)[0]) == pytest.approx(0.54)  # 0.49 + 0.04 + 0.01
 
 
-def test_questions_without_partner_or_reply_are_counted(question):
-    clean = level(question, 0, ["AAAA", "AAAA", "!!!!", "AAAA"])
-    degraded = level(question, 2, ["BBBB", "!!!!", "BBBB"])
-    found = under_test.intra_model_dke(clean, degraded)
-    assert (found.pairs, found.clean_alone, found.degraded_alone) == (1, 2, 1)
-    assert found.paired.holds is True
-    assert found.paired.probability is None  # one image is no sample of images
-    assert found.whole.accuracy.n == 3 + 2
+def test_a_model_that_is_right_in_seven_of_ten_trials_is_no_calibrated_one(question):
+    # The issue's example, 7/1/1/1 of ten replies on every question, right with its most common answer:
+    # C = 1 - (0.7 log 1/0.7 + 0.3 log 10) / log 4 = 0.321610, shift -0.378390. Agreement: 7 * 6 / 90 = 0.466667,
+    # 0.233333 below its accuracy. Calibrated replies with these votes have shift 0.321610 - 0.466667 = -0.145057.
+    table = votes([question("AAAAAAABCD")])
+    paper, agreeing = under_test.calibration(table), under_test.calibration(table, "agreement")
+    assert (paper.confidence, paper.shift) == pytest.approx((0.321610, -0.378390), abs=1e-6)
+    assert (agreeing.confidence, agreeing.accuracy, agreeing.shift) == pytest.approx((7 / 15, 0.7, -0.7 / 3))
+    assert under_test.calibrated_shift(table) == pytest.approx(-0.145057, abs=1e-6)
+    assert paper.shift - under_test.calibrated_shift(table) == pytest.approx(agreeing.shift)
 
 
-def test_pairs_are_drawn_by_their_clean_image(question):
-    # A release's degraded images have ids of their own; what they were made from is the clean question's image.
-    clean = votes([question("AAAA", id=str(number), image_id=str(number // 2)) for number in range(12)])
-    degraded = votes([question("AAAB", id=str(number), image_id=f"own {number}") for number in range(12)])
-    found = under_test.intra_model_dke(clean, degraded)
-    assert found.paired.accuracy.clusters == 6
-    assert found.whole.accuracy.clusters == 18
+@pytest.mark.parametrize("trials", [3, 10])
+def test_a_guesser_has_no_shift_of_agreement_whatever_t(question, trials):
+    rng = generator("test", "agreeing guesser", trials)
+    drawn = rng.integers(0, 4, (3000, trials))
+    table = votes([question("".join("ABCD"[place] for place in row)) for row in drawn])
+    shifts = under_test.shifts(table, "agreement")
+    error = shifts.std() / 3000**0.5
+    assert abs(shifts.mean()) < 4 * error < 0.04
+    # Of the paper's shift its reference is the guesser's own, not 0.
+    expected = under_test.chance_confidence(4, trials) - 0.25
+    assert abs(expected) > 0.12
+    assert under_test.calibrated_shift(table) == pytest.approx(expected, abs=0.02)
 
 
-def test_no_pairs_is_none(question):
-    found = under_test.intra_model_dke(level(question, 0, ["AAAA"]), votes([]))
-    for evidence in (found.whole, found.paired):
-        assert (evidence.holds, evidence.probability, evidence.accuracy.estimate) == (None, None, None)
-    assert (found.pairs, found.clean_alone) == (0, 1)
+def test_one_trial_has_no_pair(question):
+    table = votes([question("A", id="a"), question("B", id="b")])
+    found = under_test.calibration(table, "agreement")
+    assert (found.n, found.confidence, found.shift) == (0, None, None)
+    assert under_test.calibrated_shift(table) is None
+
+
+def level(question, severity, trials):
+    """A record a question "0", "1", ... at one level."""
+    return votes(
+        [
+            question(each, id=f"{number}/L{severity}", question_id=str(number), image_id=f"image {number}")
+            for number, each in enumerate(trials)
+        ]
+    )
 
 
 def test_changes_are_paired_over_images(question):

@@ -261,3 +261,18 @@ def test_intervals_hold_where_the_percentile_bootstrap_did_not(images, questions
         found = mean_interval(clusters, rng.random(images * questions) < np.repeat(image, questions))
         held += found.low <= p <= found.high
     assert 0.9 <= held / 400
+
+
+@pytest.mark.parametrize("value", [-0.4, -0.05, 0.05, 0.4])
+@pytest.mark.parametrize("below_low", [0.1, 0.0])
+def test_a_ratio_with_its_sign_turned_has_the_mirrored_interval(value, below_low):
+    rng = generator("test", "turned ratio")
+    drawn = rng.normal(size=(2, 30)) / 100
+    above = under_test.Limits(np.array(value), np.array(value - 0.1), np.array(value + 0.15), drawn[0])
+    turned = under_test.Limits(-above.value, -above.high, -above.low, -drawn[0])
+    below = under_test.Limits(np.array(0.5), np.array(below_low), np.array(0.8), drawn[1])
+    one, other = (under_test.ratio_limits(each, below) for each in (above, turned))
+    assert [-float(other.high), -float(other.low)] == pytest.approx([float(one.low), float(one.high)])
+    assert one.low < value / 0.5 < one.high
+    # An end is infinite where what is below may be 0 and the end lies away from 0.
+    assert np.isfinite([one.low, one.high]).tolist() == [below_low > 0 or value > 0.1, below_low > 0 or value < -0.15]

@@ -1,19 +1,14 @@
-"""Equation 6 and rank consistency: by hand, against scipy, and against pairs written out."""
-
-import itertools
+"""Rank consistency by hand; halves of the images, which have no noise in common; swaps that are beyond chance."""
 
 import numpy as np
 import pytest
-import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lmms_medtasks.seeding import generator
-from lmms_medtasks.statistics import ranks as under_test
-from lmms_medtasks.statistics.bootstrap import group
-from lmms_medtasks.statistics.calibration import calibration_group
-from lmms_medtasks.statistics.ranks import Swap, inter_model_dke, rank_consistency
-from lmms_medtasks.statistics.votes import votes
+from lmms_medtasks.statistics.inter_model import equation_6
+from lmms_medtasks.statistics.ranks import Swap, rank_agreement, rank_consistency
+from lmms_medtasks.statistics.sums import group
 
 # Few distinct figures, so that there are ties.
 FIGURES = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=2, max_size=9)
@@ -23,57 +18,12 @@ def by_model(figures):
     return {f"m{number}": value / 7 for number, value in enumerate(figures)}
 
 
-def test_inter_model_dke_by_hand():
-    # Pairs with different accuracy: x-y, x-z, x-w, y-w, z-w (y and z are equal). The worse has the higher shift in
-    # x-y (0.3 > 0.2), x-w (0.4 > 0.2), y-w (0.4 > 0.3), z-w (0.4 > 0.2), not in x-z (0.2 is not higher than 0.2).
-    accuracy = {"x": 0.7, "y": 0.5, "z": 0.5, "w": 0.3, "only accuracy": 0.9, "no value": None}
-    shift = {"x": 0.2, "y": 0.3, "z": 0.2, "w": 0.4, "only shift": 0.1, "no value": 0.5}
-    found = inter_model_dke(accuracy, shift)
-    assert (found.pairs, found.same_accuracy, found.fulfilled, found.share) == (5, 1, 4, 0.8)
-    # tau-b: 4 discordant of 6, 5 untied in each: -4 / 5.
-    assert found.kendall == pytest.approx(-0.8)
-    # Ranks 4, 2.5, 2.5, 1 and 1.5, 3, 1.5, 4: deviations 1.5, 0, 0, -1.5 and -1, 0.5, -1, 1.5:
-    # (-1.5 - 2.25) / sqrt(4.5 * 4.5).
-    assert found.spearman == pytest.approx(-3.75 / 4.5)
-    assert found.models == ("w", "x", "y", "z")
-    assert found.left_out == ("no value", "only accuracy", "only shift")
-
-
-@pytest.mark.parametrize("figures", [{}, {"x": 0.5}, {"x": 0.5, "y": None}, {"x": 0.5, "y": 0.5}])
-def test_no_pairs_is_none(figures):
-    found = inter_model_dke(figures, figures)
-    assert (found.pairs, found.share, found.spearman, found.kendall) == (0, None, None, None)
-    assert len(found.models) + len(found.left_out) == len(figures)
-
-
-def test_models_of_the_same_confidence_fulfil_it_by_arithmetic():
-    accuracy = {"x": 0.1, "y": 0.2, "z": 0.3 + 1e-16}
-    found = inter_model_dke(accuracy, {name: 0.8 - value for name, value in accuracy.items()})
-    assert (found.share, found.spearman, found.kendall) == (1, pytest.approx(-1), -1)
-
-
 def test_rounding_breaks_no_tie():
     figures = {"x": 0.1 + 0.2, "y": 0.3}
     assert figures["x"] != figures["y"]
-    found = inter_model_dke(figures, {"x": 0.1, "y": 0.2})
+    found = equation_6(figures, {"x": 0.1, "y": 0.2})
     assert (found.pairs, found.same_accuracy, found.kendall, found.spearman) == (0, 1, None, None)
     assert [each.first for each in rank_consistency(figures, figures).ranks] == [1.5, 1.5]
-
-
-@settings(max_examples=100, deadline=None)
-@given(FIGURES)
-def test_correlations_are_scipys_and_pairs_the_written_out_ones(rows):
-    one, other = np.array(rows).T
-    found = inter_model_dke(by_model(one), by_model(other))
-    untied = len(set(one)) > 1 and len(set(other)) > 1
-    if untied:
-        assert found.kendall == pytest.approx(scipy.stats.kendalltau(one, other).statistic)
-        assert found.spearman == pytest.approx(scipy.stats.spearmanr(one, other).statistic)
-    else:
-        assert found.kendall is None and found.spearman is None
-    unequal = [sorted(pair) for pair in itertools.combinations(rows, 2) if pair[0][0] != pair[1][0]]
-    assert found.pairs == len(unequal)
-    assert found.fulfilled == sum(worse[1] > better[1] for worse, better in unequal)
 
 
 @settings(max_examples=50, deadline=None)
@@ -83,7 +33,7 @@ def test_the_order_of_models_does_not_matter(rows, random):
     shuffled = list(one)
     random.shuffle(shuffled)
     again = {name: one[name] for name in shuffled}
-    assert inter_model_dke(again, other) == inter_model_dke(one, other)
+    assert equation_6(again, other) == equation_6(one, other)
     assert rank_consistency(again, other) == rank_consistency(one, other)
 
 
@@ -108,9 +58,9 @@ def test_rank_consistency_by_hand():
 def test_sets_without_a_common_model():
     found = rank_consistency({"x": 0.1}, {"y": 0.2})
     assert (found.ranks, found.kendall, found.only_first, found.only_second) == ((), None, ("x",), ("y",))
-    interval = under_test.rank_consistency_intervals({"x": group(["a"], [1])}, {}).kendall
-    assert (interval.estimate, interval.low, interval.n) == (None, None, 0)
-    assert under_test.inter_model_dke_intervals({}).share.estimate is None
+    halves = rank_agreement({"x": group(["a", "b"], [1, 0])}, {})
+    assert (halves.across.kendall, halves.across.p, halves.one_order, halves.swaps) == (None, None, None, None)
+    assert halves.across.untested == halves.swaps_untested == "fewer than two models"
 
 
 def test_the_same_set_is_ranked_alike():
@@ -119,48 +69,79 @@ def test_the_same_set_is_ranked_alike():
     assert (found.kendall, found.spearman, found.swaps) == (pytest.approx(1), pytest.approx(1), ())
 
 
-def test_leading_dimensions_are_rows_of_their_own():
-    rng = generator("test", "ranks")
-    one, other = rng.integers(0, 4, (2, 5, 6)) / 7
-    one[3] = np.nan
-    for statistic in (under_test.kendall, under_test.spearman, under_test.fulfilled_share):
-        found = statistic(one, other)
-        alone = [float(statistic(first, second)) for first, second in zip(one, other, strict=True)]
-        assert np.array_equal(found, alone, equal_nan=True)
-        assert np.isnan(found[3])
+def made_up(chances, *, images=60, trials=3, seed="ranks", name="i"):
+    """Scores of models on images: each right in a share of the trials, with its chance."""
+    rng = generator("test", seed, name)
+    labels = [f"{name}{number}" for number in range(images)]
+    return {
+        f"m{number:02d}": group(labels, rng.binomial(trials, chance, images) / trials)
+        for number, chance in enumerate(chances)
+    }
 
 
-def test_intervals_draw_the_same_images_for_all_models(question):
-    rng = generator("test", "models")
-    easy = rng.random((60, 1))
-    tables = {}
-    for number in range(4):
-        drawn = rng.random((60, 10)) * (1 + number / 2) > easy
-        trials = ["".join("AB"[int(wrong)] for wrong in row) for row in drawn]
-        tables[f"m{number}"] = votes([question(each, id=f"{row:02d}") for row, each in enumerate(trials)])
-    groups = {name: calibration_group(table) for name, table in tables.items()}
-    found = under_test.inter_model_dke_intervals(groups, seed=4, resamples=100)
-    columns = np.stack([each.columns for each in groups.values()])
-    shares, correlations = [], []
-    for rows in generator("bootstrap", 4).integers(0, 60, (100, 60)):
-        # Rounded, so that what is tied is tied for scipy too.
-        accuracy, confidence = columns[:, rows].mean(axis=1).round(9).T
-        shares.append(inter_model_dke(by_model(accuracy * 7), by_model((confidence - accuracy) * 7)).share)
-        correlations.append(scipy.stats.spearmanr(accuracy, (confidence - accuracy).round(9)).statistic)
-    assert (found.share.low, found.share.high) == pytest.approx(tuple(np.quantile(shares, [0.025, 0.975])))
-    assert (found.spearman.low, found.spearman.high) == pytest.approx(tuple(np.quantile(correlations, [0.025, 0.975])))
-    assert found.kendall.n == 240 and found.kendall.clusters == 60
+SPREAD = (0.1, 0.3, 0.5, 0.7, 0.9, 0.95)
 
 
-def test_rank_consistency_intervals_of_two_sets():
-    rng = generator("test", "two sets")
-    first, second = {}, {}
-    for number in range(5):
-        # Far apart in the first set, the same order in the second: the order is certain.
-        first[f"m{number}"] = group([f"s{row}" for row in range(50)], number + rng.random(50))
-        second[f"m{number}"] = group([f"r{row}" for row in range(30)], number + rng.random(30))
-    found = under_test.rank_consistency_intervals(first, second, resamples=100)
-    assert (found.kendall.estimate, found.kendall.low, found.kendall.high) == (1, 1, 1)
-    assert (found.spearman.n, found.spearman.clusters) == (5 * 80, 80)
-    turned = {f"m{4 - number}": second[f"m{number}"] for number in range(5)}
-    assert under_test.rank_consistency_intervals(first, turned, resamples=20).kendall.high == -1
+def test_one_order_in_two_sets():
+    found = rank_agreement(made_up(SPREAD[:5], images=300), made_up(SPREAD[:5], images=300, name="other"))
+    # The models are so far apart that every half of the images orders them alike: p is twice 1 / 5!.
+    assert (found.across.kendall, found.one_order) == (1, 1)
+    assert found.across.p == pytest.approx(2 / 120)
+    assert found.swaps == ()
+    assert (found.across.images, found.across.models) == (600, 5)
+
+
+def test_a_reversed_order_is_all_swaps():
+    first, second = made_up(SPREAD[:5], images=300), made_up(SPREAD[4::-1], images=300, name="other")
+    found = rank_agreement(first, second)
+    assert found.across.kendall == -1 and found.one_order == 1
+    assert found.across.p == 1
+    assert len(found.swaps) == 10
+    assert Swap("m04", "m00") in found.swaps and Swap("m00", "m04") not in found.swaps
+
+
+def test_swaps_by_chance_are_none_beyond_chance():
+    # Eight models that are all alike: about half of the 28 pairs are swapped, and no swap is beyond chance.
+    first, second = made_up([0.5] * 8), made_up([0.5] * 8, name="other")
+    scores = [{name: float(each.columns.mean()) for name, each in groups.items()} for groups in (first, second)]
+    assert len(rank_consistency(*scores).swaps) > 5
+    found = rank_agreement(first, second)
+    assert found.swaps == ()
+    assert abs(found.one_order) < 0.4
+
+
+def test_images_in_both_sets_serve_one_of_them():
+    # All models are alike, and each is right on the same images in both sets: on all images the orders are the same,
+    # on halves they are unrelated.
+    rng = generator("test", "images in both")
+    labels = [f"i{number}" for number in range(60)]
+    same = {f"m{number}": group(labels, rng.integers(0, 2, 60)) for number in range(6)}
+    scores = {name: float(each.columns.mean()) for name, each in same.items()}
+    assert rank_consistency(scores, scores).kendall == pytest.approx(1)
+    found = rank_agreement(same, same)
+    assert found.across.images == 60
+    assert abs(found.across.kendall) < 0.5 and found.across.p > 0.3
+
+
+@pytest.mark.parametrize(
+    ("models", "images", "said"), [(4, 30, "4 models"), (5, 1, "one image"), (1, 30, "two models")]
+)
+def test_no_test_where_there_is_too_little(models, images, said):
+    groups = made_up([0.2, 0.4, 0.6, 0.8, 0.9][:models], images=images)
+    found = rank_agreement(groups, groups)
+    assert found.across.p is None and said in found.across.untested
+
+
+def test_no_swap_is_tested_on_few_images():
+    first, second = made_up(SPREAD, images=9), made_up(SPREAD[::-1], images=9)
+    found = rank_agreement(first, second)
+    assert found.swaps is None and "9 images" in found.swaps_untested
+
+
+def test_a_difference_that_is_the_same_on_every_image():
+    # 20 images: a sign test has p = 2^-20 in each set.
+    labels = [f"i{number}" for number in range(20)]
+    ones, noughts = group(labels, np.ones(20)), group(labels, np.zeros(20))
+    found = rank_agreement({"x": ones, "y": noughts}, {"x": noughts, "y": ones})
+    assert found.swaps == (Swap("x", "y"),)
+    assert rank_agreement({"x": ones, "y": ones}, {"x": ones, "y": ones}).swaps == ()

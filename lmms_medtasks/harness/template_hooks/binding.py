@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lmms_medtasks.data import adapter, csv_text
+from lmms_medtasks.data.rotated_options import rotations
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.suites import templates
 from lmms_medtasks.suites.templates import including, measures, template_yaml
@@ -124,7 +125,8 @@ def settings_of(config: Mapping[str, Any], template: templates.Template, folder:
     named = merged.get("metrics") or [each["metric"] for each in config.get("metric_list") or []]
     names = [named] if isinstance(named, str) else list(named or template.metrics)
     schema.check_fit({**merged, "metrics": names}, template, where)
-    merged["metrics"] = list(dict.fromkeys([*FIRST, *names, *ALWAYS[template.kind]]))
+    rotated = measures.ROTATION_METRICS if merged.get("rotate_options") else ()
+    merged["metrics"] = list(dict.fromkeys([*FIRST, *names, *rotated, *ALWAYS[template.kind]]))
     merged["prompt"] = prompt_of(str(merged["prompt"]), folder)
     return merged
 
@@ -176,6 +178,8 @@ def prepared(dataset: Dataset, *, adapt: Any, settings: Mapping[str, Any], train
             documents = _with_sides(documents, settings["shift"])
         if settings.get("degradation") == schema.DRAWN:
             documents = _with_draws(documents, settings)
+        if settings.get("rotate_options"):
+            documents = rotations(documents)
     ids = list(documents["id"])
     TRIALS.reset(ids)
     RENDERED.reset(ids)

@@ -29,6 +29,7 @@ from lmms_medtasks.suites.common_metrics import (
     PARSE_RATE,
 )
 from lmms_medtasks.suites.estimates import Contrast, Count, Custom, Draw, Mean
+from lmms_medtasks.suites.rotated_options import ROTATED, rotation_metrics
 from lmms_medtasks.suites.suite import Measure, Metric, Suite, number_of_questions
 
 """What the metrics depend on, see :mod:`lmms_medtasks.fingerprints`."""
@@ -98,6 +99,10 @@ def shared_images(rows: Samples) -> int:
     return len(iid & ood)
 
 
+_ROTATED = rotation_metrics(letters="")
+ROTATION_METRICS = tuple(metric.name for metric in _ROTATED)
+"""Of a task with ``rotate_options``."""
+
 QUESTIONS = number_of_questions()
 SHARED_IMAGES = Metric(
     "shared_images",
@@ -124,13 +129,14 @@ CHOICE_METRICS = (
         "confidence",
         Custom(function=_confidence, main="confidence"),
         higher_is_better=None,
-        about="Mean confidence from votes (MedQ-Deg, equation 3).",
+        about="Mean confidence from votes (MedQ-Deg, equation 3). Depends on the number of trials.",
     ),
     Metric(
         "calibration_shift",
         Custom(function=_confidence, main="shift"),
         higher_is_better=None,
-        about="Mean confidence less accuracy (MedQ-Deg, equation 4); above 0 is overconfidence.",
+        about="Mean confidence less accuracy (MedQ-Deg, equation 4). Depends on the number of trials; 0 is not "
+        "calibrated. Compare tasks of the same number of trials only.",
         unit="points",
     ),
     Metric(
@@ -161,6 +167,7 @@ CHOICE_METRICS = (
         about="Accuracy that a uniform draw from each question's answers has in expectation.",
         standard_error=False,
     ),
+    *_ROTATED,
     IDENTICAL_TRIALS,
     PARSE_RATE,
     EMPTY_REPLIES,
@@ -197,6 +204,7 @@ NEEDS: Mapping[str, str] = {
          "shared_images"), "shift",
     ),
     **dict.fromkeys(("false_alarm_rate", "abstention_rate"), "grid"),
+    **dict.fromkeys(ROTATION_METRICS, "rotations"),
     **dict.fromkeys(("confidence", "calibration_shift", "ece", "brier", "aurc"), "letters"),
 }  # fmt: skip
 """Metric -> what a task's settings must say for it: a ``shift``, a grid's parser, or one of options' letters."""
@@ -256,8 +264,9 @@ def suite(benchmark: str, protocol: str = OPEN_ANSWER) -> Suite:
 
 
 def condition(task: str, settings: Mapping[str, Any]) -> str:
-    """How a task asks: "no image", or "" as it is meant."""
-    return "no image" if settings.get("no_image") else ""
+    """How a task asks: "no image", "rotated options", both, or "" as it is meant."""
+    said = {"no image": "no_image", ROTATED: "rotate_options"}
+    return ", ".join(name for name, key in said.items() if settings.get(key))
 
 
 def task_tags(task: str, settings: Mapping[str, Any]) -> Mapping[str, Any]:

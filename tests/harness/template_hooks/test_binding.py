@@ -66,3 +66,44 @@ def test_training_documents_need_no_test_of_a_shift_and_have_nothing_out_of_dist
     only_iid = datasets.Dataset.from_dict({name: values[:1] for name, values in columns.items()}, split="train")
     kept = binding.prepared(only_iid, adapt=from_columns(tags=["hospital"]), settings=shift, training_split="train")
     assert kept["id"][:] == ["1"]
+
+
+# --- Rotated options --------------------------------------------------------------------------------------------------
+
+
+def rotating(**more):
+    return config(lmms_eval_specific_kwargs={"default": {"rotate_options": True, **more}})
+
+
+def test_a_task_that_rotates_options_has_the_measures_of_that():
+    names = [each["metric"] for each in binding.bound(rotating(), None)["metric_list"]]
+    assert {"accuracy", "circular_accuracy", "position_bias", "incomplete_questions"} <= set(names)
+    assert "circular_accuracy" not in [each["metric"] for each in binding.bound(config(), None)["metric_list"]]
+
+
+def test_each_question_is_made_once_for_each_rotation_and_scored_by_letters():
+    import datasets
+
+    bound = binding.bound(rotating(), None)
+    columns = {"id": ["1"], "question": ["Which?"], "options": [["x", "y", "z"]], "answer": ["C"]}
+    made = bound["process_docs"](datasets.Dataset.from_dict(columns, split="test"))
+    assert made["id"][:] == ["1/r0", "1/r1", "1/r2"] and made["answer"][:] == ["C", "B", "A"]
+    values = [bound["process_results"](row, ["A"]) for row in made]
+    by_name = {each["metric"]: each["aggregation"] for each in bound["metric_list"]}
+    numbers = {name: by_name[name]([row[name] for row in values]) for name in ("accuracy", "circular_accuracy")}
+    # Always A: right under one rotation of three.
+    assert numbers == {"accuracy": pytest.approx(1 / 3), "circular_accuracy": 0.0}
+    assert by_name["position_bias"]([row["position_bias"] for row in values]) == pytest.approx(2 / 3)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        (rotating(parser="position"), "rotate_options is for questions with options"),
+        (config(lmms_eval_specific_kwargs={"default": {"metrics": ["circular_accuracy"]}}), "rotate_options: true"),
+    ],
+    ids=["positions", "the measure alone"],
+)
+def test_rotations_that_can_not_be_are_refused(settings, message):
+    with pytest.raises(UserError, match=message):
+        binding.bound(settings, None)

@@ -100,7 +100,7 @@ def test_calibration_of_a_model_that_is_sure_and_half_right():
 def test_every_aggregation_copes_with_nothing():
     failed = scored(DOC, ["[LMMS_EVAL_REQUEST_FAILED after 5 retries] boom"], metrics=measures.metric_names("choice"))
     for name in measures.metric_names("choice"):
-        counted = ("questions", "empty_replies", "failed_requests", "chance", "shared_images")
+        counted = ("questions", "empty_replies", "failed_requests", "chance", "shared_images", "incomplete_questions")
         assert name in counted or number(name, [failed]) is None
     assert aggregate([]) is None
     assert set(measures.metrics()) == set(measures.metric_names("choice")) | set(measures.metric_names("open"))

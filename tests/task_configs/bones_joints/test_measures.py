@@ -179,8 +179,18 @@ def test_how_a_task_asks(task, settings, condition):
 
 def test_scale_and_direction_of_every_measure():
     better = {metric.name: metric.higher_is_better for metric in SUITE.metrics}
-    falling = {"unclear_rate", "went_on", "missed", "objected_otherwise", "refused", "ambiguous", "empty_replies",
-               "failed_requests"}  # fmt: skip
+    falling = {
+        "unclear_rate",
+        "went_on",
+        "missed",
+        "objected_otherwise",
+        "refused",
+        "ambiguous",
+        "empty_replies",
+        "failed_requests",
+        "position_bias",
+        "incomplete_questions",
+    }
     assert {name for name, higher in better.items() if higher is False} == falling
     assert [metric.name for metric in SUITE.main_metrics] == ["accuracy"]
     assert {(each.low, each.high, each.unit, each.digits) for each in SUITE.measures} == {(0, 1, "%", 1)}

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from lmms_medtasks.data.rotated_options import rotated
 from lmms_medtasks.harness.scoring import metric_values
 from lmms_medtasks.record import Judgement, MeasureValue, Record
 from lmms_medtasks.report.report_options import Options
@@ -51,7 +52,7 @@ def turned(question: str, letters: str) -> list[Record]:
     image, dimension, answer = QUESTIONS[question]
     found = []
     for rotation, letter in enumerate(letters):
-        options, right = measures.rotated(OPTIONS, answer, rotation)
+        options, right = rotated(OPTIONS, answer, rotation)
         doc = {"id": f"{question}/r{rotation}", "question_id": question, "rotation": rotation, "answer": right}
         doc |= {"image_id": image, "dimension": dimension, "data": "full", "options": options, **TAGS}
         found.append(measures.choice_record(doc, [FAILED if letter == "-" else letter]))

@@ -6,11 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lmms_medtasks.data.rotated_options import rotated, rotations
 from lmms_medtasks.harness.scoring import aggregate
 from lmms_medtasks.record import MeasureValue
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.task_configs.med_cmr import measures
-from lmms_medtasks.task_configs.med_cmr.measures import SUITE, rotated
+from lmms_medtasks.task_configs.med_cmr.measures import SUITE
 
 OPTIONS = ["a cyst", "a stone", "a scar", "a clip", "nothing"]
 FAILED = "[LMMS_EVAL_REQUEST_FAILED after 5 retries]"
@@ -108,7 +109,7 @@ def test_a_question_is_asked_once_for_each_rotation():
     bare = [
         {key: value for key, value in doc.items() if not key.startswith("image") or key == "image_id"} for doc in docs
     ]
-    turned = measures.rotations(datasets.Dataset.from_list(bare))
+    turned = rotations(datasets.Dataset.from_list(bare))
     assert turned["id"][:] == [f"mcq-1/r{n}" for n in range(5)] + [f"mcq-2/r{n}" for n in range(3)]
     assert turned["question_id"][:] == ["mcq-1"] * 5 + ["mcq-2"] * 3
     assert turned["answer"][:] == ["B", "A", "E", "D", "C", "A", "C", "B"]

@@ -4,8 +4,8 @@ import pytest
 
 from lmms_medtasks.report import Options, build
 from lmms_medtasks.report.judged_tables import Judging
+from lmms_medtasks.report.letters import letters
 from lmms_medtasks.task_configs.med_cmr.measures import parts
-from lmms_medtasks.task_configs.med_cmr.report_letters import letters
 from lmms_medtasks.task_configs.med_cmr.report_models import asked
 
 # q1 and q3 right, q2 wrong, q4 unreadable.

@@ -76,7 +76,7 @@ def test_record_carries_ids_and_tags_but_no_question():
         "data": "mini", "source": None, "modality": "CT", "severity": 1, "capability": "Counting",
         "mid": "Imaging Perception", "degradation": "gaussian_noise", "category": "noise", "option_count": 4,
     }  # fmt: skip
-    assert set(found.tags) == set(measures.SUITE.tags)
+    assert set(found.tags) == set(measures.SUITE.tags) - {"rotation"}
     assert "?" not in json.dumps(found.to_json()).replace('"?"', "?")
 
 
@@ -203,9 +203,15 @@ def test_calibration_by_level():
     # Majority shares 0.5 (a tie, right with 1/2) and 1.0 (wrong): errors |0.5 - 0.5| / 2 + |1 - 0| / 2 = 0.5.
     assert metric(rows, "ece_share_10_l2") == pytest.approx(0.5)
     assert metric(rows, "ece_share_10_l0") == 0.0
-    # Accuracy fell, the shift rose: equation 5 holds, in every resample.
+    # Agreement: 1 of a unanimous vote, (5 x 4 + 5 x 4) / 90 of five and five. L2: (1 + 4/9) / 2 less 0.25.
+    assert metric(rows, "agreement_l0") == 1.0
+    assert metric(rows, "agreement_l2") == pytest.approx(13 / 18)
+    assert metric(rows, "agreement_shift_l2") == pytest.approx(13 / 18 - 0.25)
+    # Changes of accuracy and shift: -0.5 and 0 (C 1 to 0.5), -1 and 1. Equation 5 holds. Of the four exchanges of two
+    # images it holds in two: as it is, and with the first exchanged (-0.5 and 1). Only the data are as far out.
     assert metric(rows, "dke_intra") == 1.0
-    assert metric(rows, "dke_intra_probability") == 1.0
+    assert metric(rows, "dke_intra_null") == pytest.approx(0.5, abs=0.04)
+    assert metric(rows, "dke_intra_p") == pytest.approx(0.25, abs=0.04)
     # No question at L1.
     assert metric(rows, "confidence_l1") is None
     assert metric(rows, "aurc_share_l1") is None

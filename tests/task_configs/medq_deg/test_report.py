@@ -155,6 +155,44 @@ def test_chance_confidence(shown):
     assert shown["calibration"]["L0",]["shift by guessing"] == pytest.approx(0.1875)
 
 
+def test_agreement_of_trials(shown):
+    # L0: AA agrees, BA does not: 0.5; accuracy 0.75. L2: BB agrees, A- does not; accuracy 0. Guessing: 1/4 and 1/2.
+    found = shown["agreement"]
+    names = ("agreement", "if calibrated", "by guessing", "agreement less accuracy", "minus L0", "without a pair")
+    assert [found["L0",][name] for name in names] == [0.5, 0.75, 0.375, -0.25, None, 0]
+    assert [found["L2",][name] for name in names] == [0.5, 0, 0.375, 0.5, 0.75, 0]
+    # Of the paper's C (0.5 at L0, as above) the shift of calibrated replies is C less agreement, 0.
+    assert [shown["calibration"][level,]["shift if calibrated"] for level in ("L0", "L1", "L2")] == [0, 0.25, 0]
+
+
+def test_one_trial_has_no_confidence_but_a_report(tables):
+    trials = {level: {"q1": "A", "q2": "B"} for level in (0, 2)}
+    found = tables(trials=trials, levels=[0, 2])
+    assert (found["agreement"]["L0",]["agreement"], found["agreement"]["L0",]["without a pair"]) == (None, 2)
+    assert found["calibration"]["L0",]["shift if calibrated"] is None
+    assert {(row["p"], row["yes if nothing changes"]) for row in found["dke"].values()} == {(None, None)}
+
+
+def test_levels_of_different_t_have_no_test_of_equation_5(write_run):
+    trials = {0: {"q1": "AAAA", "q2": "BABA"}, 2: {"q1": "BB", "q2": "AB"}}
+    document = build([write_run(trials=trials, levels=(0, 2), together=True)], Options(resamples=20, drawn=False))
+    (section,) = (each for part in document.parts for each in part.sections if each.key == "calibration")
+    assert "dke" not in {table.key for table in section.tables}
+    assert any("T = 2 and T = 4" in text for text in section.paragraphs)
+
+
+def test_equation_5_stands_beside_what_no_change_shows(shown):
+    # Changes of accuracy and shift (C 1 and 0 at both levels): q1 -1 and 1, q2 -0.5 and 0.5. Of the four exchanges of
+    # two images equation 5 holds in two: as it is, and with q2 exchanged (-0.5 and 0.5).
+    row = shown["dke"]["each question with its own clean form", "C (the paper's)", "yes"]
+    assert (row["questions or pairs"], row["images"]) == (2, 2)
+    assert row["yes if nothing changes"] == pytest.approx(0.5, abs=0.04)
+    for name in ("p", "p, accuracy falls", "p, shift rises"):
+        assert row[name] == pytest.approx(0.25, abs=0.04)
+    whole = shown["dke"]["all questions of both levels", "C (the paper's)", "yes"]
+    assert whole["p"] is None
+
+
 def test_dunning_kruger(whole):
     # Accuracy 0.75 to 0, shift -0.25 to 0.5: equation 5 holds.
     found = dunning_kruger(whole.rows)

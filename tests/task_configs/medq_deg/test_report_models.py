@@ -2,6 +2,7 @@
 
 import pytest
 
+from lmms_medtasks.report import Options, build
 from lmms_medtasks.task_configs.medq_deg.report_models import caveats, compare, model_names
 
 QUESTIONS = {
@@ -31,10 +32,17 @@ def analyses(write_run, task_sets_of):
 def test_equation_6(analyses):
     mild, severe = compare(analyses(), resamples=20).overconfidence
     # Mild: accuracies 1, 0.5, 0 and shifts 0, 0.5, 1: all three pairs fulfil it.
-    assert (mild.dke.pairs, mild.dke.fulfilled, mild.dke.spearman) == (3, 3, -1)
+    paper = mild.dke["entropy"].paper
+    assert (paper.pairs, paper.fulfilled, paper.spearman) == (3, 3, -1)
     # Severe: good 0.5, shift 1 - 0.5 = 0.5; fair 0.75, shift 0.5 - 0.75 = -0.25; poor 0, shift 1: all three again.
-    assert {model: point.shift for model, point in severe.points.items()} == {"good": 0.5, "fair": -0.25, "poor": 1}
-    assert (severe.dke.fulfilled, severe.dke.share) == (3, 1)
+    shifts = {model: point.shift for model, point in severe.points["entropy"].items()}
+    assert shifts == {"good": 0.5, "fair": -0.25, "poor": 1}
+    assert (severe.dke["entropy"].paper.fulfilled, severe.dke["entropy"].paper.share) == (3, 1)
+    # Agreement: good AA BB 1, fair AA AB 1 and 0, poor 1; less accuracy 0.5, -0.25, 1.
+    agreeing = {model: point.confidence for model, point in severe.points["agreement"].items()}
+    assert agreeing == {"good": 1, "fair": 0.5, "poor": 1}
+    # Two images, three models: halves, but no test.
+    assert severe.dke["entropy"].halves.p is None
 
 
 def test_ranks_and_bump(analyses):
@@ -56,7 +64,7 @@ def test_only_questions_that_all_were_asked_are_compared(analyses):
     assert (mild.condition.questions, mild.condition.left_out) == (1, 1)
     # On q1 alone all three are right.
     assert set(mild.condition.accuracies().values()) == {1}
-    assert mild.dke.share is None
+    assert mild.dke["entropy"].paper.share is None
 
 
 def test_model_that_lacks_a_level_is_not_in_the_bump_chart(analyses):
@@ -80,3 +88,80 @@ def test_no_two_models_on_one_task_set(write_run, task_sets_of):
     found = compare(sets, resamples=0)
     assert (found.overconfidence, found.agreements, found.bump) == ((), (), {})
     assert [flag.kind for flag in caveats(sets)] == ["note"]
+
+
+@pytest.fixture
+def compared(write_run):
+    """The tables of the comparison of these runs, by key."""
+
+    def of(*runs, drawn=False):
+        part = build(list(runs), Options(resamples=20, drawn=drawn)).parts[0]
+        tables = {table.key: table for section in part.sections for table in section.tables}
+        return tables, [figure.key for section in part.sections for figure in section.figures], part
+
+    return of
+
+
+def repeated(trials, times):
+    return {level: {name: letters * times for name, letters in own.items()} for level, own in trials.items()}
+
+
+def test_runs_of_different_t_share_no_column_and_no_figure_of_c(write_run, compared):
+    runs = [
+        write_run(f"{model}{times}", trials=repeated(trials, times), questions=QUESTIONS, levels=(1, 2), model=model)
+        for times in (1, 2)
+        for model, trials in MODELS.items()
+    ]
+    tables, figures, part = compared(*runs, drawn=True)
+    names = [column.name for column in tables["models"].columns]
+    shifts = [name for name in names if name.startswith("shift")]
+    assert shifts == ["shift L0 (T = 2)", "shift L2 (T = 2)", "shift L0 (T = 4)", "shift L2 (T = 4)"]
+    for row in tables["models"].rows:
+        filled = {name for name in shifts if row.cells[names.index(name)].value is not None}
+        assert filled == {f"shift L2 ({'T = 4' if 'T = 4' in row.cells[0].value else 'T = 2'})"}
+        assert row.cells[names.index("agreement less accuracy, L2")].value is not None
+    for trials in (2, 4):
+        for key in (f"inter_model_dke_t{trials}", f"inter_model_points_t{trials}"):
+            assert {f"T = {trials}" in row.cells[0].value for row in tables[key].rows} == {True}
+    assert {"inter-model-t2", "inter-model-t4"} <= set(figures)
+    assert any("T = 2 and T = 4" in flag.text for flag in part.flags)
+
+
+def test_the_papers_figures_stand_beside_what_alike_models_show(write_run, compared):
+    runs = [write_run(name, trials=own, questions=QUESTIONS, levels=(1, 2), model=name) for name, own in MODELS.items()]
+    tables, _, _ = compared(*runs)
+    found = tables["inter_model_dke_t2"]
+    names = [column.name for column in found.columns]
+    # Mild, C: three pairs of three fulfil it, as in most exchanges of unanimous replies; no test of three models.
+    row = dict(zip(names, (cell.value for cell in found.rows[0].cells), strict=True))
+    assert (row["fulfilled"], row["share (the paper's)"], row["Spearman (the paper's)"]) == (3, 100, -1)
+    assert row["share if all models are alike"] == 100  # C is 1 of all: shift is 1 less accuracy in every exchange
+    assert row["p"] is None
+    assert any("3 models: no test below 5" in note for note in found.notes)
+
+
+def test_six_models_have_a_test(write_run, compared):
+    questions = {f"q{n}": (f"image {n}", "CT", "Counting", "gaussian_noise", 4, "A") for n in range(12)}
+    runs = [
+        write_run(f"m{n}", trials={level: {f"q{q}": "AAAA" if q < 2 * n else "BBBB" for q in range(12)}
+                                   for level in (1, 2)},
+                  questions=questions, levels=(1, 2), model=f"m{n}")
+        for n in range(6)
+    ]  # fmt: skip
+    tables, _, _ = compared(*runs)
+    for key, name in (("inter_model_dke_t4", "p"), ("rank_consistency", "p, unrelated orders")):
+        found = tables[key]
+        place = [column.name for column in found.columns].index(name)
+        assert {row.cells[place].value is not None and 0 < row.cells[place].value <= 1 for row in found.rows} == {True}
+
+
+def test_questions_of_fewer_trials_are_not_compared_by_confidence(analyses):
+    # On q1, the only question that all were asked at L1, one model has one trial in place of two. At L2 that model has
+    # T = 1 throughout: a task set of its own.
+    short = {level: {"q1": "A"} | ({"q2": "AA"} if level == 1 else {}) for level in (1, 2)}
+    whole = {level: {"q1": "AB"} for level in (1, 2)}
+    sets = analyses(good=whole, fair=short, poor=whole)
+    mild = [flag.text for flag in caveats(sets) if "equation 6 is left out" in flag.text]
+    assert len(mild) == 1 and "2 trials" in mild[0]
+    (severe,) = compare(sets, resamples=20).overconfidence
+    assert severe.condition.label.startswith("severe") and set(severe.condition.tables) == {"good", "poor"}

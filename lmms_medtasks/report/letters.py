@@ -1,4 +1,4 @@
-"""Med-CMR: which letters a model chose, and how it did where each letter was right: a preference shows here."""
+"""Which letters a model chose, and how it did where each letter was right: a preference for a letter shows here."""
 
 from __future__ import annotations
 
@@ -11,11 +11,16 @@ import numpy as np
 
 from lmms_medtasks.record import EMPTY, NO_ANSWER
 from lmms_medtasks.report.cells import NONE, count, label, percent, percent_of, share
-from lmms_medtasks.report.document import Cell, Row, Table
+from lmms_medtasks.report.document import Cell, Figure, Row, Table
+from lmms_medtasks.report.drawing import SERIES, canvas, svg
+from lmms_medtasks.report.plots import interval_points
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.samples.table import Where
 from lmms_medtasks.statistics.intervals import Interval
-from lmms_medtasks.task_configs.med_cmr.measures import ACCURACY, position_bias
+from lmms_medtasks.suites.estimates import Mean
+from lmms_medtasks.suites.rotated_options import position_bias
+
+ACCURACY = Mean()
 
 
 @dataclass(frozen=True)
@@ -36,7 +41,7 @@ class Letters:
 
     Attributes:
         each: letter to its numbers. empty: replies that say nothing. unreadable: other replies that chose none.
-        distance: see :func:`lmms_medtasks.task_configs.med_cmr.measures.position_bias`.
+        distance: see :func:`lmms_medtasks.suites.rotated_options.position_bias`.
         spread: standard deviation of the letters' accuracies, from 0 (RStd of Zheng et al., ICLR 2024, with accuracy
             where a letter is right, which they call recall); None where a letter has no accuracy.
     """
@@ -117,3 +122,46 @@ def _table(found: Letters, key: str, title: str, note: str) -> Table:
 
 def _text(value: float | None) -> str:
     return "none" if value is None else f"{value:.3f}"
+
+
+# --- Figure --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class LetterBars:
+    """Letters chosen and letters right, side by side, and the accuracy where each is right."""
+
+    key: str
+    title: str
+    where: Where
+
+    def figure(self, sources: Sequence[Source], prefix: str) -> Figure:
+        """The drawing."""
+        found = letters(sources[0], self.where)
+        names, places = list(found.each), np.arange(len(found.each))
+        right, chosen = found.right or 1, found.replies or 1
+        with canvas(7.2, 2.9) as figure:
+            left, other = figure.subplots(1, 2)
+            bars = (("right", [each.right / right for each in found.each.values()], ""),
+                    ("chosen", [each.chosen / chosen for each in found.each.values()], "///"))  # fmt: skip
+            for number, (name, shares, hatch) in enumerate(bars):
+                left.bar(places + 0.4 * number - 0.2, [100 * each for each in shares], 0.38, label=name, hatch=hatch,
+                         facecolor=SERIES[number] if not hatch else "none", edgecolor=SERIES[number])  # fmt: skip
+            left.set_title("Letters, percent")
+            figure.legend(loc="outside lower center", ncols=2)
+            interval_points(other, places, _accuracies(found), 100, 2)
+            other.set_title("Accuracy where the letter is right, percent")
+            other.set_ylim(0, 103)
+            for axes in (left, other):
+                axes.set_xticks(places, names)
+                axes.set_xlim(-0.6, len(names) - 0.4)
+                axes.grid(axis="y")
+            about = (
+                "A model without a preference chooses each letter about as often as it is right, and is right alike."
+            )
+            drawing = svg(figure, f"{prefix}-{self.key}", self.title)
+            return Figure(self.key, self.title, f"{about} Bars are 95 % intervals over images.", drawing, self.key)
+
+
+def _accuracies(found: Letters) -> list[Interval | None]:
+    return [each.accuracy for each in found.each.values()]

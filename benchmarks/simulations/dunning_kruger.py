@@ -1,0 +1,278 @@
+"""Confidence and the Dunning-Kruger figures of MedQ-Deg: models that are alike, models that do not change, guessers.
+
+Replies to a question with four options are drawn with chances of the question. "Alike" models share them, a model "does
+not change" where both levels do. Effects are planted by how often a question's likeliest option is the right one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from lmms_medtasks.seeding import generator
+from lmms_medtasks.statistics.calibration import Confidence, calibrated_shift, calibration, calibration_draw
+from lmms_medtasks.statistics.inter_model import inter_model_dke
+from lmms_medtasks.statistics.intervals import intervals
+from lmms_medtasks.statistics.intra_model import intra_model_dke
+from lmms_medtasks.statistics.ranks import rank_agreement
+from lmms_medtasks.statistics.sums import group
+from lmms_medtasks.statistics.votes import VoteTable
+from simulations.claims import Claim
+
+_OPTIONS = 4
+_EXCHANGES = 499
+
+
+def simulate(repeats: int, seed: int) -> Iterator[Claim]:
+    """All claims of this part."""
+    yield from _inter_model(repeats, seed)
+    yield from _intra_model(repeats, seed)
+    yield from _calibration(repeats, seed)
+    yield from _orders(repeats, seed)
+
+
+def _table(
+    chances: np.ndarray, answers: np.ndarray, trials: int, images: np.ndarray, rng: np.random.Generator
+) -> VoteTable:
+    """T replies to each question, drawn with ``chances`` (n, options)."""
+    count = len(chances)
+    votes = np.zeros((count, _OPTIONS + 1), dtype=np.int32)
+    votes[:, :_OPTIONS] = rng.multinomial(trials, chances)
+    ids = tuple(f"{number:05d}" for number in range(count))
+    labels = tuple(f"image {image:05d}" for image in images)
+    return VoteTable(
+        ids, ids, labels, votes, np.full(count, _OPTIONS, dtype=np.int32), answers, np.zeros(count, dtype=np.int32)
+    )
+
+
+def _drawn_questions(count: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Chances of each question's options (Dirichlet, 0.5 each), and the right one, any of the four."""
+    return rng.dirichlet([0.5] * _OPTIONS, count), rng.integers(0, _OPTIONS, count).astype(np.int32)
+
+
+def _peaked(top: np.ndarray, peak: float | np.ndarray) -> np.ndarray:
+    """(n, options) chances: ``peak`` of the option ``top``, the others share the rest."""
+    chances = np.tile(((1 - np.asarray(peak)) / (_OPTIONS - 1)).reshape(-1, 1), (len(top) if np.ndim(peak) == 0 else 1,
+                                                                                _OPTIONS))  # fmt: skip
+    chances[np.arange(len(top)), top] = peak
+    return chances
+
+
+def _tops(count: int, share: float, rng: np.random.Generator) -> np.ndarray:
+    """The likeliest option of each question: the right one (0) in ``share`` of them."""
+    return np.where(rng.random(count) < share, 0, rng.integers(1, _OPTIONS, count))
+
+
+def _percent(values: list[bool] | np.ndarray) -> str:
+    return f"{100 * np.mean(values):.1f} %"
+
+
+# --- Equation 6 -------------------------------------------------------------------------------------------------------
+
+
+def _alike(models: int, count: int, rng: np.random.Generator) -> tuple[list[np.ndarray], np.ndarray]:
+    chances, answers = _drawn_questions(count, rng)
+    return [chances] * models, answers
+
+
+def _unrelated(models: int, count: int, rng: np.random.Generator) -> tuple[list[np.ndarray], np.ndarray]:
+    """Accuracies from .4 to .8; agreement is above or below accuracy by up to .12, whatever the accuracy."""
+    found = []
+    for accuracy, offset in zip(rng.uniform(0.4, 0.8, models), rng.uniform(-0.12, 0.12, models), strict=True):
+        # Chances a, (1 - a) / 3 three times have the agreement a^2 + (1 - a)^2 / 3.
+        peak = (2 + np.sqrt(4 - 16 * (1 - 3 * (accuracy + offset)))) / 8
+        rest = (1 - peak) / 3
+        found.append(_peaked(_tops(count, (accuracy - rest) / (peak - rest), rng), peak))
+    return found, np.zeros(count, dtype=np.int32)
+
+
+def _unaware(models: int, count: int, rng: np.random.Generator) -> tuple[list[np.ndarray], np.ndarray]:
+    """All equally sure; the likeliest option is right in .3 to .8 of the questions."""
+    return [_peaked(_tops(count, share, rng), 0.85) for share in np.linspace(0.3, 0.8, models)], np.zeros(
+        count, dtype=np.int32
+    )
+
+
+Maker = Callable[[int, int, np.random.Generator], tuple[list[np.ndarray], np.ndarray]]
+
+
+def _inter_model(repeats: int, seed: int) -> Iterator[Claim]:
+    yield from _alike_models(repeats, seed)
+    settings: tuple[tuple[str, Maker, Confidence, str], ...] = (
+        ("models all alike", _alike, "entropy", "false findings at most 5 %"),
+        ("accuracies .4 to .8, shift unrelated", _unrelated, "agreement", "false findings at most 5 %"),
+        ("accuracies .3 to .8, all equally sure", _unaware, "entropy", "finds the effect"),
+    )
+    for models in (6, 12):
+        for images in (60, 1000):
+            for said, make, kind, claimed in settings:
+                low = []
+                for repeat in range(repeats):
+                    rng = generator("inter-model", seed, said, models, images, repeat)
+                    chances, answers = make(models, images, rng)
+                    tables = {
+                        f"m{number:02d}": _table(each, answers, 10, np.arange(images), rng)
+                        for number, each in enumerate(chances)
+                    }
+                    p = inter_model_dke(tables, kind=kind, exchanges=0).halves.p
+                    low.append(p is not None and p <= 0.05)
+                setting = f"{models} models, {images:,} images, T = 10; {said}"
+                yield Claim("equation 6, halves: p at most .05", setting, claimed, _percent(low), repeats)
+
+
+def _alike_models(repeats: int, seed: int) -> Iterator[Claim]:
+    """The issue's data: twelve models that are alike, 350 images of three questions."""
+    repeats = max(1, repeats // 4)
+    found = []
+    for repeat in range(repeats):
+        rng = generator("alike", seed, repeat)
+        chances, answers = _drawn_questions(1050, rng)
+        tables = {f"m{number:02d}": _table(chances, answers, 10, np.arange(1050) // 3, rng) for number in range(12)}
+        dke = inter_model_dke(tables, exchanges=50)
+        found.append((dke.paper.share, dke.alike_share, dke.halves.share, dke.paper.spearman, dke.alike_spearman,
+                      dke.halves.spearman))  # fmt: skip
+    share, alike, halves, rho, alike_rho, halves_rho = np.array(found, dtype=float).mean(axis=0)
+    setting = "12 models all alike, 1,050 questions on 350 images, T = 10"
+    yield Claim(
+        "equation 6, the paper's share", setting, f"alike: {100 * alike:.1f} %", f"{100 * share:.1f} %", repeats
+    )
+    yield Claim("equation 6, share of halves", setting, "unrelated: 50 %", f"{100 * halves:.1f} %", repeats)
+    yield Claim("equation 6, the paper's Spearman", setting, f"alike: {alike_rho:+.3f}", f"{rho:+.3f}", repeats)
+    yield Claim("equation 6, Spearman of halves", setting, "unrelated: 0", f"{halves_rho:+.3f}", repeats)
+
+
+# --- Equation 5 -------------------------------------------------------------------------------------------------------
+
+
+def _forms(table: VoteTable, clean: np.ndarray) -> VoteTable:
+    """The table as degraded forms of the clean questions at these places."""
+    ids = tuple(f"{question:05d}" for question in clean)
+    return VoteTable(
+        table.ids, ids, table.image_ids, table.counts, table.option_counts, table.answers, table.failed
+    )  # fmt: skip
+
+
+def _intra_model(repeats: int, seed: int) -> Iterator[Claim]:
+    for images, on_image, trials in ((20, 1, 10), (60, 2, 10), (200, 1, 10), (60, 2, 3)):
+        rows = []
+        for repeat in range(repeats):
+            rng = generator("no change", seed, images, on_image, trials, repeat)
+            count = images * on_image
+            chances, answers = _drawn_questions(count, rng)
+            rows.append(_levels(chances, chances, answers, on_image, trials, rng))
+        holds, null, p, parts = np.array(rows, dtype=float).T
+        setting = f"{images} images, {on_image} question(s) each, three forms, T = {trials}; nothing changes"
+        yield Claim("equation 5 is true", setting, f"dke_intra_null: {_percent(null)}", _percent(holds), repeats)
+        yield Claim("equation 5: p at most .05", setting, "5 %", _percent(p <= 0.05), repeats)
+        yield Claim("equation 5: both parts' p at most .05", setting, "at most 5 %", _percent(parts <= 0.05), repeats)
+    planted: tuple[tuple[str, tuple[float, float], tuple[float, float], Confidence, str], ...] = (
+        ("accuracy .73 to .53, confidence stays", (0.85, 0.85), (0.6, 0.85), "entropy", "finds the effect"),
+        ("accuracy .73 to .53, C falls more", (0.85, 0.85), (0.85, 0.6), "entropy", "at most 5 %"),
+        ("accuracy and agreement .73 to .53", (0.85, 0.85), (0.708, 0.708), "agreement", "at most 5 %"),
+    )
+    for said, before, after, kind, claimed in planted:
+        for images in (60, 200):
+            rows = []
+            for repeat in range(repeats):
+                rng = generator("change", seed, said, images, repeat)
+                right = rng.random(images)
+                wrong = rng.integers(1, _OPTIONS, images)
+                chances = [_peaked(np.where(right < share, 0, wrong), peak) for share, peak in (before, after)]
+                rows.append(_levels(*chances, np.zeros(images, dtype=np.int32), 1, 10, rng, kind))
+            _, _, p, parts = np.array(rows, dtype=float).T
+            setting = f"{images} images, three forms, T = 10; {said}"
+            rejects = "more than 5 %: something changes" if kind == "agreement" else claimed
+            yield Claim("equation 5: p at most .05", setting, rejects, _percent(p <= 0.05), repeats)
+            yield Claim("equation 5: both parts' p at most .05", setting, claimed, _percent(parts <= 0.05), repeats)
+
+
+def _levels(
+    before: np.ndarray,
+    after: np.ndarray,
+    answers: np.ndarray,
+    on_image: int,
+    trials: int,
+    rng: np.random.Generator,
+    kind: Confidence = "entropy",
+) -> tuple[float, float, float, float]:
+    """Whether equation 5 holds of a made-up run, how often where nothing changes, p, and the larger p of the parts."""
+    images = np.arange(len(answers)) // on_image
+    of_form = np.repeat(np.arange(len(answers)), 3)
+    clean = _table(before, answers, trials, images, rng)
+    degraded = _forms(_table(after[of_form], answers[of_form], trials, images[of_form], rng), of_form)
+    found = intra_model_dke(clean, degraded, kind=kind, exchanges=_EXCHANGES)
+    null = found.no_change
+    if null is None or found.paired.holds is None:
+        raise ValueError(f"No test: {found.untested}")
+    return float(found.paired.holds), null.holds, null.p, max(null.accuracy_p, null.shift_p)
+
+
+# --- Confidence -------------------------------------------------------------------------------------------------------
+
+
+def _calibration(repeats: int, seed: int) -> Iterator[Claim]:
+    count = 300
+    guesser = np.full((count, _OPTIONS), 1 / _OPTIONS)
+    always = np.tile([0.7, 0.1, 0.1, 0.1], (count, 1))
+    for trials in (3, 10):
+        for said in ("guesser", "calibrated", "right in .7 of the trials, .1 each other option"):
+            rows, covered = [], []
+            for repeat in range(repeats):
+                rng = generator("calibration", seed, said, trials, repeat)
+                if said == "calibrated":
+                    chances = rng.dirichlet([0.5] * _OPTIONS, count)
+                    # An option of chance p is right with probability p.
+                    below = chances.cumsum(axis=1) < rng.random((count, 1))
+                    answers = np.minimum(below.sum(axis=1), _OPTIONS - 1).astype(np.int32)
+                else:
+                    chances = guesser if said == "guesser" else always
+                    answers = np.zeros(count, dtype=np.int32)
+                table = _table(chances, answers, trials, np.arange(count), rng)
+                agreeing = calibration(table, "agreement").shift
+                rows.append((calibration(table).shift, calibrated_shift(table), agreeing))
+                interval = intervals(*calibration_draw(table, "agreement"))["shift"]
+                truth = 0.52 - 0.7 if said.startswith("right") else 0.0
+                covered.append(
+                    interval.low is not None and interval.high is not None and interval.low <= truth <= interval.high
+                )
+            paper, reference, agreement = np.array(rows, dtype=float).mean(axis=0)
+            setting = f"{said}; {count} questions, T = {trials}"
+            truth_said = "-.180" if said.startswith("right") else "0"
+            yield Claim("the paper's shift", setting, f"if calibrated: {reference:+.3f}", f"{paper:+.3f}", repeats)
+            yield Claim("agreement less accuracy", setting, truth_said, f"{agreement:+.3f}", repeats)
+            yield Claim("interval of agreement less accuracy", setting, "covers 95 %", _percent(covered), repeats)
+
+
+# --- Orders -----------------------------------------------------------------------------------------------------------
+
+
+def _orders(repeats: int, seed: int) -> Iterator[Claim]:
+    orders: tuple[tuple[str, Callable[[np.ndarray, np.random.Generator], np.ndarray], str, str], ...] = (
+        ("orders unrelated", lambda own, rng: rng.permutation(own), "at most 5 %", ""),
+        ("second set: all alike", lambda own, rng: 0 * own, "at most 5 %", "at most 5 %"),
+        ("one order", lambda own, rng: own, "finds it", "at most 5 %"),
+        ("reversed", lambda own, rng: -own, "at most 5 %", "finds some"),
+    )
+    for models in (6, 12):
+        for images in (60, 1000):
+            for said, other, claimed, claimed_swaps in orders:
+                low, swapped = [], []
+                for repeat in range(repeats):
+                    rng = generator("orders", seed, said, models, images, repeat)
+                    own = np.linspace(-1, 1, models)
+                    # What an image and a model have in common is the same in both sets.
+                    common = rng.normal(0, 1.5, images) + rng.normal(0, 0.7, (models, images))
+                    labels = [f"i{number}" for number in range(images)]
+                    both = []
+                    for skill in (own, other(own, rng)):
+                        chance = 1 / (1 + np.exp(-(skill[:, None] + common)))
+                        scores = rng.binomial(3, chance) / 3
+                        both.append({f"m{number:02d}": group(labels, each) for number, each in enumerate(scores)})
+                    found = rank_agreement(*both)
+                    low.append(found.across.p is not None and found.across.p <= 0.05)
+                    swapped.append(bool(found.swaps))
+                setting = f"{models} models, {images:,} images in both sets, T = 3; {said}"
+                yield Claim("orders alike: p at most .05", setting, claimed, _percent(low), repeats)
+                if claimed_swaps:
+                    yield Claim("a swap is beyond chance", setting, claimed_swaps, _percent(swapped), repeats)

@@ -1,0 +1,169 @@
+"""Judges, prompts and trials as sources of variance, and the share of the image's benefit that is lost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from lmms_medtasks.record import MeasureValue, Record
+from lmms_medtasks.samples.table import Samples, row_of
+from lmms_medtasks.seeding import generator
+from lmms_medtasks.statistics.intervals import mean_interval
+from lmms_medtasks.statistics.variance_components import crossed_mean, nested_components
+from lmms_medtasks.suites.image_benefit import LostBenefit
+from simulations.claims import Claim
+
+PLANTED = {"image": 4.0, "question": 2.0, "reply": 1.0, "judgement": 0.5}
+"""Variances of the effects of each level."""
+
+_SEED = "simulations variance"
+
+
+def simulate(repeats: int, seed: int) -> Iterator[Claim]:
+    """All claims; data sets are drawn from ``seed``."""
+    yield from _components(repeats, seed)
+    yield from _repeated_judgements(repeats, seed)
+    yield from _several_judges(repeats, seed)
+    yield from _lost_benefit(repeats, seed)
+
+
+# --- Nested components ------------------------------------------------------------------------------------------------
+
+
+def _components(repeats: int, seed: int) -> Iterator[Claim]:
+    for images in (5, 20, 60):
+        rng = generator(_SEED, "components", images, seed)
+        found = [[part.variance for part in _nested(rng, images)] for _ in range(repeats)]
+        means, errors = np.mean(found, axis=0), np.std(found, axis=0, ddof=1) / repeats**0.5
+        yield Claim(
+            "variance components, mean of the estimates",
+            f"{images} images, 1 to 4 questions each, 1 to 3 replies, 3 judgements",
+            ", ".join(f"{name} {value:g}" for name, value in PLANTED.items()),
+            ", ".join(f"{mean:.2f} ± {error:.2f}" for mean, error in zip(means, errors, strict=True)),
+            repeats,
+        )
+
+
+def _nested(rng: np.random.Generator, images: int):  # type: ignore[no-untyped-def]
+    deviation = {name: value**0.5 for name, value in PLANTED.items()}
+    values: list[float] = []
+    levels: dict[str, list[int]] = {"image": [], "question": [], "reply": []}
+    for image in range(images):
+        of_image = deviation["image"] * rng.standard_normal()
+        for question in range(rng.integers(1, 5)):
+            of_question = of_image + deviation["question"] * rng.standard_normal()
+            for reply in range(rng.integers(1, 4)):
+                of_reply = of_question + deviation["reply"] * rng.standard_normal()
+                values += list(of_reply + deviation["judgement"] * rng.standard_normal(3))
+                for name, unit in zip(levels, (image, question, reply), strict=True):
+                    levels[name] += [unit] * 3
+    return nested_components(values, levels, "judgement", "question")
+
+
+# --- Judgements and judges --------------------------------------------------------------------------------------------
+
+
+def _repeated_judgements(repeats: int, seed: int) -> Iterator[Claim]:
+    """The interval of a mean over images has the noise of judgements in it, as much as there is."""
+    for images, noise in ((20, 0.0), (20, 2.0), (100, 2.0)):
+        rng = generator(_SEED, "repeated", images, int(noise), seed)
+        covered = 0
+        for _ in range(repeats):
+            effects = np.repeat(rng.standard_normal(images), 3)
+            judged = effects + noise * rng.standard_normal((3 * images, 3)).mean(axis=1)
+            interval = mean_interval([str(row // 3) for row in range(3 * images)], judged)
+            covered += interval.low is not None and interval.high is not None and interval.low <= 0 <= interval.high
+        yield Claim(
+            "interval of a judged mean, one judge",
+            f"{images} images, 3 questions each, 3 judgements of standard deviation {noise:g} to 1 of images",
+            "covers 95 %",
+            f"{covered / repeats:.1%}",
+            repeats,
+        )
+
+
+def _several_judges(repeats: int, seed: int) -> Iterator[Claim]:
+    """The mean over judges and images of which these are a sample; beside it the interval with the judges as given."""
+    for images, judges, spread in (
+        (20, 2, 0.0), (100, 2, 0.0), (20, 2, 0.5), (100, 2, 0.5), (20, 3, 0.5), (100, 3, 0.5), (100, 5, 0.5),
+    ):  # fmt: skip
+        rng = generator(_SEED, "judges", images, judges, str(spread), seed)
+        covered = given = 0
+        widths = []
+        for _ in range(repeats):
+            names = [str(row // 2) for row in range(2 * images)]
+            scores = (
+                np.repeat(rng.standard_normal(images), 2)[:, None]
+                + spread * rng.standard_normal(judges)
+                + np.repeat(0.3 * rng.standard_normal((images, judges)), 2, axis=0)
+                + 0.5 * rng.standard_normal((2 * images, judges))
+            )
+            found = crossed_mean(scores, names)
+            if found.low is not None and found.high is not None:
+                covered += found.low <= 0 <= found.high
+                widths.append(found.high - found.low)
+            plain = mean_interval(names, scores.mean(axis=1))
+            given += plain.low is not None and plain.high is not None and plain.low <= 0 <= plain.high
+        yield Claim(
+            "interval of a mean over judges",
+            f"{images} images, 2 questions each, {judges} judges of standard deviation {spread:g} to 1 of images",
+            "covers 95 %",
+            f"{covered / repeats:.1%}, median width {np.median(widths):.2f} (judges taken as given: "
+            f"{given / repeats:.1%})",
+            repeats,
+        )
+
+
+# --- Lost benefit -----------------------------------------------------------------------------------------------------
+
+
+def _lost_benefit(repeats: int, seed: int) -> Iterator[Claim]:
+    """Clean, degraded and no-image accuracies of one model on the same questions; half of the benefit is lost."""
+    for images, floor, clean, degraded in (
+        (20, 0.25, 0.75, 0.5), (60, 0.25, 0.75, 0.5), (200, 0.25, 0.75, 0.5), (60, 0.25, 0.45, 0.35),
+        (200, 0.25, 0.45, 0.35), (200, 0.25, 0.25, 0.25),
+    ):  # fmt: skip
+        rng = generator(_SEED, "benefit", images, str(clean), seed)
+        covered = shown = 0
+        for _ in range(repeats):
+            rows, without = _questions(rng, images, floor, clean, degraded)
+            estimate = LostBenefit(
+                floor=without, first={"severity": 0}, second={"severity": 2}, pair=("pair",)
+            )  # fmt: skip
+            found = estimate.of(rows)
+            if found["benefit"].low is None or found["benefit"].low <= 0:
+                continue
+            shown += 1
+            lost = found["lost"]
+            true = (clean - degraded) / (clean - floor) if clean > floor else np.nan
+            covered += lost.low is not None and lost.high is not None and lost.low <= true <= lost.high
+        yield Claim(
+            "share of the image's benefit that is lost",
+            f"{images} images, 3 questions each, accuracy {clean:.0%} clean, {degraded:.0%} degraded, {floor:.0%} "
+            "without the image",
+            "covers 95 %" if clean > floor else "empty in 97.5 %",
+            f"{covered / shown:.1%} of the shown, shown in {shown / repeats:.0%}"
+            if clean > floor
+            else f"empty in {1 - shown / repeats:.1%}",
+            repeats,
+        )
+
+
+def _questions(
+    rng: np.random.Generator, images: int, floor: float, clean: float, degraded: float
+) -> tuple[Samples, dict[tuple[str], float]]:
+    """Three questions an image; an image is harder or easier by up to 0.2 for all of them, with T = 3 replies each."""
+    records, without = [], {}
+    for image in range(images):
+        shift = rng.uniform(-0.2, 0.2)
+        for question in range(3):
+            name = f"{image}/{question}"
+            without[name,] = float(rng.binomial(3, floor)) / 3
+            for severity, share in ((0, clean), (2, degraded)):
+                score = float(rng.binomial(3, np.clip(share + shift, 0, 1))) / 3
+                measures = {"accuracy": MeasureValue(score)}
+                records.append(
+                    Record(f"{name}/L{severity}", str(image), ("A",), "A", measures, {"severity": severity}, name)
+                )
+    return Samples.of_rows(map(row_of, records)), without

@@ -1,0 +1,93 @@
+"""Multiple-choice questions with their options rotated: a copy of the question for each place that an option can have.
+
+For CircularEval (Liu et al., MMBench, 2023): over all K rotations of K options every option stands at every place once,
+so that a preference for a letter is no knowledge.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from lmms_medtasks.errors import UserError
+
+if TYPE_CHECKING:
+    from datasets import Dataset
+
+
+def rotations(dataset: Dataset) -> Dataset:
+    """Each question with K options K times: rotation r begins with option r. A question's K forms follow each other,
+    so that a prefix of the rows (``--limit``) has whole questions, the last one apart.
+
+    New columns: ``question_id`` and ``rotation`` (0 to K - 1; 0 is the question as it is). A question that shows its
+    options in its own text gets them in their new order there too. The tables are concatenated and selected from, not
+    copied: images stay once on disk and in memory.
+
+    Raises UserError for a question without options, and for one that shows its options in lines that can't be found.
+    """
+    import datasets
+
+    names = ("id", "options", "answer", "question")
+    ids, options, answers, questions = (list(dataset[name]) for name in names)
+    counts = [len(each) for each in options]
+    if 0 in counts:
+        raise UserError(f"Question {ids[counts.index(0)]!r} has no options: there is nothing to rotate.")
+    bare = dataset.remove_columns([*names, *({"question_id"} & set(dataset.column_names))])
+    parts = []
+    for rotation in range(max(counts, default=0)):
+        turned = [rotated(each, answer, rotation) for each, answer in zip(options, answers, strict=True)]
+        shown = [
+            question_with_options(question, before, after, name)
+            for question, before, (after, _), name in zip(questions, options, turned, ids, strict=True)
+        ]
+        parts.append(
+            bare.add_column("id", [f"{name}/r{rotation}" for name in ids])
+            .add_column("question", shown)
+            .add_column("question_id", ids)
+            .add_column("rotation", [rotation] * len(ids))
+            .add_column("options", [each for each, _ in turned])
+            .add_column("answer", [answer for _, answer in turned])
+        )
+    rows = [rotation * len(ids) + row for row, number in enumerate(counts) for rotation in range(number)]
+    return datasets.concatenate_datasets(parts).select(rows) if parts else dataset
+
+
+def rotated(options: Sequence[str], answer: str, rotation: int) -> tuple[list[str], str]:
+    """The options beginning with number ``rotation`` (from 0, around the end), and the right one's letter there.
+
+    >>> rotated(["cyst", "stone", "scar"], "A", 1)
+    (['stone', 'scar', 'cyst'], 'C')
+    """
+    start = rotation % len(options)
+    place = (ord(answer) - ord("A") - start) % len(options)
+    return [*options[start:], *options[:start]], chr(ord("A") + place)
+
+
+def question_with_options(question: str, before: Sequence[str], after: Sequence[str], name: str = "") -> str:
+    """A question whose text shows its options in lines ("A) cyst"), with the options ``after`` in place of ``before``.
+
+    A text without a lettered option stays as it is: its options are added by the prompt. ``name``: the question's id,
+    for the message. Raises UserError where an option stands elsewhere than in a line of its own, or in several.
+
+    >>> question_with_options("Which?\\nA) cyst\\nB) stone", ["cyst", "stone"], ["stone", "cyst"])
+    'Which?\\nA) stone\\nB) cyst'
+    """
+    lines = question.split("\n")
+    places: list[list[int]] = []
+    shown = False
+    for number, option in enumerate(before):
+        lettered = rf"[(\[]?{chr(ord('A') + number)}[).:\]]\s*{re.escape(option)}"
+        places.append([place for place, line in enumerate(lines) if re.fullmatch(rf"\s*{lettered}\s*", line)])
+        shown = shown or re.search(rf"(?<!\w){lettered}(?!\w)", question) is not None
+    if not shown:
+        return question
+    if any(len(own) != 1 for own in places):
+        raise UserError(
+            f"Question {name!r} shows options with their letters in its text, and not each in one line of its own: "
+            "their order can't be changed there. Wanted a line such as 'A) text' for each option, or for none."
+        )
+    for (place,), option, turned in zip(places, before, after, strict=True):
+        head = lines[place].rpartition(option)[0]
+        lines[place] = f"{head}{turned}"
+    return "\n".join(lines)

@@ -1,0 +1,103 @@
+"""The table of what is lost of the image's benefit: drops relative to what language alone gets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from lmms_medtasks.report.cells import NONE, count, label, number, percent, share
+from lmms_medtasks.report.document import Cell, Column, Row, Table
+from lmms_medtasks.report.views import Source
+from lmms_medtasks.samples.table import Samples, Where
+from lmms_medtasks.statistics.intervals import Interval
+from lmms_medtasks.suites.image_benefit import LostBenefit
+
+NOT_BEYOND = "not beyond its no-image floor"
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A row: its labels, what is compared, over which questions, and how its scores are shown.
+
+    ``unit``: "%" for shares, "" for scores on a scale of their own.
+    """
+
+    labels: tuple[str, ...]
+    estimate: LostBenefit
+    where: Where
+    unit: str = "%"
+
+
+def rows_without_image(source: Source, where: Where) -> Samples:
+    """What the model of ``source`` was asked without images: ``where`` restricts the rows of all its runs to that."""
+    runs = tuple(source.runs_of_model) or tuple(dict.fromkeys(source.rows.column("run")))
+    return source.every.where({**where, "run": runs})
+
+
+def benefit_table(
+    key: str,
+    title: str,
+    heads: Sequence[str],
+    names: tuple[str, str],
+    source: Source,
+    comparisons: Sequence[Comparison],
+    unit_of_independence: str,
+    notes: Sequence[str] = (),
+) -> Table | None:
+    """The table; None without a comparison that has questions asked with and without their image.
+
+    ``heads``: of the labels. ``names``: of the two conditions. ``unit_of_independence``: of the intervals.
+    """
+    rows, reasons = [], []
+    for each in comparisons:
+        found = source.intervals(each.estimate, each.where)
+        if not found:
+            continue
+        why = why_empty(found["benefit"])
+        if why:
+            reasons.append(f"{', '.join(each.labels)}: {why}.")
+        rows.append(Row((*map(Cell, each.labels), *_cells(each, found, why))))
+    if not rows:
+        return None
+    first, second = names
+    columns = (
+        *map(label, heads),
+        count("questions"),
+        _mean(first),
+        _mean("same, no image"),
+        _mean("image's benefit", signed=True),
+        _mean(second),
+        _mean("drop", signed=True),
+        share("of the benefit lost"),
+    )
+    every = (
+        f"The image's benefit: {first} less the same questions without their image. Of the benefit lost: 1 less the "
+        f"benefit of {second} over that of {first}; above 100 % the image does harm there, below 0 it gains.",
+        f"In brackets: 95 % interval over {unit_of_independence}s.",
+        "Scores of shares are in percent.",
+        *notes,
+        *(f"Empty: {reason}" for reason in reasons),
+    )
+    return Table(key, title, columns, tuple(rows), every)
+
+
+def why_empty(benefit: Interval) -> str:
+    """Why there is no share of this benefit, "" where there is one: its interval must lie above 0."""
+    if benefit.estimate is None:
+        return "no question was asked both with and without its image"
+    if benefit.low is None:
+        return "without an interval nothing says whether the model is beyond its no-image floor"
+    if benefit.low > 0:
+        return ""
+    return f"the model is {NOT_BEYOND}: the interval of the image's benefit does not lie above 0"
+
+
+def _cells(comparison: Comparison, intervals: Mapping[str, Interval], why: str) -> tuple[Cell, ...]:
+    shown = percent if comparison.unit == "%" else number
+    names = ("first", "floor", "benefit", "second", "drop")
+    lost = NONE if why else percent(intervals["lost"])
+    return (Cell(intervals["second"].n), *(shown(intervals[name]) for name in names), lost)
+
+
+def _mean(name: str, *, signed: bool = False) -> Column:
+    return Column(name, digits=2, signed=signed)

@@ -1,0 +1,177 @@
+"""The inter-model Dunning-Kruger effect (MedQ-Deg, equation 6): do less accurate models have the higher shift.
+
+The paper's figures take a model's accuracy and shift from the same replies. As shift is confidence less accuracy, luck
+raises one and lowers the other: models that are all alike fulfil equation 6 in about 70 % of their pairs. Here the
+paper's figures stand beside what models that are all alike would show, and beside the same figures of disjoint halves
+of the images (:mod:`lmms_medtasks.statistics.image_halves`), which have a test.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.seeding import generator
+from lmms_medtasks.statistics.calibration import Confidence, calibration_group
+from lmms_medtasks.statistics.image_halves import (
+    SPLITS,
+    HalvesResult,
+    compare_halves,
+    half_means,
+    halves,
+    image_sums,
+    mean_of_known,
+    nothing,
+)
+from lmms_medtasks.statistics.rank_correlation import kendall, known, share_of_opposite_pairs, signs, spearman, value
+from lmms_medtasks.statistics.votes import VoteTable
+
+EXCHANGES = 200
+
+
+@dataclass(frozen=True)
+class Equation6:
+    """Equation 6 over all pairs of models, accuracy and shift from the same questions, as in the paper.
+
+    Attributes:
+        models: the models with both numbers. left_out: those with one of them only, or None for it.
+        pairs: pairs of models with different accuracy. same_accuracy: pairs with the same, of which equation 6 says
+            nothing. fulfilled: pairs whose less accurate model has the higher shift (a tie in shift is not higher).
+        share: fulfilled / pairs; None without pairs. spearman, kendall: of accuracy against shift (tau-b); None where
+            a number is the same for all models, or there are fewer than two.
+    """
+
+    models: tuple[str, ...]
+    left_out: tuple[str, ...]
+    pairs: int
+    same_accuracy: int
+    fulfilled: int
+    share: float | None
+    spearman: float | None
+    kendall: float | None
+
+
+@dataclass(frozen=True)
+class InterModelDKE:
+    """Equation 6 as in the paper, and from disjoint halves of the images.
+
+    Attributes:
+        paper: on all images. alike_share, alike_spearman: what the paper's figures are on average if the models are
+            all alike: over exchanges of the models' replies, those to an image together, drawn anew for each image.
+        halves: accuracy from one half of the images, shift from the other.
+    """
+
+    paper: Equation6
+    alike_share: float | None
+    alike_spearman: float | None
+    halves: HalvesResult
+
+
+def equation_6(accuracy: Mapping[str, float | None], shift: Mapping[str, float | None]) -> Equation6:
+    """Equation 6: accuracy of f1 < accuracy of f2 and shift of f1 > shift of f2, over the pairs of models.
+
+    The numbers are by model, of one set of questions at one level.
+    """
+    models = tuple(sorted(name for name in accuracy if known(accuracy, name) and known(shift, name)))
+    first, second = (np.array([numbers[name] for name in models], dtype=float) for numbers in (accuracy, shift))
+    ahead, more = signs(first), signs(second)
+    pairs = int((ahead != 0).sum()) // 2
+    return Equation6(
+        models=models,
+        left_out=tuple(sorted({*accuracy, *shift} - {*models})),
+        pairs=pairs,
+        same_accuracy=len(models) * (len(models) - 1) // 2 - pairs,
+        fulfilled=int((ahead * more < 0).sum()) // 2,
+        share=value(share_of_opposite_pairs(first, second)),
+        spearman=value(spearman(first, second)),
+        kendall=value(kendall(first, second)),
+    )
+
+
+def inter_model_dke(
+    tables: Mapping[str, VoteTable],
+    *,
+    kind: Confidence = "entropy",
+    seed: int | str = 0,
+    splits: int = SPLITS,
+    exchanges: int = EXCHANGES,
+) -> InterModelDKE:
+    """Inter-model Dunning-Kruger effect of models that were asked the same questions the same number of times.
+
+    The hypothesis of ``halves.p``: among these models shift is unrelated to accuracy. Units are the models; images
+    serve to keep the noise of the two numbers apart. One-sided: less accurate models have the higher shift.
+
+    Models with no question that has both numbers are left out. With one trial there is no confidence, and nothing is
+    computed. Raises UserError where the tables hold different questions (use
+    :func:`lmms_medtasks.statistics.votes.common` first) or different numbers of trials.
+    """
+    _check(tables)
+    if max((table.trials for table in tables.values()), default=0) == 1:
+        said = "T = 1: one reply is always unanimous, so there is no confidence to compare"
+        empty: dict[str, float | None] = dict.fromkeys(tables)
+        return InterModelDKE(equation_6(empty, empty), None, None, nothing(said, len(tables)))
+    groups = {name: calibration_group(tables[name], kind) for name in sorted(tables)}
+    kept = {name: each for name, each in groups.items() if each.clusters}
+    sums = image_sums(kept)
+    accuracy, shift = _numbers(half_means(sums, np.ones((1, sums.shape[1]))))
+    names = list(kept)
+    paper = equation_6(
+        {**dict.fromkeys(tables), **dict(zip(names, accuracy[0].tolist(), strict=True))},
+        {**dict.fromkeys(tables), **dict(zip(names, shift[0].tolist(), strict=True))},
+    )
+    alike = _alike(sums, exchanges, generator("exchanged models", seed))
+    return InterModelDKE(paper, *alike, _on_halves(sums, splits, seed))
+
+
+def _check(tables: Mapping[str, VoteTable]) -> None:
+    trials = {name: table.trials for name, table in tables.items() if len(table)}
+    if len(set(trials.values())) > 1:
+        said = ", ".join(f"{name} T = {number}" for name, number in sorted(trials.items()))
+        raise UserError(
+            f"These runs have different numbers of trials: {said}. Confidence depends on T: compare runs of one T."
+        )
+    sets = {name: frozenset(table.ids) for name, table in tables.items()}
+    if len(set(sets.values())) > 1:
+        first, *others = sorted(sets)
+        other = next(name for name in others if sets[name] != sets[first])
+        example = min(sets[first] ^ sets[other])
+        raise UserError(
+            f"{first} and {other} were asked different questions ({example!r} is in one of them only). Compare models "
+            "on the questions that all were asked."
+        )
+
+
+def _on_halves(sums: np.ndarray, splits: int, seed: int | str) -> HalvesResult:
+    models, images = sums.shape[:2]
+    if images < 2 or models < 2 or not splits:
+        too_few = "fewer than two models" if models < 2 else "one image has no halves" if images else "no questions"
+        return nothing(too_few if splits else "no resamples were asked for", models, images)
+    half = halves(images, splits, generator("halves of the images", seed))
+    accuracy, _ = _numbers(half_means(sums, half))
+    _, shift = _numbers(half_means(sums, 1 - half))
+    return compare_halves(accuracy, shift, images, "opposite", generator("assigned models", seed))
+
+
+def _alike(sums: np.ndarray, exchanges: int, rng: np.random.Generator) -> tuple[float | None, float | None]:
+    """Mean share and Spearman's correlation over exchanges of the models' sums, image by image."""
+    models, images = sums.shape[:2]
+    if models < 2 or not images or not exchanges:
+        return None, None
+    by_image = sums.swapaxes(0, 1)
+    found = []
+    for _ in range(exchanges):
+        order = rng.random((images, models)).argsort(axis=1)
+        totals = np.take_along_axis(by_image, order[:, :, None], axis=1).sum(axis=0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            means = totals[:, 1:] / totals[:, :1]
+        found.append(_numbers(means))
+    accuracy, shift = (np.stack(each) for each in zip(*found, strict=True))
+    return mean_of_known(share_of_opposite_pairs(accuracy, shift)), mean_of_known(spearman(accuracy, shift))
+
+
+def _numbers(means: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Accuracy and shift from (..., 2) means of accuracy and confidence."""
+    return means[..., 0], means[..., 1] - means[..., 0]

@@ -1,0 +1,256 @@
+"""The intra-model Dunning-Kruger effect (MedQ-Deg, equation 5), and what it looks like where a model does not change.
+
+Equation 5 is a yes or no on two noisy differences. Of a model that answers alike at both levels it says yes in a third
+of the data sets. The exchanges of levels show how often for the data at hand, and give a p value.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.seeding import generator
+from lmms_medtasks.statistics.calibration import (
+    Confidence,
+    Statistics,
+    calibration_group,
+    changes_of,
+    confidence_values,
+)
+from lmms_medtasks.statistics.intervals import Interval, intervals
+from lmms_medtasks.statistics.pairing import Pairs, pairs
+from lmms_medtasks.statistics.sums import AnyStatistic, Group, Through, group, mean_statistic, scored
+from lmms_medtasks.statistics.votes import VoteTable
+
+EXCHANGES = 1999
+_DECIMALS = 12
+_CHUNK = 2**21
+_SAME = 1e-9
+
+
+@dataclass(frozen=True)
+class Change:
+    """Equation 5 between two sets, as the paper has it.
+
+    Attributes:
+        holds: equation 5 on the data as they are; None when a set is empty.
+        accuracy, shift: their changes, L2 less L0. Equation 5 asks for accuracy < 0 and shift >= 0.
+    """
+
+    holds: bool | None
+    accuracy: Interval
+    shift: Interval
+
+
+@dataclass(frozen=True)
+class NoChange:
+    """What the paired figures are where nothing changes: over exchanges of the levels, an image's forms together.
+
+    Attributes:
+        exchanges: their number. holds: the share of them in which equation 5 holds.
+        p: of the hypothesis that the replies to a question are drawn alike at both levels, against the effect: the
+            share of exchanges (the data counted as one) in which the smaller of the two studentised changes, accuracy
+            down and shift up, is at least that of the data.
+        accuracy_p, shift_p: the same of each change alone: accuracy falls; shift rises.
+        accuracy, shift: between what values 95 % of the exchanges lie.
+    """
+
+    exchanges: int
+    holds: float
+    p: float
+    accuracy_p: float
+    shift_p: float
+    accuracy: tuple[float, float]
+    shift: tuple[float, float]
+
+
+@dataclass(frozen=True)
+class IntraModelDKE:
+    """Equation 5 in two ways, see :func:`intra_model_dke`.
+
+    Attributes:
+        whole: over all questions of each level, as the equation is written. paired: each degraded question against its
+            own clean form. no_change: the paired figures under exchanges; None if there are none, ``untested`` says
+            why. pairs: number of pairs. images: images that they are of. clean_alone, degraded_alone: questions of the
+            two levels that are in no pair.
+    """
+
+    whole: Change
+    paired: Change
+    no_change: NoChange | None
+    untested: str
+    pairs: int
+    images: int
+    clean_alone: int
+    degraded_alone: int
+
+
+def intra_model_dke(
+    clean: VoteTable,
+    degraded: VoteTable,
+    *,
+    kind: Confidence = "entropy",
+    seed: int | str = 0,
+    exchanges: int = EXCHANGES,
+) -> IntraModelDKE:
+    """Intra-model Dunning-Kruger effect (equation 5): accuracy at L0 > accuracy at L2, shift at L0 <= shift at L2.
+
+    As shift is confidence less accuracy, this says: accuracy falls, and confidence falls by no more than accuracy.
+
+    ``whole`` takes the two sets as they are. They need not be alike: a modality with few degradations, ``--limit`` or
+    a failed request gives some questions fewer degraded forms than others, and that alone moves a mean. ``paired``
+    removes this: each degraded question is compared with the clean form of the same ``question_id``, so that a clean
+    question counts as often as it has degraded forms. Intervals of both are over images, a clean image and its degraded
+    forms together. Where every question has equally many forms the two agree.
+
+    The test is of the pairs. Its hypothesis: the replies to a question are drawn alike, whether its image is degraded
+    or not. Then any of a question's forms could as well have been the clean one. An exchange draws which, the same
+    place for all questions on an image, so that images are the units of independence. Both changes are divided by their
+    standard error over images in each exchange. Rejecting "nothing changes" does not by itself show both parts of
+    equation 5: for this read ``accuracy_p`` and ``shift_p``. Where both are at most .05, a model of which one part is
+    not true is found so in at most 5 % of data sets.
+
+    Differences under 1e-12 count as none. An empty set or no pairs: None throughout. With one trial every reply is
+    unanimous: nothing is computed. Raises UserError where the two sets have different numbers of trials: C depends on
+    it.
+    """
+    if len(clean) and len(degraded) and clean.trials != degraded.trials:
+        raise UserError(
+            f"The clean questions were asked T = {clean.trials} times, the degraded ones T = {degraded.trials} times. "
+            "Confidence depends on T: compare levels that were asked with the same number of trials."
+        )
+    clean_rows, clean_group = _usable(clean, kind)
+    degraded_rows, degraded_group = _usable(degraded, kind)
+    joined = pairs(clean_rows.question_ids, degraded_rows.question_ids)
+    before, after = clean_group.columns[joined.clean], degraded_group.columns[joined.degraded]
+    images = [clean_rows.image_ids[row] for row in joined.clean]
+    untested = _untested(images, max(clean.trials, degraded.trials), exchanges)
+    null = None
+    if not untested:
+        forms, counts, own = _forms(joined, clean_rows, degraded_rows, clean_group.columns, degraded_group.columns)
+        null = _no_change(forms, counts, own, generator("exchanged levels", seed), exchanges)
+    return IntraModelDKE(
+        whole=_change(*_whole(clean_group, degraded_group)),
+        paired=_change(*_paired(group(images, *before.T), group(images, *after.T))),
+        no_change=null,
+        untested=untested,
+        pairs=len(images),
+        images=len(set(images)),
+        clean_alone=joined.clean_alone,
+        degraded_alone=joined.degraded_alone,
+    )
+
+
+def _untested(images: list[str], trials: int, exchanges: int) -> str:
+    if trials == 1:
+        return "T = 1: one reply is always unanimous, so there is no confidence to compare"
+    if not images:
+        return "no degraded question has its clean form here"
+    if len(set(images)) < 2:
+        return "one image is no sample of images"
+    return "" if exchanges else "no resamples were asked for"
+
+
+def _usable(table: VoteTable, kind: Confidence) -> tuple[VoteTable, Group]:
+    known = np.zeros(len(table), dtype=bool) if table.trials == 1 else ~np.isnan(confidence_values(table, kind))
+    kept = table.take(known)
+    return kept, calibration_group(kept, kind)
+
+
+def _whole(before: Group, after: Group) -> Statistics:
+    """The changes between two sides as they are."""
+    groups, changes = changes_of({"before": before, "after": after}, "before")
+    return groups, changes["after"]
+
+
+def _paired(before: Group, after: Group) -> Statistics:
+    """The changes of two sides whose rows belong together one by one."""
+    groups, changes = _whole(before, after)
+    accuracy, confidence = (after.columns[:, column] - before.columns[:, column] for column in (0, 1))
+    steps = {"accuracy": accuracy, "confidence": confidence, "shift": confidence - accuracy}
+    statistics: dict[str, AnyStatistic] = {}
+    for name, step in steps.items():
+        groups[f"change of {name}"] = scored(before.clusters, step)
+        width = (-2.0, 2.0) if name == "shift" else (-1.0, 1.0)
+        statistics[name] = Through(changes[name], mean_statistic(f"change of {name}", width))
+    return groups, statistics
+
+
+def _change(groups: dict[str, Group], changes: dict[str, AnyStatistic]) -> Change:
+    found = intervals(groups, changes)
+    accuracy, shift = found["accuracy"], found["shift"]
+    if accuracy.estimate is None or shift.estimate is None:
+        return Change(None, accuracy, shift)
+    return Change(bool(_holds(np.array(accuracy.estimate), np.array(shift.estimate))), accuracy, shift)
+
+
+def _holds(accuracy: np.ndarray, shift: np.ndarray) -> np.ndarray:
+    return (np.round(accuracy, _DECIMALS) < 0) & (np.round(shift, _DECIMALS) >= 0)
+
+
+def _forms(
+    joined: Pairs, clean: VoteTable, degraded: VoteTable, before: np.ndarray, after: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(q, 1 + k, 2) accuracy and shift of each question's forms, the clean one first, then by id; 0 where it has fewer.
+
+    Also (q,) its number of degraded forms, and (q,) its image as a number.
+    """
+    order = sorted(range(len(joined.clean)), key=lambda pair: (joined.clean[pair], degraded.ids[joined.degraded[pair]]))
+    of_clean = joined.clean[order]
+    rows, question, counts = np.unique(of_clean, return_inverse=True, return_counts=True)
+    starts = np.cumsum(counts) - counts
+    place = 1 + np.arange(len(of_clean)) - starts[question]
+    forms = np.zeros((len(rows), 1 + counts.max(), 2))
+    forms[:, 0], forms[question, place] = before[rows], after[joined.degraded[order]]
+    forms[..., 1] -= forms[..., 0]  # confidence to shift
+    images = np.unique([clean.image_ids[row] for row in rows], return_inverse=True)[1]
+    return forms, counts, images
+
+
+def _no_change(
+    forms: np.ndarray, counts: np.ndarray, images: np.ndarray, rng: np.random.Generator, exchanges: int
+) -> NoChange:
+    number = int(images.max()) + 1
+    weights = np.bincount(images, counts, number)
+    order = np.argsort(images, kind="stable")
+    firsts = np.searchsorted(images[order], np.arange(number))
+    every = forms.sum(axis=1)
+
+    def changes(chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(r, 2) mean changes where form ``chosen`` (r, q) is the clean one, and the same over their standard error."""
+        questions = every - (1 + counts)[:, None] * forms[np.arange(len(forms)), chosen]
+        sums = np.add.reduceat(questions[:, order], firsts, axis=1)
+        means = sums.sum(axis=1) / weights.sum()
+        away = sums - means[:, None] * weights[:, None]
+        errors = np.sqrt((away**2).sum(axis=1) * number / (number - 1)) / weights.sum()
+        means[np.abs(means) < _SAME] = 0
+        with np.errstate(divide="ignore", invalid="ignore"):
+            studentised = np.where(errors > _SAME, means / errors, np.where(means == 0, 0, np.sign(means) * np.inf))
+        return means, studentised
+
+    _, own = changes(np.zeros((1, len(forms)), dtype=np.intp))
+    drawn, studentised = [], []
+    step = max(1, _CHUNK // (2 * len(forms)))
+    for start in range(0, exchanges, step):
+        uniform = rng.random((min(step, exchanges - start), number))
+        found = changes((uniform[:, images] * (1 + counts)).astype(np.intp))
+        drawn.append(found[0])
+        studentised.append(found[1])
+    means, ratios = np.concatenate(drawn), np.concatenate(studentised)
+
+    def p(of_exchanges: np.ndarray, of_data: float) -> float:
+        return float((1 + (of_exchanges >= of_data - _SAME).sum()) / (1 + exchanges))
+
+    turned = np.array([-1, 1])
+    ends = np.quantile(means, [0.025, 0.975], axis=0)
+    return NoChange(
+        exchanges=exchanges,
+        holds=float(_holds(means[:, 0], means[:, 1]).mean()),
+        p=p((turned * ratios).min(axis=1), float((turned * own).min())),
+        accuracy_p=p(-ratios[:, 0], float(-own[0, 0])),
+        shift_p=p(ratios[:, 1], float(own[0, 1])),
+        accuracy=(float(ends[0, 0]), float(ends[1, 0])),
+        shift=(float(ends[0, 1]), float(ends[1, 1])),
+    )

@@ -1,0 +1,142 @@
+"""What is measured where a multiple-choice question is asked once for each rotation of its options.
+
+Questions are copied by :func:`lmms_medtasks.data.rotated_options.rotations`. The record of a copy is paired by its
+question's id and has the tags ``rotation`` (0: as the question is) and ``option_count``; its trials are letters.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from lmms_medtasks.samples.table import Samples
+from lmms_medtasks.suites.estimates import Count, Unit, Units
+from lmms_medtasks.suites.suite import Metric
+
+ROTATED = "rotated options"
+"""How such a task asks."""
+
+LETTERS = "ABCDE"
+"""The letters that most benchmarks' options have."""
+
+
+@dataclass(frozen=True)
+class WholeQuestions:
+    """Units of a circular task: each question with the value of its copies' scores, which are in rotation order.
+
+    A question that lacks a reply to a rotation (a failed request, ``--limit``) has no value.
+    """
+
+    value: Callable[[Sequence[float]], float]
+
+    def __call__(self, rows: Samples) -> list[Unit]:
+        """Image and value of each question, in the order of their first rows."""
+        copies: dict[str, list[tuple[int, float, str, int]]] = {}
+        columns = (rows.column(name) for name in ("pair", "rotation", "accuracy.score", "cluster", "option_count"))
+        for question, *copy in zip(*columns, strict=True):
+            copies.setdefault(question, []).append(tuple(copy))
+        found: list[Unit] = []
+        for each in copies.values():
+            scores = [score for _, score, *_ in sorted(each)]
+            _, _, cluster, wanted = each[0]
+            whole = len(scores) == wanted and not any(map(math.isnan, scores))
+            found.append((cluster, self.value(scores) if whole else None))
+        return found
+
+
+def _survived(scores: Sequence[float]) -> float:
+    return float(all(score == 1 for score in scores))
+
+
+def _mean(scores: Sequence[float]) -> float:
+    return math.fsum(scores) / len(scores)
+
+
+EVERY_ROTATION = Units(units=WholeQuestions(_survived))
+"""Share of the questions that are right under every rotation; None if no question is whole."""
+
+UNROTATED = Units(units=WholeQuestions(lambda scores: scores[0]))
+"""Accuracy of the copy that is not rotated, over the whole questions."""
+
+OVER_ROTATIONS = Units(units=WholeQuestions(_mean))
+"""Accuracy over all copies of the whole questions."""
+
+INCOMPLETE_QUESTIONS = Count(function=EVERY_ROTATION.without_value)
+
+
+# --- Letters ----------------------------------------------------------------------------------------------------------
+
+
+def position_bias(rows: Samples) -> float | None:
+    """How far the letters picked are from the right ones, as total variation distance.
+
+    Half the sum over letters of the difference between a letter's share among the readable picks and its share as the
+    right answer: 0 for a model that picks each letter as often as it is right, 1 - 1/K for one that always picks the
+    same of K. None without a readable pick. Where every option stands at every place once, preferring a letter is no
+    knowledge.
+    """
+    picked, right = letter_shares(rows)
+    return sum(abs(picked[letter] - right[letter]) for letter in picked.keys() | right.keys()) / 2 if picked else None
+
+
+def letter_shares(rows: Samples) -> tuple[Counter[str], Counter[str]]:
+    """The share of each letter among the readable picks, and as the right answer of the same copies."""
+    pairs = [
+        (trial, expected)
+        for trials, expected in zip(rows.column("trials"), rows.column("expected"), strict=True)
+        for trial in trials
+        if len(trial) == 1
+    ]
+    # The right letters only of questions with a pick, so that an unreadable reply moves neither side.
+    counted = (Counter(pick for pick, _ in pairs), Counter(right for _, right in pairs))
+    picked, right = (Counter({key: n / len(pairs) for key, n in each.items()}) for each in counted)
+    return picked, right
+
+
+def excess(rows: Samples, letter: str) -> float | None:
+    """A letter's share among the readable picks less its share as the right answer; None without a pick."""
+    picked, right = letter_shares(rows)
+    return picked[letter] - right[letter] if picked else None
+
+
+# --- Metrics ----------------------------------------------------------------------------------------------------------
+
+
+def rotation_metrics(letters: str = LETTERS) -> tuple[Metric, ...]:
+    """The metrics of a circular task beside its accuracy over all copies, with the excess of each of ``letters``."""
+    return (
+        Metric(
+            "circular_accuracy", EVERY_ROTATION, about="Share of the questions that are right under every rotation."
+        ),
+        Metric(
+            "position_bias",
+            Count(function=position_bias),
+            higher_is_better=False,
+            about="Total variation distance of the letters picked from the right ones.",
+        ),
+        *(
+            Metric(
+                f"excess_{letter.lower()}",
+                Count(function=functools.partial(excess, letter=letter)),
+                higher_is_better=None,
+                about="The letter's share among the readable picks less its share as the right answer.",
+            )
+            for letter in letters
+        ),
+        Metric(
+            "incomplete_questions",
+            INCOMPLETE_QUESTIONS,
+            higher_is_better=False,
+            about="Number of questions that lack a reply to a rotation.",
+            unit="count",
+        ),
+    )
+
+
+def circular_task(letters: str = LETTERS) -> tuple[str, ...]:
+    """The names of a circular task's metrics, without those that every task of its benchmark has."""
+    excesses = (f"excess_{letter.lower()}" for letter in letters)
+    return ("circular_accuracy", "accuracy", "position_bias", *excesses, "incomplete_questions")

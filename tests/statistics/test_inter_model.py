@@ -1,0 +1,203 @@
+"""Equation 6 by hand, and from disjoint halves of the images: written-out splits, null values, and its error rate."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.seeding import generator
+from lmms_medtasks.statistics import image_halves
+from lmms_medtasks.statistics.inter_model import equation_6, inter_model_dke
+from lmms_medtasks.statistics.votes import votes
+
+
+def test_equation_6_by_hand():
+    # Pairs with different accuracy: x-y, x-z, x-w, y-w, z-w (y and z are equal). The worse has the higher shift in
+    # x-y (0.3 > 0.2), x-w (0.4 > 0.2), y-w (0.4 > 0.3), z-w (0.4 > 0.2), not in x-z (0.2 is not higher than 0.2).
+    accuracy = {"x": 0.7, "y": 0.5, "z": 0.5, "w": 0.3, "only accuracy": 0.9, "no value": None}
+    shift = {"x": 0.2, "y": 0.3, "z": 0.2, "w": 0.4, "only shift": 0.1, "no value": 0.5}
+    found = equation_6(accuracy, shift)
+    assert (found.pairs, found.same_accuracy, found.fulfilled, found.share) == (5, 1, 4, 0.8)
+    # tau-b: 4 discordant of 6, 5 untied in each: -4 / 5.
+    assert found.kendall == pytest.approx(-0.8)
+    # Ranks 4, 2.5, 2.5, 1 and 1.5, 3, 1.5, 4: deviations 1.5, 0, 0, -1.5 and -1, 0.5, -1, 1.5:
+    # (-1.5 - 2.25) / sqrt(4.5 * 4.5).
+    assert found.spearman == pytest.approx(-3.75 / 4.5)
+    assert found.models == ("w", "x", "y", "z")
+    assert found.left_out == ("no value", "only accuracy", "only shift")
+
+
+@pytest.mark.parametrize("figures", [{}, {"x": 0.5}, {"x": 0.5, "y": None}, {"x": 0.5, "y": 0.5}])
+def test_no_pairs_is_none(figures):
+    found = equation_6(figures, figures)
+    assert (found.pairs, found.share, found.spearman, found.kendall) == (0, None, None, None)
+    assert len(found.models) + len(found.left_out) == len(figures)
+
+
+def test_models_of_the_same_confidence_fulfil_it_by_arithmetic():
+    accuracy = {"x": 0.1, "y": 0.2, "z": 0.3 + 1e-16}
+    found = equation_6(accuracy, {name: 0.8 - value for name, value in accuracy.items()})
+    assert (found.share, found.spearman, found.kendall) == (1, pytest.approx(-1), -1)
+
+
+@pytest.fixture
+def models(question):
+    """Tables of models whose replies are drawn with the chances that ``chances(number, rng)`` gives: (n, options)."""
+
+    def build(count, chances, *, questions=60, on_image=1, trials=10, seed="models"):
+        rng = generator("test", seed)
+        tables = {}
+        for number in range(count):
+            rows = chances(number, rng)
+            records = [
+                question("".join(rng.choice(list("ABCD"), trials, p=row)), id=f"{place:03d}",
+                         image_id=f"image {place // on_image}")
+                for place, row in enumerate(rows)
+            ]  # fmt: skip
+            tables[f"m{number:02d}"] = votes(records[:questions])
+        return tables
+
+    return build
+
+
+def alike(questions):
+    own = generator("test", "questions").dirichlet([0.5] * 4, questions)
+    return lambda number, rng: own
+
+
+def equally_sure(questions, accuracies):
+    """Each question one option of chance .85; the right one in a share of the questions that is the model's."""
+
+    def chances(number, rng):
+        rows = np.full((questions, 4), 0.05)
+        top = np.where(rng.random(questions) < accuracies[number], 0, rng.integers(1, 4, questions))
+        rows[np.arange(questions), top] = 0.85
+        return rows
+
+    return chances
+
+
+def test_the_null_values_of_models_that_are_all_alike(models):
+    # The paper's figures look like an effect; what alike models show is beside them, and halves show none.
+    found = inter_model_dke(models(12, alike(90), questions=90, on_image=3))
+    assert found.paper.share > 0.6 and found.paper.spearman < -0.2
+    assert found.alike_share == pytest.approx(0.7, abs=0.08)
+    assert found.alike_spearman == pytest.approx(-0.55, abs=0.2)
+    assert found.halves.images == 30
+    assert found.halves.unrelated_share == pytest.approx(0.5, abs=0.02)
+    assert found.halves.p > 0.2
+
+
+def test_models_of_equal_confidence_and_unequal_accuracy_are_found(models):
+    found = inter_model_dke(models(8, equally_sure(120, np.linspace(0.2, 0.9, 8)), questions=120))
+    assert found.paper.share > 0.95
+    assert found.halves.spearman < -0.8
+    assert found.halves.p <= 0.01
+    agreeing = inter_model_dke(models(8, equally_sure(120, np.linspace(0.2, 0.9, 8)), questions=120), kind="agreement")
+    assert agreeing.halves.p <= 0.01
+
+
+def test_false_findings_are_rare(models):
+    # 40 data sets of six models that are all alike: p <= .05 in 2 on average at most, .1 in 4.
+    found = [
+        inter_model_dke(models(6, alike(30), questions=30, trials=4, seed=number), splits=20, exchanges=0).halves.p
+        for number in range(40)
+    ]
+    assert sum(p <= 0.05 for p in found) <= 4
+
+
+def test_halves_are_those_written_out():
+    # Three models on three images; halves of one image and of two. Accuracy, and shift, of each on each image:
+    accuracy = np.array([[1, 0.5, 0.5], [0.5, 0.5, 0], [0, 0.25, 0.5]])
+    shift = np.array([[-0.5, 0, 0.25], [0.25, 0.5, 0.5], [0.75, 0.5, 0]])
+    sums = np.stack([np.ones((3, 3)), accuracy, shift], axis=2)
+    half = image_halves.halves(3, 400, generator("test", "halves"))
+    assert half.shape == (800, 3)
+    assert set(half[:400].sum(axis=1)) == {1} and np.array_equal(half[400:], 1 - half[:400])
+    first, second = image_halves.half_means(sums, half)[..., 0], image_halves.half_means(sums, 1 - half)[..., 1]
+    expected = []
+    for own in range(3):
+        others = [image for image in range(3) if image != own]
+        for one, other in (([own], others), (others, [own])):
+            a, s = accuracy[:, one].mean(axis=1), shift[:, other].mean(axis=1)
+            pairs = [(i, j) for i, j in itertools.permutations(range(3), 2) if a[i] < a[j]]
+            expected.append(np.mean([s[i] > s[j] for i, j in pairs]))
+    found = image_halves.compare_halves(first, second, 3, "opposite", generator("test", "p"))
+    assert found.share == pytest.approx(np.mean(expected), abs=0.03)
+
+
+def test_p_is_twice_the_mean_over_all_orders():
+    # Five models in opposite order in both splits: 1 of 120 orders is as far. In the same order: all of them are.
+    ordered = np.arange(5.0)
+    rng = generator("test", "p")
+    opposite = image_halves.compare_halves(np.array([ordered] * 2), np.array([-ordered] * 2), 9, "opposite", rng)
+    assert (opposite.p, opposite.spearman, opposite.kendall, opposite.share) == (pytest.approx(2 / 120), -1, -1, 1)
+    same = image_halves.compare_halves(np.array([ordered] * 2), np.array([ordered] * 2), 9, "opposite", rng)
+    assert (same.p, same.spearman, same.share) == (1, 1, 0)
+    mixed = image_halves.compare_halves(np.array([ordered] * 2), np.array([ordered, -ordered]), 9, "opposite", rng)
+    assert mixed.p == 1  # 2 x (1 + 1/120) / 2, at most 1
+
+
+def test_unrelated_share_leaves_out_ties():
+    # Of the three pairs of second numbers one is tied: a pair taken at random is opposite in (2/3) / 2.
+    numbers = np.array([[1.0, 2.0, 3.0]]), np.array([[0.0, 0.0, 1.0]])
+    found = image_halves.compare_halves(*numbers, 9, "opposite", generator("test", "p"))
+    assert found.unrelated_share == pytest.approx(1 / 3)
+
+
+@pytest.mark.parametrize("count", [1, 2, 4])
+def test_no_test_below_five_models(models, count):
+    found = inter_model_dke(models(count, equally_sure(40, np.linspace(0.2, 0.9, 5)), questions=40))
+    assert found.halves.p is None
+    assert "model" in found.halves.untested
+    assert (found.paper.share is None) == (count == 1)
+
+
+def test_one_image_has_no_halves(models):
+    found = inter_model_dke(models(6, alike(4), questions=4, on_image=4))
+    assert (found.halves.p, found.halves.spearman) == (None, None)
+    assert found.halves.untested == "one image has no halves"
+
+
+def test_all_answers_equal(question):
+    table = votes([question("AAA", id=str(number), image_id=str(number)) for number in range(20)])
+    found = inter_model_dke({f"m{number}": table for number in range(6)})
+    assert (found.paper.pairs, found.paper.share, found.halves.share, found.halves.p) == (0, None, None, None)
+    assert "same for all models" in found.halves.untested
+
+
+def test_one_trial_is_no_confidence(question):
+    tables = {
+        f"m{number}": votes([question("AB"[row < number], id=str(row), image_id=str(row)) for row in range(20)])
+        for number in range(6)
+    }
+    found = inter_model_dke(tables)
+    assert (found.paper.models, found.paper.share, found.halves.p) == ((), None, None)
+    assert "T = 1" in found.halves.untested
+
+
+def test_runs_of_different_t_are_refused(question):
+    tables = {"x": votes([question("AAA")]), "y": votes([question("AAAAAAAAAA")])}
+    with pytest.raises(UserError, match="x T = 3, y T = 10"):
+        inter_model_dke(tables)
+
+
+def test_runs_on_different_questions_are_refused(question):
+    tables = {"x": votes([question("AA", id="a"), question("AA", id="b")]), "y": votes([question("AA", id="a")])}
+    with pytest.raises(UserError, match="'b'"):
+        inter_model_dke(tables)
+
+
+def test_a_model_without_replies_is_left_out(models, question):
+    tables = models(6, alike(20), questions=20)
+    empty = votes([question("!" * 10, id=f"{row:03d}", image_id=f"image {row}") for row in range(20)])
+    found = inter_model_dke({**tables, "silent": empty})
+    assert found.paper.left_out == ("silent",)
+    assert found.halves.models == 6 and found.halves == inter_model_dke(tables).halves
+
+
+def test_the_order_of_models_and_records_does_not_matter(models):
+    tables = models(6, alike(20), questions=20)
+    turned = {name: tables[name].take(np.arange(20)[::-1]) for name in reversed(tables)}
+    assert inter_model_dke(turned) == inter_model_dke(tables)
