@@ -21,12 +21,14 @@ def detectable(differences: Sequence[Interval | None]) -> list[float | None]:
     ]
 
 
-def note(found: Sequence[float | None], *, factor: float = 100.0, unit: str = "points", more: str = "") -> str:
+def note(
+    found: Sequence[float | None], *, factor: float = 100.0, unit: str = "points", digits: int = 1, more: str = ""
+) -> str:
     """The sentence below the table, from what :func:`detectable` gives; "" without any. ``more``: in brackets."""
     known = [factor * each for each in found if each is not None]
     if not known:
         return ""
-    ends = list(dict.fromkeys(f"{end:.1f}" for end in (min(known), max(known))))
+    ends = list(dict.fromkeys(f"{end:.{digits}f}" for end in (min(known), max(known))))
     corrected = "" if len(known) == 1 else f", corrected for the {len(known)} differences of the table"
     return (
         f"What these data can show: a true difference of {' to '.join(ends)} {unit} would have been found with 80 % "

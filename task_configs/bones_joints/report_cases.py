@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lmms_medtasks.report.cells import count, label, p_value, percent, percent_of, points, probability, share
+from lmms_medtasks.report.detectable import detectable, note
 from lmms_medtasks.report.document import Cell, Column, Row, Table
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.statistics.intervals import Interval, mean_interval
@@ -266,7 +267,8 @@ def _pairs_table(key: str, title: str, head: str, found: Sequence[CaseTest], not
     columns = (
         label(head), label("first"), label("second"), points("first - second"), p_value("p"), p_value("adjusted p"),
     )  # fmt: skip
-    return Table(key, title, columns, rows, notes, long=True) if rows else None
+    said = note(detectable([pair.difference for _, pair in pairs]))
+    return Table(key, title, columns, rows, (*notes, said) if said else notes, long=True) if rows else None
 
 
 def _adjusted(p: Sequence[float | None]) -> list[float | None]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from lmms_medtasks.report import document
 from lmms_medtasks.report.cells import NONE, count, decimal, label, number, p_value, percent, probability
+from lmms_medtasks.report.detectable import detectable, note
 from lmms_medtasks.report.document import Cell, Flag, Part, Section
 from lmms_medtasks.report.judged_tables import judged_columns
 from lmms_medtasks.report.report_options import Options
@@ -180,7 +181,17 @@ def _pair_tests(found: Pairs) -> document.Table:
         f"The paper, over its pairs: multiple choice {paper['mcq']['direction']}, p < {paper['mcq']['p_below']}; open "
         f"answers p about {paper['open']['p']}."
     )
-    notes = (*_TESTS, said, "In brackets: 95 % interval over images, the same images drawn for both models.")
+    least = detectable([each.changes[""].get("change") for each in found.tuned])
+    shown = [
+        note(
+            [each for each, tuned in zip(least, found.tuned, strict=True) if tuned.form == form],
+            factor=factor,
+            unit=unit,
+        )
+        for form, factor, unit in (("mcq", 100.0, "points (multiple choice)"), ("open", 1.0, "of the open total"))
+    ]
+    over = "In brackets: 95 % interval over images, of a change between the same images."
+    notes = (*_TESTS, said, over, *filter(None, shown))
     return document.Table("pairs", "Base against fine-tuned: tests", columns, tuple(rows), notes)
 
 

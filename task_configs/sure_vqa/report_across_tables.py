@@ -16,6 +16,7 @@ from lmms_medtasks.report.cells import (
     probability,
     share,
 )
+from lmms_medtasks.report.detectable import detectable, note
 from lmms_medtasks.report.document import Cell, Column, Row, Table
 from lmms_medtasks.statistics.significance import WinLoss
 from lmms_medtasks.task_configs.sure_vqa import reference
@@ -165,8 +166,10 @@ def differences(found: Across) -> Table:
         "Of several seeds each question's mean score: neither interval nor test knows what other seeds would change.",
     )
     marks = {_NO_RANK: "Not better than its baselines here, or a baseline was not run: its RR may be that of guessing."}
+    intervals = [each for compared in found.compared.values() for each in compared.differences.values()]
+    said = note(detectable(intervals), factor=1, unit="of RR", digits=3)
     title = "Differences in relative robustness"
-    return Table("differences", title, columns, tuple(rows), notes, marks=marks)
+    return Table("differences", title, columns, tuple(rows), (*notes, said) if said else notes, marks=marks)
 
 
 def win_loss(found: Across) -> Table:
@@ -287,4 +290,5 @@ def duels(found: Sequence[Duel], key: str, title: str) -> Table:
         "Test: as many wins as losses (two-sided sign-flip test, exact up to 2,000 images). Unit of independence: the "
         "image, whose questions and seeds keep together. Adjusted: Holm over all rows of this table.",
     )
-    return Table(key, title, columns, tuple(rows), notes)
+    said = note(detectable([each.versus.net for each in found]))
+    return Table(key, title, columns, tuple(rows), (*notes, said) if said else notes)
