@@ -1,7 +1,7 @@
 """Resampling of clusters: images are drawn, with all their questions and all trials of those.
 
-For what has no interval by the package's rule (:mod:`lmms_medtasks.statistics.intervals`): the order of models, and
-whether several conditions hold at once. A statistic is a function of sums over rows
+For what a paper compares resample by resample (SURE-VQA's Welch tests). No interval is made of resamples: those come
+from :mod:`lmms_medtasks.statistics.intervals`. A statistic is a function of sums over rows
 (:mod:`lmms_medtasks.statistics.sums`), so a resample costs a product of how often each cluster was drawn with the
 clusters' sums. All groups given in one call, be they levels, models or categories, see the same resampled clusters, so
 that their differences are paired.
@@ -16,33 +16,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lmms_medtasks.seeding import generator
-from lmms_medtasks.statistics.intervals import FEW, MINIMUM, Interval
-from lmms_medtasks.statistics.sums import (
-    AnyStatistic,
-    Group,
-    Statistic,
-    StatisticFunction,
-    cluster_sums,
-    evaluate,
-    group,
-    mean,
-    shaped,
-)
+from lmms_medtasks.statistics.sums import AnyStatistic, Group, cluster_sums, evaluate, shaped
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
-
-__all__ = [
-    "RESAMPLES",
-    "Distribution",
-    "Group",
-    "Interval",
-    "Statistic",
-    "StatisticFunction",
-    "bootstrap",
-    "group",
-    "mean",
-]
 
 RESAMPLES = 1000
 _CHUNK = 2**21
@@ -57,20 +34,6 @@ class Distribution:
     values: np.ndarray
     n: int
     clusters: int
-
-    def interval(self, level: float = 0.95) -> Interval:
-        """From the ``(1 - level) / 2`` quantile of the resamples to its mirror: for statistics of an order only.
-
-        For a number that the rule of :mod:`lmms_medtasks.statistics.intervals` covers these ends are too close.
-        """
-        if np.isnan(self.estimate):
-            return Interval(None, None, None, self.n, self.clusters, level)
-        defined = self.values[~np.isnan(self.values)]
-        if self.clusters < MINIMUM or not len(defined):
-            reason = FEW if self.clusters < MINIMUM and len(self.values) else ""
-            return Interval(float(self.estimate), None, None, self.n, self.clusters, level, reason)
-        low, high = np.quantile(defined, [(1 - level) / 2, (1 + level) / 2])
-        return Interval(float(self.estimate), float(low), float(high), self.n, self.clusters, level)
 
 
 def bootstrap(

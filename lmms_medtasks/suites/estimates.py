@@ -67,7 +67,7 @@ class Estimate:
     ) -> Mapping[str, Distribution]:
         """Each statistic on the rows and on resamples of the clusters, by name; {} where nothing can be estimated.
 
-        For what is compared resample by resample, such as the order of models.
+        For what a paper compares resample by resample.
         """
         drawn = self.draw(rows.where(self.where))
         return {} if drawn is None else bootstrap(*drawn, seed=seed, resamples=0 if self.exact else resamples)

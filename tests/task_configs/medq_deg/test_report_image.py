@@ -14,6 +14,12 @@ TRIALS = {
     1: {"q1": "AA", "q2": "BA"},
     2: {"q1": "AB", "q2": "AA"},
 }
+COPIES = 6
+"""Of each of the two questions, on images of their own: fewer than five images have no interval."""
+
+
+def copied(trials):
+    return {f"{name}/{copy}": own for name, own in trials.items() for copy in range(COPIES)}
 
 
 def parts(*folders):
@@ -32,10 +38,17 @@ def run(tmp_path, medq_deg_runs):
         for name in ("levels", "blind"):
             shutil.rmtree(tmp_path / name, ignore_errors=True)
             (tmp_path / name).mkdir()
-        medq_deg_runs.write(tmp_path / "levels", trials=TRIALS, **chosen)
+        own = {
+            f"{name}/{copy}": (f"{image} {copy}", *rest)
+            for name, (image, *rest) in medq_deg_runs.QUESTIONS.items()
+            for copy in range(COPIES)
+        }
+        levels = {level: copied(trials) for level, trials in TRIALS.items()}
+        medq_deg_runs.write(tmp_path / "levels", trials=levels, questions=own, **chosen)
         medq_deg_runs.write(
-            tmp_path / "blind", trials={0: blind}, levels=(0,), stem="medq_deg_noimage", together=True, model=model
-        )
+            tmp_path / "blind", trials={0: copied(blind)}, questions=own, levels=(0,), stem="medq_deg_noimage",
+            together=True, model=model,
+        )  # fmt: skip
         file = next((tmp_path / "blind").glob("*_results.json"))
         content = json.loads(file.read_text())
         content["configs"]["medq_deg_noimage"]["lmms_eval_specific_kwargs"] = {"default": {"no_image": True}}
@@ -53,6 +66,7 @@ def test_drops_stand_beside_what_the_image_is_worth(run):
     table = benefit(own_part(parts(*run({"q1": "BB", "q2": "AA"}))))
     # Clean 1, without 0: the benefit is 1. L1: 1 and 1/2, L2: 1/2 and 0: 1/4 and 3/4 of it are lost.
     assert [row.cells[-1].value for row in table.rows] == [25.0, 75.0]
+    assert all(row.cells[-1].low < row.cells[-1].value < row.cells[-1].high for row in table.rows)
     assert [[cell.value for cell in row.cells[2:7]] for row in table.rows] == [
         [100, 0, 100, 75, 25],
         [100, 0, 100, 25, 75],
