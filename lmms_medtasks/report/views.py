@@ -307,19 +307,21 @@ def _add_detectable(
         if (interval := column.difference(each.source or sources[0], each)) is not None and interval.standard_error
     }
     criterion = Criterion(comparisons=max(1, len(found)))
-    least = []
+    least, asked = [], 0
     for (row, place), interval in found.items():
         value = detectable_with(interval.standard_error, interval.clusters, criterion)
-        if value is not None:
+        asked += value is not None
+        if value is not None and value <= 1:  # a larger one cannot be: shares differ by 100 points at most
             least.append(100 * value)
             filled[row][place] = replace(filled[row][place], detectable=100 * value)
     if not least:
         return ""
     many = f"{min(least):.1f} to {max(least):.1f}" if f"{min(least):.1f}" != f"{max(least):.1f}" else f"{least[0]:.1f}"
     corrected = "" if len(found) == 1 else f", corrected for the {len(found)} differences of the table"
+    none = "" if asked == len(least) else f"; for {asked - len(least)} of them even 100 points would not"
     return (
         f"What these data can show: a true difference of {many} points would have been found with 80 % probability "
-        f"(two-sided at 0.05{corrected}; each in the CSV file). A smaller one may be there unseen."
+        f"(two-sided at 0.05{corrected}; each in the CSV file{none}). A smaller one may be there unseen."
     )
 
 
