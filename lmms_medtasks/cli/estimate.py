@@ -135,6 +135,8 @@ def lines(
         f"From the first {asked} questions of each task; pictures and replies of others may be larger or longer.",
         f"Reading the model, building requests and scoring took {duration(overhead)} beside that.",
         "A server, or a batch, that was not filled by these questions is faster in the full run.",
+        "Tokens in count the prompt for each trial. A server that draws all trials in one request (medtasks_server on "
+        "vLLM, llama.cpp, OpenAI) reads it once, so tokens in and their cost are up to T times less.",
     ]
     if any(each.tokens_in is None or each.tokens_out is None for each in found):
         text.append("A dash: this runner does not report it.")

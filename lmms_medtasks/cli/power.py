@@ -57,7 +57,7 @@ def power(
     asked = [each.strip() for each in (tasks or "").split(",") if each.strip()]
     plan = planning.Plan(difference / 100, Criterion(alpha, probability, comparisons), _numbers(trials))
     if runs and len(runs) != 2:
-        raise UserError(f"{len(runs)} runs are given: wanted are two, A and B, or none and --tasks.")
+        raise UserError(f"Got {len(runs)} run(s): wanted are two, A and B, or none and --tasks.")
     if runs:
         from lmms_medtasks.board.comparison import compared_entries
 
@@ -74,8 +74,10 @@ def power(
         found = planning.assumed(task_sizes.sizes(asked, include_path or ()), plan, changed, correlation)
         notes = (
             f"Assumed: the models differ on {100 * changed:g} % of the questions, and the changes of two questions of "
-            f"one image correlate by {correlation:g}. Two runs of a few hundred questions would say it: lmms-medtasks "
-            "power A B.",
+            f"one image correlate by {correlation:g}. A question is right or wrong in one trial (T is what the task "
+            "asks): more trials, or graded scores, need other numbers. Two runs of a few hundred questions would say "
+            "it: lmms-medtasks power A B.",
+            "Images and questions are those of the data that MEDTASKS_DATA chooses, or else of what is prepared.",
         )
     else:
         raise UserError("Give two runs to plan from (lmms-medtasks power A B), or --tasks TASK,TASK before any run.")

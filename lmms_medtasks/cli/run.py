@@ -31,6 +31,12 @@ _TOLD = (1, 2)
 """Statuses with which Python ends after it printed why: a message or a traceback (1), a usage error (2)."""
 
 
+_INTERRUPTED = (
+    "lmms-medtasks: Interrupted. Give the same command again (without --fresh) to go on where it stopped: replies that "
+    "came are kept, unless MEDTASKS_JOURNAL is off."
+)
+
+
 _SLIP = 0.7
 """Names as like each other as this are taken for one with a slip of the pen. The nearest of the 1,873 names of tasks,
 groups and tags in lmms-eval 0.7.3 is less like any of ours."""
@@ -98,6 +104,9 @@ def run(
         typer.echo(f"Results: {path}", err=True)
     if status == 0 and not missing:
         return
+    if status == -signal.SIGINT:
+        typer.echo(_INTERRUPTED, err=True)
+        raise typer.Exit(128 + signal.SIGINT)
     if not written:
         missing = [] if status in _TOLD else [f"The evaluation failed: no result file in {output}."]
     for each in missing:

@@ -174,7 +174,7 @@ class Asker(Generic[Item]):
 
     def stop_if_fatal(self, error: Exception) -> None:
         """Raise UserError for an error that every further request would get too."""
-        said = f"{self.connection.base_url} says: {self.connection.told(error)}"
+        said = f"{self.connection.base_url} says: {self.connection.told(error).rstrip('. ')}."
         if isinstance(error, openai.AuthenticationError) or (
             isinstance(error, openai.PermissionDeniedError) and not self._any_reply
         ):

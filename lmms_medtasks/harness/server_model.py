@@ -73,7 +73,8 @@ class ServerModel(OwnModel):
         if not model or urlsplit(str(base_url)).hostname is None:
             raise UserError(
                 "The model medtasks_server needs the model's name and the server's address: --model_args "
-                f"model=NAME,base_url=http://127.0.0.1:8000/v1. Got model={model!r}, base_url={base_url!r}."
+                "model=NAME,base_url=http://127.0.0.1:8000/v1, with http:// or https://. Got "
+                f"model={model!r}, base_url={base_url!r}."
             )
         self.model_name = str(model)
         self.seed = None if seed is None or str(seed).lower() == "none" else whole_number("seed", seed, 0)
@@ -194,8 +195,8 @@ class ServerModel(OwnModel):
             seen = self._seen.setdefault(task, Seen())
             self._asker.ask(own, self._prepare, finished, seen)
             logger.info(
-                f"{task}: {seen.requests} requests ({seen.together} of them for several trials), {seen.failed} trials "
-                f"failed, {seen.cut} replies ended at the limit of tokens, {seen.empty} are empty."
+                f"{task}, so far: {seen.requests} requests ({seen.together} of them for several trials), "
+                f"{seen.failed} trials failed, {seen.cut} replies ended at the limit of tokens, {seen.empty} are empty."
             )
         shown.close()
         return replies

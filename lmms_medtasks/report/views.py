@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -306,7 +307,7 @@ def _add_detectable(
     differences = [columns[place].difference(rows[row].source or sources[0], rows[row]) for row, place in places]
     found = detectable(differences)
     for (row, place), least in zip(places, found, strict=True):
-        if least is not None:
+        if least is not None and math.isfinite(least):
             filled[row][place] = replace(filled[row][place], detectable=100 * least)
     return note(found, more="; each in the CSV file")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 
 from lmms_medtasks.report import document
@@ -181,7 +182,7 @@ def _pair_tests(found: Pairs) -> document.Table:
         f"The paper, over its pairs: multiple choice {paper['mcq']['direction']}, p < {paper['mcq']['p_below']}; open "
         f"answers p about {paper['open']['p']}."
     )
-    least = detectable([each.changes[""].get("change") for each in found.tuned])
+    least = detectable([each.changes[""].get("change") for each in found.tuned], math.inf)
     shown = [
         note(
             [each for each, tuned in zip(least, found.tuned, strict=True) if tuned.form == form],

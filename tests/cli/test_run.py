@@ -131,6 +131,14 @@ def test_a_failure_is_told_here_only_where_the_harness_did_not_tell_it(harness, 
     assert ("no result file" in done.output) == told_here
 
 
+def test_an_interrupted_run_is_no_failed_one_and_can_go_on(harness):
+    """Ctrl-C ends with the status that shells give it, and with the way on."""
+    harness.results, harness.status = None, -signal.SIGINT
+    done = call(*ASKED)
+    assert done.exit_code == 130
+    assert "same command again" in done.output and "failed" not in done.output
+
+
 def test_missing_task_is_a_failure(harness):
     done = call("run", "--model", "m", "--tasks", "a_1,b_2")
     assert done.exit_code == 1

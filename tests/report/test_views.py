@@ -61,6 +61,12 @@ def test_below_differences_stands_what_these_data_would_have_shown():
         )
     least = sorted(f"{cell.detectable:.1f}" for cell in cells)
     assert f"of {least[0]} to {least[1]} points" in found.notes[-1] and "2 differences" in found.notes[-1]
+    # Five images whose changes are +1 and -1: more than 100 points would be needed, and there are none.
+    few = Table(
+        "t", "T", ("side",), (Row(("all",)), Row(("few",), {"pair": ("2", "3", "8", "9", "6")})), (column,)
+    ).filled([rows])
+    assert [row.cells[1].detectable is None for row in few.rows] == [False, True]
+    assert "for 1 of them even the largest" in few.notes[-1]
     # A table of shares says nothing of the kind.
     plain = Table("t", "T", ("side",), (Row(("all",)),), (Column("accuracy", Mean()),)).filled([rows])
     assert not plain.notes and plain.rows[0].cells[1].detectable is None

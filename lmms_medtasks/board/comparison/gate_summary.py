@@ -59,7 +59,8 @@ def _decision(gate: Gate) -> str:
 
 _NOTE = (
     "Change: candidate less baseline over the same questions, with a 95 % interval over {clusters}. Drop at most: "
-    "one-sided limit, at the level of the tests. Both tests take images as independent, not questions. p (worse): of "
+    "one-sided limit, at the level of the tests; it is that of the second test, which assumes less than the interval "
+    "does, and may lie beyond the interval's end. Both tests take images as independent, not questions. p (worse): of "
     "the hypothesis that the drop is at most the margin, by flipping the signs of images (exact up to 2,000), "
     "{correction}; at {alphas} or below the measure is worse. p (not worse): of the hypothesis that the drop is at "
     "least the margin; at {alphas} or below the measure is not worse; not corrected, since the gate passes only where "

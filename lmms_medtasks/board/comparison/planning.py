@@ -109,8 +109,11 @@ def assumed(sizes: Mapping[str, tuple[int, int, int]], plan: Plan, changed: floa
         each = questions / images
         error = float(np.sqrt(varied.of_mean(images, each)))
         shown = power.detectable_with(error, images, plan.criterion)
+        few = shown is None
+        if shown is not None and shown > changed:  # no difference is larger than the share of questions that change
+            shown = None
         needed = {1: power.images_needed(plan.difference, varied, questions=each, criterion=plan.criterion)}
-        reason = "" if shown is not None else FEW
+        reason = FEW if few else ""
         found.append(Planned(task, "accuracy", images, questions, trials, shown, reason, needed))
     return found
 
@@ -136,7 +139,8 @@ def table(found: Sequence[Planned], plan: Plan, *notes: str) -> Table:
         f"Shows: the smallest true difference between two models on the same questions that is found with "
         f"{100 * asked.power:g} % probability, by a two-sided test over images at {asked.alpha:g}{corrected}. Images: "
         f"how many it takes for a difference of {100 * plan.difference:g} points, with as many questions each as here. "
-        "Empty: fewer than five images have none, or ten million are too few.",
+        "–: fewer than five images, no question that differs, a difference larger than any that there can be, trials "
+        "that these runs do not have, or more than ten million images.",
         *notes,
     )
     title = f"What a comparison can show, and what {100 * plan.difference:g} points take"

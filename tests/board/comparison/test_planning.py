@@ -64,6 +64,12 @@ def test_before_a_run_by_hand():
     assert found.needed[1] == pytest.approx(660, rel=0.05)
 
 
+def test_no_difference_is_larger_than_the_share_of_questions_that_change():
+    """With 10 images that would be 44 points of 20 that can differ: no number then, but images still."""
+    (found,) = planning.assumed({"x": (10, 10, 1)}, plan(), changed=0.2, correlation=0.2)
+    assert found.shown is None and found.needed[1] is not None
+
+
 @pytest.mark.parametrize(
     "call",
     [
