@@ -64,7 +64,7 @@ def power(
         cores = os.cpu_count() or 1
         one, other = (compared_entries.read(path, tasks=asked, processes=cores) for path in runs)
         found = planning.of_runs(one, other, plan)
-        notes = (
+        notes: tuple[str, ...] = (
             f"From the changes between {one.name} and {other.name}. T: the trials of these runs; another number is "
             "planned from the variance among them.",
         )
