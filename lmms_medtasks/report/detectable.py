@@ -22,15 +22,29 @@ def detectable(differences: Sequence[Interval | None]) -> list[float | None]:
 
 
 def note(
-    found: Sequence[float | None], *, factor: float = 100.0, unit: str = "points", digits: int = 1, more: str = ""
+    found: Sequence[float | None],
+    *,
+    factor: float = 100.0,
+    unit: str = "points",
+    digits: int = 1,
+    more: str = "",
+    largest: float = 1.0,
 ) -> str:
-    """The sentence below the table, from what :func:`detectable` gives; "" without any. ``more``: in brackets."""
-    known = [factor * each for each in found if each is not None]
+    """The sentence below the table, from what :func:`detectable` gives; "" without any.
+
+    ``more``: in brackets. ``largest``: the largest difference that the scale allows, before ``factor``.
+    """
+    known = [each for each in found if each is not None]
     if not known:
         return ""
-    ends = list(dict.fromkeys(f"{end:.{digits}f}" for end in (min(known), max(known))))
+    shown = [factor * each for each in known if each <= largest]
     corrected = "" if len(known) == 1 else f", corrected for the {len(known)} differences of the table"
-    return (
-        f"What these data can show: a true difference of {' to '.join(ends)} {unit} would have been found with 80 % "
-        f"probability (two-sided at 0.05{corrected}{more}). A smaller one may be there unseen."
-    )
+    criterion = f"with 80 % probability (two-sided at 0.05{corrected}{more})"
+    beyond = len(known) - len(shown)
+    none = f"no true difference that the scale allows would have been found {criterion}."
+    if not shown:
+        return f"What these data can show: {none}"
+    ends = list(dict.fromkeys(f"{end:.{digits}f}" for end in (min(shown), max(shown))))
+    said = f"a true difference of {' to '.join(ends)} {unit} would have been found {criterion}."
+    few = f" For {beyond} of the {len(known)} none that the scale allows would have been found." if beyond else ""
+    return f"What these data can show: {said} A smaller one may be there unseen.{few}"

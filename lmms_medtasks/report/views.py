@@ -306,7 +306,7 @@ def _add_detectable(
     differences = [columns[place].difference(rows[row].source or sources[0], rows[row]) for row, place in places]
     found = detectable(differences)
     for (row, place), least in zip(places, found, strict=True):
-        if least is not None:
+        if least is not None and least <= 1:
             filled[row][place] = replace(filled[row][place], detectable=100 * least)
     return note(found, more="; each in the CSV file")
 

@@ -187,6 +187,7 @@ def _pair_tests(found: Pairs) -> document.Table:
             [each for each, tuned in zip(least, found.tuned, strict=True) if tuned.form == form],
             factor=factor,
             unit=unit,
+            largest=100 / factor,
         )
         for form, factor, unit in (("mcq", 100.0, "points (multiple choice)"), ("open", 1.0, "of the open total"))
     ]

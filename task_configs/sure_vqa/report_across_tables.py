@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from lmms_medtasks.report.cells import (
@@ -167,7 +168,7 @@ def differences(found: Across) -> Table:
     )
     marks = {_NO_RANK: "Not better than its baselines here, or a baseline was not run: its RR may be that of guessing."}
     intervals = [each for compared in found.compared.values() for each in compared.differences.values()]
-    said = note(detectable(intervals), factor=1, unit="of RR", digits=3)
+    said = note(detectable(intervals), factor=1, unit="of RR", digits=3, largest=math.inf)
     title = "Differences in relative robustness"
     return Table("differences", title, columns, tuple(rows), (*notes, said) if said else notes, marks=marks)
 

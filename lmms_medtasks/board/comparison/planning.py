@@ -110,8 +110,8 @@ def assumed(sizes: Mapping[str, tuple[int, int, int]], plan: Plan, changed: floa
         error = float(np.sqrt(varied.of_mean(images, each)))
         shown = power.detectable_with(error, images, plan.criterion)
         needed = {1: power.images_needed(plan.difference, varied, questions=each, criterion=plan.criterion)}
-        reason = "" if shown is not None else FEW
-        found.append(Planned(task, "accuracy", images, questions, trials, shown, reason, needed))
+        reason = FEW if shown is None else power.BEYOND if shown > 1 else ""
+        found.append(Planned(task, "accuracy", images, questions, trials, None if reason else shown, reason, needed))
     return found
 
 
@@ -136,7 +136,9 @@ def table(found: Sequence[Planned], plan: Plan, *notes: str) -> Table:
         f"Shows: the smallest true difference between two models on the same questions that is found with "
         f"{100 * asked.power:g} % probability, by a two-sided test over images at {asked.alpha:g}{corrected}. Images: "
         f"how many it takes for a difference of {100 * plan.difference:g} points, with as many questions each as here. "
-        "Empty: fewer than five images have none, or ten million are too few.",
+        "Empty below shows: fewer than five images, nothing varies, or it takes a difference beyond the scale. Empty "
+        "below images: fewer than five images to plan from, ten million are too few, or nothing is known of other "
+        "numbers of trials.",
         *notes,
     )
     title = f"What a comparison can show, and what {100 * plan.difference:g} points take"
@@ -151,7 +153,7 @@ def _of_entries(one: Entry, other: Entry, plan: Plan) -> Iterator[Planned]:
         width = scale.high - scale.low
         clusters, changes = joined.clusters.tolist(), joined.differences / width
         trials = _trials(one)
-        seen = power.detectable(clusters, changes, plan.criterion)
+        seen = power.detectable(clusters, changes, plan.criterion, largest=1.0)
         noise = _trial_variances(one, joined.ids) if trials > 1 else None
         own = _trial_variances(other, joined.ids) if trials > 1 else None
         both = noise + own if noise is not None and own is not None else None
