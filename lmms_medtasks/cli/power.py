@@ -74,8 +74,9 @@ def power(
         found = planning.assumed(task_sizes.sizes(asked, include_path or ()), plan, changed, correlation)
         notes = (
             f"Assumed: the models differ on {100 * changed:g} % of the questions, and the changes of two questions of "
-            f"one image correlate by {correlation:g}. Two runs of a few hundred questions would say it: lmms-medtasks "
-            "power A B.",
+            f"one image correlate by {correlation:g}. Overall: all questions of a task, with one trial each; a measure "
+            "of some of them, such as those of one level, takes more images. Two runs of a few hundred questions would "
+            "say it: lmms-medtasks power A B.",
         )
     else:
         raise UserError("Give two runs to plan from (lmms-medtasks power A B), or --tasks TASK,TASK before any run.")

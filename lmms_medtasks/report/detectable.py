@@ -39,7 +39,8 @@ def note(
         return ""
     shown = [factor * each for each in known if each <= largest]
     corrected = "" if len(known) == 1 else f", corrected for the {len(known)} differences of the table"
-    criterion = f"with 80 % probability (two-sided at 0.05{corrected}{more})"
+    test = "by a two-sided test over images (items, cases) at 0.05"
+    criterion = f"with 80 % probability {test}{corrected}{f' ({more})' if more else ''}"
     beyond = len(known) - len(shown)
     none = f"no true difference that the scale allows would have been found {criterion}."
     if not shown:

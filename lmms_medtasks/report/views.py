@@ -308,7 +308,7 @@ def _add_detectable(
     for (row, place), least in zip(places, found, strict=True):
         if least is not None and least <= 1:
             filled[row][place] = replace(filled[row][place], detectable=100 * least)
-    return note(found, more="; each in the CSV file")
+    return note(found, more="each in the CSV file")
 
 
 def _label(label: str | Cell | None) -> Cell:

@@ -21,6 +21,8 @@ from lmms_medtasks.statistics.power import Criterion, Variation
 TRIALS = (1, 3, 10)
 CHANGED = 0.2
 CORRELATION = 0.2
+ALL = "overall"
+"""The measure that is planned for before any run: the mean over all questions of a task."""
 
 
 @dataclass(frozen=True)
@@ -111,7 +113,7 @@ def assumed(sizes: Mapping[str, tuple[int, int, int]], plan: Plan, changed: floa
         shown = power.detectable_with(error, images, plan.criterion)
         needed = {1: power.images_needed(plan.difference, varied, questions=each, criterion=plan.criterion)}
         reason = FEW if shown is None else power.BEYOND if shown > 1 else ""
-        found.append(Planned(task, "accuracy", images, questions, trials, None if reason else shown, reason, needed))
+        found.append(Planned(task, ALL, images, questions, trials, None if reason else shown, reason, needed))
     return found
 
 
