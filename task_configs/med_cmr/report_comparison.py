@@ -237,7 +237,7 @@ def _pair_dimensions(found: tuple[Tuned, ...]) -> document.Table:
     columns = (label("pair"), label("questions"), label("dimension"), count("n"), *heads)
     notes = (
         "Percent and points for multiple choice, 0 to 100 for the open total. In brackets: 95 % interval over images, "
-        "the same images drawn for both models; not corrected for the number of rows.",
+        "of a change on the same images; not corrected for the number of rows.",
     )
     title = "Base against fine-tuned: dimensions"
     return document.Table("pair_dimensions", title, columns, tuple(rows), notes, long=True)

@@ -161,7 +161,8 @@ def differences(found: Across) -> Table:
         p_value("adjusted p"),
     )
     notes = (
-        "In brackets: 95 % interval over images, the same ones drawn for both; not corrected for the number of pairs.",
+        "In brackets: 95 % interval over images, of a difference on the same images; not corrected for the number of "
+        "pairs.",
         f"{_PAIRED} Adjusted: Holm over all rows of this table. Images that differ: those on which the two methods' "
         "scores are not the same; p is 1 where there are none.",
         "Of several seeds each question's mean score: neither interval nor test knows what other seeds would change.",
