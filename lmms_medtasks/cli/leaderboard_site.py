@@ -20,7 +20,9 @@ def build(
     output: Annotated[Path, typer.Option("-o", "--output", help="The site's folder; an older site there is replaced.")],
     rules: Annotated[Path | None, typer.Option(help="YAML with the board's own rules.")] = None,
     title: Annotated[str, typer.Option(help="Title of the site.")] = "lmms-medtasks leaderboard",
-    resamples: Annotated[int, typer.Option(min=0, help="Resamples for the order of models; 0: no intervals.")] = 1000,
+    resamples: Annotated[
+        int, typer.Option(min=0, help="Resamples for SURE-VQA's own test (100 are used); 0: no intervals, no tests.")
+    ] = 1000,
     reports: Annotated[bool, typer.Option(help="Put each suite's report on the pages of models and suites.")] = True,
     questions: Annotated[bool, typer.Option(help="Make the question browser.")] = True,
     texts: Annotated[

@@ -40,7 +40,9 @@ def report(
     everything: Annotated[
         bool, typer.Option("--all", help="In the terminal, also long tables and the published models.")
     ] = False,
-    resamples: Annotated[int, typer.Option(min=0, help="Resamples for the order of models; 0: no intervals.")] = 1000,
+    resamples: Annotated[
+        int, typer.Option(min=0, help="Resamples for SURE-VQA's own test (100 are used); 0: no intervals, no tests.")
+    ] = 1000,
     pair: Annotated[
         list[str] | None,
         typer.Option(metavar="BASE=TUNED", help="Compare two models, by the names the report gives them. Repeatable."),

@@ -15,7 +15,11 @@ _MOST = 3
 """Tests of a row that the flag names."""
 
 Asked = Mapping[Any, Mapping[str, frozenset[str]]]
-"""Row -> the tests that its numbers are of, by name -> the ids of the questions that were asked in each."""
+"""Row -> the tests that its numbers are of, by name -> the ids of the questions that were asked in each.
+
+A row that is a tuple is a model's (its first part) under a condition (the rest), such as a shift: tests of one name
+under two conditions are two tests.
+"""
 
 
 def first_cell(table: Table, row: Row) -> Hashable:
@@ -47,18 +51,23 @@ def differing(asked: Asked) -> dict[Hashable, str]:
 
     Where as many rows were asked one set of questions as another, the larger set is that of most.
     """
-    tests: dict[str, Counter[frozenset[str]]] = {}
-    for own in asked.values():
+    tests: dict[tuple[Hashable, str], Counter[frozenset[str]]] = {}
+    for row, own in asked.items():
         for test, ids in own.items():
-            tests.setdefault(test, Counter())[ids] += 1
+            tests.setdefault((_condition(row), test), Counter())[ids] += 1
     usual = {test: max(counts, key=lambda ids: (counts[ids], len(ids), sorted(ids))) for test, counts in tests.items()}
     found = {}
     for row, own in asked.items():
-        other = [_said(test, ids, usual[test]) for test, ids in own.items() if ids != usual[test]]
+        most = {test: usual[_condition(row), test] for test in own}
+        other = [_said(test, ids, most[test]) for test, ids in own.items() if ids != most[test]]
         if other:
             more = [f"{len(other) - _MOST} more tests"] if len(other) > _MOST else []
             found[row] = ", ".join([*other[:_MOST], *more])
     return found
+
+
+def _condition(row: Hashable) -> Hashable:
+    return row[1:] if isinstance(row, tuple) else None
 
 
 def _said(test: str, ids: frozenset[str], usual: frozenset[str]) -> str:

@@ -130,12 +130,16 @@ def components_table(key: str, title: str, head: str, found: Mapping[str, Scores
 
 @dataclass(frozen=True)
 class Crossed:
-    """Questions that each of several judges (wordings) has a score of: (questions, judges) scores, and their images."""
+    """Questions that each of several judges (wordings) has a score of: (questions, judges) scores, and their images.
+
+    ``bounds``: the lowest and the highest that a score can be.
+    """
 
     label: str
     names: tuple[str, ...]
     scores: np.ndarray
     images: tuple[Hashable, ...]
+    bounds: tuple[float, float]
 
 
 def judges_of_same_answers(source: Source, measure_of: MeasureOf) -> Iterator[Crossed]:
@@ -169,7 +173,8 @@ def judges_of_same_answers(source: Source, measure_of: MeasureOf) -> Iterator[Cr
         ]
         if keys:
             table = np.array([[each[key].score for each in by_judge.values()] for key in keys])
-            yield Crossed(group, tuple(by_judge), table, tuple(first[key].image for key in keys))
+            images = tuple(first[key].image for key in keys)
+            yield Crossed(group, tuple(by_judge), table, images, first[keys[0]].bounds)
 
 
 def crossed_table(
@@ -178,7 +183,7 @@ def crossed_table(
     """Means over several judges, or whatever ``what`` names, with intervals; None without any."""
     rows = []
     for each in found:
-        mean = crossed_mean(each.scores, each.images)
+        mean = crossed_mean(each.scores, each.images, bounds=each.bounds)
         names = "; ".join(
             f"{printable(name)} {value:.{digits}f}" for name, value in zip(each.names, mean.by_judge, strict=True)
         )
@@ -231,6 +236,7 @@ class _Scored(NamedTuple):
     score: float
     image: str
     answers: object
+    bounds: tuple[float, float]
 
 
 def _judged_tasks(source: Source) -> tuple[str, ...]:
@@ -263,7 +269,8 @@ def _scored(record: Record, chosen: JudgedBy) -> _Scored | None:
     known = [number for number in numbers if number is not None]
     if record.judgement is None or not known or len(known) < len(numbers):
         return None
-    return _Scored(sum(known) / len(known), record.cluster, _answers(record.judgement))
+    ends = [chosen.factor * end for end in records.bounds(records.protocol_of(record.judgement), chosen.measure)]
+    return _Scored(sum(known) / len(known), record.cluster, _answers(record.judgement), (min(ends), max(ends)))
 
 
 def _answers(judgement: Judgement) -> object:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -307,9 +306,9 @@ def _add_detectable(
     differences = [columns[place].difference(rows[row].source or sources[0], rows[row]) for row, place in places]
     found = detectable(differences)
     for (row, place), least in zip(places, found, strict=True):
-        if least is not None and math.isfinite(least):
+        if least is not None and least <= 1:
             filled[row][place] = replace(filled[row][place], detectable=100 * least)
-    return note(found, more="; each in the CSV file")
+    return note(found, more="each in the CSV file")
 
 
 def _label(label: str | Cell | None) -> Cell:

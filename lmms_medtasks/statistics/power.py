@@ -19,6 +19,9 @@ import numpy as np
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.statistics.intervals import ALIKE, FEW, MINIMUM
 
+BEYOND = "only a difference beyond the scale would have been shown"
+"""Why there is no smallest difference."""
+
 MOST_IMAGES = 10_000_000
 """More are not looked for."""
 
@@ -123,11 +126,16 @@ def standard_errors_needed(clusters: int, criterion: Criterion | None = None) ->
 
 
 def detectable(
-    clusters: Sequence[str], changes: np.ndarray | Sequence[float], criterion: Criterion | None = None
+    clusters: Sequence[str],
+    changes: np.ndarray | Sequence[float],
+    criterion: Criterion | None = None,
+    *,
+    largest: float = math.inf,
 ) -> Detectable:
     """The smallest true mean change that these data would have shown, from their own variance over images.
 
-    ``changes``: of n questions, second run less first. ``clusters``: the image of each.
+    ``changes``: of n questions, second run less first. ``clusters``: the image of each. ``largest``: the largest change
+    that the scale allows; where it takes a larger one, none would have been shown.
     """
     asked = criterion or Criterion()
     numbers = np.asarray(changes, dtype=float)
@@ -140,6 +148,8 @@ def detectable(
     if error < 1e-12:
         return Detectable(None, 0.0, count, len(numbers), asked, ALIKE)
     difference = standard_errors_needed(count, asked) * error + _unit(sums) / len(numbers)
+    if difference > largest:
+        return Detectable(None, error, count, len(numbers), asked, BEYOND)
     return Detectable(difference, error, count, len(numbers), asked)
 
 

@@ -41,16 +41,19 @@ def relative_robustness(iid: float | None, ood: float | None) -> float | None:
     return ood / iid if iid and ood is not None else None
 
 
-def differences(models: Mapping[str, Sides], *, level: float = 0.95) -> list[Difference]:
+def differences(
+    models: Mapping[str, Sides], *, bounds: tuple[float, float] | None = None, level: float = 0.95
+) -> list[Difference]:
     """RR of each model less that of each one after it, in the order of ``models``.
 
-    Cut the models' rows to the questions that all of them have first.
+    Cut the models' rows to the questions that all of them have first. ``bounds``: of each score, such as 1 to 5 stars;
+    without them scores of 1 alone are taken for shares (:func:`lmms_medtasks.statistics.sums.range_of`).
     """
     names = list(models)
     pairs = [(first, second) for row, first in enumerate(names) for second in names[row + 1 :]]
     groups = {f"{name} {side}": group for name, sides in models.items() for side, group in sides._asdict().items()}
     robust = {
-        name: Ratio(*(mean_statistic(f"{name} {side}", range_of(group.columns[:, 0]))
+        name: Ratio(*(mean_statistic(f"{name} {side}", range_of(group.columns[:, 0], bounds))
                       for side, group in (("ood", sides.ood), ("iid", sides.iid))))
         for name, sides in models.items()
     }  # fmt: skip

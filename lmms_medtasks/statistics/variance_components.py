@@ -18,6 +18,7 @@ import numpy as np
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.statistics.intervals import mean_interval
+from lmms_medtasks.statistics.sums import range_of
 
 _NOTHING = 1e-12
 
@@ -127,14 +128,21 @@ def nested_components(
     )
 
 
-def crossed_mean(scores: np.ndarray, images: Sequence[Hashable], level: float = 0.95) -> CrossedMean:
+def crossed_mean(
+    scores: np.ndarray,
+    images: Sequence[Hashable],
+    level: float = 0.95,
+    *,
+    bounds: tuple[float, float] | None = None,
+) -> CrossedMean:
     """The mean of (questions, judges) scores with an interval for other images and other judges.
 
     The variance of the mean over images is that of clusters' sums. Judges add (variance of their means less what
     interaction with images gives it) / J, at least 0. The interval's ends are those of the mean over these judges
     (:mod:`lmms_medtasks.statistics.intervals`), whose distances from it add as squares to that of Student's t for the
     judges, with J - 1 degrees of freedom (Howe, 1974). One t with Satterthwaite's degrees of freedom covers 86 to 91 %
-    in simulations with two judges. With two judges who differ it is wide, since two say little of a third.
+    in simulations with two judges. With two judges who differ it is wide, since two say little of a third. It is cut to
+    the range of the scores: ``bounds``, or what :func:`lmms_medtasks.statistics.sums.range_of` takes for it.
 
     Raises UserError where there is no question or no judge, or a score is missing.
     """
@@ -165,12 +173,13 @@ def crossed_mean(scores: np.ndarray, images: Sequence[Hashable], level: float = 
     found = CrossedMean(
         mean, plain.by_judge, None, None, len(cluster_of), judges, of_images, of_judges, judge_variance, interaction
     )
-    own = mean_interval([str(cluster) for cluster in clusters], rows, level=level)
+    own = mean_interval([str(cluster) for cluster in clusters], rows, bounds=bounds, level=level)
     if own.low is None or own.high is None:
         return replace(found, reason=own.reason)
     reach = float(t.ppf((1 + level) / 2, judges - 1)) ** 2 * of_judges
     ends = ((mean - own.low) ** 2 + reach) ** 0.5, ((own.high - mean) ** 2 + reach) ** 0.5
-    return replace(found, low=mean - ends[0], high=mean + ends[1])
+    least, most = range_of(table, bounds) or (-np.inf, np.inf)
+    return replace(found, low=max(mean - ends[0], least), high=min(mean + ends[1], most))
 
 
 def _joined(levels: Mapping[str, Sequence[Hashable]], last: str, count: int) -> tuple[list[str], list[np.ndarray]]:

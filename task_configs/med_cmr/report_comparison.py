@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 
 from lmms_medtasks.report import document
@@ -182,12 +181,13 @@ def _pair_tests(found: Pairs) -> document.Table:
         f"The paper, over its pairs: multiple choice {paper['mcq']['direction']}, p < {paper['mcq']['p_below']}; open "
         f"answers p about {paper['open']['p']}."
     )
-    least = detectable([each.changes[""].get("change") for each in found.tuned], math.inf)
+    least = detectable([each.changes[""].get("change") for each in found.tuned])
     shown = [
         note(
             [each for each, tuned in zip(least, found.tuned, strict=True) if tuned.form == form],
             factor=factor,
             unit=unit,
+            largest=100 / factor,
         )
         for form, factor, unit in (("mcq", 100.0, "points (multiple choice)"), ("open", 1.0, "of the open total"))
     ]
@@ -237,7 +237,7 @@ def _pair_dimensions(found: tuple[Tuned, ...]) -> document.Table:
     columns = (label("pair"), label("questions"), label("dimension"), count("n"), *heads)
     notes = (
         "Percent and points for multiple choice, 0 to 100 for the open total. In brackets: 95 % interval over images, "
-        "the same images drawn for both models; not corrected for the number of rows.",
+        "of a change on the same images; not corrected for the number of rows.",
     )
     title = "Base against fine-tuned: dimensions"
     return document.Table("pair_dimensions", title, columns, tuple(rows), notes, long=True)

@@ -445,7 +445,8 @@ def wordings(sources: Sequence[Source]) -> document.Table | None:
         pairs = base.rows.changes(other.rows, "accuracy", ("pair",))
         scores = 100 * np.column_stack([pairs.column(f"{name}.score") for name in ("before", "after")])
         if len(scores):
-            found.append(Crossed(base.name, ("as released", NEUTRAL), scores, tuple(pairs.column("cluster"))))
+            items = tuple(pairs.column("cluster"))
+            found.append(Crossed(base.name, ("as released", NEUTRAL), scores, items, (0.0, 100.0)))
     return crossed_table("wordings", "Over wordings: the prompt as a sample", "run", "wording", found, 1)
 
 

@@ -85,9 +85,9 @@ def _place(runs: Sequence[Run], rows: Samples) -> str:
 _ROBUSTNESS_NOTES = (
     f"Scores by the judge or by exact match ({SCALE}). RR, relative robustness: OoD / i.i.d.; of stars at least 0.2 "
     "whatever the model, so not to be compared with that of closed questions. Empty where i.i.d. is 0.",
-    "In brackets: 95 % interval over images, of each row by itself; images of both tests are drawn together, so that a "
-    "shared one stays paired. n: questions with a score. An RR near 1 is also what guessing gets: compare the i.i.d. "
-    "score with that of the run without the image and of the most frequent answers.",
+    "In brackets: 95 % interval over images, of each row by itself; an image in both tests counts "
+    "as one, so that it stays paired. n: questions with a score. An RR near 1 is also what guessing gets: compare the "
+    "i.i.d. score with that of the run without the image and of the most frequent answers.",
 )
 _MISSING = "Missing: judgements that could not be had, counted as the scale's worst or best; empty in rows without any."
 
@@ -383,7 +383,7 @@ def _shared_image_flags(source: Source) -> Iterator[Flag]:
         if iid & ood and not shift.strength:
             found.append(f"{shift.label} {len(iid & ood):,} of {len(iid):,} i.i.d. and {len(ood):,} OoD")
     if found:
-        yield Flag("note", f"Images in both tests, which intervals draw together: {'; '.join(found)}.")
+        yield Flag("note", f"Images in both tests, which intervals take as one each: {'; '.join(found)}.")
 
 
 REPORT = Report(

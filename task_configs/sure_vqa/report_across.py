@@ -19,7 +19,7 @@ from lmms_medtasks.statistics.sums import scored as scored_group
 from lmms_medtasks.statistics.variability import Anova, Spread, anova, anova_of_methods, ranks, spread
 from lmms_medtasks.statistics.versus import Answer as Scored
 from lmms_medtasks.statistics.versus import Versus, versus
-from lmms_medtasks.task_configs.sure_vqa.measures import KINDS, ROBUSTNESS, SIDES
+from lmms_medtasks.task_configs.sure_vqa.measures import KINDS, RANGES, ROBUSTNESS, SIDES
 from lmms_medtasks.task_configs.sure_vqa.report_baselines import ALPHA, Condition, Standing, standings
 from lmms_medtasks.task_configs.sure_vqa.report_methods import Method, model_of
 from lmms_medtasks.task_configs.sure_vqa.report_shifts import Shift, groups, scores
@@ -213,7 +213,7 @@ def _compared(condition: Condition, methods: Sequence[Method], resamples: int) -
         condition=condition,
         rr={name: None if np.isnan(own).any() else float(np.mean(own)) for name, own in estimates.items()},
         values={name: np.concatenate([each.values[:RESAMPLES] for each in own]) for name, own in by_method.items()},
-        differences={(each.first, each.second): each.difference for each in differences(sides)},
+        differences={(each.first, each.second): each.difference for each in differences(sides, bounds=RANGES[kind])},
         swaps={pair: swap_test(images.tolist(), ood, *(scores[name] for name in pair)) for pair in pairs},
         questions=len(common),
         left_out=len(every) - len(common),

@@ -161,14 +161,15 @@ def differences(found: Across) -> Table:
         p_value("adjusted p"),
     )
     notes = (
-        "In brackets: 95 % interval over images, the same ones drawn for both; not corrected for the number of pairs.",
+        "In brackets: 95 % interval over images, of a difference on the same images; not corrected for the number of "
+        "pairs.",
         f"{_PAIRED} Adjusted: Holm over all rows of this table. Images that differ: those on which the two methods' "
         "scores are not the same; p is 1 where there are none.",
         "Of several seeds each question's mean score: neither interval nor test knows what other seeds would change.",
     )
     marks = {_NO_RANK: "Not better than its baselines here, or a baseline was not run: its RR may be that of guessing."}
     intervals = [each for compared in found.compared.values() for each in compared.differences.values()]
-    said = note(detectable(intervals, math.inf), factor=1, unit="of RR", digits=3)
+    said = note(detectable(intervals), factor=1, unit="of RR", digits=3, largest=math.inf)
     title = "Differences in relative robustness"
     return Table("differences", title, columns, tuple(rows), (*notes, said) if said else notes, marks=marks)
 

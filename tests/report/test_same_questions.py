@@ -44,6 +44,12 @@ def said(part):
         ),
         # A test that only one row has is compared with nothing.
         ({"a": {"x": ids("1")}, "b": {"y": ids("1", "2")}}, {}),
+        # Two shifts have other questions in tests of one name; all methods were asked the same under each.
+        ({(name, shift): {"x": ids(shift)} for name in "ab" for shift in "st"}, {}),
+        (
+            {("a", "s"): {"x": ids("1")}, ("b", "s"): {"x": ids("1", "2")}, ("a", "t"): {"x": ids("3", "4", "5")}},
+            {("a", "s"): "x 1 questions (most rows: 2)"},
+        ),
     ],
 )  # fmt: skip
 def test_which_rows_differ(asked, rows):

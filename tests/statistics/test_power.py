@@ -10,6 +10,7 @@ from lmms_medtasks.errors import UserError
 from lmms_medtasks.seeding import generator
 from lmms_medtasks.statistics.intervals import ALIKE, FEW
 from lmms_medtasks.statistics.power import (
+    BEYOND,
     Criterion,
     Variation,
     detectable,
@@ -62,6 +63,10 @@ def test_what_can_not_be_told_has_its_reason():
     few, alike = detectable(labels(4), [1, 0, 1, 0]), detectable(labels(9), [0] * 9)
     assert (few.difference, few.reason) == (None, FEW)
     assert (alike.difference, alike.reason) == (None, ALIKE)
+    # Five images ask for 3.8 standard errors, more than a share can change by.
+    beyond = detectable(labels(5), [1, -1, 0, 1, -1], largest=1)
+    assert (beyond.difference, beyond.reason) == (None, BEYOND)
+    assert detectable(labels(5), [1, -1, 0, 1, -1]).difference > 1
 
 
 def test_power_without_a_difference_is_the_level():

@@ -133,3 +133,18 @@ def test_differences_between_models_are_paired():
     assert first.estimate == pytest.approx(scores[20:].mean() / scores[:20].mean() / 2)
     assert first.low > 0.3
     assert same.estimate == 0 and same.high - same.low < (first.high - first.low) / 2
+
+
+def test_differences_know_the_scale_of_the_scores():
+    """One star is the least of five, and no share of 1; five stars throughout are no lack of variation."""
+    names = [f"{number}" for number in range(24)]
+    worst = sides(names[:12], [1.0] * 12, names[12:], [1.0] * 12)
+    best = sides(names[:12], [5.0] * 12, names[12:], [5.0, 3.0, 4.0] * 4)
+    (stars,) = differences({"best": best, "worst": worst}, bounds=(1.0, 5.0))
+    (unknown,) = differences({"best": best, "worst": worst})
+    assert stars.difference.estimate == pytest.approx(-0.2)
+    assert stars.difference.low < -0.2 < stars.difference.high
+    assert unknown.difference.low is None
+    (alike,) = differences({"worst": worst, "again": worst}, bounds=(1.0, 5.0))
+    # Up to 1.8 stars where 12 of 12 have the least: the ratio may be 1.8 times as large, or 1 / 1.8.
+    assert alike.difference.low < -0.5 and alike.difference.high > 0.5

@@ -107,6 +107,15 @@ def test_the_interval_joins_that_of_the_images_and_that_of_the_judges():
                                                           for side in (-1, 1)))  # fmt: skip
 
 
+def test_the_interval_does_not_leave_the_scale():
+    """Two judges who differ by 60 of 100 points say nothing of a third: t with one degree of freedom is 12.7."""
+    scores = np.array([[80.0, 20.0], [90.0, 30.0], [70.0, 10.0], [80.0, 20.0], [75.0, 25.0], [85.0, 15.0]])
+    found = crossed_mean(scores, [*"abcdef"], bounds=(0.0, 100.0))
+    assert (found.low, found.high) == (0.0, 100.0)
+    assert crossed_mean(scores / 100, [*"abcdef"]).high == 1.0
+    assert crossed_mean(scores, [*"abcdef"]).high > 100
+
+
 def test_judges_who_agree_add_nothing():
     scores = np.array([[1.0, 1.0], [0.0, 0.0], [1.0, 1.0], [1.0, 1.0], [0.0, 0.0], [1.0, 1.0]])
     found = crossed_mean(scores, [*"abcdef"])

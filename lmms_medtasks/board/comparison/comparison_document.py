@@ -19,7 +19,8 @@ _NOTES = (
     "Wins: questions on which B is better.",
     "Detectable: the smallest true difference that these questions would have shown with 80 % probability, two-sided "
     "and corrected for all rows of all tables, from their own variance over {clusters}. Where no difference is shown, "
-    "a true one below that may still be there.",
+    "a true one below that may still be there. Empty: fewer than five {clusters}, all give the same change, or no "
+    "difference that the scale allows would have been shown.",
     "p: two-sided, of the hypothesis that both are equally able, so that each image's difference is as likely to have "
     "the other sign (Fisher-Pitman's permutation test, exact up to 2,000 images that differ; with one question an "
     "image and scores of 0 and 1 it is McNemar's exact test). Independent are images, not questions. p (Holm): "
@@ -109,7 +110,8 @@ def _row(each: Comparison) -> Row:
     cells = [Cell(None if value is None else factor * value) for value in (found.first, found.second)]
     shown = scaled(found.mean, factor)
     least = each.detectable.difference if each.detectable else None
-    power = Cell(None if least is None else factor * least)
+    reason = (each.detectable.reason if each.detectable else "") or None
+    power = Cell(None if least is None else factor * least, reason=reason)
     return Row((
         Cell(each.task), Cell(each.measure), Cell(len(found.pairs)), Cell(found.pairs.images), *cells, shown,
         power,

@@ -234,7 +234,9 @@ def _decided(verdicts: Sequence[Verdict], correction: Correction) -> list[Verdic
 def _detectable(each: Verdict, comparisons: int) -> float | None:
     """The smallest true drop that the test of "worse" would have shown with 80 % probability."""
     criterion = Criterion(alpha=each.rule.alpha, sides=1, comparisons=comparisons)
-    found = detectable([image for image, _ in each.drops], [drop for _, drop in each.drops], criterion)
+    largest = each.scale.high - each.scale.low - each.margin
+    images, drops = [image for image, _ in each.drops], [drop for _, drop in each.drops]
+    found = detectable(images, drops, criterion, largest=largest)
     return None if found.difference is None else each.margin + found.difference
 
 

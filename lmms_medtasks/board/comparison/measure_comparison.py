@@ -125,7 +125,12 @@ def _comparisons(matched: Sequence[tuple[Entry, Entry]]) -> tuple[Comparison, ..
             each.scale,
             each.found,
             adjusted.get(row),
-            power.detectable(each.found.pairs.clusters.tolist(), each.found.pairs.differences, criterion),
+            power.detectable(
+                each.found.pairs.clusters.tolist(),
+                each.found.pairs.differences,
+                criterion,
+                largest=each.scale.high - each.scale.low,
+            ),
         )  # fmt: skip
         for row, each in enumerate(found)
     )

@@ -21,6 +21,8 @@ from lmms_medtasks.statistics.power import Criterion, Variation
 TRIALS = (1, 3, 10)
 CHANGED = 0.2
 CORRELATION = 0.2
+ALL = "overall"
+"""The measure that is planned for before any run: the mean over all questions of a task."""
 
 
 @dataclass(frozen=True)
@@ -113,8 +115,8 @@ def assumed(sizes: Mapping[str, tuple[int, int, int]], plan: Plan, changed: floa
         if shown is not None and shown > changed:  # no difference is larger than the share of questions that change
             shown = None
         needed = {1: power.images_needed(plan.difference, varied, questions=each, criterion=plan.criterion)}
-        reason = FEW if few else ""
-        found.append(Planned(task, "accuracy", images, questions, trials, shown, reason, needed))
+        reason = FEW if few else power.BEYOND if shown is None else ""
+        found.append(Planned(task, ALL, images, questions, trials, shown, reason, needed))
     return found
 
 
@@ -139,8 +141,9 @@ def table(found: Sequence[Planned], plan: Plan, *notes: str) -> Table:
         f"Shows: the smallest true difference between two models on the same questions that is found with "
         f"{100 * asked.power:g} % probability, by a two-sided test over images at {asked.alpha:g}{corrected}. Images: "
         f"how many it takes for a difference of {100 * plan.difference:g} points, with as many questions each as here. "
-        "–: fewer than five images, no question that differs, a difference larger than any that there can be, trials "
-        "that these runs do not have, or more than ten million images.",
+        "Empty below shows: fewer than five images, nothing varies, or it takes a difference beyond the scale. Empty "
+        "below images: fewer than five images to plan from, ten million are too few, or nothing is known of other "
+        "numbers of trials.",
         *notes,
     )
     title = f"What a comparison can show, and what {100 * plan.difference:g} points take"
@@ -155,7 +158,7 @@ def _of_entries(one: Entry, other: Entry, plan: Plan) -> Iterator[Planned]:
         width = scale.high - scale.low
         clusters, changes = joined.clusters.tolist(), joined.differences / width
         trials = _trials(one)
-        seen = power.detectable(clusters, changes, plan.criterion)
+        seen = power.detectable(clusters, changes, plan.criterion, largest=1.0)
         noise = _trial_variances(one, joined.ids) if trials > 1 else None
         own = _trial_variances(other, joined.ids) if trials > 1 else None
         both = noise + own if noise is not None and own is not None else None
