@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -55,9 +55,11 @@ def estimates(runs: Iterable[Run], times: dict[str, dict[str, float]], processes
     for run in runs:
         for task, count in run.content.get("n-samples", {}).items():
             questions = int(count["original"])
-            trials = int((run.content.get("configs", {}).get(task) or {}).get("repeats") or 1)
+            config = run.content.get("configs", {}).get(task) or {}
+            trials = int(config.get("repeats") or 1)
             timed = times.get(task, {})
             requests = questions * trials
+            prompts, replies = _sent(config, questions, requests)
             tokens_in, tokens_out = _tokens(run, task)
             seen = timed.get("seen")
             share = timed["seconds"] / timed["requests"] if timed.get("requests") else None
@@ -67,12 +69,21 @@ def estimates(runs: Iterable[Run], times: dict[str, dict[str, float]], processes
                     questions,
                     trials,
                     pictures=timed["pictures"] / seen * requests if seen else None,
-                    tokens_in=None if tokens_in is None else tokens_in * requests,
-                    tokens_out=None if tokens_out is None else tokens_out * requests,
+                    tokens_in=None if tokens_in is None else tokens_in * prompts,
+                    tokens_out=None if tokens_out is None else tokens_out * replies,
                     seconds=None if share is None else share * math.ceil(requests / processes),
                 )
             )
     return found
+
+
+def _sent(config: Mapping[str, Any], questions: int, requests: int) -> tuple[int, int]:
+    """How many prompts are read and replies written: ``medtasks_server`` may ask for all trials of a question at once."""
+    trials = ((config.get("metadata") or {}).get("server") or {}).get("trials")
+    return (
+        questions if trials in ("one request with n", "asked once, temperature 0") else requests,
+        questions if trials == "asked once, temperature 0" else requests,
+    )
 
 
 def _tokens(run: Run, task: str) -> tuple[float | None, float | None]:
@@ -135,8 +146,6 @@ def lines(
         f"From the first {asked} questions of each task; pictures and replies of others may be larger or longer.",
         f"Reading the model, building requests and scoring took {duration(overhead)} beside that.",
         "A server, or a batch, that was not filled by these questions is faster in the full run.",
-        "Tokens in count the prompt for each trial. A server that draws all trials in one request (medtasks_server on "
-        "vLLM, llama.cpp, OpenAI) reads it once, so tokens in and their cost are up to T times less.",
     ]
     if any(each.tokens_in is None or each.tokens_out is None for each in found):
         text.append("A dash: this runner does not report it.")

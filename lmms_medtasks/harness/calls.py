@@ -146,12 +146,20 @@ def _generating(lm: Any, original: Any, drawn: Mapping[str, Mapping[str, Any]], 
             if served and task in drawn:
                 changed.enter_context(server_sampling.sent_along(lm.client, drawn[task]))
             if _singly(lm, module, own, drawn):
-                return _one_by_one(lm, original, own, module)
+                return _in_unicode(_one_by_one(lm, original, own, module))
             with failed_requests.watched(lm, module) as ended:
                 found = counted(original(own), len(own), own[0].task_name, lm)
-            return failed_requests.marked(found, ended, module)
+            return _in_unicode(failed_requests.marked(found, ended, module))
 
     return generate_until
+
+
+def _in_unicode(replies: list[Any]) -> list[Any]:
+    """Half a character, which a server's escapes can make, becomes U+FFFD: the harness could not write its log."""
+    return [
+        reply.encode("utf-16", "surrogatepass").decode("utf-16", "replace") if isinstance(reply, str) else reply
+        for reply in replies
+    ]
 
 
 def _singly(lm: Any, module: str, requests: list[Any], drawn: Collection[str]) -> bool:

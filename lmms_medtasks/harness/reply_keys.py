@@ -14,6 +14,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from lmms_medtasks.data import subsets
 from lmms_medtasks.harness import runners, sampling
 
 # Options of the harness's command line that reach a prompt or a draw. Those of the task are in its requests.
@@ -68,7 +69,17 @@ def _add(total: Any, value: Any) -> None:
 
 def of_command(lm: Any, options: Any, tasks: Sequence[str], limit: Any, offset: Any) -> str:
     """The digest that names a command: the model and its arguments, the tasks and how many questions of them."""
-    return digest([_named(lm, options), _arguments(options), sorted(tasks), limit, offset, _chosen(options)])
+    return digest(
+        [
+            _named(lm, options),
+            _arguments(options),
+            sorted(tasks),
+            limit,
+            offset,
+            os.environ.get(subsets.VARIABLE),
+            _chosen(options),
+        ]
+    )
 
 
 def of_model(lm: Any, options: Any) -> str:

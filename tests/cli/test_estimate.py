@@ -18,12 +18,12 @@ from lmms_medtasks.samples import result_files as results
 ASKED = ["run", "--model", "m", "--tasks", "a_1", "--estimate"]
 
 
-def write_run(folder: Path, counts: list[Any]) -> results.Run:
+def write_run(folder: Path, counts: list[Any], server: str = "") -> results.Run:
     """A run of the task ``a_1``, 1,000 questions with T = 3, of which ``counts`` have been asked."""
     folder.mkdir(parents=True, exist_ok=True)
     content = {
         "results": {"a_1": {"accuracy,none": 0.5}},
-        "configs": {"a_1": {"repeats": 3}},
+        "configs": {"a_1": {"repeats": 3, "metadata": {"server": {"trials": server}}}},
         "n-samples": {"a_1": {"original": 1000, "effective": len(counts)}},
     }
     path = folder / "1_results.json"
@@ -34,6 +34,16 @@ def write_run(folder: Path, counts: list[Any]) -> results.Run:
 
 
 TIMES = {"a_1": {"seconds": 6.0, "requests": 12, "pictures": 6, "seen": 4}}
+
+
+@pytest.mark.parametrize(
+    ("server", "prompts", "replies"),
+    [("one request with n", 1000, 3000), ("asked once, temperature 0", 1000, 1000), ("one request each", 3000, 3000)],
+)
+def test_a_server_reads_the_prompt_once_for_all_trials(tmp_path: Path, server: str, prompts: int, replies: int) -> None:
+    tokens = [{"input_tokens": 100, "output_tokens": 10}] * 4
+    (found,) = estimating.estimates([write_run(tmp_path, tokens, server)], TIMES)
+    assert (found.tokens_in, found.tokens_out) == (100 * prompts, 10 * replies)
 
 
 def test_everything_scales_to_all_requests(tmp_path: Path) -> None:

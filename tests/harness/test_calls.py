@@ -249,3 +249,7 @@ def test_a_trial_that_is_named_has_its_seed_whatever_was_asked_before():
         with calls.one_reply_each(lm, {"a": TASK}):
             lm.generate_until(asked)
     assert rest.got["a", 0][0][0] == whole.got["a", 0][2][0]
+
+
+def test_half_a_character_becomes_a_whole_one():
+    assert calls._in_unicode(["A\ud83d", "\U0001f600 ok", None]) == ["A\ufffd", "\U0001f600 ok", None]
