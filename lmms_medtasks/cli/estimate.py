@@ -78,7 +78,7 @@ def estimates(runs: Iterable[Run], times: dict[str, dict[str, float]], processes
 
 
 def _sent(config: Mapping[str, Any], questions: int, requests: int) -> tuple[int, int]:
-    """How many prompts are read and replies written: ``medtasks_server`` may ask for all trials of a question at once."""
+    """How many prompts are read and replies written: ``medtasks_server`` may ask for all trials at once."""
     trials = ((config.get("metadata") or {}).get("server") or {}).get("trials")
     return (
         questions if trials in ("one request with n", "asked once, temperature 0") else requests,
