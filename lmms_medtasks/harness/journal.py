@@ -68,8 +68,16 @@ def kept(lm: Any, tasks: Iterable[Any], arguments: Mapping[str, Any]) -> Iterato
     options = arguments.get("cli_args")
     many_with_cache = arguments.get("response_cache") is not None and calls.ranks() > 1
     original = getattr(lm, "generate_until", None)
-    without = mode == OFF or many_with_cache or getattr(lm, "is_instant", False)
+    without = mode == OFF or getattr(lm, "is_instant", False)
     if without or not own or not getattr(options, "model", None) or not callable(original):
+        yield
+        return
+    if many_with_cache:
+        if os.environ.get("RANK", "0") == "0":
+            say(
+                "lmms-medtasks: replies are not kept: --use_cache in several processes. If this run is cut off, all is "
+                "asked anew but what that cache holds (greedy replies). Leave out --use_cache to keep them."
+            )
         yield
         return
     journal = _Journal(lm, own, arguments, mode == FRESH)

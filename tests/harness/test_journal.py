@@ -329,6 +329,15 @@ def test_what_is_not_ours_or_asked_by_a_library_or_switched_off_goes_by(monkeypa
     assert not (tmp_path / "home").exists()
 
 
+def test_a_cache_of_the_harness_in_several_processes_keeps_nothing_and_says_so(monkeypatch, files, capsys):
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    monkeypatch.setenv("RANK", "0")
+    task = Task()
+    run(task, Model(task, dies_after=6), response_cache=object())
+    assert not files()
+    assert capsys.readouterr().err.count("--use_cache") > 0
+
+
 def test_fresh_throws_away_what_is_there_and_another_word_is_refused(monkeypatch, files):
     small_slices(monkeypatch)
     task = Task()
