@@ -147,6 +147,11 @@ def lines(
         f"Reading the model, building requests and scoring took {duration(overhead)} beside that.",
         "A server, or a batch, that was not filled by these questions is faster in the full run.",
     ]
+    if any(each.trials > 1 for each in found):
+        text.append(
+            "Tokens are counted for each trial. A server that is asked for all trials in one request reads "
+            "the prompt once, and one that is asked once at temperature 0 writes once too: they take, and bill, fewer."
+        )
     if any(each.tokens_in is None or each.tokens_out is None for each in found):
         text.append("A dash: this runner does not report it.")
     return text

@@ -32,13 +32,13 @@ import math
 import os
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from lmms_medtasks.data import store
-from lmms_medtasks.errors import unknown
+from lmms_medtasks.errors import UserError, unknown
 from lmms_medtasks.harness import calls, hooks, reply_keys, reply_lines
 from lmms_medtasks.harness.journal_files import Busy, JournalFolder
 from lmms_medtasks.harness.replacing import replaced
@@ -68,8 +68,16 @@ def kept(lm: Any, tasks: Iterable[Any], arguments: Mapping[str, Any]) -> Iterato
     options = arguments.get("cli_args")
     many_with_cache = arguments.get("response_cache") is not None and calls.ranks() > 1
     original = getattr(lm, "generate_until", None)
-    without = mode == OFF or many_with_cache or getattr(lm, "is_instant", False)
+    without = mode == OFF or getattr(lm, "is_instant", False)
     if without or not own or not getattr(options, "model", None) or not callable(original):
+        yield
+        return
+    if many_with_cache:
+        if os.environ.get("RANK", "0") == "0":
+            say(
+                "lmms-medtasks: replies are not kept: --use_cache in several processes. If this run is cut off, all is "
+                "asked anew but what that cache holds (greedy replies). Leave out --use_cache to keep them."
+            )
         yield
         return
     journal = _Journal(lm, own, arguments, mode == FRESH)
@@ -311,7 +319,9 @@ class _Journal:
 
     def _remove(self) -> None:
         written = _results(self._options)
-        has_results = written is None or self._results_before is None or bool(written - self._results_before)
+        has_results = written is None or self._results_before is None
+        if not has_results:
+            has_results = _complete((written or set()) - (self._results_before or set()), self._tasks, self._options)
         if self._rank > 0:
             self._folder.close(remove=os.environ.get("LOCAL_RANK") == "0" and self._folder.is_left())
             return
@@ -346,6 +356,27 @@ def _results(options: Any) -> set[Path] | None:
 
     given = getattr(options, "output_path", None)
     return result_files.files(Path(given)) if given else None
+
+
+def _complete(files: Collection[Path], tasks: Iterable[str], options: Any) -> bool:
+    """Whether these are results, and every sample is in its log: a full disk lets the harness go on without them."""
+    from lmms_medtasks.samples import result_files
+
+    try:
+        runs = [result_files.read(each) for each in files]
+    except (OSError, UserError) as error:
+        say(f"lmms-medtasks: the results are not complete ({error}). The same command writes them from its replies.")
+        return False
+    for run in runs if getattr(options, "log_samples", False) else ():
+        for task in tasks:
+            expected = run.content.get("n-samples", {}).get(task, {}).get("effective")
+            if expected is not None and run.sample_count(task) != expected:
+                say(
+                    f"lmms-medtasks: {run.samples_file(task)} lacks samples. The replies are kept: give the same "
+                    "command again where there is room, and nothing is asked twice."
+                )
+                return False
+    return bool(runs)
 
 
 def _gathered(value: Any) -> list[Any]:

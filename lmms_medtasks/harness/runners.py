@@ -63,7 +63,9 @@ def doubt(lm: Any, ranks: int, settings_reached: bool) -> str | None:
     known = table()["sampling"].get(module, {})
     if "unknown" in known or "greedy" in known:
         return known.get("unknown", known.get("greedy"))
-    if settings_reached or module in table()["seeded_requests"] or type(lm).__module__.startswith("lmms_medtasks."):
+    if type(lm).__module__.startswith("lmms_medtasks."):
+        return getattr(lm, "doubt", None)  # one that asks a server knows it of that
+    if settings_reached or module in table()["seeded_requests"]:
         return None
     if "on_several_ranks" in known:
         return known["on_several_ranks"] if ranks > 1 else None

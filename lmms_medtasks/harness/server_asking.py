@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import math
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 import openai
+from openai.types.chat import ChatCompletion
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness.failed_requests import MARK as FAILED
@@ -26,6 +28,7 @@ HELD_BYTES = 256_000_000
 
 _ONLY_THIS_ONE = (openai.BadRequestError, openai.UnprocessableEntityError, openai.ConflictError)
 _TOO_LARGE = 413
+_HALF_CHARACTER = re.compile("[\ud800-\udfff]")  # no file can hold one: the whole log of samples would not be written
 _LONGEST_WAIT = 8.0  # seconds, as the openai package waits at most
 
 Item = TypeVar("Item")
@@ -49,7 +52,7 @@ class Connection:
 
     def told(self, error: BaseException) -> str:
         """An error in few words, without the key, which some servers repeat."""
-        text = " ".join(str(error).split())[:400] or type(error).__name__
+        text = _whole(" ".join(str(error).split())[:400]) or type(error).__name__
         return text.replace(self.api_key, "KEY") if len(self.api_key) > 6 else text
 
 
@@ -286,10 +289,10 @@ class _Call(Generic[Item]):
         for attempt in range(self._asker.connection.retries + 1):
             try:
                 completion = await self._client.chat.completions.create(**body)
-                if completion.choices:
+                if choices(completion):
                     return completion
                 problem = ValueError("The server sent a completion without choices.")
-            except ValueError as error:  # no JSON
+            except ValueError as error:  # no JSON, or JSON of another form
                 problem = ValueError(f"The server sent no completion ({error}).")
             if attempt < self._asker.connection.retries:
                 await asyncio.sleep(min(_LONGEST_WAIT, 0.5 * 2**attempt))
@@ -300,17 +303,38 @@ class _Refused(Exception):
     """The server can't answer this very request: it is too long, its n too large."""
 
 
+def choices(completion: Any) -> list[Any]:
+    """The choices of what the ``openai`` package made of a body, in the order of their indices; [] where it has none.
+
+    The package checks no body: it makes objects of any JSON, and a text of what is sent as text (a proxy's page).
+    Raises ValueError for what is no completion.
+    """
+    if not isinstance(completion, ChatCompletion):
+        raise ValueError(f"a body that is no JSON object: {str(completion)[:100]!r}")
+    found = completion.choices or []
+    if not isinstance(found, list) or not all(getattr(each, "message", None) for each in found):
+        raise ValueError(f"choices without messages: {str(found)[:100]}")
+    if all(isinstance(each.index, int) for each in found):
+        found = sorted(found, key=lambda choice: choice.index)
+    return found
+
+
 def _replies_of(completion: Any, counts_first: bool) -> Iterator[Reply]:
     """The replies in the order of their indices."""
-    used = completion.usage
-    each = sorted(completion.choices, key=lambda choice: choice.index)
-    written = used.completion_tokens if used else None
+    each = choices(completion)
+    read, written = (_number(completion.usage, name) for name in ("prompt_tokens", "completion_tokens"))
     for choice in each:
         if counts_first:
             own = written if choice is each[0] else None
         else:
             own = None if written is None else written // len(each)
-        yield Reply(_text(choice), choice.finish_reason or "", used.prompt_tokens if used else None, own)
+        yield Reply(_text(choice), choice.finish_reason or "", read, own)
+
+
+def _number(usage: Any, name: str) -> int | None:
+    """A count of tokens; None where the server gives none, or something else."""
+    found = getattr(usage, name, None)
+    return found if isinstance(found, int) else None
 
 
 def _text(choice: Any) -> str:
@@ -318,9 +342,15 @@ def _text(choice: Any) -> str:
     finish, content = choice.finish_reason, choice.message.content
     if finish == "content_filter":
         return f"{FAILED} The server withheld the reply (finish_reason content_filter)."
+    if isinstance(content, str):
+        return _whole(content)
     if content is not None:
-        return str(content)
+        return f"{FAILED} The content is no text, but a {type(content).__name__}."
     refusal = getattr(choice.message, "refusal", None)
     if refusal:
-        return str(refusal)
+        return _whole(str(refusal))
     return "" if finish in ("stop", "length") else f"{FAILED} No content, finish_reason {finish}."
+
+
+def _whole(text: str) -> str:
+    return _HALF_CHARACTER.sub("\ufffd", text)

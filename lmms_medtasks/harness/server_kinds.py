@@ -57,9 +57,9 @@ KINDS: Mapping[str, Kind] = {each.name: each for each in _KINDS}
 """By name. "other" is a server that says nothing that we know: it is sent OpenAI's own settings only, and no n."""
 
 
-def of_owner(owner: str | None) -> Kind:
+def of_owner(owner: object) -> Kind:
     """The kind of a server from what its list of models says."""
-    return next((each for each in _KINDS if owner in each.owners), KINDS["other"])
+    return next((each for each in _KINDS if isinstance(owner, str) and owner in each.owners), KINDS["other"])
 
 
 def named(name: str) -> Kind:

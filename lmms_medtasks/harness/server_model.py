@@ -28,7 +28,7 @@ from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness import server_kinds
 from lmms_medtasks.harness.calls import PADDING, TRIAL
 from lmms_medtasks.harness.own_models import OwnModel, check_arguments, whole_number
-from lmms_medtasks.harness.server_asking import Asker, Connection, Prepared, Reply, Seen
+from lmms_medtasks.harness.server_asking import Asker, Connection, Prepared, Reply, Seen, choices
 from lmms_medtasks.seeding import stable_seed
 
 ARGUMENTS = (
@@ -36,6 +36,9 @@ ARGUMENTS = (
 )  # fmt: skip
 
 _PROBE = "Reply with one word."
+_LISTING_SECONDS = 20.0  # a server that does not list its models by then hangs
+# What stands before another model's server (LiteLLM, say) names "openai" as the owner too.
+_OPENAI_HOSTS = (".openai.com", ".openai.azure.com")
 _MANY = {"auto": None, "true": True, "false": False}
 
 
@@ -70,7 +73,7 @@ class ServerModel(OwnModel):
     ) -> None:
         super().__init__()
         check_arguments(kwargs, ARGUMENTS)
-        if not model or urlsplit(str(base_url)).hostname is None:
+        if not model or not _is_address(str(base_url)):
             raise UserError(
                 "The model medtasks_server needs the model's name and the server's address: --model_args "
                 "model=NAME,base_url=http://127.0.0.1:8000/v1, with http:// or https://. Got "
@@ -97,6 +100,7 @@ class ServerModel(OwnModel):
         self._asker.counts_first = self.kind.counts_first
         self.version = self._version()
         self._asker.most_together = math.inf if self._draws_many(_MANY[str(many).lower()]) else 1
+        self.doubt = self._doubt()
         if self.kind.name == "other":
             logger.warning(
                 f"{base_url} does not say that it is a server of a known kind (owned_by: {owner!r}): temperature, "
@@ -107,7 +111,8 @@ class ServerModel(OwnModel):
     def _served(self) -> dict[str, Any]:
         """What the server's list says of the model; {} where there is no list."""
         try:
-            listed = {each.id: each.model_dump() for each in self.client.models.list()}
+            answer = self.client.get("/models", cast_to=object, options={"timeout": self._listing_timeout})
+            listed = _by_id(answer)
         except (openai.AuthenticationError, openai.PermissionDeniedError) as error:
             self._asker.stop_if_fatal(error)
             raise  # not reached: both are fatal before the first reply
@@ -122,6 +127,10 @@ class ServerModel(OwnModel):
                 "names it."
             )
         return {name: listed[self.model_name].get(name) for name in ("id", "root", "owned_by", "max_model_len")}
+
+    @property
+    def _listing_timeout(self) -> float:
+        return min(self.connection.timeout, _LISTING_SECONDS)
 
     def _unreachable(self, error: Exception) -> UserError:
         return UserError(
@@ -139,6 +148,16 @@ class ServerModel(OwnModel):
         except (httpx.HTTPError, ValueError, KeyError, TypeError):
             return None
 
+    def _doubt(self) -> str | None:
+        """Why trials may be no draws from the model's own distribution: settings that its checkpoint ships may act."""
+        host = (urlsplit(self.connection.base_url).hostname or "").lower()
+        if self.kind.neutral or (self.kind.name == "openai" and host.endswith(_OPENAI_HOSTS)):
+            return None
+        return (
+            f"a server of the kind {self.kind.name!r} at {host} is sent no top_k, min_p and repetition penalty; "
+            "those that its checkpoint ships may act (kind=vllm, sglang or llamacpp sends them)"
+        )
+
     def _draws_many(self, wanted: bool | None) -> bool:
         """Whether a question's trials are asked in one request: one probe with n = 2 tells whether the server takes it.
 
@@ -149,14 +168,16 @@ class ServerModel(OwnModel):
             body["seed"] = self.seed
         if self.kind.independent if wanted is None else wanted:
             try:
-                return len(self.client.chat.completions.create(**body, n=2).choices or []) == 2
+                if drawn := len(choices(self.client.chat.completions.create(**body, n=2))):
+                    return drawn == 2
             except (openai.BadRequestError, openai.UnprocessableEntityError):
                 pass
             except (openai.OpenAIError, ValueError) as error:
                 self._asker.stop_if_fatal(error)
                 raise self._unreachable(error) from error
         try:
-            self.client.chat.completions.create(**body)
+            if not choices(self.client.chat.completions.create(**body)):
+                raise ValueError("The server sent a completion without choices.")
         except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
             sent = ", ".join(sorted(_flat(body)))
             raise UserError(
@@ -302,6 +323,22 @@ def _flat(body: Mapping[str, Any]) -> dict[str, Any]:
     return {**own, **body.get("extra_body", {})}
 
 
+def _is_address(text: str) -> bool:
+    try:
+        parts = urlsplit(text)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # no port, no IPv6 address
+        return False
+
+
+def _by_id(answer: object) -> dict[str, dict[str, Any]]:
+    """What a list of models says of each; ValueError for what is no such list (a web page, say)."""
+    listed = answer.get("data") or [] if isinstance(answer, dict) else None
+    if not isinstance(listed, list) or not all(isinstance(each, dict) for each in listed):
+        raise ValueError(f"No list of models: {str(answer)[:100]!r}.")
+    return {each["id"]: each for each in listed if isinstance(each.get("id"), str)}
+
+
 def _without_secret(address: str) -> str:
     """An address without user name, password, query and fragment, which may hold keys."""
     parts = urlsplit(address)
@@ -313,6 +350,6 @@ def _default_threads() -> int:
 
 
 def _seconds(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
-        raise UserError(f"The model argument timeout must be a number of seconds above 0, got {value!r}.")
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 1e6:
+        raise UserError(f"The model argument timeout must be a number of seconds above 0, up to 1e6, got {value!r}.")
     return float(value)

@@ -67,6 +67,12 @@ def test_what_a_runner_does_not_report_is_not_made_up(tmp_path: Path) -> None:
     assert "3,000" in text and text.count(" -") >= 5
 
 
+@pytest.mark.parametrize(("trials", "said"), [(1, False), (3, True)])
+def test_tokens_of_trials_that_share_a_request_are_said_to_be_fewer(trials: int, said: bool) -> None:
+    found = estimating.TaskEstimate("a_1", 10, trials, 10.0, 100.0, 10.0, 1.0)
+    assert ("for each trial" in "\n".join(estimating.lines([found], (1.0, 1.0), 10.0, 4))) == said
+
+
 def test_the_sum_is_unknown_where_a_part_is(tmp_path: Path) -> None:
     known = estimating.TaskEstimate("a", 10, 1, 10, 100, 50, 60)
     unknown = estimating.TaskEstimate("b", 10, 1, 10, None, 50, 60)

@@ -329,6 +329,15 @@ def test_what_is_not_ours_or_asked_by_a_library_or_switched_off_goes_by(monkeypa
     assert not (tmp_path / "home").exists()
 
 
+def test_a_cache_of_the_harness_in_several_processes_keeps_nothing_and_says_so(monkeypatch, files, capsys):
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    monkeypatch.setenv("RANK", "0")
+    task = Task()
+    run(task, Model(task, dies_after=6), response_cache=object())
+    assert not files()
+    assert capsys.readouterr().err.count("--use_cache") > 0
+
+
 def test_fresh_throws_away_what_is_there_and_another_word_is_refused(monkeypatch, files):
     small_slices(monkeypatch)
     task = Task()
@@ -374,11 +383,37 @@ def test_the_journal_stays_until_the_results_are_written(monkeypatch, files, tmp
 
     def write():
         (tmp_path / "out").mkdir()
-        (tmp_path / "out" / "1_results.json").write_text("{}")
+        (tmp_path / "out" / "1_results.json").write_text('{"results": {}}')
 
     lm = Model(task)
     run(task, lm, cli_args=options)
     assert not lm.asked and not files()
+
+
+@pytest.mark.parametrize(
+    ("results", "lines", "kept"),
+    [
+        ('{"results": {}, "n-samples": {"t": {"original": 4, "effective": 4}}}', 4, False),
+        ('{"results": {}, "n-samples": {"t": {"original": 4, "effective": 4}}}', 3, True),
+        ('{"results": {}, "n-samples": {"t": {"original": 4, "effective": 4}}}', None, True),
+        ('{"n-samples": {"t": {"orig', 4, True),
+    ],
+)
+def test_the_journal_stays_where_a_full_disk_cut_the_results_or_the_log_of_samples(
+    monkeypatch, files, tmp_path, results, lines, kept
+):
+    task, out = Task(), tmp_path / "out"
+    options = SimpleNamespace(model="m", model_args="", output_path=str(out), log_samples=True)
+
+    def write():
+        out.mkdir()
+        (out / "1_results.json").write_text(results)
+        if lines is not None:
+            (out / "1_samples_t.jsonl").write_text("{}\n" * lines)
+
+    monkeypatch.setattr(journal.atexit, "register", lambda function: (write(), function()))
+    run(task, Model(task), cli_args=options)
+    assert bool(files()) == kept
 
 
 def test_journals_that_nobody_takes_up_are_removed_after_a_month(monkeypatch, files):

@@ -1,6 +1,7 @@
 """The runner for servers: which requests it sends for which trials, and what becomes of what comes back."""
 
 import base64
+import dataclasses
 import io
 import itertools
 from types import SimpleNamespace
@@ -10,7 +11,7 @@ import pytest
 from PIL import Image
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.harness import model_guard, server_asking, server_model
+from lmms_medtasks.harness import model_guard, runners, server_asking, server_model
 from lmms_medtasks.harness.calls import TRIAL
 from lmms_medtasks.harness.server_model import ServerModel
 from lmms_medtasks.parsing import replies as known_replies
@@ -227,7 +228,16 @@ def test_requests_that_only_fill_up_are_not_asked(stub):
         (Answer(text=None, finish="tool_calls"), None),
         (Answer(text="B", finish="content_filter"), None),
         (Answer(body=b"<html>gateway</html>"), None),
+        (Answer(body=b"null"), None),
+        (Answer(body=b"[]"), None),
+        (Answer(body=b'"overloaded"'), None),
         (Answer(body=b'{"choices": []}'), None),
+        (Answer(body=b'{"choices": "ab"}'), None),
+        (Answer(body=b'{"choices": [null]}'), None),
+        (Answer(body=b'{"choices": [{}]}'), None),
+        (Answer(body=b'{"choices": [{"index": 0, "message": {"content": [{"type": "text", "text": "B"}]}}]}'), None),
+        (Answer(body=b'{"choices": [{"message": {"content": "B \\ud83d"}}]}'), "B \ufffd"),
+        (Answer(body=b'{"choices": [{"message": {"content": "B"}}], "usage": {"completion_tokens": "x"}}'), "B"),
         (Answer(500, "boom"), None),
         (Answer(429, "slow down"), None),
     ],
@@ -242,6 +252,52 @@ def test_empty_replies_and_failures_are_told_apart(stub, answer, expected):
     else:
         assert found == [expected] * 2
         assert not any(map(known_replies.is_failed_request, found))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"<html>",
+        b"null",
+        b"[]",
+        b'"x"',
+        b'{"data": "abc"}',
+        b'{"data": [1]}',
+        b'{"choices": "ab"}',
+        b'{"choices": [{}]}',
+    ],
+)
+def test_a_server_that_answers_something_else_ends_the_run_before_anything_is_asked(stub, monkeypatch, body):
+    """A page of a web interface at an address without /v1, say: first as the probe's answer, then as the list."""
+    stub.rule = lambda request: Answer(body=body)
+    with pytest.raises(UserError, match="does not answer as a server of models"):
+        model(stub)
+    monkeypatch.setattr(stub, "listed", lambda: (200, body), raising=False)
+    with pytest.raises(UserError, match="does not answer as a server of models|does not serve"):
+        model(stub)
+
+
+@pytest.mark.parametrize(
+    ("owner", "arguments", "doubted"),
+    [
+        ("vllm", {}, False),
+        ("llamacpp", {}, False),
+        ("openai", {}, True),  # a proxy's list: the stub is not at an address of OpenAI's
+        ("library", {}, True),
+        ("library", {"kind": "vllm"}, False),
+    ],
+)
+def test_trials_of_a_server_that_can_t_be_told_all_settings_are_in_doubt(stub, owner, arguments, doubted):
+    stub.owner = owner
+    why = runners.doubt(model(stub, **arguments), 1, False)
+    assert bool(why) == doubted
+    assert not doubted or "top_k" in why
+
+
+def test_openai_s_own_server_is_not_in_doubt(stub):
+    lm = model(stub, kind="openai")
+    lm.connection = dataclasses.replace(lm.connection, base_url="https://api.openai.com/v1")
+    assert lm._doubt() is None
 
 
 def test_what_fails_for_a_while_is_asked_again(stub):
@@ -327,7 +383,10 @@ def test_a_server_that_is_not_there_or_refuses_the_settings(stub):
         ({"kind": "vlm"}, "Did you mean 'vllm'"),
         ({"many": "perhaps"}, "many must be auto, True or False"),
         ({"timeout": 0}, "timeout must be"),
+        ({"timeout": float("inf")}, "timeout must be"),
         ({"base_url": "localhost"}, "base_url='localhost'"),
+        ({"base_url": "http://127.0.0.1:port/v1"}, "base_url='http://127.0.0.1:port/v1'"),
+        ({"base_url": "http://[::1/v1"}, "base_url='http"),
         ({"model": ""}, "model=''"),
     ],
 )
