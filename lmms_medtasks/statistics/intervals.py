@@ -226,7 +226,8 @@ def correlation(first: np.ndarray, second: np.ndarray, level: float = 0.95) -> n
 
 
 def _both(one: np.ndarray, other: np.ndarray, together: np.ndarray) -> np.ndarray:
-    distance: np.ndarray = np.sqrt(np.maximum(one**2 + other**2 - 2 * together * one * other, 0))
+    with np.errstate(invalid="ignore"):  # of an end that is infinite
+        distance: np.ndarray = np.sqrt(np.maximum(one**2 + other**2 - 2 * together * one * other, 0))
     return distance
 
 
@@ -261,7 +262,7 @@ class _Data:
         limits = self.limits(statistic)
         low, high = float(limits.low), float(limits.high)
         if limits.reason or not np.isfinite([low, high]).all():
-            return replace(found, reason=limits.reason or (ZERO if np.isinf(high) else ALIKE))
+            return replace(found, reason=limits.reason or ALIKE)
         return replace(found, low=low, high=high)
 
     def limits(self, statistic: AnyStatistic) -> Limits:
@@ -274,6 +275,8 @@ class _Data:
             else:
                 first, second = self.limits(statistic.first), self.limits(statistic.second)
                 found = {Difference: difference_limits, Ratio: ratio_limits}[type(statistic)](first, second, self.level)
+                if np.isinf(found.high) and not found.reason:
+                    found = found._replace(reason=ZERO)
             self._known[key] = statistic, found
         return self._known[key][1]
 
