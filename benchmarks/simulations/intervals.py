@@ -53,7 +53,7 @@ RATIOS = ((0.3, 0.3), (0.5, 0.3), (0.5, 0.6), (0.7, 0.5), (0.8, 0.8), (0.9, 0.4)
 
 
 def simulate(repeats: int, seed: int) -> Iterator[Claim]:
-    """Every claim; 2,000 repeats take about five minutes on one core."""
+    """Every claim; 2,000 repeats take one to two minutes of one core."""
     yield from _before(min(repeats, 500), seed)
     for images in IMAGES:
         for design in DESIGNS:

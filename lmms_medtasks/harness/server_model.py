@@ -35,6 +35,9 @@ ARGUMENTS = (
     "model", "base_url", "api_key", "concurrency", "threads", "timeout", "retries", "seed", "kind", "many",
 )  # fmt: skip
 
+_PROBE_SECONDS = 120.0
+"""The longest that the probe's reply is waited for, each of two times."""
+
 _PROBE = "Reply with one word."
 _LISTING_SECONDS = 20.0  # a server that does not list its models by then hangs
 # What stands before another model's server (LiteLLM, say) names "openai" as the owner too.
@@ -133,6 +136,11 @@ class ServerModel(OwnModel):
         return min(self.connection.timeout, _LISTING_SECONDS)
 
     def _unreachable(self, error: Exception) -> UserError:
+        if isinstance(error, openai.APITimeoutError):
+            return UserError(
+                f"{self.connection.base_url} is there and does not answer in time. Look at the server's own log, or "
+                f"wait until it has loaded its model ({self.connection.told(error)})."
+            )
         return UserError(
             f"{self.connection.base_url} does not answer as a server of models: {type(error).__name__}: "
             f"{self.connection.told(error)} Compare base_url=… with where it listens (it ends in /v1 as a rule)."
@@ -166,9 +174,11 @@ class ServerModel(OwnModel):
         body = self._body({"temperature": 1.0, "max_new_tokens": 16}, [{"role": "user", "content": _PROBE}])
         if self.seed is not None:
             body["seed"] = self.seed
+        # A server that hangs is not waited for as long as for a question.
+        client = self.client.with_options(timeout=min(self.connection.timeout, _PROBE_SECONDS), max_retries=1)
         if self.kind.independent if wanted is None else wanted:
             try:
-                if drawn := len(choices(self.client.chat.completions.create(**body, n=2))):
+                if drawn := len(choices(client.chat.completions.create(**body, n=2))):
                     return drawn == 2
             except (openai.BadRequestError, openai.UnprocessableEntityError):
                 pass
@@ -176,14 +186,15 @@ class ServerModel(OwnModel):
                 self._asker.stop_if_fatal(error)
                 raise self._unreachable(error) from error
         try:
-            if not choices(self.client.chat.completions.create(**body)):
+            if not choices(client.chat.completions.create(**body)):
                 raise ValueError("The server sent a completion without choices.")
         except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
             sent = ", ".join(sorted(_flat(body)))
             raise UserError(
                 f"{self.connection.base_url} refuses a question with the settings that trials need ({sent}): "
                 f"{self.connection.told(error)} Give the model argument kind if the server is of another kind "
-                f"than {self.kind.name!r}."
+                f"than {self.kind.name!r}. A model that takes no temperature or no max_tokens (OpenAI's o1, o3, gpt-5 "
+                "and the like) can be asked by the harness's own runner, --model openai."
             ) from error
         except (openai.OpenAIError, ValueError) as error:
             self._asker.stop_if_fatal(error)

@@ -293,6 +293,8 @@ class _Data:
             else:
                 first, second = self.limits(statistic.first), self.limits(statistic.second)
                 found = {Difference: difference_limits, Ratio: ratio_limits}[type(statistic)](first, second, self.level)
+                if np.isinf(found.high) and not found.reason:
+                    found = found._replace(reason=ZERO)
             self._known[key] = statistic, found
         return self._known[key][1]
 

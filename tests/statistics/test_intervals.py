@@ -217,6 +217,9 @@ def test_a_ratio_of_nothing_starts_at_zero_and_over_nearly_nothing_has_no_interv
     groups = {"x": scored(labels(5), [1] * 4 + [0]), "y": scored(labels(5), [-1.0, 2.0, 0.0, 2.0, 0.0])}
     found = intervals(groups, {"": Ratio(mean_statistic("x", UNIT), Statistic(mean, ("y",)))})[""]
     assert (found.estimate, found.low, found.reason) == (pytest.approx(4 / 3), None, ZERO)
+    ratio = Ratio(mean_statistic("x", UNIT), Statistic(mean, ("y",)))
+    less = intervals(groups, {"": Difference(ratio, mean_statistic("x", UNIT))})[""]
+    assert (less.low, less.reason) == (None, ZERO)
 
 
 # --- Promises ---------------------------------------------------------------------------------------------------------
