@@ -4,7 +4,7 @@
 Each part makes up data sets from a seed, runs the package's own code on them, and counts: how often an interval covers
 the truth, how often equal models are called different. The parts are the modules of ``simulations``.
 
-Usage: python benchmarks/inference.py [--only intervals gate …] [--repeats 400] [--seed 0]
+Usage: python benchmarks/inference.py [--only intervals gate …] [--repeats 400] [--seed 0] [--record]
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import importlib
 import pkgutil
 import sys
 
+import keeping
 import simulations
 from simulations.claims import as_markdown
 
@@ -34,4 +35,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    keeping.run(main)
