@@ -21,7 +21,7 @@ def build(
     rules: Annotated[Path | None, typer.Option(help="YAML with the board's own rules.")] = None,
     title: Annotated[str, typer.Option(help="Title of the site.")] = "lmms-medtasks leaderboard",
     resamples: Annotated[
-        int, typer.Option(min=0, help="Resamples for SURE-VQA's own test (100 are used); 0: no intervals, no tests.")
+        int, typer.Option(min=0, help="Draws at most, where models are compared by drawing; 0: no intervals, no tests.")
     ] = 1000,
     reports: Annotated[bool, typer.Option(help="Put each suite's report on the pages of models and suites.")] = True,
     questions: Annotated[bool, typer.Option(help="Make the question browser.")] = True,

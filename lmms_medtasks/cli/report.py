@@ -41,7 +41,7 @@ def report(
         bool, typer.Option("--all", help="In the terminal, also long tables and the published models.")
     ] = False,
     resamples: Annotated[
-        int, typer.Option(min=0, help="Resamples for SURE-VQA's own test (100 are used); 0: no intervals, no tests.")
+        int, typer.Option(min=0, help="Draws at most, where models are compared by drawing; 0: no intervals, no tests.")
     ] = 1000,
     pair: Annotated[
         list[str] | None,

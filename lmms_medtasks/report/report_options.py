@@ -14,7 +14,7 @@ class Options:
     """What the user asked of a report.
 
     Attributes:
-        resamples: of the images, for the test of SURE-VQA's paper; 0 for no intervals and no tests.
+        resamples: draws at most, where models are compared by drawing; 0 for no intervals and no tests.
         drawn: whether figures are wanted (a terminal has none).
         pairs: two models each that are to be compared, by the names that the report gives them: a base and the one
             that was made from it. parameters: number of parameters by model.

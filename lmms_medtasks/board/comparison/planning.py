@@ -112,6 +112,8 @@ def assumed(sizes: Mapping[str, tuple[int, int, int]], plan: Plan, changed: floa
         error = float(np.sqrt(varied.of_mean(images, each)))
         shown = power.detectable_with(error, images, plan.criterion)
         few = shown is None
+        if shown is not None:
+            shown += 1 / questions  # a step of an exact test, which the number of images has too
         if shown is not None and shown > changed:  # no difference is larger than the share of questions that change
             shown = None
         needed = {1: power.images_needed(plan.difference, varied, questions=each, criterion=plan.criterion)}

@@ -59,7 +59,10 @@ def test_before_a_run_by_hand():
     """400 images with one question: a fifth changes, so the variance is 0.2 - 0.05^2 and the error its root over 20."""
     (found,) = planning.assumed({"x": (400, 400, 3)}, plan(), changed=0.2, correlation=0.3)
     error = np.sqrt((0.2 - 0.05**2) / 400)
-    assert found.shown == pytest.approx(standard_errors_needed(400) * error)
+    assert found.shown == pytest.approx(standard_errors_needed(400) * error + 1 / 400)
+    # So many images show it, and no fewer: the two columns are of one rule.
+    (again,) = planning.assumed({"x": (400, 400, 3)}, Plan(found.shown, Criterion()), changed=0.2, correlation=0.3)
+    assert again.needed[1] == pytest.approx(400, rel=0.03)
     # (1.96 + 0.84)^2 * 0.1975 / 0.05^2 = 620; the step of a question takes some more.
     assert found.needed[1] == pytest.approx(660, rel=0.05)
 
