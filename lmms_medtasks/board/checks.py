@@ -63,8 +63,12 @@ def _data(entry: Entry, reference: Reference) -> Found:
         yield "subset_data", f"A sample, {entry.data} data: its numbers are estimates of those of all questions."
     if entry.variant == "mini":
         yield "mini_data", "Mini data, not the benchmark: no number compares with the paper's."
+    counts = entry.settings.get("data_counts", "")
     if entry.variant == "sample":
-        yield "sample_data", "Sample data, a part of the benchmark: no number compares with the paper's."
+        said = f" ({counts})" if counts else ""
+        yield "sample_data", f"Sample data{said}, not the whole benchmark: no number compares with the paper's."
+    elif entry.variant == "full" and counts:
+        yield "accepted_counts", f"Called full although its counts are not the release's ({counts})."
 
 
 def _extent(entry: Entry) -> Found:

@@ -237,6 +237,7 @@ def _settings(
     found = {
         "limit": limit(run),
         "subset": subset(metadata),
+        "data_counts": str(metadata.get("data_counts") or ""),
         "generation": json.dumps(config.get("generation_kwargs") or {}, sort_keys=True, default=str),
         "gen_kwargs": str((run.content.get("config") or {}).get("gen_kwargs") or ""),
         "image_encoding": str(metadata.get("image_encoding") or ""),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -62,16 +63,26 @@ def prepare(
     split: Annotated[list[str] | None, typer.Option(help="Only this split; may be given several times.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Prepare also what is prepared already.")] = False,
     sample: Annotated[bool, typer.Option("--sample", help="Call it a sample, however many rows there are.")] = False,
+    accept_counts: Annotated[
+        bool, typer.Option("--accept-counts", help="Call it full, however many questions there are.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Bring the data of a suite into the form that the tasks read.
 
     A split that is prepared already is left alone; a preparation that was interrupted goes on where it stopped. Rows
-    that cannot be used are counted, and listed with the reason in rejected.jsonl. A folder with fewer rows than the
-    benchmark has is called a sample everywhere.
+    that cannot be used are counted, and listed with the reason in rejected.jsonl. Data with another number of
+    questions than the release has, from a folder or from the hub, is called a sample everywhere, with its counts;
+    --accept-counts calls it full, and results say so.
     """
     manifest = prepare_suite(
-        suite, source=source, revision=revision or None, splits=split or None, force=force, sample=sample
+        suite,
+        source=source,
+        revision=revision or None,
+        splits=split or None,
+        force=force,
+        sample=sample,
+        accept_counts=accept_counts or None,
     )
     typer.echo(json.dumps(manifest, indent=2, ensure_ascii=False) if as_json else _summary(manifest))
 
@@ -122,11 +133,7 @@ def _diagnosis(found: doctors.Diagnosis) -> str:
     lines = [f"{record.title}: {found.source}"]
     lines += [f"  {each.state:<8} {each.what}: {each.detail}" for each in found.findings]
     if found.sizes:
-        lines.append(f"  {'questions':<52} {'here':>9} {'paper':>9} {'more':>7}")
-    for size in found.sizes:
-        paper = "" if size.paper is None else f"{size.paper:,}"
-        more = "" if size.paper is None or size.paper == size.here else f"{size.here - size.paper:+,}"
-        lines.append(f"  {size.what:<52} {size.here:>9,} {paper:>9} {more:>7}".rstrip())
+        lines += _sizes(found.sizes)
     for shift, count in found.shared.items():
         lines.append(f"  {shift}: {count:,} images have both i.i.d. and OoD test questions")
     lines.append(f"Terms of use: {record.terms}")
@@ -135,6 +142,19 @@ def _diagnosis(found: doctors.Diagnosis) -> str:
     else:
         lines.append(f"Something is missing. {found.how}")
     return "\n".join(lines)
+
+
+def _sizes(sizes: Sequence[sources.Size]) -> Iterator[str]:
+    """The table of sizes; a column for the release's where that is known beside the paper's."""
+    known = any(size.release is not None for size in sizes)
+    head = ("here", *(("release", "more") if known else ()), "paper", "more")
+    yield f"  {'questions':<52}" + "".join(f" {each:>9}" for each in head)
+    for size in sizes:
+        cells = [f"{size.here:,}"]
+        for wanted in (size.release, size.paper) if known else (size.paper,):
+            differs = wanted is not None and wanted != size.here
+            cells += ["" if wanted is None else f"{wanted:,}", f"{size.here - (wanted or 0):+,}" if differs else ""]
+        yield (f"  {size.what:<52}" + "".join(f" {each:>9}" for each in cells)).rstrip()
 
 
 @app.command()

@@ -20,7 +20,7 @@ import typer
 from lmms_medtasks import folders
 from lmms_medtasks.cli import estimate as estimating
 from lmms_medtasks.cli.estimate import QUESTIONS
-from lmms_medtasks.data import subsets
+from lmms_medtasks.data import release_counts, subsets
 from lmms_medtasks.data.subsets import Subset
 from lmms_medtasks.errors import UserError, nearest, unknown
 from lmms_medtasks.samples import result_files as results
@@ -63,6 +63,9 @@ def run(
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Ask all anew, also what a run that was cut off left.")
     ] = False,
+    accept_counts: Annotated[
+        bool, typer.Option("--accept-counts", help="Call data from the hub full, however many questions there are.")
+    ] = False,
 ) -> None:
     """Run lmms-eval with the arguments given, and fail when it failed.
 
@@ -87,10 +90,11 @@ def run(
     prices = (price_in, price_out)
     variables = _subset(arguments, subset, subset_seed)
     variables |= {journal.VARIABLE: journal.FRESH} if fresh else {}
+    variables |= {release_counts.VARIABLE: "1"} if accept_counts else {}
     if estimate:
         if subset is not None:
             raise UserError("--subset does not go with --estimate, which says what all questions would take.")
-        _estimate(arguments, processes, estimate_questions, prices)
+        _estimate(arguments, processes, estimate_questions, prices, variables)
         return
     if prices != (None, None):
         raise UserError("--price-in and --price-out are for --estimate.")
@@ -126,7 +130,13 @@ def _subset(arguments: list[str], size: int | None, seed: int) -> dict[str, str]
     return {subsets.VARIABLE: str(chosen)}
 
 
-def _estimate(arguments: list[str], processes: int, asked: int, prices: tuple[float | None, float | None]) -> None:
+def _estimate(
+    arguments: list[str],
+    processes: int,
+    asked: int,
+    prices: tuple[float | None, float | None],
+    variables: Mapping[str, str],
+) -> None:
     """Asks the first questions of each task, in a folder that is removed, and prints what all of them would take."""
     from lmms_medtasks.harness import call_times
 
@@ -140,7 +150,7 @@ def _estimate(arguments: list[str], processes: int, asked: int, prices: tuple[fl
         folder = Path(name)
         times = folder / "call_times.json"
         # An interrupted run's replies are neither taken nor thrown away.
-        own = {call_times.VARIABLE: str(times), "MEDTASKS_JOURNAL": "off"}
+        own = {**variables, call_times.VARIABLE: str(times), "MEDTASKS_JOURNAL": "off"}
         started = time.perf_counter()
         # The last --output_path counts.
         command = _command([*arguments, *limit, "--output_path", str(folder)], processes)

@@ -43,10 +43,11 @@ def commit(
     written: Written,
     source: Mapping[str, Any],
     notes: Mapping[str, Any],
+    counts: str,
     header: Mapping[str, Any],
     kept: Mapping[str, Entry],
 ) -> None:
-    """Put a written split in its place. ``kept`` are the entries of the manifest so far.
+    """Put a written split in its place. ``kept`` are the entries of the manifest so far, ``counts`` is the entry's.
 
     Killed at any point, either the manifest does not name the split, or all of it is there.
     """
@@ -59,24 +60,37 @@ def commit(
     os.replace(part, path)
     try:
         _write_rejected(folder / store.REJECTED, split, others, written)
-        entry = _entry(path, written, digest, source, notes)
+        entry = _entry(path, written, digest, source, notes, counts)
         store.write_manifest(suite, data, header, {**others, split: entry})
     except BaseException:
         path.unlink(missing_ok=True)  # without a manifest it would only take room
         raise
 
 
-def _entry(path: Path, written: Written, digest: str, source: Mapping[str, Any], notes: Mapping[str, Any]) -> Entry:
+def remove(suite: str, data: Data, split: str) -> None:
+    """Remove a prepared split, its entry in the manifest first."""
+    header = {name: value for name, value in store.read_manifest(suite, data).items() if name != "splits"}
+    kept = store.entries(suite, data)
+    entry = kept.pop(split)
+    store.write_manifest(suite, data, header, kept)
+    (store.folder(suite, data) / entry.file).unlink(missing_ok=True)
+
+
+def _entry(
+    path: Path, written: Written, digest: str, source: Mapping[str, Any], notes: Mapping[str, Any], counts: str
+) -> Entry:
     status = path.stat()
     return Entry(
         file=path.name,
         rows=written.rows,
         rejected=len(written.rejected),
         images=len(written.image_ids),
+        counts=counts,
         digest=written.digest,
         sha256=digest,
         bytes=status.st_size,
         mtime_ns=status.st_mtime_ns,
+        ctime_ns=status.st_ctime_ns,
         source=source,
         notes=notes,
         created=datetime.now(timezone.utc).isoformat(timespec="seconds"),

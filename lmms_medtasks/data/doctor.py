@@ -6,15 +6,19 @@ there. One that is there and can't be decoded is found by the preparation.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 from lmms_medtasks.data import sources
+from lmms_medtasks.data.release_counts import OPTION, Counts, difference
 from lmms_medtasks.data.releases import LocalRelease
 from lmms_medtasks.data.sources import DataSource, Finding, Size, Split, SplitReader
 from lmms_medtasks.errors import UserError
+
+_LISTED = 20
 
 
 @dataclass
@@ -60,6 +64,7 @@ def diagnose(suite: str, source: Path) -> Diagnosis:
             found.findings.append(Finding(f"split {split.name}", "missing", str(error)))
         else:
             _miss_images(split, readers[split.name], found)
+    found.findings += _release_counts(record, readers)
     if record.examine and readers:
         examined = record.examine(record, readers)
         found.findings += examined.findings
@@ -68,6 +73,15 @@ def diagnose(suite: str, source: Path) -> Diagnosis:
     elif not record.examine:
         found.sizes += [Size(name, each.records, each.notes.get("paper")) for name, each in readers.items()]
     return found
+
+
+def _release_counts(record: DataSource, readers: Mapping[str, SplitReader]) -> Iterator[Finding]:
+    """For each split whose number of questions is not the release's: what it would be called."""
+    counts = {name: Counts(reader.records) for name, reader in readers.items()}
+    for split in record.splits:
+        if split.name in counts and (said := difference(record.expected, split.name, counts)):
+            what = f"{said}: would be prepared as a sample ({OPTION} calls it full)"
+            yield Finding(f"split {split.name}", "note", what)
 
 
 def _how(record: DataSource) -> str:
@@ -96,10 +110,12 @@ def _files(record: DataSource, release: LocalRelease) -> Iterator[Finding]:
 
 
 def _miss_images(split: Split, reader: SplitReader, found: Diagnosis) -> None:
-    """Say how many images are not there, and how many questions that costs."""
+    """Say which images are not there, and how many questions that costs, in all and each."""
     missing = list(reader.missing_images())
     if missing:
-        images = list(dict.fromkeys(name for names in missing for name in names))
-        detail = f"{len(images):,} images are not there, which costs {len(missing):,} questions"
+        costs = Counter(name for names in missing for name in dict.fromkeys(names))
+        listed = ", ".join(f"{name!r} ({count:,})" for name, count in list(costs.items())[:_LISTED])
+        more = f" and {len(costs) - _LISTED:,} more" if len(costs) > _LISTED else ""
+        detail = f"{len(costs):,} images are not there, which costs {len(missing):,} questions: {listed}{more}"
         state: Literal["missing", "note"] = "missing" if split.default else "note"
-        found.findings.append(Finding(f"split {split.name}", state, f"{detail}; the first: {images[0]!r}"))
+        found.findings.append(Finding(f"split {split.name}", state, detail))

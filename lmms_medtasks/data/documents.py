@@ -20,8 +20,9 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     import pyarrow as pa
 
-SCHEMA_VERSION = 1
-"""Goes up when the meaning or the type of a field changes: prepared data of another version is prepared anew."""
+SCHEMA_VERSION = 2
+"""Goes up when the meaning or the type of a field changes: prepared data of another version is prepared anew. 2: data
+is "full" only with the release's number of questions."""
 
 Data = Literal["full", "sample", "mini"]
 DATA: tuple[Data, ...] = ("full", "sample", "mini")

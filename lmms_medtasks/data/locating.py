@@ -6,19 +6,21 @@ import functools
 import os
 from pathlib import Path
 
-from lmms_medtasks.data import sources, store
+from lmms_medtasks.data import release_counts, sources, store
 from lmms_medtasks.data.documents import Data, rows_digest
 from lmms_medtasks.data.prepare import prepare
 from lmms_medtasks.data.store import Located
 from lmms_medtasks.errors import DataNotFound, UserError
+from lmms_medtasks.progress import say
 
 
 def locate(suite: str, split: str) -> Located:
     """The data of ``suite``/``split``.
 
     ``MEDTASKS_DATA=mini`` gives the bundled mini data, ``sample`` or ``full`` what is prepared as such. Unset: the full
-    data if it is prepared, else a prepared sample, else the full data is prepared from the hub now, unless
-    ``HF_HUB_OFFLINE`` is set.
+    data if it is prepared, else a prepared sample, else the data is prepared from the hub now, unless
+    ``HF_HUB_OFFLINE`` is set. What has other counts than the release is a sample, also from the hub; with
+    ``MEDTASKS_ACCEPT_COUNTS=1`` the hub's is full.
 
     Raises:
         DataNotFound: there is no such data and it cannot be had now; the message names the ways out.
@@ -27,9 +29,9 @@ def locate(suite: str, split: str) -> Located:
     data = store.chosen_data()
     found = find(suite, split, data)
     tried = ""
-    if found is None and data in (None, "full"):
+    if data in (None, "full") and (found is None or _may_be_accepted(suite, split, found)):
         tried = _prepare_from_hub(suite, split)
-        found = find(suite, split, data)
+        found = find(suite, split, data) or found
     if found is None:
         raise not_found(suite, split, data, tried)
     return found
@@ -77,6 +79,25 @@ def not_found(suite: str, split: str, data: Data | None, tried: str = "") -> Dat
     )
 
 
+def _may_be_accepted(suite: str, split: str, found: Located) -> bool:
+    """Whether a sample is what the hub has, and its counts are accepted by now; of a folder's it is said what to do."""
+    if found.data != "sample" or not found.counts or not release_counts.accepted():
+        return False
+    entry = store.entries(suite, "sample")[split]
+    if entry.source.get("kind") == "hub":
+        return True
+    _say_once(
+        f"{suite}/{split} was prepared as a sample ({found.counts}) and stays one in this run. To call it full: "
+        f"lmms-medtasks data prepare {suite} --source {entry.source.get('folder')} {release_counts.OPTION}"
+    )
+    return False
+
+
+@functools.lru_cache(maxsize=64)
+def _say_once(text: str) -> None:
+    say(text)
+
+
 def _variants(data: Data | None) -> tuple[Data, ...]:
     return (data,) if data else ("full", "sample")
 
@@ -99,10 +120,15 @@ def _prepare_from_hub(suite: str, split: str) -> str:
     if offline():
         return "The hub was not tried: HF_HUB_OFFLINE is set."
     try:
-        prepare(suite, splits=[split], keep=True)
+        made = prepare(suite, splits=[split], keep=True)
     except UserError as error:
         return f"The hub was tried: {error}"
-    return ""
+    if made["data"] == "full":
+        return ""
+    return (
+        f"What the hub has was prepared as a sample: {made['splits'][split]['counts']}. Set MEDTASKS_DATA=sample to "
+        f"read it as that, or {release_counts.VARIABLE}=1 ({release_counts.OPTION}) to call it full."
+    )
 
 
 def _mini(suite: str, split: str) -> Located | None:
@@ -114,12 +140,12 @@ def _mini(suite: str, split: str) -> Located | None:
     except UserError:  # the suite and the split exist, the mini data has none of it
         return None
     status = path.stat()
-    rows, content = _content(path, status.st_mtime_ns, status.st_size)
+    rows, content = _content(path, status.st_mtime_ns, status.st_ctime_ns, status.st_size)
     return Located(path, "mini", content, rows)
 
 
 @functools.lru_cache(maxsize=64)
-def _content(path: Path, mtime_ns: int, size: int) -> tuple[int, str]:
+def _content(path: Path, mtime_ns: int, ctime_ns: int, size: int) -> tuple[int, str]:
     """Number and digest of the rows of a parquet file, read once a process."""
     import pyarrow.parquet as pq
 
@@ -134,7 +160,7 @@ def digest_of(path: Path) -> str:
         if entry.file == path.name:
             return entry.digest
     status = path.stat()
-    return _content(path, status.st_mtime_ns, status.st_size)[1]
+    return _content(path, status.st_mtime_ns, status.st_ctime_ns, status.st_size)[1]
 
 
 def _manifest_beside(path: Path) -> dict[str, store.Entry]:

@@ -1,9 +1,10 @@
 """From a release to prepared data: which splits, are they there already, is it the whole benchmark; then write them.
 
-Whether a folder holds the benchmark or a part of it is settled by counting the records, good or bad, of the release's
-tables in the folder: those of the splits asked for, and the others too if these do not suffice. Fewer than
-``DataSource.full_records`` (the paper's count) make it a *sample*, and so does ``sample=True``. What comes from the hub
-is *full*. The word is in every row and in the manifest, and it names the folder.
+Whether data is the benchmark is settled by counting, wherever it is from: it is *full* if each split asked for has the
+number of questions that the benchmark declares (``DataSource.expected``, :mod:`.release_counts`), before and after the
+unusable ones were rejected. Anything else is a *sample*, and so is what ``sample=True`` asks for; the user may accept
+other counts as full. The word is in every row and in the manifest, and it names the folder; what differs stands in the
+manifest.
 """
 
 from __future__ import annotations
@@ -15,9 +16,10 @@ from pathlib import Path
 from typing import Any
 
 import lmms_medtasks
-from lmms_medtasks.data import committing, sources, store
+from lmms_medtasks.data import committing, release_counts, sources, store
 from lmms_medtasks.data.documents import SCHEMA_VERSION, Data
 from lmms_medtasks.data.hub import Download, HubRelease
+from lmms_medtasks.data.release_counts import Counts
 from lmms_medtasks.data.releases import LocalRelease, Release, SourceFile, source_file
 from lmms_medtasks.data.sources import Candidate, DataSource, Split, SplitReader
 from lmms_medtasks.data.store import Entry
@@ -37,6 +39,7 @@ def prepare(
     splits: Sequence[str] | None = None,
     force: bool = False,
     sample: bool = False,
+    accept_counts: bool | None = None,
     keep: bool = False,
     wait: float = WAIT_SECONDS,
     download: Download | None = None,
@@ -46,7 +49,8 @@ def prepare(
     ``source`` is a folder with the release's files; without it they come from the hub at ``revision`` (default: the
     suite's). ``splits`` defaults to those that a suite prepares by default and the source has. A split that was
     prepared from the same files is left alone unless ``force``. ``sample`` marks the data as a part of the benchmark.
-    With ``keep`` a split that is prepared from anything is left alone.
+    ``accept_counts``: whether other numbers of questions than the release's are called full all the same (None: as
+    ``MEDTASKS_ACCEPT_COUNTS`` says). With ``keep`` a split that is prepared from anything is left alone.
     ``wait`` is how many seconds another process that prepares the same suite is waited for; ``download`` stands in
     for ``huggingface_hub.hf_hub_download`` in tests.
 
@@ -56,6 +60,9 @@ def prepare(
         ConcurrentPreparation: the other process did not finish in time.
     """
     record = sources.get(suite)
+    if sample and accept_counts:
+        raise UserError("--sample and --accept-counts contradict each other: give one of both.")
+    accept = not sample and release_counts.accepted(accept_counts)
     wanted = [record.split(name) for name in splits] if splits else [s for s in record.splits if s.default]
     if source is None and not record.hub_repository:
         raise UserError(
@@ -71,21 +78,32 @@ def prepare(
     with _lock(record.name, wait):
         with store.writing(store.home() / record.name):
             committing.remove_leftovers(record.name)
-        work = _Preparation(record, release)
-        data, why = work.variant(wanted, sample)
+        work = _Preparation(record, release, accept)
         if not force:
-            work.stay_with_commit(data)
-        for split in wanted:
-            if force or not work.is_prepared(split, data, keep):
-                work.prepare_split(split, data, why)
+            work.stay_with_commit()
+        data, why = work.variant(wanted, sample)
+        if data == "sample" and not sample:
+            work.take_back_acceptance(wanted)
+        try:
+            work.prepare_all(wanted, data, why, force, keep)
+        except _FewerThanExpected as short:
+            data = "sample"
+            work.prepare_all(wanted, data, str(short), force, keep)
     return store.read_manifest(record.name, data)
 
 
-class _Preparation:
-    """One call of :func:`prepare`: a suite, where its files are, and what was found out about them so far."""
+class _FewerThanExpected(Exception):
+    """A split that was taken for the whole one turned out to have more unusable questions than the release has."""
 
-    def __init__(self, suite: DataSource, release: Release) -> None:
-        self._suite, self._release = suite, release
+
+class _Preparation:
+    """One call of :func:`prepare`: a suite, where its files are, and what was found out about them so far.
+
+    ``accept``: other counts than the release's are called full all the same.
+    """
+
+    def __init__(self, suite: DataSource, release: Release, accept: bool) -> None:
+        self._suite, self._release, self._accept = suite, release, accept
         self._readers: dict[str, SplitReader] = {}
         self._files: dict[str, list[SourceFile]] = {}
 
@@ -93,22 +111,47 @@ class _Preparation:
         """Full or sample, and why (the rule stands at the top of this file)."""
         if sample:
             return "sample", "it was asked for as a sample"
-        if not isinstance(self._release, LocalRelease):
-            return "full", "it is the hub's release"
-        there = [s for s in self._suite.splits if s.counted and s.files_in(self._release)]
-        records, full = 0, self._suite.full_records
-        for split in sorted(there, key=lambda split: split not in wanted):
-            records += self._records(split)
-            if records >= full:
-                return "full", f"the source's tables have at least {records:,} records, the paper has {full:,}"
-        return "sample", f"the source's tables have {records:,} records, the paper has {full:,}"
+        found = [f"{split.name}: {said}" for split in wanted if (said := self._difference(split))]
+        if not found:
+            return "full", "it has the release's number of questions"
+        if self._accept:
+            return "full", f"other counts than the release's were accepted: {'; '.join(found)}"
+        return "sample", "; ".join(found)
 
-    def _records(self, split: Split) -> int:
+    def prepare_all(self, wanted: Sequence[Split], data: Data, why: str, force: bool, keep: bool) -> None:
+        """Prepare those of the splits that are not there yet, or all with ``force``."""
+        for split in wanted:
+            if force or not self.is_prepared(split, data, keep):
+                self.prepare_split(split, data, why)
+
+    def _difference(self, split: Split, counts: Counts | None = None) -> str:
+        """What is other in a split than in the release; ``counts``: its own where they are known by now."""
+        found = {split.name: counts or self._counts(split)}
+        partners = {name for each in self._suite.expected if split.name in each.splits for name in each.splits}
+        for other in self._suite.splits:
+            if other.name in partners and other.name not in found and self._is_there(other):
+                if not release_counts.difference(self._suite.expected, split.name, found):
+                    break
+                found[other.name] = self._counts(other)
+        return release_counts.difference(self._suite.expected, split.name, found)
+
+    def _is_there(self, split: Split) -> bool:
+        """Whether a split that was not asked for can be counted without a download."""
+        if isinstance(self._release, LocalRelease):
+            return split.files_in(self._release) is not None
+        return self._entry(split) is not None
+
+    def _entry(self, split: Split) -> Entry | None:
+        """The split as it was prepared from the same source, whatever it was called."""
         for data in ("full", "sample"):
             entry = _entries(self._suite.name, data).get(split.name)
             if entry is not None and self._same_source(entry, split):
-                return entry.records
-        return self._reader(split).records
+                return entry
+        return None
+
+    def _counts(self, split: Split) -> Counts:
+        entry = self._entry(split)
+        return Counts(entry.records, entry.rejected) if entry else Counts(self._reader(split).records)
 
     def _reader(self, split: Split) -> SplitReader:
         if split.name not in self._readers:
@@ -127,10 +170,18 @@ class _Preparation:
             return all(entry.source.get(key) == value for key, value in self._release.describe().items())
         return bool(entry.source.get("files") == [file.to_json() for file in self._source_files(split)])
 
-    def stay_with_commit(self, data: Data) -> None:
+    def take_back_acceptance(self, wanted: Sequence[Split]) -> None:
+        """Remove what was called full although its counts were not the release's: they are no longer accepted."""
+        for split in wanted:
+            entry = _entries(self._suite.name, "full").get(split.name)
+            if entry is not None and entry.counts:
+                say(f"{self._suite.name}/{split.name} (full): removed, its counts are no longer accepted")
+                committing.remove(self._suite.name, "full", split.name)
+
+    def stay_with_commit(self) -> None:
         """Take the rest from the commit that a branch stood for when the first splits were prepared from it."""
         if isinstance(self._release, HubRelease):
-            for entry in _entries(self._suite.name, data).values():
+            for entry in (each for data in ("sample", "full") for each in _entries(self._suite.name, data).values()):
                 if all(entry.source.get(key) == value for key, value in self._release.describe().items()):
                     self._release.commit = entry.source.get("commit", "")
 
@@ -157,10 +208,15 @@ class _Preparation:
                 written = write_documents(_stepping(reader, step), part, self._suite, data)
             if not written.rows:
                 raise UserError(f"{name}: all {reader.records:,} rows were rejected, none is left.{_reasons(written)}")
+            rejected = len(written.rejected)
+            counts = self._difference(split, Counts(written.rows + rejected, rejected))
+            if counts and data == "full" and not self._accept:
+                say(f"{name}: {counts}. It is prepared as a sample.{_reasons(written)}")
+                raise _FewerThanExpected(f"{split.name}: {counts}")
             source = {**self._release.describe(), "files": [file.to_json() for file in files]}
-            header = _header(self._suite, data, why)
-            kept = _entries(self._suite.name, data)
-            committing.commit(self._suite.name, data, split.name, part, written, source, reader.notes, header, kept)
+            header, kept = _header(self._suite, data, why), _entries(self._suite.name, data)
+            told = (source, reader.notes, counts, header, kept)
+            committing.commit(self._suite.name, data, split.name, part, written, *told)
         say(f"{name}: prepared, {_counts(written.rows, len(written.rejected))}, {len(written.image_ids):,} images")
         if written.rejected:
             say(f"  The rejected rows are listed in {folder / store.REJECTED}.{_reasons(written)}")

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from lmms_medtasks import folders as benchmark_folders
+from lmms_medtasks.data.release_counts import Expected
 from lmms_medtasks.data.releases import LocalRelease, Release
 from lmms_medtasks.errors import UserError, unknown
 
@@ -59,15 +60,13 @@ class Split:
     """A split of a data set and the release's files that it is made from.
 
     ``instead``: other sets of files that hold the same (an archive unpacked), taken where ``files`` are not there.
-    ``default``: prepared unless told otherwise. ``counted``: its records count when it is settled whether a folder
-    holds the whole benchmark; not so for a split of records that another one has too.
+    ``default``: prepared unless told otherwise.
     """
 
     name: str
     files: tuple[str, ...]
     about: str
     default: bool = True
-    counted: bool = True
     instead: tuple[tuple[str, ...], ...] = ()
 
     def files_in(self, release: Release) -> tuple[str, ...] | None:
@@ -94,11 +93,12 @@ class Finding:
 
 @dataclass(frozen=True)
 class Size:
-    """How many questions something has here and in the paper (None: the paper does not say)."""
+    """How many questions something has here, in the paper and in the release (None: not known)."""
 
     what: str
     here: int
     paper: int | None = None
+    release: int | None = None
 
 
 @dataclass(frozen=True)
@@ -126,8 +126,8 @@ class TrainingRule(Protocol):
 class DataSource:
     """The data of one benchmark, or of one of its data sets.
 
-    ``paper`` holds the counts that the paper states, by what is counted. ``full_records`` is the number of records
-    below which a local folder is taken for a part of the release (see :mod:`lmms_medtasks.data.prepare`).
+    ``paper`` holds the counts that the paper states, by what is counted. ``expected`` are the numbers of questions by
+    which data is known to be the whole release (:mod:`lmms_medtasks.data.release_counts`).
     ``open_split`` reads a split's files through a :class:`~lmms_medtasks.data.releases.Release`; it raises
     ``UserError`` when the files have not the form that was expected. ``images_optional``: a question may have none.
     ``elsewhere``: see :class:`~lmms_medtasks.data.releases.LocalRelease`.
@@ -148,7 +148,7 @@ class DataSource:
     revision: str
     licence: str
     terms: str
-    full_records: int
+    expected: tuple[Expected, ...]
     open_split: Callable[[Release, Split], SplitReader]
     paper: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()

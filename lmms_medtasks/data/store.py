@@ -32,27 +32,35 @@ class Located:
     """A split that can be read.
 
     ``path`` is a parquet file of canonical documents, ``data`` says which variant it is, ``digest`` is the digest of
-    its rows (:func:`lmms_medtasks.data.documents.rows_digest`), ``rows`` how many there are.
+    its rows (:func:`lmms_medtasks.data.documents.rows_digest`), ``rows`` how many there are. ``counts`` says what of
+    them is other than in the whole release, "" for nothing.
     """
 
     path: Path
     data: Data
     digest: str
     rows: int
+    counts: str = ""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """What a manifest says of one prepared split. ``mtime_ns`` only spares a checksum when nothing touched the file."""
+    """What a manifest says of one prepared split.
+
+    ``counts``: what of its number of questions is other than in the whole release, "" for nothing. ``mtime_ns`` and
+    ``ctime_ns`` only spare a checksum when nothing touched the file.
+    """
 
     file: str
     rows: int
     rejected: int
     images: int
+    counts: str
     digest: str
     sha256: str
     bytes: int
     mtime_ns: int
+    ctime_ns: int
     source: Mapping[str, Any]
     notes: Mapping[str, Any]
     created: str
@@ -160,14 +168,16 @@ def find(suite: str, data: Data, split: str) -> Located | None:
         return None
     path = folder(suite, data) / entry.file
     _check(path, entry, suite, split)
-    return Located(path, data, entry.digest, entry.rows)
+    return Located(path, data, entry.digest, entry.rows, entry.counts)
 
 
 def _check(path: Path, entry: Entry, suite: str, split: str) -> None:
     """``UserError`` if a prepared file is not the one that the manifest describes.
 
-    A file of the size and modification time that were recorded is trusted. Another time (a copied folder, an edit)
-    costs one checksum a process; ``lmms-medtasks data inspect`` always computes it.
+    A file of the size and the times that were recorded is trusted. Another time (a copied folder, an edit) costs one
+    checksum a process. The time of the last change of status is among them: the system sets it at every write, and no
+    program can set it back, so that an edit is found whose size and modification time are as before. What no write
+    did (a failing disk) is found by ``lmms-medtasks data inspect``, which always computes the checksum.
     """
     try:
         status = path.stat()
@@ -175,7 +185,8 @@ def _check(path: Path, entry: Entry, suite: str, split: str) -> None:
         raise _corrupt(path, f"cannot be read ({error.strerror})", suite, split) from error
     if status.st_size != entry.bytes:
         raise _corrupt(path, f"has {status.st_size} bytes, the manifest says {entry.bytes}", suite, split)
-    if status.st_mtime_ns != entry.mtime_ns and _checksum_once(path, status.st_mtime_ns) != entry.sha256:
+    times = (status.st_mtime_ns, status.st_ctime_ns)
+    if times != (entry.mtime_ns, entry.ctime_ns) and _checksum_once(path, times) != entry.sha256:
         raise _corrupt(path, "has not the checksum in the manifest", suite, split)
 
 
@@ -190,7 +201,7 @@ def verify(suite: str, data: Data, split: str) -> None:
 
 
 @functools.lru_cache(maxsize=64)
-def _checksum_once(path: Path, mtime_ns: int) -> str:
+def _checksum_once(path: Path, times: tuple[int, int]) -> str:
     return checksum(path)
 
 

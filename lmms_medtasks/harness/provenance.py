@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import copy
 import importlib.metadata
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from lmms_medtasks.data import locate, sources
+from lmms_medtasks.data.store import Located
 from lmms_medtasks.harness import runners, scoring, task_fingerprints
 from lmms_medtasks.suites import registry
 
@@ -24,10 +26,11 @@ def complete(
     prompt, code and degradations as they are now, see :mod:`lmms_medtasks.harness.task_fingerprints`), ``libraries``
     (versions of packages that can move a pixel or a score), ``fingerprint_recorded`` (false when the YAML records
     another one: changed code), ``agreement`` where one had to be signed for the data, and, where the runner re-encodes
-    pictures, ``image_encoding``. Data other than the full benchmark is named in ``task_alias``, which the harness
-    prints in its table, so that nobody takes its numbers for the benchmark's. A task on a template gets ``template``
-    and ``benchmark``, its folder's name; one that reads other data also ``fingerprint`` and the digest of its files;
-    data on a hub have the digest "".
+    pictures, ``image_encoding``. ``data`` is "full" only if all files read are; ``data_counts`` says what of the number
+    of questions is other than in the whole release, of a sample or of data whose counts were accepted. Both stand in
+    ``task_alias``, which the harness prints in its table, so that nobody takes its numbers for the benchmark's. A task
+    on a template gets ``template`` and ``benchmark``, its folder's name; one that reads other data also ``fingerprint``
+    and the digest of its files; data on a hub have the digest "".
 
     ``model_name`` is the harness's name of the model, ``runner`` its kind ("chat" or "simple"); both may be unknown.
     Raises :class:`lmms_medtasks.errors.UserError` when the data is not there and can't be prepared.
@@ -44,7 +47,7 @@ def complete(
         **(config.get("metadata") or {}),
         "fingerprint": actual,
         **({} if recorded is None else {"fingerprint_recorded": recorded == actual}),
-        "data": located[0].data,
+        "data": _kind(located),
         "data_digest": " ".join(each.digest for each in located),
         "harness": importlib.metadata.version("lmms_eval"),
         "libraries": dict(task_fingerprints.libraries()),
@@ -52,11 +55,29 @@ def complete(
     agreement = sources.get(locations[0][0]).agreement
     if agreement:
         metadata["agreement"] = agreement
-    if metadata["data"] != "full":
-        config["task_alias"] = f"{config.get('task_alias') or config['task']} ({metadata['data']} data)"
+    counts = [f"{split}: {each.counts}" for (_, split), each in zip(locations, located, strict=True) if each.counts]
+    if counts:
+        metadata["data_counts"] = "; ".join(counts)
+    if said := data_label(metadata):
+        config["task_alias"] = f"{config.get('task_alias') or config['task']}{said}"
     _add_encoding(metadata, model_name, runner)
     config["metadata"] = metadata
     return config
+
+
+def _kind(located: Sequence[Located]) -> str:
+    """What all files of a task are together: full only if each is."""
+    kinds = {each.data for each in located}
+    return next(kind for kind in ("mini", "sample", "full") if kind in kinds)
+
+
+def data_label(metadata: Mapping[str, Any]) -> str:
+    """What stands behind a task's name: `` (sample data, test: 57 questions, 99 expected)``; "" for the benchmark."""
+    data, counts = metadata["data"], metadata.get("data_counts", "")
+    if data == "full" and not counts:
+        return ""
+    said = [f"{data} data", *(["counts accepted"] if data == "full" else []), *([counts] if counts else [])]
+    return f" ({', '.join(said)})"
 
 
 def _contributed(

@@ -13,6 +13,7 @@ from typing import Any
 from lmms_medtasks.data import locate, sources, subsets
 from lmms_medtasks.data.subsets import Strata, Subset
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.harness import provenance
 from lmms_medtasks.suites import registry
 
 UNIT = "image_id"
@@ -91,9 +92,9 @@ def _tell(task: Any, subset: Subset, units: int, rows: int) -> None:
     told = {"size": subset.size, "seed": subset.seed, "unit": word, "units": units, "questions": rows}
     label = f"{subset.size} {word}s of {metadata['data']}"
     digest = hashlib.sha256(f"{metadata['data_digest']} {subset}".encode()).hexdigest()
-    name = str(config.task_alias or config.task).removesuffix(f" ({metadata['data']} data)")
-    config.task_alias = f"{name} ({label} data)"
+    name = str(config.task_alias or config.task).removesuffix(provenance.data_label(metadata))
     config.metadata = {**metadata, "data": label, "data_digest": digest, "subset": told}
+    config.task_alias = f"{name}{provenance.data_label(config.metadata)}"
 
 
 def _word(task: Any) -> str:

@@ -11,6 +11,9 @@ from lmms_medtasks.samples.runs import model_name, printable
 
 OWN = "this run"
 
+ACCEPTED = ", counts accepted"
+"""What stands behind "full" of data that was called so although it has another number of questions than the release."""
+
 
 def metadata(run: Run, tasks: Sequence[str]) -> Mapping[str, Mapping[str, Any]]:
     """Each task's metadata, as the run recorded it."""
@@ -20,10 +23,14 @@ def metadata(run: Run, tasks: Sequence[str]) -> Mapping[str, Mapping[str, Any]]:
 def data_of(run: Run, tasks: Sequence[str]) -> tuple[str, ...]:
     """The kinds of data ("full", "sample", "mini", "1000 images of full") that the tasks read, as recorded.
 
-    "unknown" where not recorded.
+    "unknown" where not recorded; "full, counts accepted" where it has not the release's number of questions.
     """
-    found = (printable(str(each.get("data", "unknown"))) for each in metadata(run, tasks).values())
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(_kind(each) for each in metadata(run, tasks).values()))
+
+
+def _kind(told: Mapping[str, Any]) -> str:
+    data = printable(str(told.get("data", "unknown")))
+    return f"{data}{ACCEPTED}" if data.rpartition(" of ")[2] == "full" and told.get("data_counts") else data
 
 
 def counts(run: Run, tasks: Sequence[str]) -> Iterator[tuple[str, int, int]]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from lmms_medtasks.report.about import counts, data_of, limit, metadata, subset
+from lmms_medtasks.report.about import ACCEPTED, data_of, limit, metadata, subset
+from lmms_medtasks.report.about import counts as question_counts
 from lmms_medtasks.report.document import Flag
 from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.samples.runs import printable
@@ -22,9 +23,12 @@ def data(run: Run, tasks: Sequence[str]) -> Iterator[Flag]:
         if kind == "unknown":
             yield Flag("warning", "The run does not say which data it read.")
         elif kind != "full":
-            yield Flag(
-                "warning", f"{kind.capitalize()} data, not the benchmark: no number here compares with the paper's."
+            counts = "; ".join(
+                dict.fromkeys(printable(str(each["data_counts"])) for each in found.values() if each.get("data_counts"))
             )
+            name = kind.removesuffix(ACCEPTED).capitalize()
+            said = f"{name} data{kind.removeprefix(name.lower())}{f' ({counts})' if counts else ''}, not the benchmark"
+            yield Flag("warning", f"{said}: no number here compares with the paper's.")
     drawn: dict[str, list[str]] = {}
     for task, each in found.items():
         drawn.setdefault(subset(each), []).append(task)
@@ -41,7 +45,7 @@ def data(run: Run, tasks: Sequence[str]) -> Iterator[Flag]:
 def extent(run: Run, tasks: Sequence[str]) -> Iterator[Flag]:
     """Questions that were not asked (``--limit``), and those that were and are not in the log."""
     said = f" ({limit(run)})" if limit(run) else ""
-    for task, original, effective in counts(run, tasks):
+    for task, original, effective in question_counts(run, tasks):
         if effective < original:
             yield Flag("warning", f"{task}: only {effective:,} of {original:,} questions were asked{said}.")
         rows = run.sample_count(task)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lmms_medtasks.data.image_cells import ImageCells
+from lmms_medtasks.data.release_counts import Expected
 from lmms_medtasks.data.releases import Release
 from lmms_medtasks.data.sources import Candidate, DataSource, RejectedRow, Split
 from lmms_medtasks.errors import UserError
@@ -153,7 +154,7 @@ BONES_JOINTS = DataSource(
         TablesSplit("t2", (), "Task II, questions on clinical notes"),
         TablesSplit("t3", (), "Task III, questions on images"),
         TablesSplit("open", (), "Tasks IV to VII, open questions on cases; Task VIII is made from them"),
-        TablesSplit("t8", (), "Task VIII as released, if it is", default=False, counted=False),
+        TablesSplit("t8", (), "Task VIII as released, if it is", default=False),
     ),
     tags={
         **dict.fromkeys(
@@ -173,7 +174,13 @@ BONES_JOINTS = DataSource(
         "questions on images (III)": 203,
         "open questions on cases (IV to VII)": 4 * 203,
     },
-    full_records=1_245,
+    expected=(
+        Expected(("t1",), 129),
+        Expected(("t2",), 101),
+        Expected(("t3",), 203),
+        Expected(("open",), 4 * 203),
+        Expected(("t8",), 203),
+    ),
     open_split=BonesJointsReader,
     images_optional=True,
     notes=(

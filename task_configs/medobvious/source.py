@@ -19,6 +19,7 @@ import yaml
 
 from lmms_medtasks.data.documents import LETTERS
 from lmms_medtasks.data.image_bytes import image_id
+from lmms_medtasks.data.release_counts import Expected
 from lmms_medtasks.data.releases import MissingFileError, Release, checked_name
 from lmms_medtasks.data.sources import Candidate, DataSource, RejectedRow, Split
 from lmms_medtasks.errors import UserError
@@ -334,7 +335,7 @@ MEDOBVIOUS = DataSource(
     licence="not stated in what we have seen; see the repository",
     terms="not stated in what we have seen; its images come from ROCO and Kvasir, whose own terms hold",
     paper={"tasks": 1880, "positive tasks": 1175, "negative tasks": 705, "items": 235},
-    full_records=1880,
+    expected=(Expected(("test",), 1880),),
     open_split=MedObviousReader,
     notes=(
         "Only the text of the release was read by us, in parts; the reader was never tried on its images.",

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import yaml
 
 from lmms_medtasks.data.image_files import Picture, Pictures, folder_of_images, referenced
+from lmms_medtasks.data.release_counts import Expected
 from lmms_medtasks.data.releases import LocalRelease, Release
 from lmms_medtasks.data.sources import DataSource, Finding, RejectedRow, Split
 from lmms_medtasks.errors import UserError
@@ -266,8 +267,8 @@ MIMIC = DataSource(
     name="sure_mimic",
     title="MIMIC-CXR-VQA (SURE-VQA)",
     splits=(
-        Split("train", ("train.json", *_TABLES), "training questions, for answering by frequency", counted=False),
-        Split("validate", ("valid.json", *_TABLES), "validation questions", default=False, counted=False),
+        Split("train", ("train.json", *_TABLES), "training questions, for answering by frequency"),
+        Split("validate", ("valid.json", *_TABLES), "validation questions", default=False),
         Split("test", ("test.json", *_TABLES), "test questions"),
     ),
     tags={
@@ -282,7 +283,7 @@ MIMIC = DataSource(
     revision="",
     licence="PhysioNet Credentialed Health Data License 1.5.0",
     terms=f"{AGREEMENT}: no sharing with third parties",
-    full_records=13_793,
+    expected=(Expected(("train",), 290_031), Expected(("validate",), 73_567), Expected(("test",), 13_793)),
     open_split=open_split,
     paper={"training questions": 290_031, "validation questions": 73_567, "test questions": 13_793},
     notes=(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from lmms_medtasks.data.image_files import folder_of_images, referenced
+from lmms_medtasks.data.release_counts import Expected
 from lmms_medtasks.data.releases import LocalRelease, Release
 from lmms_medtasks.data.sources import DataSource, Finding, Split
 from lmms_medtasks.errors import UserError
@@ -88,7 +89,7 @@ OVQA = DataSource(
     title="OVQA (SURE-VQA)",
     splits=(
         Split("train", ("train.json",), "training questions; those about an OoD body part join its OoD test"),
-        Split("validate", ("validate.json",), "validation questions", default=False, counted=False),
+        Split("validate", ("validate.json",), "validation questions", default=False),
         Split("test", ("test.json",), "test questions"),
     ),
     tags={**TAGS, "image_organ": "text", "question_type": "text"},
@@ -96,7 +97,7 @@ OVQA = DataSource(
     revision="",
     licence="not stated in what we have seen; ask the authors of OVQA",
     terms="not stated in what we have seen; ask the authors of OVQA before questions or images go to anybody else",
-    full_records=13_492 + 1_657,
+    expected=(Expected(("train",), 13_492), Expected(("validate",), 1_645), Expected(("test",), 1_657)),
     open_split=open_split,
     paper={"training questions": 13_492, "validation questions": 1_645, "test questions": 1_657},
     notes=(

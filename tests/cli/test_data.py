@@ -60,8 +60,8 @@ def prepared(source: Path) -> Any:
 
 def test_prepare_says_what_was_counted(source: Path, home: Path) -> None:
     text = run("prepare", "medq_deg", "--source", str(source))
-    assert "MedQ-Deg, sample data (the source's tables have 3 records, the paper has 24,894)" in text
-    assert " ".join(text.split("clean", 1)[1].split()[:6]) == "2 rows 1 rejected 1 images"
+    assert "MedQ-Deg, sample data (clean: 3 questions, 2,153 expected)" in text
+    assert " ".join(text.split("\n  clean", 1)[1].split()[:6]) == "2 rows 1 rejected 1 images"
     assert "the paper: 24,894 question-answer pairs, 4,306 clean images" in text
     assert "Licence: not stated" in text and "Terms of use: not stated" in text
     assert str(home / "medq_deg" / "sample") in text

@@ -114,7 +114,7 @@ def test_medq_deg_images_in_files_and_in_other_rows(tmp_path, png, table, clean_
     table(folder, [release_row(1)], name="MedQ-Robust-simulate-test.tsv")
     found = doctor.diagnose("medq_deg", folder)
     (said,) = missing(found, "clean")
-    assert "3 images are not there, which costs 3 questions; the first: 'gone.png'" in said
+    assert "3 images are not there, which costs 3 questions: 'gone.png' (1)" in said
     assert not missing(found, "release")
 
 

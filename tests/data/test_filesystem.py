@@ -15,6 +15,7 @@ import pytest
 
 from lmms_medtasks.data import locate, mini, prepare
 from lmms_medtasks.data.filesystem import MedtasksFileSystem
+from lmms_medtasks.data.release_counts import Expected
 from lmms_medtasks.errors import DataNotFound, UserError
 from lmms_medtasks.task_configs.medq_deg import source as medq_deg
 
@@ -52,10 +53,11 @@ def variants(
 ) -> None:
     """A full, a sample and a mini clean split, all of one shape and one size."""
     folder = tmp_path / "other"
-    for data, records in (("mini", 99), ("full", 1), ("sample", 99)):
+    for data, questions in (("mini", 99), ("full", 3), ("sample", 99)):
         table(folder, [clean_row(n, question=f"The {data:>6} question {n}?") for n in range(3)])
         with monkeypatch.context() as patch:
-            patch.setattr(medq_deg, "SOURCES", (dataclasses.replace(medq_deg.MEDQ_DEG, full_records=records),))
+            expected = (Expected(("clean",), questions),)
+            patch.setattr(medq_deg, "SOURCES", (dataclasses.replace(medq_deg.MEDQ_DEG, expected=expected),))
             prepare("medq_deg", source=folder)
         if data == "mini":
             made = home / "medq_deg/sample/clean.parquet"

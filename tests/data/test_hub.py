@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import socket
 import urllib.request
 from collections.abc import Callable
@@ -13,10 +14,12 @@ import pytest
 from huggingface_hub import constants, errors
 
 from lmms_medtasks.data import hub as hub_module
-from lmms_medtasks.data import prepare
+from lmms_medtasks.data import locate, prepare
 from lmms_medtasks.data.hub import HubRelease, unreachable
+from lmms_medtasks.data.release_counts import Expected
 from lmms_medtasks.data.releases import MissingFileError
-from lmms_medtasks.errors import UserError
+from lmms_medtasks.errors import DataNotFound, UserError
+from lmms_medtasks.task_configs.medq_deg import source as medq_deg
 
 
 class FakeHub:
@@ -49,16 +52,48 @@ def http_error(kind: type[Exception], status: int) -> Exception:
     return kind("told by the hub", response=response)  # type: ignore[call-arg]
 
 
-def test_what_comes_from_the_hub_is_full_and_its_commit_is_kept(release: Path, tmp_path: Path) -> None:
+@pytest.fixture
+def as_expected(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The whole release is as small as the tests' tables."""
+    expected = (Expected(("clean",), 3), Expected(("release",), 4))
+    monkeypatch.setattr(medq_deg, "SOURCES", (dataclasses.replace(medq_deg.MEDQ_DEG, expected=expected),))
+
+
+def test_what_comes_from_the_hub_keeps_its_commit(as_expected: None, release: Path, tmp_path: Path) -> None:
     hub = FakeHub(tmp_path / "hub", {"c0ffee": release})
     manifest = prepare("medq_deg", download=hub)
-    assert manifest["data"] == "full" and manifest["data_because"] == "it is the hub's release"
+    assert manifest["data"] == "full"
     for split in ("clean", "release"):
         source = manifest["splits"][split]["source"]
         assert (source["kind"], source["repository"]) == ("hub", "jiyaoliufd/MedQ-DEG-Bench")
         assert (source["revision"], source["commit"]) == ("main", "c0ffee")
     # the branch is asked for once, everything else comes from the commit that it stood for
     assert [revision for _, revision in hub.asked] == ["main", "c0ffee"]
+
+
+def test_a_hub_with_57_rows_is_a_sample(table: Any, clean_row: Any, tmp_path: Path, monkeypatch: Any) -> None:
+    """A stub of a hub was called the full data: it is a sample, with its counts, unless they are accepted."""
+    table(tmp_path / "stub", [clean_row(number) for number in range(57)])
+    monkeypatch.delenv("HF_HUB_OFFLINE")
+    monkeypatch.setattr(HubRelease, "_fetch", lambda self, name: tmp_path / "stub" / name)
+    monkeypatch.setenv("MEDTASKS_DATA", "full")
+    with pytest.raises(DataNotFound, match="57 questions, 2,153 expected.*MEDTASKS_ACCEPT_COUNTS=1"):
+        locate("medq_deg", "clean")
+    monkeypatch.delenv("MEDTASKS_DATA")
+    found = locate("medq_deg", "clean")
+    assert (found.data, found.rows, found.counts) == ("sample", 57, "57 questions, 2,153 expected")
+    monkeypatch.setenv("MEDTASKS_ACCEPT_COUNTS", "1")
+    found = locate("medq_deg", "clean")
+    assert (found.data, found.rows, found.counts) == ("full", 57, "57 questions, 2,153 expected")
+
+
+def test_a_folders_sample_stays_one_and_it_is_said_how_to_accept_it(
+    release: Path, monkeypatch: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    prepare("medq_deg", source=release)
+    monkeypatch.setenv("MEDTASKS_ACCEPT_COUNTS", "1")
+    assert [locate("medq_deg", "clean").data for _ in range(2)] == ["sample"] * 2
+    assert capsys.readouterr().err.count(f"data prepare medq_deg --source {release} --accept-counts") == 1
 
 
 def test_a_sample_of_the_hubs_release(release: Path, tmp_path: Path) -> None:
@@ -72,7 +107,9 @@ def test_what_is_prepared_needs_no_hub(release: Path, tmp_path: Path) -> None:
     assert prepare("medq_deg", download=failing(AssertionError("the hub was asked"))) == first
 
 
-def test_a_resumed_preparation_stays_with_its_commit(release: Path, tmp_path: Path, capsys: Any) -> None:
+def test_a_resumed_preparation_stays_with_its_commit(
+    as_expected: None, release: Path, tmp_path: Path, capsys: Any
+) -> None:
     hub = FakeHub(tmp_path / "hub", {"old": release, "new": release})
     prepare("medq_deg", splits=["clean"], download=hub)
     hub.head = "new"

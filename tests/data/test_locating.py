@@ -12,6 +12,7 @@ import pytest
 
 from lmms_medtasks.data import digest, hub, locate, locating, mini, prepare
 from lmms_medtasks.data.documents import problem, rows_digest
+from lmms_medtasks.data.release_counts import Expected
 from lmms_medtasks.errors import DataNotFound, UserError
 from lmms_medtasks.task_configs.medq_deg import source as medq_deg
 
@@ -36,7 +37,8 @@ def mini_file(release: Path, tmp_path: Path, home: Path, monkeypatch: pytest.Mon
 
 def prepare_full(release: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(medq_deg, "SOURCES", (dataclasses.replace(medq_deg.MEDQ_DEG, full_records=1),))
+        expected = (Expected(("clean",), 3), Expected(("release",), 4))
+        patch.setattr(medq_deg, "SOURCES", (dataclasses.replace(medq_deg.MEDQ_DEG, expected=expected),))
         prepare("medq_deg", source=release)
 
 
@@ -92,8 +94,8 @@ def test_with_a_network_the_split_is_prepared(release: Path, monkeypatch: pytest
     monkeypatch.delenv("HF_HUB_OFFLINE")
     monkeypatch.setattr(hub.HubRelease, "_fetch", lambda self, name: release / name)
     found = locate("medq_deg", "clean")
-    assert (found.data, found.rows) == ("full", 3)
-    assert not (home / "medq_deg/full/release.parquet").exists()
+    assert (found.data, found.rows, found.counts) == ("sample", 3, "3 questions, 2,153 expected")
+    assert not (home / "medq_deg/sample/release.parquet").exists()
 
 
 def test_a_prepared_sample_is_not_topped_by_a_download(release: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,6 +14,7 @@ import pytest
 
 import lmms_medtasks
 from lmms_medtasks.data import documents, prepare, store
+from lmms_medtasks.data.release_counts import Expected
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.task_configs.medq_deg import source as medq_deg
 
@@ -31,9 +32,9 @@ def files_below(folder: Path) -> set[str]:
     return {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
 
 
-def of_full_size(monkeypatch: pytest.MonkeyPatch, records: int) -> None:
+def expecting(monkeypatch: pytest.MonkeyPatch, *expected: Expected) -> None:
     """Make the benchmark as small as the tests' tables."""
-    monkeypatch.setattr(medq_deg, "SOURCES", (dataclasses.replace(medq_deg.MEDQ_DEG, full_records=records),))
+    monkeypatch.setattr(medq_deg, "SOURCES", (dataclasses.replace(medq_deg.MEDQ_DEG, expected=expected),))
 
 
 def test_a_folder_becomes_parquet_and_a_manifest(release: Path, home: Path) -> None:
@@ -67,7 +68,9 @@ def test_the_manifest_says_where_from_and_under_which_terms(release: Path) -> No
     assert manifest["licence"] and manifest["terms"]
     assert manifest["schema_version"] == documents.SCHEMA_VERSION
     assert manifest["tool_version"] == lmms_medtasks.__version__
-    assert manifest["data"] == "sample" and "7 records, the paper has 24,894" in manifest["data_because"]
+    assert manifest["data"] == "sample"
+    assert "clean: 3 questions, 2,153 expected; release: 4 questions" in manifest["data_because"]
+    assert manifest["splits"]["clean"]["counts"] == "3 questions, 2,153 expected"
 
 
 def test_bad_rows_are_listed_with_number_and_reason(
@@ -155,35 +158,104 @@ def test_a_folder_has_no_revision(release: Path) -> None:
 
 # Full or sample
 
+CLEAN_3, RELEASE_4 = Expected(("clean",), 3), Expected(("release",), 4)
 
-def test_as_many_records_as_the_paper_are_the_full_data(release: Path, home: Path, monkeypatch: Any) -> None:
-    of_full_size(monkeypatch, 7)  # 3 clean and 4 degraded questions
-    assert prepare("medq_deg", source=release)["data"] == "full"
+
+def labels(manifest: dict[str, Any]) -> tuple[str, dict[str, str]]:
+    return manifest["data"], {name: split["counts"] for name, split in manifest["splits"].items()}
+
+
+def test_the_releases_number_of_questions_is_the_full_data(release: Path, home: Path, monkeypatch: Any) -> None:
+    expecting(monkeypatch, CLEAN_3, RELEASE_4)
+    assert labels(prepare("medq_deg", source=release)) == ("full", {"clean": "", "release": ""})
     assert {row["data"] for row in rows_of(home, data="full")} == {"full"}
-    of_full_size(monkeypatch, 8)
-    assert prepare("medq_deg", source=release, force=True)["data"] == "sample"
 
 
-def test_tables_that_are_not_asked_for_count_too(release: Path, table: Write, clean_row: Row, monkeypatch: Any) -> None:
-    of_full_size(monkeypatch, 9)
-    table(release, [clean_row(n) for n in range(2)], name="MedQ-Robust-good-dev.tsv")
+@pytest.mark.parametrize("expected", [2, 4])
+def test_more_or_fewer_questions_are_a_sample(release: Path, monkeypatch: Any, expected: int) -> None:
+    expecting(monkeypatch, Expected(("clean",), expected), RELEASE_4)
+    manifest = prepare("medq_deg", source=release)
+    assert labels(manifest) == ("sample", {"clean": f"3 questions, {expected} expected", "release": ""})
+    assert manifest["data_because"] == f"clean: 3 questions, {expected} expected"
+
+
+def test_one_of_several_numbers_is_enough(release: Path, monkeypatch: Any) -> None:
+    expecting(monkeypatch, Expected(("clean",), 9), CLEAN_3)
     assert prepare("medq_deg", source=release, splits=["clean"])["data"] == "full"
-    assert prepare("medq_deg", source=release)["data"] == "full"  # counted from the manifest for what is there
+    expecting(monkeypatch, Expected(("clean",), 9), Expected(("clean",), 8))
+    manifest = prepare("medq_deg", source=release, splits=["clean"], force=True)
+    assert labels(manifest) == ("sample", {"clean": "3 questions, 9 or 8 expected"})
 
 
-def test_a_table_of_two_splits_counts_once(release: Path, table: Write, clean_row: Row, monkeypatch: Any) -> None:
+def test_splits_that_are_known_together(release: Path, table: Write, clean_row: Row, monkeypatch: Any) -> None:
+    """The paper has the sum of two tables: one alone can't be known to be whole, both can."""
+    expecting(monkeypatch, Expected(("clean", "clean_dev"), 5))
+    manifest = prepare("medq_deg", source=release, splits=["clean"])
+    said = manifest["splits"]["clean"]["counts"]
+    assert manifest["data"] == "sample" and "clean_dev not there" in said and "5 expected" in said
     table(release, [clean_row(n) for n in range(2)], name="MedQ-Robust-good-dev.tsv")
-    of_full_size(monkeypatch, 10)  # 3 clean, 4 degraded, 2 of the dev part, which is also what train is made from
-    assert prepare("medq_deg", source=release, splits=["clean_dev", "train"])["data"] == "sample"
+    assert prepare("medq_deg", source=release, splits=["clean"])["data"] == "full"  # counted, though not prepared
+    assert labels(prepare("medq_deg", source=release, splits=["clean"])) == ("full", {"clean": ""})
+    table(release, [clean_row(n) for n in range(4)], name="MedQ-Robust-good-dev.tsv")
+    manifest = prepare("medq_deg", source=release, splits=["clean"], force=True)
+    assert manifest["data"] == "sample" and "7 here" in manifest["splits"]["clean"]["counts"]
 
 
-def test_rejected_records_count_too(release: Path, table: Write, clean_row: Row, monkeypatch: Any) -> None:
-    of_full_size(monkeypatch, 7)
+def test_a_split_that_nothing_is_known_of_is_a_sample(release: Path, monkeypatch: Any) -> None:
+    expecting(monkeypatch, CLEAN_3)
+    assert prepare("medq_deg", source=release, splits=["release"])["data"] == "sample"
+
+
+@pytest.mark.parametrize("unusable", [0, 1])
+def test_unusable_questions_are_no_full_data(
+    release: Path, table: Write, clean_row: Row, monkeypatch: Any, home: Path, unusable: int
+) -> None:
+    """A rejected row makes a sample, unless the release is known to have one."""
+    expecting(monkeypatch, Expected(("clean",), 3, unusable), RELEASE_4)
     table(release, [clean_row(0), clean_row(1), clean_row(2, answer="E")])
+    for force in (False, False, True):  # prepared, left alone, prepared again
+        manifest = prepare("medq_deg", source=release, splits=["clean"], force=force)
+        if unusable:
+            assert labels(manifest) == ("full", {"clean": ""})
+        else:
+            assert labels(manifest) == ("sample", {"clean": "3 questions, 1 of them unusable"})
+            assert store.find("medq_deg", "full", "clean") is None
+            assert {row["data"] for row in rows_of(home)} == {"sample"}
+
+
+def test_unusable_questions_of_one_split_make_a_sample_of_all(
+    release: Path, table: Write, release_row: Row, monkeypatch: Any
+) -> None:
+    expecting(monkeypatch, CLEAN_3, Expected(("release",), 2))
+    table(release, [release_row(0), release_row(1, answer="E")], name=SIMULATED)
+    manifest = prepare("medq_deg", source=release)
+    assert labels(manifest) == ("sample", {"clean": "", "release": "2 questions, 1 of them unusable"})
+
+
+def test_other_counts_can_be_accepted(release: Path, home: Path, monkeypatch: Any) -> None:
+    manifest = prepare("medq_deg", source=release, accept_counts=True, splits=["clean"])
+    assert labels(manifest) == ("full", {"clean": "3 questions, 2,153 expected"})
+    assert "accepted" in manifest["data_because"] and {row["data"] for row in rows_of(home, data="full")} == {"full"}
+    found = store.find("medq_deg", "full", "clean")
+    assert found is not None and found.counts == "3 questions, 2,153 expected"
+    prepare("medq_deg", source=release, splits=["clean"])  # no longer accepted
+    assert store.find("medq_deg", "full", "clean") is None and not (home / "medq_deg/full/clean.parquet").exists()
+
+
+def test_other_counts_can_be_accepted_by_a_variable(release: Path, monkeypatch: Any) -> None:
+    monkeypatch.setenv("MEDTASKS_ACCEPT_COUNTS", "1")
     assert prepare("medq_deg", source=release)["data"] == "full"
-    assert prepare("medq_deg", source=release)["data"] == "full"
+    assert prepare("medq_deg", source=release, accept_counts=False)["data"] == "sample"
+    assert prepare("medq_deg", source=release, sample=True)["data"] == "sample"
+    monkeypatch.setenv("MEDTASKS_ACCEPT_COUNTS", "0")
+    assert prepare("medq_deg", source=release, force=True)["data"] == "sample"
+    monkeypatch.setenv("MEDTASKS_ACCEPT_COUNTS", "yes")
+    with pytest.raises(UserError, match="MEDTASKS_ACCEPT_COUNTS is 'yes', wanted 1"):
+        prepare("medq_deg", source=release)
 
 
 def test_a_sample_can_be_asked_for(release: Path, monkeypatch: Any) -> None:
-    of_full_size(monkeypatch, 7)
+    expecting(monkeypatch, CLEAN_3, RELEASE_4)
     assert prepare("medq_deg", source=release, sample=True)["data"] == "sample"
+    with pytest.raises(UserError, match="contradict"):
+        prepare("medq_deg", source=release, sample=True, accept_counts=True)

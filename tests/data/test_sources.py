@@ -12,7 +12,7 @@ from lmms_medtasks.errors import UserError
 OWN = """
 from lmms_medtasks.data.sources import DataSource
 SOURCES = (DataSource(name="{name}", title="Own", splits=(), tags={{}}, hub_repository="", revision="", licence="CC0",
-                      terms="none", full_records=1, open_split=None),)
+                      terms="none", expected=(), open_split=None),)
 """
 
 

@@ -61,7 +61,8 @@ def test_damaged_files_are_refused_with_the_way_out(release: Path, home: Path, d
     assert store.find("medq_deg", "sample", "release") is not None
 
 
-def test_damage_that_keeps_size_and_time_is_found_by_verify(release: Path, home: Path) -> None:
+def test_an_edit_that_keeps_size_and_time_is_found_when_the_data_is_loaded(release: Path, home: Path) -> None:
+    """The time of the last change of status can't be set back: a changed file of the same size and age is read."""
     prepare("medq_deg", source=release)
     store.verify("medq_deg", "sample", "clean")
     path = home / "medq_deg/sample/clean.parquet"
@@ -69,8 +70,16 @@ def test_damage_that_keeps_size_and_time_is_found_by_verify(release: Path, home:
     data[len(data) // 2] ^= 0xFF
     path.write_bytes(data)
     os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
-    with pytest.raises(UserError, match="has not the checksum"):
-        store.verify("medq_deg", "sample", "clean")
+    assert (path.stat().st_size, path.stat().st_mtime_ns) == (status.st_size, status.st_mtime_ns)
+    for check in (store.find, store.verify):
+        with pytest.raises(UserError, match="has not the checksum"):
+            check("medq_deg", "sample", "clean")
+
+
+def test_an_untouched_file_is_not_read_again(release: Path, monkeypatch: Any) -> None:
+    prepare("medq_deg", source=release)
+    monkeypatch.setattr(store, "checksum", lambda path: pytest.fail(f"{path} was read"))
+    assert store.find("medq_deg", "sample", "clean") is not None
 
 
 def test_a_copied_folder_is_served(release: Path, home: Path, tmp_path: Path, monkeypatch: Any) -> None:

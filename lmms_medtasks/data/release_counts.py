@@ -1,0 +1,87 @@
+"""Whether the questions of a split are those of the whole release: their number is what its benchmark declares.
+
+Data of any other number is a *sample*, whatever its source, unless the user accepts the numbers as they are.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from lmms_medtasks.errors import UserError
+
+VARIABLE = "MEDTASKS_ACCEPT_COUNTS"
+"""Environment variable: ``1`` takes data of other counts than the release's for the full benchmark (as
+``--accept-counts`` does)."""
+
+OPTION = "--accept-counts"
+
+
+class Expected(NamedTuple):
+    """How many questions a release has in some of its splits together, and how many of them no task can ask at most.
+
+    ``questions`` are those of the benchmark: what its rules leave out of the release's files does not count.
+    """
+
+    splits: tuple[str, ...]
+    questions: int
+    unusable: int = 0
+
+
+class Counts(NamedTuple):
+    """The questions that were found for a split, and how many of them are unusable (None: not known yet)."""
+
+    questions: int
+    unusable: int | None = None
+
+
+def accepted(chosen: bool | None = None) -> bool:
+    """Whether other counts than the release's are accepted: as ``chosen``, or where that is None by :data:`VARIABLE`.
+
+    Raises:
+        UserError: the variable is neither 1, nor 0 or empty.
+    """
+    value = os.environ.get(VARIABLE, "")
+    if chosen is not None:
+        return chosen
+    if value not in ("", "0", "1"):
+        raise UserError(f"The environment variable {VARIABLE} is {value!r}, wanted 1 (accept) or 0.")
+    return value == "1"
+
+
+def difference(expected: Iterable[Expected], split: str, found: Mapping[str, Counts]) -> str:
+    """What is other in a split than in the release ("57 questions, 2,153 expected"); "" if it is as expected.
+
+    ``found``: the counts of the splits that are there. Where several expectations name the split, one that is met with
+    all its splits is enough. A split that none names can't be known to be whole.
+    """
+    own = [each for each in expected if split in each.splits]
+    known = [each for each in own if all(name in found for name in each.splits)]
+    if any(_met(each, found) for each in known):
+        return ""
+    told = Counts(*found[split])
+    asked = f"{told.questions:,} questions"
+    alone = [each for each in own if each.splits == (split,)]
+    if any(told.questions == each.questions for each in alone):
+        return f"{asked}, {told.unusable:,} of them unusable"
+    if alone:
+        return f"{asked}, {' or '.join(f'{each.questions:,}' for each in alone)} expected"
+    return f"{asked}; {_together(own, found)}" if own else f"{asked}; how many the release has is not known"
+
+
+def _met(expected: Expected, found: Mapping[str, Counts]) -> bool:
+    counts = [found[name] for name in expected.splits]
+    unusable = sum(each.unusable or 0 for each in counts)
+    return sum(each.questions for each in counts) == expected.questions and unusable <= expected.unusable
+
+
+def _together(own: Sequence[Expected], found: Mapping[str, Counts]) -> str:
+    """What is expected of several splits together, and what of it is there."""
+    said = []
+    for each in own:
+        here = [found[name].questions for name in each.splits if name in found]
+        absent = [name for name in each.splits if name not in found]
+        rest = f"{', '.join(absent)} not there" if absent else f"{sum(here):,} here"
+        said.append(f"{' and '.join(each.splits)} together have {each.questions:,} expected, {rest}")
+    return "; ".join(said)
