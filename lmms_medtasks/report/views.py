@@ -189,6 +189,7 @@ class Published:
         label: from a row of the CSV to the row's labels. notes: stand below a table with such rows.
         kind: from a row of the CSV to whether it is a model's or the paper's average of models; those stand first.
         where: a column of the CSV -> the text that a row must have there; ``default`` where a cell is empty.
+        column_marks: a declared column -> the mark of all its printed numbers, where these do not compare with a run's.
     """
 
     file: Path
@@ -198,6 +199,7 @@ class Published:
     kind: Callable[[Mapping[str, str]], document.Kind] = lambda row: "reference"
     where: Mapping[str, str] = field(default_factory=dict)
     default: str = ""
+    column_marks: Mapping[str, str] = field(default_factory=dict)
 
     def rows(self) -> list[dict[str, str]]:
         """The rows of the CSV that ``where`` restricts to. Raises UserError where one of ``columns`` is not there."""
@@ -277,7 +279,8 @@ class Table:
             return ()
         rows = []
         for found in self.published.rows():
-            cells = (Cell(self.published.value(found, each.name)) for each in columns)
+            marks = self.published.column_marks
+            cells = (Cell(self.published.value(found, each.name), mark=marks.get(each.name, "")) for each in columns)
             labels = map(Cell, self.published.label(found))
             rows.append(document.Row((*labels, *cells), self.published.kind(found)))
         return tuple(sorted(rows, key=lambda row: row.kind != "average"))

@@ -37,6 +37,14 @@ def _spellings() -> Mapping[str, Any]:
 
 
 @functools.cache
+def dimension_counts(of: str) -> Mapping[str, int]:
+    """How many multiple-choice questions each dimension has: in the "release", or as the paper's table fits ("mcq")."""
+    text = Path(__file__).with_name("reference").joinpath("counts.yml").read_text(encoding="utf-8")
+    counts: dict[str, dict[str, int]] = yaml.safe_load(text)
+    return counts[of]
+
+
+@functools.cache
 def _folded_names() -> Mapping[str, str]:
     found = {}
     for short, row in _spellings().items():

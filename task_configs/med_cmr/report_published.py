@@ -18,11 +18,14 @@ from lmms_medtasks.report.judged_tables import INCOMPLETE, LEXICAL, OTHER
 from lmms_medtasks.report.suite_report import PublishedScores
 from lmms_medtasks.report.views import Column, Published, Row, Source, Table
 from lmms_medtasks.samples.table import Samples, Where
+from lmms_medtasks.task_configs.med_cmr.dimensions import dimension_counts
 from lmms_medtasks.task_configs.med_cmr.measures import ACCURACY, BY_DIMENSION, DIMENSIONS, TOTAL
 from lmms_medtasks.task_configs.med_cmr.report_models import asked, by_judge, data_of, judging
 
 REFERENCE = Path(__file__).parent / "reference"
 _HEADS = {"mcq_all": "MCQ All", "open_all": "Open All"}
+_SWAPPED = ("SU", "MSI")
+_OTHER_QUESTIONS = "§"
 
 
 # --- What the paper prints --------------------------------------------------------------------------------------------
@@ -64,6 +67,17 @@ def _published_notes() -> tuple[str, ...]:
     return (
         "Rows marked published: Med-CMR, CVPR 2026, main table, as printed; these models were not run here.",
         f"Printed otherwise than the rest gives: {'. '.join(odd)}.",
+        _swapped(),
+    )
+
+
+def _swapped() -> str:
+    """Which of the printed columns do not fit the release's numbers of questions, and what follows from that."""
+    fits, release = dimension_counts("mcq"), dimension_counts("release")
+    numbers = [f"{name} {fits[name]:,} questions, the release has {release[name]:,}" for name in _SWAPPED]
+    return (
+        f"The printed columns {' and '.join(_SWAPPED)} look swapped: they fit {'; '.join(numbers)}. They stand as "
+        "printed, marked; do not compare them with a run's, whose questions have the dimension that the release gives."
     )
 
 
@@ -107,8 +121,9 @@ def _mark_meanings() -> dict[str, str]:
         OTHER: "By another judge than the paper's: does not compare with the published column.",
         INCOMPLETE: "Judgements are missing: the mean is over those that were had (bounds: the run's own tables).",
     }
+    printed = {_OTHER_QUESTIONS: "Probably the numbers of the other of the two columns: compares with no run."}
     together = (marks for size in (1, 2, 3) for marks in itertools.combinations(alone, size))
-    return dict(sorted(("".join(marks), " ".join(alone[each] for each in marks)) for marks in together))
+    return {**dict(sorted(("".join(marks), " ".join(alone[each] for each in marks)) for marks in together)), **printed}
 
 
 MAIN = Table(
@@ -123,6 +138,7 @@ MAIN = Table(
         {**{name: name for name in DIMENSIONS}, **_HEADS},
         _published_label,
         _published_notes(),
+        column_marks=dict.fromkeys(_SWAPPED, _OTHER_QUESTIONS),
     ),
     _mark_meanings(),
 )

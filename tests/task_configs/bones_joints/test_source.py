@@ -228,7 +228,7 @@ def test_the_hub_s_files_are_found_by_what_they_hold(source, monkeypatch):
         return str(folder / name)
 
     manifest = prepare("bones_joints", splits=["t1"], download=download)
-    assert manifest["data"] == "full" and manifest["splits"]["t1"]["rows"] == 2
+    assert (manifest["data"], manifest["splits"]["t1"]["counts"]) == ("sample", "2 questions, 129 expected")
     assert set(fetched) == {("t1.jsonl", "abc")}  # of one commit, and no picture that no row names
     monkeypatch.setattr(hub, "unreachable", lambda: True)
     with pytest.raises(UserError, match="cannot be listed: no network"):
@@ -288,7 +288,15 @@ def test_no_name_means_two_things():
     names = [folded(name) for names in columns().values() for name in names]
     assert len(names) == len(set(names))
     assert len(forms()) == 8 and len(sites()) == 7
-    assert sum(task.paper for task in forms().values() if task.key != "t8") == 1245 == BONES_JOINTS.full_records
+    assert sum(task.paper for task in forms().values() if task.key != "t8") == 1245
+
+
+def test_the_expected_counts_are_the_papers():
+    counts = {split: questions for (split,), questions, _ in BONES_JOINTS.expected}
+    paper = dict.fromkeys(counts, 0)
+    for task in forms().values():
+        paper[task.split] += task.paper
+    assert counts == paper == {"t1": 129, "t2": 101, "t3": 203, "open": 812, "t8": 203}
 
 
 @pytest.mark.parametrize(
@@ -333,5 +341,7 @@ def test_the_doctor_misses_tasks_without_a_table(source):
     found = diagnose("bones_joints", source(cases=[case(1)]))
     states = {each.what: each.state for each in found.findings}
     missing = dict.fromkeys(("split t1", "split t2", "split t3"), "missing")
-    assert states == {"cases.jsonl": "there", **missing, "split t8": "note"} and not found.complete
+    notes = {"split open": "note", "split t8": "note"}  # fewer cases than the paper's; not prepared by default
+    assert states == {"cases.jsonl": "there", **missing, **notes} and not found.complete
+    assert any(each.detail.startswith("4 questions, 812 expected") for each in found.findings)
     assert any("rows of Task I, Knowledge Recall" in each.detail for each in found.findings)

@@ -64,7 +64,12 @@ def test_row_of_the_run_above_the_published_ones(everything):
     assert found.rows[1].cells[0].value == "GPT-5"
     assert [cell.value for cell in found.rows[1].cells[-2:]] == [57.81, 48.7]
     assert sum(row.kind == "reference" for row in found.rows) == 7
+    # The paper's SU and MSI look swapped against the release: each printed number of the two is marked, no run's is.
+    heads = [each.name for each in found.columns]
+    marked = [{heads[place] for place, cell in enumerate(row.cells) if cell.mark == "§"} for row in found.rows]
+    assert marked == [set(), *[{"SU", "MSI"}] * 7] and "§" in found.marks
     notes = " ".join(found.all_notes)
+    assert "SU and MSI look swapped: they fit SU 709 questions, the release has 371; MSI 371" in notes
     assert "By another judge than the paper's" in notes
     assert "Judgements are missing" in notes
 

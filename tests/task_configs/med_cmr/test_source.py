@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
@@ -18,6 +19,7 @@ from lmms_medtasks.data import documents, sources, store
 from lmms_medtasks.data.hub import HubRelease
 from lmms_medtasks.data.image_bytes import image_id
 from lmms_medtasks.data.prepare import prepare
+from lmms_medtasks.data.release_counts import Expected
 from lmms_medtasks.data.release_options import right_letter
 from lmms_medtasks.data.releases import LocalRelease
 from lmms_medtasks.data.sources import Candidate, RejectedRow
@@ -295,9 +297,11 @@ def test_what_the_release_has_more_of_than_the_paper_is_said(
     monkeypatch.setattr(med_cmr, "PAPER", {"mcq": 3, "open": 1})
     folder = str(pack(tmp_path, files()))
     looked = CliRunner().invoke(build(), ["data", "doctor", "med_cmr", "--source", folder]).stdout
-    assert re.search(r"open +2 +1 +\+1\n", looked) and re.search(r"mcq +3 +3\n", looked)
+    assert re.search(r"open +2 +3,999 +-3,997 +1 +\+1\n", looked)
+    assert re.search(r"mcq +3 +16,655 +-16,652 +3\n", looked)
 
-    monkeypatch.setattr(med_cmr, "SOURCES", (dataclasses.replace(med_cmr.MED_CMR, full_records=4),))
+    expected = (Expected(("mcq",), 3), Expected(("open",), 2))
+    monkeypatch.setattr(med_cmr, "SOURCES", (dataclasses.replace(med_cmr.MED_CMR, expected=expected),))
     prepared = CliRunner().invoke(build(), ["data", "prepare", "med_cmr", "--source", folder]).stdout
     assert "2 images  (the release has 2, the paper 1: +1)\n" in prepared
     assert "3 images\n" in prepared
@@ -323,7 +327,8 @@ def test_prepared_from_the_hub(tmp_path: Path, files: Callable[..., Any]) -> Non
         return str(pack(tmp_path / "snapshots" / "abc", files()) / name)
 
     manifest = prepare("med_cmr", download=download)
-    assert manifest["data"] == "full" and set(manifest["splits"]) == {"mcq", "open"}
+    assert manifest["data"] == "sample" and set(manifest["splits"]) == {"mcq", "open"}
+    assert manifest["splits"]["mcq"]["counts"] == "3 questions, 16,655 expected"
     assert set(asked) == {("aaassddaadf/Med-CMR", "dataset.zip")}
     assert manifest["splits"]["mcq"]["source"]["commit"] == "abc"
     assert isinstance(HubRelease(MED_CMR.hub_repository, "main", download).file("dataset.zip"), Path)
@@ -335,8 +340,24 @@ def test_a_folder_without_any_of_it(tmp_path: Path) -> None:
         prepare("med_cmr", source=tmp_path)
 
 
-def test_the_record_says_what_is_not_known() -> None:
+def test_the_record_says_what_differs_from_the_paper() -> None:
     assert sources.get("med_cmr") is MED_CMR
-    assert "not stated" in MED_CMR.licence and "not stated" in MED_CMR.terms
-    assert any("3,998" in note for note in MED_CMR.notes)
-    assert MED_CMR.full_records == 16_655 + 3_998
+    assert MED_CMR.licence.startswith("Apache-2.0")
+    assert any("3,998" in note for note in MED_CMR.notes) and any("swapped" in note for note in MED_CMR.notes)
+    assert MED_CMR.expected == (Expected(("mcq",), 16_655), Expected(("open",), 3_999))
+
+
+def test_the_doctor_counts_dimensions_as_the_release_says_and_sets_both_columns_beside(
+    tmp_path: Path, files: Callable[..., Any], home: Path
+) -> None:
+    """SU and MSI of the paper's table look swapped: its counts stand apart from the release's, and it is said."""
+    questions = [row(number, task=task) for number, task in enumerate(["SU", "SU", "SU", "MSI", "SOD"])]
+    folder = str(pack(tmp_path, files(mcq=questions)))
+    looked = CliRunner().invoke(build(), ["data", "doctor", "med_cmr", "--source", folder]).stdout
+    assert re.search(r"mcq, SU +3 +371 +-368 +709 +-706\n", looked)
+    assert re.search(r"mcq, MSI +1 +709 +-708 +371 +-370\n", looked)
+    assert re.search(r"mcq, TP +0 +336 +-336 +336 +-336\n", looked)
+    assert "SU and MSI look swapped" in looked
+    prepare("med_cmr", source=Path(folder), splits=["mcq"])
+    made = pq.read_table(store.folder("med_cmr", "sample") / "mcq.parquet").column("dimension").to_pylist()
+    assert made == ["SU", "SU", "SU", "MSI", "SOD"]  # as the release says

@@ -82,7 +82,7 @@ def test_images_that_are_listed_and_not_there_and_numbers_that_are_there_twice(
     else:
         first.rename(folder / "elsewhere")
     printed = run("doctor", f"sure_{kind}", "--source", folder, status=1)
-    assert f"missing  split test: 1 images are not there, which costs 1 questions; the first: '{image}" in printed
+    assert f"missing  split test: 1 images are not there, which costs 1 questions: '{image}" in printed
     assert "split test: 1 records would be rejected: a record with its number was there before" in printed
     # Of MIMIC only the test set needs images.
     assert ("missing  split train: 1 images" in printed) == (kind != "mimic")
