@@ -89,6 +89,15 @@ def missing_files(paths: list[str]) -> list[str]:
     return [path for path in dict.fromkeys(paths) if not Path(path).is_file()]
 
 
+def touched_files(references: list[tuple[str, str]], since: float) -> list[tuple[str, str]]:
+    """Those among (path, image_id) whose file was written, or otherwise changed, from ``since`` (seconds) on.
+
+    The time of the last change of status tells, which no program can set back. Files that are gone are not among them.
+    """
+    found = dict.fromkeys(references)
+    return [(path, name) for path, name in found if Path(path).is_file() and Path(path).stat().st_ctime >= since]
+
+
 def changed_files(references: list[tuple[str, str]]) -> list[str]:
     """The paths among (path, image_id) whose file is gone or has other bytes than when it was prepared."""
     changed = []

@@ -33,7 +33,8 @@ class Located:
 
     ``path`` is a parquet file of canonical documents, ``data`` says which variant it is, ``digest`` is the digest of
     its rows (:func:`lmms_medtasks.data.documents.rows_digest`), ``rows`` how many there are. ``counts`` says what of
-    them is other than in the whole release, "" for nothing.
+    them is other than in the whole release, "" for nothing; ``created`` is the time of its preparation (ISO 8601), "" if
+    not known.
     """
 
     path: Path
@@ -41,6 +42,7 @@ class Located:
     digest: str
     rows: int
     counts: str = ""
+    created: str = ""
 
 
 @dataclass(frozen=True)
@@ -168,7 +170,7 @@ def find(suite: str, data: Data, split: str) -> Located | None:
         return None
     path = folder(suite, data) / entry.file
     _check(path, entry, suite, split)
-    return Located(path, data, entry.digest, entry.rows, entry.counts)
+    return Located(path, data, entry.digest, entry.rows, entry.counts, entry.created)
 
 
 def _check(path: Path, entry: Entry, suite: str, split: str) -> None:

@@ -274,7 +274,7 @@ def examine(record: DataSource, readers: Mapping[str, SplitReader]) -> Examinati
 
 _SWAPPED = (
     "its counts by dimension are worked out from the accuracies that it prints. Its columns SU and MSI look swapped: "
-    "the release has 371 and 709 questions of them, the table fits 709 and 371. Questions here have the release's dimension"
+    "the release has 371 and 709 questions of them, the table fits 709 and 371. Questions here have the release's own"
 )
 
 

@@ -10,9 +10,11 @@ from __future__ import annotations
 import functools
 from collections import Counter
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
 
-from lmms_medtasks.data import image_files
+from lmms_medtasks.data import image_files, store
+from lmms_medtasks.data.locating import find
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness.hooks import RENDERED
 from lmms_medtasks.task_configs.sure_vqa import shift_rules
@@ -64,7 +66,7 @@ def test(dataset: Dataset, shift: Shift, wanted: Wanted = "both") -> Dataset:
     """
     tags = list(dataset.select_columns(list(dict.fromkeys([*shift.fields, "split", "image_id"]))))
     sides = shift_rules.sides(shift, tags)
-    _check_references(dataset)
+    _check_references(dataset, shift.suite)
     rows = [row for row in in_turns(sides) if wanted == "both" or sides[row] == wanted]
     if wanted == "both":
         _report_shared(shift, [(sides[row], tags[row]["image_id"]) for row in rows])
@@ -123,21 +125,37 @@ def _report_shared(shift: Shift, rows: Sequence[tuple[str, str]]) -> None:
     )
 
 
-def _check_references(dataset: Dataset) -> None:
-    missing = image_files.missing_files(references(dataset))
+def _check_references(dataset: Dataset, suite: str) -> None:
+    """UserError for images that are gone, or were written since the data was prepared and have other bytes now."""
+    found = references(dataset)
+    missing = image_files.missing_files([path for path, _ in found])
     if missing:
-        more = f" and {len(missing) - _SHOWN:,} more" if len(missing) > _SHOWN else ""
         raise UserError(
-            f"{len(missing):,} images are no longer where they were when the data was prepared: "
-            f"{', '.join(missing[:_SHOWN])}{more}. Put the folder back, or prepare anew with --source DIR --force."
+            f"{len(missing):,} images are no longer where they were when the data was prepared: {_shown(missing)}. "
+            "Put the folder back, or prepare anew with --source DIR --force."
         )
+    prepared = find(suite, "test", store.chosen_data()) if found else None
+    if prepared is not None and prepared.created:
+        since = datetime.fromisoformat(prepared.created).timestamp()
+        changed = image_files.changed_files(image_files.touched_files(found, since))
+        if changed:
+            raise UserError(
+                f"{len(changed):,} images have other bytes than when the data was prepared: {_shown(changed)}. "
+                "Put them back, or prepare anew with --source DIR --force."
+            )
 
 
-def references(dataset: Any) -> list[str]:
-    """The paths of the images that stay in the user's own folder; no image is read."""
+def _shown(paths: Sequence[str]) -> str:
+    more = f" and {len(paths) - _SHOWN:,} more" if len(paths) > _SHOWN else ""
+    return f"{', '.join(paths[:_SHOWN])}{more}"
+
+
+def references(dataset: Any) -> list[tuple[str, str]]:
+    """(path, image_id) of the images that stay in the user's own folder; no image is read."""
     import pyarrow.compute as pc
 
     image = dataset.data.column("image")
-    without_bytes = pc.is_null(pc.struct_field(image, "bytes"))
-    paths = pc.struct_field(image, "path").filter(without_bytes).drop_null()
-    return list(pc.unique(paths).to_pylist())
+    apart = pc.is_null(pc.struct_field(image, "bytes"))
+    paths = pc.struct_field(image, "path").filter(apart).to_pylist()
+    names = dataset.data.column("image_id").filter(apart).to_pylist()
+    return list(dict.fromkeys((path, name) for path, name in zip(paths, names, strict=True) if path is not None))

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from lmms_medtasks.data.sources import DataSource, Examination, Finding, Size, SplitReader
 from lmms_medtasks.task_configs.sure_vqa import shift_rules
-from lmms_medtasks.task_configs.sure_vqa.source_reader import SureReader, empty, listed
+from lmms_medtasks.task_configs.sure_vqa.source_reader import SureReader, empty, listed, number_of
 
 _SIDES = {"iid": "i.i.d.", "ood": "OoD"}
 _LONG = {"train_iid": "train i.i.d.", "test_iid": "test i.i.d.", "test_ood": "test OoD"}
@@ -51,28 +50,31 @@ def _of_split(record: DataSource, split: str, reader: SureReader) -> tuple[Rows,
     wanted = {"split", *(name for shift in shift_rules.of_suite(record.name) for name in shift.fields)}
     tags = [tag for tag in record.tags if tag in wanted]
     rows: list[Mapping[str, Any]] = []
-    reasons: Counter[str] = Counter()
+    reasons: dict[str, list[str]] = {}
     known = set()
     for _, row, document in reader.rows():
         if isinstance(document, Exception):
-            reasons[str(document)] += 1
+            reasons.setdefault(str(document), []).append(number_of(row))
         elif document["id"] in known:
-            reasons["a record with its number was there before"] += 1
+            reasons.setdefault("a record with its number was there before", []).append(number_of(row))
         else:
             known.add(document["id"])
             # The paper's sizes have one question without an answer, which no task can ask.
             rows.append({**{tag: document[tag] for tag in tags}, "image": reader.image_name(row)})
             if reason := empty(document):
-                reasons[f"{reason} (the sizes below have it)"] += 1
+                reasons.setdefault(f"{reason} (the sizes below have it)", []).append(number_of(row))
     return rows, _notes(f"split {split}", reasons, reader.notes)
 
 
-def _notes(what: str, reasons: Counter[str], notes: Mapping[str, Any]) -> Iterator[Finding]:
-    for reason, count in reasons.items():
-        yield Finding(what, "note", f"{count:,} records would be rejected: {reason}")
+def _notes(what: str, reasons: Mapping[str, Sequence[str]], notes: Mapping[str, Any]) -> Iterator[Finding]:
+    for reason, numbers in reasons.items():
+        detail = f"{len(numbers):,} records would be rejected: {reason}: questions {listed(numbers)}"
+        yield Finding(what, "note", detail)
     for name, value in notes.items():
         if name == "cleaned":
             for reason, numbers in value.items():
                 yield Finding(what, "note", f"questions left out, {reason}: {listed(numbers)}")
+        elif name == "number_of_a_dropped_question" and value:
+            yield Finding(what, "note", f"kept, but the authors' code, which drops by number, drops: {listed(value)}")
         elif value:
             yield Finding(what, "note", f"{name}: {value}")

@@ -54,14 +54,15 @@ class SureReader:
     """Reads one split. ``rows`` gives its documents without looking at an image.
 
     ``notes`` has ``left_out`` (reason -> how many records) and, where the paper's cleaning drops any, ``cleaned``
-    (reason -> the numbers of the questions).
+    (reason -> the numbers of the questions) and ``number_of_a_dropped_question``: numbers that a record which stays
+    shares with one that is dropped.
     """
 
     def __init__(self, path: Path, split: str, form: Form, pictures: Pictures | None) -> None:
         """Look the file through; ``UserError`` if fields or answer types are not as expected, or nothing is left."""
         self._path, self._split, self._form, self._pictures = path, split, form, pictures
-        left_out, cleaned = self._look_through()
-        by_number = {"cleaned": cleaned} if cleaned else {}
+        left_out, cleaned, shared = self._look_through()
+        by_number = {"cleaned": cleaned, "number_of_a_dropped_question": shared} if cleaned else {}
         self.notes: Mapping[str, Any] = {**form.notes, "left_out": dict(left_out), **by_number}
         if not self.records:
             found = ", ".join(f"{reason}: {count:,}" for reason, count in left_out.items()) or "it is empty"
@@ -70,26 +71,29 @@ class SureReader:
             numbers = f": questions {listed(cleaned[reason])}" if reason in cleaned else ""
             say(f"{path.name}: {count:,} records left out, {reason}{numbers}")
 
-    def _look_through(self) -> tuple[Counter[str], dict[str, list[str]]]:
+    def _look_through(self) -> tuple[Counter[str], dict[str, list[str]], list[str]]:
         left_out: Counter[str] = Counter()
         cleaned: dict[str, list[str]] = {}
+        kept: list[str] = []
         unknown: dict[tuple[str, str], list[int]] = {}
         self.records = 0
         for number, row in enumerate(json_lists.records(self._path), start=1):
             self._check_fields(row, number)
             reason = self._form.left_out(row)
             if not reason and (reason := self._form.cleaned(row)):
-                cleaned.setdefault(reason, []).append(_number(row))
+                cleaned.setdefault(reason, []).append(number_of(row))
             if reason:
                 left_out[reason] += 1
                 continue
             self.records += 1
+            kept.append(number_of(row))
             for name, allowed in self._form.vocabulary.items():
                 if str(row[name]).strip().lower() not in allowed:
                     unknown.setdefault((name, str(row[name])), []).append(number)
         if unknown:
             raise UserError(self._unknown(unknown))
-        return left_out, cleaned
+        dropped_numbers = {number for numbers in cleaned.values() for number in numbers}
+        return left_out, cleaned, [number for number in kept if number in dropped_numbers]
 
     def _check_fields(self, row: Any, number: int) -> None:
         if not isinstance(row, dict):
@@ -131,7 +135,7 @@ class SureReader:
     def candidates(self) -> Iterator[Candidate]:
         """Every record of the benchmark as a document without its ``data`` field, or with the reason why it is none."""
         for number, row, document in self.rows():
-            name = _number(row)
+            name = number_of(row)
             reason = str(document) if isinstance(document, RejectedRow) else empty(document)
             if reason or isinstance(document, RejectedRow):
                 yield Candidate(number, name, reason=reason)
@@ -169,7 +173,7 @@ class SureReader:
         return {"image": image, "images": [], "image_id": name}
 
 
-def _number(row: Row) -> str:
+def number_of(row: Row) -> str:
     """What the release calls a question."""
     return str(row.get("qid", row.get("idx", "")))
 
@@ -257,6 +261,10 @@ def dropped(question: str, answer: str, kept: Sequence[str] | None = None) -> st
     - ``kept`` (OVQA): where it is given, a question stays only if it contains one of these texts, whatever its answer.
       That is how the authors' public code cleans OVQA. We have not seen OVQA: which of the two gives Table 2's sizes is
       not known.
+
+    It judges a record by itself. The authors' code drops by number: of a question that goes, every record of the file
+    with its number. Where numbers are unique the two are one; where one comes twice, nothing is wrong with the other
+    record, so it stays (and is listed, ``number_of_a_dropped_question``).
     """
     if yes_no(answer):
         return ""

@@ -110,8 +110,8 @@ SLAKE = DataSource(
     tags={**TAGS, "modality": "text", "content_type": "text", "location": "text"},
     hub_repository="BoKelvin/SLAKE",
     revision="main",
-    licence="not stated in what we have seen; see the dataset page",
-    terms="not stated in what we have seen; see the dataset page",
+    licence="CC BY 4.0",
+    terms="those of the licence: name the authors (Liu et al., SLAKE, ISBI 2021)",
     # The paper has a training question without an answer (1622) among its 4,866; no task asks it.
     expected=(Expected(("train",), 4_866, unusable=1), Expected(("validate",), 1_043), Expected(("test",), 1_050)),
     open_split=open_split,

@@ -1,13 +1,19 @@
 """What ``data doctor`` says of a folder, complete or not, and ``data inspect`` of images that stay with the user."""
 
 import json
+import os
 import zipfile
 
+import datasets
+import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
 from lmms_medtasks.cli.app import build
+from lmms_medtasks.data import store
 from lmms_medtasks.data.prepare import prepare
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.task_configs.sure_vqa import shifts
 
 pytestmark = pytest.mark.usefixtures("home")
 
@@ -128,3 +134,24 @@ def test_inspect_prints_no_text_of_credentialed_data(run, write, rows_of):
     printed += run("inspect", "sure_mimic", "--rows", "2") + run("inspect", "sure_mimic", "--json")
     assert "test/2" in printed
     assert "SECRET" not in printed
+
+
+@pytest.mark.parametrize("write_anew", [False, True])
+def test_an_image_that_was_changed_is_found_when_a_task_loads(write, rows_of, write_anew):
+    """Of the same size and with the same time of modification; one that was only written again is none."""
+    rows = [rows_of["ovqa"](1), rows_of["ovqa"](2, question_type="Organ System")]
+    folder = write("ovqa", {"test": rows})
+    prepare("sure_ovqa", source=folder, splits=["test"])
+    dataset = datasets.Dataset(pq.read_table(store.find("sure_ovqa", "sample", "test").path))
+    assert sorted(shifts.sure_ovqa_question_type(dataset)["set"]) == ["iid", "ood"]
+    image = folder / "img/2.jpg"
+    before, data = image.stat(), bytearray(image.read_bytes())
+    data[-20] ^= 0 if write_anew else 1
+    image.write_bytes(data)
+    os.utime(image, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert (image.stat().st_size, image.stat().st_mtime_ns) == (before.st_size, before.st_mtime_ns)
+    if write_anew:
+        assert len(shifts.sure_ovqa_question_type(dataset)) == 2
+    else:
+        with pytest.raises(UserError, match=r"1 images have other bytes than when the data was prepared: .*2\.jpg"):
+            shifts.sure_ovqa_question_type(dataset)
