@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import csv
+import dataclasses
 import io
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -11,6 +12,9 @@ from typing import Any
 
 import pytest
 from PIL import Image
+
+from lmms_medtasks.data.release_counts import Expected
+from lmms_medtasks.task_configs.medq_deg import source as medq_deg
 
 COLUMNS = (
     "index image question A B C D E answer modality degradation_type degradation_severity source capability"
@@ -25,6 +29,16 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.delenv("MEDTASKS_DATA", raising=False)
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     return folder
+
+
+@pytest.fixture
+def expecting(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Makes MedQ-Deg as small as the tests' tables: ``expecting(Expected(("clean",), 3))`` and so on."""
+
+    def make(*expected: Expected) -> None:
+        monkeypatch.setattr(medq_deg, "SOURCES", (dataclasses.replace(medq_deg.MEDQ_DEG, expected=expected),))
+
+    return make
 
 
 @pytest.fixture

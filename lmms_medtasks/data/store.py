@@ -33,8 +33,8 @@ class Located:
 
     ``path`` is a parquet file of canonical documents, ``data`` says which variant it is, ``digest`` is the digest of
     its rows (:func:`lmms_medtasks.data.documents.rows_digest`), ``rows`` how many there are. ``counts`` says what of
-    them is other than in the whole release, "" for nothing; ``created`` is the time of its preparation (ISO 8601), "" if
-    not known.
+    them is other than in the whole release, "" for nothing; ``created`` is the time of its preparation (ISO 8601), ""
+    if not known.
     """
 
     path: Path

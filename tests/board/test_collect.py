@@ -113,6 +113,8 @@ def test_what_rules_settle_is_no_mean_where_no_judge_judged(tmp_path, runs):
     [
         ({"metadata": {"data": "mini"}}, "mini_data", "Mini data"),
         ({"metadata": {"data": "sample"}}, "sample_data", "Sample data"),
+        ({"metadata": {"data": "sample", "data_counts": "57 of 99"}}, "sample_data", "Sample data (57 of 99)"),
+        ({"metadata": {"data": "full", "data_counts": "57 of 99"}}, "accepted_counts", "(57 of 99)"),
         ({"metadata": {"data": "100 images of full"}}, "subset_data", "100 images of full data"),
         ({"limit": 4.0, "original": 400}, "limited", "Only 4 of 400 questions were asked (--limit 4)."),
         ({"metadata": {"fingerprint_recorded": False}}, "unreleased_code", "released"),

@@ -53,6 +53,13 @@ def test_passes_arguments_on_and_logs_samples(harness):
     assert given[-1] == "--log_samples"
 
 
+def test_counts_are_accepted_by_a_variable(harness, monkeypatch):
+    monkeypatch.delenv("MEDTASKS_ACCEPT_COUNTS", raising=False)
+    assert call(*ASKED).exit_code == 0 and "MEDTASKS_ACCEPT_COUNTS" not in harness.environment
+    assert call(*ASKED, "--accept-counts").exit_code == 0
+    assert harness.environment["MEDTASKS_ACCEPT_COUNTS"] == "1" and "--accept-counts" not in harness.commands[1]
+
+
 def test_fresh_asks_all_anew(harness, monkeypatch):
     monkeypatch.delenv("MEDTASKS_JOURNAL", raising=False)
     assert call(*ASKED).exit_code == 0 and "MEDTASKS_JOURNAL" not in harness.environment

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import socket
 import urllib.request
 from collections.abc import Callable
@@ -19,7 +18,6 @@ from lmms_medtasks.data.hub import HubRelease, unreachable
 from lmms_medtasks.data.release_counts import Expected
 from lmms_medtasks.data.releases import MissingFileError
 from lmms_medtasks.errors import DataNotFound, UserError
-from lmms_medtasks.task_configs.medq_deg import source as medq_deg
 
 
 class FakeHub:
@@ -53,10 +51,9 @@ def http_error(kind: type[Exception], status: int) -> Exception:
 
 
 @pytest.fixture
-def as_expected(monkeypatch: pytest.MonkeyPatch) -> None:
+def as_expected(expecting: Any) -> None:
     """The whole release is as small as the tests' tables."""
-    expected = (Expected(("clean",), 3), Expected(("release",), 4))
-    monkeypatch.setattr(medq_deg, "SOURCES", (dataclasses.replace(medq_deg.MEDQ_DEG, expected=expected),))
+    expecting(Expected(("clean",), 3), Expected(("release",), 4))
 
 
 def test_what_comes_from_the_hub_keeps_its_commit(as_expected: None, release: Path, tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import dataclasses
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -16,7 +15,6 @@ import lmms_medtasks
 from lmms_medtasks.data import documents, prepare, store
 from lmms_medtasks.data.release_counts import Expected
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.task_configs.medq_deg import source as medq_deg
 
 Row = Callable[..., dict[str, str]]
 Write = Callable[..., Path]
@@ -30,11 +28,6 @@ def rows_of(home: Path, split: str = "clean", data: str = "sample") -> list[dict
 
 def files_below(folder: Path) -> set[str]:
     return {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
-
-
-def expecting(monkeypatch: pytest.MonkeyPatch, *expected: Expected) -> None:
-    """Make the benchmark as small as the tests' tables."""
-    monkeypatch.setattr(medq_deg, "SOURCES", (dataclasses.replace(medq_deg.MEDQ_DEG, expected=expected),))
 
 
 def test_a_folder_becomes_parquet_and_a_manifest(release: Path, home: Path) -> None:
@@ -165,31 +158,31 @@ def labels(manifest: dict[str, Any]) -> tuple[str, dict[str, str]]:
     return manifest["data"], {name: split["counts"] for name, split in manifest["splits"].items()}
 
 
-def test_the_releases_number_of_questions_is_the_full_data(release: Path, home: Path, monkeypatch: Any) -> None:
-    expecting(monkeypatch, CLEAN_3, RELEASE_4)
+def test_the_releases_number_of_questions_is_the_full_data(release: Path, home: Path, expecting: Any) -> None:
+    expecting(CLEAN_3, RELEASE_4)
     assert labels(prepare("medq_deg", source=release)) == ("full", {"clean": "", "release": ""})
     assert {row["data"] for row in rows_of(home, data="full")} == {"full"}
 
 
 @pytest.mark.parametrize("expected", [2, 4])
-def test_more_or_fewer_questions_are_a_sample(release: Path, monkeypatch: Any, expected: int) -> None:
-    expecting(monkeypatch, Expected(("clean",), expected), RELEASE_4)
+def test_more_or_fewer_questions_are_a_sample(release: Path, expecting: Any, expected: int) -> None:
+    expecting(Expected(("clean",), expected), RELEASE_4)
     manifest = prepare("medq_deg", source=release)
     assert labels(manifest) == ("sample", {"clean": f"3 questions, {expected} expected", "release": ""})
     assert manifest["data_because"] == f"clean: 3 questions, {expected} expected"
 
 
-def test_one_of_several_numbers_is_enough(release: Path, monkeypatch: Any) -> None:
-    expecting(monkeypatch, Expected(("clean",), 9), CLEAN_3)
+def test_one_of_several_numbers_is_enough(release: Path, expecting: Any) -> None:
+    expecting(Expected(("clean",), 9), CLEAN_3)
     assert prepare("medq_deg", source=release, splits=["clean"])["data"] == "full"
-    expecting(monkeypatch, Expected(("clean",), 9), Expected(("clean",), 8))
+    expecting(Expected(("clean",), 9), Expected(("clean",), 8))
     manifest = prepare("medq_deg", source=release, splits=["clean"], force=True)
     assert labels(manifest) == ("sample", {"clean": "3 questions, 9 or 8 expected"})
 
 
-def test_splits_that_are_known_together(release: Path, table: Write, clean_row: Row, monkeypatch: Any) -> None:
+def test_splits_that_are_known_together(release: Path, table: Write, clean_row: Row, expecting: Any) -> None:
     """The paper has the sum of two tables: one alone can't be known to be whole, both can."""
-    expecting(monkeypatch, Expected(("clean", "clean_dev"), 5))
+    expecting(Expected(("clean", "clean_dev"), 5))
     manifest = prepare("medq_deg", source=release, splits=["clean"])
     said = manifest["splits"]["clean"]["counts"]
     assert manifest["data"] == "sample" and "clean_dev not there" in said and "5 expected" in said
@@ -201,17 +194,17 @@ def test_splits_that_are_known_together(release: Path, table: Write, clean_row: 
     assert manifest["data"] == "sample" and "7 here" in manifest["splits"]["clean"]["counts"]
 
 
-def test_a_split_that_nothing_is_known_of_is_a_sample(release: Path, monkeypatch: Any) -> None:
-    expecting(monkeypatch, CLEAN_3)
+def test_a_split_that_nothing_is_known_of_is_a_sample(release: Path, expecting: Any) -> None:
+    expecting(CLEAN_3)
     assert prepare("medq_deg", source=release, splits=["release"])["data"] == "sample"
 
 
 @pytest.mark.parametrize("unusable", [0, 1])
 def test_unusable_questions_are_no_full_data(
-    release: Path, table: Write, clean_row: Row, monkeypatch: Any, home: Path, unusable: int
+    release: Path, table: Write, clean_row: Row, expecting: Any, home: Path, unusable: int
 ) -> None:
     """A rejected row makes a sample, unless the release is known to have one."""
-    expecting(monkeypatch, Expected(("clean",), 3, unusable), RELEASE_4)
+    expecting(Expected(("clean",), 3, unusable), RELEASE_4)
     table(release, [clean_row(0), clean_row(1), clean_row(2, answer="E")])
     for force in (False, False, True):  # prepared, left alone, prepared again
         manifest = prepare("medq_deg", source=release, splits=["clean"], force=force)
@@ -224,9 +217,9 @@ def test_unusable_questions_are_no_full_data(
 
 
 def test_unusable_questions_of_one_split_make_a_sample_of_all(
-    release: Path, table: Write, release_row: Row, monkeypatch: Any
+    release: Path, table: Write, release_row: Row, expecting: Any
 ) -> None:
-    expecting(monkeypatch, CLEAN_3, Expected(("release",), 2))
+    expecting(CLEAN_3, Expected(("release",), 2))
     table(release, [release_row(0), release_row(1, answer="E")], name=SIMULATED)
     manifest = prepare("medq_deg", source=release)
     assert labels(manifest) == ("sample", {"clean": "", "release": "2 questions, 1 of them unusable"})
@@ -254,8 +247,8 @@ def test_other_counts_can_be_accepted_by_a_variable(release: Path, monkeypatch: 
         prepare("medq_deg", source=release)
 
 
-def test_a_sample_can_be_asked_for(release: Path, monkeypatch: Any) -> None:
-    expecting(monkeypatch, CLEAN_3, RELEASE_4)
+def test_a_sample_can_be_asked_for(release: Path, expecting: Any) -> None:
+    expecting(CLEAN_3, RELEASE_4)
     assert prepare("medq_deg", source=release, sample=True)["data"] == "sample"
     with pytest.raises(UserError, match="contradict"):
         prepare("medq_deg", source=release, sample=True, accept_counts=True)

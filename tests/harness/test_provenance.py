@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from lmms_medtasks.data import prepare
+from lmms_medtasks.data.release_counts import Expected
 from lmms_medtasks.harness import provenance, scoring
 from lmms_medtasks.suites import registry
 
@@ -29,3 +31,35 @@ def test_a_folder_with_measures_of_ours_is_known_and_named(tmp_path, monkeypatch
     # What a report looks like moves no number: its file is no part of the fingerprint.
     (folder / "report.py").write_text("2", "utf-8")
     assert provenance.complete(config, None, None, str(folder / "own.yaml"))["metadata"] == found
+
+
+def completed(*splits):
+    """Metadata and printed name of a task that reads these splits of MedQ-Deg."""
+    files = [f"medtasks://medq_deg/{split}" for split in splits]
+    config = {"task": "own", "dataset_kwargs": {"data_files": {"test": files}}, "metadata": {"version": 1.0}}
+    found = provenance.complete(config, None, None)
+    return found["metadata"], found.get("task_alias", "own")
+
+
+def test_a_sample_is_named_with_its_counts_in_the_result_file_and_in_the_table(release, home, monkeypatch):
+    prepare("medq_deg", source=release, splits=["clean"])
+    metadata, name = completed("clean")
+    assert (metadata["data"], metadata["data_counts"]) == ("sample", "clean: 3 questions, 2,153 expected")
+    assert name == "own (sample data, clean: 3 questions, 2,153 expected)"
+    prepare("medq_deg", source=release, splits=["clean"], accept_counts=True)
+    metadata, name = completed("clean")
+    assert (metadata["data"], metadata["data_counts"]) == ("full", "clean: 3 questions, 2,153 expected")
+    assert name == "own (full data, counts accepted, clean: 3 questions, 2,153 expected)"
+    monkeypatch.setenv("MEDTASKS_DATA", "mini")
+    metadata, name = completed("clean")
+    assert metadata["data"] == "mini" and "data_counts" not in metadata and name == "own (mini data)"
+
+
+def test_a_task_of_full_and_sample_data_is_a_sample(release, home, expecting):
+    expecting(Expected(("clean",), 3))
+    for split in ("clean", "release"):
+        prepare("medq_deg", source=release, splits=[split])
+    metadata, name = completed("clean")
+    assert (metadata["data"], "data_counts" in metadata, name) == ("full", False, "own")
+    metadata, _ = completed("clean", "release")
+    assert metadata["data"] == "sample" and metadata["data_counts"].startswith("release: 4 questions")

@@ -31,6 +31,14 @@ def test_whole_run_of_full_data_has_no_warning(said):
     [
         ({"metadata": {"data": "mini"}}, "Mini data, not the benchmark"),
         ({"metadata": {"data": "sample"}}, "Sample data, not the benchmark"),
+        (
+            {"metadata": {"data": "sample", "data_counts": "clean: 57 questions, 2,153 expected"}},
+            "Sample data (clean: 57 questions, 2,153 expected), not the benchmark",
+        ),
+        (
+            {"metadata": {"data": "full", "data_counts": "clean: 57 questions, 2,153 expected"}},
+            "Full data, counts accepted (clean: 57 questions, 2,153 expected), not the benchmark",
+        ),
         ({"metadata": {"fingerprint_recorded": False}}, "differ from the released task version"),
         ({"metadata": {"image_encoding": "JPEG, quality 75"}}, "re-encoded the pictures (JPEG, quality 75)"),
         (
