@@ -35,21 +35,25 @@ def list_data(as_json: JsonOption = False) -> None:
     for row in rows:
         state = ", ".join(f"{data}: {count}" for data, count in row["data"].items()) or "not prepared"
         name = f"{row['suite']}/{row['split']}"
-        typer.echo(f"{name:<23} {state:<40} {row['about']}")
+        counts = "".join(f"; {data}: {said}" for data, said in row["counts"].items())
+        typer.echo(f"{name:<23} {state:<40} {row['about']}{counts}")
 
 
 def _state(suite: sources.DataSource) -> list[dict[str, Any]]:
-    """One row a split: rows by variant, or what is wrong with it."""
+    """One row a split: rows by variant, or what is wrong with it, and where its counts are not the release's."""
     rows = []
     for split in suite.splits:
         found: dict[str, str] = {}
+        counts: dict[str, str] = {}
         for data in DATA:
             try:
                 if (located := find(suite.name, split.name, data)) is not None:
                     found[data] = f"{located.rows:,} rows"
+                    if located.counts:
+                        counts[data] = located.counts
             except UserError as error:
                 found[data] = f"unusable ({error})"
-        rows.append({"suite": suite.name, "split": split.name, "about": split.about, "data": found})
+        rows.append({"suite": suite.name, "split": split.name, "about": split.about, "data": found, "counts": counts})
     return rows
 
 
@@ -93,7 +97,7 @@ def _summary(manifest: dict[str, Any]) -> str:
     for name, split in splits.items():
         lines.append(
             f"  {name:<12} {split['rows']:>8,} rows  {split['rejected']:>6,} rejected  {split['images']:>6,} images"
-            + (_against_the_paper(split) if data == "full" else "")
+            + (f"  ({split['counts']})" if split["counts"] else _against_the_paper(split))
         )
     rows = sum(split["rows"] for split in splits.values())
     paper = ", ".join(f"{count:,} {what}" for what, count in manifest["paper"].items())
@@ -204,6 +208,7 @@ def _contents(suite: sources.DataSource, located: store.Located, rows: int) -> d
         "path": str(located.path),
         **_references(located),
         "rows": located.rows,
+        "counts": located.counts,
         "digest": located.digest,
         "tags": {tag: {str(value): n for value, n in sorted(counts.items())} for tag, counts in tags.items()},
         "first": [_without_texts(document) if credentialed else _without_pixels(document) for document in shown],
@@ -240,6 +245,8 @@ def _without_pixels(document: dict[str, Any]) -> dict[str, Any]:
 
 def _shown(contents: dict[str, Any]) -> str:
     lines = [f"{contents['suite']}/{contents['split']} ({contents['data']}): {contents['rows']:,} rows"]
+    if contents["counts"]:
+        lines.append(f"  not the release's counts: {contents['counts']}")
     lines += [f"  file: {contents['path']}", f"  digest of the rows: {contents['digest']}"]
     if "referenced_images" in contents:
         changed = contents["gone_or_changed"]

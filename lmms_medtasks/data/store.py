@@ -6,6 +6,7 @@ what it says, is never served.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import json
 import os
@@ -176,10 +177,11 @@ def find(suite: str, data: Data, split: str) -> Located | None:
 def _check(path: Path, entry: Entry, suite: str, split: str) -> None:
     """``UserError`` if a prepared file is not the one that the manifest describes.
 
-    A file of the size and the times that were recorded is trusted. Another time (a copied folder, an edit) costs one
-    checksum a process. The time of the last change of status is among them: the system sets it at every write, and no
-    program can set it back, so that an edit is found whose size and modification time are as before. What no write
-    did (a failing disk) is found by ``lmms-medtasks data inspect``, which always computes the checksum.
+    A file of the size and the times that were recorded is trusted. Other times (a copied folder, an edit) cost one
+    checksum, after which these times are recorded beside the file. The time of the last change of status is among them:
+    the system sets it at every write, and no program can set it back, so that an edit is found whose size and
+    modification time are as before. What no write did (a failing disk) is found by ``lmms-medtasks data inspect``,
+    which always computes the checksum.
     """
     try:
         status = path.stat()
@@ -188,8 +190,25 @@ def _check(path: Path, entry: Entry, suite: str, split: str) -> None:
     if status.st_size != entry.bytes:
         raise _corrupt(path, f"has {status.st_size} bytes, the manifest says {entry.bytes}", suite, split)
     times = (status.st_mtime_ns, status.st_ctime_ns)
-    if times != (entry.mtime_ns, entry.ctime_ns) and _checksum_once(path, times) != entry.sha256:
+    if times == (entry.mtime_ns, entry.ctime_ns) or _was_checked(path, entry.sha256, times):
+        return
+    if _checksum_once(path, times) != entry.sha256:
         raise _corrupt(path, "has not the checksum in the manifest", suite, split)
+    # For the next process. A folder that can't be written to costs it a checksum again.
+    with contextlib.suppress(OSError):
+        write_text(_checked_file(path), json.dumps([entry.sha256, *times]))
+
+
+def _was_checked(path: Path, sha256: str, times: tuple[int, int]) -> bool:
+    """Whether a file with these times was found to have this checksum before."""
+    try:
+        return bool(json.loads(_checked_file(path).read_text(encoding="utf-8")) == [sha256, *times])
+    except (OSError, ValueError):
+        return False
+
+
+def _checked_file(path: Path) -> Path:
+    return path.with_name(path.name + ".checked")
 
 
 def verify(suite: str, data: Data, split: str) -> None:

@@ -67,6 +67,14 @@ def test_prepare_says_what_was_counted(source: Path, home: Path) -> None:
     assert str(home / "medq_deg" / "sample") in text
 
 
+def test_other_counts_are_accepted(source: Path, home: Path) -> None:
+    text = run("prepare", "medq_deg", "--source", str(source), "--accept-counts")
+    assert "MedQ-Deg, full data (other counts than the release's were accepted: clean: 3 questions" in text
+    assert "1 images  (3 questions, 2,153 expected)" in text and str(home / "medq_deg" / "full") in text
+    with pytest.raises(UserError, match="contradict"):
+        run("prepare", "medq_deg", "--source", str(source), "--accept-counts", "--sample")
+
+
 def test_prepare_as_json_is_the_manifest(source: Path, home: Path) -> None:
     assert prepared(source) == json.loads((home / "medq_deg/sample/manifest.json").read_text())
 
@@ -88,6 +96,7 @@ def test_list(source: Path) -> None:
     prepared(source)
     rows = {(row["suite"], row["split"]): row["data"] for row in json.loads(run("list", "--json"))}
     assert rows["medq_deg", "clean"]["sample"] == "2 rows"
+    assert "sample: 3 questions, 2,153 expected" in run("list") and "2,153 expected" in run("inspect", "medq_deg")
     assert "sample" not in rows["medq_deg", "release"]
     line = next(line for line in run("list").splitlines() if line.startswith("medq_deg/clean "))
     assert "sample: 2 rows" in line

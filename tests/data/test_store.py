@@ -76,6 +76,25 @@ def test_an_edit_that_keeps_size_and_time_is_found_when_the_data_is_loaded(relea
             check("medq_deg", "sample", "clean")
 
 
+def test_a_copied_file_is_read_once(release: Path, home: Path, monkeypatch: Any) -> None:
+    """Also where the copy kept the time of modification; in this process and in those after it."""
+    prepare("medq_deg", source=release)
+    path = home / "medq_deg/sample/clean.parquet"
+    copy = path.with_suffix(".copy")
+    shutil.copy2(path, copy)
+    os.replace(copy, path)
+    assert store.find("medq_deg", "sample", "clean") is not None
+    store._checksum_once.cache_clear()  # as another process has it
+    with monkeypatch.context() as patch:
+        patch.setattr(store, "checksum", lambda path: pytest.fail(f"{path} was read"))
+        assert store.find("medq_deg", "sample", "clean") is not None
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 0xFF
+    path.write_bytes(data)
+    with pytest.raises(UserError, match="has not the checksum"):
+        store.find("medq_deg", "sample", "clean")
+
+
 def test_an_untouched_file_is_not_read_again(release: Path, monkeypatch: Any) -> None:
     prepare("medq_deg", source=release)
     monkeypatch.setattr(store, "checksum", lambda path: pytest.fail(f"{path} was read"))
