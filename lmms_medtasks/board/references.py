@@ -31,6 +31,8 @@ def _of_task(task: str, entries: list[Entry], rules: Rules) -> Reference:
     kinds = {entry.data for entry in entries}
     data = rules.demanded(task, "data") or next((kind for kind in _DATA if kind in kinds), None) or _subset(entries)
     left = _agreeing(entries, lambda entry: entry.data == data)
+    # What is full only because its counts were accepted never stands before the release, however many ran on it.
+    left = _agreeing(left, lambda entry: data != "full" or not entry.settings.get("data_counts"))
     found = installed.of_task(task)
     version: Any = rules.demanded(task, "version") or _preferred(
         left, lambda entry: entry.version, found and found.version

@@ -136,6 +136,17 @@ def test_subsets_are_ranked_among_themselves(tmp_path, runs):
     assert ranked == {"a": True, "b": True, "c": False}
 
 
+def test_accepted_counts_never_stand_before_the_release(tmp_path, runs):
+    """Two runs on data that was only called full, one on the release: the ranking is of the release."""
+    accepted = {"data_digest": "0ther", "data_counts": "test: 57 questions, 99 expected"}
+    for name, chosen in (("a", accepted), ("b", accepted), ("c", {})):
+        runs.write(tmp_path / name, {TASK: runs.choice_rows(GOOD)}, model=name, metadata=chosen)
+    board = collect([tmp_path])
+    assert {entry.model.name: entry.ranked for entry in board.entries} == {"a": False, "b": False, "c": True}
+    codes = {(problem.model, problem.code) for problem in board.problems}
+    assert codes >= {("a", "accepted_counts"), ("a", "other_data")} and not any(model == "c" for model, _ in codes)
+
+
 @pytest.mark.parametrize(
     ("chosen", "code"),
     [
