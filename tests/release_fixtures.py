@@ -26,7 +26,8 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty data folder; no variant is asked for and the network is off limits."""
     folder = tmp_path / "home"
     monkeypatch.setenv("MEDTASKS_HOME", str(folder))
-    monkeypatch.delenv("MEDTASKS_DATA", raising=False)
+    for name in ("MEDTASKS_DATA", "MEDTASKS_ACCEPT_COUNTS"):
+        monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     return folder
 

@@ -115,7 +115,7 @@ class _Preparation:
         if not found:
             return "full", "it has the release's number of questions"
         if self._accept:
-            return "full", f"other counts than the release's were accepted: {'; '.join(found)}"
+            return "full", _accepted("; ".join(found))
         return "sample", "; ".join(found)
 
     def prepare_all(self, wanted: Sequence[Split], data: Data, why: str, force: bool, keep: bool) -> None:
@@ -213,6 +213,8 @@ class _Preparation:
             if counts and data == "full" and not self._accept:
                 say(f"{name}: {counts}. It is prepared as a sample.{_reasons(written)}")
                 raise _FewerThanExpected(f"{split.name}: {counts}")
+            if counts and data == "full":
+                why = _accepted(f"{split.name}: {counts}")
             source = {**self._release.describe(), "files": [file.to_json() for file in files]}
             header, kept = _header(self._suite, data, why), _entries(self._suite.name, data)
             told = (source, reader.notes, counts, header, kept)
@@ -220,6 +222,10 @@ class _Preparation:
         say(f"{name}: prepared, {_counts(written.rows, len(written.rejected))}, {len(written.image_ids):,} images")
         if written.rejected:
             say(f"  The rejected rows are listed in {folder / store.REJECTED}.{_reasons(written)}")
+
+
+def _accepted(counts: str) -> str:
+    return f"other counts than the release's were accepted: {counts}"
 
 
 def _stepping(reader: SplitReader, step: Any) -> Iterator[Candidate]:

@@ -19,7 +19,7 @@ OPTION = "--accept-counts"
 
 
 class Expected(NamedTuple):
-    """How many questions a release has in some of its splits together, and how many of them no task can ask at most.
+    """How many questions a release has in some of its splits together, and how many of a split no task can ask at most.
 
     ``questions`` are those of the benchmark: what its rules leave out of the release's files does not count.
     """
@@ -58,22 +58,17 @@ def difference(expected: Iterable[Expected], split: str, found: Mapping[str, Cou
     """
     own = [each for each in expected if split in each.splits]
     known = [each for each in own if all(name in found for name in each.splits)]
-    if any(_met(each, found) for each in known):
+    fitting = [each for each in known if sum(found[name].questions for name in each.splits) == each.questions]
+    questions, unusable = found[split]
+    if any((unusable or 0) <= each.unusable for each in fitting):
         return ""
-    told = Counts(*found[split])
-    asked = f"{told.questions:,} questions"
+    asked = f"{questions:,} questions"
+    if fitting:
+        return f"{asked}, {unusable:,} of them unusable"
     alone = [each for each in own if each.splits == (split,)]
-    if any(told.questions == each.questions for each in alone):
-        return f"{asked}, {told.unusable:,} of them unusable"
     if alone:
         return f"{asked}, {' or '.join(f'{each.questions:,}' for each in alone)} expected"
     return f"{asked}; {_together(own, found)}" if own else f"{asked}; how many the release has is not known"
-
-
-def _met(expected: Expected, found: Mapping[str, Counts]) -> bool:
-    counts = [found[name] for name in expected.splits]
-    unusable = sum(each.unusable or 0 for each in counts)
-    return sum(each.questions for each in counts) == expected.questions and unusable <= expected.unusable
 
 
 def _together(own: Sequence[Expected], found: Mapping[str, Counts]) -> str:

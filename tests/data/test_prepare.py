@@ -216,6 +216,25 @@ def test_unusable_questions_are_no_full_data(
             assert {row["data"] for row in rows_of(home)} == {"sample"}
 
 
+def test_unusable_questions_of_the_other_table_don_t_count(
+    release: Path, table: Write, clean_row: Row, expecting: Any
+) -> None:
+    expecting(Expected(("clean", "clean_dev"), 5))
+    table(release, [clean_row(0), clean_row(1, answer="E")], name="MedQ-Robust-good-dev.tsv")
+    for splits in (["clean_dev"], ["clean"]):  # the other one is prepared, and one of its questions was rejected
+        manifest = prepare("medq_deg", source=release, splits=splits)
+        said = {"clean_dev": ("sample", "2 questions, 1 of them unusable"), "clean": ("full", "")}[splits[0]]
+        assert (manifest["data"], manifest["splits"][splits[0]]["counts"]) == said
+
+
+def test_unusable_questions_can_be_accepted(release: Path, table: Write, clean_row: Row, expecting: Any) -> None:
+    expecting(CLEAN_3)
+    table(release, [clean_row(0), clean_row(1), clean_row(2, answer="E")])
+    manifest = prepare("medq_deg", source=release, splits=["clean"], accept_counts=True)
+    assert labels(manifest) == ("full", {"clean": "3 questions, 1 of them unusable"})
+    assert "accepted" in manifest["data_because"]
+
+
 def test_unusable_questions_of_one_split_make_a_sample_of_all(
     release: Path, table: Write, release_row: Row, expecting: Any
 ) -> None:
