@@ -79,7 +79,8 @@ def test_an_image_that_is_not_there_is_missing_with_what_it_costs(make, tmp_path
     after = doctor.diagnose(suite, tmp_path / "source")
     assert not after.complete
     (said,) = missing(after, split)
-    assert f"1 images are not there, which costs {questions} questions" in said and gone.name in said
+    assert f"1 images are not there, which costs {questions} questions" in said
+    assert f"{gone.name}' ({questions})" in said
     done = CliRunner().invoke(build(), ["data", "doctor", suite, "--source", str(tmp_path / "source")])
     assert done.exit_code == 1 and "Nothing is missing" not in done.stdout
 
