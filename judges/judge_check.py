@@ -211,7 +211,7 @@ def _cases(protocol: Protocol) -> Iterator[Case]:
 
 def _answer(protocol: Protocol, question: Mapping[str, Any], kind: str, number: int) -> dict[str, str]:
     value = question[kind]
-    fields = {"answer": value} if isinstance(value, str) else dict(value)
+    fields = {"answer": value} if isinstance(value, str) else dict(value) if isinstance(value, Mapping) else {}
     if "answer" not in fields or not all(isinstance(text, str) for text in fields.values()):
         raise UserError(
             f"{protocol.check}, question {number + 1}: {kind} is {value!r}, wanted a text, or fields with an answer."
