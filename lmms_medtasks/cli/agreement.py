@@ -6,11 +6,11 @@ import json
 import sys
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from typer.core import TyperGroup
 
+from lmms_medtasks.cli.default_command import group_with
 from lmms_medtasks.errors import UserError, unknown
 from lmms_medtasks.writing import write_bytes, write_text
 
@@ -28,17 +28,8 @@ class Format(str, Enum):
     json = "json"
 
 
-class _Group(TyperGroup):
-    """``agreement RUN`` is ``agreement compute RUN``: what names no command is a run."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        if args and args[0] not in {*self.commands, "--help"}:
-            args = ["compute", *args]
-        return super().parse_args(ctx, args)
-
-
 app = typer.Typer(
-    cls=_Group,
+    cls=group_with("compute"),
     no_args_is_help=True,
     help="Agreement of judges with people and with one another; `agreement RUN …` is `agreement compute RUN …`.",
 )
