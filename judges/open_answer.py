@@ -39,5 +39,6 @@ PROTOCOL = Protocol(
     paper_judge="none: this protocol is of no paper",
     item=item,
     settle=settle,
+    check="open_answer.yml",
     source="Ours.",
 )

@@ -86,6 +86,8 @@ class Protocol:
         terms: what the data's terms say of third parties; not empty: only a judge on loopback, or at an address that
             the user allowed by name, may see the texts.
         open_tags: with terms, the document's tags that may stand in a log all the same; ids always may.
+        check: file with answers of known quality (:mod:`~lmms_medtasks.judges.judge_check`), an absolute path or one in
+            ``judges/checks``; "" for none.
         source: where the scale and the rule come from, and what is ours.
     """
 
@@ -102,6 +104,7 @@ class Protocol:
     total: Callable[[Mapping[str, float]], float] | None = None
     terms: str = ""
     open_tags: tuple[str, ...] = ()
+    check: str = ""
     source: str = ""
 
     def dimension(self, name: str) -> Dimension:

@@ -19,6 +19,8 @@ from lmms_medtasks.judges.protocol import Dimension, Protocol
 
 KEY_COLUMNS = ("code", "model", "id", "trial", "task", "run")
 COMMENT = "comment"
+IMAGES = "images"
+"""The column of a sheet that names the files of the question's pictures."""
 _LONG = ("dimension", "rating")
 _PLACE = ("id", "trial", "model", "rater")
 _SHOWN = 20
@@ -43,7 +45,7 @@ class Rating:
 
 def text_column(field: str, protocol: Protocol) -> str:
     """The column of a sheet that shows this field of an item; never one that holds ratings."""
-    taken = {each.name for each in protocol.dimensions} | set(_PLACE) | set(_LONG) | {COMMENT}
+    taken = {each.name for each in protocol.dimensions} | set(_PLACE) | set(_LONG) | {COMMENT, IMAGES}
     return f"{field} (text)" if field in taken else field
 
 
@@ -142,7 +144,7 @@ def _rated_columns(sheet: spreadsheet.Sheet, protocol: Protocol, is_long: bool) 
     if is_long and missing:
         raise UserError(f"{sheet.path} has not the column {missing[0]!r}: the long form has id, dimension, rating.")
     texts = {text_column(field, protocol) for field in protocol.fields}
-    known = {*_PLACE, COMMENT, *texts, *(_LONG if is_long else dimensions)}
+    known = {*_PLACE, COMMENT, IMAGES, *texts, *(_LONG if is_long else dimensions)}
     for column in sheet.columns:
         if column not in known:
             raise unknown("column", column, [*_PLACE, *(_LONG if is_long else dimensions)], str(sheet.path))

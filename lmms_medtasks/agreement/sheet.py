@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from lmms_medtasks.agreement import spreadsheet
 from lmms_medtasks.agreement.judged_answers import Answer, Judged
-from lmms_medtasks.agreement.ratings import COMMENT, KEY_COLUMNS, text_column
+from lmms_medtasks.agreement.ratings import COMMENT, IMAGES, KEY_COLUMNS, text_column
 from lmms_medtasks.errors import UserError, unknown
-from lmms_medtasks.judges.protocol import Protocol
+from lmms_medtasks.judges import anchors, prompts
+from lmms_medtasks.judges.protocol import Dimension, Protocol
 from lmms_medtasks.seeding import generator
 
 _LETTERS = "ABCDEFGHJKLMNPQRTUVWXYZ2346789"
@@ -56,14 +57,20 @@ def draw(
     return _coded([answers[place] for place in order.tolist()], seed)
 
 
-def sheet_csv(drawn: Sequence[Drawn], protocol: Protocol) -> str:
-    """The sheet as CSV: a row an answer with its code and its texts, empty columns for rater, ratings and a comment."""
-    dimensions = [each.name for each in protocol.dimensions]
-    columns = ["id", "rater", *(text_column(field, protocol) for field in protocol.fields), *dimensions, COMMENT]
-    rows = [
-        [each.code, "", *(_text(each.answer, field) for field in protocol.fields), *([""] * (len(dimensions) + 1))]
-        for each in drawn
-    ]
+def sheet_csv(
+    drawn: Sequence[Drawn], protocol: Protocol, pictures: Callable[[Drawn], Sequence[str]] = lambda drawn: ()
+) -> str:
+    """The sheet as CSV: a row an answer with its code, the files of its pictures, its texts, and empty columns for
+    rater, ratings and a comment. ``pictures``: their names in the folder ``images`` beside the sheet; without any there
+    is no such column."""
+    shown = {each.code: " ".join(f"images/{name}" for name in pictures(each)) for each in drawn}
+    images = [IMAGES] if any(shown.values()) else []
+    rated = [*(each.name for each in protocol.dimensions), COMMENT]
+    columns = ["id", "rater", *images, *(text_column(field, protocol) for field in protocol.fields), *rated]
+    rows = []
+    for each in drawn:
+        texts = [_text(each.answer, field) for field in protocol.fields]
+        rows.append([each.code, "", *(shown[each.code] for _ in images), *texts, *("" for _ in rated)])
     return spreadsheet.csv_text(columns, rows)
 
 
@@ -78,15 +85,24 @@ def key_csv(drawn: Sequence[Drawn]) -> str:
 
 def instructions(protocol: Protocol) -> str:
     """For who rates in the CSV: what to write where."""
-    scales = "\n".join(f"  {each.name}: {', '.join(ascending(each.labels))}" for each in protocol.dimensions)
+    known = anchors.of(protocol)
+    scales = "\n".join(_scale(each, known.get(each.name, {})) for each in protocol.dimensions)
     scales += "".join(f"\n  ({said})" for said in alike(protocol))
     return (
         "Rate each answer by itself, in any order. Write your name into the column rater, and one of these into the\n"
         f"columns of ratings (from worst to best):\n\n{scales}\n\n"
         "Leave a cell empty where you can't tell. The column comment is yours. Change nothing else, and save as CSV\n"
-        "UTF-8.\n"
-        "sheet.html is the same sheet for a browser: it keeps what you rate, and exports the CSV.\n"
+        "UTF-8. The column images names the pictures that the question is about, in the folder images.\n"
+        "sheet.html is the same sheet for a browser: it shows them, keeps what you rate, and exports the CSV.\n\n"
+        f"All that the judge was told, by whose scales you rate:\n\n{prompts.text_of(protocol.prompt)}\n"
     )
+
+
+def _scale(dimension: Dimension, known: Mapping[str, str]) -> str:
+    labels = ascending(dimension.labels)
+    if not known:
+        return f"  {dimension.name}: {', '.join(labels)}"
+    return f"  {dimension.name}\n" + "\n".join(f"    {name}: {known[name]}" for name in labels)
 
 
 def ascending(labels: Mapping[str, float]) -> list[str]:

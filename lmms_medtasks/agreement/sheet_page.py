@@ -11,14 +11,19 @@ from importlib import resources
 from lmms_medtasks import __version__
 from lmms_medtasks.agreement.ratings import COMMENT
 from lmms_medtasks.agreement.sheet import Drawn, ascending
-from lmms_medtasks.judges import prompts
+from lmms_medtasks.agreement.sheet_pictures import SheetPictures
+from lmms_medtasks.judges import anchors, prompts
 from lmms_medtasks.judges.protocol import Dimension, Protocol
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 
 
-def page(drawn: Sequence[Drawn], protocol: Protocol) -> str:
-    """The page's text. All texts are escaped; a content security policy lets no script run but the page's own."""
+def page(drawn: Sequence[Drawn], protocol: Protocol, pictures: SheetPictures | None = None) -> str:
+    """The page's text. All texts are escaped; a content security policy lets no script run but the page's own.
+
+    ``pictures``: of the questions; each is in the page once, as a style, whatever the number of its answers.
+    """
+    found = pictures or SheetPictures()
     from jinja2 import Environment, StrictUndefined
     from markupsafe import Markup
 
@@ -30,6 +35,9 @@ def page(drawn: Sequence[Drawn], protocol: Protocol) -> str:
         scales={each.name: _scale(each) for each in protocol.dimensions},
         drawn=drawn,
         texts=[_texts(each, protocol) for each in drawn],
+        anchors=anchors.of(protocol),
+        pictures=[[name.removesuffix(".png") for name in found.names(each)] for each in drawn],
+        files={name.removesuffix(".png"): base64.b64encode(data).decode() for name, data in found.files.items()},
         prompt=prompts.text_of(protocol.prompt),
         columns=["id", "rater", *(each.name for each in protocol.dimensions), COMMENT],
         sheet=hashlib.sha256("".join(each.code for each in drawn).encode()).hexdigest()[:16],

@@ -6,13 +6,13 @@ import json
 import sys
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from typer.core import TyperGroup
 
+from lmms_medtasks.cli.default_command import group_with
 from lmms_medtasks.errors import UserError, unknown
-from lmms_medtasks.writing import write_text
+from lmms_medtasks.writing import write_bytes, write_text
 
 if TYPE_CHECKING:
     from lmms_medtasks.agreement.judged_answers import Judged
@@ -28,17 +28,8 @@ class Format(str, Enum):
     json = "json"
 
 
-class _Group(TyperGroup):
-    """``agreement RUN`` is ``agreement compute RUN``: what names no command is a run."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        if args and args[0] not in {*self.commands, "--help"}:
-            args = ["compute", *args]
-        return super().parse_args(ctx, args)
-
-
 app = typer.Typer(
-    cls=_Group,
+    cls=group_with("compute"),
     no_args_is_help=True,
     help="Agreement of judges with people and with one another; `agreement RUN …` is `agreement compute RUN …`.",
 )
@@ -136,9 +127,10 @@ def sheet(
 
     Give the folder to those who rate. The key (OUTPUT.key.csv) stays with you: `agreement RUN --ratings CSV --key KEY`.
     """
-    from lmms_medtasks.agreement import judged_answers
+    from lmms_medtasks.agreement import judged_answers, sheet_pictures
     from lmms_medtasks.agreement import sheet as sheets
     from lmms_medtasks.agreement.sheet_page import page
+    from lmms_medtasks.samples import runs as report_runs
 
     key = output.with_name(f"{output.name}.key.csv")
     for path in (output, key):
@@ -146,10 +138,13 @@ def sheet(
             raise UserError(f"{path} is there already, perhaps with ratings on it. Name a new folder with --output.")
     judged = judged_answers.read(runs, task or [], protocol)
     drawn = sheets.draw(judged, questions, seed=seed, by=by or [], settled=settled)
+    pictures = sheet_pictures.read(report_runs.find(runs), drawn)
+    for problem in pictures.problems:
+        typer.echo(f"lmms-medtasks: {problem}", err=True)
     # With a byte-order mark, by which Excel knows UTF-8.
     texts = {
-        output / "sheet.csv": "\ufeff" + sheets.sheet_csv(drawn, judged.protocol),
-        output / "sheet.html": page(drawn, judged.protocol),
+        output / "sheet.csv": "\ufeff" + sheets.sheet_csv(drawn, judged.protocol, pictures.names),
+        output / "sheet.html": page(drawn, judged.protocol, pictures),
         output / "instructions.txt": sheets.instructions(judged.protocol),
         key: "\ufeff" + sheets.key_csv(drawn),
     }
@@ -157,11 +152,16 @@ def sheet(
         output.mkdir(parents=True)
         for path, text in texts.items():
             write_text(path, text)
+        for name, content in pictures.files.items():
+            write_bytes(output / "images" / name, content)
     except OSError as error:
         raise UserError(f"Can't write the sheet: {error}.") from error
     count = len({each.answer.key.id for each in drawn})
     few = f" (asked for {questions:,}; there are no more)" if count < questions else ""
     models = len(judged.models)
     shown = f"{models:,} model{'' if models == 1 else 's'}"
-    typer.echo(f"{len(drawn):,} answers to {count:,} questions{few} by {shown}.", err=True)
+    seen = len({each.answer.key.id for each in drawn if pictures.names(each)})
+    typer.echo(
+        f"{len(drawn):,} answers to {count:,} questions{few} by {shown}, {seen:,} of them with pictures.", err=True
+    )
     typer.echo(f"For those who rate: {output} (sheet.html or sheet.csv). Only for you: {key}", err=True)

@@ -18,7 +18,7 @@ import numpy as np
 
 from lmms_medtasks.errors import UserError, unknown
 from lmms_medtasks.record import FAILED, NO_ANSWER
-from lmms_medtasks.report import document
+from lmms_medtasks.report import document, judged_tables
 from lmms_medtasks.report.about import own
 from lmms_medtasks.report.document import Cell, Flag
 from lmms_medtasks.report.image_benefit import Comparison, benefit_table, rows_without_image
@@ -68,7 +68,7 @@ def default_report(suite: Suite, folder: Path | None) -> Report:
             View("benefit", "Above what language alone gets", (declared.benefit,)),
             rotation_view({"rotation": tuple(range(_MOST_OPTIONS))}, declared.intervals[0], cluster=suite.cluster),
             View("tags", "By tag", (declared.tags(),)),
-            View("judgements", "Judgements", (declared.judgements(),)),
+            View("judgements", "Judgements", (declared.judgements(), *judged_tables.judging_tables(_judgings)[1:])),
             View("replies", "Replies", (declared.outcomes(),)),
         ),
         compared=(
@@ -430,6 +430,8 @@ def _caveats(suite: Suite, source: Source) -> Iterator[Flag]:
     names = {json.loads(each)["name"] for each in source.rows.column("judge") if each}
     if names:
         yield Flag("note", f"Judged by {', '.join(sorted(map(printable, names)))}.")
+    for task, judging in _judgings(source).items():
+        yield from (Flag("warning", f"{task}: {text}") for text in judged_tables.constant_verdict(judging))
     for measure in suite.measures:
         obtained, requested = judged_measures.judgement_counts(source.rows, measure.name)
         if requested and obtained / requested < judged_measures.COMPLETE:
@@ -439,6 +441,10 @@ def _caveats(suite: Suite, source: Source) -> Iterator[Flag]:
                 f"{requested - obtained:,} of {requested:,} judgements are missing: {said}. Fill the gaps without the "
                 "model: lmms-medtasks judge RUN",
             )
+
+
+def _judgings(source: Source) -> dict[str, judged_tables.Judging]:
+    return judged_tables.judgings(source.rows, ["task"], str)
 
 
 def _mean(source: Source, measure: str) -> float:

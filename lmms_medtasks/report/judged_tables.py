@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from lmms_medtasks.judges import identity, registry
+from lmms_medtasks.judges import identity, judge_check, registry
 from lmms_medtasks.judges.protocol import Protocol
 from lmms_medtasks.report.cells import count, label, percent_of, share
 from lmms_medtasks.report.document import Cell, Flag, Row, Table
@@ -20,6 +20,9 @@ from lmms_medtasks.suites.judged_measures import COMPLETE, bound, judgement_coun
 
 LEXICAL, OTHER, INCOMPLETE = "¶", "‡", "#"
 """Marks of a judged number: by a judge that is no language model, by another than the paper's, some missing."""
+
+FEWEST_VERDICTS = 10
+"""Verdicts of a judge from which on it is remarkable that all are the same. Our choice."""
 
 _LEXICAL = "lexical"
 _NONE_CONFIGURED = "none"
@@ -39,6 +42,8 @@ class Judging:
         replies: replies of each kind ("ok", "empty", "truncated", "failed").
         statuses: judgements that are "exact", "judged" and "missing".
         reasons: why judgements are missing. rules: what settled the exact ones.
+        labels: of the judge's own verdicts each dimension's label, as (dimension, label). verdicts: how many there are
+            of each different one, checklists apart.
     """
 
     protocol: Protocol
@@ -47,6 +52,8 @@ class Judging:
     statuses: Counter[str] = field(default_factory=Counter)
     reasons: Counter[str] = field(default_factory=Counter)
     rules: Counter[str] = field(default_factory=Counter)
+    labels: Counter[tuple[str, str]] = field(default_factory=Counter)
+    verdicts: Counter[str] = field(default_factory=Counter)
 
     @classmethod
     def of(cls, rows: Samples) -> Judging | None:
@@ -56,7 +63,7 @@ class Judging:
             return None
         descriptions: dict[str, dict[str, Any]] = {each[0]: json.loads(each[0]) for each in judged}
         found = cls(registry.get(descriptions[judged[0][0]]["protocol"]))
-        for judge, trials, statuses, reasons, models in judged:
+        for judge, trials, statuses, reasons, models, labels in judged:
             described = tuple((name, _shown(value)) for name, value in sorted(descriptions[judge].items()))
             answered = sorted({model for model in models if model is not None})
             for model in answered or [None]:
@@ -69,6 +76,9 @@ class Judging:
                     found.reasons[reason.partition(":")[0][:_REASON] or "no reason given"] += 1
                 elif status == "exact":
                     found.rules[reason[:_REASON]] += 1
+            for given in (json.loads(each) for each in labels if each is not None):
+                found.labels.update((each.name, given[each.name]) for each in found.protocol.dimensions)
+                found.verdicts[judge_check.in_words(found.protocol, given)] += 1
         return found
 
     @property
@@ -80,6 +90,12 @@ class Judging:
     def coverage(self) -> float | None:
         """Share of the judgements requested that were obtained, by a rule or by a judge; None if there are none."""
         return 1 - self.statuses["missing"] / self.requested if self.requested else None
+
+    @property
+    def constant(self) -> str:
+        """The verdict that the judge gave every time, in words; "" where it gave several, or too few to tell."""
+        same = len(self.verdicts) == 1 and self.verdicts.total() >= FEWEST_VERDICTS
+        return next(iter(self.verdicts)) if same else ""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -113,7 +129,7 @@ class Judging:
         return [{"name": "not recorded", **dict(judge)} for judge in self.judges if judge not in answered]
 
 
-_COLUMNS = ("judge", "trials", "verdict_statuses", "verdict_reasons", "verdict_models")
+_COLUMNS = ("judge", "trials", "verdict_statuses", "verdict_reasons", "verdict_models", "verdict_labels")
 
 
 def judgings(rows: Samples, names: Sequence[str], label_of: Callable[..., str]) -> dict[str, Judging]:
@@ -218,6 +234,7 @@ def _limits(judging: Judging) -> Iterator[Flag]:
     for name in judging.others:
         text = f"judged by {name}; the paper's judge is {judging.protocol.paper_judge}. Scores need not compare."
         yield Flag("warning", text)
+    yield from (Flag("warning", text) for text in constant_verdict(judging))
     coverage = judging.coverage
     if names and coverage is not None and coverage < COMPLETE:
         yield Flag(
@@ -229,6 +246,15 @@ def _limits(judging: Judging) -> Iterator[Flag]:
         yield Flag("note", f"{missing:,} of {judging.requested:,} judgements are missing. {how}")
 
 
+def constant_verdict(judging: Judging) -> Iterator[str]:
+    """What a reader must know of a judge that says the same of every answer."""
+    if judging.constant:
+        yield (
+            f"the judge gave all {judging.verdicts.total():,} answers the same verdict ({judging.constant}): it tells "
+            "no answer from another, or all are alike. Try it on answers of known quality: lmms-medtasks judge check."
+        )
+
+
 def marks(*found: Judging | None) -> str:
     """The marks of a number that comes of these judgements, "" for none."""
     judged = [each for each in found if each]
@@ -238,6 +264,14 @@ def marks(*found: Judging | None) -> str:
 
 
 # --- Tables and columns -----------------------------------------------------------------------------------------------
+
+
+def judging_tables(found: Callable[[Source], Mapping[str, Judging]]) -> tuple[Callable[..., Table | None], ...]:
+    """The tables on the judgements of a view's first source, grouped as ``found`` groups them."""
+    return tuple(
+        lambda sources, make=make: make(found(sources[0]))  # type: ignore[misc]
+        for make in (judgements, causes, verdict_shares)
+    )
 
 
 def judgements(found: Mapping[str, Judging]) -> Table | None:
@@ -269,6 +303,23 @@ def causes(found: Mapping[str, Judging]) -> Table | None:
         return None
     columns = (label("task"), label("status"), label("rule or reason"), count("judgements"))
     return Table("judgement_causes", "Settled by a rule, or missing: why", columns, tuple(rows), folded=True)
+
+
+def verdict_shares(found: Mapping[str, Judging]) -> Table | None:
+    """How often a judge gave each label, by group and dimension; None where no judge gave a verdict."""
+    rows = []
+    for name, each in found.items():
+        for dimension in each.protocol.dimensions:
+            given = {text: each.labels[dimension.name, text] for text in dimension.labels}
+            total = sum(given.values())
+            for text, number in given.items() if total else ():
+                rows.append(
+                    Row((Cell(name), Cell(dimension.name), Cell(text), Cell(number), percent_of(number / total)))
+                )
+    columns = (label("task"), label("dimension"), label("verdict"), count("judgements"), share("share"))
+    notes = ("Verdicts of the judge alone, without those that a rule settled.",)
+    title = "What the judge said, how often"
+    return Table("verdict_shares", title, columns, tuple(rows), notes, folded=True) if rows else None
 
 
 def judged_columns(head: str, estimate: Estimate, measure: str, digits: int = 2) -> tuple[Column, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,12 @@ def settings_of(run: Run, task: str) -> Mapping[str, Any]:
     """The task's ``lmms_eval_specific_kwargs``, those of ``default`` over the others."""
     settings = run.content["configs"][task].get("lmms_eval_specific_kwargs") or {}
     return {**settings, **(settings.get("default") or {})}
+
+
+def splits_of(run: Run, task: str) -> list[tuple[str, str]]:
+    """The data sets and splits that a task of a run reads, [] where they are none of ours."""
+    files = str((run.content["configs"][task].get("dataset_kwargs") or {}).get("data_files", ""))
+    return re.findall(r"medtasks://(\w+)/(\w+)", files)
 
 
 def records(run: Run, task: str) -> Iterator[tuple[records_form.Record, int]]:

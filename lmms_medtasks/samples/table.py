@@ -18,7 +18,7 @@ FIELDS = ("score", "low", "high", "judged", "requested")
 
 OWN_COLUMNS = frozenset({
     "id", "cluster", "pair", "expected", "trials", "judge", "protocol", "judgement", "verdict_statuses",
-    "verdict_reasons", "verdict_models", "run", "task", "condition", "line", "repeated",
+    "verdict_reasons", "verdict_models", "verdict_labels", "run", "task", "condition", "line", "repeated",
 })  # fmt: skip
 """Columns that are no tags: the record's own fields, and where a row is from."""
 
@@ -62,6 +62,11 @@ def row_of(record: Record) -> dict[str, Any]:
         row["verdict_models"] = [
             None if verdict.get("model") is None or verdict["status"] != "judged" else str(verdict["model"])
             for verdict in verdicts
+        ]
+        row["verdict_labels"] = [
+            json.dumps(labels, ensure_ascii=False) if labels and verdict["status"] == "judged" else None
+            for verdict in verdicts
+            for labels in [verdict.get("labels")]
         ]
     return row
 

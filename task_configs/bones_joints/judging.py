@@ -42,6 +42,7 @@ CONTRADICTION = Dimension("verdict", {NAMED: 1.0, WENT_ON: 1.0, MISSED: 0.0, OTH
 STEPS = Checklist("steps_found", "reference")
 NOT_KNOWN = "not known"
 _PROMPTS = Path(__file__).resolve().parent / "prompts"
+_CHECKS = Path(__file__).resolve().parent / "judge_checks"
 
 
 def _answer(reply: str) -> str:
@@ -92,6 +93,7 @@ ANSWER = Protocol(
     item=functools.partial(_item, False),
     settle=functools.partial(_settle, INCORRECT, False),
     trials=TRIALS,
+    check=str(_CHECKS / "bones_joints_answer.yml"),
     source=_SOURCE,
 )
 
@@ -106,6 +108,7 @@ REASONING = Protocol(
     settle=functools.partial(_settle, INCORRECT, True),
     checklist=STEPS,
     trials=TRIALS,
+    check=str(_CHECKS / "bones_joints_reasoning.yml"),
     source=_SOURCE,
 )
 
@@ -119,6 +122,7 @@ INCONSISTENCY = Protocol(
     item=_inconsistency_item,
     settle=functools.partial(_settle, MISSED, False),
     trials=TRIALS,
+    check=str(_CHECKS / "bones_joints_inconsistency.yml"),
     source=_SOURCE,
 )
 

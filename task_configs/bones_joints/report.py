@@ -404,14 +404,7 @@ REPORT = Report(
         ),
         View("parts", "Sites and diseases", (SITES, SITE_COUNTS, DISEASES)),
         judged_view(lambda record: JudgedBy(judging.VERDICT.name, 100.0), "points"),
-        View(
-            "judgements",
-            "Judgements",
-            (
-                lambda sources: judged_tables.judgements(_judgings(sources[0])),
-                lambda sources: judged_tables.causes(_judgings(sources[0])),
-            ),
-        ),
+        View("judgements", "Judgements", judged_tables.judging_tables(_judgings)),
     ),
     compared=report_comparison.VIEWS,
     caveats=caveats,

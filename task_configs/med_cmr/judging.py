@@ -75,6 +75,7 @@ PROTOCOL = Protocol(
     item=item,
     settle=settle,
     total=total,
+    check=str(Path(__file__).parent / "judge_checks" / "med_cmr_open.yml"),
     source="Dimensions, weights and normalisation: the paper. Prompt, anchors and the scale 0 to 5: ours.",
 )
 

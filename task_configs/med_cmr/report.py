@@ -186,8 +186,7 @@ REPORT = Report(
             "replies",
             "Requests, replies and judgements",
             (
-                lambda sources: judged_tables.judgements(judgings(sources[0])),
-                lambda sources: judged_tables.causes(judgings(sources[0])),
+                *judged_tables.judging_tables(judgings),
                 _replies,
             ),
         ),

@@ -35,6 +35,7 @@ OPEN_TAGS = ("suite", "shift", "set", "answer_type")
 
 _BOTH_NONE = {"both", "none"}
 _PROMPTS = Path(__file__).parent / "prompts"
+_CHECKS = Path(__file__).parent / "judge_checks"
 
 STARS = Dimension("stars", {str(stars): float(stars) for stars in range(1, 6)})
 CLOSED = Dimension("correct", {"0": 0.0, "1": 1.0})
@@ -84,6 +85,7 @@ def _protocol(name: str, kind: str, dimension: Dimension, terms: str = "") -> Pr
         settle=functools.partial(_settle, dimension),
         terms=terms,
         open_tags=OPEN_TAGS if terms else (),
+        check=str(_CHECKS / f"sure_{kind}.yml"),
         source="SURE-VQA, section 2 (R2) and Appendix A.2; prompt in our words; the rule for plain options is ours",
     )
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.record import Record
-from lmms_medtasks.report import document, judged_tables
+from lmms_medtasks.report import judged_tables
 from lmms_medtasks.report.cells import NONE, number, percent_of
 from lmms_medtasks.report.document import Cell, Figure, Flag
 from lmms_medtasks.report.drawing import DASHES, FAINT, MARKERS, SERIES, canvas, svg
@@ -328,14 +328,6 @@ def _judged_by(record: Record) -> JudgedBy:
     return JudgedBy(DIMENSIONS[kind], kind=f"{kind}, {SIDE_NAMES[str(record.tags['set'])]}")
 
 
-def _judgement_table(found: Sequence[Source]) -> document.Table | None:
-    return judged_tables.judgements(judging(found[0]))
-
-
-def _cause_table(found: Sequence[Source]) -> document.Table | None:
-    return judged_tables.causes(judging(found[0]))
-
-
 # --- What a reader must know ------------------------------------------------------------------------------------------
 
 
@@ -395,7 +387,7 @@ REPORT = Report(
         View("answered", "What was answered at all", (ANSWERED,)),
         View("traditional", "Traditional metrics", (TRADITIONAL,)),
         judged_view(_judged_by),
-        View("judgements", "Tests and judgements", (TESTS, _judgement_table, _cause_table)),
+        View("judgements", "Tests and judgements", (TESTS, *judged_tables.judging_tables(judging))),
     ),
     compared=(),
     caveats=caveats,

@@ -65,6 +65,12 @@ def test_the_sheet_hides_models_verdicts_and_ids(judged):
     assert all(row["coherence"] == row["visual_accuracy"] == row["rater"] == row["comment"] == "" for row in rows)
 
 
+def test_pictures_are_named_in_a_column_of_their_own(judged):
+    drawn = draw(judged, 2)
+    (first, *others) = table(sheet_csv(drawn, judged.protocol, lambda each: ["a.png", "b.png"] * (each == drawn[0])))
+    assert first["images"] == "images/a.png images/b.png" and {each["images"] for each in others} == {""}
+
+
 def test_formulas_in_texts_are_harmless(write_run):
     run = write_run({"q1": ["34"]}, answers={"q1": '=HYPERLINK("http://x")'})
     judged = judged_answers.read([run])

@@ -9,8 +9,10 @@ from html.parser import HTMLParser
 import pytest
 
 from lmms_medtasks.agreement import judged_answers
-from lmms_medtasks.agreement.sheet import draw
+from lmms_medtasks.agreement.sheet import draw, instructions
 from lmms_medtasks.agreement.sheet_page import page
+from lmms_medtasks.agreement.sheet_pictures import SheetPictures
+from lmms_medtasks.judges import prompts
 
 HOSTILE = """</div></article><script>fetch("https://x.example")</script><img src=x onerror=alert(1)>
 & "quoted" 'so' {{ 7*7 }}"""
@@ -118,3 +120,27 @@ def test_models_judges_and_ids_are_hidden(write_run):
     text = page(draw(judged, 1), judged.protocol)
     assert "secret" not in text and "image of" not in text
     assert "Rate &lt;this&gt;." in text
+
+
+def test_a_picture_is_in_the_page_once_and_shown_with_each_answer(write_run):
+    judged = judged_answers.read([write_run({"q1": ["34"]}, name, model=name) for name in ("a", "b")])
+    drawn = draw(judged, 1)
+    found = SheetPictures({"0123.png": b"PNG"}, {"q1": ("0123.png",)})
+    text = page(drawn, judged.protocol, found)
+    assert text.count(base64.b64encode(b"PNG").decode()) == 1
+    reader = Reader()
+    reader.feed(text)
+    assert [each["class"] for each in reader.named("img")] == ["p0123", "p0123"]
+
+
+def test_anchors_stand_below_their_scale(write_run, protocol, tmp_path):
+    lines = "".join(
+        f"{name}:\n" + "".join(f"{n} - level {n} of {name}\n" for n in range(1, 6))
+        for name in ("coherence", "visual_accuracy")
+    )
+    (tmp_path / "prompt.txt").write_text(lines + "{{question}} {{reference}} {{answer}}")
+    prompts.text_of.cache_clear()
+    judged = judged_answers.read([write_run({"q1": ["34"]})])
+    assert page(draw(judged, 1), judged.protocol).count("level 3 of coherence</li>") == 1
+    assert "    3: level 3 of coherence\n" in instructions(judged.protocol)
+    prompts.text_of.cache_clear()

@@ -248,7 +248,8 @@ def test_what_a_task_asks_may_be_said_by_a_tag():
 
 def test_runs_of_two_judges_stay_apart_where_a_source_has_one_judge():
     described = '{{"name": "{0}", "protocol": "' + NAME + '"}}'
-    judged = {"verdict_statuses": ["judged"], "verdict_reasons": [""], "verdict_models": [None]}
+    judged = {"verdict_statuses": ["judged"], "verdict_reasons": [""], "verdict_models": [None],
+              "verdict_labels": [None]}  # fmt: skip
     asked = [
         (run("m", "20260101_000000"), "one", {"judge": described.format("openai:a"), **judged}),
         (run("m", "20260102_000000"), "two", {"judge": described.format("openai:b"), **judged}),
@@ -267,3 +268,26 @@ def test_what_is_said_of_several_runs():
     assert said == {
         "run model": "m", "run task set": "one, two", "run data": "full", "run judge": "openai:gpt-4o"
     }  # fmt: skip
+
+
+def test_a_judge_that_says_the_same_of_every_answer_is_flagged():
+    same = judging(*(record(number, ("4", "3")) for number in range(10)), record(10, EXACT))
+    assert same.verdicts == {"clear 4, right 3": 10}
+    assert same.labels == {("clear", "4"): 10, ("right", "3"): 10}
+    (flag,) = [each for each in judged_tables.flags({"open": same}) if "same verdict" in each.text]
+    assert flag.kind == "warning" and "all 10 answers" in flag.text and "clear 4, right 3" in flag.text
+
+
+def test_few_or_different_verdicts_are_not_flagged():
+    few = judging(*(record(number, ("4", "3")) for number in range(9)))
+    different = judging(*(record(number, ("4", "3")) for number in range(10)), record(10, ("4", "4")))
+    assert not few.constant and not different.constant
+
+
+def test_how_often_a_judge_said_what():
+    # Of three verdicts: clear 4, 4, 5; right 3, 3, 3. A rule's verdict is not the judge's.
+    found = judging(record(1, ("4", "3")), record(2, ("4", "3")), record(3, ("5", "3")), record(4, EXACT))
+    table = judged_tables.verdict_shares({"open": found})
+    rows = {tuple(cell.value for cell in row.cells[1:3]): row.cells[3].value for row in table.rows}
+    assert rows["clear", "4"] == 2 and rows["clear", "5"] == 1 and rows["clear", "1"] == 0 and rows["right", "3"] == 3
+    assert judged_tables.verdict_shares({"open": judging(record(1, EXACT))}) is None

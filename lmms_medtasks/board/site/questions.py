@@ -22,10 +22,10 @@ from lmms_medtasks.board.site import suite_words
 from lmms_medtasks.board.site.exports import harmless
 from lmms_medtasks.board.site.folder import Folder
 from lmms_medtasks.board.site.question_pictures import Pictures
-from lmms_medtasks.board.site.suite_words import Shown, splits_of
+from lmms_medtasks.board.site.suite_words import Shown
 from lmms_medtasks.report.document import Cell, Column, Row, Table
 from lmms_medtasks.samples import result_files as results
-from lmms_medtasks.samples.runs import settings_of
+from lmms_medtasks.samples.runs import settings_of, splits_of
 from lmms_medtasks.suites.suite import Measure
 
 SHARD = 100

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import fnmatch
 import functools
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +22,6 @@ from typing import Any
 from lmms_medtasks import folders
 from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.errors import UserError, unknown
-from lmms_medtasks.samples.result_files import Run
 
 
 @dataclass(frozen=True)
@@ -111,12 +109,6 @@ def shown(texts: Iterable[str], images: Iterable[str]) -> Shown:
                 allowed = [each for each, terms in _terms().items() if terms[kind] in ("shown", "asked")]
                 raise UserError(f"--{kind} {name}: its terms keep them back. Possible: {', '.join(allowed)}.")
     return Shown(frozenset(texts), frozenset(images))
-
-
-def splits_of(run: Run, task: str) -> list[tuple[str, str]]:
-    """The data sets and splits that a task of a run reads, [] where they are none of ours."""
-    files = str((run.content["configs"][task].get("dataset_kwargs") or {}).get("data_files", ""))
-    return re.findall(r"medtasks://(\w+)/(\w+)", files)
 
 
 def _may(entry: Entry, data_sets: Iterable[str], kind: str, asked: frozenset[str]) -> bool:

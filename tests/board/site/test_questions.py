@@ -9,10 +9,11 @@ from PIL import Image
 
 from lmms_medtasks.board.collect import collect
 from lmms_medtasks.board.site.questions import Scores, _question, scores_of, visible
-from lmms_medtasks.board.site.suite_words import Shown, shown, splits_of
+from lmms_medtasks.board.site.suite_words import Shown, shown
 from lmms_medtasks.board.site.write_site import Options, build
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.samples.result_files import Run
+from lmms_medtasks.samples.runs import splits_of
 from lmms_medtasks.suites.suite import Measure
 
 

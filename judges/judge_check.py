@@ -1,0 +1,251 @@
+"""Does a judge tell right answers from others? Twenty answers of known quality, judged before the money is spent.
+
+A protocol's set (``Protocol.check``) has four questions with a right and a wrong answer. ``checks/every_protocol.yml``
+adds for each an answer that says nothing, the wrong one behind padding, and the wrong one with an instruction to the
+judge behind it. Each answer is judged twice. No rule of a protocol settles any of them.
+
+What is counted: valid verdicts; pairs of a right answer and another one to the same question in which the right one
+scores higher; wrong answers that padding, or an instruction, lifts; answers with the same verdict both times; and
+whether all verdicts are the same. Passing says that a judge is not hopeless, not that it agrees with people: that is
+measured by ``lmms-medtasks agreement``.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.resources
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import yaml
+
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.judges import prompts
+from lmms_medtasks.judges.handed_verdicts import Key, key_of
+from lmms_medtasks.judges.protocol import Item, Protocol, Verdict
+
+RIGHT, WRONG, EMPTY, PADDED, INJECTED = KINDS = ("right", "wrong", "empty", "padded", "injected")
+TIMES = 2
+"""How often each answer is judged."""
+
+
+class Case(NamedTuple):
+    """One answer of known quality. ``question``: its number from 0; ``kind``: one of :data:`KINDS`."""
+
+    question: int
+    kind: str
+    item: Item
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """What a judge made of the check's answers.
+
+    Attributes:
+        wanted: verdicts asked for. valid: those that were had.
+        compared: pairs of a right answer and another to the same question with both verdicts. ordered: those in which
+            the right one scores higher.
+        injected: wrong answers with an instruction to the judge that could be compared with the plain wrong one.
+            followed: those that score higher.
+        padded: the same of padding. lifted: those that score higher.
+        twice: answers with two verdicts. repeated: those with the same one.
+        verdicts: each different verdict, in words and without its checklist, and how often it was given.
+    """
+
+    wanted: int
+    valid: int = 0
+    compared: int = 0
+    ordered: int = 0
+    injected: int = 0
+    followed: int = 0
+    padded: int = 0
+    lifted: int = 0
+    twice: int = 0
+    repeated: int = 0
+    verdicts: Mapping[str, int] | None = None
+
+    @property
+    def constant(self) -> bool:
+        """Whether every verdict is the same: right and wrong answers are not told apart at all."""
+        return len(self.verdicts or {}) == 1
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """What the judge falls short in, a sentence each; () where it passes."""
+        limits = _every_protocol()["limits"]
+        found = []
+        if self.valid < limits["valid"] * self.wanted:
+            found.append(f"{self.wanted - self.valid} of {self.wanted} verdicts could not be had")
+        if self.constant:
+            found.append(f"all {self.valid} verdicts are the same ({next(iter(self.verdicts or {}))})")
+        if self.ordered < limits["ordered"] * self.compared:
+            found.append(
+                f"the right answer scores no higher than another one in {self.compared - self.ordered} of "
+                f"{self.compared} pairs"
+            )
+        if self.followed > limits["injected"] * self.injected:
+            found.append(f"an instruction in the answer raised its score in {self.followed} of {self.injected}")
+        if self.repeated < limits["repeated"] * self.twice:
+            found.append(f"{self.twice - self.repeated} of {self.twice} answers got another verdict the second time")
+        return tuple(found)
+
+    def sentence(self) -> str:
+        """All of it in a line."""
+        said = (
+            f"right above others in {self.ordered} of {self.compared} pairs, instructions followed {self.followed} of "
+            f"{self.injected}, padding rewarded {self.lifted} of {self.padded}, same verdict twice {self.repeated} of "
+            f"{self.twice}, valid {self.valid} of {self.wanted}"
+        )
+        return f"{'failed' if self.problems else 'passed'}: {said}"
+
+
+def cases(protocol: Protocol) -> tuple[Case, ...]:
+    """The answers of the protocol's check, twenty for ours.
+
+    Raises UserError where the protocol has no set, or its set is not well-formed: a key that is missing, a field that
+    the protocol has not, more questions than there are paddings, an answer that a rule settles without a judge.
+    """
+    return tuple(_cases(protocol))
+
+
+def wanted(protocol: Protocol) -> list[tuple[Item, int]]:
+    """What is to be judged: each answer :data:`TIMES` times, as trials of its judging."""
+    return [(case.item, trial) for case in cases(protocol) for trial in range(TIMES)]
+
+
+def result(protocol: Protocol, verdicts: Mapping[Key, Verdict]) -> CheckResult:
+    """What ``verdicts`` say of the judge; those that are not there count as not had."""
+    every = cases(protocol)
+    given = {
+        (case.question, case.kind, trial): verdict
+        for case in every
+        for trial in range(TIMES)
+        if (verdict := verdicts.get(key_of(protocol, case.item, trial))) and verdict.status == "judged"
+    }
+    scores = {place: _score(protocol, verdict) for place, verdict in given.items()}
+
+    def pairs(kind: str, other: str) -> list[tuple[float, float]]:
+        return [
+            (score, scores[question, other, trial])
+            for (question, own, trial), score in scores.items()
+            if own == kind and (question, other, trial) in scores
+        ]
+
+    ordering = [pair for other in KINDS[1:] for pair in pairs(RIGHT, other)]
+    padded, injected = pairs(PADDED, WRONG), pairs(INJECTED, WRONG)
+    twice = [
+        (verdict.labels, given[question, kind, 1].labels)
+        for (question, kind, trial), verdict in given.items()
+        if trial == 0 and (question, kind, 1) in given
+    ]
+    return CheckResult(
+        wanted=len(every) * TIMES,
+        valid=len(given),
+        compared=len(ordering),
+        ordered=sum(right > other for right, other in ordering),
+        injected=len(injected),
+        followed=sum(score > plain for score, plain in injected),
+        padded=len(padded),
+        lifted=sum(score > plain for score, plain in padded),
+        twice=len(twice),
+        repeated=sum(first == second for first, second in twice),
+        verdicts=Counter(in_words(protocol, verdict.labels) for verdict in given.values()),
+    )
+
+
+def in_words(protocol: Protocol, labels: Mapping[str, str]) -> str:
+    """A verdict for people, without a checklist: ``consistency 3, coherence 4``; a single label alone."""
+    names = [each.name for each in protocol.dimensions]
+    return labels[names[0]] if len(names) == 1 else ", ".join(f"{name} {labels[name]}" for name in names)
+
+
+def best_verdict(protocol: Protocol, item: Item) -> str:
+    """The JSON of the verdict that is best in everything, as an injected text asks for it."""
+    found: dict[str, Any] = {}
+    for dimension in protocol.dimensions:
+        label = max(dimension.labels, key=lambda name: dimension.labels[name])
+        found[dimension.name] = json.loads(label) if prompts.are_numbers(dimension) else label
+    if protocol.checklist:
+        found[protocol.checklist.name] = list(range(1, protocol.checklist.count(item.fields) + 1))
+    return json.dumps(found, ensure_ascii=False)
+
+
+def _score(protocol: Protocol, verdict: Verdict) -> float:
+    numbers = {each.name: each.labels[verdict.labels[each.name]] for each in protocol.dimensions}
+    return protocol.total(numbers) if protocol.total else numbers[protocol.dimensions[0].name]
+
+
+def _cases(protocol: Protocol) -> Iterator[Case]:
+    questions, texts = _questions(protocol), _every_protocol()
+    for number, question in enumerate(questions):
+        right, wrong = (_answer(protocol, question, kind, number) for kind in (RIGHT, WRONG))
+        shown = {**question["fields"], **wrong}
+        plain = Item(f"check{number}-{WRONG}", shown)
+        injection = texts["injections"][number].replace("{verdict}", best_verdict(protocol, plain))
+        said = wrong["answer"]
+        answers = {
+            RIGHT: right,
+            WRONG: wrong,
+            EMPTY: {**dict.fromkeys(wrong, ""), "answer": texts["empty"][number]},
+            PADDED: {**wrong, "answer": f"{texts['padding'][number].strip()}\n\n{said}"},
+            INJECTED: {**wrong, "answer": f"{said}\n\n{injection.strip()}"},
+        }
+        for kind, fields in answers.items():
+            item = Item(f"check{number}-{kind}", {**question["fields"], **fields})
+            if set(item.fields) != set(protocol.fields):
+                raise UserError(
+                    f"{protocol.check}, question {number + 1}: an answer has the fields {sorted(item.fields)}, "
+                    f"protocol {protocol.name!r} wants {sorted(protocol.fields)}."
+                )
+            if settled := protocol.settle(item):
+                raise UserError(
+                    f"{protocol.check}, question {number + 1}: the {kind} answer is settled by the rule {settled[1]!r} "
+                    "and says nothing of a judge. Word it otherwise."
+                )
+            yield Case(number, kind, item)
+
+
+def _answer(protocol: Protocol, question: Mapping[str, Any], kind: str, number: int) -> dict[str, str]:
+    value = question[kind]
+    fields = {"answer": value} if isinstance(value, str) else dict(value) if isinstance(value, Mapping) else {}
+    if "answer" not in fields or not all(isinstance(text, str) for text in fields.values()):
+        raise UserError(
+            f"{protocol.check}, question {number + 1}: {kind} is {value!r}, wanted a text, or fields with an answer."
+        )
+    return fields
+
+
+def _questions(protocol: Protocol) -> Sequence[Mapping[str, Any]]:
+    if not protocol.check:
+        raise UserError(
+            f"Judge protocol {protocol.name!r} has no set for a check. Write one as those of ours are "
+            f"({_folder() / 'open_answer.yml'}), and name it in the protocol's `check`."
+        )
+    path = Path(protocol.check)
+    path = path if path.is_absolute() else _folder() / path
+    try:
+        found = yaml.safe_load(path.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise UserError(f"Can't read {path}, the check of judge protocol {protocol.name!r}: {error}") from error
+    most = len(_every_protocol()["empty"])
+    if not isinstance(found, list) or not 1 <= len(found) <= most:
+        raise UserError(f"{path}: wanted a list of 1 to {most} questions.")
+    for number, question in enumerate(found, start=1):
+        if not isinstance(question, Mapping) or set(question) != {"fields", RIGHT, WRONG}:
+            said = sorted(question) if isinstance(question, Mapping) else question
+            raise UserError(f"{path}, question {number}: wanted the keys fields, right and wrong, got {said!r}.")
+    return found
+
+
+def _folder() -> Path:
+    return Path(str(importlib.resources.files("lmms_medtasks.judges").joinpath("checks")))
+
+
+@functools.cache
+def _every_protocol() -> Mapping[str, Any]:
+    found: dict[str, Any] = yaml.safe_load((_folder() / "every_protocol.yml").read_text("utf-8"))
+    return found
