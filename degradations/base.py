@@ -37,6 +37,25 @@ class Parameters:
         return asdict(self)
 
 
+MIXED_SHARE = "share_mixed_in"
+"""Key of :attr:`Mixed.share` in a stored record."""
+
+
+@dataclass(frozen=True)
+class Mixed(Parameters):
+    """``share`` (0 to 1) of the image that ``drawn`` gives, the rest the untouched one.
+
+    For a strength below 1 of an operator that no parameters make do nothing.
+    """
+
+    drawn: Parameters
+    share: float
+
+    def to_json(self) -> dict[str, Any]:
+        """The drawn record with the share beside its values."""
+        return {**self.drawn.to_json(), MIXED_SHARE: self.share}
+
+
 @dataclass(frozen=True)
 class Degradation:
     """A named degradation of images.

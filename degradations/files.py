@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
@@ -38,17 +38,24 @@ class Order:
     """What to apply to every file; see :func:`lmms_medtasks.degradations.apply`. ``vary``: a seed for each file."""
 
     name: str
-    severity: int
+    severity: int | None = None
     seed: int | str = 0
     modality: str | None = None
     force: bool = False
     vary: bool = False
+    strength: float | None = None
 
-    def check(self) -> None:
-        """Raises UserError where the order itself is wrong, before any file is opened."""
-        degradations.canonical_name(self.name)
-        degradations.check_severity(self.severity)
-        degradations.check_modality(self.name, self.modality, self.force)
+    def checked(self) -> Order:
+        """The order in canonical names and plain numbers. Raises UserError where it is wrong: no file is open yet."""
+        degradations.check_level(self.severity, self.strength)
+        return replace(
+            self,
+            name=degradations.canonical_name(self.name),
+            severity=None if self.severity is None else int(self.severity),
+            strength=None if self.strength is None else float(self.strength),
+            seed=degradations.check_seed(self.seed),
+            modality=degradations.check_modality(self.name, self.modality, self.force),
+        )
 
 
 @dataclass(frozen=True)
@@ -90,7 +97,7 @@ def degrade_all(
     """
     from lmms_medtasks.progress import bar
 
-    order.check()
+    order = order.checked()
     if existing not in EXISTING:
         raise unknown("way with existing files", existing, EXISTING)
     jobs = _jobs(source, output, order, pattern, existing)
@@ -186,7 +193,7 @@ def _jobs_of_folder(source: Path, output: Path, order: Order, pattern: str, exis
         raise UserError(f"There is no file that matches {pattern!r} in {source}.")
     for path, unique in zip(files, _unique_stems(files), strict=True):
         label = path.as_posix()
-        one = Order(**{**order.__dict__, "seed": f"{order.seed}/{label}"}) if order.vary else order
+        one = replace(order, seed=f"{order.seed}/{label}") if order.vary else order
         yield _Job(source / path, output / unique, path.suffix, label, one, existing)
 
 
@@ -250,20 +257,20 @@ def _degraded(job: _Job) -> dict[str, Any] | None:
     record: dict[str, Any] = {
         "file": job.label,
         "written": path.as_posix(),
-        "degradation": degradations.canonical_name(order.name),
+        "degradation": order.name,
         "severity": order.severity,
+        "strength": order.strength,
         "seed": order.seed,
-        "modality": order.modality and degradations.canonical_modality(order.modality),
+        "modality": order.modality,
         "parameters": {},
         "degradations": degradations.fingerprint(),
     }
     size = degradations.images.size_of(image)
-    if order.severity == 0:
+    level = degradations.check_level(order.severity, order.strength)
+    if level == 0:
         result = degradations.apply(image, order.name, severity=0)
     else:
-        drawn = degradations.sample(
-            order.name, severity=order.severity, seed=order.seed, size=size, modality=order.modality
-        )
+        drawn = degradations.sample(order.name, strength=level, seed=order.seed, size=size, modality=order.modality)
         record["parameters"] = drawn.to_json()
         result = degradations.apply_parameters(image, order.name, drawn, modality=order.modality)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -278,13 +285,12 @@ def _check_same(path: Path, order: Order) -> None:
     if not text:
         return
     found = json.loads(text)
-    modality = order.modality and degradations.canonical_modality(order.modality)
-    wanted = [degradations.canonical_name(order.name), order.severity, order.seed, modality]
-    there = [found.get(key) for key in ("degradation", "severity", "seed", "modality")]
+    wanted = [order.name, order.severity, order.strength, order.seed, order.modality]
+    there = [found.get(key) for key in ("degradation", "severity", "strength", "seed", "modality")]
     if there != wanted:
         raise UserError(
-            f"{path} is there already and was made otherwise (name, severity, seed, modality {there}, not {wanted}). "
-            "Use --existing overwrite, or another --output."
+            f"{path} is there already and was made otherwise (name, severity, strength, seed, modality {there}, not "
+            f"{wanted}). Use --existing overwrite, or another --output."
         )
 
 

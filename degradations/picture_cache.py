@@ -155,6 +155,7 @@ def apply(
     ``cache``: where it is kept; :func:`default_cache` unless given.
     """
     degradations.check_modality(name, modality, force)
+    seed = degradations.check_seed(seed)
     if degradations.check_severity(severity) == 0:
         return degradations.apply(image, name, severity=severity)
     kept = cache if cache is not None else default_cache()

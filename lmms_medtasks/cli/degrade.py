@@ -31,7 +31,10 @@ def degrade(
     source: Annotated[Path, typer.Argument(metavar="IN", help="An image file, or a folder of them (searched whole).")],
     output: Annotated[Path, typer.Option("--output", "-o", help="File or folder to write to.")],
     name: Annotated[str, typer.Option(help="The degradation, e.g. gaussian_noise.")],
-    severity: Annotated[int, typer.Option(help="0 (untouched), 1 (mild) or 2 (severe).")],
+    severity: Annotated[int | None, typer.Option(help="0 (untouched), 1 (mild) or 2 (severe).")] = None,
+    strength: Annotated[
+        float | None, typer.Option(help="Instead of --severity: a number from 0 to 3, through both levels (1 and 2).")
+    ] = None,
     seed: SeedOption = "0",
     modality: ModalityOption = None,
     force: Annotated[bool, typer.Option("--force", help="Apply it to a modality that it is not for.")] = False,
@@ -53,7 +56,7 @@ def degrade(
     """
     from lmms_medtasks.degradations import files
 
-    order = files.Order(name, severity, _seed(seed), modality, force, vary)
+    order = files.Order(name, severity, _seed(seed), modality, force, vary, strength)
     try:
         outcome = files.degrade_all(source, output, order, pattern=pattern, workers=workers, existing=existing)
     except KeyboardInterrupt:

@@ -56,6 +56,8 @@ def test_bad_files_make_the_status_1(run, scan, tmp_path):
     [
         (["--name", "exposur", "--severity", "1"], "Did you mean 'exposure'"),
         (["--name", "exposure", "--severity", "3"], "severe"),
+        (["--name", "exposure", "--strength", "3.5"], "from 0 .* to 3"),
+        (["--name", "exposure", "--strength", "1", "--severity", "1"], "either severity"),
         (["--name", "exposure", "--severity", "1", "--modality", "Xry"], "Did you mean 'X-ray'"),
         (["--name", "sparse_view", "--severity", "1", "--modality", "MRI"], "--force|force=True"),
     ],
@@ -67,7 +69,23 @@ def test_mistakes(run, scan, tmp_path, arguments, message):
 
 
 def test_severity_has_no_default(run, scan, tmp_path):
-    assert run("degrade", scan, "-o", tmp_path / "out.png", "--name", "exposure").exit_code == 2
+    result = run("degrade", scan, "-o", tmp_path / "out.png", "--name", "exposure")
+    assert isinstance(result.exception, UserError) and "either severity" in str(result.exception)
+    assert not (tmp_path / "out.png").exists()
+
+
+def test_strength_is_applied_and_recorded(run, scan, tmp_path):
+    output = tmp_path / "out.png"
+    result = run("degrade", scan, "-o", output, "--name", "gaussian_blur", "--strength", 1.5, "--json")
+    assert result.exit_code == 0, result.output
+    record = json.loads(result.stdout)
+    assert (record["strength"], record["severity"], record["parameters"]) == (1.5, None, {"sigma": 5.0})
+    with Image.open(output) as image:
+        assert json.loads(image.text["degradation"]) == record
+        expected = degradations.apply(Image.open(scan), "gaussian_blur", strength=1.5)
+        assert image.tobytes() == expected.tobytes()
+    other = run("degrade", scan, "-o", output, "--name", "gaussian_blur", "--strength", 2.5, "--existing", "skip")
+    assert other.exit_code == 1 and "was made otherwise" in other.stderr
 
 
 def test_preview_of_ones_own_image(run, scan, tmp_path):
