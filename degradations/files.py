@@ -21,7 +21,7 @@ from PIL import Image, ImageOps, PngImagePlugin, UnidentifiedImageError
 
 from lmms_medtasks import degradations
 from lmms_medtasks.errors import UserError, unknown
-from lmms_medtasks.pictures import refusing_truncated
+from lmms_medtasks.pictures import WindowWarning, refusing_truncated, shown_as, window_info
 
 KEPT_FORMATS = {".png": "PNG", ".tif": "TIFF", ".tiff": "TIFF", ".bmp": "BMP"}
 """Formats without loss, by suffix: a file in one of them stays in it."""
@@ -235,7 +235,9 @@ def _one_thread() -> None:
 def _done(job: _Job) -> dict[str, Any] | str | None:
     """The record of a written file, None for one that is there already, or what went wrong."""
     try:
-        return _degraded(job)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", WindowWarning)  # the record says so
+            return _degraded(job)
     except UserError as error:
         return str(error)
     except OSError as error:
@@ -272,6 +274,7 @@ def _degraded(job: _Job) -> dict[str, Any] | None:
     else:
         drawn = degradations.sample(order.name, strength=level, seed=order.seed, size=size, modality=order.modality)
         record["parameters"] = drawn.to_json()
+        record["shown_as"] = shown_as(image)
         result = degradations.apply_parameters(image, order.name, drawn, modality=order.modality)
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, lambda temporary: _save(result, temporary, record))
@@ -301,10 +304,10 @@ def _save(image: Image.Image, path: Path, record: dict[str, Any]) -> None:
     if kind == "PNG":
         options["pnginfo"] = PngImagePlugin.PngInfo()
         options["pnginfo"].add_text("degradation", text)
+        for key, value in window_info(image).items():
+            options["pnginfo"].add_text(key, value)
     elif kind == "TIFF":
         options["tiffinfo"] = {_TIFF_DESCRIPTION: text}
     if "dpi" in image.info:
         options["dpi"] = image.info["dpi"]
-    if image.mode == "P" and "transparency" in image.info and kind != "PNG":
-        image = image.convert("RGBA")  # only PNG keeps a palette's transparency
     image.save(path, kind, **options)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -67,10 +67,27 @@ def degrade(
             typer.echo(json.dumps(record))
     for path, problem in outcome.problems:
         typer.echo(f"{path}: {problem}", err=True)
+    for line in _about_views(outcome.records):
+        typer.echo(line, err=True)
     skipped = f", {outcome.skipped} skipped (there already)" if outcome.skipped else ""
     typer.echo(f"{len(outcome.records)} images written to {output}{skipped}, {len(outcome.problems)} failed.", err=True)
     if outcome.problems:
         raise typer.Exit(1)
+
+
+def _about_views(records: list[dict[str, Any]]) -> list[str]:
+    """A line for each rule of :mod:`lmms_medtasks.pictures` that decided how an image is seen."""
+    views = [record.get("shown_as", {}) for record in records]
+    windows, laid = (sum(key in view for view in views) for key in ("window", "background"))
+    lines = []
+    if windows:
+        lines.append(
+            f"{windows} image(s) have 16 bits and use a part of them: degraded in the window that the file states, or "
+            "else from their smallest to their largest value (shown_as in --json)."
+        )
+    if laid:
+        lines.append(f"{laid} image(s) have transparent pixels: laid on white or black (shown_as in --json).")
+    return lines
 
 
 def preview(
