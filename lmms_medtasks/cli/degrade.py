@@ -98,11 +98,15 @@ def preview(
     modality: ModalityOption = None,
     name: Annotated[list[str] | None, typer.Option(help="Only this degradation; may be given several times.")] = None,
     seed: SeedOption = "0",
+    curve: Annotated[
+        bool, typer.Option("--curve", help="Strengths 0.5, 1 (L1), 1.5, 2 (L2), 2.5 and 3, with PSNR as a curve.")
+    ] = False,
 ) -> None:
     """Draw a gallery of every modality, degradation and level, with PSNR and SSIM under each picture.
 
     Writes preview.png and preview.html (one file, pictures inside it). Given images are shown with every degradation
-    that is for --modality, or with all of them where it is not given.
+    that is for --modality, or with all of them where it is not given. Files that fail are listed, the others are shown,
+    and the exit status is 1.
     """
     from lmms_medtasks.cli.preview import sections
     from lmms_medtasks.degradations import fingerprint, gallery
@@ -110,11 +114,22 @@ def preview(
 
     if output.exists() and not output.is_dir():
         raise UserError(f"{output} is a file; --output names the folder for preview.png and preview.html.")
-    shown = sections(sources or [], modality, name or [], _seed(seed))
-    about = f"Levels 1 and 2 beside the untouched image; seed {seed}, degradations {fingerprint()}."
+    shown, failed = sections(sources or [], modality, name or [], _seed(seed), curve)
+    for path, problem in failed:
+        typer.echo(f"{path}: {problem}", err=True)
+    if not shown:
+        raise UserError(f"None of the {len(failed)} files could be shown; nothing was written.")
+    what = "Strengths 0.5 to 3 (1 and 2 are levels 1 and 2)" if curve else "Levels 1 and 2 side by side"
+    about = f"{what}, the untouched image above; seed {seed}, degradations {fingerprint()}."
+    if not sources:
+        about += " The pictures are the mini data's, which are drawn."
+    if failed:
+        about += f" Not shown: {', '.join(path.name for path, _ in failed)}."
     output.mkdir(parents=True, exist_ok=True)
     write_whole(output / "preview.png", lambda path: gallery.sheet(shown).save(path, "PNG"))
     text = gallery.page("Degradations", about, shown)
     write_whole(output / "preview.html", lambda path: path.write_text(text, encoding="utf-8") and None)
     for file in ("preview.png", "preview.html"):
         typer.echo(output / file)
+    if failed:
+        raise typer.Exit(1)

@@ -101,9 +101,36 @@ def test_preview_of_ones_own_image(run, scan, tmp_path):
     assert Image.open(tmp_path / "out" / "preview.png").size[0] > 500
 
 
+def test_preview_names_a_bad_file_and_goes_on(run, scan, tmp_path):
+    """It stopped at the first file that could not be read, and its message named no file."""
+    (tmp_path / "cut.png").write_bytes(scan.read_bytes()[:200])
+    other = scan.with_name("other.png")
+    Image.open(scan).save(other)
+    files = [scan, tmp_path / "cut.png", tmp_path / "none.png", other]
+    result = run("preview", *files, "-o", tmp_path / "out", "--name", "exposure")
+    assert result.exit_code == 1 and result.exception.__class__ is SystemExit
+    told = result.stderr.splitlines()
+    assert [line.split(":")[0] for line in told] == [str(files[1]), str(files[2])]
+    text = (tmp_path / "out" / "preview.html").read_text(encoding="utf-8")
+    assert re.findall("<h2>([^<]*)</h2>", text) == ["scan.png", "other.png"]
+    assert "Not shown: cut.png, none.png" in text
+
+
+def test_preview_of_a_curve(run, scan, tmp_path):
+    result = run("preview", scan, "-o", tmp_path / "out", "--name", "gaussian_blur", "--curve")
+    assert result.exit_code == 0, result.output
+    text = (tmp_path / "out" / "preview.html").read_text(encoding="utf-8")
+    shown = re.findall(r"<figcaption>gaussian_blur (\S+?)<", text)
+    assert shown == ["0.5", "L1", "1.5", "L2", "2.5", "3"]
+    decibels = [float(number) for number in re.findall(r"PSNR (\d+\.\d) dB", text)]
+    assert len(decibels) == 6 and sorted(decibels, reverse=True) == decibels
+    assert text.count("<polyline") == 1
+
+
 def test_preview_mistakes(run, scan, tmp_path):
     for arguments, message in (
-        ([tmp_path / "none.png"], "no file"),
+        ([tmp_path / "none.png"], "None of the 1 files"),
+        ([scan, "--modality", "MRI", "--name", "sparse_view"], "only for CT"),
         ([scan, "--name", "blr"], "Unknown degradation"),
         ([scan, "-o", scan], "is a file"),
     ):
