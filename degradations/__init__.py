@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from lmms_medtasks.degradations import images
-from lmms_medtasks.degradations.base import MIXED_SHARE, Degradation, FloatImage, Mixed, Parameters, Shape
+from lmms_medtasks.degradations.base import MIXED_SHARE, MIXED_WITH, Degradation, FloatImage, Mixed, Parameters, Shape
 from lmms_medtasks.degradations.registry import (
     canonical_modality,
     canonical_name,
@@ -135,16 +135,21 @@ def sample(
     level = check_level(severity, strength)
     if level == 0:
         raise UserError("Level 0 is the untouched image and has no parameters.")
-    numbers, share = settings_at(canonical, level, modality)
+    milder, stronger, share = settings_at(canonical, level, modality)
     height, width = int(size[0]), int(size[1])
     if height < 1 or width < 1:
         raise UserError(f"An image of {height} x {width} pixels has nothing to degrade.")
+
     # The level is no part of the seed: all levels of a question share their draws (the same cells and more of them,
     # fewer of the same k-space lines), so that a higher one is further from the clean image by construction, not by
     # luck.
-    rng = generator("degradation", severity_version(), canonical, check_seed(seed))
-    drawn = get(canonical, modality).sample(rng, numbers, (height, width))
-    return drawn if share == 1 else Mixed(drawn, share)
+    def drawn(numbers: Mapping[str, Any]) -> Parameters:
+        rng = generator("degradation", severity_version(), canonical, check_seed(seed))
+        return get(canonical, modality).sample(rng, numbers, (height, width))
+
+    if share == 1:
+        return drawn(stronger)
+    return Mixed(drawn(stronger), share, drawn(milder) if milder is not None else None)
 
 
 def apply_parameters(image: AnyImage, name: str, parameters: Parameters, modality: str | None = None) -> AnyImage:
@@ -154,15 +159,19 @@ def apply_parameters(image: AnyImage, name: str, parameters: Parameters, modalit
         UserError: Unknown name or modality, an image that cannot be degraded, or another degradation's record.
     """
     degradation = get(name, modality)
-    drawn, share = (parameters.drawn, parameters.share) if isinstance(parameters, Mixed) else (parameters, 1.0)
-    if not isinstance(drawn, degradation.record):
-        raise UserError(
-            f"{degradation.name!r} takes {degradation.record.__name__}, got {type(drawn).__name__} {drawn!r}."
-        )
+    mixed = parameters if isinstance(parameters, Mixed) else Mixed(parameters, 1.0)
+    for record in (mixed.drawn, mixed.milder or mixed.drawn):
+        if not isinstance(record, degradation.record):
+            raise UserError(
+                f"{degradation.name!r} takes {degradation.record.__name__}, got {type(record).__name__} {record!r}."
+            )
 
     def transform(unit: FloatImage) -> FloatImage:
-        degraded = degradation.apply(unit, drawn)
-        return degraded if share == 1 else unit + np.float32(share) * (degraded - unit)
+        stronger = degradation.apply(unit, mixed.drawn)
+        if mixed.share == 1:
+            return stronger
+        milder = unit if mixed.milder is None else degradation.apply(unit, mixed.milder)
+        return milder + np.float32(mixed.share) * (stronger - milder)
 
     canonical = canonical_modality(modality) if modality is not None else None
     return images.degrade(
@@ -187,11 +196,14 @@ def parameters_from_json(name: str, values: Mapping[str, Any], modality: str | N
     """
     record = get(name, modality).record
     allowed = [field.name for field in dataclasses.fields(record)]
-    given = {key: value for key, value in values.items() if key != MIXED_SHARE}
+    given = dict(values)
+    share, milder = given.pop(MIXED_SHARE, None), given.pop(MIXED_WITH, None)
     if set(given) != set(allowed):
         raise UserError(f"{name!r} takes the parameters {', '.join(allowed)}; got {', '.join(map(str, values))}.")
     drawn = record(**{key: _frozen(value) for key, value in given.items()})
-    return Mixed(drawn, float(values[MIXED_SHARE])) if MIXED_SHARE in values else drawn
+    if share is None:
+        return drawn
+    return Mixed(drawn, float(share), parameters_from_json(name, milder, modality) if milder else None)
 
 
 def _frozen(value: Any) -> Any:

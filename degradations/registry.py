@@ -17,7 +17,7 @@ import yaml
 
 from lmms_medtasks import fingerprints
 from lmms_medtasks.degradations.base import Degradation
-from lmms_medtasks.degradations.strength import check_strength, interpolated
+from lmms_medtasks.degradations.strength import anchors, check_strength
 from lmms_medtasks.errors import UserError, unknown
 from lmms_medtasks.fingerprints import SourceTrees
 from lmms_medtasks.seeding import generator
@@ -280,14 +280,16 @@ def settings(name: str, severity: int, modality: str | None = None) -> Mapping[s
     return {**entry.get("shared", {}), **row[level]}
 
 
-def settings_at(name: str, strength: float, modality: str | None = None) -> tuple[Mapping[str, Any], float]:
-    """The numbers at a ``strength`` above 0, and the share of the degraded image in the result.
+def settings_at(
+    name: str, strength: float, modality: str | None = None
+) -> tuple[Mapping[str, Any] | None, Mapping[str, Any], float]:
+    """The numbers at a ``strength`` above 0: those of the milder and the stronger image, and the latter's share.
 
-    Those of level 1 and 2 at 1 and 2; see :mod:`lmms_medtasks.degradations.strength` for the rest.
+    See :func:`lmms_medtasks.degradations.strength.anchors`.
     """
     first, second = (settings(name, level, modality) for level in (1, 2))
     rules = _read("severity.yaml")["strength"].get(_section(canonical_name(name), modality), {})
-    return interpolated(first, second, rules, strength)
+    return anchors(first, second, rules, strength)
 
 
 def fingerprint(trees: SourceTrees | None = None) -> str:

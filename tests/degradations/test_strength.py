@@ -24,31 +24,34 @@ CASES = [
 # How far the squared error may fall from one strength to the next, in dB; 0.05 unless listed.
 TOLERANCE = {
     "limited_angle": 2.1,
-    "sparse_view": 1.9,
+    "sparse_view": 1.8,  # false streaks of cut-off projections, which other views partly take back
     "low_dose": 0.2,  # other photon counts at every dose
-    "low_resolution": 1.1,  # where a coarse grid of few samples happens to fall
-    "motion_blur": 4.2,  # even kernels sit half a pixel aside: the whole error of a pure ramp
-    "object_movement": 0.2,  # what repeats fits again after a shift
+    "low_resolution": 1.1,  # X-ray: where a grid of eight samples a side and fewer happens to fall
+    "motion_blur": 1.6,  # an even kernel sits half a pixel aside: the whole error of a pure ramp
+    "object_movement": 0.2,  # other bands from level 1 to 2; what repeats fits again after a shift
 }
+
+# A CT slice has air around it; on these the order is as good as elsewhere.
+AIR_AROUND = ("disc on black", "ring", "blobs")
 
 
 def error(clean, degraded):
-    """Mean squared error in grey levels; a quarter is added, the floor's share, so that no logarithm is of zero."""
-    return 0.25 + float(np.square(clean.astype(np.float64) - degraded).mean())
+    """Mean squared error in grey levels. One is added: differences far below a grey level are no damage."""
+    return 1 + float(np.square(clean.astype(np.float64) - degraded).mean())
 
 
 @pytest.mark.parametrize(("name", "modality"), [case for case in CASES if case[0] != "object_rotation"])
 def test_damage_grows_with_strength(name, modality, broad_set):
-    allowed = TOLERANCE.get(name, 0.05)
     for kind, image in broad_set.items():
+        allowed = TOLERANCE.get(name, 0.05) if modality != "CT" or kind not in AIR_AROUND else 0.1
         errors = [
             error(image, degradations.apply(image, name, strength=strength, seed=1, modality=modality))
             for strength in STRENGTHS
         ]
         steps = 10 * np.log10(np.array(errors[1:]) / errors[:-1])
         assert steps.min() >= -allowed, (kind, STRENGTHS[1 + int(steps.argmin())], steps.round(2))
-        assert errors[0] == 0.25
-        assert errors[-1] > errors[4], kind  # more at 3 than at 1
+        assert errors[0] == 1
+        assert errors[-1] > errors[4] or errors[-1] < 1.01, kind  # more at 3 than at 1; a bubble may miss a disc
 
 
 def test_rotation_turns_further_with_strength():
@@ -97,7 +100,7 @@ def test_close_to_nothing_is_nothing_much(broad_set):
             continue
         image = broad_set["natural 1.0"]
         result = degradations.apply(image, name, strength=0.001, seed=0, modality=modality)
-        assert error(image, result) < 2, name
+        assert error(image, result) < 3, name
 
 
 def test_the_draw_is_the_same_at_every_strength():
@@ -120,15 +123,26 @@ def test_limits():
     assert degradations.sample("gaussian_noise", strength=2.5, seed=0, size=(9, 9)).sigma == 0.72
 
 
+def test_a_mean_of_two_images_is_linear():
+    """Halfway between two blurs is the blur by the mean of both kernels."""
+    image = generator("mean").random((40, 40), dtype=np.float32)
+    first, halfway, second = (degradations.apply(image, "motion_blur", strength=strength) for strength in (1, 1.5, 2))
+    assert np.abs(halfway - (first + second) / 2).max() < 1e-6
+    record = degradations.sample("motion_blur", strength=1.5, seed=0, size=(40, 40)).to_json()
+    assert (record["length"], record["share"], record["mixed_with"]["length"]) == (11, 0.5, 8)
+    below = degradations.sample("motion_blur", strength=0.25, seed=0, size=(40, 40)).to_json()
+    assert (below["length"], below["share"], below["mixed_with"]) == (8, 0.25, None)
+
+
 def test_severity_yaml_names_sections_and_settings_that_are():
     rules = registry._read("severity.yaml")["strength"]
     assert set(rules) == set(registry.MODULES)
     for section, row in rules.items():
         name, _, modality = section.partition("@")
         known = registry.settings(name, 1, modality or None)
-        assert set(row) <= {"identity", "limit", "ratio", "step"}, section
-        for keys in row.values():
-            assert set(keys) <= set(known), section
+        assert set(row) <= {"identity", "mixed", "limit", "ratio", "step"}, section
+        for key in {"identity", "limit", "ratio", "step"} & set(row):
+            assert set(row[key]) <= set(known), section
 
 
 @pytest.mark.parametrize("strength", [-0.1, 3.01, float("nan"), float("inf"), True, np.bool_(True), "1", None, [1]])
