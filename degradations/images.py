@@ -278,7 +278,8 @@ def _decode_pil(image: Image.Image) -> Decoded:
 
 def keep_info(image: Image.Image, output: Image.Image) -> Image.Image:
     """``output``, made of ``image``, with its resolution, profile and the like, and its window; it is opaque."""
-    output.info = {key: value for key, value in image.info.items() if key != "transparency"} | window_info(image)
+    output.info = {key: value for key, value in image.info.items() if key != "transparency"}
+    output.info.update(window_info(image))
     return output
 
 

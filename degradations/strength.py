@@ -24,7 +24,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -40,7 +39,7 @@ def check_strength(strength: object) -> float:
     Raises:
         UserError: Anything else, ``True``, NaN and texts included.
     """
-    if isinstance(strength, bool | np.bool_) or not isinstance(strength, Real):
+    if isinstance(strength, bool) or not isinstance(strength, int | float | np.integer | np.floating):
         raise UserError(f"Strength must be a number from 0 to 3, got {strength!r} ({type(strength).__name__}).")
     if not 0 <= strength <= STRONGEST:
         raise UserError(

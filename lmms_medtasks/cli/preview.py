@@ -41,24 +41,25 @@ def sections(
     for name in chosen:
         degradations.check_modality(name, canonical)
     levels = CURVE if curve else (1.0, 2.0)
-    shown, failed = [], []
-    sources = [*paths] if paths else [*_mini(canonical)]
-    steps = sum(len(_fitting(canonical if paths else each[2], chosen)) for each in sources)
+    shown: list[Section] = []
+    failed: list[tuple[Path, str]] = []
+    subjects = [] if paths else list(_mini(canonical))
+    steps = sum(len(_fitting(each, chosen)) for each in [canonical] * len(paths) + [one[2] for one in subjects])
     with bar(steps, "preview", "degradation") as step, warnings.catch_warnings():
         warnings.simplefilter("ignore", pictures.WindowWarning)  # stands under the picture
-        for source in sources:
+        for path in paths:
             try:
-                subject = (source.name, open_image(source), canonical) if isinstance(source, Path) else source
-                shown.append(_section(subject, _fitting(subject[2], chosen), seed, levels, step))
+                shown.append(_section((path.name, open_image(path), canonical), chosen, seed, levels, step))
             except UserError as error:
-                failed.append((source, str(error)))
+                failed.append((path, str(error)))
+        shown += [_section(subject, chosen, seed, levels, step) for subject in subjects]
     return shown, failed
 
 
 def _section(
-    subject: Subject, names: list[str], seed: int | str, levels: Sequence[float], step: Callable[[int], object]
+    subject: Subject, chosen: list[str], seed: int | str, levels: Sequence[float], step: Callable[[int], object]
 ) -> Section:
-    heading, image, _ = subject
+    heading, image, modality = subject
     view = pictures.shown_as(image)
     about = [f"{image.width} x {image.height}"]
     if "window" in view:
@@ -66,7 +67,7 @@ def _section(
     if "background" in view:
         about.append(f"transparent pixels on {view['background']}")
     rows = []
-    for name in names:
+    for name in _fitting(modality, chosen):
         rows.append(_row(subject, name, seed, levels))
         step(1)
     return Section(heading, Tile(pictures.rgb8(image), "untouched", tuple(about)), tuple(rows))
