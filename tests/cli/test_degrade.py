@@ -79,7 +79,8 @@ def test_strength_is_applied_and_recorded(run, scan, tmp_path):
     result = run("degrade", scan, "-o", output, "--name", "gaussian_blur", "--strength", 1.5, "--json")
     assert result.exit_code == 0, result.output
     record = json.loads(result.stdout)
-    assert (record["strength"], record["severity"], record["parameters"]) == (1.5, None, {"sigma": 5.0})
+    drawn = degradations.sample("gaussian_blur", strength=1.5, seed=0, size=(32, 40)).to_json()
+    assert (record["strength"], record["severity"], record["parameters"]) == (1.5, None, drawn)
     with Image.open(output) as image:
         assert json.loads(image.text["degradation"]) == record
         expected = degradations.apply(Image.open(scan), "gaussian_blur", strength=1.5)

@@ -118,9 +118,13 @@ def test_the_draw_is_the_same_at_every_strength():
 
 def test_limits():
     """At 3 as far beyond level 2 as that is beyond level 1, but not beyond the limit."""
-    assert degradations.sample("gaussian_blur", strength=3, seed=0, size=(9, 9)).sigma == 11
-    assert degradations.sample("reduce_contrast", strength=3, seed=0, size=(9, 9)).factor == 0.05
-    assert degradations.sample("gaussian_noise", strength=2.5, seed=0, size=(9, 9)).sigma == 0.72
+
+    def drawn(name, strength):
+        return degradations.sample(name, strength=strength, seed=0, size=(512, 512))
+
+    assert drawn("gaussian_blur", 3).sigma == 11
+    assert drawn("reduce_contrast", 3).factor == 0.05
+    assert drawn("gaussian_noise", 2.5).sigma == 0.72
 
 
 def test_a_mean_of_two_images_is_linear():
@@ -128,9 +132,9 @@ def test_a_mean_of_two_images_is_linear():
     image = generator("mean").random((40, 40), dtype=np.float32)
     first, halfway, second = (degradations.apply(image, "motion_blur", strength=strength) for strength in (1, 1.5, 2))
     assert np.abs(halfway - (first + second) / 2).max() < 1e-6
-    record = degradations.sample("motion_blur", strength=1.5, seed=0, size=(40, 40)).to_json()
+    record = degradations.sample("motion_blur", strength=1.5, seed=0, size=(512, 512)).to_json()
     assert (record["length"], record["share"], record["mixed_with"]["length"]) == (11, 0.5, 8)
-    below = degradations.sample("motion_blur", strength=0.25, seed=0, size=(40, 40)).to_json()
+    below = degradations.sample("motion_blur", strength=0.25, seed=0, size=(512, 512)).to_json()
     assert (below["length"], below["share"], below["mixed_with"]) == (8, 0.25, None)
 
 
