@@ -1,4 +1,4 @@
-"""Image degradations of medical images: MedQ-Deg's eighteen, at three levels, drawn and applied reproducibly.
+"""Image degradations of medical images: MedQ-Deg's eighteen, at three levels or any strength, drawn reproducibly.
 
 >>> from PIL import Image
 >>> from lmms_medtasks import degradations
@@ -14,13 +14,17 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
+import numpy as np
+
 from lmms_medtasks.degradations import images
-from lmms_medtasks.degradations.base import Degradation, Parameters, Shape
+from lmms_medtasks.degradations.base import MIXED_SHARE, MIXED_WITH, Degradation, FloatImage, Mixed, Parameters, Shape
 from lmms_medtasks.degradations.registry import (
     canonical_modality,
     canonical_name,
     category,
+    check_level,
     check_modality,
+    check_seed,
     check_severity,
     draw_for_question,
     drawn_for,
@@ -30,7 +34,7 @@ from lmms_medtasks.degradations.registry import (
     modalities,
     modalities_of,
     names,
-    settings,
+    settings_at,
     severity_version,
     source,
 )
@@ -45,6 +49,8 @@ __all__ = [
     "canonical_modality",
     "canonical_name",
     "category",
+    "check_level",
+    "check_seed",
     "check_severity",
     "draw_for_question",
     "drawn_for",
@@ -66,7 +72,8 @@ def apply(
     image: AnyImage,
     name: str,
     *,
-    severity: int,
+    severity: int | None = None,
+    strength: float | None = None,
     seed: int | str = 0,
     modality: str | None = None,
     force: bool = False,
@@ -78,49 +85,71 @@ def apply(
             C from 1 to 4, of bool, uint8, uint16 or float in [0, 1]; 1 x 1 to at least 4096 x 4096 pixels.
         name: One of :func:`names`, or the authors' site's name for it.
         severity: 0 (a copy, bit for bit), 1 (mild) or 2 (severe).
-        seed: What the random draws depend on, besides the name and severity.yaml's version; both levels share them.
+        strength: Instead of severity, a number from 0 to 3, for a curve: 1 and 2 are severity 1 and 2, bit for bit,
+            and the damage grows in between and beyond (:mod:`lmms_medtasks.degradations.strength`).
+        seed: What the random draws depend on, besides the name and severity.yaml's version; all levels share them. A
+            whole number of any sign, or a text.
         modality: What the image is of; some operators and numbers depend on it. None: any, with the general ones.
         force: Allow a modality that the degradation is not for.
 
     Raises:
-        UserError: Unknown name, severity or modality; a modality that the degradation is not for; an image that
-            cannot be degraded (:mod:`lmms_medtasks.degradations.images`).
+        UserError: Unknown name, severity, strength, seed or modality; neither or both of severity and strength; a
+            modality that the degradation is not for; an image that cannot be degraded
+            (:mod:`lmms_medtasks.degradations.images`).
 
     >>> import numpy as np
     >>> apply(np.full((2, 2), 200, np.uint8), "adjust_brightness", severity=1)
     array([[125, 125],
            [125, 125]], dtype=uint8)
     """
-    level = check_severity(severity)
+    level = check_level(severity, strength)
+    seed = check_seed(seed)
     canonical_name(name)
     canonical = check_modality(name, modality, force)
     if level == 0:
         return images.copy(image)
-    parameters = sample(name, severity=level, seed=seed, size=images.size_of(image), modality=canonical)
+    parameters = sample(name, strength=level, seed=seed, size=images.size_of(image), modality=canonical)
     return apply_parameters(image, name, parameters, modality=canonical)
 
 
-def sample(name: str, *, severity: int, seed: int | str, size: Shape, modality: str | None = None) -> Parameters:
+def sample(
+    name: str,
+    *,
+    severity: int | None = None,
+    strength: float | None = None,
+    seed: int | str,
+    size: Shape,
+    modality: str | None = None,
+) -> Parameters:
     """The parameter record that :func:`apply` draws for an image of ``size`` (height, width).
 
-    ``severity`` is 1 or 2; level 0 has no parameters.
+    ``severity`` is 1 or 2, or ``strength`` above 0; level 0 has no parameters.
 
     Raises:
-        UserError: Unknown name, severity or modality, level 0, or a size without pixels.
+        UserError: Unknown name, severity, strength, seed or modality, level 0, or a size without pixels.
 
     >>> sample("adjust_brightness", severity=2, seed=0, size=(480, 640)).to_json()
     {'offset': -113}
     """
     canonical = canonical_name(name)
-    level = check_severity(severity)
-    numbers = settings(canonical, level, modality)
+    level = check_level(severity, strength)
+    if level == 0:
+        raise UserError("Level 0 is the untouched image and has no parameters.")
+    milder, stronger, share = settings_at(canonical, level, modality)
     height, width = int(size[0]), int(size[1])
     if height < 1 or width < 1:
         raise UserError(f"An image of {height} x {width} pixels has nothing to degrade.")
-    # The level is no part of the seed: both levels of a question share their draws (the same cells and more of them,
-    # fewer of the same k-space lines), so that level 2 is further from the clean image by construction, not by luck.
-    rng = generator("degradation", severity_version(), canonical, seed)
-    return get(canonical, modality).sample(rng, numbers, (height, width))
+
+    # The level is no part of the seed: all levels of a question share their draws (the same cells and more of them,
+    # fewer of the same k-space lines), so that a higher one is further from the clean image by construction, not by
+    # luck.
+    def drawn(numbers: Mapping[str, Any]) -> Parameters:
+        rng = generator("degradation", severity_version(), canonical, check_seed(seed))
+        return get(canonical, modality).sample(rng, numbers, (height, width))
+
+    if share == 1:
+        return drawn(stronger)
+    return Mixed(drawn(stronger), share, drawn(milder) if milder is not None else None)
 
 
 def apply_parameters(image: AnyImage, name: str, parameters: Parameters, modality: str | None = None) -> AnyImage:
@@ -130,14 +159,24 @@ def apply_parameters(image: AnyImage, name: str, parameters: Parameters, modalit
         UserError: Unknown name or modality, an image that cannot be degraded, or another degradation's record.
     """
     degradation = get(name, modality)
-    if not isinstance(parameters, degradation.record):
-        raise UserError(
-            f"{degradation.name!r} takes {degradation.record.__name__}, got {type(parameters).__name__} {parameters!r}."
-        )
+    mixed = parameters if isinstance(parameters, Mixed) else Mixed(parameters, 1.0)
+    for record in (mixed.drawn, mixed.milder or mixed.drawn):
+        if not isinstance(record, degradation.record):
+            raise UserError(
+                f"{degradation.name!r} takes {degradation.record.__name__}, got {type(record).__name__} {record!r}."
+            )
+
+    def transform(unit: FloatImage) -> FloatImage:
+        stronger = degradation.apply(unit, mixed.drawn)
+        if mixed.share == 1:
+            return stronger
+        milder = unit if mixed.milder is None else degradation.apply(unit, mixed.milder)
+        return milder + np.float32(mixed.share) * (stronger - milder)
+
     canonical = canonical_modality(modality) if modality is not None else None
     return images.degrade(
         image,
-        lambda unit: degradation.apply(unit, parameters),
+        transform,
         rounding=degradation.rounding,
         channels=degradation.channels,
         annotations=degradation.annotations,
@@ -157,9 +196,14 @@ def parameters_from_json(name: str, values: Mapping[str, Any], modality: str | N
     """
     record = get(name, modality).record
     allowed = [field.name for field in dataclasses.fields(record)]
-    if set(values) != set(allowed):
+    given = dict(values)
+    share, milder = given.pop(MIXED_SHARE, None), given.pop(MIXED_WITH, None)
+    if set(given) != set(allowed):
         raise UserError(f"{name!r} takes the parameters {', '.join(allowed)}; got {', '.join(map(str, values))}.")
-    return record(**{key: _frozen(value) for key, value in values.items()})
+    drawn = record(**{key: _frozen(value) for key, value in given.items()})
+    if share is None:
+        return drawn
+    return Mixed(drawn, float(share), parameters_from_json(name, milder, modality) if milder else None)
 
 
 def _frozen(value: Any) -> Any:

@@ -37,6 +37,28 @@ class Parameters:
         return asdict(self)
 
 
+MIXED_SHARE, MIXED_WITH = "share", "mixed_with"
+"""Keys that a :class:`Mixed` record has beside those of the one it holds."""
+
+
+@dataclass(frozen=True)
+class Mixed(Parameters):
+    """The weighted mean of two images: ``share`` (0 to 1) of that which ``drawn`` gives, the rest of ``milder``'s.
+
+    ``milder``: None stands for the untouched image. For a strength between the levels of an operator whose settings
+    cannot be in between (:mod:`lmms_medtasks.degradations.strength`).
+    """
+
+    drawn: Parameters
+    share: float
+    milder: Parameters | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The drawn record with the share and the milder record beside its values."""
+        milder = self.milder.to_json() if self.milder else None
+        return {**self.drawn.to_json(), MIXED_SHARE: self.share, MIXED_WITH: milder}
+
+
 @dataclass(frozen=True)
 class Degradation:
     """A named degradation of images.

@@ -20,6 +20,7 @@ import yaml
 
 from lmms_medtasks.degradations import images
 from lmms_medtasks.degradations.base import FloatImage, Parameters
+from lmms_medtasks.degradations.registry import check_seed
 from lmms_medtasks.errors import unknown
 from lmms_medtasks.seeding import generator
 
@@ -51,13 +52,13 @@ def sample(*, strength: str, seed: int | str) -> CorruptionParameters:
     """Which of the three are applied, and how strongly; depends on ``strength`` and ``seed`` alone.
 
     Raises:
-        UserError: ``strength`` is not low, medium or high.
+        UserError: ``strength`` is not low, medium or high, or ``seed`` is none.
     """
     settings = _settings()
     if strength not in settings["strengths"]:
         raise unknown("corruption strength", strength, settings["strengths"])
     numbers = settings["strengths"][strength]
-    rng = generator("corruption", settings["version"], strength, seed)
+    rng = generator("corruption", settings["version"], strength, check_seed(seed))
     chosen = rng.random(3) < settings["probability"]
     if not chosen.any():
         chosen[rng.integers(3)] = True

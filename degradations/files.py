@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from PIL import Image, ImageOps, PngImagePlugin, UnidentifiedImageError
 
 from lmms_medtasks import degradations
 from lmms_medtasks.errors import UserError, unknown
-from lmms_medtasks.pictures import refusing_truncated
+from lmms_medtasks.pictures import WindowWarning, refusing_truncated, shown_as, window_info
 
 KEPT_FORMATS = {".png": "PNG", ".tif": "TIFF", ".tiff": "TIFF", ".bmp": "BMP"}
 """Formats without loss, by suffix: a file in one of them stays in it."""
@@ -38,17 +38,24 @@ class Order:
     """What to apply to every file; see :func:`lmms_medtasks.degradations.apply`. ``vary``: a seed for each file."""
 
     name: str
-    severity: int
+    severity: int | None = None
     seed: int | str = 0
     modality: str | None = None
     force: bool = False
     vary: bool = False
+    strength: float | None = None
 
-    def check(self) -> None:
-        """Raises UserError where the order itself is wrong, before any file is opened."""
-        degradations.canonical_name(self.name)
-        degradations.check_severity(self.severity)
-        degradations.check_modality(self.name, self.modality, self.force)
+    def checked(self) -> Order:
+        """The order in canonical names and plain numbers. Raises UserError where it is wrong: no file is open yet."""
+        degradations.check_level(self.severity, self.strength)
+        return replace(
+            self,
+            name=degradations.canonical_name(self.name),
+            severity=None if self.severity is None else int(self.severity),
+            strength=None if self.strength is None else float(self.strength),
+            seed=degradations.check_seed(self.seed),
+            modality=degradations.check_modality(self.name, self.modality, self.force),
+        )
 
 
 @dataclass(frozen=True)
@@ -90,7 +97,7 @@ def degrade_all(
     """
     from lmms_medtasks.progress import bar
 
-    order.check()
+    order = order.checked()
     if existing not in EXISTING:
         raise unknown("way with existing files", existing, EXISTING)
     jobs = _jobs(source, output, order, pattern, existing)
@@ -186,7 +193,7 @@ def _jobs_of_folder(source: Path, output: Path, order: Order, pattern: str, exis
         raise UserError(f"There is no file that matches {pattern!r} in {source}.")
     for path, unique in zip(files, _unique_stems(files), strict=True):
         label = path.as_posix()
-        one = Order(**{**order.__dict__, "seed": f"{order.seed}/{label}"}) if order.vary else order
+        one = replace(order, seed=f"{order.seed}/{label}") if order.vary else order
         yield _Job(source / path, output / unique, path.suffix, label, one, existing)
 
 
@@ -228,7 +235,9 @@ def _one_thread() -> None:
 def _done(job: _Job) -> dict[str, Any] | str | None:
     """The record of a written file, None for one that is there already, or what went wrong."""
     try:
-        return _degraded(job)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", WindowWarning)  # the record says so
+            return _degraded(job)
     except UserError as error:
         return str(error)
     except OSError as error:
@@ -250,21 +259,22 @@ def _degraded(job: _Job) -> dict[str, Any] | None:
     record: dict[str, Any] = {
         "file": job.label,
         "written": path.as_posix(),
-        "degradation": degradations.canonical_name(order.name),
+        "degradation": order.name,
         "severity": order.severity,
+        "strength": order.strength,
         "seed": order.seed,
-        "modality": order.modality and degradations.canonical_modality(order.modality),
+        "modality": order.modality,
         "parameters": {},
         "degradations": degradations.fingerprint(),
     }
     size = degradations.images.size_of(image)
-    if order.severity == 0:
+    level = degradations.check_level(order.severity, order.strength)
+    if level == 0:
         result = degradations.apply(image, order.name, severity=0)
     else:
-        drawn = degradations.sample(
-            order.name, severity=order.severity, seed=order.seed, size=size, modality=order.modality
-        )
+        drawn = degradations.sample(order.name, strength=level, seed=order.seed, size=size, modality=order.modality)
         record["parameters"] = drawn.to_json()
+        record["shown_as"] = shown_as(image)
         result = degradations.apply_parameters(image, order.name, drawn, modality=order.modality)
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, lambda temporary: _save(result, temporary, record))
@@ -278,13 +288,12 @@ def _check_same(path: Path, order: Order) -> None:
     if not text:
         return
     found = json.loads(text)
-    modality = order.modality and degradations.canonical_modality(order.modality)
-    wanted = [degradations.canonical_name(order.name), order.severity, order.seed, modality]
-    there = [found.get(key) for key in ("degradation", "severity", "seed", "modality")]
+    wanted = [order.name, order.severity, order.strength, order.seed, order.modality]
+    there = [found.get(key) for key in ("degradation", "severity", "strength", "seed", "modality")]
     if there != wanted:
         raise UserError(
-            f"{path} is there already and was made otherwise (name, severity, seed, modality {there}, not {wanted}). "
-            "Use --existing overwrite, or another --output."
+            f"{path} is there already and was made otherwise (name, severity, strength, seed, modality {there}, not "
+            f"{wanted}). Use --existing overwrite, or another --output."
         )
 
 
@@ -295,10 +304,10 @@ def _save(image: Image.Image, path: Path, record: dict[str, Any]) -> None:
     if kind == "PNG":
         options["pnginfo"] = PngImagePlugin.PngInfo()
         options["pnginfo"].add_text("degradation", text)
+        for key, value in window_info(image).items():
+            options["pnginfo"].add_text(key, value)
     elif kind == "TIFF":
         options["tiffinfo"] = {_TIFF_DESCRIPTION: text}
     if "dpi" in image.info:
         options["dpi"] = image.info["dpi"]
-    if image.mode == "P" and "transparency" in image.info and kind != "PNG":
-        image = image.convert("RGBA")  # only PNG keeps a palette's transparency
     image.save(path, kind, **options)

@@ -18,6 +18,7 @@ _TEXT, _PAPER, _FAINT = (24, 24, 24), (255, 255, 255), (110, 110, 110)
 _GAP = 10
 _LINE = 15
 _PER_LINE = 6
+_SHORT = 4  # tiles of a row that are shown in one line on any screen
 
 
 @dataclass(frozen=True)
@@ -30,12 +31,20 @@ class Tile:
 
 
 @dataclass(frozen=True)
+class Row:
+    """What one degradation does at growing levels: tiles that stay side by side, and (level, PSNR in dB) of a curve."""
+
+    tiles: tuple[Tile, ...]
+    points: tuple[tuple[float, float], ...] = ()
+
+
+@dataclass(frozen=True)
 class Section:
     """A picture and what became of it, under one heading."""
 
     heading: str
     first: Tile
-    tiles: tuple[Tile, ...]
+    rows: tuple[Row, ...]
 
 
 def distance(clean: Image.Image, degraded: Image.Image) -> str:
@@ -49,7 +58,8 @@ def distance(clean: Image.Image, degraded: Image.Image) -> str:
 def sheet(sections: Sequence[Section], side: int = 190, per_line: int = _PER_LINE) -> Image.Image:
     """All sections on one picture, each tile shrunk into ``side`` x ``side`` pixels (small ones are not enlarged).
 
-    The first tile of a section stands to the left, the others beside it, ``per_line`` to a line.
+    The first tile of a section stands to the left, the others beside it, ``per_line`` to a line; a row is broken only
+    where it has more tiles than that.
     """
     font, bold = ImageFont.load_default(12), ImageFont.load_default(17)
     width = _GAP + (1 + per_line) * (side + _GAP)
@@ -59,9 +69,9 @@ def sheet(sections: Sequence[Section], side: int = 190, per_line: int = _PER_LIN
     for section in sections:
         headings.append((y, section.heading))
         y += 2 * _LINE
-        for start in range(0, len(section.tiles), per_line):
-            row = list(enumerate(section.tiles[start : start + per_line], start=1))
-            row = [(0, section.first), *row] if start == 0 else row
+        for line_number, tiles in enumerate(_lines(section.rows, per_line)):
+            row = list(enumerate(tiles, start=1))
+            row = [(0, section.first), *row] if line_number == 0 else row
             fitted = [(column, tile, _fitted(tile.picture, side)) for column, tile in row]
             below = y + _LINE + max(small.height for _, _, small in fitted)
             placed += [(_GAP + column * (side + _GAP), y, below, tile, small) for column, tile, small in fitted]
@@ -78,14 +88,38 @@ def sheet(sections: Sequence[Section], side: int = 190, per_line: int = _PER_LIN
     return page
 
 
+def _lines(rows: Sequence[Row], per_line: int) -> list[list[Tile]]:
+    """The tiles of each line: as many whole rows as fit, and rows that are longer cut."""
+    lines: list[list[Tile]] = [[]]
+    for row in rows:
+        if lines[-1] and len(lines[-1]) + len(row.tiles) > per_line:
+            lines.append([])
+        for start in range(0, len(row.tiles), per_line):
+            if start:
+                lines.append([])
+            lines[-1] += row.tiles[start : start + per_line]
+    return lines
+
+
 def page(title: str, introduction: str, sections: Sequence[Section], side: int = 320) -> str:
-    """All sections as one HTML page, pictures and style inside it, each picture at most ``side`` pixels a side."""
-    body = []
-    for section in sections:
-        tiles = "".join(_figure(tile, side) for tile in (section.first, *section.tiles))
-        body.append(f"<section><h2>{html.escape(section.heading)}</h2><div class=tiles>{tiles}</div></section>")
+    """All sections as one HTML page, pictures and style inside it, each picture at most ``side`` pixels a side.
+
+    The tiles of a row stay side by side at any width and shrink with it; a row of more than four breaks in the middle
+    on a narrow screen. Links to the sections stay at the top.
+    """
+    body, links = [], []
+    for number, section in enumerate(sections, start=1):
+        heading = html.escape(section.heading)
+        rows = "".join(_row(row, side) for row in section.rows)
+        links.append(f'<a href="#s{number}">{heading}</a>')
+        first = _figure(section.first, side)
+        body.append(f'<section id="s{number}"><h2>{heading}</h2>{first}<div class=rows>{rows}</div></section>')
     return _PAGE.format(
-        title=html.escape(title), introduction=html.escape(introduction), sections="\n".join(body), side=side
+        title=html.escape(title),
+        introduction=html.escape(introduction),
+        links="\n".join(links),
+        sections="\n".join(body),
+        side=side,
     )
 
 
@@ -93,18 +127,67 @@ _PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>{title}</title>
 <style>
-body {{ font: 15px/1.4 system-ui, sans-serif; margin: 2rem; color: #181818; background: #fff }}
-.tiles {{ display: flex; flex-wrap: wrap; gap: 1rem }}
-figure {{ margin: 0; width: {side}px }}
+body {{ font: 15px/1.4 system-ui, sans-serif; margin: 0 1rem 2rem; color: #181818; background: #fff }}
+nav {{ position: sticky; top: 0; background: #fff; border-bottom: 1px solid #ccc; padding: .5rem 0; display: flex;
+  flex-wrap: wrap; gap: .1rem .9rem; max-height: 30vh; overflow-y: auto }}
+section {{ scroll-margin-top: 5rem }}
+section > figure {{ width: min({side}px, 50%) }}
+.rows {{ display: flex; flex-wrap: wrap; gap: 1.2rem 2rem; margin-top: 1.2rem }}
+.row {{ display: grid; gap: .5rem; grid-template-columns: repeat(var(--tiles), minmax(0, 1fr));
+  width: min(100%, calc(var(--tiles) * (var(--side) + .5rem))) }}
+figure {{ margin: 0 }}
+.row > figure {{ min-width: 0 }}
 img {{ max-width: 100%; display: block }}
-figcaption {{ font-size: 13px }}
+figcaption {{ font-size: 13px; overflow-wrap: anywhere }}
 figcaption span {{ color: #6e6e6e; display: block }}
+.row svg {{ grid-column: 1 / -1; width: min(100%, 460px); font-size: 11px }}
+@media (max-width: 700px) {{ .long {{ grid-template-columns: repeat(calc(var(--tiles) / 2), minmax(0, 1fr)) }} }}
 </style></head><body>
 <h1>{title}</h1>
 <p>{introduction}</p>
+<nav>{links}</nav>
 {sections}
 </body></html>
 """
+
+
+def _row(row: Row, side: int) -> str:
+    tiles = "".join(_figure(tile, side) for tile in row.tiles)
+    curve = curve_svg(row.points) if row.points else ""
+    kind = "row long" if len(row.tiles) > _SHORT else "row"
+    widest = max(_fitted(tile.picture, side).width for tile in row.tiles)
+    size = f"--tiles: {len(row.tiles)}; --side: {max(widest, side // 2)}px"
+    return f'<div class="{kind}" style="{size}">{tiles}{curve}</div>'
+
+
+def curve_svg(points: Sequence[tuple[float, float]], width: int = 460, height: int = 130) -> str:
+    """PSNR in dB over strength as an SVG element; what is equal to the clean picture (infinite) is left out."""
+    finite = [(level, decibels) for level, decibels in points if math.isfinite(decibels)]
+    if not finite:
+        return ""
+    low, high = (function(decibels for _, decibels in finite) for function in (min, max))
+    low, high = math.floor(low / 5) * 5, math.ceil((high + 0.01) / 5) * 5
+    left, right, top, bottom = 48, width - 10, 8, height - 30
+    last = max(level for level, _ in points)
+
+    def at(level: float, decibels: float) -> tuple[float, float]:
+        return left + (right - left) * level / last, bottom - (bottom - top) * (decibels - low) / (high - low)
+
+    places = [at(*point) for point in finite]
+    line = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
+    dots = "".join(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="2.5"/>' for x, y in places)
+    ticks = "".join(
+        f'<text x="{at(level, low)[0]:.1f}" y="{bottom + 13}" text-anchor="middle">{level:g}</text>'
+        for level, _ in points
+    )
+    return (
+        f'<svg role="img" aria-label="PSNR over strength" viewBox="0 0 {width} {height}">'
+        f'<path d="M{left} {top}V{bottom}H{right}" fill="none" stroke="#999"/>'
+        f'<text x="{left - 5}" y="{top + 8}" text-anchor="end">{high} dB</text>'
+        f'<text x="{left - 5}" y="{bottom}" text-anchor="end">{low} dB</text>{ticks}'
+        f'<text x="{(left + right) / 2}" y="{height - 3}" text-anchor="middle">strength</text>'
+        f'<polyline points="{line}" fill="none" stroke="#06c" stroke-width="1.5"/><g fill="#06c">{dots}</g></svg>'
+    )
 
 
 def _figure(tile: Tile, side: int) -> str:

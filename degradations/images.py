@@ -4,11 +4,14 @@ What is kept and what is computed again, by kind:
 
 - 8-bit (L, RGB) and 16-bit (I;16, I, uint16): divided by 255 or 65535, degraded in float32 (whose 24-bit mantissa
   holds 16 bits), rounded once at the end, as the operator says: floor (the authors' operators truncate) or half up.
+  16-bit grey that has a window (12 bits in 16, see :mod:`lmms_medtasks.pictures`) is degraded within it, in its own
+  values, and the result carries the window.
 - F and float arrays: must be in [0, 1]; the result is not rounded, only clipped.
 - 1 and bool: degraded as 0 and 1, thresholded at 0.5.
-- LA, RGBA and arrays with an alpha channel: the alpha channel is carried over untouched.
-- P: degraded as RGB; a palette is computed again where the result has more than 256 colours. Transparency is carried
-  over exactly.
+- Transparent pixels (LA, RGBA, P, a transparent colour, arrays with an alpha channel) are laid on white or black by
+  the rule of :mod:`lmms_medtasks.pictures`: what is degraded is what is seen. The result has the same mode and is
+  opaque.
+- P: degraded as RGB; a palette is computed again where the result has more than 256 colours.
 - CMYK: degraded as RGB (255 - ink, less black) and written back without black ink.
 - Grey stored as RGB is computed once and stays grey, unless the operator degrades channels independently.
 
@@ -28,7 +31,7 @@ from scipy import ndimage
 
 from lmms_medtasks.degradations.base import Annotations, Channels, FloatImage, Rounding
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.pictures import refusing_truncated
+from lmms_medtasks.pictures import WIDE_MODES, Window, on_background, opaque, refusing_truncated, window_info, window_of
 
 PIL_MODES = ("1", "L", "LA", "P", "RGB", "RGBA", "CMYK", "I;16", "I;16B", "I;16L", "I", "F")
 
@@ -49,11 +52,12 @@ class Decoded:
     """An image's samples without alpha, and how to make an image of the same kind from degraded ones.
 
     ``samples``: (H, W) or (H, W, 3), in the integer or float type that they came in. ``encode`` takes an array of the
-    same shape and type.
+    same shape and type. ``window``: what black and white are among the samples; None: 0 and the type's full scale.
     """
 
     samples: NDArray[Any]
     encode: Callable[[NDArray[Any]], Any]
+    window: Window | None = None
 
 
 def degrade(
@@ -75,17 +79,22 @@ def degrade(
     """
     decoded = decode(image)
     samples = decoded.samples
+    window = decoded.window or (0.0, _full_scale(samples.dtype))
     if samples.ndim == 2:
-        return decoded.encode(_degraded(samples, transform, rounding))
+        return decoded.encode(_degraded(samples, transform, rounding, window))
     if channels == "shared" and _is_grey(samples):
-        grey = _degraded(np.ascontiguousarray(samples[..., 0]), transform, rounding)
+        grey = _degraded(np.ascontiguousarray(samples[..., 0]), transform, rounding, window)
         return decoded.encode(np.repeat(grey[..., None], 3, axis=2))
-    drawings = annotation_mask(samples) if paste_back or annotations == "keep" else None
+    drawings = (
+        annotation_mask(_unit(samples, window) if decoded.window else samples)
+        if paste_back or annotations == "keep"
+        else None
+    )
     if drawings is not None and annotations == "keep":
-        grey = _degraded(_luma(samples), transform, rounding)
+        grey = _degraded(_luma(samples), transform, rounding, window)
         result = np.repeat(grey[..., None], 3, axis=2)
     else:
-        result = _degraded(samples, transform, rounding)
+        result = _degraded(samples, transform, rounding, window)
     if drawings is not None and paste_back:
         result[drawings] = samples[drawings]
     return decoded.encode(result)
@@ -153,33 +162,43 @@ def annotation_mask(samples: NDArray[Any]) -> NDArray[np.bool_] | None:
     return ndimage.grey_opening(closed, size=(3, 3), mode="nearest").view(np.bool_)
 
 
-def _degraded(samples: NDArray[Any], transform: Callable[[FloatImage], FloatImage], rounding: Rounding) -> NDArray[Any]:
-    full = _full_scale(samples.dtype)
-    result = transform(_unit(samples, full))
+def _degraded(
+    samples: NDArray[Any],
+    transform: Callable[[FloatImage], FloatImage],
+    rounding: Rounding,
+    window: Window,
+) -> NDArray[Any]:
+    result = transform(_unit(samples, window))
     if result.shape != samples.shape:
         raise RuntimeError(f"The operator returned shape {result.shape} for {samples.shape}.")
-    return _quantised(result, samples.dtype, full, rounding)
+    return _quantised(result, samples.dtype, window, rounding)
 
 
-def _unit(samples: NDArray[Any], full: float) -> FloatImage:
+def _unit(samples: NDArray[Any], window: Window) -> FloatImage:
     if samples.dtype == np.float32:
         return samples.copy()
+    low, high = window
     unit = samples.astype(np.float32)
-    if full != 1.0:
-        unit /= np.float32(full)
+    if low:
+        unit -= np.float32(low)
+    if high - low != 1.0:
+        unit /= np.float32(high - low)
+    if samples.dtype == np.uint16:
+        np.clip(unit, 0.0, 1.0, out=unit)  # what is outside of a stated window
     return unit
 
 
-def _quantised(result: FloatImage, dtype: np.dtype[Any], full: float, rounding: Rounding) -> NDArray[Any]:
+def _quantised(result: FloatImage, dtype: np.dtype[Any], window: Window, rounding: Rounding) -> NDArray[Any]:
     if dtype.kind == "f":
         return np.clip(result, 0.0, 1.0).astype(dtype)
     if dtype == np.bool_:
         return result >= 0.5
-    shift = _ROUNDING_MARGIN * full + (0.5 if rounding == "nearest" else 0.0)
-    scaled = result * np.float32(full)
+    low, high = window
+    shift = low + _ROUNDING_MARGIN * (high - low) + (0.5 if rounding == "nearest" else 0.0)
+    scaled = result * np.float32(high - low)
     scaled += np.float32(shift)
     # The cast truncates, which is floor for what is not negative.
-    np.clip(scaled, 0.0, full, out=scaled)
+    np.clip(scaled, max(low, 0.0), min(high, _full_scale(dtype)), out=scaled)
     return scaled.astype(dtype)
 
 
@@ -203,19 +222,26 @@ def _decode_array(image: NDArray[Any]) -> Decoded:
         _check_unit(image, "A float array")
     elif image.dtype not in (np.dtype(bool), np.dtype(np.uint8), np.dtype(np.uint16)):
         raise UserError(f"Arrays must be bool, uint8, uint16 or float in [0, 1], got {image.dtype!s}.")
+    window = window_of(image) if image.dtype == np.uint16 else None
     if image.ndim == 2:
-        return Decoded(image, lambda result: result)
+        return Decoded(image, lambda result: result, window)
     channels = image.shape[2]
     if channels not in (1, 2, 3, 4):
         raise UserError(f"Arrays must have 1 to 4 channels (grey, grey and alpha, RGB, RGBA), got shape {image.shape}.")
     colours = channels - 1 if channels in (2, 4) else channels
     samples = image[..., 0] if colours == 1 else image[..., :colours]
+    full = _full_scale(image.dtype)
+    if colours < channels:
+        window = window_of(samples) if image.dtype == np.uint16 else None
+        samples, _ = on_background(samples, image[..., -1], full)
 
     def encode(result: NDArray[Any]) -> NDArray[Any]:
         result = result[..., None] if result.ndim == 2 else result
-        return np.concatenate([result, image[..., colours:]], axis=2) if colours < channels else result
+        if colours == channels:
+            return result
+        return np.concatenate([result, np.full((*result.shape[:2], 1), full, result.dtype)], axis=2)
 
-    return Decoded(samples, encode)
+    return Decoded(samples, encode, window)
 
 
 def _check_unit(values: NDArray[Any], what: str) -> None:
@@ -234,30 +260,26 @@ def _decode_pil(image: Image.Image) -> Decoded:
             image.load()
     except (OSError, SyntaxError, ValueError) as error:
         raise UserError(f"The image could not be read to its end ({error}); it is truncated or damaged.") from error
-    if mode == "P":
-        return _decode_palette(image)
-    if mode == "CMYK":
-        return Decoded(np.asarray(image.convert("RGB")), lambda result: _like(image, _to_cmyk(result)))
-    if mode in ("I", "I;16B", "I;16L", "I;16"):
+    if mode in WIDE_MODES:
         return _decode_wide(image)
+    if mode == "P":
+        return Decoded(opaque(image)[0], lambda result: keep_info(image, _to_palette(result)))
+    if mode == "CMYK":
+        return Decoded(np.asarray(image.convert("RGB")), lambda result: keep_info(image, _to_cmyk(result)))
     pixels = np.asarray(image)
     if mode == "F":
         _check_unit(pixels, "An image of mode 'F'")
-    if mode in ("LA", "RGBA"):
-        alpha = image.getchannel("A")
-        samples = pixels[..., 0] if mode == "LA" else pixels[..., :3]
-
-        def with_alpha(result: NDArray[Any]) -> Image.Image:
-            output = Image.fromarray(np.ascontiguousarray(result)).convert(mode)
-            output.putalpha(alpha)
-            return _like(image, output)
-
-        return Decoded(samples, with_alpha)
-    return Decoded(pixels, lambda result: _like(image, Image.fromarray(result)))
+    elif image.has_transparency_data:
+        pixels = opaque(image)[0]
+        if mode in ("1", "L", "LA"):
+            pixels = pixels[..., 0] if mode != "1" else pixels[..., 0] >= 128
+    return Decoded(pixels, lambda result: keep_info(image, Image.fromarray(result).convert(mode)))
 
 
-def _like(image: Image.Image, output: Image.Image) -> Image.Image:
-    output.info = dict(image.info)
+def keep_info(image: Image.Image, output: Image.Image) -> Image.Image:
+    """``output``, made of ``image``, with its resolution, profile and the like, and its window; it is opaque."""
+    output.info = {key: value for key, value in image.info.items() if key != "transparency"}
+    output.info.update(window_info(image))
     return output
 
 
@@ -275,45 +297,20 @@ def _decode_wide(image: Image.Image) -> Decoded:
 
     def encode(result: NDArray[Any]) -> Image.Image:
         if image.mode == "I":
-            return _like(image, Image.fromarray(result.astype(np.int32)))
+            return keep_info(image, Image.fromarray(result.astype(np.int32)))
         order = ">u2" if image.mode == "I;16B" else "<u2"
-        return _like(image, Image.frombytes(image.mode, image.size, result.astype(order).tobytes()))
+        return keep_info(image, Image.frombytes(image.mode, image.size, result.astype(order).tobytes()))
 
-    return Decoded(pixels.astype(np.uint16), encode)
-
-
-def _decode_palette(image: Image.Image) -> Decoded:
-    if "transparency" not in image.info:
-        return Decoded(np.asarray(image.convert("RGB")), lambda result: _like(image, _to_palette(result, None)))
-    pixels = np.asarray(image.convert("RGBA"))
-    alpha = pixels[..., 3]
-
-    def encode(result: NDArray[Any]) -> Image.Image:
-        output = _to_palette(result, alpha)
-        info = {key: value for key, value in image.info.items() if key != "transparency"}
-        output.info = {**info, "transparency": output.info["transparency"]}
-        return output
-
-    return Decoded(pixels[..., :3], encode)
+    return Decoded(pixels.astype(np.uint16), encode, window_of(image))
 
 
-def _to_palette(result: NDArray[Any], alpha: NDArray[Any] | None) -> Image.Image:
-    """(H, W, 3) uint8 as mode P: exactly where its colours fit, else with a median-cut palette for each opacity."""
-    opacity = np.full(result.shape[:2], 255, np.uint8) if alpha is None else alpha
-    levels = np.unique(opacity)
-    packed = (opacity.astype(np.uint32) << 24) | (result.astype(np.uint32) @ np.array([65536, 256, 1], np.uint32))
-    colours, index = np.unique(packed, return_inverse=True)
+def _to_palette(result: NDArray[Any]) -> Image.Image:
+    """(H, W, 3) uint8 as mode P: exactly where its colours fit, else with a median-cut palette."""
+    packing = np.array([65536, 256, 1], np.uint32)
+    colours, index = np.unique(result.astype(np.uint32) @ packing, return_inverse=True)
     if len(colours) > 256:
-        reduced = result.copy()
-        for level in levels:
-            here = opacity == level
-            line = Image.fromarray(result[here][None]).quantize(256 // len(levels), Image.Quantize.MEDIANCUT)
-            reduced[here] = np.asarray(line.convert("RGB"))[0]
-        packed = (opacity.astype(np.uint32) << 24) | (reduced.astype(np.uint32) @ np.array([65536, 256, 1], np.uint32))
-        colours, index = np.unique(packed, return_inverse=True)
-    output = Image.frombytes("P", opacity.shape[::-1], index.astype(np.uint8).tobytes())
+        return Image.fromarray(result).quantize(256, Image.Quantize.MEDIANCUT)
+    output = Image.frombytes("P", result.shape[1::-1], index.astype(np.uint8).tobytes())
     channels = np.stack([(colours >> shift) & 255 for shift in (16, 8, 0)], axis=1).astype(np.uint8)
     output.putpalette(channels.tobytes())
-    if alpha is not None:
-        output.info["transparency"] = ((colours >> 24) & 255).astype(np.uint8).tobytes()
     return output

@@ -23,6 +23,7 @@ import numpy as np
 from PIL import Image
 
 from lmms_medtasks import degradations
+from lmms_medtasks.degradations import images
 from lmms_medtasks.errors import UserError
 
 AnyImage = TypeVar("AnyImage")
@@ -155,6 +156,7 @@ def apply(
     ``cache``: where it is kept; :func:`default_cache` unless given.
     """
     degradations.check_modality(name, modality, force)
+    seed = degradations.check_seed(seed)
     if degradations.check_severity(severity) == 0:
         return degradations.apply(image, name, severity=severity)
     kept = cache if cache is not None else default_cache()
@@ -165,9 +167,7 @@ def apply(
     )
     if isinstance(image, Image.Image):
         # Resolution, profile and the like are not kept with the pixels: they are this image's.
-        others = {label: value for label, value in image.info.items() if label != "transparency"}
-        kept_here = {label: value for label, value in result.info.items() if label == "transparency"}
-        result.info = {**others, **kept_here}
+        images.keep_info(image, result)
     return result
 
 
@@ -226,7 +226,4 @@ def _unpacked(data: bytes) -> Any:
     image = Image.frombytes(header["mode"], tuple(header["size"]), pixels)
     if "palette" in header:
         image.putpalette(bytes.fromhex(header["palette"]), header["palette_mode"])
-    if "transparency" in header:
-        kept = header["transparency"]
-        image.info["transparency"] = bytes.fromhex(kept) if isinstance(kept, str) else kept
     return image

@@ -12,10 +12,12 @@ from collections.abc import Iterable, Mapping
 from importlib import resources
 from typing import Any
 
+import numpy as np
 import yaml
 
 from lmms_medtasks import fingerprints
 from lmms_medtasks.degradations.base import Degradation
+from lmms_medtasks.degradations.strength import anchors, check_strength
 from lmms_medtasks.errors import UserError, unknown
 from lmms_medtasks.fingerprints import SourceTrees
 from lmms_medtasks.seeding import generator
@@ -155,8 +157,9 @@ def draw_for_question(
     fewer names than ``count`` gets all of them. The names come in the order of Table 5.
 
     Raises:
-        UserError: An unknown modality or name, or a ``count`` below 1.
+        UserError: An unknown modality or name, a ``count`` below 1, or a seed that is none.
     """
+    seed = check_seed(seed)
     if count < 1:
         raise UserError(f"A question needs at least one degradation, not {count!r}.")
     kept = None if among is None else {canonical_name(name) for name in among}
@@ -200,12 +203,47 @@ def check_severity(severity: object) -> int:
     Raises:
         UserError: Anything else, ``True`` and ``1.0`` included.
     """
-    if type(severity) is not int and not (hasattr(severity, "dtype") and str(severity.dtype)[:3] in ("int", "uin")):
+    if not _is_integer(severity):
         raise UserError(f"Severity must be the integer 0, 1 or 2, got {severity!r} ({type(severity).__name__}).")
     level = int(severity)  # type: ignore[call-overload]
     if level not in (0, 1, 2):
-        raise UserError(f"Severity must be 0 (untouched), 1 (mild) or 2 (severe), got {severity!r}.")
+        raise UserError(
+            f"Severity must be 0 (untouched), 1 (mild) or 2 (severe), got {severity!r}. For what is between or beyond "
+            "them: strength, a number from 0 to 3."
+        )
     return level
+
+
+def check_level(severity: object, strength: object) -> float:
+    """The one of the two that is not None, checked, as a float: severity 1 is strength 1.0.
+
+    Raises:
+        UserError: Neither or both are given, or one of them is wrong.
+    """
+    if (severity is None) == (strength is None):
+        got = "neither" if severity is None else f"severity={severity!r} and strength={strength!r}"
+        raise UserError(f"Give either severity (0, 1 or 2) or strength (a number from 0 to 3), got {got}.")
+    return float(check_severity(severity)) if strength is None else check_strength(strength)
+
+
+def check_seed(seed: object) -> int | str:
+    """``seed`` if it is a whole number of any sign, or a text; NumPy's integers as Python's.
+
+    Raises:
+        UserError: Anything else: ``None``, ``1.5`` and ``True`` would hide that the draw is another one than meant.
+    """
+    if isinstance(seed, str):
+        return str(seed)
+    if not _is_integer(seed):
+        raise UserError(
+            f"A seed must be a whole number or a text, got {seed!r} ({type(seed).__name__}). The same seed gives the "
+            "same draw; leave it out for seed 0."
+        )
+    return int(seed)  # type: ignore[call-overload]
+
+
+def _is_integer(value: object) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
 def check_modality(name: str, modality: str | None, force: bool = False) -> str | None:
@@ -240,6 +278,18 @@ def settings(name: str, severity: int, modality: str | None = None) -> Mapping[s
     canonical = canonical_modality(modality) if modality is not None else "any"
     row = rows.get(canonical) or rows.get("any") or next(iter(rows.values()))
     return {**entry.get("shared", {}), **row[level]}
+
+
+def settings_at(
+    name: str, strength: float, modality: str | None = None
+) -> tuple[Mapping[str, Any] | None, Mapping[str, Any], float]:
+    """The numbers at a ``strength`` above 0: those of the milder and the stronger image, and the latter's share.
+
+    See :func:`lmms_medtasks.degradations.strength.anchors`.
+    """
+    first, second = (settings(name, level, modality) for level in (1, 2))
+    rules = _read("severity.yaml")["strength"].get(_section(canonical_name(name), modality), {})
+    return anchors(first, second, rules, strength)
 
 
 def fingerprint(trees: SourceTrees | None = None) -> str:

@@ -1,9 +1,20 @@
-"""Pictures as a runner gets them: 8-bit RGB, whatever they were stored as."""
+"""Pictures as a runner gets them: 8-bit RGB, whatever they were stored as.
+
+Two rules hold wherever a picture enters, for what is shown and for what is degraded:
+
+- **Window** of a 16-bit grey picture (:func:`window_of`): the DICOM window that its file states (``WindowCenter`` and
+  ``WindowWidth`` in stored values, as PNG texts or in ``Image.info``); else, where no value reaches half of the full
+  scale (12 bits in a 16-bit file), its own smallest and largest value, with a warning; else 0 to 65535.
+- **Background** of transparent pixels (:func:`on_background`): white behind a picture whose visible part is darker than
+  mid-grey on average, black behind a brighter one. So nothing that is visible vanishes.
+"""
 
 from __future__ import annotations
 
 import io
+import json
 import threading
+import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,8 +27,21 @@ from lmms_medtasks.errors import UserError
 if TYPE_CHECKING:
     from PIL.Image import Image
 
+
+class WindowWarning(UserWarning):
+    """A picture uses a part of its 16 bits only; which, was taken from its own values."""
+
+
 _SWITCH = threading.RLock()
-_WIDE = ("I;16", "I;16B", "I;16L", "I;16N", "I")
+WIDE_MODES = ("I;16", "I;16B", "I;16L", "I;16N", "I")
+"""Grey modes of more than 8 bits."""
+
+Window = tuple[float, float]
+FULL_WINDOW: Window = (0.0, 65535.0)
+
+_CENTRE, _WIDTH = "WindowCenter", "WindowWidth"
+_TIFF_DESCRIPTION = 270
+_LUMA = np.array([0.299, 0.587, 0.114], np.float32)
 
 
 def opened(picture: Any) -> Image:
@@ -76,21 +100,132 @@ def rgb8(image: Image) -> Image:
     Every runner treats that alike. Several of the harness (llava_onevision, longva, egogpt) ask for that very type, and
     show the model the picture of the question before where it is a subclass such as ``PngImageFile``.
 
-    8-bit modes are converted by Pillow; an alpha channel is dropped, the colours under it stay. 16-bit modes are
-    scaled from 0 … 65535 (Pillow would clip them at 255), mode F from 0 … 1; both round to the nearest level.
-    Raises UserError for values outside these ranges.
+    8-bit modes are converted by Pillow, transparent pixels laid on white or black. 16-bit modes are scaled from their
+    window (Pillow would clip them at 255), mode F from 0 … 1; both round to the nearest level.
+    Raises UserError for values outside 0 … 65535 or 0 … 1, and for a window that is none.
     """
     from PIL import Image as Images
 
-    if image.mode in _WIDE:
-        return Images.fromarray(_scaled(np.asarray(image), 65535.0, image.mode)).convert("RGB")
+    if image.mode in WIDE_MODES:
+        values = np.asarray(image)
+        _check_range(values, 65535.0, image.mode)
+        return Images.fromarray(_levels(values, *window_of(image))).convert("RGB")
     if image.mode == "F":
-        return Images.fromarray(_scaled(np.asarray(image), 1.0, image.mode)).convert("RGB")
+        values = np.asarray(image)
+        _check_range(values, 1.0, image.mode)
+        return Images.fromarray(_levels(values, 0.0, 1.0)).convert("RGB")
+    if image.has_transparency_data:
+        return Images.fromarray(opaque(image)[0])
     return image.convert("RGB")  # a copy where it is RGB already
 
 
-def _scaled(values: np.ndarray, full: float, mode: str) -> np.ndarray:
+def shown_as(image: Image) -> dict[str, Any]:
+    """What the two rules did to ``image``, for a record: ``{"window": [low, high]}``, ``{"background": "white"}``.
+
+    Empty for a picture that has nothing to decide: 8 bits, or all of 16, and nothing transparent.
+    """
+    if image.mode in WIDE_MODES:
+        window = window_of(image)
+        return {} if window == FULL_WINDOW else {"window": list(window)}
+    background = opaque(image)[1] if image.mode != "F" and image.has_transparency_data else None
+    return {"background": background} if background else {}
+
+
+def window_of(image: Image | np.ndarray) -> Window:
+    """The smallest and the largest value that are told apart in a 16-bit grey picture; see the module for the rule.
+
+    Raises UserError for a stated window that is none.
+    """
+    if not isinstance(image, np.ndarray) and (stated := _stated_window(image)):
+        return stated
+    values = np.asarray(image)
+    low, high = int(values.min()), int(values.max())
+    if low == high or high > FULL_WINDOW[1] // 2:
+        return FULL_WINDOW
+    warnings.warn(
+        f"A picture stored with 16 bits uses {high.bit_length()} of them: it is shown from its own darkest to its own "
+        "brightest value. To choose the range, state WindowCenter and WindowWidth in the file (PNG texts).",
+        WindowWarning,
+        stacklevel=2,
+    )
+    return float(low), float(high)
+
+
+def window_info(image: Image) -> dict[str, str]:
+    """What to put into ``Image.info`` of a picture made of ``image``, so that it is shown in the same window."""
+    if image.mode not in WIDE_MODES:
+        return {}
+    low, high = window_of(image)
+    if (low, high) == FULL_WINDOW:
+        return {}
+    return {_CENTRE: f"{(low + high + 1) / 2:g}", _WIDTH: f"{high - low + 1:g}"}
+
+
+def opaque(image: Image) -> tuple[np.ndarray, str | None]:
+    """(H, W, 3) uint8 of an 8-bit picture, transparent pixels laid on white or black, and which; None if there is none.
+
+    For the modes that can be transparent: LA, RGBA, P, and L or RGB with a transparent colour.
+    """
+    pixels = np.asarray(image.convert("RGBA"))
+    return on_background(pixels[..., :3], pixels[..., 3], 255.0)
+
+
+def on_background(samples: np.ndarray, alpha: np.ndarray, full: float) -> tuple[np.ndarray, str | None]:
+    """``samples`` (H, W) or (H, W, 3) with ``alpha`` (H, W), laid on white or black, and which; None if all is opaque.
+
+    ``full``: the value of white and of what is opaque. The type of ``samples`` comes back.
+    """
+    if (alpha == full).all():
+        return samples, None
+    weight = alpha.astype(np.float32) / np.float32(full)
+    luma = samples.astype(np.float32) @ _LUMA if samples.ndim == 3 else samples.astype(np.float32)
+    visible = float(weight.sum(dtype=np.float64))
+    mean = float((luma * weight).sum(dtype=np.float64)) / visible if visible else 0.0
+    white = mean < full / 2
+    if samples.ndim == 3:
+        weight = weight[..., None]
+    laid = samples * weight + np.float32(full if white else 0.0) * (1 - weight)
+    if samples.dtype == np.bool_:
+        laid = laid >= 0.5
+    elif samples.dtype.kind == "u":
+        laid = np.rint(laid)
+    return laid.astype(samples.dtype), "white" if white else "black"
+
+
+def _stated_window(image: Image) -> Window | None:
+    """What a file says: DICOM's window centre and width, or the window in the record of a TIFF that we degraded."""
+    centre, width = image.info.get(_CENTRE), image.info.get(_WIDTH)
+    if centre is None and width is None:
+        description = (getattr(image, "tag_v2", None) or {}).get(_TIFF_DESCRIPTION)
+        return _recorded_window(description) if isinstance(description, str) else None
+    try:
+        middle, extent = (float(str(each).strip("[]() ").replace("\\", ",").split(",")[0]) for each in (centre, width))
+    except ValueError:
+        middle, extent = 0.0, 0.0
+    if not extent > 1:
+        raise UserError(
+            f"A picture states WindowCenter {centre!r} and WindowWidth {width!r}. Both must be numbers, and the width "
+            "above 1."
+        )
+    # DICOM PS3.3, C.11.2.1.2.1 (linear).
+    return middle - 0.5 - (extent - 1) / 2, middle - 0.5 + (extent - 1) / 2
+
+
+def _recorded_window(description: str) -> Window | None:
+    try:
+        found = json.loads(description)
+        low, high = found["shown_as"]["window"]
+        return float(low), float(high)
+    except (ValueError, TypeError, KeyError):
+        return None  # any other description
+
+
+def _check_range(values: np.ndarray, full: float, mode: str) -> None:
     low, high = float(values.min()), float(values.max())
     if not (low >= 0 and high <= full):
         raise UserError(f"A picture of mode {mode!r} must hold values from 0 to {full:g}, got {low:g} to {high:g}.")
-    return np.rint(values * (255.0 / full)).astype(np.uint8)
+
+
+def _levels(values: np.ndarray, low: float, high: float) -> np.ndarray:
+    levels = (values - low) * (255.0 / (high - low))
+    return np.rint(np.clip(levels, 0.0, 255.0)).astype(np.uint8)

@@ -5,7 +5,7 @@ import threading
 
 import numpy as np
 import pytest
-from PIL import Image, ImageFile
+from PIL import Image, ImageFile, PngImagePlugin
 
 from lmms_medtasks import pictures
 from lmms_medtasks.errors import UserError
@@ -54,9 +54,84 @@ def test_float_out_of_range(values):
         pictures.rgb8(Image.fromarray(np.array(values, dtype=np.float32)))
 
 
-def test_alpha_is_dropped_and_colours_stay():
-    image = Image.new("RGBA", (2, 2), (10, 20, 30, 0))
-    assert pictures.rgb8(image).getpixel((0, 0)) == (10, 20, 30)
+@pytest.mark.parametrize(("colour", "background"), [((10, 20, 30), "white"), ((240, 230, 250), "black")])
+@pytest.mark.parametrize("mode", ["RGBA", "LA", "P"])
+def test_transparent_pixels_are_laid_on_what_they_stand_out_from(mode, colour, background):
+    """The colours under them were shown: a drawing's transparent paper was black, with black ink on it."""
+    image = Image.new("RGBA", (4, 2), (*colour, 255))
+    for column in (0, 1):
+        image.putpixel((column, 0), (128, 128, 128, 0))
+    image = image.convert("LA") if mode == "LA" else image
+    if mode == "P":
+        image = image.quantize(4)
+    result = pictures.rgb8(image)
+    level = 255 if background == "white" else 0
+    assert result.getpixel((0, 0)) == result.getpixel((1, 0)) == (level, level, level)
+    assert result.getpixel((3, 1)) == (
+        colour if mode != "LA" else (Image.new("RGB", (1, 1), colour).convert("L").getpixel((0, 0)),) * 3
+    )
+    assert pictures.shown_as(image) == {"background": background}
+
+
+def test_half_transparent_pixels_are_mixed_and_opaque_pictures_are_left_alone():
+    image = Image.new("RGBA", (2, 1), (100, 0, 0, 255))
+    assert pictures.rgb8(image).getpixel((0, 0)) == (100, 0, 0) and pictures.shown_as(image) == {}
+    image.putpixel((0, 0), (100, 0, 0, 51))  # a fifth: 20 + 0.8 * 255 = 224
+    assert pictures.rgb8(image).getpixel((0, 0)) == (224, 204, 204)
+    assert pictures.rgb8(Image.new("RGBA", (2, 1), (100, 0, 0, 0))).getpixel((0, 0)) == (255, 255, 255)
+
+
+def wide(*values, **info):
+    image = Image.fromarray(np.array([values], dtype=np.uint16))
+    image.info |= info
+    return image
+
+
+def levels(image):
+    return np.asarray(pictures.rgb8(image))[0, :, 0].tolist()
+
+
+def test_twelve_bits_in_sixteen_are_shown_in_their_own_range():
+    """They were divided by 65535: 4095 was grey level 16 of 255."""
+    image = wide(95, 2095, 4095)
+    with pytest.warns(pictures.WindowWarning, match="uses 12 of them"):
+        assert levels(image) == [0, 128, 255]
+    with pytest.warns(pictures.WindowWarning):
+        assert pictures.shown_as(image) == {"window": [95, 4095]}
+
+
+@pytest.mark.parametrize("values", [(0, 65535), (0, 40000), (7, 7), (100, 32768)])
+def test_pictures_that_use_their_bits_keep_the_full_scale(values, recwarn):
+    image = wide(*values)
+    assert levels(image) == [round(value * 255 / 65535) for value in values]
+    assert pictures.shown_as(image) == {} and not recwarn.list
+
+
+@pytest.mark.parametrize(
+    ("centre", "width"), [("2048", "4096"), (2048, 4096.0), ("2048\\40", "4096\\400"), ("[2048]", "[4096]")]
+)
+def test_a_window_that_the_file_states_counts(centre, width, recwarn):
+    """DICOM PS3.3 C.11.2.1.2.1: centre 2048 and width 4096 show 0 to 4095, whatever values there are."""
+    image = wide(0, 1000, 4095, 60000, WindowCenter=centre, WindowWidth=width)
+    assert levels(image) == [0, round(1000 * 255 / 4095), 255, 255]
+    assert pictures.shown_as(image) == {"window": [0, 4095]} and not recwarn.list
+
+
+@pytest.mark.parametrize(
+    ("centre", "width"), [("soft tissue", "400"), ("40", None), (None, "400"), ("40", "0"), ("40", "nan")]
+)
+def test_a_window_that_is_none(centre, width):
+    image = wide(0, 60000, WindowCenter=centre, WindowWidth=width)
+    with pytest.raises(UserError, match="WindowCenter .* WindowWidth"):
+        pictures.rgb8(image)
+
+
+def test_a_window_in_a_png_is_read(tmp_path):
+    texts = PngImagePlugin.PngInfo()
+    texts.add_text("WindowCenter", "1000")
+    texts.add_text("WindowWidth", "2001")
+    wide(0, 1000, 4095).save(tmp_path / "scan.png", pnginfo=texts)
+    assert levels(pictures.opened((tmp_path / "scan.png").read_bytes())) == [0, 128, 255]
 
 
 def test_opens_bytes_and_records():

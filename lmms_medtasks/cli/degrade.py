@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -31,7 +31,10 @@ def degrade(
     source: Annotated[Path, typer.Argument(metavar="IN", help="An image file, or a folder of them (searched whole).")],
     output: Annotated[Path, typer.Option("--output", "-o", help="File or folder to write to.")],
     name: Annotated[str, typer.Option(help="The degradation, e.g. gaussian_noise.")],
-    severity: Annotated[int, typer.Option(help="0 (untouched), 1 (mild) or 2 (severe).")],
+    severity: Annotated[int | None, typer.Option(help="0 (untouched), 1 (mild) or 2 (severe).")] = None,
+    strength: Annotated[
+        float | None, typer.Option(help="Instead of --severity: a number from 0 to 3, through both levels (1 and 2).")
+    ] = None,
     seed: SeedOption = "0",
     modality: ModalityOption = None,
     force: Annotated[bool, typer.Option("--force", help="Apply it to a modality that it is not for.")] = False,
@@ -53,7 +56,7 @@ def degrade(
     """
     from lmms_medtasks.degradations import files
 
-    order = files.Order(name, severity, _seed(seed), modality, force, vary)
+    order = files.Order(name, severity, _seed(seed), modality, force, vary, strength)
     try:
         outcome = files.degrade_all(source, output, order, pattern=pattern, workers=workers, existing=existing)
     except KeyboardInterrupt:
@@ -64,10 +67,27 @@ def degrade(
             typer.echo(json.dumps(record))
     for path, problem in outcome.problems:
         typer.echo(f"{path}: {problem}", err=True)
+    for line in _about_views(outcome.records):
+        typer.echo(line, err=True)
     skipped = f", {outcome.skipped} skipped (there already)" if outcome.skipped else ""
     typer.echo(f"{len(outcome.records)} images written to {output}{skipped}, {len(outcome.problems)} failed.", err=True)
     if outcome.problems:
         raise typer.Exit(1)
+
+
+def _about_views(records: list[dict[str, Any]]) -> list[str]:
+    """A line for each rule of :mod:`lmms_medtasks.pictures` that decided how an image is seen."""
+    views = [record.get("shown_as", {}) for record in records]
+    windows, laid = (sum(key in view for view in views) for key in ("window", "background"))
+    lines = []
+    if windows:
+        lines.append(
+            f"{windows} image(s) have 16 bits and use a part of them: degraded in the window that the file states, or "
+            "else from their smallest to their largest value (shown_as in --json)."
+        )
+    if laid:
+        lines.append(f"{laid} image(s) have transparent pixels: laid on white or black (shown_as in --json).")
+    return lines
 
 
 def preview(
@@ -78,11 +98,15 @@ def preview(
     modality: ModalityOption = None,
     name: Annotated[list[str] | None, typer.Option(help="Only this degradation; may be given several times.")] = None,
     seed: SeedOption = "0",
+    curve: Annotated[
+        bool, typer.Option("--curve", help="Strengths 0.5, 1 (L1), 1.5, 2 (L2), 2.5 and 3, with PSNR as a curve.")
+    ] = False,
 ) -> None:
     """Draw a gallery of every modality, degradation and level, with PSNR and SSIM under each picture.
 
     Writes preview.png and preview.html (one file, pictures inside it). Given images are shown with every degradation
-    that is for --modality, or with all of them where it is not given.
+    that is for --modality, or with all of them where it is not given. Files that fail are listed, the others are shown,
+    and the exit status is 1.
     """
     from lmms_medtasks.cli.preview import sections
     from lmms_medtasks.degradations import fingerprint, gallery
@@ -90,11 +114,22 @@ def preview(
 
     if output.exists() and not output.is_dir():
         raise UserError(f"{output} is a file; --output names the folder for preview.png and preview.html.")
-    shown = sections(sources or [], modality, name or [], _seed(seed))
-    about = f"Levels 1 and 2 beside the untouched image; seed {seed}, degradations {fingerprint()}."
+    shown, failed = sections(sources or [], modality, name or [], _seed(seed), curve)
+    for path, problem in failed:
+        typer.echo(f"{path}: {problem}", err=True)
+    if not shown:
+        raise UserError(f"None of the {len(failed)} files could be shown; nothing was written.")
+    what = "Strengths 0.5 to 3 (1 and 2 are levels 1 and 2)" if curve else "Levels 1 and 2 side by side"
+    about = f"{what}, the untouched image above; seed {seed}, degradations {fingerprint()}."
+    if not sources:
+        about += " The pictures are the mini data's, which are drawn."
+    if failed:
+        about += f" Not shown: {', '.join(path.name for path, _ in failed)}."
     output.mkdir(parents=True, exist_ok=True)
     write_whole(output / "preview.png", lambda path: gallery.sheet(shown).save(path, "PNG"))
     text = gallery.page("Degradations", about, shown)
     write_whole(output / "preview.html", lambda path: path.write_text(text, encoding="utf-8") and None)
     for file in ("preview.png", "preview.html"):
         typer.echo(output / file)
+    if failed:
+        raise typer.Exit(1)

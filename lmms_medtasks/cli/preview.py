@@ -1,42 +1,76 @@
-"""What ``lmms-medtasks preview`` shows: images, with every degradation of their modality at both levels."""
+"""What ``lmms-medtasks preview`` shows: images, with every degradation of their modality at both levels, or a curve."""
 
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+import warnings
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+import numpy as np
 from PIL import Image
 
 from lmms_medtasks import degradations, pictures
 from lmms_medtasks.degradations.files import open_image
-from lmms_medtasks.degradations.gallery import Section, Tile, distance
+from lmms_medtasks.degradations.gallery import Row, Section, Tile, distance
+from lmms_medtasks.degradations.similarity import psnr
+from lmms_medtasks.errors import UserError
 from lmms_medtasks.progress import bar
 
 Subject = tuple[str, Image.Image, str | None]
 """What stands above an image, the image, and its modality if it is known."""
 
 
-def sections(paths: list[Path], modality: str | None, names: list[str], seed: int | str) -> list[Section]:
-    """A section for each image (the mini data's, one of each modality, where ``paths`` is empty).
+CURVE = (0.5, 1.0, 1.5, 2.0, 2.5, 3.0)
+"""Strengths that a curve shows."""
+
+
+def sections(
+    paths: list[Path], modality: str | None, names: list[str], seed: int | str, curve: bool = False
+) -> tuple[list[Section], list[tuple[Path, str]]]:
+    """A section for each image (the mini data's, one of each modality, where ``paths`` is empty), and what failed.
+
+    ``curve``: the strengths of :data:`CURVE` in place of the two levels. Of an image that cannot be read or degraded
+    the path and the reason are given, and the others are shown.
 
     Raises:
-        UserError: An unknown name or modality, or a file that is no image.
+        UserError: An unknown name or modality, or one whose degradations are none of ``names``.
     """
     canonical = degradations.canonical_modality(modality) if modality is not None else None
     chosen = [degradations.canonical_name(name) for name in names]
-    subjects = [(path.name, open_image(path), canonical) for path in paths] or list(_mini(canonical))
-    shown = []
-    steps = [(subject, _fitting(subject[2], chosen)) for subject in subjects]
-    with bar(sum(len(fitting) for _, fitting in steps), "preview", "degradation") as step:
-        for subject, fitting in steps:
-            first = Tile(pictures.rgb8(subject[1]), "untouched", (f"{subject[1].width} x {subject[1].height}",))
-            tiles: list[Tile] = []
-            for name in fitting:
-                tiles += _tiles(subject, name, seed)
-                step(1)
-            shown.append(Section(subject[0], first, tuple(tiles)))
-    return shown
+    for name in chosen:
+        degradations.check_modality(name, canonical)
+    levels = CURVE if curve else (1.0, 2.0)
+    shown: list[Section] = []
+    failed: list[tuple[Path, str]] = []
+    subjects = [] if paths else list(_mini(canonical))
+    steps = sum(len(_fitting(each, chosen)) for each in [canonical] * len(paths) + [one[2] for one in subjects])
+    with bar(steps, "preview", "degradation") as step, warnings.catch_warnings():
+        warnings.simplefilter("ignore", pictures.WindowWarning)  # stands under the picture
+        for path in paths:
+            try:
+                shown.append(_section((path.name, open_image(path), canonical), chosen, seed, levels, step))
+            except UserError as error:
+                failed.append((path, str(error)))
+        shown += [_section(subject, chosen, seed, levels, step) for subject in subjects]
+    return shown, failed
+
+
+def _section(
+    subject: Subject, chosen: list[str], seed: int | str, levels: Sequence[float], step: Callable[[int], object]
+) -> Section:
+    heading, image, modality = subject
+    view = pictures.shown_as(image)
+    about = [f"{image.width} x {image.height}"]
+    if "window" in view:
+        about.append(f"window {view['window'][0]:g} to {view['window'][1]:g} of 16 bits")
+    if "background" in view:
+        about.append(f"transparent pixels on {view['background']}")
+    rows = []
+    for name in _fitting(modality, chosen):
+        rows.append(_row(subject, name, seed, levels))
+        step(1)
+    return Section(heading, Tile(pictures.rgb8(image), "untouched", tuple(about)), tuple(rows))
 
 
 def _fitting(modality: str | None, chosen: list[str]) -> list[str]:
@@ -44,12 +78,16 @@ def _fitting(modality: str | None, chosen: list[str]) -> list[str]:
     return [name for name in allowed if not chosen or name in chosen]
 
 
-def _tiles(subject: Subject, name: str, seed: int | str) -> Iterator[Tile]:
+def _row(subject: Subject, name: str, seed: int | str, levels: Sequence[float]) -> Row:
     _, image, modality = subject
     clean = pictures.rgb8(image)
-    for level in (1, 2):
-        result = pictures.rgb8(degradations.apply(image, name, severity=level, seed=seed, modality=modality))
-        yield Tile(result, f"{name} L{level}", (distance(clean, result),))
+    tiles, points = [], []
+    for level in levels:
+        result = pictures.rgb8(degradations.apply(image, name, strength=level, seed=seed, modality=modality))
+        label = f"{name} L{level:g}" if level in (1, 2) else f"{name} {level:g}"
+        tiles.append(Tile(result, label, (distance(clean, result),)))
+        points.append((level, psnr(np.asarray(clean), np.asarray(result))))
+    return Row(tuple(tiles), tuple(points) if levels == CURVE else ())
 
 
 def _mini(modality: str | None) -> Iterator[Subject]:
@@ -67,4 +105,4 @@ def _mini(modality: str | None) -> Iterator[Subject]:
                     first[found] = table["image"][row].as_py()["bytes"]
     for each in degradations.modalities():
         if each in first and modality in (None, each):
-            yield f"{each} (mini phantom)", Image.open(io.BytesIO(first[each])), each
+            yield each, Image.open(io.BytesIO(first[each])), each

@@ -69,14 +69,17 @@ def _picture(picture: Any, number: int, doc: Document, settings: Settings) -> Im
     name = settings.get("degradation", doc.get("degradation")) or ""
     severity = degradations.check_severity(settings.get("severity", doc.get("severity") or 0))
     image = pictures.opened(picture)
+    shown = pictures.shown_as(image)
     if settings.get("rendered") or not name or severity == 0:
+        if shown:
+            RENDERED.put(str(doc["id"]), number, {"shown_as": shown})
         return pictures.rgb8(image)
     # The same for every trial, level and kind of run: only the question and the task's seed count.
     seed = f"{doc.get('question_id') or doc['id']}/{number}/{settings.get('seed', 0)}"
     modality = doc.get("modality") or None
     size = images.size_of(image)
     drawn = degradations.sample(name, severity=severity, seed=seed, size=size, modality=modality)
-    RENDERED.put(str(doc["id"]), number, drawn.to_json())
+    RENDERED.put(str(doc["id"]), number, {**drawn.to_json(), **({"shown_as": shown} if shown else {})})
     return pictures.rgb8(picture_cache.apply(image, name, severity=severity, seed=seed, modality=modality))
 
 

@@ -56,6 +56,8 @@ def test_bad_files_make_the_status_1(run, scan, tmp_path):
     [
         (["--name", "exposur", "--severity", "1"], "Did you mean 'exposure'"),
         (["--name", "exposure", "--severity", "3"], "severe"),
+        (["--name", "exposure", "--strength", "3.5"], "from 0 .* to 3"),
+        (["--name", "exposure", "--strength", "1", "--severity", "1"], "either severity"),
         (["--name", "exposure", "--severity", "1", "--modality", "Xry"], "Did you mean 'X-ray'"),
         (["--name", "sparse_view", "--severity", "1", "--modality", "MRI"], "--force|force=True"),
     ],
@@ -67,7 +69,24 @@ def test_mistakes(run, scan, tmp_path, arguments, message):
 
 
 def test_severity_has_no_default(run, scan, tmp_path):
-    assert run("degrade", scan, "-o", tmp_path / "out.png", "--name", "exposure").exit_code == 2
+    result = run("degrade", scan, "-o", tmp_path / "out.png", "--name", "exposure")
+    assert isinstance(result.exception, UserError) and "either severity" in str(result.exception)
+    assert not (tmp_path / "out.png").exists()
+
+
+def test_strength_is_applied_and_recorded(run, scan, tmp_path):
+    output = tmp_path / "out.png"
+    result = run("degrade", scan, "-o", output, "--name", "gaussian_blur", "--strength", 1.5, "--json")
+    assert result.exit_code == 0, result.output
+    record = json.loads(result.stdout)
+    drawn = degradations.sample("gaussian_blur", strength=1.5, seed=0, size=(32, 40)).to_json()
+    assert (record["strength"], record["severity"], record["parameters"]) == (1.5, None, drawn)
+    with Image.open(output) as image:
+        assert json.loads(image.text["degradation"]) == record
+        expected = degradations.apply(Image.open(scan), "gaussian_blur", strength=1.5)
+        assert image.tobytes() == expected.tobytes()
+    other = run("degrade", scan, "-o", output, "--name", "gaussian_blur", "--strength", 2.5, "--existing", "skip")
+    assert other.exit_code == 1 and "was made otherwise" in other.stderr
 
 
 def test_preview_of_ones_own_image(run, scan, tmp_path):
@@ -83,9 +102,36 @@ def test_preview_of_ones_own_image(run, scan, tmp_path):
     assert Image.open(tmp_path / "out" / "preview.png").size[0] > 500
 
 
+def test_preview_names_a_bad_file_and_goes_on(run, scan, tmp_path):
+    """It stopped at the first file that could not be read, and its message named no file."""
+    (tmp_path / "cut.png").write_bytes(scan.read_bytes()[:200])
+    other = scan.with_name("other.png")
+    Image.open(scan).save(other)
+    files = [scan, tmp_path / "cut.png", tmp_path / "none.png", other]
+    result = run("preview", *files, "-o", tmp_path / "out", "--name", "exposure")
+    assert result.exit_code == 1 and result.exception.__class__ is SystemExit
+    told = result.stderr.splitlines()
+    assert [line.split(":")[0] for line in told] == [str(files[1]), str(files[2])]
+    text = (tmp_path / "out" / "preview.html").read_text(encoding="utf-8")
+    assert re.findall("<h2>([^<]*)</h2>", text) == ["scan.png", "other.png"]
+    assert "Not shown: cut.png, none.png" in text
+
+
+def test_preview_of_a_curve(run, scan, tmp_path):
+    result = run("preview", scan, "-o", tmp_path / "out", "--name", "gaussian_blur", "--curve")
+    assert result.exit_code == 0, result.output
+    text = (tmp_path / "out" / "preview.html").read_text(encoding="utf-8")
+    shown = re.findall(r"<figcaption>gaussian_blur (\S+?)<", text)
+    assert shown == ["0.5", "L1", "1.5", "L2", "2.5", "3"]
+    decibels = [float(number) for number in re.findall(r"PSNR (\d+\.\d) dB", text)]
+    assert len(decibels) == 6 and sorted(decibels, reverse=True) == decibels
+    assert text.count("<polyline") == 1
+
+
 def test_preview_mistakes(run, scan, tmp_path):
     for arguments, message in (
-        ([tmp_path / "none.png"], "no file"),
+        ([tmp_path / "none.png"], "None of the 1 files"),
+        ([scan, "--modality", "MRI", "--name", "sparse_view"], "only for CT"),
         ([scan, "--name", "blr"], "Unknown degradation"),
         ([scan, "-o", scan], "is a file"),
     ):

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from lmms_medtasks import degradations
+from lmms_medtasks.degradations import corruptions, picture_cache
 from lmms_medtasks.degradations.intensity import BrightnessParameters
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.seeding import generator
@@ -96,6 +97,42 @@ def test_sample_needs_a_level_and_a_size():
         degradations.sample("exposure", severity=1, seed=0, size=(0, 4))
 
 
-def test_severity_must_be_given():
-    with pytest.raises(TypeError):
-        degradations.apply(np.zeros((2, 2), np.uint8), "exposure")
+@pytest.mark.parametrize("levels", [{}, {"severity": 1, "strength": 1.0}, {"severity": None, "strength": None}])
+def test_one_of_severity_and_strength_must_be_given(levels):
+    for call in (
+        lambda: degradations.apply(np.zeros((2, 2), np.uint8), "exposure", **levels),
+        lambda: degradations.sample("exposure", seed=0, size=(2, 2), **levels),
+    ):
+        with pytest.raises(UserError, match="either severity.*or strength"):
+            call()
+
+
+@pytest.mark.parametrize("seed", [None, 1.5, True, False, np.bool_(True), np.float64(2), (1, 2), b"a", [3]])
+@pytest.mark.parametrize("severity", [0, 1])
+def test_what_is_no_seed_is_refused(seed, severity):
+    """None would look like "draw anew" and True like 1; either was taken for one more fixed seed."""
+    for call in (
+        lambda: degradations.apply(np.zeros((2, 2), np.uint8), "gaussian_noise", severity=severity, seed=seed),
+        lambda: degradations.draw_for_question("CT", "q", seed=seed),
+        lambda: picture_cache.apply(np.zeros((2, 2), np.uint8), "gaussian_noise", severity=severity, seed=seed),
+        lambda: corruptions.apply(np.zeros((2, 2), np.uint8), strength="low", seed=seed),
+    ):
+        with pytest.raises(UserError, match="(?i)seed must be a whole number or a text"):
+            call()
+
+
+def test_numpy_integers_are_the_seeds_that_they_equal():
+    image = generator("seeds").integers(0, 256, (16, 16), dtype=np.uint8)
+    plain = degradations.apply(image, "gaussian_noise", severity=1, seed=7)
+    for seed in (np.int64(7), np.uint8(7)):
+        assert np.array_equal(degradations.apply(image, "gaussian_noise", severity=1, seed=seed), plain)
+        assert np.array_equal(picture_cache.apply(image, "gaussian_noise", severity=1, seed=seed), plain)
+        assert degradations.draw_for_question("CT", "q", seed=seed) == degradations.draw_for_question("CT", "q", seed=7)
+    text = degradations.apply(image, "gaussian_noise", severity=1, seed="7")
+    assert np.array_equal(degradations.apply(image, "gaussian_noise", severity=1, seed=np.str_("7")), text)
+
+
+def test_negative_seeds_are_seeds_of_their_own():
+    image = generator("seeds").integers(0, 256, (16, 16), dtype=np.uint8)
+    drawn = [degradations.apply(image, "gaussian_noise", severity=1, seed=seed) for seed in (-1, -1, 1)]
+    assert np.array_equal(drawn[0], drawn[1]) and not np.array_equal(drawn[0], drawn[2])

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from lmms_medtasks import degradations
+from lmms_medtasks import degradations, pictures
 from lmms_medtasks.degradations import files
 from lmms_medtasks.degradations.files import Order, degrade_all
 from lmms_medtasks.errors import UserError
@@ -81,6 +81,20 @@ def test_every_mode_survives_its_format(tmp_path):
         with Image.open(tmp_path / name) as clean, Image.open(tmp_path / f"out-{name}") as result:
             expected = degradations.apply(clean, "motion_blur", severity=1)
             assert (result.mode, result.tobytes()) == (expected.mode, expected.tobytes()), name
+
+
+@pytest.mark.parametrize("suffix", [".png", ".tif"])
+@pytest.mark.filterwarnings("ignore::lmms_medtasks.pictures.WindowWarning")
+def test_the_window_is_recorded_and_stays_with_the_file(tmp_path, suffix):
+    """Twelve bits made darker must not be taken for a picture with a smaller range when the file is read again."""
+    scan = Image.fromarray(generator("scan").integers(0, 4096, (20, 24), dtype=np.uint16))
+    scan.save(tmp_path / f"scan{suffix}")
+    order = Order("adjust_brightness", 2)
+    record = degrade_all(tmp_path / f"scan{suffix}", tmp_path / f"out{suffix}", order).records[0]
+    values = np.asarray(scan)
+    assert record["shown_as"] == {"window": [values.min(), values.max()]}
+    clean, read = (pictures.rgb8(files.open_image(tmp_path / f"{name}{suffix}")) for name in ("scan", "out"))
+    assert np.abs(np.asarray(read).astype(int) - np.maximum(np.asarray(clean).astype(int) - 113, 0)).max() <= 1
 
 
 def test_level_0_gives_the_same_pixels(folder, tmp_path):

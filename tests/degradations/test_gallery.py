@@ -2,19 +2,21 @@
 
 import base64
 import io
+import math
 import re
 
 import numpy as np
 from PIL import Image
 
-from lmms_medtasks.degradations.gallery import Section, Tile, distance, page, sheet
+from lmms_medtasks.degradations import gallery
+from lmms_medtasks.degradations.gallery import Row, Section, Tile, curve_svg, distance, page, sheet
 
 
 def sections():
     red, blue = Image.new("RGB", (400, 100), "red"), Image.new("RGB", (20, 30), "blue")
     return [
-        Section("<CT>", Tile(red, "wide", ("a & b",)), (Tile(blue, "small"),)),
-        Section("MRI", Tile(blue, "x"), (Tile(blue, "y"), Tile(blue, "z"))),
+        Section("<CT>", Tile(red, "wide", ("a & b",)), (Row((Tile(blue, "small"),)),)),
+        Section("MRI", Tile(blue, "x"), (Row((Tile(blue, "y"), Tile(blue, "z"))),)),
     ]
 
 
@@ -34,6 +36,32 @@ def test_page_is_self_contained_and_escaped():
     assert not re.search(r"https?://|<script|<link", text)
     first = Image.open(io.BytesIO(base64.b64decode(sources[0].split(",")[1])))
     assert first.size == (100, 25)
+
+
+def test_each_section_is_linked_and_each_row_is_one_grid():
+    """Levels of one degradation stood one above the other where a window had room for an odd number of pictures."""
+    text = page("title", "about", sections(), side=100)
+    links = re.findall(r'<a href="#(\w+)">([^<]*)</a>', text)
+    assert [name for _, name in links] == ["&lt;CT&gt;", "MRI"]
+    assert re.findall(r'<section id="(\w+)">', text) == [target for target, _ in links]
+    rows = re.findall(r'<div class="row" style="--tiles: (\d)[^>]*>(.*?)</div>', text)
+    assert [(count, row.count("<img ")) for count, row in rows] == [("1", 1), ("2", 2)]
+
+
+def test_sheet_does_not_break_a_row_that_fits():
+    blue = Tile(Image.new("RGB", (20, 30), "blue"), "x")
+    short, long = Row((blue, blue)), Row((blue,) * 5)
+    lines = gallery._lines((short, short, short, long), 4)
+    assert [len(line) for line in lines] == [4, 2, 4, 1]
+    assert [len(line) for line in gallery._lines((short, short), 3)] == [2, 2]
+
+
+def test_a_curve_falls_where_the_numbers_do():
+    text = curve_svg([(0.5, 30.0), (1, 25.0), (2, math.inf), (3, 10.0)])
+    points = [tuple(map(float, pair.split(","))) for pair in re.search('points="([^"]*)"', text).group(1).split()]
+    assert len(points) == 3 and sorted(points) == points
+    assert [y for _, y in points] == sorted(y for _, y in points)  # y points down
+    assert curve_svg([(1, math.inf)]) == ""
 
 
 def test_distance():

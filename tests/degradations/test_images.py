@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from lmms_medtasks import degradations
-from lmms_medtasks.degradations import images
+from lmms_medtasks import degradations, pictures
+from lmms_medtasks.degradations import images, picture_cache
 from lmms_medtasks.degradations.images import annotation_mask
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.seeding import generator
@@ -58,17 +58,20 @@ def test_level_0_is_the_image_bit_for_bit(mode):
 
 
 @pytest.mark.parametrize("mode", ["P", "CMYK", "RGBA"])
-def test_colour_modes_are_degraded_as_rgb(mode):
+def test_colour_modes_are_degraded_as_what_is_seen(mode):
     image = of_mode(mode)
-    expected = degradations.apply(image.convert("RGB"), "exposure", severity=1)
+    expected = degradations.apply(pictures.rgb8(image), "exposure", severity=1)
     result = degradations.apply(image, "exposure", severity=1).convert("RGB")
     assert np.array_equal(np.asarray(result), np.asarray(expected))
 
 
 @pytest.mark.parametrize(("mode", "full"), [("LA", 255), ("I;16", 65535), ("I;16B", 65535), ("I", 65535), ("F", 1)])
 def test_grey_modes_are_degraded_alike(mode, full):
+    image = of_mode(mode)
+    if mode == "LA":
+        image.putalpha(255)
     expected = np.asarray(degradations.apply(colours().convert("L"), "exposure", severity=1)) / 255
-    result = np.asarray(degradations.apply(of_mode(mode), "exposure", severity=1))
+    result = np.asarray(degradations.apply(image, "exposure", severity=1))
     result = (result[..., 0] if mode == "LA" else result) / full
     # 8 bits are truncated, up to a level below.
     assert result.shape == expected.shape
@@ -76,20 +79,35 @@ def test_grey_modes_are_degraded_alike(mode, full):
     assert (result - expected).max() < 1.01 / 255
 
 
-@pytest.mark.parametrize("mode", ["LA", "RGBA"])
-def test_alpha_is_kept(mode):
-    image = of_mode(mode)
-    result = degradations.apply(image, "object_rotation", severity=2)
-    assert result.getchannel("A").tobytes() == image.getchannel("A").tobytes()
+def see_through(mode):
+    """Mid-dark noise (mean below 127), its left third transparent with bright colours hidden under it."""
+    grey = generator("see-through").integers(0, 120, (24, 30), dtype=np.uint8)
+    grey[:, :10] = 250
+    image = Image.fromarray(grey)
+    alpha = Image.fromarray(np.where(np.arange(30) < 10, 0, 255)[None].repeat(24, axis=0).astype(np.uint8))
+    if mode == "P":
+        image = image.convert("RGB").quantize(200)
+        image.info["transparency"] = np.asarray(image)[0, 0].item()
+    elif mode in ("L", "RGB"):
+        image = image.convert(mode)
+        image.info["transparency"] = 250 if mode == "L" else (250, 250, 250)
+    else:
+        image = image.convert(mode)
+        image.putalpha(alpha)
+    return image
 
 
-def test_palette_transparency_is_kept_exactly():
-    image = colours().quantize(16)
-    image.info["transparency"] = bytes([0, 128] + [255] * 14)
-    result = degradations.apply(image, "gaussian_noise", severity=1)
-    assert result.mode == "P"
-    expected, found = np.asarray(image.convert("RGBA")), np.asarray(result.convert("RGBA"))
-    assert np.array_equal(found[..., 3], expected[..., 3])
+@pytest.mark.parametrize("mode", ["LA", "RGBA", "P", "L", "RGB"])
+@pytest.mark.parametrize("name", ["gaussian_blur", "object_rotation", "adjust_brightness"])
+def test_transparent_pixels_are_laid_on_a_background_first(mode, name):
+    """What is degraded is what a model is shown: the colours that nobody sees don't bleed into the image."""
+    image = see_through(mode)
+    seen = pictures.rgb8(image)
+    assert (np.asarray(seen)[:, :10] == 255).all()
+    result = degradations.apply(image, name, severity=1, seed=1)
+    expected = degradations.apply(seen, name, severity=1, seed=1)
+    assert result.mode == mode and "transparency" not in result.info
+    assert np.array_equal(pictures.rgb8(result), expected)
 
 
 def test_a_palette_is_made_for_more_than_256_colours():
@@ -127,7 +145,63 @@ def test_arrays(dtype, channels):
     assert (result.shape, result.dtype) == (image.shape, image.dtype)
     assert np.array_equal(image, before)
     if channels in (2, 4):
-        assert np.array_equal(result[..., -1], image[..., -1])
+        assert (result[..., -1] == full).all()
+
+
+@pytest.mark.parametrize(("dtype", "full"), [(bool, 1), (np.uint8, 255), (np.uint16, 65535), (np.float32, 1)])
+@pytest.mark.parametrize("level", [0, 1])
+def test_arrays_with_alpha_are_laid_on_a_background_first(dtype, full, level):
+    """White behind what is dark, black behind what is bright; in the array's own scale."""
+    image = np.zeros((8, 9, 4), dtype)
+    image[:, 3:, :3] = level * full
+    image[:, 3:, 3] = full
+    result = degradations.apply(image, "object_movement", strength=0.001)
+    assert (result[..., 3] == full).all()
+    assert (result[:, :3, :3] == (1 - level) * full).all() and (result[:, 3:, :3] == level * full).all()
+
+
+def twelve_bits(kind):
+    """12 bits in 16: values from 100 to 4000, rising to the right."""
+    values = np.linspace(100, 4000, 64).astype(np.uint16)[None].repeat(48, axis=0)
+    if kind == "array":
+        return values
+    if kind == "I":
+        return Image.fromarray(values.astype(np.int32))
+    return Image.frombytes(kind, (64, 48), values.astype(">u2" if kind == "I;16B" else "<u2").tobytes())
+
+
+@pytest.mark.parametrize("kind", ["array", "I", "I;16", "I;16B"])
+@pytest.mark.parametrize("name", ["adjust_brightness", "gaussian_noise", "exposure", "reduce_contrast"])
+def test_twelve_bits_are_degraded_in_their_own_range(kind, name):
+    """On the scale of 65535 a shift by 75 of 255 was 19,275: every pixel became 0."""
+    image = twelve_bits(kind)
+    with pytest.warns(pictures.WindowWarning, match="12"):
+        result = np.asarray(degradations.apply(image, name, severity=1)).astype(float)
+    unit = (np.asarray(image).astype(np.float32) - 100) / np.float32(3900)
+    expected = 100 + 3900 * degradations.apply(unit, name, severity=1).astype(float)
+    assert np.abs(result - expected).max() <= 1.01
+    assert len(np.unique(result)) > 30
+
+
+@pytest.mark.filterwarnings("ignore::lmms_medtasks.pictures.WindowWarning")
+def test_a_degraded_picture_keeps_the_window_of_the_clean_one():
+    """Shown in its own range, a picture made darker would be made bright again."""
+    image = twelve_bits("I;16")
+    result = degradations.apply(image, "adjust_brightness", severity=2)
+    assert result.info["WindowCenter"] == "2050.5" and result.info["WindowWidth"] == "3901"
+    clean, darker = (np.asarray(pictures.rgb8(each)).astype(int) for each in (image, result))
+    assert np.abs(darker - np.maximum(clean - 113, 0)).max() <= 1
+    kept = picture_cache.Cache(10_000_000)
+    for _ in range(2):
+        cached = picture_cache.apply(image, "adjust_brightness", severity=2, cache=kept)
+        assert np.array_equal(pictures.rgb8(cached), darker)
+
+
+def test_a_stated_window_cuts_what_is_outside():
+    image = twelve_bits("I;16")
+    image.info |= {"WindowCenter": "1000", "WindowWidth": "401"}  # 799.5 to 1199.5
+    result = np.asarray(degradations.apply(image, "adjust_brightness", strength=0.001))
+    assert result.min() == 799 and result.max() == 1199
 
 
 def test_views_and_read_only_arrays():

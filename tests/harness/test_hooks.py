@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from lmms_medtasks import degradations
+from lmms_medtasks import degradations, pictures
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness import hooks
 
@@ -45,6 +45,24 @@ def test_clean_picture_is_untouched():
     assert len(shown) == 1
     assert shown[0].mode == "RGB"
     assert (np.asarray(shown[0])[..., 0] == np.asarray(doc["image"])).all()
+
+
+@pytest.mark.parametrize(("severity", "parameters"), [(0, {}), (1, {"offset": -75})])
+def test_how_a_picture_was_seen_is_recorded(severity, parameters):
+    """Twelve bits in sixteen, and transparent pixels: with the degradation's parameters, or alone."""
+    wide = Image.fromarray(np.linspace(0, 4095, 64, dtype=np.uint16).reshape(8, 8))
+    drawn = Image.new("RGBA", (8, 8), (9, 9, 9, 255))
+    drawn.putpixel((0, 0), (9, 9, 9, 0))
+    doc = document(images=[wide, drawn], degradation="adjust_brightness", severity=severity)
+    del doc["image"]
+    hooks.RENDERED.reset(["q1"])
+    with pytest.warns(pictures.WindowWarning):
+        shown = hooks.doc_to_visual(doc)
+    assert np.asarray(shown[0]).max() == (255 if severity == 0 else 180)
+    assert hooks.RENDERED.get("q1") == [
+        {**parameters, "shown_as": {"window": [0, 4095]}},
+        {**parameters, "shown_as": {"background": "white"}},
+    ]
 
 
 def pixels(doc, settings=None):

@@ -1,0 +1,116 @@
+"""A level between and beyond the two of the paper: ``strength`` 0 to 3, through severity 1 and 2.
+
+The draw is that of the levels (same seed, same random numbers); the settings of severity.yaml are interpolated:
+
+- at 1 and 2 they are those of level 1 and 2, so the pixels are those of severity 1 and 2, bit for bit;
+- from 0 to 1, from the section's ``identity``, at which the operator does nothing, to level 1;
+- from 2 to 3, on by as much as from 1 to 2, but not beyond the section's ``limit``.
+
+Straight lines, or lines in the logarithm for the settings under ``ratio``. A setting that counts (k-space lines, cells)
+is cut to whole numbers by the operator, so the damage grows in steps; the settings under ``step`` decide where
+everything is (the ghosts, the bands of k-space) and change once, from level 1's value to level 2's just above 1, where
+the other settings grow too.
+
+Two kinds of sections have weighted means of images instead. One without an ``identity`` (an operator that does nothing
+at no setting, such as a reconstruction of a scan) has the mean of the untouched image and level 1 below 1. One that is
+``mixed`` has means of level 1 and 2, and of level 2 and strength 3, too: its damage would not grow evenly with the
+whole number between them. Both such operators are linear, so the mean is what a scan gives in which the views that the
+stronger one leaves out fade, or a blur by a kernel in between.
+
+Damage is the mean squared error. Where it falls a little on the way is measured in tests/degradations/test_strength.py.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from lmms_medtasks.errors import UserError
+
+STRONGEST = 3.0
+
+
+def check_strength(strength: object) -> float:
+    """``strength`` as a float, if it is a number from 0 to 3.
+
+    Raises:
+        UserError: Anything else, ``True``, NaN and texts included.
+    """
+    if isinstance(strength, bool) or not isinstance(strength, int | float | np.integer | np.floating):
+        raise UserError(f"Strength must be a number from 0 to 3, got {strength!r} ({type(strength).__name__}).")
+    if not 0 <= strength <= STRONGEST:
+        raise UserError(
+            f"Strength must be from 0 (untouched) over 1 (severity 1) and 2 (severity 2) to 3, got {strength!r}."
+        )
+    return float(strength)
+
+
+def anchors(
+    first: Mapping[str, Any], second: Mapping[str, Any], rules: Mapping[str, Any], strength: float
+) -> tuple[Mapping[str, Any] | None, Mapping[str, Any], float]:
+    """Settings of the milder and the stronger image at ``strength`` above 0, and the stronger one's share in the mean.
+
+    The share is 1 unless the section is mixed; the milder one is then of no account. None: the untouched image.
+    ``first``, ``second``: the settings of level 1 and 2. ``rules``: the section's entry under ``strength`` in
+    severity.yaml.
+    """
+    at = [{**first, **rules["identity"]} if "identity" in rules else None, first, second]
+    if strength > 2:
+        at.append(_strongest(first, second, rules))
+    below = math.ceil(strength) - 1
+    part = strength - below
+    low, high = at[below], at[below + 1]
+    assert high is not None
+    if part == 1 or low is None or rules.get("mixed"):
+        return low, high, part
+    return low, _between(low, high, rules, part), 1.0
+
+
+def _between(low: Mapping[str, Any], high: Mapping[str, Any], rules: Mapping[str, Any], part: float) -> dict[str, Any]:
+    """The settings at ``part`` (above 0, below 1) of the way."""
+    ratio, step = rules.get("ratio", ()), rules.get("step", ())
+    return {
+        key: value if key in step else _mapped(_point(part, key in ratio), low[key], value)
+        for key, value in high.items()
+    }
+
+
+def _strongest(first: Mapping[str, Any], second: Mapping[str, Any], rules: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings at strength 3: as far beyond level 2 as that is beyond level 1, up to the limit."""
+    limits, ratio, step = rules.get("limit", {}), rules.get("ratio", ()), rules.get("step", ())
+
+    def beyond(key: str) -> Callable[[float, float], float]:
+        def one(low: float, high: float) -> float:
+            far = high * high / low if key in ratio else high + (high - low)
+            limit = limits.get(key, far)
+            # The limit never turns back what level 2 has already.
+            return max(high, min(far, limit)) if high > low else min(high, max(far, limit))
+
+        return one
+
+    return {
+        key: value if key in step else _mapped(beyond(key), first[key], value) for key, value in second.items()
+    }  # fmt: skip
+
+
+def _point(part: float, logarithmic: bool) -> Callable[[float, float], float]:
+    def one(low: float, high: float) -> float:
+        value = (
+            math.exp(math.log(low) * (1 - part) + math.log(high) * part) if logarithmic else low + (high - low) * part
+        )
+        # Nine digits: the last bits of a logarithm differ between machines, and a count is cut to a whole number.
+        return float(f"{value:.9g}")
+
+    return one
+
+
+def _mapped(function: Callable[[float, float], float], low: Any, high: Any) -> Any:
+    """``function`` of two numbers, or of each pair of two lists; what is equal, or no number, is ``high``."""
+    if low == high or isinstance(high, str | bool):
+        return high
+    if isinstance(high, list):
+        return [_mapped(function, *pair) for pair in zip(low, high, strict=True)]
+    return function(low, high)
