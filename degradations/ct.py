@@ -98,7 +98,8 @@ def sample_limited_angle(rng: np.random.Generator, settings: Mapping[str, Any], 
     """An arc with a view at both of its ends; where it starts and how long it is are drawn."""
     start, arc = (float(rng.uniform(*settings[key])) for key in ("start_range", "arc_range"))
     step = float(settings["step"])
-    return _partial_scan(settings, round(arc / step) + 1, start, step)
+    # Squared: between the levels the scanner sees more only as fast as the shorter arc takes away.
+    return _partial_scan(settings, round(arc / step) + 1, start, step, widened=float(settings["widened"]) ** 2)
 
 
 def sample_sparse_view(_: np.random.Generator, settings: Mapping[str, Any], __: Shape) -> PartialScanParameters:
@@ -125,8 +126,11 @@ def sample_low_dose(rng: np.random.Generator, settings: Mapping[str, Any], _: Sh
     )
 
 
-def _partial_scan(settings: Mapping[str, Any], views: int, start: float, step: float) -> PartialScanParameters:
+def _partial_scan(
+    settings: Mapping[str, Any], views: int, start: float, step: float, widened: float = 0.0
+) -> PartialScanParameters:
     numbers = {key: float(settings[key]) for key in ("scanner", "wide", "ends_from", "ends_to")}
+    numbers["scanner"] += widened * (numbers["wide"] - numbers["scanner"])
     return PartialScanParameters(views=views, start=start, step=step, **numbers)
 
 

@@ -138,7 +138,20 @@ def test_the_scanner_grows_evenly_with_the_signal_at_its_ends():
     assert steps.min() >= 0 and sizes[0] == narrow.scanner and sizes[-1] > 1.3
     assert steps.max() < 0.02  # a hundredth of the grey scale more air moves it by less than two hundredths of a side
     wide = record("limited_angle", 2)
-    assert ct.fitting_scanner(field(1.0), wide) == wide.scanner == 1.5
+    assert ct.fitting_scanner(field(1.0), wide) == wide.scanner == pytest.approx(1.5, abs=1e-9)
+
+
+def test_between_the_levels_a_limited_arc_damages_more():
+    # As strength does it: the settings go evenly from level 1 to level 2.
+    first, second = (registry.settings("limited_angle", level, "CT") for level in (1, 2))
+    for image in (head(96), field(0.1), field(0.4)):
+        errors = []
+        for part in np.linspace(0, 1, 6):
+            arc = [a + part * (b - a) for a, b in zip(first["arc_range"], second["arc_range"], strict=True)]
+            settings = {**second, "arc_range": arc, "widened": part}
+            found = registry.get("limited_angle").sample(generator("between"), settings, image.shape)
+            errors.append(squared_error(image, np.clip(ct.apply_partial_scan(image, found), 0, 1)))
+        assert (np.diff(errors) > 0).all()
 
 
 @pytest.mark.parametrize("name", ["limited_angle", "sparse_view"])
