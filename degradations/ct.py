@@ -66,9 +66,11 @@ class PartialScanParameters(ScanParameters):
     """A scan with views missing.
 
     With a signal at the detector's ends (:func:`signal_at_ends`) up to ``ends_from``, the scanner's size is
-    ``scanner``; it grows evenly with the signal, to ``wide`` at ``ends_to``.
+    ``scanner``; it grows evenly with the signal, to ``wide`` at ``ends_to``. It is at least ``widened`` of the way,
+    a share, from ``scanner`` to ``wide``.
     """
 
+    widened: float
     wide: float
     ends_from: float
     ends_to: float
@@ -130,8 +132,7 @@ def _partial_scan(
     settings: Mapping[str, Any], views: int, start: float, step: float, widened: float = 0.0
 ) -> PartialScanParameters:
     numbers = {key: float(settings[key]) for key in ("scanner", "wide", "ends_from", "ends_to")}
-    numbers["scanner"] += widened * (numbers["wide"] - numbers["scanner"])
-    return PartialScanParameters(views=views, start=start, step=step, **numbers)
+    return PartialScanParameters(views=views, start=start, step=step, widened=widened, **numbers)
 
 
 def scan_of(parameters: ScanParameters, shape: Shape, scanner: float | None = None) -> Scan:
@@ -168,16 +169,17 @@ def fitting_scanner(image: FloatImage, parameters: PartialScanParameters) -> flo
     low, high = parameters.ends_from, parameters.ends_to
     if not low < high:
         raise UserError(f"ends_to must be above ends_from, got {high!r} and {low!r}.")
-    if parameters.scanner >= parameters.wide:
-        return parameters.scanner
-    share = (signal_at_ends(image, parameters) - low) / (high - low)
-    return parameters.scanner + min(max(share, 0.0), 1.0) * (parameters.wide - parameters.scanner)
+    share = parameters.widened
+    if share < 1:
+        share = max(share, min((signal_at_ends(image, parameters) - low) / (high - low), 1.0))
+    return parameters.scanner + share * (parameters.wide - parameters.scanner)
 
 
 def signal_at_ends(image: FloatImage, parameters: ScanParameters) -> float:
     """Mean line integral at both ends of the detector in a full turn, over that of all elements; 0 for a black image.
 
-    It does not depend on which views the scan has, nor on the image's brightness as a whole.
+    The detector is that of the scanner before it grows. The signal depends neither on which views the scan has nor on
+    the image's brightness as a whole.
     """
     small, _ = _made_smaller(_grey(image))
     turn = ScanParameters(_VIEWS_OF_ENDS, 0.0, 360.0 / _VIEWS_OF_ENDS, parameters.scanner)

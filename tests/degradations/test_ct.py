@@ -45,7 +45,7 @@ def test_the_authors_scans():
         if arc:
             settings |= {"start_range": [30.0, 30.0], "arc_range": [arc, arc]}
         found = registry.get(name).sample(generator("scans"), settings, (650, 650))
-        scan = ct.scan_of(found, (650, 650))
+        scan = ct.scan_of(found, (650, 650), ct.fitting_scanner(head(), found))
         assert (len(scan.angles), scan.detectors) == (views, detectors)
         assert np.rad2deg(scan.angles[-1]) == pytest.approx(last)
         assert scan.source_distance == pytest.approx(detectors, abs=0.01)
@@ -138,7 +138,10 @@ def test_the_scanner_grows_evenly_with_the_signal_at_its_ends():
     assert steps.min() >= 0 and sizes[0] == narrow.scanner and sizes[-1] > 1.3
     assert steps.max() < 0.02  # a hundredth of the grey scale more air moves it by less than two hundredths of a side
     wide = record("limited_angle", 2)
-    assert ct.fitting_scanner(field(1.0), wide) == wide.scanner == pytest.approx(1.5, abs=1e-9)
+    assert ct.fitting_scanner(head(), wide) == ct.fitting_scanner(field(1.0), wide) == wide.wide
+    for air in (0.0, 0.3, 1.0):
+        sizes = [ct.fitting_scanner(field(air), dataclasses.replace(wide, widened=part)) for part in (0, 0.3, 0.6, 1)]
+        assert sizes == sorted(sizes)
 
 
 def test_between_the_levels_a_limited_arc_damages_more():
@@ -192,7 +195,7 @@ def test_levels_are_ordered_where_the_scanner_cuts_the_image(name, kind):
 
 def test_all_views_give_the_image_back():
     image = head(97)
-    all_views = dataclasses.replace(record("sparse_view", 1), views=720, step=0.5, scanner=1.5)
+    all_views = dataclasses.replace(record("sparse_view", 1), views=720, step=0.5, widened=1.0)
     assert np.sqrt(squared_error(image, ct.apply_partial_scan(image, all_views))) < 0.06
 
 
