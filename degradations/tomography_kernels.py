@@ -70,9 +70,9 @@ def _at(start: Any, slope: Any, step: Any, last: Any, index: Any, fraction: Any)
 
 @compiled
 def _shadow(
-    columns: Any, row_terms: Any, last: Any, exact: Any, begin: Any, end: Any, index: Any, fraction: Any, weight: Any
+    columns: Any, row_terms: Any, last: Any, begin: Any, end: Any, index: Any, fraction: Any, weight: Any
 ) -> None:
-    """Where the pixels of a row cast their shadow on the detector, and the weight of that view for them.
+    """Where the pixels of a row cast their shadow on the detector, and their magnification, that view's weight.
 
     ``row_terms``: position and magnification are (p0 + p1 x) / (m0 + m1 x) + centre and 1 / (m0 + m1 x).
     """
@@ -83,7 +83,7 @@ def _shadow(
         whole = np.int32(position)
         index[i] = whole
         fraction[i] = position - np.float32(whole)
-        weight[i] = magnification * (np.float32(1) + exact * (magnification - np.float32(1)))
+        weight[i] = magnification
 
 
 @compiled
@@ -207,13 +207,10 @@ def project(
 
 
 @compiled
-def back_project(
-    pairs: Any, sines: Any, cosines: Any, curvature: Any, exact: Any, top: Any, left: Any, image: Any
-) -> None:
+def back_project(pairs: Any, sines: Any, cosines: Any, curvature: Any, top: Any, left: Any, image: Any) -> None:
     """Adds every view's values along its rays to ``image``: (rows, columns), the first pixel at (top, left).
 
-    ``pairs``: :func:`neighbours` of the views, (V, 1 + M + 2), the outer values zero. ``exact``: 1 for the squared
-    magnification, else 0.
+    ``pairs``: :func:`neighbours` of the views, (V, 1 + M + 2), the outer values zero.
     """
     width = image.shape[1]
     columns = np.arange(width).astype(np.float32)
@@ -230,6 +227,6 @@ def back_project(
         begin, end = np.uint64(low), np.uint64(high)
         for row in range(image.shape[0]):
             terms = _row_terms(s, c, curvature, top + row, left, centre)
-            _shadow(columns, terms, last, exact, begin, end, index, fraction, weight)
+            _shadow(columns, terms, last, begin, end, index, fraction, weight)
             _fetch(view, index, begin, end, both)
             _interpolate_weighted(halves, fraction, weight, begin, end, image[row])

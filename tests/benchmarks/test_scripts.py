@@ -1,5 +1,6 @@
 """The scripts start and print their tables on tiny inputs; their times are nobody's test."""
 
+import importlib
 import json
 import os
 import subprocess
@@ -15,6 +16,15 @@ BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 def run(name, *arguments):
     command = [sys.executable, str(BENCHMARKS / name), *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def load(name):
+    """A script's functions, for one that needs packages which tests do not have."""
+    sys.path.insert(0, str(BENCHMARKS))
+    try:
+        return importlib.import_module(name)
+    finally:
+        sys.path.remove(str(BENCHMARKS))
 
 
 def test_degradations():
@@ -33,6 +43,16 @@ def test_fidelity(tmp_path):
     printed = run("fidelity.py", tmp_path, "-o", tmp_path / "sheet.png")
     assert "100.00%" in printed
     assert (tmp_path / "sheet.png").is_file()
+
+
+def test_severity_order_windows_and_counts():
+    order = load("severity_order")
+    values = np.linspace(-1000, 1500, 80 * 70, dtype=np.float32).reshape(80, 70)
+    calibrated, plain = (dict(order.windowed(values, known)) for known in (True, False))
+    assert len(calibrated) >= 8 and len(plain) >= 8
+    assert calibrated["brain"].dtype == np.uint8 and calibrated["brain"][values < 0].max() == 0
+    assert plain["all"].min() == 0 and plain["all"].max() == 255
+    assert order.resized(plain["all"], 40).shape == (40, 35)
 
 
 def test_server():
