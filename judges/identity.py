@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from lmms_medtasks.judges import prompts
-from lmms_medtasks.judges.protocol import Protocol
+from lmms_medtasks.judges.protocol import Mode, Protocol
 from lmms_medtasks.judges.settings import Settings
 from lmms_medtasks.record import Judgement
 
@@ -27,7 +27,7 @@ def describe(settings: Settings, protocol: Protocol) -> dict[str, Any]:
         "prompt": protocol.prompt if protocol.prompt.count("/") == 0 else protocol.prompt.rsplit("/", 1)[-1],
         "version": protocol.version,
         "digest": prompts.digest(protocol),
-        "settings": asking(settings),
+        "settings": asking(settings, protocol),
         "paper_judge": protocol.paper_judge,
         "is_paper_judge": is_paper_judge(settings, protocol),
     }
@@ -39,7 +39,9 @@ def describe(settings: Settings, protocol: Protocol) -> dict[str, Any]:
 def summary(settings: Settings, protocols: Sequence[Protocol]) -> dict[str, Any]:
     """The judge of a task, for its metadata: what :func:`describe` says of all its protocols, and of each."""
     each = [describe(settings, protocol) for protocol in protocols]
-    shared: dict[str, Any] = {key: each[0][key] for key in ("name", "endpoint", "settings", "note") if key in each[0]}
+    shared: dict[str, Any] = {key: each[0][key] for key in ("name", "endpoint", "note") if key in each[0]}
+    same = set.intersection(*(set(one["settings"].items()) for one in each))
+    shared["settings"] = {name: value for name, value in each[0]["settings"].items() if (name, value) in same}
     return {**shared, "is_paper_judge": all(one["is_paper_judge"] for one in each), "protocols": each}
 
 
@@ -48,11 +50,17 @@ def labelled(alias: str, settings: Settings) -> str:
     return alias.removesuffix(_LABEL) + (_LABEL if settings.provider == "lexical" else "")
 
 
-def asking(settings: Settings) -> dict[str, Any]:
-    """The settings that can change a verdict."""
+def asking(settings: Settings, protocol: Protocol) -> dict[str, Any]:
+    """What can change a verdict beside the judge and the prompt: the settings, and how it is asked."""
     if not settings.is_llm:
         return {}
-    return {"temperature": settings.temperature, "max_tokens": settings.max_tokens}
+    reply = mode_of(settings, protocol)
+    return {"temperature": settings.temperature, "max_tokens": settings.max_tokens, "reply": reply}
+
+
+def mode_of(settings: Settings, protocol: Protocol) -> Mode:
+    """How the judge is asked: as the user wants it, else as the protocol has it."""
+    return settings.reply or protocol.reply
 
 
 def is_paper_judge(settings: Settings, protocol: Protocol) -> bool:

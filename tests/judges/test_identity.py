@@ -24,7 +24,7 @@ def test_description(protocol):
         "prompt": "judge_sample.txt",
         "version": 1,
         "digest": prompts.digest(protocol),
-        "settings": {"temperature": 0.0, "max_tokens": 1024},
+        "settings": {"temperature": 0.0, "max_tokens": 1024, "reply": "free"},
         "paper_judge": "DeepSeek-V3.2-Exp",
         "is_paper_judge": False,
     }

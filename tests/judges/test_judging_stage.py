@@ -36,7 +36,7 @@ def test_who_judged_stands_in_the_results(harness, key, judge_server):
     run, logs = harness(REPLIES, ["judge_open"])
     judge = run.content["configs"]["judge_open"]["metadata"]["judge"]
     assert (judge["name"], judge["endpoint"], judge["is_paper_judge"]) == ("openai:stub-judge", judge_server.url, False)
-    assert judge["settings"] == {"temperature": 0.0, "max_tokens": 1024}
+    assert judge["settings"] == {"temperature": 0.0, "max_tokens": 1024, "reply": "free"}
     (protocol,) = judge["protocols"]
     assert (protocol["version"], protocol["paper_judge"]) == (1, "DeepSeek-V3.2-Exp")
     assert logs["judge_open"][0]["questions"]["judgement"]["judge"] == protocol
@@ -142,9 +142,7 @@ def test_under_terms_a_public_judge_is_refused_before_the_model_runs(harness, ju
     assert judge_server.requests == []
 
 
-@pytest.mark.parametrize(
-    ("judge", "match"), [("gpt-4o", "Unknown provider"), ("azure:gpt-4o", "AZURE_ENDPOINT is not set")]
-)
+@pytest.mark.parametrize(("judge", "match"), [("gpt-4o", "Unknown provider"), ("azure:gpt-4o", "Unknown provider")])
 def test_mistakes_end_it_before_the_model_runs(harness, judge, match):
     with pytest.raises(UserError, match=match):
         harness(REPLIES, ["judge_open"], judge=judge)
