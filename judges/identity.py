@@ -15,7 +15,7 @@ NOT_AN_LLM = "token F1 against the reference, not a language model: for smoke te
 _LABEL = " (lexical judge, no LLM)"
 SAME = ("name", "endpoint", "prompt", "version", "digest", "settings")
 """What must agree between two descriptions for their verdicts to stand in one table. So must the answering model."""
-_AT, _ANSWER = " at ", ", answer"
+_AT, _ASKED, _ANSWER = " at ", ", asked ", ", answer"
 
 
 def describe(settings: Settings, protocol: Protocol) -> dict[str, Any]:
@@ -94,14 +94,24 @@ def answered_models(judgement: Judgement) -> list[str]:
 
 
 def full_name(judge: Mapping[str, Any], model: str | None = None) -> str:
-    """A judge with all that tells it from another of its name: ``openai:gpt-4o at URL, answered by gpt-4o-2024-08-06``.
+    """A judge with all that tells it from another of its name, but its prompt.
 
+    ``openai:gpt-4o at URL, asked by schema (max_tokens 1024, temperature 0.0), answered by gpt-4o-2024-08-06``.
     ``judge``: a description as :func:`describe` gives it. ``model``: what its server said answered, "" where it said
-    nothing, None where none answered.
+    nothing, None where none answered. Its settings may be there as :func:`way_phrase` says them.
     """
-    endpoint = judge.get("endpoint")
-    name = f"{judge.get('name', 'not recorded')}{_AT}{endpoint}" if endpoint else f"{judge.get('name', 'not recorded')}"
+    name, endpoint, settings = (judge.get(key) for key in ("name", "endpoint", "settings"))
+    name = f"{name or 'not recorded'}{_AT}{endpoint}" if endpoint else f"{name or 'not recorded'}"
+    if settings:
+        name += f", {settings if isinstance(settings, str) else way_phrase(settings)}"
     return name if model is None else f"{name}, {answer_phrase(model)}"
+
+
+def way_phrase(settings: Mapping[str, Any]) -> str:
+    """How a judge is asked, as :func:`asking` has it: ``asked by schema (max_tokens 1024, temperature 0.0)``."""
+    how = {"schema": "asked by schema", "free": "asked freely"}.get(settings.get("reply", ""), "asked")
+    rest = ", ".join(f"{name} {value}" for name, value in sorted(settings.items()) if name != "reply")
+    return f"{how} ({rest})" if rest else how
 
 
 def answer_phrase(model: str) -> str:
@@ -133,8 +143,11 @@ def same_judge(one: str, other: str) -> bool:
 
 
 def is_called(full: str, name: str) -> bool:
-    """Whether a full name is of a judge that ``name``, in full or as MEDTASKS_JUDGE has it, means."""
-    return full == name or full.startswith((f"{name}{_AT}", f"{name}{_ANSWER}"))
+    """Whether a full name is of a judge that ``name`` means: in full, without how it is asked, or as MEDTASKS_JUDGE has
+    it."""
+    forms = (full, re.sub(rf"{_ASKED}.*?(?={_ANSWER}|$)", "", full))
+    after = (f"{name}{_AT}", f"{name}{_ASKED}", f"{name}{_ANSWER}")
+    return any(form == name or form.startswith(after) for form in forms)
 
 
 def about(settings: Settings, protocol: Protocol) -> str:

@@ -113,6 +113,20 @@ def test_a_judge_that_always_fails_loses_no_run(harness, judge_server, stub_judg
     )
 
 
+def test_who_answered_and_how_it_was_served_stand_with_each_verdict(harness, judge_server):
+    """From the server's reply, and from the cache when the same answers are judged again."""
+    judge_server.answers_as, judge_server.system_fingerprint = lambda request: "stub-2026", "fp_1"
+    for asked in (2, 0):
+        judge_server.reset()
+        _, logs = harness(REPLIES, ["judge_open"])
+        judgements = [row["questions"]["judgement"] for row in logs["judge_open"]]
+        given = [each for judgement in judgements for verdicts in judgement["verdicts"] for each in verdicts]
+        judged = [each for each in given if each["status"] == "judged"]
+        assert {(each["model"], each["system_fingerprint"]) for each in judged} == {("stub-2026", "fp_1")}
+        assert not any("system_fingerprint" in each for each in given if each["status"] == "exact")
+        assert bool(judge_server.requests) == bool(asked)
+
+
 def test_lexical_numbers_say_so(harness):
     run, logs = harness(REPLIES, ["judge_open"], judge="lexical")
     assert run.tasks["judge_open"]["alias"] == "judge_open (lexical judge, no LLM)"
