@@ -10,7 +10,7 @@ from typing import Any
 from lmms_medtasks.judges import prompts, verdicts
 from lmms_medtasks.judges.budget import Budget, estimated_tokens
 from lmms_medtasks.judges.defaults import defaults
-from lmms_medtasks.judges.identity import answer_phrase, one_model_advice
+from lmms_medtasks.judges.identity import answer_phrase, mode_of, one_model_advice
 from lmms_medtasks.judges.protocol import Item, Protocol, Verdict
 from lmms_medtasks.judges.retrying import Brake, backoff
 from lmms_medtasks.judges.settings import Settings
@@ -35,7 +35,6 @@ class Asker:
     def __init__(self, settings: Settings, transport: Transport, budget: Budget, brake: Brake) -> None:
         self._settings, self._transport, self._budget, self._brake = settings, transport, budget, brake
         self._lock = threading.Lock()
-        self._by_schema = True
         self._lost_in_a_row = 0
         self._gone = ""
         self._model: str | None = None
@@ -66,7 +65,8 @@ class Asker:
 
     def ask(self, protocol: Protocol, item: Item, key: str) -> Verdict:
         """The judge's verdict on ``item``, or a missing one with the reason; ``key`` is what jitter depends on."""
-        messages: list[Message] = [{"role": "user", "content": prompts.render(protocol, item).text}]
+        mode = mode_of(self._settings, protocol)
+        messages: list[Message] = [{"role": "user", "content": prompts.render(protocol, item, mode).text}]
         try:
             reply = self._reply(messages, protocol, key)
         except NoReply as error:
@@ -75,7 +75,7 @@ class Asker:
         if first.status == "judged":
             return first
         said = [{"role": "assistant", "content": reply.text[-_SHOWN_AGAIN:]}] if reply.text.strip() else []
-        messages += [*said, {"role": "user", "content": prompts.again(protocol, first.reason)}]
+        messages += [*said, {"role": "user", "content": prompts.again(protocol, first.reason, mode)}]
         if not said:  # servers want turns to alternate
             messages = [{"role": "user", "content": "\n\n".join(message["content"] for message in messages)}]
         try:
@@ -87,32 +87,35 @@ class Asker:
         """The verdict as it came; its words are kept without our key, which an endpoint may repeat in what it says."""
         clean = self._settings.scrubbed
         found, shown = (
-            verdicts.read(protocol, text, item=item, finish=reply.finish, refusal=refusal)
+            verdicts.read(
+                protocol,
+                text,
+                mode=mode_of(self._settings, protocol),
+                item=item,
+                finish=reply.finish,
+                refusal=refusal,
+            )
             for text, refusal in ((reply.text, reply.refusal), (clean(reply.text), clean(reply.refusal)))
         )
         read = shown if found.status == "missing" else dataclasses.replace(found, reply=shown.reply)
-        return dataclasses.replace(read, model=reply.model)
+        return dataclasses.replace(read, model=reply.model, system_fingerprint=reply.system_fingerprint)
 
     def _reply(self, messages: Sequence[Message], protocol: Protocol, key: str) -> Reply:
         """Send until there is a reply; raises :class:`NoReply`."""
         tokens = sum(estimated_tokens(message["content"]) for message in messages)
-        schema, spent, delay, attempt = prompts.schema(protocol), 0.0, 0.0, 0
-        by_schema = self._by_schema
+        spent, delay, attempt = 0.0, 0.0, 0
+        schema = verdicts.schema(protocol) if mode_of(self._settings, protocol) == "schema" else None
         while True:
             self._pass(delay, tokens)
             try:
-                reply = self._send(messages, schema if by_schema else None, tokens)
+                reply = self._send(messages, schema, tokens)
             except Failure as failure:
-                if failure.unsupported and by_schema:
-                    by_schema, delay = False, 0.0
-                    continue
                 attempt, spent = attempt + 1, spent + (1.0 if failure.wait is None else _ASKED_TO_WAIT)
                 delay = self._delay(failure, attempt, spent, key)
                 continue
             self._check_model(reply.model)
             with self._lock:
                 self._lost_in_a_row = 0
-                self._by_schema = self._by_schema and by_schema
             return reply
 
     def _pass(self, delay: float, tokens: int) -> None:
@@ -127,14 +130,15 @@ class Asker:
             raise NoReply(ceiling)
 
     def _send(self, messages: Sequence[Message], schema: Mapping[str, Any] | None, tokens: int) -> Reply:
-        used = (0, 0)
+        used = (0, 0, 0)
         try:
             reply = self._transport.send(messages, schema)
             given, got = reply.input_tokens, reply.output_tokens
-            used = (tokens if given is None else given, estimated_tokens(reply.text) if got is None else got)
+            got = estimated_tokens(reply.text) if got is None else got
+            used = (tokens if given is None else given, got, reply.cached_tokens or 0)
             return reply
         except Failure as failure:
-            used = (tokens if failure.billed else 0, 0)
+            used = (tokens if failure.billed else 0, 0, 0)
             raise
         finally:
             self._budget.settle(tokens, *used)

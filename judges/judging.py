@@ -15,10 +15,11 @@ from lmms_medtasks.judges.budget import Budget, Spent, estimated_tokens
 from lmms_medtasks.judges.cache import VerdictCache
 from lmms_medtasks.judges.defaults import defaults
 from lmms_medtasks.judges.handed_verdicts import Key, key_of
-from lmms_medtasks.judges.identity import answer_phrase
+from lmms_medtasks.judges.identity import answer_phrase, mode_of
+from lmms_medtasks.judges.probe import Probe
 from lmms_medtasks.judges.protocol import Item, Protocol, Verdict
 from lmms_medtasks.judges.retrying import Brake
-from lmms_medtasks.judges.settings import HARNESS_PROVIDERS, JUDGE, Settings
+from lmms_medtasks.judges.settings import JUDGE, Settings
 from lmms_medtasks.judges.transport import ChatTransport, Transport
 
 Wanted = tuple[Item, int]
@@ -26,7 +27,7 @@ Wanted = tuple[Item, int]
 Say = Callable[[str], None]
 
 _REASONS_SHOWN = 6
-_TOLD = ("request failed", "ceiling", "no judge", "no cache", "stopped", "another model")
+_TOLD = ("request failed", "ceiling", "no judge", "no cache", "no schema", "stopped", "another model")
 
 NO_JUDGE = f"no judge: name one in {JUDGE}=provider:model and run lmms-medtasks judge RUN"
 
@@ -80,10 +81,11 @@ class Counts:
 
 
 def requests(spent: Spent) -> str:
-    """``12 requests, 3400 + 240 tokens, 0.0109 USD``."""
+    """``12 requests, 3400 (2900 cached) + 240 tokens, 0.0109 USD``."""
     text = f"{spent.requests} requests"
     if spent.requests:
-        text += f", {spent.input_tokens} + {spent.output_tokens} tokens"
+        cached = f" ({spent.cached_tokens} cached)" if spent.cached_tokens else ""
+        text += f", {spent.input_tokens}{cached} + {spent.output_tokens} tokens"
     return text + (f", {spent.cost:.4f} USD" if spent.cost else "")
 
 
@@ -106,8 +108,9 @@ class Judge:
         self._brake = Brake()
         self._cache = VerdictCache(_cache.path()) if settings.is_llm else None
         private = any(protocol.terms for protocol in protocols)
-        self._transport = transport or (_transport(settings, private) if settings.is_llm else None)
+        self._transport = transport or (ChatTransport(settings, private=private) if settings.is_llm else None)
         self._asker = Asker(settings, self._transport, self.budget, self._brake) if self._transport else None
+        self._probe = Probe(settings, self._transport, self.budget, self._brake) if self._transport else None
 
     def __enter__(self) -> Judge:
         return self
@@ -156,6 +159,10 @@ class Judge:
             cached, asked = self._split(kept, rest)
             cut = self._announce(protocol, len(unique), exact, len(cached), [item for item, _ in asked.values()], say)
             unkept = 0
+            if asked and self._probe and (problem := self._probe.problem(protocol)):
+                say(problem)
+                found |= dict.fromkeys(asked, Verdict("missing", reason=problem))
+                asked = {}
             if cached and asked and self._asker.model is None:
                 # One question tells which model answers today: kept verdicts of another are of another judge.
                 first = next(iter(asked))
@@ -221,7 +228,7 @@ class Judge:
 
     def _announce(self, protocol: Protocol, total: int, exact: int, cached: int, asked: list[Item], say: Say) -> int:
         """Say what will be asked and about what it costs; the number of items that are cut."""
-        rendered = [prompts.render(protocol, item) for item in asked]
+        rendered = [prompts.render(protocol, item, mode_of(self.settings, protocol)) for item in asked]
         tokens = sum(estimated_tokens(each.text) for each in rendered)
         settings, text = self.settings, f"{len(asked)} to ask"
         if asked:
@@ -317,9 +324,3 @@ def _kind(reason: str, protocol: Protocol) -> str:
     if protocol.terms or not reason.startswith(_TOLD):
         return reason.partition(":")[0]
     return reason
-
-
-def _transport(settings: Settings, private: bool) -> Transport:
-    if settings.provider in HARNESS_PROVIDERS:
-        raise ValueError(f"Judges of {settings.provider} are asked through the harness: give its transport.")
-    return ChatTransport(settings, private=private)

@@ -46,7 +46,8 @@ def judgement_of(
     No request is made here. Of each reply is read "ok", "empty", "truncated" (reasoning that was never closed) or
     "failed". The judgement has for each reply the fields that the judge is shown, or None, and ``protocol.trials``
     verdicts, none where there is nothing to judge: mappings ``status``, ``labels``, ``reason``, ``reply``, ``model``,
-    the one that answered ("" where the server named none, None where none was asked).
+    the one that answered ("" where the server named none, None where none was asked), and ``system_fingerprint`` where
+    the server gave one.
     """
     items = items_of(doc, results, protocol)
     judgement = Judgement(
@@ -74,7 +75,8 @@ def to_json(verdict: Verdict, protocol: Protocol) -> dict[str, Any]:
     else:
         reason, reply = verdict.reason, verdict.reply
     labels = dict(verdict.labels)
-    return {"status": verdict.status, "labels": labels, "reason": reason, "reply": reply, "model": verdict.model}
+    said = {"status": verdict.status, "labels": labels, "reason": reason, "reply": reply, "model": verdict.model}
+    return said | ({"system_fingerprint": verdict.system_fingerprint} if verdict.system_fingerprint else {})
 
 
 def scored_by(metrics_of: Callable[[Record], dict[str, Any]]) -> Callable[[Hook], Hook]:

@@ -5,12 +5,12 @@
 - ``openai``: any OpenAI-compatible endpoint; base URL from OPENAI_API_URL, OPENAI_BASE_URL or OPENAI_API_BASE (the
   first that is set), key from OPENAI_API_KEY.
 - ``local``: the same without a key; full URL from LLM_JUDGE_URL, else as above, else port 8000 of this machine.
-- ``azure``, ``bedrock``: through lmms-eval's own judges, with their variables (AZURE_ENDPOINT, AZURE_API_KEY; AWS_...).
 - ``lexical``: token F1 instead of a language model, for trying things out. No model to name.
 - ``none``, or unset: nothing is asked.
 
-Other variables, all optional: MEDTASKS_JUDGE_ with CONCURRENCY, TIMEOUT, TEMPERATURE, MAX_TOKENS, RETRIES,
-MAX_REQUESTS, MAX_COST (USD), PRICE (USD per million tokens: "input,output"). Which hosts may see data under terms:
+Other variables, all optional: MEDTASKS_JUDGE_ with REPLY (schema or free: how all questions are asked, in
+place of what their protocols say), CONCURRENCY, TIMEOUT, TEMPERATURE, MAX_TOKENS, RETRIES, MAX_REQUESTS, MAX_COST
+(USD), PRICE (USD per million tokens: "input,output"). Which hosts may see data under terms:
 :mod:`lmms_medtasks.endpoints`.
 """
 
@@ -18,25 +18,25 @@ from __future__ import annotations
 
 import base64
 import dataclasses
-import math
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from lmms_medtasks.endpoints import private_hosts
 from lmms_medtasks.errors import UserError, unknown
 from lmms_medtasks.judges.addresses import Address, address
 from lmms_medtasks.judges.defaults import defaults
+from lmms_medtasks.judges.protocol import Mode
 
 JUDGE = "MEDTASKS_JUDGE"
-PROVIDERS = ("openai", "local", "azure", "bedrock", "lexical", "none")
-HARNESS_PROVIDERS = ("azure", "bedrock")
-"""Asked through the harness's providers (:mod:`lmms_medtasks.harness.judge_transport`)."""
+PROVIDERS = ("openai", "local", "lexical", "none")
 
 _WITHOUT_MODEL = ("lexical", "none")
 _URLS = ("OPENAI_API_URL", "OPENAI_BASE_URL", "OPENAI_API_BASE")
-_AWS_SECRETS = ("AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_BEARER_TOKEN_BEDROCK")
 _OPENAI = "https://api.openai.com/v1"
 _LOCAL = "http://localhost:8000/v1"
 
@@ -52,17 +52,28 @@ class Price(NamedTuple):
         return (self.input * input_tokens + self.output * output_tokens) / 1e6
 
 
+def _prices(text: Any) -> Any:
+    number = r"\s*\d+(?:\.\d*)?\s*"
+    if not re.fullmatch(f"{number},{number}", text):
+        raise ValueError(
+            "wanted two numbers, the price of a million input tokens and of a million output tokens in USD, as in "
+            "2.5,10"
+        )
+    numbers = map(float, text.split(","))
+    return Price(*numbers)
+
+
 @dataclass(frozen=True)
 class Settings:
-    """A judge and how it is asked. ``key``, ``address`` and ``others``, more keys, are secrets: none is ever shown."""
+    """A judge and how it is asked. ``key`` and what ``address`` holds of a name and password are never shown."""
 
     provider: str = "none"
     model: str = ""
     address: Address = field(default=Address("", ""), repr=False)
     key: str = field(default="", repr=False)
-    others: tuple[str, ...] = field(default=(), repr=False)
     temperature: float | None = 0.0
     max_tokens: int = 1024
+    reply: Mode | None = None
     timeout: float = 120.0
     concurrency: int = 16
     retries: int = 5
@@ -87,7 +98,7 @@ class Settings:
         password = self.address.password
         # As it is sent: a judge may repeat that.
         sent = base64.b64encode(f"{self.address.user}:{password}".encode()).decode() if password else ""
-        return tuple(filter(None, (self.key, sent, password, *self.others)))
+        return tuple(filter(None, (self.key, sent, password)))
 
     def scrubbed(self, text: str) -> str:
         """``text`` without this judge's secrets."""
@@ -117,32 +128,48 @@ def read(environment: Mapping[str, str] | None = None, judge: str | None = None)
     """
     environment = os.environ if environment is None else environment
     provider, model = _named(judge if judge is not None else environment.get(JUDGE, ""))
-    reader = _Reader(environment)
-    price = _price(environment.get(f"{JUDGE}_PRICE", ""))
-    max_cost = reader.number("MAX_COST", None, 0)
-    if max_cost is not None and price is None:
+    given = _given(environment)
+    if given.max_cost is not None and given.price is None:
         raise UserError(
-            f"{JUDGE}_MAX_COST={max_cost:g} says nothing without a price. Set {JUDGE}_PRICE=input,output in USD per "
-            "million tokens, as in 2.5,10."
+            f"{JUDGE}_MAX_COST={given.max_cost:g} says nothing without a price. Set {JUDGE}_PRICE=input,output in USD "
+            "per million tokens, as in 2.5,10."
         )
-    reasons = model.rsplit("/", 1)[-1].startswith(tuple(defaults()["reasoning_models"]))
     where, key = _endpoint(provider, environment)
+    values = dict(given)
+    if model.rsplit("/", 1)[-1].startswith(tuple(defaults()["reasoning_models"])):
+        values["temperature"] = None
     return Settings(
-        provider=provider,
-        model=model,
-        address=where,
-        key=key,
-        others=tuple(filter(None, map(environment.get, _AWS_SECRETS))) if provider == "bedrock" else (),
-        temperature=None if reasons else reader.number("TEMPERATURE", defaults()["temperature"], 0),
-        max_tokens=reader.whole("MAX_TOKENS", defaults()["max_tokens"], 1) or 0,
-        timeout=reader.number("TIMEOUT", defaults()["timeout"], 0.001) or 0.0,
-        concurrency=reader.whole("CONCURRENCY", defaults()["concurrency"], 1) or 0,
-        retries=reader.whole("RETRIES", defaults()["retries"], 0) or 0,
-        max_requests=reader.whole("MAX_REQUESTS", None, 0),
-        max_cost=max_cost,
-        price=price,
-        private_hosts=private_hosts(environment),
+        provider=provider, model=model, address=where, key=key, private_hosts=private_hosts(environment), **values
     )
+
+
+class _Given(BaseModel):
+    """The variables that begin with MEDTASKS_JUDGE_, by the rest of their names in lower case."""
+
+    model_config = ConfigDict(allow_inf_nan=False)
+    temperature: float = Field(ge=0)
+    max_tokens: int = Field(ge=1)
+    reply: Mode | None = None
+    timeout: float = Field(gt=0)
+    concurrency: int = Field(ge=1)
+    retries: int = Field(ge=0)
+    max_requests: int | None = Field(None, ge=0)
+    max_cost: float | None = Field(None, ge=0)
+    price: Annotated[Price | None, BeforeValidator(_prices)] = None
+
+
+def _given(environment: Mapping[str, str]) -> _Given:
+    """What is set, over the defaults; an empty variable is not set."""
+    variables = {name: f"{JUDGE}_{name.upper()}" for name in _Given.model_fields}
+    texts = {name: environment.get(variable, "").strip() for name, variable in variables.items()}
+    values = {name: value for name, value in defaults().items() if name in texts}
+    try:
+        return _Given.model_validate(values | {name: text for name, text in texts.items() if text})
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = str(first["loc"][0])
+        said = str(first.get("ctx", {}).get("error") or first["msg"])
+        raise UserError(f"{variables[name]}={texts[name]!r}: {said[0].lower()}{said[1:]}.") from error
 
 
 def _named(judge: str) -> tuple[str, str]:
@@ -163,52 +190,6 @@ def _named(judge: str) -> tuple[str, str]:
     return provider, model
 
 
-class _Reader:
-    """Reads the variables that begin with MEDTASKS_JUDGE_."""
-
-    def __init__(self, environment: Mapping[str, str]) -> None:
-        self._environment = environment
-
-    def text(self, name: str) -> str:
-        return self._environment.get(f"{JUDGE}_{name}", "").strip()
-
-    def number(self, name: str, default: float | None, lowest: float) -> float | None:
-        """A finite number from ``lowest`` on, ``default`` if the variable is not set."""
-        return self._parsed(name, default, lowest, float)
-
-    def whole(self, name: str, default: int | None, lowest: int) -> int | None:
-        """A whole number from ``lowest`` on, ``default`` if the variable is not set."""
-        return self._parsed(name, default, lowest, int)
-
-    def _parsed(self, name: str, default: Any, lowest: float, kind: type) -> Any:
-        text = self.text(name)
-        if not text:
-            return default
-        try:
-            value = kind(text)
-        except ValueError:
-            value = math.nan
-        if not (math.isfinite(value) and value >= lowest):
-            what = "a whole number" if kind is int else "a number"
-            raise UserError(f"{JUDGE}_{name}={text!r}: wanted {what} of {lowest:g} or more.")
-        return value
-
-
-def _price(text: str) -> Price | None:
-    if not text.strip():
-        return None
-    try:
-        numbers = [float(part) for part in text.split(",")]
-    except ValueError:
-        numbers = []
-    if len(numbers) != 2 or not all(math.isfinite(number) and number >= 0 for number in numbers):
-        raise UserError(
-            f"{JUDGE}_PRICE={text!r}: wanted two numbers, the price of a million input tokens and of a million output "
-            "tokens in USD, as in 2.5,10."
-        )
-    return Price(*numbers)
-
-
 def _endpoint(provider: str, environment: Mapping[str, str]) -> tuple[Address, str]:
     """Where the judge is, and its key."""
     if provider == "openai":
@@ -217,14 +198,6 @@ def _endpoint(provider: str, environment: Mapping[str, str]) -> tuple[Address, s
     if provider == "local":
         variable, url = _first(environment, ("LLM_JUDGE_URL", *_URLS), _LOCAL)
         return address(url, variable), ""
-    if provider == "azure":
-        url = environment.get("AZURE_ENDPOINT", "").strip()
-        if not url:
-            raise UserError("The judge is azure:..., but AZURE_ENDPOINT is not set: the URL of your Azure resource.")
-        return address(url, "AZURE_ENDPOINT"), _key(environment, "AZURE_API_KEY", provider)
-    if provider == "bedrock":
-        region = environment.get("AWS_REGION", "us-west-2")  # as lmms-eval's own judge has it
-        return address(f"https://bedrock-runtime.{region}.amazonaws.com", "AWS_REGION"), ""
     return Address("", ""), ""
 
 

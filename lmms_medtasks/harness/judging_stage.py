@@ -13,7 +13,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from lmms_medtasks.harness import judge_transport
 from lmms_medtasks.judges import identity, records, registry, settings
 from lmms_medtasks.judges.handed_verdicts import TABLE, Key
 from lmms_medtasks.judges.judging import Counts, Judge, Wanted
@@ -30,8 +29,7 @@ def check(configs: Iterable[Any]) -> None:
     """
     protocols = [protocol for config in configs for protocol in protocols_of(config)]
     if protocols:
-        chosen = settings.read()
-        Judge(chosen, protocols, transport=judge_transport.of(chosen)).close()
+        Judge(settings.read(), protocols).close()
 
 
 def _take_errors_of_nothing(found: dict[str, Any]) -> None:
@@ -57,7 +55,7 @@ class Stage:
         chosen = settings.read()
         protocols = [protocol for _, protocol in self._tasks]
         share = chosen.share(self._rank, self._processes)
-        self._judge = Judge(share, protocols, transport=judge_transport.of(share))
+        self._judge = Judge(share, protocols)
         for protocol in dict.fromkeys(protocol.name for protocol in protocols):
             self._say(identity.about(chosen, registry.get(protocol)))
         for task, protocol in self._tasks:

@@ -18,7 +18,8 @@ FIELDS = ("score", "low", "high", "judged", "requested")
 
 OWN_COLUMNS = frozenset({
     "id", "cluster", "pair", "expected", "trials", "judge", "protocol", "judgement", "verdict_statuses",
-    "verdict_reasons", "verdict_models", "verdict_labels", "run", "task", "condition", "line", "repeated",
+    "verdict_reasons", "verdict_models", "verdict_labels", "system_fingerprints", "run", "task", "condition", "line",
+    "repeated",
 })  # fmt: skip
 """Columns that are no tags: the record's own fields, and where a row is from."""
 
@@ -68,6 +69,7 @@ def row_of(record: Record) -> dict[str, Any]:
             for verdict in verdicts
             for labels in [verdict.get("labels")]
         ]
+        row["system_fingerprints"] = [str(verdict.get("system_fingerprint") or "") for verdict in verdicts]
     return row
 
 

@@ -68,12 +68,13 @@ def settle(judged: Item) -> tuple[Mapping[str, str], str] | None:
 PROTOCOL = Protocol(
     name="med_cmr_open",
     prompt=str(Path(__file__).parent / "prompts" / "med_cmr_open.txt"),
-    version=1,
+    version=2,
     dimensions=tuple(Dimension(name, _LABELS) for name in WEIGHTS),
     fields=("question", "visual_description", "reference", "reasoning", "answer"),
     paper_judge="DeepSeek-V3.2-Exp",
     item=item,
     settle=settle,
+    reply="free",  # the API of the paper's judge takes no JSON schema
     total=total,
     check=str(Path(__file__).parent / "judge_checks" / "med_cmr_open.yml"),
     source="Dimensions, weights and normalisation: the paper. Prompt, anchors and the scale 0 to 5: ours.",
