@@ -24,7 +24,6 @@ from typing import Any, NamedTuple
 import yaml
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.judges import prompts
 from lmms_medtasks.judges.handed_verdicts import Key, key_of
 from lmms_medtasks.judges.protocol import Item, Protocol, Verdict
 
@@ -168,7 +167,7 @@ def best_verdict(protocol: Protocol, item: Item) -> str:
     found: dict[str, Any] = {}
     for dimension in protocol.dimensions:
         label = max(dimension.labels, key=lambda name: dimension.labels[name])
-        found[dimension.name] = json.loads(label) if prompts.are_numbers(dimension) else label
+        found[dimension.name] = json.loads(label) if dimension.is_numeric else label
     if protocol.checklist:
         found[protocol.checklist.name] = list(range(1, protocol.checklist.count(item.fields) + 1))
     return json.dumps(found, ensure_ascii=False)

@@ -289,7 +289,7 @@ def test_what_a_task_asks_may_be_said_by_a_tag():
 def test_runs_of_two_judges_stay_apart_where_a_source_has_one_judge():
     described = '{{"name": "{0}", "protocol": "' + NAME + '"}}'
     judged = {"verdict_statuses": ["judged"], "verdict_reasons": [""], "verdict_models": [None],
-              "verdict_labels": [None]}  # fmt: skip
+              "verdict_labels": [None], "system_fingerprints": [""]}  # fmt: skip
     asked = [
         (run("m", "20260101_000000"), "one", {"judge": described.format("openai:a"), **judged}),
         (run("m", "20260102_000000"), "two", {"judge": described.format("openai:b"), **judged}),
