@@ -74,7 +74,7 @@ DEGRADATIONS: tuple[Degradation, ...] = (
         sample_resolution,
         reduce_resolution,
         rounding="nearest",
-        keep_annotations_on=("X-ray", "MRI", "Ultrasound"),
+        keep_annotations_on=("CT", "MRI", "X-ray", "Ultrasound"),
         record=ResolutionParameters,
     ),
 )
