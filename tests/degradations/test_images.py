@@ -182,7 +182,9 @@ def test_thin_strokes_are_no_drawings_to_paste_back():
     assert annotation_mask(thin).sum() == 0
 
 
-@pytest.mark.parametrize(("modality", "kept"), [("X-ray", True), ("MRI", True), ("Ultrasound", True), ("CT", False)])
+@pytest.mark.parametrize(
+    ("modality", "kept"), [("X-ray", True), ("MRI", True), ("Ultrasound", True), ("CT", True), ("Endoscopy", False)]
+)
 def test_low_resolution_pastes_drawings_back_where_the_authors_do(modality, kept):
     image = annotated()
     result = degradations.apply(image, "low_resolution", severity=2, modality=modality)
