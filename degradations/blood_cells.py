@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lmms_medtasks.degradations.base import Degradation, FloatImage, Parameters, Shape
+from lmms_medtasks.degradations.spread import spread
 from lmms_medtasks.seeding import generator
 
 Cell = tuple[int, int, float, float, float, int]
@@ -47,7 +48,7 @@ class BloodCellParameters(Parameters):
 
 
 def sample_blood_cells(rng: np.random.Generator, settings: Mapping[str, Any], shape: Shape) -> BloodCellParameters:
-    """``count`` cells with centres anywhere in the image.
+    """``count`` cells, within ``count_spread``, with centres anywhere in the image.
 
     The long diameter is uniform in ``diameter_range`` (fractions of the shorter side), the short one is that times a
     number from ``aspect_range``. Cells are drawn one after the other: with the same generator, a level with more and
@@ -55,7 +56,7 @@ def sample_blood_cells(rng: np.random.Generator, settings: Mapping[str, Any], sh
     """
     smallest, largest = (float(bound) * min(shape) for bound in settings["diameter_range"])
     cells = []
-    for _ in range(int(settings["count"])):
+    for _ in range(round(spread(rng, settings, "count"))):
         row, column = int(rng.integers(shape[0])), int(rng.integers(shape[1]))
         diameter = float(rng.uniform(smallest, largest))
         aspect = float(rng.uniform(*settings["aspect_range"]))

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lmms_medtasks.degradations.base import Degradation, FloatImage, Parameters, Shape
-from lmms_medtasks.degradations.levels import grey_levels, lower_near_misses
 from lmms_medtasks.degradations.threads import each, thread_count, tiles
 from lmms_medtasks.errors import unknown
 
@@ -35,9 +34,14 @@ class MotionBlurParameters(Parameters):
     angle: float
 
 
-def sample_gaussian_blur(_: np.random.Generator, settings: Mapping[str, Any], __: Shape) -> GaussianBlurParameters:
-    """Nothing is drawn: one value a level."""
-    return GaussianBlurParameters(sigma=float(settings["sigma"]))
+def sample_gaussian_blur(_: np.random.Generator, settings: Mapping[str, Any], shape: Shape) -> GaussianBlurParameters:
+    """Nothing is drawn: one value a level, less on small images."""
+    return GaussianBlurParameters(sigma=float(settings["sigma"]) * _share(settings, shape))
+
+
+def _share(settings: Mapping[str, Any], shape: Shape) -> float:
+    """1 from a shorter side of ``full_from`` pixels on; below it, lengths in pixels shrink with the image."""
+    return min(1.0, min(shape) / float(settings["full_from"]))
 
 
 def gaussian_blur(image: FloatImage, parameters: GaussianBlurParameters) -> FloatImage:
@@ -70,19 +74,14 @@ def _cosine_response(sigma: float, side: int) -> NDArray[np.float64]:
     return weights @ np.cos(np.arange(radius + 1)[:, None] * frequency)
 
 
-def sample_motion_blur(_: np.random.Generator, settings: Mapping[str, Any], __: Shape) -> MotionBlurParameters:
-    """Nothing is drawn: one kernel a level, another one on X-ray."""
-    return MotionBlurParameters(
-        kernel=str(settings["kernel"]), length=int(settings["length"]), angle=float(settings["angle"])
-    )
+def sample_motion_blur(_: np.random.Generator, settings: Mapping[str, Any], shape: Shape) -> MotionBlurParameters:
+    """Nothing is drawn: one kernel a level, another one on X-ray, shorter (at least 3 pixels) on small images."""
+    length = max(3, round(float(settings["length"]) * _share(settings, shape)))
+    return MotionBlurParameters(kernel=str(settings["kernel"]), length=length, angle=float(settings["angle"]))
 
 
 def motion_blur(image: FloatImage, parameters: MotionBlurParameters) -> FloatImage:
-    """The image convolved with a short line, border reflected.
-
-    The sum is taken one pixel of the kernel after the other, in the order of ``scipy.ndimage.convolve``, so that on
-    8-bit images truncation falls as the authors' does (:mod:`lmms_medtasks.degradations.levels`).
-    """
+    """The image convolved with a short line, border reflected, as ``scipy.ndimage.convolve`` does."""
     kernel = _KERNELS.get(parameters.kernel)
     if kernel is None:
         raise unknown("motion blur kernel", parameters.kernel, _KERNELS)
@@ -103,26 +102,18 @@ Taps = list[tuple[int, int, float]]
 def _convolve(plane: FloatImage, taps: Taps, target: FloatImage) -> None:
     reach_y = max(abs(down) for down, _, _ in taps)
     reach_x = max(abs(right) for _, right, _ in taps)
-    # One weight for all: it is applied once, before the sum.
-    common = taps[0][2] if len({weight for _, _, weight in taps}) == 1 else 1.0
-    steps = [(reach_y + down, reach_x + right, weight / common) for down, right, weight in taps]
 
     def fill(tile: tuple[slice, slice]) -> None:
         rows, columns = (
             _reflected(part.start - reach, part.stop + reach, side)
             for part, reach, side in zip(tile, (reach_y, reach_x), plane.shape, strict=True)
         )
-        padded, exact = grey_levels(plane[rows[:, None], columns])
-        padded *= common
+        padded = plane[rows[:, None], columns].astype(np.float64)
         height, width = tile[0].stop - tile[0].start, tile[1].stop - tile[1].start
         total = np.zeros((height, width))
-        product = np.empty_like(total)
-        for top, left, weight in steps:
-            part = padded[top : top + height, left : left + width]
-            total += part if weight == 1.0 else np.multiply(part, weight, out=product)
-        if exact:
-            lower_near_misses(total)
-        total /= 255
+        for down, right, weight in taps:
+            top, left = reach_y + down, reach_x + right
+            total += weight * padded[top : top + height, left : left + width]
         target[tile] = total
 
     each(fill, tiles(*plane.shape))
@@ -135,7 +126,7 @@ def _reflected(start: int, stop: int, side: int) -> NDArray[np.intp]:
 
 
 def _taps(kernel: NDArray[np.float64]) -> Taps:
-    """The offsets at which ``scipy.ndimage.convolve`` reads, in its order: the kernel is flipped."""
+    """The offsets at which ``scipy.ndimage.convolve`` reads: the kernel is flipped."""
     flipped = kernel[::-1, ::-1]
     rows, columns = kernel.shape
     centre_y, centre_x = (rows - 1) // 2, (columns - 1) // 2

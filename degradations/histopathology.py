@@ -14,6 +14,7 @@ import numpy as np
 
 from lmms_medtasks.degradations.base import Degradation, FloatImage, Parameters, Shape
 from lmms_medtasks.degradations.blood_cells import BLOOD_CELLS
+from lmms_medtasks.degradations.spread import spread
 from lmms_medtasks.degradations.threads import each, strips
 
 
@@ -38,13 +39,13 @@ class BubbleParameters(Parameters):
 
 
 def sample_dark_spot(rng: np.random.Generator, settings: Mapping[str, Any], shape: Shape) -> DarkSpotParameters:
-    """A centre uniform in ``centre_range`` of height and of width.
+    """A centre uniform in ``centre_range`` of height and of width; ``sigma`` and ``peak`` within their spreads.
 
     With the same generator, a stronger and wider spot is darker at every pixel.
     """
     row, column = _centre(rng, settings, shape)
-    sigma = _pixels(settings["sigma"], shape)
-    return DarkSpotParameters(row=row, column=column, sigma=sigma, peak=float(settings["peak"]))
+    sigma = _pixels(spread(rng, settings, "sigma"), shape)
+    return DarkSpotParameters(row=row, column=column, sigma=sigma, peak=min(1.0, spread(rng, settings, "peak")))
 
 
 def darken(image: FloatImage, parameters: DarkSpotParameters) -> FloatImage:
@@ -62,10 +63,10 @@ def darken(image: FloatImage, parameters: DarkSpotParameters) -> FloatImage:
 
 
 def sample_bubble(rng: np.random.Generator, settings: Mapping[str, Any], shape: Shape) -> BubbleParameters:
-    """A centre uniform in ``centre_range`` of height and of width; radius and blur are not drawn."""
+    """A centre uniform in ``centre_range`` of height and of width; radius and blur within their spreads."""
     row, column = _centre(rng, settings, shape)
-    radius = _pixels(settings["radius"], shape)
-    return BubbleParameters(row=row, column=column, radius=radius, sigma=float(settings["sigma"]))
+    radius = _pixels(spread(rng, settings, "radius"), shape)
+    return BubbleParameters(row=row, column=column, radius=radius, sigma=spread(rng, settings, "sigma"))
 
 
 def add_bubble(image: FloatImage, parameters: BubbleParameters) -> FloatImage:

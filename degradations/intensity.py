@@ -45,9 +45,10 @@ def adjust_brightness(image: FloatImage, parameters: BrightnessParameters) -> Fl
     return image + np.float32(parameters.offset / _GREY_LEVELS)
 
 
-def sample_exposure(_: np.random.Generator, settings: Mapping[str, Any], __: Shape) -> ExposureParameters:
-    """Nothing is drawn: the authors' under-exposed images share one value a level."""
-    return ExposureParameters(gamma=float(settings["gamma"]), offset=int(settings["offset"]))
+def sample_exposure(rng: np.random.Generator, settings: Mapping[str, Any], _: Shape) -> ExposureParameters:
+    """Under- or over-exposed: with the same generator the same at both levels, one value each."""
+    over = "over_" if rng.random() < float(settings["over_share"]) else ""
+    return ExposureParameters(gamma=float(settings[f"{over}gamma"]), offset=int(settings[f"{over}offset"]))
 
 
 def expose(image: FloatImage, parameters: ExposureParameters) -> FloatImage:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from lmms_medtasks.degradations.base import Degradation, FloatImage, Parameters, Shape
 from lmms_medtasks.degradations.mri_motion import MOVEMENT
+from lmms_medtasks.degradations.spread import spread
 from lmms_medtasks.errors import UserError
 
 POWERS: tuple[tuple[int, int], ...] = ((0, 1), (0, 2), (0, 3), (1, 0), (1, 1), (1, 2), (2, 0), (2, 1), (3, 0))
@@ -51,21 +52,13 @@ class GhostingParameters(Parameters):
 
 
 def sample_bias_field(rng: np.random.Generator, settings: Mapping[str, Any], _: Shape) -> BiasFieldParameters:
-    """Coefficients uniform in ±``coefficient_max``, of fields that are neither nearly flat nor nearly all floor.
+    """Magnitudes uniform up to ``coefficient_max``, positive with the chance ``positive_share``.
 
-    A draw is repeated until the mean gain over the image, with coefficients up to ``typical_max``, lies between
-    ``typical_gain_from`` and ``typical_gain_to``: those three are the same at both levels, so with the same generator
-    a larger maximum gives the same field, stronger, and every pixel at least as dark.
+    With the same generator, a larger maximum gives the same field, stronger: every pixel is at least as dark.
     """
-    floor, typical = float(settings["floor"]), float(settings["typical_max"])
-    low, high = float(settings["typical_gain_from"]), float(settings["typical_gain_to"])
-    while True:  # one draw in four is kept, whatever the image
-        drawn = rng.uniform(-1.0, 1.0, len(POWERS))
-        candidate = BiasFieldParameters(coefficients=tuple(map(float, typical * drawn)), floor=floor)
-        if low <= float(bias_field((33, 33), candidate).mean(dtype=np.float64)) <= high:
-            break
-    coefficients = float(settings["coefficient_max"]) * drawn
-    return BiasFieldParameters(coefficients=tuple(map(float, coefficients)), floor=floor)
+    sign = np.where(rng.random(len(POWERS)) < float(settings["positive_share"]), 1.0, -1.0)
+    coefficients = float(settings["coefficient_max"]) * sign * rng.random(len(POWERS))
+    return BiasFieldParameters(coefficients=tuple(map(float, coefficients)), floor=float(settings["floor"]))
 
 
 def bias_field(shape: Shape, parameters: BiasFieldParameters) -> NDArray[np.float32]:
@@ -106,8 +99,9 @@ def shade(image: FloatImage, parameters: BiasFieldParameters) -> FloatImage:
 def sample_undersampling(
     rng: np.random.Generator, settings: Mapping[str, Any], shape: Shape
 ) -> UndersamplingParameters:
-    """``kept`` (a share of all lines) lines for each of three channels: the central ones, the rest drawn at random.
+    """Lines for each of three channels: the central ones, the rest drawn at random.
 
+    ``kept`` is the share of all lines, to a power drawn for each channel within ``kept_spread`` of 1.
     The central block is ``centre`` of the width, at least the zero frequency. The others are drawn without replacement
     with Gaussian weights of the frequency (``density_sigma``, fraction of the width). Every line gets its lot in one
     draw and those with the smallest are kept: with the same generator, the lines of a smaller share are a subset.
@@ -117,13 +111,13 @@ def sample_undersampling(
     central_count = max(1, int(float(settings["centre"]) * width))
     first = -(central_count // 2)
     central = np.arange(first, first + central_count) % width
-    outer_count = max(0, round(float(settings["kept"]) * width) - central_count)
     weight = np.exp(-0.5 * (distance / float(settings["density_sigma"])) ** 2)
     lines = []
     for _ in range(3):
+        share = float(settings["kept"]) ** (1.0 + float(settings["kept_spread"]) * rng.uniform(-1.0, 1.0))
         lots = rng.exponential(size=width) / weight
         lots[central] = -1.0
-        kept = np.argsort(lots, kind="stable")[: central_count + outer_count]
+        kept = np.argsort(lots, kind="stable")[: max(central_count, round(share * width))]
         measured = np.zeros(width, bool)
         measured[kept] = True
         lines.append(np.packbits(measured, bitorder="little").tobytes().hex())
@@ -172,9 +166,10 @@ def _filtered(image: FloatImage, weights: NDArray[np.float32]) -> FloatImage:
     return np.asarray(fft.irfft(spectrum, n=image.shape[1], axis=1, overwrite_x=True, workers=1), np.float32)
 
 
-def sample_ghosting(_: np.random.Generator, settings: Mapping[str, Any], __: Shape) -> GhostingParameters:
-    """Nothing is drawn: one published image, so how the authors' numbers spread is not known."""
-    return GhostingParameters(ghosts=int(settings["ghosts"]), intensity=float(settings["intensity"]))
+def sample_ghosting(rng: np.random.Generator, settings: Mapping[str, Any], _: Shape) -> GhostingParameters:
+    """``ghosts`` and one fewer or more, ``intensity`` within ``intensity_spread``; the same draw at both levels."""
+    ghosts = int(settings["ghosts"]) + int(rng.integers(-1, 2))
+    return GhostingParameters(ghosts=ghosts, intensity=spread(rng, settings, "intensity"))
 
 
 def add_ghosts(image: FloatImage, parameters: GhostingParameters) -> FloatImage:

@@ -41,20 +41,17 @@ class MovementParameters(Parameters):
 def sample_movement(rng: np.random.Generator, settings: Mapping[str, Any], shape: Shape) -> MovementParameters:
     """A pose for each of ``bands`` bands.
 
-    Turn and shifts are uniform up to ``rotation_max`` (degrees) and ``shift_max`` (fraction of the shorter side); in
-    the central band, which decides where the object is seen, they are at least ``centre_min`` of that, so that a level
-    is never a matter of luck. The central band is drawn first: with the same generator, a level with larger maxima
-    moves it the same way, only further.
+    Turn and shifts are uniform up to ``rotation_max`` (degrees) and ``shift_max`` (fraction of the shorter side), both
+    senses. The central band, which decides where the object is seen, is drawn first: with the same generator, a level
+    with larger maxima moves it the same way, only further.
     """
     largest = np.array([1.0, min(shape), min(shape)]) * [
         settings["rotation_max"],
         settings["shift_max"],
         settings["shift_max"],
     ]
-    bands, least = int(settings["bands"]), float(settings["centre_min"])
-    sign = np.where(rng.random(3) < 0.5, -1.0, 1.0)
-    centre = largest * sign * rng.uniform(least, 1.0, 3)
-    others = [largest * rng.uniform(-1.0, 1.0, 3) for _ in range(bands - 1)]
+    bands = int(settings["bands"])
+    centre, *others = (largest * rng.uniform(-1.0, 1.0, 3) for _ in range(bands))
     drawn = [*others[: bands // 2], centre, *others[bands // 2 :]]
     return MovementParameters(poses=tuple((float(turn), float(right), float(down)) for turn, right, down in drawn))
 

@@ -33,18 +33,22 @@ def add_noise(image: FloatImage, parameters: NoiseParameters) -> FloatImage:
     """White Gaussian noise, independent for every sample of every channel, also where the image is grey.
 
     The standard deviation is ``sigma`` times that of all samples, as the authors' images have it, so a constant image
-    stays as it is. Every strip of rows has a generator of its own: the noise does not depend on the threads.
+    stays as it is. Every strip of rows of every channel has a generator of its own: the noise does not depend on the
+    threads, and a grey image has that of the first channel.
     """
     scale = np.float32(parameters.sigma * _standard_deviation(image))
     noisy = np.empty_like(image)
+    planes, clean = (array[..., None] if array.ndim == 2 else array for array in (noisy, image))
 
     def fill(rows: slice) -> None:
-        part = noisy[rows]
-        _fill_with_normals(part.reshape(-1), stable_seed("gaussian_noise", parameters.noise_seed, rows.start))
-        part *= scale
-        part += image[rows]
+        noise = np.empty((rows.stop - rows.start, image.shape[1]), np.float32)
+        for channel in range(planes.shape[2]):
+            seed = stable_seed("gaussian_noise", parameters.noise_seed, channel, rows.start)
+            _fill_with_normals(noise.reshape(-1), seed)
+            noise *= scale
+            np.add(noise, clean[rows, :, channel], out=planes[rows, :, channel])
 
-    each(fill, strips(image.shape[0], image.size // image.shape[0]))
+    each(fill, strips(*image.shape[:2]))
     return noisy
 
 
@@ -73,14 +77,10 @@ def _half_normals() -> NDArray[np.float32]:
 
 
 def _standard_deviation(image: FloatImage) -> float:
-    """Over all samples, to about seven digits: NumPy's pairwise float32 sum of each strip, added up in float64."""
+    """Over all samples, summed in float64: the same for grey stored as one channel or as three, to float32."""
     parts = strips(image.shape[0], image.size // image.shape[0])
-    mean = np.float32(sum(float(image[rows].sum()) for rows in parts) / image.size)
-    squares = 0.0
-    for rows in parts:
-        distance = image[rows] - mean
-        distance *= distance
-        squares += float(distance.sum())
+    mean = sum(float(image[rows].sum(dtype=np.float64)) for rows in parts) / image.size
+    squares = sum(float(np.square(image[rows] - mean, dtype=np.float64).sum()) for rows in parts)
     return math.sqrt(squares / image.size)
 
 

@@ -10,55 +10,62 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lmms_medtasks.degradations.base import Degradation, FloatImage, Parameters, Shape
-from lmms_medtasks.degradations.levels import grey_levels, lower_near_misses
 
 
 @dataclass(frozen=True)
 class ResolutionParameters(Parameters):
-    """``rows``, ``columns``: of the coarse grid, at least 1 each."""
+    """``factor``: pixels from sample to sample of the coarse grid, at least 1.
 
-    rows: int
-    columns: int
+    ``unlimited_factor``: what the level asked for; larger than ``factor`` where the image is too small for it.
+    """
+
+    factor: float
+    unlimited_factor: float
 
 
 def sample_resolution(_: np.random.Generator, settings: Mapping[str, Any], shape: Shape) -> ResolutionParameters:
-    """The grid that ``scipy.ndimage.zoom(image, 1 / factor)`` has: each side divided by the factor and rounded."""
-    rows, columns = (max(1, round(side / settings["factor"])) for side in shape)
-    return ResolutionParameters(rows=rows, columns=columns)
+    """The level's factor, less where the shorter side would keep fewer than ``least_samples`` samples.
+
+    That limit never takes a factor below ``least_factor``, so that a small image is degraded too.
+    """
+    asked = float(settings["factor"])
+    most = max(float(settings["least_factor"]), min(shape) / float(settings["least_samples"]))
+    return ResolutionParameters(factor=min(asked, most), unlimited_factor=asked)
 
 
 def reduce_resolution(image: FloatImage, parameters: ResolutionParameters) -> FloatImage:
     """Bilinear samples on a corner-aligned grid, without anti-aliasing, then the nearest sample for every pixel.
 
-    What ``scipy.ndimage.zoom`` does with order 1 and then order 0, which gives the authors' image to the last pixel. At
-    one size in fifty (128 to 91, say) its default border makes the last row and column black by a rounding error; ours
-    continues the border there.
+    What ``scipy.ndimage.zoom`` by 1 / factor with order 1 and then by factor with order 0 does. Both round the number
+    of pixels, so the enlarged image may be a pixel or two longer or shorter than the first; it is cut, or its last
+    pixel is repeated. The authors' images show both: the second half of a picture is then moved by a pixel.
     """
     height, width = image.shape[:2]
-    rows, columns = _nearest(parameters.rows, height), _nearest(parameters.columns, width)
-    if image.ndim == 2:
-        return _coarse(image, parameters)[:, columns][rows]
-    channels = [_coarse(image[..., channel], parameters) for channel in range(image.shape[2])]
-    return np.stack(channels, axis=2)[:, columns][rows]
+    rows, columns = (_coarse_side(side, parameters.factor) for side in (height, width))
+    coarse = _sampled(_sampled(image, rows, axis=0), columns, axis=1)
+    return coarse[:, _enlarged(width, columns, parameters.factor)][_enlarged(height, rows, parameters.factor)]
 
 
-def _coarse(plane: FloatImage, parameters: ResolutionParameters) -> FloatImage:
-    from scipy import ndimage
-
-    levels, exact = grey_levels(plane)
-    factors = (parameters.rows / plane.shape[0], parameters.columns / plane.shape[1])
-    coarse = ndimage.zoom(levels, factors, order=1, mode="nearest")
-    if exact:
-        lower_near_misses(coarse, at=0.5)
-    coarse /= 255
-    return coarse.astype(np.float32)
+def _coarse_side(side: int, factor: float) -> int:
+    return max(1, round(side / factor))
 
 
-def _nearest(count: int, side: int) -> NDArray[np.intp]:
-    """For each of ``side`` pixels, the nearest of ``count`` corner-aligned samples; halves go up, as in SciPy."""
-    if side == 1:
-        return np.zeros(1, np.intp)
-    return np.floor(np.arange(side) * ((count - 1) / (side - 1)) + 0.5).astype(np.intp)
+def _sampled(image: FloatImage, count: int, axis: int) -> FloatImage:
+    """``count`` equidistant positions along ``axis`` from its first to its last pixel, interpolated linearly."""
+    side = image.shape[axis]
+    position = np.linspace(0.0, side - 1.0, count)
+    before = np.minimum(position.astype(np.intp), max(side - 2, 0))
+    weight = (position - before).astype(np.float32)
+    weight = weight.reshape([-1 if along == axis else 1 for along in range(image.ndim)])
+    low = image.take(before, axis=axis)
+    return low + weight * (image.take(np.minimum(before + 1, side - 1), axis=axis) - low)
+
+
+def _enlarged(side: int, count: int, factor: float) -> NDArray[np.intp]:
+    """For each of ``side`` pixels, the nearest of ``count`` samples, corner-aligned over ``count * factor`` pixels."""
+    last = max(1, round(count * factor) - 1)
+    nearest = np.floor(np.arange(side) * ((count - 1) / last) + 0.5).astype(np.intp)
+    return np.minimum(nearest, count - 1)
 
 
 DEGRADATIONS: tuple[Degradation, ...] = (
@@ -67,7 +74,7 @@ DEGRADATIONS: tuple[Degradation, ...] = (
         sample_resolution,
         reduce_resolution,
         rounding="nearest",
-        keep_annotations_on=("X-ray", "MRI", "Ultrasound"),
+        keep_annotations_on=("CT", "MRI", "X-ray", "Ultrasound"),
         record=ResolutionParameters,
     ),
 )

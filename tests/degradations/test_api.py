@@ -52,7 +52,8 @@ def test_seeds(name):
     same = [degradations.apply(image, name, severity=2, seed=4) for _ in range(2)]
     assert np.array_equal(*same)
     drawn = {json.dumps(degradations.sample(name, severity=2, seed=s, size=(64, 64)).to_json()) for s in (0, "0", 1)}
-    assert len(drawn) in (1, 3)  # nothing is drawn, or every seed draws on its own
+    # Nothing is drawn, or every seed draws on its own; of exposure's two directions, three seeds may draw the same.
+    assert len(drawn) in ((1, 2) if name == "exposure" else (1, 3))
 
 
 @pytest.mark.parametrize("name", degradations.names())

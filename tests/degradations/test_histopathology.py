@@ -79,12 +79,12 @@ def test_level_2_is_further(name, broad_set):
 # Six pixels and the mean of a fixed image, degraded with a fixed seed. NumPy's random streams may change with a major
 # version; a cell's outline is read from a table, where a last bit may take the neighbouring entry: hence 1e-3 for it.
 GOLDEN = {
-    ("blood_cell_artifact", 1): (0.749931, 0.396599, 0.740061, 0.571664, 0.176120, 0.411583, 0.432287),
-    ("blood_cell_artifact", 2): (0.749931, 0.366972, 0.740061, 0.569733, 0.176120, 0.403959, 0.435739),
-    ("dark_spots_artifact", 1): (0.519519, 0.361177, 0.485959, 0.555251, 0.175153, 0.365185, 0.393761),
-    ("dark_spots_artifact", 2): (0.247585, 0.208195, 0.226588, 0.390779, 0.143102, 0.199297, 0.288089),
-    ("bubble", 1): (0.708582, 0.407524, 0.694616, 0.571664, 0.176120, 0.423398, 0.429312),
-    ("bubble", 2): (0.621794, 0.371603, 0.597479, 0.556346, 0.176120, 0.413587, 0.430892),
+    ("blood_cell_artifact", 1): (0.749931, 0.407524, 0.740061, 0.571664, 0.176120, 0.431608, 0.431214),
+    ("blood_cell_artifact", 2): (0.749931, 0.407524, 0.740061, 0.571664, 0.178730, 0.431608, 0.434762),
+    ("dark_spots_artifact", 1): (0.551322, 0.376843, 0.514471, 0.564126, 0.175834, 0.383958, 0.401417),
+    ("dark_spots_artifact", 2): (0.274626, 0.226922, 0.251869, 0.417318, 0.149907, 0.218328, 0.304157),
+    ("bubble", 1): (0.713914, 0.407524, 0.700501, 0.571664, 0.176120, 0.424353, 0.429344),
+    ("bubble", 2): (0.634590, 0.374968, 0.611995, 0.559066, 0.176120, 0.414202, 0.430998),
 }
 
 
@@ -147,11 +147,15 @@ def test_a_bubble_in_many_strips_is_one_bubble():
 
 
 @pytest.mark.parametrize(("level", "radius", "sigma"), [(1, 51, 1.6), (2, 92, 3.2)])
-def test_sizes_on_the_authors_size(level, radius, sigma):
-    # int(0.2 * 256) = 51, int(0.36 * 256) = 92; for dark spots int(0.35 * 256) = 89.
-    record = drawn("bubble", level, 0, (256, 256))
-    assert (record.radius, record.sigma) == (radius, sigma)
-    assert drawn("dark_spots_artifact", level, 0, (256, 300)).sigma == (51, 89)[level - 1]
+def test_sizes_on_the_authors_size_spread_around_theirs(level, radius, sigma):
+    bubbles = [drawn("bubble", level, seed, (256, 256)) for seed in range(300)]
+    assert np.median([bubble.radius for bubble in bubbles]) == pytest.approx(radius, rel=0.02)
+    assert np.median([bubble.sigma for bubble in bubbles]) == pytest.approx(sigma, rel=0.03)
+    assert all(0.87 * radius < bubble.radius < 1.13 * radius for bubble in bubbles)
+    assert all(0.8 * sigma <= bubble.sigma <= 1.2 * sigma for bubble in bubbles)
+    spots = [drawn("dark_spots_artifact", level, seed, (256, 300)) for seed in range(300)]
+    assert np.median([spot.sigma for spot in spots]) == pytest.approx((51, 89)[level - 1], rel=0.03)
+    assert np.median([spot.peak for spot in spots]) == pytest.approx((0.4675, 0.765)[level - 1], rel=0.02)
 
 
 # --- Blood cells ---------------------------------------------------------------------------------------------------
@@ -159,7 +163,7 @@ def test_sizes_on_the_authors_size(level, radius, sigma):
 
 def test_cells_of_level_1_are_those_of_level_2_smaller():
     mild, severe = (drawn("blood_cell_artifact", level, 7, (256, 200)).cells for level in (1, 2))
-    assert (len(mild), len(severe)) == (9, 17)
+    assert 7 <= len(mild) <= 11 and 14 <= len(severe) <= 20
     for first, second in zip(mild, severe, strict=False):
         assert (first[:2], first[3:]) == (second[:2], second[3:]) and first[2] < second[2]
         assert 0.18 * 200 <= first[2] <= 0.21 * 200 and 0.234 * 200 <= second[2] <= 0.273 * 200

@@ -115,7 +115,7 @@ def test_a_palette_is_made_for_more_than_256_colours():
     exact = degradations.apply(image.convert("RGB"), "gaussian_blur", severity=1)
     result = degradations.apply(image, "gaussian_blur", severity=1)
     assert len(np.unique(np.asarray(exact).reshape(-1, 3), axis=0)) > 256
-    assert np.abs(np.asarray(result.convert("RGB")).astype(int) - np.asarray(exact)).mean() < 4
+    assert np.abs(np.asarray(result.convert("RGB")).astype(int) - np.asarray(exact)).mean() < 5
 
 
 def test_sixteen_bits_survive_the_arithmetic():
@@ -256,7 +256,9 @@ def test_thin_strokes_are_no_drawings_to_paste_back():
     assert annotation_mask(thin).sum() == 0
 
 
-@pytest.mark.parametrize(("modality", "kept"), [("X-ray", True), ("MRI", True), ("Ultrasound", True), ("CT", False)])
+@pytest.mark.parametrize(
+    ("modality", "kept"), [("X-ray", True), ("MRI", True), ("Ultrasound", True), ("CT", True), ("Endoscopy", False)]
+)
 def test_low_resolution_pastes_drawings_back_where_the_authors_do(modality, kept):
     image = annotated()
     result = degradations.apply(image, "low_resolution", severity=2, modality=modality)

@@ -20,15 +20,38 @@ def test_brightness_is_subtracted_and_clipped(severity, expected):
 
 def test_exposure_by_hand():
     # L1: 255 (128/255)^1.45 = 93.9 -> 93, - 9 = 84; 255 -> 246; L2: 255 (128/255)^2.35 = 50.4 -> 50, - 27 = 23.
-    image = levels(0, 128, 255)
-    assert degradations.apply(image, "exposure", severity=1)[0].tolist() == [0, 84, 246]
-    assert degradations.apply(image, "exposure", severity=2)[0].tolist() == [0, 23, 228]
+    assert exposed((0, 128, 255), over=False) == [[0, 84, 246], [0, 23, 228]]
 
 
-def test_over_exposure_with_a_record_of_ones_own():
-    # 255 (32/255)^0.3 = 136.8 -> 136, + 30 = 166.
-    result = degradations.apply_parameters(levels(32), "exposure", ExposureParameters(gamma=0.30, offset=30))
-    assert result.tolist() == [[166]]
+def test_over_exposure_by_hand():
+    # L1: 255 (32/255)^0.59 = 74.9 -> 74, + 10 = 84; 0 -> 10, 255 -> 255. L2: 255 (32/255)^0.3 = 136.8 -> 136, + 30.
+    assert exposed((0, 32, 255), over=True) == [[10, 84, 255], [30, 166, 255]]
+
+
+def exposed(values, over):
+    """Both levels, with a seed that draws this direction."""
+    seed = next(seed for seed in range(64) if (drawn_gamma(1, seed) < 1) == over)
+    return [degradations.apply(levels(*values), "exposure", severity=level, seed=seed)[0].tolist() for level in (1, 2)]
+
+
+def drawn_gamma(level, seed):
+    return degradations.sample("exposure", severity=level, seed=seed, size=(4, 4)).gamma
+
+
+def test_exposure_goes_both_ways_and_level_2_further_the_same_way():
+    gammas = [(drawn_gamma(1, seed), drawn_gamma(2, seed)) for seed in range(400)]
+    assert set(gammas) == {(1.45, 2.35), (0.59, 0.30)}
+    assert 160 < gammas.count((0.59, 0.30)) < 240  # half, standard deviation 10
+
+
+def test_over_exposure_is_ordered_on_every_image(broad_set):
+    for kind, image in broad_set.items():
+        over = [ExposureParameters(0.59, 10), ExposureParameters(0.30, 30)]
+        errors = [
+            np.square(image.astype(float) - degradations.apply_parameters(image, "exposure", record)).mean()
+            for record in over
+        ]
+        assert 0 < errors[0] < errors[1], kind
 
 
 def test_contrast_shrinks_about_the_mean_of_all_samples():

@@ -104,14 +104,14 @@ def test_a_forked_child_gets_the_same(broad_set):
 # Six pixels and the mean of a fixed image, degraded with a fixed seed. NumPy's random streams may change with a major
 # version; the pixels may differ by the last bits of float32 between processors and versions of SciPy: hence 1e-5.
 GOLDEN = {
-    ("bias_field_artifact", 1): (0.248813, 0.217675, 0.447166, 0.356718, 0.130966, 0.264972, 0.273589),
-    ("bias_field_artifact", 2): (0.169775, 0.161604, 0.343925, 0.297561, 0.097766, 0.210116, 0.218847),
-    ("undersampling_artifact", 1): (0.667035, 0.508505, 0.471482, 0.527763, 0.532753, 0.502550, 0.495644),
-    ("undersampling_artifact", 2): (0.627578, 0.496189, 0.443711, 0.516293, 0.485731, 0.505613, 0.495644),
-    ("ghosting_artifact", 1): (0.565918, 0.519496, 0.938391, 0.714308, 0.401395, 0.600878, 0.616159),
-    ("ghosting_artifact", 2): (0.565918, 0.786700, 1.604757, 1.470814, 1.452127, 1.586239, 1.313368),
-    ("object_movement", 1): (0.547058, 0.416555, 0.807651, 0.583457, 0.268399, 0.469177, 0.494810),
-    ("object_movement", 2): (0.503156, 0.380162, 0.784781, 0.653190, 0.350321, 0.395219, 0.491576),
+    ("bias_field_artifact", 1): (0.336937, 0.191293, 0.347362, 0.274833, 0.164324, 0.336630, 0.264554),
+    ("bias_field_artifact", 2): (0.306915, 0.161122, 0.285093, 0.235915, 0.152881, 0.319892, 0.234891),
+    ("undersampling_artifact", 1): (0.494024, 0.403471, 0.880766, 0.555123, 0.181861, 0.459023, 0.495644),
+    ("undersampling_artifact", 2): (0.554246, 0.450767, 0.695858, 0.534584, 0.326626, 0.481110, 0.495644),
+    ("ghosting_artifact", 1): (0.565918, 0.520626, 0.939729, 0.716002, 0.403241, 0.602654, 0.617617),
+    ("ghosting_artifact", 2): (0.565918, 0.790911, 1.614876, 1.483297, 1.472331, 1.607159, 1.325501),
+    ("object_movement", 1): (0.529735, 0.426462, 0.821449, 0.580047, 0.252788, 0.469900, 0.495315),
+    ("object_movement", 2): (0.409007, 0.428389, 0.796567, 0.599919, 0.298746, 0.485088, 0.494718),
 }
 
 
@@ -156,7 +156,20 @@ def test_bias_field_level_2_is_darker_everywhere():
         )
         assert mild.max() == pytest.approx(1.0) and severe.max() == pytest.approx(1.0)
         assert (severe <= mild + 1e-6).all()
-        assert 0.45 < mild.mean() < 0.61 and severe.min() >= 0.3 - 1e-6
+        assert severe.min() >= 0.3 - 1e-6
+
+
+def test_bias_fields_spread_around_the_authors():
+    # Their fields have mean gains of 0.50 and 0.385 over the body, near the middle of the image.
+    for level, theirs in ((1, 0.50), (2, 0.385)):
+        gains = [
+            mri.bias_field((33, 33), drawn("bias_field_artifact", level, seed, (33, 33)))[8:25, 8:25].mean()
+            for seed in range(200)
+        ]
+        low, high = np.percentile(gains, [5, 95])
+        assert low < theirs < high
+    signs = np.sign([drawn("bias_field_artifact", 1, seed, (9, 9)).coefficients for seed in range(300)])
+    assert (signs > 0).mean() == pytest.approx(0.83, abs=0.03)
 
 
 # --- Undersampling -------------------------------------------------------------------------------------------------
@@ -183,15 +196,17 @@ def test_undersampling_lines_by_hand():
     assert mri.line_weights("85", 8).tolist() == [1.0, 0.5, 0.5, 0.0, 0.0]
 
 
-@pytest.mark.parametrize(("level", "kept"), [(1, 49), (2, 41)])
-def test_undersampling_keeps_the_share_and_the_centre(level, kept):
-    # The authors' image: 0.184 and 0.154 of 266 lines are 49 and 41, 8 % of them are 21.
-    record = drawn("undersampling_artifact", level, 0, (10, 266))
-    masks = [mask_of(lines, 266) for lines in record.lines]
-    for mask in masks:
-        assert mask.sum() == kept
-        assert mask[:11].all() and mask[-10:].all()
-    assert not np.array_equal(masks[0], masks[1])
+@pytest.mark.parametrize(("level", "seen"), [(1, {45, 51}), (2, {39, 40, 44})])
+def test_undersampling_keeps_the_share_and_the_centre(level, seen):
+    # The authors' image: 0.184 and 0.154 of 266 lines are 49 and 41, with a spread; 8 % of them are 21.
+    counts = []
+    for seed in range(60):
+        masks = [mask_of(lines, 266) for lines in drawn("undersampling_artifact", level, seed, (10, 266)).lines]
+        counts += [int(mask.sum()) for mask in masks]
+        assert all(mask[:11].all() and mask[-10:].all() for mask in masks)
+        assert not np.array_equal(masks[0], masks[1])
+    assert np.median(counts) == (49, 41)[level - 1]
+    assert min(counts) <= max(seen) and max(counts) >= max(seen) and min(counts) <= min(seen) + 1
 
 
 def test_undersampling_lines_are_denser_near_the_centre():
@@ -238,6 +253,15 @@ def test_ghosts_have_ghosts():
     column = np.zeros((8, 1), np.float32)
     column[0] = 1
     assert np.allclose(mri.add_ghosts(column, GhostingParameters(3, 0.8))[:, 0], [1, 0, 0.6, 0, 0.4, 0, 0.44, 0])
+
+
+def test_ghosts_spread_around_the_authors_and_level_2_is_stronger():
+    pairs = [[drawn("ghosting_artifact", level, seed, (9, 9)) for level in (1, 2)] for seed in range(200)]
+    assert {(mild.ghosts, severe.ghosts) for mild, severe in pairs} == {(4, 5), (5, 6), (6, 7)}
+    for level, theirs in ((0, 0.15), (1, 0.60)):
+        drawn_here = [pair[level].intensity for pair in pairs]
+        assert 0.8 * theirs <= min(drawn_here) < 0.85 * theirs and 1.15 * theirs < max(drawn_here) <= 1.2 * theirs
+    assert all(severe.intensity == pytest.approx(4 * mild.intensity) for mild, severe in pairs)
 
 
 # --- Movement ------------------------------------------------------------------------------------------------------
@@ -289,11 +313,19 @@ def test_band_weights_by_hand():
     assert band_weights(7, 3).tolist() == [[0, 0, 0.5, 0.5], [1, 0.5, 0, 0], [0, 0.5, 0.5, 0.5]]
 
 
+def test_the_central_band_may_hardly_move():
+    # The authors' level 1: (-1.58 degrees, 1.05, 1.27) of 224 pixels, and (-1, 0.7, 0.15) of 220 on another image.
+    centres = np.abs([drawn("object_movement", 1, seed, (224, 224)).poses[1] for seed in range(400)])
+    assert (centres.max(axis=0) <= [2.0, 0.0115 * 224, 0.0115 * 224]).all()
+    further = np.hypot(centres[:, 1], centres[:, 2])
+    assert np.percentile(further, 5) < 0.72 < np.hypot(1.05, 1.27) < np.percentile(further, 95)
+
+
 def test_movement_is_the_same_direction_at_both_levels_and_further():
     for seed in range(30):
         mild, severe = (drawn("object_movement", level, seed, (100, 80)).poses for level in (1, 2))
         assert (len(mild), len(severe)) == (3, 5)
         assert np.array_equal(np.sign(mild[1]), np.sign(severe[2]))
         assert (np.abs(mild[1]) < np.abs(severe[2])).all()
-        assert np.abs(np.array(mild)).max(axis=0)[0] <= 1.7
+        assert np.abs(np.array(mild)).max(axis=0)[0] <= 2.0
         assert np.abs(np.array(severe))[:, 1:].max() <= 0.058 * 80
