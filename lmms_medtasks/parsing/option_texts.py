@@ -22,7 +22,8 @@ _WORDS_AROUND = re.compile(
 )
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)?")
 _COUNTED = re.compile(
-    r"(?:^|\b(?:is|are|be|see|shows?|count|contains?|has|have|of|total|exactly|only|hay|son|il y a|sind|gibt es)|有|是|[:=])\s*$"
+    r"(?:^|\b(?:is|are|be|see|shows?|count|contains?|has|have|of|total|exactly|only|hay|son|il y a|sind|gibt es)|"
+    r"有|是|[:=])\s*$"
 )
 _ARTICLE = re.compile(
     r"(?:an?|the|el|la|los|las|le|les|un|una|une|der|die|das|den|dem|eine?)\s+|l'"
@@ -45,7 +46,7 @@ class OptionTexts:
         self._any = re.compile("|".join(parts)) if parts else None
 
     def said(self, reply: str) -> list[int]:
-        """The places of the options that ``reply`` says: one if it says one, several if it leaves open which, [] if none.
+        """The places of the options that ``reply`` says: one, several if it leaves open which, [] for none.
 
         A name counts in a reply of one sentence, or in one that says what something is ("shows", "suggests", "is").
         It does not where it is denied, conceded ("while the liver is visible, ...") or a neighbour ("next to the

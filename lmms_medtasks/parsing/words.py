@@ -23,20 +23,24 @@ def normalised(text: str) -> str:
     return _CJK_EDGE.sub(" ", text)
 
 
-ANSWER = r"(?:\b(?:answer|choice|selection|option|letter|respuesta|opci[oó]n|alternativa|letra|r[eé]ponse|choix|lettre|antwort|wahl|l[oö]sung|buchstabe)\b|答案|选项|选择)"  # fmt: skip
+ANSWER = (
+    r"(?:\b(?:answer|choice|selection|option|letter|respuesta|opci[oó]n|alternativa|letra|r[eé]ponse|choix|lettre|"
+    r"antwort|wahl|l[oö]sung|buchstabe)\b|答案|选项|选择)"
+)
 """A word that announces an answer."""
 
 _SURE = r"(?:correct|right|final|correcta|correcte|finale?|korrekte?|richtige?)"
 ANSWER_IS = (
     rf"{ANSWER}(?:\s+(?:letter|choice|option|here|{_SURE}))?[\"'`*_)]*\s*"
-    r"(?::|=|->|→|\bis\b:?|\bwould be\b|\bshould be\b|\bmust be\b|\bes\b:?|\bser[ií]a\b|\best\b\s*:?|\bserait\b|\bist\b:?|"
-    r"\blautet\b:?|\bw[aä]re\b|应该是|应该为|应为|是|为)"
+    r"(?::|=|->|→|\bis\b:?|\bwould be\b|\bshould be\b|\bmust be\b|\bes\b:?|\bser[ií]a\b|\best\b\s*:?|\bserait\b|"
+    r"\bist\b:?|\blautet\b:?|\bw[aä]re\b|应该是|应该为|应为|是|为)"
 )
 CHOOSE = (
     r"(?:\b(?:choose|select|pick|go with|going with|opt for|settle on|changing my answer to|change my answer to|"
     r"switch to|(?:i['’]?d|would|i) say|elijo|escojo|selecciono|eligo|me quedo con|choisis|choisirais|s[eé]lectionne|"
     r"opte pour|w[aä]hle(?: ich)?|entscheide(?: ich)? mich f[uü]r|nehme(?: ich)?|tippe(?: ich)? auf|"
-    r"(?:richtig|korrekt|zutreffend) (?:ist|w[aä]re)|la correcta es|la bonne est)\s+|选(?!项|择)\s*|选择\s*|认为(?:是|应该是)?\s*)"
+    r"(?:richtig|korrekt|zutreffend) (?:ist|w[aä]re)|la correcta es|la bonne est)\s+|"
+    r"选(?!项|择)\s*|选择\s*|认为(?:是|应该是)?\s*)"
 )
 FILLER = (
     r"(?:(?:most likely|likely|probably|clearly|definitely|therefore|thus|option|choice|letter|answer|the|la|le|el|die|"
@@ -47,18 +51,20 @@ LONE_AT_END = r"(?=[(*\[]{0,3}[A-Z][)*\]]{0,3}\s*(?:[.;!]|$))"
 LOWER_IN_BRACKETS = r"(?=[*]{0,2}\([a-z]\))"
 
 IT_IS = (
-    r"(?:\b(?:it is|it['’]s|this is|that is|that['’]s|must be|would be|i think|i believe|c['’]est|es ist|ist es)\s+|\bes\s+|是\s*)"
+    r"(?:\b(?:it is|it['’]s|this is|that is|that['’]s|must be|would be|i think|i believe|c['’]est|"
+    r"es ist|ist es)\s+|\bes\s+|是\s*)"
     rf"{FILLER}(?=[(*]*[A-Z][)*]*\s*(?:[.,;:!]|$))"
 )
 SO = (
-    r"(?:\b(?:therefore|thus|hence|so|donc|ainsi|as[ií] que|por lo tanto|por tanto|luego|somit|daher|folglich|deshalb)\b"
-    rf"[,:]?\s+|(?:所以|因此|故)[,:]?\s*){FILLER}(?:{LONE_AT_END}|{LOWER_IN_BRACKETS})"
+    r"(?:\b(?:therefore|thus|hence|so|donc|ainsi|as[ií] que|por lo tanto|por tanto|luego|somit|daher|folglich|"
+    rf"deshalb)\b[,:]?\s+|(?:所以|因此|故)[,:]?\s*){FILLER}(?:{LONE_AT_END}|{LOWER_IN_BRACKETS})"
 )
 ALSO = rf"\balso\s+{FILLER}{LONE_AT_END}"
 """German for "so", where the text is German."""
 GERMAN = re.compile(r"\b(?:und|sind|ist|nicht|oder|falsch)\b")
 CONTRAST = (
-    r"(?:(?<!thing )(?<!all )(?<!none )\bbut(?: rather)?\s+|\b(?:sondern|aber|sino|pero|mais|plut[oô]t)\s+|而是\s*|但是?\s*)"
+    r"(?:(?<!thing )(?<!all )(?<!none )\bbut(?: rather)?\s+|\b(?:sondern|aber|sino|pero|mais|plut[oô]t)\s+|"
+    r"而是\s*|但是?\s*)"
     rf"{FILLER}{LONE_AT_END}"
 )
 LEFT_OVER = rf"(?:\b(?:leaves|leaving|left with|bleibt(?: nur)?|queda|reste)\s+|剩下\s*){FILLER}{LONE_AT_END}"
@@ -107,8 +113,8 @@ HEDGE = re.compile(
 DENIED_BEFORE = re.compile(
     r"\b(?:not|no|never|without|cannot|neither|nor|rul\w+ out|exclud\w*|unlikely|absen\w+|negative for|rather than|"
     r"instead of|unlike|except|lacks?|adjacent to|next to|near|beside|behind|below|above|beneath|between|outside|"
-    r"compared|similar to|differen\w+ from|history of|mimic\w*|left of|right of|would|nicht|kein\w*|weder|noch|ohne|statt|"
-    r"neben|pas|aucun\w*|sans|ni|sin|ningun\w*|descart\w*|junto a|à côté)\b|n't\b|不|没|无|非|排除|未|旁"
+    r"compared|similar to|differen\w+ from|history of|mimic\w*|left of|right of|would|nicht|kein\w*|weder|noch|ohne|"
+    r"statt|neben|pas|aucun\w*|sans|ni|sin|ningun\w*|descart\w*|junto a|à côté)\b|n't\b|不|没|无|非|排除|未|旁"
 )
 """In a folded text, before a name in the same clause: it is not what the reply says."""
 DENIED_AFTER = re.compile(
@@ -122,8 +128,8 @@ CONCEDED = re.compile(
 )
 IDENTIFIES = re.compile(
     r"\b(?:is|are|shows?|seen|suggests?|indicates?|indicating|points? (?:at|to)|consistent with|compatible with|"
-    r"diagnos\w+|represents?|most likely|demonstrates?|reveals?|depicts?|present|visible|confirms?|muestra|sugiere|indica|"
-    r"es|trata|señala|montre|sugg[eè]re|indique|est|agit|zeigt|ist|handelt|liegt|spricht|answer)\b|是|为|指|显示|提示|:"
+    r"diagnos\w+|represents?|most likely|demonstrates?|reveals?|depicts?|present|visible|confirms?|muestra|sugiere|"
+    r"indica|es|trata|señala|montre|sugg[eè]re|indique|est|agit|zeigt|ist|handelt|liegt|spricht|answer)\b|是|为|指|显示|提示|:"
 )
 """In a folded text: its sentence says what something is."""
 CLAUSE = re.compile(r"[;:!?\n]+|\.(?=\s|$)|,?\s*\b(?:but|however|yet|sondern|aber|sino|pero|mais|so)\b|而是|但是?")

@@ -73,7 +73,7 @@ READ_BY_RULE, READ_AS_OURS = "read by the paper's rule", "read as in our accurac
 
 
 def _rows_by_reading(sources: Sequence[Source]) -> Iterator[Row]:
-    """Two rows for each source: the same replies by the paper's rule, to compare with it, and as the suite reads them."""
+    """Two rows for each source: its replies by the paper's rule, to compare with it, and as the suite reads them."""
     for row in _own_rows(sources, by_groups=False):
         source = row.source
         if source is None:
@@ -99,8 +99,8 @@ TABLE_6 = Table(
     ),
     (
         "Percent; differences in points.",
-        "Compare the row read by the paper's rule (a single letter, else the first capital letter of the reply) with the "
-        "published rows. The other row is the same replies as our accuracy reads them: the difference is the reading's.",
+        "Compare the row read by the paper's rule (a single letter, else the first capital letter of the reply) with "
+        "the published rows. The other row is the same replies as our accuracy reads them: only the reading differs.",
     ),
     Published(
         REFERENCE / "table6.csv",

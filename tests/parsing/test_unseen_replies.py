@@ -4,6 +4,7 @@
 """
 
 import json
+import time
 from collections import Counter
 from pathlib import Path
 
@@ -99,8 +100,9 @@ READERS = {
     ),
 }
 LONG = (
-    "the ", "A ", "a", "Answer", "answer is ", "is A ", "but ", "so ", "so, ", "la opción ", "l'", "答案", "是 ", "选", "左",
-    "中间", "第", "no ", "yes ", "there is no ", "at first ", "all the same ", "all images look the same, but the ",
+    "the ", "A ", "a", "Answer", "answer is ", "is A ", "but ", "so ", "so, ", "la opción ", "l'", "答案", "是 ",
+    "选", "左", "中间", "第", "no ", "yes ", "there is no ", "at first ", "all the same ",
+    "all images look the same, but the ",
     "arriba a la ", "a la ", "(1,", "(1,1) ", "\\boxed{", "\\text{", "</s>", "<|", "<answer>", "'answer': ", "liver ",
     "No finding. ", "not ", "A, B ", "**", "-", " ", "\n", ".", "?", "((", "$", "é", "1 ", "top ", "top-left ", "none ",
     "<think>x</think>", "choose the ", "option ", "option a ", "possibly ", "true or ",
@@ -109,8 +111,6 @@ LONG = (
 
 @pytest.mark.parametrize("reader", READERS)
 def test_a_reply_of_100_kb_is_read_in_a_moment(reader):
-    import time
-
     for filler in LONG:
         reply = filler * (100_000 // len(filler))
         start = time.process_time()
