@@ -73,7 +73,9 @@ _LEADING = re.compile(
 _MARKED = re.compile(rf"[)\].:]\**\s|[ \t]+[-–—][ \t]+(?![A-Z]\b)\w|,?[ \t]+{words.REASON}")
 # "A) is a cyst", "B) shows a stone": going through the options. What says that one is right is a predicate.
 _TOLD_OF = re.compile(r"[)\].:]?\**[ \t]+(?:is|are|was|seems|appears|shows|would|could|can|may|might|does)\b")
-_LABELLED = re.compile(r"(?<![^\W_])(?:\(([A-Z])\)|([A-Z])\))")
+_LABELLED = re.compile(r"(?<![^\W_])(?:\(([A-Z])\)|([A-Z])(?:\)|:\s))")
+_QUESTION = re.compile(r"[^.!\n]{0,40}\?")
+_SENTENCE_END = re.compile(r"[.!?;\n]")
 _BRACKETS = re.compile(r"[(\[]([A-Z])[)\]]")
 _LAST = re.compile(r"[.?!]\s+[(\[*]{0,3}([A-Z])[)\]*]{0,3}\.?\s*$")
 _LIST = re.compile(r"[(\[]?[A-Z][)\].]?(?:(?:\s*[,/&]\s*|\s+)(?:(?:or|and)\s+)?[(\[]?[A-Z][)\].]?)+\.?")
@@ -199,14 +201,18 @@ class _Reader:
         stated = [*_STATEMENT.finditer(text), *(_ALSO.finditer(text) if words.GERMAN.search(text) else ())]
         # Of a reply that repeats itself for ever the last statements are enough.
         for match in sorted(stated, key=lambda each: each.start())[-_STATEMENTS:]:
-            if _negated(text, match.start()):
+            if _negated(text, match.start()) or _left_open(text, match):
                 continue
             rest = text[match.end() : match.end() + self._reach]
             found = self._chosen(rest, "statement") or found
         return found
 
     def _predicated(self, text: str) -> OptionReading | None:
-        matches = [match for match in _PREDICATE.finditer(text) if not _negated(text, match.start())]
+        matches = [
+            match
+            for match in _PREDICATE.finditer(text)
+            if not (_negated(text, match.start()) or _QUESTION.match(text, match.end()))
+        ]
         # Not the last one: "B is correct for adults, C is likely in children" says nothing.
         return self._same(
             [
@@ -286,6 +292,13 @@ class _Reader:
 def _negated(text: str, place: int) -> bool:
     """Whether what stands before ``place`` turns what follows into its opposite."""
     return words.NEGATION_BEFORE.search(text[max(0, place - 60) : place]) is not None
+
+
+def _left_open(text: str, statement: re.Match[str]) -> bool:
+    """Whether a statement is a question, a condition's consequence, doubted, or what others would say."""
+    before = _SENTENCE_END.split(text[max(0, statement.start() - 200) : statement.start()])[-1]
+    said = before + statement.group()
+    return bool(words.LEFT_OPEN.search(said) or words.CONDITION_AFTER.match(text, statement.end()))
 
 
 def _sentences(text: str) -> Iterator[str]:

@@ -18,7 +18,7 @@ _GENERIC = {
 """Words that a sentence about something else is likely to have too."""
 _GENERIC_WORDS = 12
 _WORDS_AROUND = re.compile(
-    r"\bright (?:answer|option|choice|now|away)|(?:you are|you're|that's|left to) right|left with\b"
+    r"\bright (?:answer|option|choice|now|away)|(?:you are|you're|that's|left to) right|left (?:with|to)\b"
 )
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)?")
 _COUNTED = re.compile(
@@ -28,7 +28,8 @@ _COUNTED = re.compile(
 _ARTICLE = re.compile(
     r"(?:an?|the|el|la|los|las|le|les|un|una|une|der|die|das|den|dem|eine?)\s+|l'"
 )  # fmt: skip
-_AND = re.compile(r"\s+(?:and|y|et|und)\b|\s*和")
+_AND = re.compile(r"\s+(?:and|y|et|und)\b|\s*和|\s*,\s*(?:\w+\s+){0,2}?(?:\w+,|(?:and|or|y|o|et|ou|und|oder)\b)")
+_UNIT = re.compile(r"\s*(?:[mc]m|mg|ml|t|years?|months?|weeks?|days?|hours?|degrees?|°|%|-|/|:)(?![^\W_])|\s*[%°/:]")
 
 
 class OptionTexts:
@@ -82,6 +83,8 @@ class OptionTexts:
     def _fits(self, match: re.Match[str], clause: str, text: str) -> bool:
         """Whether a number or a word of everyday use stands where it is likely to be the answer."""
         if _NUMBER.fullmatch(match[0]):
+            if _UNIT.match(clause, match.end()):
+                return False
             return len(_NUMBER.findall(text)) == 1 and _COUNTED.search(clause[: match.start()]) is not None
         return match[0] not in _GENERIC or len(text.split()) <= _GENERIC_WORDS
 

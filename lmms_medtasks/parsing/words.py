@@ -46,14 +46,15 @@ FILLER = (
     r"(?:(?:most likely|likely|probably|clearly|definitely|therefore|thus|option|choice|letter|answer|the|la|le|el|die|"
     r"der|das|opci[oó]n|respuesta|r[eé]ponse|lettre|letra|antwort|buchstabe)\s+|l['’](?=option|alternative)|选项\s*|最终\s*)*"
 )
-LONE_AT_END = r"(?=[(*\[]{0,3}[A-Z][)*\]]{0,3}\s*(?:[.;!]|$))"
-"""Before a capital that ends its sentence."""
+_LETTER = r"(?:(?-i:[A-Z])|[b-hj-z])"  # not "a" and "i", which are words
+LONE_AT_END = rf"(?=[(*\[]{{0,3}}{_LETTER}[)*\]]{{0,3}}\s*(?:[.;!]|$))"
+"""Before a letter that ends its sentence."""
 LOWER_IN_BRACKETS = r"(?=[*]{0,2}\([a-z]\))"
 
 IT_IS = (
-    r"(?:\b(?:it is|it['’]s|this is|that is|that['’]s|must be|would be|i think|i believe|c['’]est|"
+    r"(?:\b(?:it is|it['’]s|this is|that is|that['’]s|must be|has to be|would be|i think|i believe|c['’]est|"
     r"es ist|ist es)\s+|\bes\s+|是\s*)"
-    rf"{FILLER}(?=[(*]*[A-Z][)*]*\s*(?:[.,;:!]|$))"
+    rf"{FILLER}(?=[(*]{{0,3}}{_LETTER}[)*]{{0,3}}\s*(?:[.,;:!]|$))"
 )
 SO = (
     r"(?:\b(?:therefore|thus|hence|so|donc|ainsi|as[ií] que|por lo tanto|por tanto|luego|somit|daher|folglich|"
@@ -82,6 +83,14 @@ NEGATION_BEFORE = re.compile(
     re.IGNORECASE,
 )
 
+LEFT_OPEN = re.compile(
+    r"\b(?:(?:if|unless)(?! (?:i|we) (?:had|have|were|must|need)\b| forced)|whether|doubt|unlikely|not (?:think|believe)|"
+    r"hard to say|impossible to say|some (?:would|might|may) say|one (?:would|might|could) say|least likely|wrong answer|"
+    r"dudo que|doute que|bezweifle)\b|n['’]t (?:think|believe)\b",
+    re.IGNORECASE,
+)
+"""Before a statement in its sentence: it is none."""
+CONDITION_AFTER = re.compile(r"[\"'`*_(\[]{0,4}[A-Za-z][\"'`*_)\]]{0,4},?\s+(?:if|unless|wenn|si)\b|[^.\n]{0,40}\?")
 ARTICLE = re.compile(
     # Not "A": it may be a letter.
     r"(?:an|An|the|The|a|[Ee]l|[Ll]a|[Ll]os|[Ll]as|[Ll]e|[Ll]es|[Uu]n|[Uu]na|[Uu]ne|[Dd]er|[Dd]ie|[Dd]as|[Ee]ine?)\s+|[Ll]'"
@@ -112,7 +121,7 @@ HEDGE = re.compile(
 """In a folded text: nothing is decided."""
 DENIED_BEFORE = re.compile(
     r"\b(?:not|no|never|without|cannot|neither|nor|rul\w+ out|exclud\w*|unlikely|absen\w+|negative for|rather than|"
-    r"instead of|unlike|except|lacks?|adjacent to|next to|near|beside|behind|below|above|beneath|between|outside|"
+    r"instead of|unlike|except|lacks?|recommend\w*|had|resolved|healed|prior|previous\w*|adjacent to|next to|near|beside|behind|below|above|beneath|between|outside|"
     r"compared|similar to|differen\w+ from|history of|mimic\w*|left of|right of|would|nicht|kein\w*|weder|noch|ohne|"
     r"statt|neben|pas|aucun\w*|sans|ni|sin|ningun\w*|descart\w*|junto a|à côté)\b|n't\b|不|没|无|非|排除|未|旁"
 )
@@ -120,7 +129,8 @@ DENIED_BEFORE = re.compile(
 DENIED_AFTER = re.compile(
     r"\s*(?:\w+\s+){0,1}?(?:(?:is|are|was|were|seems?|appears?|looks?|ist|est|es)\s+(?:\w+\s+)?(?:not|unlikely|excluded|"
     r"ruled out|absent|wrong|incorrect|normal|unremarkable|less|falsch|nicht|pas|fau\w+|incorrect\w*)|isn't|aren't|"
-    r"(?:can|could|should) be (?:excluded|ruled out)|would|(?:does|do|did) not|doesn't|don't|n'est pas|no es|不)"
+    r"(?:can|could|should|cannot|can't) be (?:excluded|ruled out)|(?:is|are|was|were|has been|have been) (?:removed|resected)|"
+    r"(?:transplant|resection|removal|treatment)\w*\b|would|(?:does|do|did) not|doesn't|don't|n'est pas|no es|不)"
 )
 CONCEDED = re.compile(
     r"^\W*(?:while|although|though|even though|even if|whereas|unlike|despite|aunque|mientras|bien que|quoique|obwohl|"

@@ -13,7 +13,9 @@ NO_WORDS = frozenset(
 )
 _SAID = r"(?:yes|no|sí|oui|non|ja|nein|true|false)"
 _CHINESE = r"(?:是的|不是|不对|没有|是|对|有|否|无|不)"
-_BOTH = re.compile(r"\byes\b[ /,]*(?:and|or|/)[ ,]*\bno\b|\bno\b[ /,]*(?:and|or|/)[ ,]*\byes\b")
+_BOTH = re.compile(
+    r"\byes\b[ /,]*(?:and|or|/)[ ,]*\bno\b|\bno\b[ /,]*(?:and|or|/)[ ,]*\byes\b|^\W*yes, no[,.?]|^\W*no, yes[,.?]"
+)
 _HEDGED = re.compile(
     rf"\b(?:possibly|maybe|perhaps|probably|likely|potentially|quizás?|tal vez|peut-être|vielleicht)\W+{_SAID}\b"
 )
@@ -26,6 +28,8 @@ _BUT = re.compile(rf"\b(?:but|however|pero|mais|aber)\b[^.\n]{{0,80}}?[,: ]({_SA
 _WORD = re.compile(rf"(?<![\w'-])({_SAID})\b(?=\W*(?:$|\n)|[.,;:!])")
 _HEAD = re.compile(rf"\W*(yes|yeah|yep|nope|not really|indeed|{_SAID})\b(?!-)(?! (?:one|way)\b)")
 _CHINESE_HEAD = re.compile(rf"\W*({_CHINESE})(?=\W|$)")
+_CONDITION = re.compile(r",? (?:if|unless)\b|\W*\?")
+_DENIED = re.compile(r"\b(?:not|cannot|never|if|unless|whether|impossible)\b|n't\b|不|无法")
 _ALONE = re.compile(r"\W*(y|n|si)\W*|si(?=,)")
 # "No" before one of these is an answer; before another word it is that word's ("no image", "no idea").
 _NO_ON_ITS_OWN = re.compile(
@@ -87,9 +91,11 @@ def read_yes_no(reply: str | None, question: str = "", *, panel: bool = False) -
     if _HEDGED.search(text):
         return Answer("unreadable")
     head = _HEAD.match(text) or _CHINESE_HEAD.match(text)
+    if head and _CONDITION.match(text, head.end()):
+        return Answer("unreadable")
     if head and (head[1] != "no" or _NO_ON_ITS_OWN.match(text, head.start(1))):
         return Answer("ok", _value(head[1]))
-    said = {_value(word) for word in _WORD.findall(text)}
+    said = {_value(match[1]) for match in _WORD.finditer(text) if not _DENIED.search(_before(text, match.start()))}
     if said:
         return Answer("ok", said.pop()) if len(said) == 1 else Answer("ambiguous")
     found = _by_question(text, asked) or (_by_statement(text) if panel else None)
@@ -102,6 +108,11 @@ def yes_or_no(option: str) -> str:
     if word in {"yes", "sí", "si", "oui", "ja", "是"}:
         return "yes"
     return "no" if word in {"no", "non", "nein", "否", "不是"} else ""
+
+
+def _before(text: str, place: int) -> str:
+    """What stands before ``place`` in its sentence."""
+    return re.split(r"[.!?;\n]", text[max(0, place - 200) : place])[-1]
 
 
 def _value(word: str) -> str:

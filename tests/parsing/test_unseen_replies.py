@@ -59,6 +59,14 @@ def test_options_are_read_in_five_languages_without_a_wrong_letter(name):
         assert share(found) >= 0.85
 
 
+def test_descriptions_denials_and_conditions_are_no_answers():
+    # Written against the mended reader, to find letters that it invents.
+    cases = option_cases("option_replies_traps.json")
+    assert len(cases) >= 100
+    _, bad = counts(cases, by_option)
+    assert not bad
+
+
 def test_the_papers_rule_misreads_a_third_of_the_same_replies():
     cases = option_cases("option_replies_unseen.json")
     found, _ = counts(cases, lambda case: read_first_capital(case["reply"], len(case["options"])))
