@@ -84,9 +84,9 @@ NEGATION_BEFORE = re.compile(
 )
 
 LEFT_OPEN = re.compile(
-    r"\b(?:(?:if|unless)(?! (?:i|we) (?:had|have|were|must|need)\b| forced)|whether|doubt|unlikely|not (?:think|believe)|"
-    r"hard to say|impossible to say|some (?:would|might|may) say|one (?:would|might|could) say|least likely|wrong answer|"
-    r"dudo que|doute que|bezweifle)\b|n['’]t (?:think|believe)\b",
+    r"\b(?:(?:if|unless)(?! (?:i|we) (?:had|have|were|must|need)\b| forced)|whether|doubt|unlikely|"
+    r"not (?:think|believe)|hard to say|impossible to say|some (?:would|might|may) say|one (?:would|might|could) say|"
+    r"least likely|wrong answer|dudo que|doute que|bezweifle)\b|n['’]t (?:think|believe)\b",
     re.IGNORECASE,
 )
 """Before a statement in its sentence: it is none."""
@@ -121,7 +121,8 @@ HEDGE = re.compile(
 """In a folded text: nothing is decided."""
 DENIED_BEFORE = re.compile(
     r"\b(?:not|no|never|without|cannot|neither|nor|rul\w+ out|exclud\w*|unlikely|absen\w+|negative for|rather than|"
-    r"instead of|unlike|except|lacks?|recommend\w*|had|resolved|healed|prior|previous\w*|adjacent to|next to|near|beside|behind|below|above|beneath|between|outside|"
+    r"instead of|unlike|except|lacks?|recommend\w*|had|resolved|healed|prior|previous\w*|"
+    r"adjacent to|next to|near|beside|behind|below|above|beneath|between|outside|"
     r"compared|similar to|differen\w+ from|history of|mimic\w*|left of|right of|would|nicht|kein\w*|weder|noch|ohne|"
     r"statt|neben|pas|aucun\w*|sans|ni|sin|ningun\w*|descart\w*|junto a|à côté)\b|n't\b|不|没|无|非|排除|未|旁"
 )
@@ -129,7 +130,8 @@ DENIED_BEFORE = re.compile(
 DENIED_AFTER = re.compile(
     r"\s*(?:\w+\s+){0,1}?(?:(?:is|are|was|were|seems?|appears?|looks?|ist|est|es)\s+(?:\w+\s+)?(?:not|unlikely|excluded|"
     r"ruled out|absent|wrong|incorrect|normal|unremarkable|less|falsch|nicht|pas|fau\w+|incorrect\w*)|isn't|aren't|"
-    r"(?:can|could|should|cannot|can't) be (?:excluded|ruled out)|(?:is|are|was|were|has been|have been) (?:removed|resected)|"
+    r"(?:can|could|should|cannot|can't) be (?:excluded|ruled out)|"
+    r"(?:is|are|was|were|has been|have been) (?:removed|resected)|"
     r"(?:transplant|resection|removal|treatment)\w*\b|would|(?:does|do|did) not|doesn't|don't|n'est pas|no es|不)"
 )
 CONCEDED = re.compile(
