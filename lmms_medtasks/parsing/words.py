@@ -103,7 +103,7 @@ REFUSAL = re.compile(
     r"comment|give|say|make|offer|choose|decide)\b"
     r"|\bas an ai\b|\b(?:cannot|can ?not|can['’]t) be (?:answered|determined)\b"
     r"|\b(?:not enough|insufficient) information\b|\bunable to (?:answer|determine|assist|provide|view|see)\b"
-    r"|\bno (?:image|picture|grid|information|idea)\b"
+    r"|\bno (?:image|picture|grid|information)\b"
     r"|\bconsult (?:a|your|with a) (?:doctor|physician|specialist|radiologist|healthcare|medical)"
     r"|\blo siento\b|\bno (?:se )?(?:puedo|puede|sé|es posible)\b"
     r"|\bd[ée]sol[ée]e?\b|\bje ne (?:peux|sais)\b|\bil est impossible\b|\bleider\b|\bkann (?:ich|man) (?:das )?nicht\b|"
