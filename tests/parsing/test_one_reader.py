@@ -40,7 +40,10 @@ def test_a_contributed_task_reads_as_the_one_reader_does():
 
 def test_a_contributed_yes_no_task_hands_on_its_question():
     read = parsers.get("yes_no").read
-    asked, statement = {"id": "1", "question": "Is there a nodule?"}, {"id": "2", "question": "True or false: a nodule."}
+    asked, statement = (
+        {"id": "1", "question": "Is there a nodule?"},
+        {"id": "2", "question": "True or false: a nodule."},
+    )
     assert read(asked, "No, there is no nodule.") == ("ok", "no")
     assert read(asked, "There is no nodule.") == ("ok", "no")
     assert read({"id": "1", "question": "Is the lung normal?"}, "There is no nodule.").status == "unreadable"
