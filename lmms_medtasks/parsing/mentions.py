@@ -120,10 +120,10 @@ def _places(name: str, match: re.Match[str], size: Size) -> Iterator[tuple[str, 
     elif name == "code":
         found = _at(*_from_one(int(groups["row"]), int(groups["column"])), size)
     elif name == "coordinates":
-        row, column = int(groups["row"]), int(groups["column"])
+        one, two = int(groups["row"]), int(groups["column"])
         # Without words one cannot tell rows from columns, or counting from 1 from counting from 0.
-        sure = groups["order"] or (row == column and row in (0, size.side))
-        found = _at(*_from_one(row, column), size) if sure else iter(())
+        sure = groups["order"] or (one == two and one in (0, size.side))
+        found = _at(*_from_one(one, two), size) if sure else iter(())
     elif name in ("in_column", "column_first", "in_brackets", "pair", "reversed"):
         found = _two_words(groups["one"], groups["two"], size)
     else:

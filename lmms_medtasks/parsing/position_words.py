@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
-_ROW_WORDS = {
+_ROW_WORDS: Mapping[str, tuple[str, ...]] = {
     "top": ("arriba", "superior", "haut", "supérieure?", "oben", r"obere[nrsm]?"),
     "middle": ("medio", "centro", "milieu", "center", "mitte", r"mittlere[nrsm]?"),
     "bottom": ("abajo", "inferior", "bas", "inférieure?", "unten", r"untere[nrsm]?"),
 }
-_COLUMN_WORDS = {
+_COLUMN_WORDS: Mapping[str, tuple[str, ...]] = {
     "left": ("izquierd[ao]", "gauche", "links", r"linke[nrsm]?"),
     "right": ("derech[ao]", "droite?", "rechts", r"rechte[nrsm]?"),
 }
@@ -17,7 +18,7 @@ _BETWEEN = r"(?:[ ,-]{1,3}|\b(?:a|en|de|del|la|el|al|à|au|du|le|in|der|im|am)\b
 _CENTER = r"(?:centro|medio|center|milieu|mitte)"
 
 
-def _any(words: dict[str, tuple[str, ...]]) -> str:
+def _any(words: Mapping[str, tuple[str, ...]]) -> str:
     return "|".join(each for known in words.values() for each in known)
 
 
@@ -80,7 +81,7 @@ def _pair(row: str, column: str) -> str:
     return f"{_name(row, _ROW_WORDS)}-{_name(column, _COLUMN_WORDS)}"
 
 
-def _name(word: str, words: dict[str, tuple[str, ...]]) -> str:
+def _name(word: str, words: Mapping[str, tuple[str, ...]]) -> str:
     return next(name for name, known in words.items() if any(re.fullmatch(each, word) for each in known))
 
 

@@ -67,7 +67,7 @@ def test_descriptions_denials_and_conditions_are_no_answers():
     assert not bad
 
 
-def test_the_papers_rule_misreads_a_third_of_the_same_replies():
+def test_the_papers_rule_misreads_more_than_a_fifth_of_the_same_replies():
     cases = option_cases("option_replies_unseen.json")
     found, _ = counts(cases, lambda case: read_first_capital(case["reply"], len(case["options"])))
     assert found["wrong"] + found["invented"] > len(cases) / 5
@@ -79,6 +79,9 @@ def test_yes_and_no_are_read_in_five_languages_and_hedges_are_not():
     found, bad = counts(cases, lambda case: read_yes_no(case["reply"], case["question"]))
     assert not bad
     assert share(found) >= 0.85
+    # Written against the mended reader, to make it invent answers.
+    traps = json.loads((CASES / "yes_no_replies_traps.json").read_text("utf-8"))
+    assert not counts(traps, lambda case: read_yes_no(case["reply"], case["question"]))[1]
 
 
 def test_medobvious_replies_are_read_in_all_formats():
@@ -108,12 +111,9 @@ READERS = {
     ),
 }
 LONG = (
-    "the ", "A ", "a", "Answer", "answer is ", "is A ", "but ", "so ", "so, ", "la opción ", "l'", "答案", "是 ",
-    "选", "左", "中间", "第", "no ", "yes ", "there is no ", "at first ", "all the same ",
-    "all images look the same, but the ",
-    "arriba a la ", "a la ", "(1,", "(1,1) ", "\\boxed{", "\\text{", "</s>", "<|", "<answer>", "'answer': ", "liver ",
-    "No finding. ", "not ", "A, B ", "**", "-", " ", "\n", ".", "?", "((", "$", "é", "1 ", "top ", "top-left ", "none ",
-    "<think>x</think>", "choose the ", "option ", "option a ", "possibly ", "true or ",
+    "A ", "a", "answer is ", "but ", "so, ", "答案", "是 ", "选", "左", "中间", "no ", "all the same ", "a la ",
+    "all images look the same, but the ", "(1,1) ", "\\boxed{", "\\text{", "<|", "<answer>", "'answer': ",
+    "No finding. ", "**", " ", "\n", "?", "1 ", "top-left ", "choose the ", "there is no ",
 )  # fmt: skip
 
 
