@@ -103,14 +103,14 @@ def read_option(reply: str | None, options: Sequence[str]) -> OptionReading:
        or the same with an option's text in place of the letter.
     4. ``predicate``: "C is correct", "B is the best answer".
     5. ``bold``: ``**C**``, ``**C. text**``, if all bold letters are the same.
-    6. ``last``: the letter alone as the last sentence ("The wall is thick. C").
     6. ``leading``: lines "C. text", "(C) text", "C - text", "C because ...", and "C text" with the option's own
        text, if all such lines have the same letter. "A) is wrong ..." goes through the options and is none.
-    7. ``text``: the reply, or its last line, is the text of one option (case, white space, punctuation and an article
+    7. ``last``: the letter alone as the last sentence ("The wall is thick. C").
+    8. ``text``: the reply, or its last line, is the text of one option (case, white space, punctuation and an article
        apart). An option's text that begins with a letter of its own ("E. coli") is read as the text everywhere.
-    8. ``brackets``: "pneumonia (C)", if all bracketed letters are the same, and the reply refuses nothing.
-    9. ``yes_no``: where yes and no are options, what the reply says of them ("No, there is no nodule.").
-    10. ``said``: the only option whose text a short reply says and does not deny, see
+    9. ``brackets``: "pneumonia (C)", if all bracketed letters are the same, and the reply refuses nothing.
+    10. ``yes_no``: where yes and no are options, what the reply says of them ("No, there is no nodule.").
+    11. ``said``: the only option whose text a short reply says and does not deny, see
         :class:`~lmms_medtasks.parsing.option_texts.OptionTexts`.
 
     A capital A before a word is an article, and a letter after another word ("grade B", "vitamin C") is none of the
