@@ -76,7 +76,7 @@ class Source:
     imports: tuple[Import, ...]
     names: frozenset[str]
     attributes: Mapping[str, frozenset[str]]
-    """For an imported name what is taken of it (``parsing.read_choice``); "" where it is used as a whole."""
+    """For an imported name what is taken of it (``parsing.option_letters``); "" where it is used as a whole."""
 
 
 Start = str | Path

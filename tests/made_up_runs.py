@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from lmms_medtasks.board.installed import of_task
 from lmms_medtasks.record import Judgement, MeasureValue, Record
 
 FINGERPRINT = {"code": "c0de", "prompt": "9409"}
@@ -140,14 +141,16 @@ def write(
     """Write a run of these tasks, rows by task, and give its result file."""
     folder.mkdir(parents=True, exist_ok=True)
     results = {task: {"alias": task, **means(rows), **(reported or {})} for task, rows in tasks.items()}
+    known = {task: float(found.version) if (found := of_task(task)) else 1.0 for task in tasks}
     own = {
-        "version": 1.0, "data": "full", "data_digest": "da7a", "fingerprint": FINGERPRINT, "fingerprint_recorded": True,
+        "version": next(iter(known.values()), 1.0), "data": "full", "data_digest": "da7a",
+        "fingerprint": FINGERPRINT, "fingerprint_recorded": True,
         **(metadata or {}),
     }  # fmt: skip
     content = {
         "results": results,
         "configs": {task: {"task": task, "metadata": own} for task in tasks},
-        "versions": {task: (versions or {}).get(task, 1.0) for task in tasks},
+        "versions": {task: (versions or {}).get(task, known[task]) for task in tasks},
         "n-samples": {
             task: {"original": original or len(rows), "effective": len(rows)} for task, rows in tasks.items()
         },

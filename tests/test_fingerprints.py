@@ -80,7 +80,7 @@ def test_imports_are_followed_also_inside_functions_and_through_packages():
     trees = fingerprints.installed()
     reached = trees.closure(["lmms_medtasks.harness.hooks"])
     assert "lmms_medtasks.degradations.images" in reached  # imported in a function
-    assert "lmms_medtasks.parsing.choice" in reached  # parsing.read_choice, which the package's __init__ hands on
+    assert "lmms_medtasks.parsing.letters" in reached  # parsing.option_letters, which the package's __init__ hands on
     assert not {"lmms_medtasks.parsing", "lmms_medtasks.parsing.yes_no"} & set(reached)
     assert trees.defined_in("lmms_medtasks.statistics.intervals", "scored") == "lmms_medtasks.statistics.sums"
 

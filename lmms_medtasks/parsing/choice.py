@@ -1,4 +1,4 @@
-"""Reading an option letter."""
+"""MedQ-Deg's rule for reading an option letter, as its paper states it; :mod:`.option` is the reader that is sound."""
 
 from __future__ import annotations
 
@@ -6,15 +6,17 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
+from lmms_medtasks.parsing.letters import option_letters
 from lmms_medtasks.parsing.replies import Outcome, text_or_outcome
 
 Status = Literal["ok", "unreadable"] | Outcome
-"""ok: an answer was read. unreadable: a reply with words and without an answer."""
+"""ok: an answer was read. unreadable: a reply with words from which the rule reads no option."""
 
 Rule = Literal["single_letter", "first_capital", ""]
 """Which of the paper's rules read the answer."""
 
 _SINGLE = re.compile(r"[\s\"'`*_(\[{<]*([A-Za-z])[\s\"'`*_)\]}>.,:;!]*")
+_CAPITAL = re.compile(r"[A-Z]")
 
 
 @dataclass(frozen=True)
@@ -26,34 +28,22 @@ class Reading:
     rule: Rule = ""
 
 
-def option_letters(count: int) -> str:
-    """The letters of ``count`` options: "ABCD" for 4. Raises ValueError outside 1 to 26."""
-    if not 1 <= count <= 26:
-        raise ValueError(f"A question can have 1 to 26 options, got {count}.")
-    return "ABCDEFGHIJKLMNOPQRSTUVWXYZ"[:count]
-
-
-def read_choice(reply: str | None, option_count: int) -> Reading:
-    """Read the option letter from a reply by MedQ-Deg's priority rule (appendix 0.B).
+def read_first_capital(reply: str | None, option_count: int) -> Reading:
+    """Read the option letter from a reply by MedQ-Deg's priority rule (appendix 0.B), taken literally.
 
     1. The reply is a single letter (in either case, possibly in quotes, brackets or bold, with a full stop).
-    2. Else the first capital letter standing alone that is the letter of an option.
-    3. Else nothing was read; the benchmark counts the trial as incorrect.
+    2. Else the first capital letter of the reply, wherever it stands: of "The answer is B" it is T.
+    3. Else nothing was read. So it is where the letter is that of no option; the benchmark counts both as incorrect.
 
-    The paper's second rule is "first capital letter found in response". Taken to the letter it would read "The answer
-    is B" as T, so a letter inside a word is no answer here, nor is a capital beyond the last option. The article of "A
-    nodule" is still read as A, as the paper's rule does; :attr:`Reading.rule` lets one count such cases.
-
-    Differs from the paper in three outcomes of their own: a failed request is "failed", a reply that says nothing is
-    "empty", and reasoning that was cut off inside its tag is "truncated" rather than searched for letters.
+    The rule is for comparing with the paper: it reads "Both lungs are clear" as B. It is applied to the text after the
+    model's reasoning. Three outcomes are not the paper's: a failed request is "failed", a reply that says nothing
+    "empty", and reasoning that was cut off inside its tag "truncated".
     """
     answer, outcome = text_or_outcome(reply)
     if outcome:
         return Reading(outcome)
-    letters = option_letters(option_count)
     single = _SINGLE.fullmatch(answer)
-    if single:
-        letter = single.group(1).upper()
-        return Reading("ok", letter, "single_letter") if letter in letters else Reading("unreadable")
-    found = re.search(rf"(?<![^\W_])[{letters}](?![^\W_])", answer)
-    return Reading("ok", found.group(), "first_capital") if found else Reading("unreadable")
+    found = single.group(1).upper() if single else capital.group() if (capital := _CAPITAL.search(answer)) else ""
+    if not found or found not in option_letters(option_count):
+        return Reading("unreadable")
+    return Reading("ok", found, "single_letter" if single else "first_capital")

@@ -27,6 +27,7 @@ _FLAW = r"(?:outliers?|anomal\w+|odd[ -]one|inconsistenc\w+|differences?|abnorma
 _RULED_OUT_BEFORE = re.compile(
     r"(?:\bnot|n't|\bnever|\brather than|\binstead of|\bunlike|\blike|\bcompar(?:ed|ison|ing) (?:to|with)|"
     r"\bin contrast (?:to|with)|\bas opposed to|\bdifferent (?:from|than|to)|\bdiffers? from|\bsame as|\bsimilar to|"
+    r"\bnothing (?:\w+ )?(?:unusual|abnormal|different|odd|wrong|remarkable) (?:in|at|on|about|with)|"
     r"\bmatch(?:es|ing)?|\bversus|\bvs\.?|\bwhether|\bif|\bneither|\bnor|\bso (?:does|do|is|are|did)|\bconsistent with|"
     rf"\brul(?:ed?|ing) out|\bconsidered|\bthought of|\bguessed|\b(?:left|right) of|\bbelow|\babove|\bnext to|"
     rf"\b(?:no|any) (?:[\w-]+ ){{0,2}}{_FLAW} (?:in|at|on))"
@@ -69,6 +70,10 @@ _NO_OUTLIER = re.compile(
     r"|\bthere (?:is not|isn't|are not|aren't|(?:does not|doesn't|do not|don't) (?:appear|seem) to be)(?: an?| any)?"
     r" (?:[\w-]+ )?(?:outliers?|odd|anomal\w+)"
 )
+_TURN = re.compile(r"\b(?:but|however|yet|although|though|except that)\b")
+_NEXT_TURN = re.compile(r"[.!?;\s]+(?:but|however|yet|on closer|looking closer)\b")
+_LED_IN = re.compile(r"\b(?:although|though|while|at first|at a glance|initially)\b")
+_MINOR = re.compile(r"\b(?:slight(?:ly)?|a (?:little|bit)|minor|somewhat|marginally)\b")
 _IN_PLACE = re.compile(rf" (?:in|at|on) {_FILL}")
 _SENTENCE = re.compile(r"[.!?;]+(?=\s|$)|\n")
 _WINDOW = 400
@@ -85,7 +90,8 @@ class Claim(NamedTuple):
 
 def claims(text: str, named: Sequence[Mention]) -> list[Claim]:
     """What a plain text claims, given the positions that it names; those it rules out are not among them."""
-    return sorted([*_asserted(text, named), *_none(text, named)])
+    asserted = _asserted(text, named)
+    return sorted([*asserted, *_none(text, named, asserted)])
 
 
 def groups(text: str, named: Sequence[Mention]) -> list[list[Mention]]:
@@ -131,7 +137,23 @@ def _asserted(text: str, named: Sequence[Mention]) -> list[Claim]:
     return found
 
 
-def _none(text: str, named: Sequence[Mention]) -> list[Claim]:
+def _taken_back(text: str, match: re.Match[str], claimed: Sequence[Claim]) -> list[Claim]:
+    """The claims of an odd one that turn "all look the same" around, [] for none.
+
+    "At first glance all look the same, but the top-right one is rotated"; "Although all look alike, the ...".
+    """
+    if not re.match(r"all|every", match[0]):
+        return []
+    start, end = match.end(), sentence_end(text, match.end())
+    contrast = _TURN.search(text, start, end) or _NEXT_TURN.match(text, end)
+    if contrast is not None:
+        start = contrast.end()
+    elif not _LED_IN.search(text[_sentence_start(text, match.start()) : match.start()]):
+        return []
+    return [claim for claim in claimed if start <= claim.start <= sentence_end(text, start)]
+
+
+def _none(text: str, named: Sequence[Mention], claimed: Sequence[Claim]) -> list[Claim]:
     if re.fullmatch(r"\W*no\W*", text):
         return [Claim(0, NONE, True)]
     listed = {group[0].start: {each.position for each in group} for group in groups(text, named)}
@@ -143,6 +165,12 @@ def _none(text: str, named: Sequence[Mention]) -> list[Claim]:
         # "no anomaly in the top-left" where other panels are named, too.
         at = _IN_PLACE.match(text, match.end())
         of_some = at is not None and bool(places - listed.get(at.end(), places))
-        if not of_some and not _OTHERS.search(sentence):
+        if of_some or _OTHERS.search(sentence):
+            continue
+        odd = _taken_back(text, match, claimed)
+        if not odd:
             found.append(Claim(match.start(), NONE, True))
+        elif _MINOR.search(text[odd[0].start : sentence_end(text, odd[0].start)]):
+            # "..., but the top-left one is slightly darker": an outlier, or none? Both are claimed.
+            found += [Claim(match.start(), NONE, True), *(claim._replace(cued=True) for claim in odd)]
     return found

@@ -51,6 +51,7 @@ _PATTERNS = {
     "row_column": rf"\b{_THE_ROW}{_JOIN}{_THE_COLUMN}\b",
     "column_row": rf"\b{_THE_COLUMN}(?: (?:in|of|on|at|from)|,|:| and)? ?(?:the )?{_THE_ROW}\b",
     "code": r"\br ?(?P<row>\d) ?,? ?c ?(?P<column>\d)\b",
+    "coordinates": r"\((?P<row>\d) ?, ?(?P<column>\d)\)(?P<order>,? ?\(?row, ?col(?:umn)?\b)?",
     "in_column": rf"\b(?P<one>{_ROW_WORD})(?: (?:{_NOUN}|one))? (?:of|in) the (?P<two>{_COLUMN_WORD}) column\b",
     "column_first": rf"\b(?P<one>{_COLUMN_WORD}) column,? (?:(?:at|on|in) )?(?:the )?(?P<two>{_ROW_WORD})\b(?! row)",
     "in_brackets": rf"\((?P<one>{_ROW_WORD}), ?(?P<two>{_COLUMN_WORD})\)",
@@ -117,19 +118,31 @@ def _places(name: str, match: re.Match[str], size: Size) -> Iterator[tuple[str, 
     elif name == "middle":
         found = _at(_middle(size), _middle(size), size)
     elif name == "code":
-        found = _at(int(groups["row"]), int(groups["column"]), size)
+        found = _at(*_from_one(int(groups["row"]), int(groups["column"])), size)
+    elif name == "coordinates":
+        one, two = int(groups["row"]), int(groups["column"])
+        # Without words one cannot tell rows from columns, or counting from 1 from counting from 0.
+        sure = groups["order"] or (one == two and one in (0, size.side))
+        found = _at(*_from_one(one, two), size) if sure else iter(())
     elif name in ("in_column", "column_first", "in_brackets", "pair", "reversed"):
         found = _two_words(groups["one"], groups["two"], size)
     else:
         row = _line(groups["rword"] or groups["rcount"], "", size, ("top", "upper"), ("bottom", "lower"))
         column = _line(groups["cword"] or groups["ccount"], groups["cfrom"] or "", size, ("left",), ("right",))
-        found = _at(row, column, size)
+        found = _at(*_from_one(row, column), size)
     yield from ((place, None, None) for place in found)
 
 
 def _numbered(number: int, size: Size) -> Iterator[str]:
     if 1 <= number <= size.panels:
         yield size.positions[number - 1]
+
+
+def _from_one(row: int | None, column: int | None) -> tuple[int | None, int | None]:
+    """Row and column counted from 1, where a 0 shows that they were counted from 0."""
+    if row is not None and column is not None and 0 in (row, column):
+        return row + 1, column + 1
+    return row, column
 
 
 def _at(row: int | None, column: int | None, size: Size) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Reading the chosen option from a reply in free text, for benchmarks whose paper states no rule of its own."""
+"""Reading the chosen option from a reply in free text: the one reader of letters of all benchmarks."""
 
 from __future__ import annotations
 
@@ -7,14 +7,30 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from lmms_medtasks.parsing.choice import option_letters
+from lmms_medtasks.parsing import words
+from lmms_medtasks.parsing.letters import option_letters
+from lmms_medtasks.parsing.option_texts import OptionTexts
 from lmms_medtasks.parsing.replies import Outcome, text_or_outcome
+from lmms_medtasks.parsing.yes_no import read_yes_no, yes_or_no
 
 Status = Literal["ok", "unreadable", "ambiguous", "refused"] | Outcome
 """ok: one option was read. unreadable: a reply with words and without an option. ambiguous: several, and nothing says
 which. refused: the model says that it will not or cannot answer."""
 
-Rule = Literal["single_letter", "boxed", "statement", "predicate", "bold", "leading", "text", "brackets", ""]
+Rule = Literal[
+    "single_letter",
+    "boxed",
+    "statement",
+    "predicate",
+    "bold",
+    "leading",
+    "last",
+    "text",
+    "brackets",
+    "yes_no",
+    "said",
+    "",
+]
 """What the answer was read from, in the order in which it is looked for; "" if nothing was."""
 
 
@@ -32,63 +48,48 @@ class OptionReading:
 # At most a few marks: a search must not take quadratic time over a long run of them.
 _OPEN, _CLOSE = r"[\s\"'`*_(\[{<$]{0,8}", r"[\"'`*_)\]}>$]{0,8}"
 _MARKUP = " \t\r\n\"'`*_.,:;!$()[]{}<>#-"
-_SINGLE = re.compile(rf"(?:(?i:option|answer|choice|letter)[ \t]+)?{_OPEN}([A-Za-z])[\s\"'`*_)\]}}>$.,:;!]*")
+_SINGLE = re.compile(rf"(?:(?i:{words.ANSWER})[ \t]+)?{_OPEN}([A-Za-z])[\s\"'`*_)\]}}>$.,:;!]*")
+_KEY = (
+    r"[\w ]{0,30}(?:answer|choice|option|letter|prediction|respuesta|opci[oó]n|r[eé]ponse|antwort|答案|选项)[\w ]{0,10}"
+)
 _BOXED = re.compile(
-    r"\\boxed\s*\{\s*(?:\\(?:text|mathrm|textbf|mathbf)\s*\{\s*)?([^{}]*)\}|<answer>(.*?)</answer>|"
-    r"[\"']answer[\"']\s*:\s*[\"']([^\"'\n]*)[\"']",
+    r"\\boxed\s*\{([^{}]*)\}|<answer>(.{0,2000}?)</answer>|[\"']" + _KEY + r"[\"']\s*:\s*[\"']([^\"'\n]*)[\"']",
     re.IGNORECASE | re.DOTALL,
 )
-_FILLER = r"(?:(?:most likely|likely|probably|clearly|definitely|therefore|thus|option|choice|letter|answer|the)\s+)*"
 _STATEMENT = re.compile(
-    r"\b(?:answer|choice|selection|option|letter)\b(?:\s+(?:letter|choice|option|here))?[\"'`*_)]*\s*"
-    r"(?::|=|->|→|\bis\b:?|\bwould be\b|\bshould be\b|\bmust be\b)[\s\"'`*_]*" + _FILLER
-    + r"|\b(?:choose|select|pick|go with|going with|opt for|settle on)\s+" + _FILLER
-    + r"|\b(?:it is|it['’]s|this is|that is|that['’]s|must be|would be)\s+(?:option\s+|choice\s+|letter\s+)?"
-    r"(?=[(*]*[A-Z][)*]*\s*(?:[.,;:!]|$))"
-    r"|\b(?:therefore|thus|hence|so)[,:]?\s+(?=[(*]*[A-Z][)*]*\s*(?:[.;!]|$))",
+    rf"{words.ANSWER_IS}[\s\"'`*_]*{words.FILLER}|{words.CHOOSE}{words.FILLER}|{words.IT_IS}|{words.SO}|{words.CONTRAST}"
+    rf"|{words.LEFT_OVER}",
     re.IGNORECASE | re.MULTILINE,
-)  # fmt: skip
+)
+_ALSO = re.compile(words.ALSO, re.MULTILINE)
 _PREDICATE = re.compile(
-    rf"(?<![^\W_])({_OPEN}[A-Z]{_CLOSE})\s+(?:is|seems|appears(?: to be)?|must be)\s+(?:the\s+)?(?:single\s+|most\s+)?"
-    r"(?:correct|right|best|answer|appropriate|accurate|likely|consistent|true)\b"
+    rf"(?<![^\W_])({_OPEN}[A-Z]{_CLOSE}){words.IS_RIGHT}|\b(?i:option|choice|letter)\s+({_OPEN}[a-z]{_CLOSE}){words.IS_RIGHT}"
 )
 _BOLD = re.compile(r"(?:\*\*|__)[ \t]*(\(?[A-Z](?:[.):][^*_\n]*|\)?))[ \t]*(?:\*\*|__)")
 _LEADING = re.compile(
-    r"^[ \t>*_#-]*(?:(?i:option|answer|choice|letter)[ \t]+)?([(\[]?[A-Z](?![^\W_]).*)$", re.MULTILINE
+    rf"^[ \t>*_#-]*(?:(?i:{words.ANSWER})[ \t]+)?([(\[]?[A-Z](?![^\W_]).*|[(\[]?[a-z][).:].*)$", re.MULTILINE
 )
 # What may come between such a letter and the rest of its line: a mark, a dash, or a reason.
-_MARKED = re.compile(r"[)\].:]\**\s|[ \t]+[-–—][ \t]+(?![A-Z]\b)\w|,?[ \t]+(?:because|since|as|due to|given)\b")
+_MARKED = re.compile(rf"[)\].:]\**\s|[ \t]+[-–—][ \t]+(?![A-Z]\b)\w|,?[ \t]+{words.REASON}")
 # "A) is a cyst", "B) shows a stone": going through the options. What says that one is right is a predicate.
 _TOLD_OF = re.compile(r"[)\].:]?\**[ \t]+(?:is|are|was|seems|appears|shows|would|could|can|may|might|does)\b")
-_LABELLED = re.compile(r"(?<![^\W_])(?:\(([A-Z])\)|([A-Z])\))")
+_LABELLED = re.compile(r"(?<![^\W_])(?:\(([A-Z])\)|([A-Z])(?:\)|:\s))")
+_QUESTION = re.compile(r"[^.!\n]{0,40}\?")
+_SENTENCE_END = re.compile(r"[.!?;\n]")
 _BRACKETS = re.compile(r"[(\[]([A-Z])[)\]]")
+_LAST = re.compile(r"[.?!]\s+[(\[*]{0,3}([A-Z])[)\]*]{0,3}\.?\s*$")
 _LIST = re.compile(r"[(\[]?[A-Z][)\].]?(?:(?:\s*[,/&]\s*|\s+)(?:(?:or|and)\s+)?[(\[]?[A-Z][)\].]?)+\.?")
 _AND_ANOTHER = re.compile(
-    r"[)\].\"'`*_]*\s*(?:[,/&+]|\bor\b|\band\b)+\s*(?:option\s+)?[(\[*]*([A-Z])(?![^\W_])(.*)", re.DOTALL
-)
-_NEGATED = re.compile(
-    r"(?:\bnot|n['’]t|\bnever|\bcannot|\bincorrect|\bwrong|\brather than|\binstead of|\bexclude|\brule out)"
-    r"(?:\s+(?:the|an?|to|be))*(?:\s+(?:correct|right|best|final))?\s*$",
-    re.IGNORECASE,
+    r"[)\].\"'`*_]*\s*(?:[,/&+]|\b(?:or|and|o|y|ou|et|oder|und)\b|或|和)+\s*(?:option\s+)?[(\[*]*([A-Z])(?![^\W_])(.*)",
+    re.DOTALL,
 )
 # What may follow an answer "A" where the article of "A nodule" may not: everything but a word that goes with a noun.
 _AFTER_A = re.compile(
-    r"\s+(?:because|since|as|is|was|and|or|with|due|given|based|for|would|seems|which|but|if|in|on|from|by|should|"
-    r"appears|represents|describes|fits|best|most)\b|\s*$|\s*\n|\s*[^\w\s]"
+    rf"\s+(?:{words.REASON}|is|was|and|or|with|based|for|would|seems|which|but|if|in|on|from|by|should|"
+    r"appears|represents|describes|fits|best|most|y|et|und|o|ou|oder|pero|mais|aber)\b|\s*$|\s*\n|\s*[^\w\s]|\s*[\u3400-\u9fff]"
 )
+_STATEMENTS = 1000
 _HYPHEN = re.compile(r"(?<=[^\W\d_])[-‐‑–](?=[^\W\d_])")  # between letters only: "1-2" is not "1 2"
-# Not "A": it may be a letter.
-_ARTICLE = re.compile(r"(?:an|An|the|The|a)\s+")
-_REFUSAL = re.compile(
-    r"\b(?:i|we)(?:['’]m| am| are)?\s+(?:(?:really|truly|very|so)\s+)?(?:sorry|unable|not able|afraid)\b"
-    r"|\b(?:i|we)\s+(?:cannot|can['’]?t|can not|won['’]?t|will not|do not|don['’]?t|could not|couldn['’]?t)\s+"
-    r"(?:\w+\s+){0,2}?(?:answer|assist|help|provide|determine|diagnose|interpret|see|view|analy[sz]e|identify|tell|know|"
-    r"comment|give|say|make|offer|choose|decide)\b"
-    r"|\bas an ai\b|\b(?:cannot|can ?not|can['’]t) be (?:answered|determined)\b"
-    r"|\b(?:not enough|insufficient) information\b|\bunable to (?:answer|determine|assist|provide|view|see)\b"
-    r"|\bconsult (?:a|your|with a) (?:doctor|physician|healthcare|medical)",
-    re.IGNORECASE,
-)  # fmt: skip
 
 
 def read_option(reply: str | None, options: Sequence[str]) -> OptionReading:
@@ -104,24 +105,31 @@ def read_option(reply: str | None, options: Sequence[str]) -> OptionReading:
     5. ``bold``: ``**C**``, ``**C. text**``, if all bold letters are the same.
     6. ``leading``: lines "C. text", "(C) text", "C - text", "C because ...", and "C text" with the option's own
        text, if all such lines have the same letter. "A) is wrong ..." goes through the options and is none.
-    7. ``text``: the reply, or its last line, is the text of one option (case, white space, punctuation and an article
+    7. ``last``: the letter alone as the last sentence ("The wall is thick. C").
+    8. ``text``: the reply, or its last line, is the text of one option (case, white space, punctuation and an article
        apart). An option's text that begins with a letter of its own ("E. coli") is read as the text everywhere.
-    8. ``brackets``: "pneumonia (C)", if all bracketed letters are the same, and the reply refuses nothing.
+    9. ``brackets``: "pneumonia (C)", if all bracketed letters are the same, and the reply refuses nothing.
+    10. ``yes_no``: where yes and no are options, what the reply says of them ("No, there is no nodule.").
+    11. ``said``: the only option whose text a short reply says and does not deny, see
+        :class:`~lmms_medtasks.parsing.option_texts.OptionTexts`.
 
     A capital A before a word is an article, and a letter after another word ("grade B", "vitamin C") is none of the
     above. "B or C" is ambiguous, and so are a letter with another option's text and the text of two options alike. A
-    letter beyond the last option is no answer. Nothing is guessed from texts that merely mention an option.
+    letter beyond the last option is no answer, nor is one that is only denied ("not B"). The words are English,
+    Spanish, French, German and Chinese (:mod:`~lmms_medtasks.parsing.words`).
     """
     text, outcome = text_or_outcome(reply)
     if outcome:
         return OptionReading(outcome)
-    return _Reader(options).read(text.strip())
+    return _Reader(options).read(words.normalised(text).strip())
 
 
 class _Reader:
     def __init__(self, options: Sequence[str]) -> None:
+        options = [words.normalised(option) for option in options]
         self._letters = option_letters(len(options))
         self._texts = [_plain(option) for option in options]
+        self._said = OptionTexts(options)
         # No further is looked for an option's text: a long line with many statements would take quadratic time.
         self._reach = 200 + max(map(len, options), default=0)
 
@@ -141,15 +149,40 @@ class _Reader:
             if found is not None and found.status == "ok":
                 return found
             several = several or found is not None
+        last = _LAST.search(text[-40:])
+        if last and not several:
+            return self._letter(last.group(1), "last", last.group())
         whole = self._of_text(text) or self._of_text(text.splitlines()[-1] if text else "")
         if whole is not None:
             return whole
-        if _REFUSAL.search(text):
-            return OptionReading("refused", text=_REFUSAL.search(text).group())  # type: ignore[union-attr]
+        refusal = words.REFUSAL.search(text)
+        if refusal:
+            return OptionReading("refused", text=refusal.group())
         brackets = self._same([self._letter(letter, "brackets", f"({letter})") for letter in _BRACKETS.findall(text)])
         if brackets is not None and not several:
             return brackets
-        return OptionReading("ambiguous" if several else "unreadable")
+        if several:
+            return OptionReading("ambiguous")
+        return self._yes_or_no(text) or self._by_text(text) or OptionReading("unreadable")
+
+    def _yes_or_no(self, text: str) -> OptionReading | None:
+        """What is read where yes and no are options."""
+        meant = [yes_or_no(each) for each in self._texts]
+        if not {"yes", "no"} <= set(meant):
+            return None
+        found = read_yes_no(text)
+        if found.status != "ok" or meant.count(found.value) != 1:
+            return None
+        return OptionReading("ok", self._letters[meant.index(found.value)], "yes_no", text[:80])
+
+    def _by_text(self, text: str) -> OptionReading | None:
+        """The option that a short reply says; none where it names another by its letter."""
+        places = self._said.said(text)
+        if not places:
+            return None
+        if len(places) > 1:
+            return OptionReading("ambiguous", text=text[:80])
+        return OptionReading("ok", self._letters[places[0]], "said", text[:80])
 
     def _letter(self, letter: str, rule: Rule, text: str) -> OptionReading:
         if letter not in self._letters:
@@ -165,18 +198,27 @@ class _Reader:
 
     def _stated(self, text: str) -> OptionReading | None:
         found = None
-        for match in _STATEMENT.finditer(text):
-            if _negated(text, match.start()):
+        stated = [*_STATEMENT.finditer(text), *(_ALSO.finditer(text) if words.GERMAN.search(text) else ())]
+        # Of a reply that repeats itself for ever the last statements are enough.
+        for match in sorted(stated, key=lambda each: each.start())[-_STATEMENTS:]:
+            if _negated(text, match.start()) or _left_open(text, match):
                 continue
             rest = text[match.end() : match.end() + self._reach]
             found = self._chosen(rest, "statement") or found
         return found
 
     def _predicated(self, text: str) -> OptionReading | None:
-        matches = [match for match in _PREDICATE.finditer(text) if not _negated(text, match.start())]
+        matches = [
+            match
+            for match in _PREDICATE.finditer(text)
+            if not (_negated(text, match.start()) or _QUESTION.match(text, match.end()))
+        ]
         # Not the last one: "B is correct for adults, C is likely in children" says nothing.
         return self._same(
-            [self._letter(match.group(1).strip(_MARKUP), "predicate", match.group()) for match in matches]
+            [
+                self._letter((match.group(1) or match.group(2)).strip(_MARKUP).upper(), "predicate", match.group())
+                for match in matches
+            ]
         )
 
     def _same(self, readings: Sequence[OptionReading | None]) -> OptionReading | None:
@@ -204,8 +246,10 @@ class _Reader:
         if found := self._of_text(line):
             return found
         bracket = line[0] in "(["
-        letter, rest = line[bracket], line[bracket + 1 :]
+        letter, rest = line[bracket].upper(), line[bracket + 1 :]
         named = self._named(rest)
+        if line[bracket].islower() and not named:
+            return None  # "a. m." or "e.g.": in lower case only with the option's own text
         if _TOLD_OF.match(rest) or not (named or not rest.strip(_MARKUP) or _MARKED.match(rest)):
             return None
         others = {first or second for first, second in _LABELLED.findall(rest)} - {letter}
@@ -229,7 +273,7 @@ class _Reader:
 
     def _named(self, text: str) -> list[str]:
         """The letters of the options whose text is ``text``, an article before it apart."""
-        wanted = {_plain(text), _plain(_ARTICLE.sub("", text.strip(_MARKUP), count=1))} - {""}
+        wanted = {_plain(text), _plain(words.ARTICLE.sub("", text.strip(_MARKUP), count=1))} - {""}
         return [letter for letter, option in zip(self._letters, self._texts, strict=True) if option in wanted]
 
     def _of_text(self, text: str, rule: Rule = "text") -> OptionReading | None:
@@ -247,7 +291,14 @@ class _Reader:
 
 def _negated(text: str, place: int) -> bool:
     """Whether what stands before ``place`` turns what follows into its opposite."""
-    return _NEGATED.search(text[max(0, place - 60) : place]) is not None
+    return words.NEGATION_BEFORE.search(text[max(0, place - 60) : place]) is not None
+
+
+def _left_open(text: str, statement: re.Match[str]) -> bool:
+    """Whether a statement is a question, a condition's consequence, doubted, or what others would say."""
+    before = _SENTENCE_END.split(text[max(0, statement.start() - 200) : statement.start()])[-1]
+    said = before + statement.group()
+    return bool(words.LEFT_OPEN.search(said) or words.CONDITION_AFTER.match(text, statement.end()))
 
 
 def _sentences(text: str) -> Iterator[str]:

@@ -6,10 +6,12 @@ import re
 from collections.abc import Iterable, Sequence
 
 from lmms_medtasks.grid_positions import Size
-from lmms_medtasks.parsing.choice import option_letters
 from lmms_medtasks.parsing.claims import NONE, Claim, claims, groups, sentence_end
+from lmms_medtasks.parsing.letters import option_letters
 from lmms_medtasks.parsing.mentions import Mention, mentions
 from lmms_medtasks.parsing.outcomes import Answer, plain, prepared, refuses
+from lmms_medtasks.parsing.position_words import in_english
+from lmms_medtasks.parsing.words import ANSWER, normalised
 
 __all__ = ["NONE", "option_value", "read_option_position", "read_position"]
 
@@ -19,11 +21,14 @@ _ANSWER = re.compile(
     r"|\b(?:therefore|thus|hence|in conclusion|in summary|to conclude|so the outlier)\b[ ,:]*"
 )
 _SMALL = re.compile(
-    r"\b(?i:answer|option|choice|letter)(?i: is|:| would be|=|[ \n])*"
+    rf"(?i:{ANSWER})(?i: is|:| would be|=|[ \n])*"
     r"(?:[(\[{\"'][a-z](?=[)\]}\"'])|(?<=\W)[a-z](?=\W*$))",
     re.M,
 )
 """A letter in lower case, in brackets or last on its line, after a word that announces one: no article."""
+
+_MANY = 2000
+"""Positions in a reply that repeats itself for ever: no answer is looked for among them."""
 
 _CORRECTION = re.compile(r"\b(?:wait|actually|correction|sorry|on second thought|no,|rather|let me correct)\b")
 _CONTRAST = re.compile(r"\b(?:but|however|although|though|if i had to|if forced)\b")
@@ -44,9 +49,13 @@ def read_position(reply: str | None, size: Size) -> Answer:
     the outlier or an exception; then the only position it names without ruling it out. Two candidates are ambiguous. A
     position that is named to be ruled out or compared with ("not the top-left", "unlike the top-left", "the top-left is
     consistent"), or among several that "are" alike, is no candidate.
+
+    Places are also read in Spanish, French, German and Chinese (:mod:`~lmms_medtasks.parsing.position_words`). A pair
+    of numbers without words, "(1,3)", is row and column to some and x and y to others, from 1 or from 0: it is read
+    only where all of them mean one place, as "(3,3)" and "(0,0)" do in a 3x3 grid.
     """
     text = prepared(reply, none_is_an_answer=True)
-    return text if isinstance(text, Answer) else _read(plain(text), size)
+    return text if isinstance(text, Answer) else _read(_words(text), size)
 
 
 def read_option_position(reply: str | None, options: Sequence[str], size: Size) -> Answer:
@@ -58,15 +67,16 @@ def read_option_position(reply: str | None, options: Sequence[str], size: Size) 
     text = prepared(reply, none_is_an_answer=True)
     if isinstance(text, Answer):
         return text
+    text = normalised(text)
     letters = option_letters(len(options))
     found = _letters(re.sub(r"[*`#\\_$]", " ", text).strip(), letters)
     if not found:
-        return _read(plain(text), size)
+        return _read(_words(text), size)
     if len(found) > 1:
         return Answer("ambiguous")
     letter, beside = found.popitem()
     value = option_value(options[letters.index(letter)])
-    said = {_read(plain(each), size).value for each in set(beside)} - {""}
+    said = {_read(_words(each), size).value for each in set(beside)} - {""}
     return Answer("ambiguous") if said - {value} else Answer("ok", value)
 
 
@@ -76,8 +86,14 @@ def option_value(option: str) -> str:
     return NONE if text.startswith(NONE) else text
 
 
+def _words(text: str) -> str:
+    return in_english(plain(normalised(text)))
+
+
 def _read(text: str, size: Size) -> Answer:
     named = mentions(text, size)
+    if len(named) > _MANY:
+        return Answer("ambiguous")
     claimed = claims(text, named)
     for found in (_final(text, claimed), _head(text, named, claimed), _one({c.value for c in claimed if c.cued})):
         if found is not None:
@@ -140,7 +156,7 @@ def _letters(text: str, letters: str) -> dict[str, list[str]]:
     alone = [match for line in (lines[0], lines[-1]) if (match := re.fullmatch(rf"\W*([{letters}])\W*", line))]
     if alone:
         return {match[1]: [] for match in alone}
-    cue = r"(?i:answer|option|choice|letter|therefore|thus|hence|boxed|outlier)(?i: is|:| would be|=|\s)*"
+    cue = rf"(?i:{ANSWER}|therefore|thus|hence|boxed|outlier|选)(?i: is| es| est| ist|是|为|:| would be|=|\s)*"
     cue += r"(?i:(?:the )?(?:image|panel|scan|position) )?[(\"'\[{]*"
     by_cue = _real(re.finditer(rf"{cue}([{letters}])(?![\w'])", text), text)
     if by_cue:

@@ -47,3 +47,13 @@ def text_or_outcome(reply: str | None) -> tuple[str, Outcome | None]:
     if text is None:
         return "", "truncated"
     return (text, None) if text.strip() else ("", "empty")
+
+
+_HYPHEN = re.compile(r"(?<=[^\W\d_])[-\u2010-\u2013](?=[^\W\d_])")  # between letters only: "1-2" is not "1 2"
+_MARKUP = re.compile(r"[*`_$\\#>]+")
+
+
+def folded(text: str) -> str:
+    """``text`` in one case, with single blanks (lines stay), and without markup and hyphens between letters."""
+    text = _MARKUP.sub(" ", _HYPHEN.sub(" ", text.casefold()))
+    return "\n".join(" ".join(line.split()) for line in text.splitlines())

@@ -14,7 +14,7 @@ from typing import Any
 from lmms_medtasks.grid_positions import parse_size
 from lmms_medtasks.grids import triage
 from lmms_medtasks.harness.scoring import MetricValue, metric_values
-from lmms_medtasks.parsing.choice import option_letters
+from lmms_medtasks.parsing.letters import option_letters
 from lmms_medtasks.parsing.outcomes import Answer
 from lmms_medtasks.parsing.positions import option_value, read_option_position, read_position
 from lmms_medtasks.parsing.yes_no import read_yes_no
@@ -57,7 +57,7 @@ MEASURES = (
 def read(doc: Mapping[str, Any], reply: str | None) -> Answer:
     """What a reply to the question says: a position or "none", or "yes" or "no" for a highlighted panel."""
     if doc["task_type"] == VISUAL:
-        return read_yes_no(reply)
+        return read_yes_no(reply, str(doc["question"]), panel=True)
     size = parse_size(doc["grid"])
     return read_option_position(reply, doc["options"], size) if doc["options"] else read_position(reply, size)
 

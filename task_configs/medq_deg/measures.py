@@ -14,6 +14,8 @@ from lmms_medtasks import degradations, parsing
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness.hooks import RENDERED
 from lmms_medtasks.harness.scoring import MetricValue, metric_values
+from lmms_medtasks.parsing.choice import read_first_capital
+from lmms_medtasks.parsing.option import read_option
 from lmms_medtasks.record import FAILED, KEY, NO_ANSWER, MeasureValue, Record
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.statistics.calibration import Confidence, calibration_draw, changes_draw
@@ -37,8 +39,12 @@ LEVELS = (0, 1, 2)
 DEGRADED = {"severity": (1, 2)}
 """The questions that Tables 2 and 3 are over."""
 
+PAPER_RULE = "accuracy_paper_rule"
+"""The measure of the same replies read as the paper reads them: a single letter, else the first capital letter."""
+
 MEASURES = (
     Measure("accuracy", "Share of a question's replies that are right; a reply without an answer is wrong."),
+    Measure(PAPER_RULE, "The same with replies read by the paper's rule: a single letter, else the first capital."),
     IDENTICAL,
 )
 
@@ -63,11 +69,17 @@ def record(doc: Mapping[str, Any], results: Sequence[str | None]) -> Record:
     """The record of a question, of its T replies.
 
     A reply without an answer is incorrect, as in the paper, also an empty one; a failed request counts as nothing.
+    Replies are read as in the other benchmarks, and a second time by the paper's rule for :data:`PAPER_RULE`.
     """
-    readings = [parsing.read_choice(reply, len(doc["options"])) for reply in results]
+    readings = [read_option(reply, doc["options"]) for reply in results]
+    by_rule = [read_first_capital(reply, len(doc["options"])) for reply in results]
     replies = [reply for reply, reading in zip(results, readings, strict=True) if reading.status != "failed"]
     correct = [reading.value == doc["answer"] for reading in readings if reading.status != "failed"]
-    measures = {"accuracy": MeasureValue(sum(correct) / len(correct) if correct else None)}
+    capitals = [reading.value == doc["answer"] for reading in by_rule if reading.status != "failed"]
+    measures = {
+        "accuracy": MeasureValue(sum(correct) / len(correct) if correct else None),
+        PAPER_RULE: MeasureValue(sum(capitals) / len(capitals) if capitals else None),
+    }
     if len(replies) > 1:
         measures["identical"] = MeasureValue(float(len(set(replies)) == 1))
     degradation = degradations.canonical_name(doc["degradation"]) if doc.get("degradation") else None
@@ -90,6 +102,7 @@ def record(doc: Mapping[str, Any], results: Sequence[str | None]) -> Record:
         pair=str(doc.get("question_id") or doc["id"]),
         details={
             "rules": [reading.rule for reading in readings],
+            "paper_rule": [reading.value or reading.status for reading in by_rule],
             "degradation_parameters": RENDERED.get(str(doc["id"])),
         },
     )
@@ -129,6 +142,12 @@ FALL = {level: Contrast(first={"severity": 0}, second={"severity": level}) for l
 
 DROP = {level: Contrast(first={"severity": level}, second={"severity": 0}) for level in (1, 2)}
 """The same with its sign turned: positive where accuracy fell."""
+
+ACCURACY_BY_RULE = {level: Mean({"severity": level}, measure=PAPER_RULE) for level in LEVELS}
+FALL_BY_RULE = {
+    level: Contrast(first={"severity": 0}, second={"severity": level}, measure=PAPER_RULE) for level in (1, 2)
+}
+"""As :data:`ACCURACY` and :data:`FALL`, of replies read by the paper's rule: what Table 6 compares with."""
 
 GROUPS = {
     "mid": tuple({"mid": mid} for mid in taxonomy.mids()),
@@ -236,6 +255,15 @@ METRICS = (
         Metric(f"accuracy_l{level}", mean, main=True, about=f"Accuracy at L{level}.")
         for level, mean in ACCURACY.items()
     ),
+    Metric(
+        PAPER_RULE,
+        Mean(measure=PAPER_RULE),
+        about="Accuracy of the same replies read by the paper's rule: a single letter, else the first capital letter.",
+    ),
+    *(
+        Metric(f"{PAPER_RULE}_l{level}", mean, about=f"Accuracy at L{level} by the paper's rule (Table 6).")
+        for level, mean in ACCURACY_BY_RULE.items()
+    ),
     *(
         Metric(
             f"drop_l{level}",
@@ -321,7 +349,9 @@ METRICS = (
     IDENTICAL_TRIALS,
 )
 
-_ACCURACIES = (KEY, *(f"accuracy_l{level}" for level in LEVELS))
+_ACCURACIES = (
+    KEY, *(f"accuracy_l{level}" for level in LEVELS), *(f"{PAPER_RULE}_l{level}" for level in LEVELS)
+)  # fmt: skip
 _REPLIES = ("parse_rate", "empty_replies", "failed_requests", "identical_trials")
 _CALIBRATED = tuple(
     f"{name}_l{level}"
@@ -358,7 +388,7 @@ SUITE = Suite(
     measures=MEASURES,
     metrics=METRICS,
     tasks={
-        "level": (KEY, "accuracy", *_REPLIES),
+        "level": (KEY, "accuracy", PAPER_RULE, *_REPLIES),
         "all": (*_ACCURACIES, "drop_l1", "drop_l2", "capability_macro", "category_macro", "unmapped_capabilities",
                 *_REPLIES),
         "circular": (KEY, *circular_task(), "parse_rate", "empty_replies", "failed_requests"),

@@ -6,7 +6,8 @@ Scales and rule are the paper's (section 2, R2; Appendix A.2), the prompts say t
   the texts as they are. Here they are compared folded (:func:`~lmms_medtasks.judges.folding.folded`): case, white
   space, and punctuation around the answer do not count.
 * Where the options of a closed question are known and the answer is one of them and nothing else, the scale says the
-  score, and no judge is asked either. An answer without a word gets the lowest score.
+  score, and no judge is asked either. Of a question whose options are yes and no, so it is where the answer says one
+  of them in a sentence ("No, there is no nodule."). An answer without a word gets the lowest score.
 
 Questions of MIMIC-CXR-VQA have protocols of their own that differ in one thing: they carry the terms of the data.
 """
@@ -21,6 +22,7 @@ from typing import Any
 from lmms_medtasks.judges.folding import folded
 from lmms_medtasks.judges.protocol import Dimension, Item, Protocol
 from lmms_medtasks.parsing.replies import after_reasoning
+from lmms_medtasks.parsing.yes_no import read_yes_no
 from lmms_medtasks.task_configs.sure_vqa.source_reader import SEPARATOR
 
 PAPER_JUDGE = "google/gemma-2-9b-it"
@@ -34,6 +36,7 @@ OPEN_TAGS = ("suite", "shift", "set", "answer_type")
 """What a log may say of a question of MIMIC-CXR-VQA besides its ids: which test it is in, and how it is scored."""
 
 _BOTH_NONE = {"both", "none"}
+_YES_NO = {"yes", "no"}
 _PROMPTS = Path(__file__).parent / "prompts"
 _CHECKS = Path(__file__).parent / "judge_checks"
 
@@ -63,6 +66,11 @@ def _settle(dimension: Dimension, item: Item) -> tuple[Mapping[str, str], str] |
     options = {folded(option) for option in item.fields.get("options", "").split(SEPARATOR)}
     if answer in options and reference in options:
         return {dimension.name: _by_table(answer, reference, dimension)}, "another option"
+    if options == _YES_NO and reference in options:
+        # "No, there is no nodule." says no; what it hedges, the judge decides.
+        said = read_yes_no(item.fields["answer"], item.fields["question"])
+        if said.status == "ok":
+            return {dimension.name: labels[-1] if said.value == reference else labels[0]}, "yes or no"
     return None
 
 

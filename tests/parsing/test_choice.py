@@ -1,4 +1,4 @@
-"""Replies and what is read from them; the cases are data."""
+"""MedQ-Deg's own rule, literally: replies and what it reads from them; the cases are data."""
 
 import json
 import string
@@ -9,34 +9,35 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lmms_medtasks import parsing
+from lmms_medtasks.parsing.choice import Reading, read_first_capital
 
 CASES = json.loads((Path(__file__).parent / "cases" / "choice_replies.json").read_text("utf-8"))
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case['options']}-{case['reply']}"[:40])
 def test_case(case):
-    expected = parsing.Reading(case["status"], case["value"], case["rule"])
-    assert parsing.read_choice(case["reply"], case["options"]) == expected
+    expected = Reading(case["status"], case["value"], case["rule"])
+    assert read_first_capital(case["reply"], case["options"]) == expected
 
 
 @given(st.text(), st.integers(2, 10))
 def test_reads_an_option_or_nothing(reply, count):
-    reading = parsing.read_choice(reply, count)
+    reading = read_first_capital(reply, count)
     assert (reading.value in parsing.option_letters(count) and reading.value != "") == (reading.status == "ok")
 
 
 @given(st.integers(2, 26), st.data())
 def test_every_letter_is_read_back(count, data):
     letter = data.draw(st.sampled_from(string.ascii_uppercase[:count]))
-    assert parsing.read_choice(letter, count).value == letter
-    assert parsing.read_choice(f"the answer is {letter}", count).value == letter
+    assert read_first_capital(letter, count).value == letter
+    assert read_first_capital(f"the answer is {letter}", count).value == letter
 
 
 @given(st.text(alphabet=string.ascii_lowercase + " .,:()", min_size=2))
 def test_lower_case_prose_has_no_answer(reply):
     words = reply.replace(".", " ").replace(",", " ").replace(":", " ").replace("(", " ").replace(")", " ").split()
     if "".join(words) and len("".join(words)) > 1:
-        assert parsing.read_choice(reply, 5).status == "unreadable"
+        assert read_first_capital(reply, 5).status == "unreadable"
 
 
 @pytest.mark.parametrize("count", [0, -1, 27])

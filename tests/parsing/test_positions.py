@@ -23,7 +23,7 @@ def options(size):
 
 def reading(case):
     if case["ask"] == "yes_no":
-        return read_yes_no(case["reply"])
+        return read_yes_no(case["reply"], panel=True)
     size = parse_size(case["grid"])
     if case["ask"] == "option":
         return read_option_position(case["reply"], options(size), size)
@@ -56,7 +56,11 @@ WORDS = (
 @given(st.lists(st.sampled_from(WORDS), max_size=12), SIZES)
 def test_any_words_give_an_outcome(words, size):
     reply = " ".join(words)
-    for answer in (read_position(reply, size), read_option_position(reply, options(size), size), read_yes_no(reply)):
+    for answer in (
+        read_position(reply, size),
+        read_option_position(reply, options(size), size),
+        read_yes_no(reply, panel=True),
+    ):
         assert bool(answer.value) == (answer.status == "ok")
 
 

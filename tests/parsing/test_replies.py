@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lmms_medtasks.grid_positions import Size
-from lmms_medtasks.parsing.choice import read_choice
+from lmms_medtasks.parsing.choice import read_first_capital
 from lmms_medtasks.parsing.option import read_option
 from lmms_medtasks.parsing.positions import read_option_position, read_position
 from lmms_medtasks.parsing.reasoned import read_reasoned
@@ -14,7 +14,7 @@ from lmms_medtasks.parsing.yes_no import read_yes_no
 
 OPTIONS = ["top-left", "top-right", "bottom-left", "bottom-right", "none"]
 READERS = {
-    "choice": lambda reply: read_choice(reply, 5),
+    "first capital": lambda reply: read_first_capital(reply, 5),
     "option": lambda reply: read_option(reply, OPTIONS),
     "position": lambda reply: read_position(reply, Size(2)),
     "option position": lambda reply: read_option_position(reply, OPTIONS, Size(2)),

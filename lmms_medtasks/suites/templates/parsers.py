@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from lmms_medtasks import parsing
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.grid_positions import parse_size
+from lmms_medtasks.parsing.choice import read_first_capital
 from lmms_medtasks.parsing.option import read_option
 from lmms_medtasks.parsing.positions import NONE, read_option_position, read_position
 from lmms_medtasks.parsing.yes_no import read_yes_no
@@ -48,7 +49,7 @@ def _answer(doc: Document) -> str:
 
 
 def _read_letter(doc: Document, reply: str | None) -> Read:
-    found = parsing.read_choice(reply, len(_letters(doc)))
+    found = read_first_capital(reply, len(_letters(doc)))
     return Read(found.status, found.value)
 
 
@@ -58,7 +59,7 @@ def _read_option(doc: Document, reply: str | None) -> Read:
 
 
 def _read_yes_no(doc: Document, reply: str | None) -> Read:
-    found = read_yes_no(reply)
+    found = read_yes_no(reply, str(doc["question"]))
     return Read(found.status, found.value)
 
 
@@ -95,7 +96,8 @@ PARSERS: Mapping[str, Parser] = {
         _answer,
     ),
     "letter": Parser(
-        "MedQ-Deg's rule: a single letter, else the first capital standing alone.", _read_letter, _letters, _answer
+        "MedQ-Deg's rule, literally: a single letter, else the first capital letter. Only to compare with its paper.",
+        _read_letter, _letters, _answer,
     ),
     "yes_no": Parser("Yes or no, as the reply's final word has it.", _read_yes_no, lambda doc: ("yes", "no"), _said),
     "position": Parser(

@@ -140,7 +140,7 @@ def test_text_of_models_is_harmless_on_a_terminal(tmp_path, runs):
 def test_what_does_not_compare_is_said(both):
     found = compared(both(others=[{}, {"metadata": {"data_digest": "0ther"}, "versions": {TASK: 2.0}}]))
     (warning,) = found.warnings
-    assert "task version 1.0 and 2.0" in warning and "other data" in warning
+    assert "task version 1.1 and 2.0" in warning and "other data" in warning
     found = compared(both(others=[{}, {"metadata": {"fingerprint": {"code": "0ther", "prompt": "9409"}}}]))
     assert found.notes == (f"{TASK}: Also differs: another code.",)
 

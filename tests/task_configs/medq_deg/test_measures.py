@@ -45,10 +45,20 @@ def metric(rows, name):
 
 def test_score_is_the_mean_over_trials():
     # B right, C wrong, unreadable wrong: 1/3.
-    found = read("B", "The answer is C", "no idea")
+    found = read("B", "The answer is C", "hard to say")
     assert found.measures["accuracy"].score == pytest.approx(1 / 3)
     assert found.trials == ("B", "C", "unreadable")
-    assert found.details["rules"] == ["single_letter", "first_capital", ""]
+    assert found.details["rules"] == ["single_letter", "statement", ""]
+
+
+def test_the_same_replies_are_read_by_the_papers_rule_too():
+    # By the rule: B right; T of "The", no option, wrong; A of "At", an option, wrong; "I" no option, wrong.
+    replies = ("B", "The answer is B", "At first sight C, but the answer is B.", "I think B")
+    found = read(*replies)
+    assert found.measures["accuracy"].score == 1
+    assert found.measures["accuracy_paper_rule"].score == 0.25
+    assert found.details["paper_rule"] == ["B", "unreadable", "A", "unreadable"]
+    assert read("Both sides are seen").measures["accuracy_paper_rule"].score == 1  # B, by chance the right one
 
 
 def test_failed_requests_are_no_wrong_answers():
@@ -59,7 +69,7 @@ def test_failed_requests_are_no_wrong_answers():
 
 def test_all_failed_is_no_score():
     found = read("[LMMS_EVAL_BUDGET_EXCEEDED]", FAILURE)
-    assert found.measures == {"accuracy": MeasureValue(None)}
+    assert found.measures == {"accuracy": MeasureValue(None), "accuracy_paper_rule": MeasureValue(None)}
 
 
 def test_identical_trials_need_two_replies():

@@ -91,4 +91,6 @@ def test_questions_without_images_are_a_source_and_no_row_of_the_papers_tables(r
     flags = next(part for part in found if "no image" in part.title).flags
     assert not any("Levels missing" in flag.text for flag in flags)
     table = next(t for section in found[0].sections for t in section.tables if t.key == "table6")
-    assert [row.cells[0].value for row in table.rows if row.kind == "run"] == ["some_model (simulated, T = 2)"]
+    own = [row.cells for row in table.rows if row.kind == "run"]
+    assert [cells[0].value for cells in own] == 2 * ["some_model (simulated, T = 2)"]
+    assert ["the paper's rule" in cells[1].value for cells in own] == [True, False]

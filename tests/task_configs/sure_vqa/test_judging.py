@@ -55,7 +55,11 @@ def test_open_answers(reference, reply, expected):
     [
         ("Yes", "yes", "yes | no", ("1", "exact match")),
         ("Yes", "No.", "yes | no", ("0", "another option")),
-        ("Yes", "No, it is normal.", "yes | no", None),
+        ("No", "No, there is no nodule.", "yes | no", ("1", "yes or no")),
+        ("Yes", "No, it is normal.", "yes | no", ("0", "yes or no")),
+        ("Yes", "Possibly yes.", "yes | no", None),
+        ("Yes", "The liver is seen.", "yes | no", None),
+        ("Yes", "Yes, on the left.", "", None),
         ("CT", "MRI", "MRI | CT", ("0", "another option")),
         ("CT", "X-ray", "MRI | CT", None),
         ("left", "right", "", None),
