@@ -10,7 +10,8 @@
 - ``none``, or unset: nothing is asked.
 
 Other variables, all optional: MEDTASKS_JUDGE_ with CONCURRENCY, TIMEOUT, TEMPERATURE, MAX_TOKENS, RETRIES,
-MAX_REQUESTS, MAX_COST (USD), PRICE (USD per million tokens: "input,output"). Which hosts may see data under terms:
+MAX_REQUESTS, MAX_COST (USD), PRICE (USD per million tokens: "input,output"), KEEP_GOING (1: a judge without valid
+verdicts is asked on). Which hosts may see data under terms:
 :mod:`lmms_medtasks.endpoints`.
 """
 
@@ -70,6 +71,7 @@ class Settings:
     max_cost: float | None = None
     price: Price | None = None
     private_hosts: tuple[str, ...] = ()
+    keep_going: bool = False
 
     @property
     def name(self) -> str:
@@ -142,6 +144,7 @@ def read(environment: Mapping[str, str] | None = None, judge: str | None = None)
         max_cost=max_cost,
         price=price,
         private_hosts=private_hosts(environment),
+        keep_going=bool(reader.whole("KEEP_GOING", 0, 0)),
     )
 
 

@@ -9,16 +9,18 @@ flight as the judge takes, and the scoring hooks find the verdicts in
 from __future__ import annotations
 
 import os
+import uuid
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from typing import Any
 
 from lmms_medtasks.harness import judge_transport
 from lmms_medtasks.judges import identity, records, registry, settings
-from lmms_medtasks.judges.handed_verdicts import TABLE, Key
-from lmms_medtasks.judges.judging import Counts, Judge, Wanted
-from lmms_medtasks.judges.protocol import Protocol, Verdict
-from lmms_medtasks.judges.stage import protocols_of
+from lmms_medtasks.judges.budget import Budget
+from lmms_medtasks.judges.handed_verdicts import TABLE
+from lmms_medtasks.judges.judging import Judge, Wanted
+from lmms_medtasks.judges.protocol import Protocol
+from lmms_medtasks.judges.shared_budget import SharedBudget
+from lmms_medtasks.judges.stage import protocols_of, trials_of
 
 WITHHELD = "withheld: the terms of its data"
 
@@ -57,7 +59,8 @@ class Stage:
         chosen = settings.read()
         protocols = [protocol for _, protocol in self._tasks]
         share = chosen.share(self._rank, self._processes)
-        self._judge = Judge(share, protocols, transport=judge_transport.of(share))
+        budget = self._shared_budget(chosen)
+        self._judge = Judge(share, protocols, transport=judge_transport.of(share), budget=budget)
         for protocol in dict.fromkeys(protocol.name for protocol in protocols):
             self._say(identity.about(chosen, registry.get(protocol)))
         for task, protocol in self._tasks:
@@ -96,8 +99,13 @@ class Stage:
 
         def apply_filters() -> Any:
             done = original()
-            verdicts, counts = self._judged(judge, protocol, list(wanted(task, protocol)))
+            before = judge.interrupted
+            answers = wanted(task, protocol, trials_of(protocol, identity.asking(judge.settings)))
+            verdicts, counts = judge.judge(protocol, answers, say=self._say, quiet=self._rank > 0)
             TABLE.put(verdicts)
+            if judge.interrupted and not before:
+                self._say("Judging is stopped, the replies are scored and logged. Ctrl-C again ends the run.",
+                          warn=True)  # fmt: skip
             self._say(f"{task.config.task}: {counts.sentence()}", warn=bool(counts.missing))
             if counts.missing:
                 self._say("What is missing is no zero: means are over what was judged, with bounds. Judge it later, "
@@ -106,15 +114,22 @@ class Stage:
 
         task.apply_filters = apply_filters
 
-    def _judged(self, judge: Judge, protocol: Protocol, answers: list[Wanted]) -> tuple[dict[Key, Verdict], Counts]:
-        """The verdicts; after Ctrl-C, which must not cost hours of a model's replies, those had: others are missing."""
-        before = judge.budget.spent
-        try:
-            return judge.judge(protocol, answers, say=self._say, quiet=self._rank > 0)
-        except KeyboardInterrupt:
-            self._say("Judging is stopped, the replies are scored and logged. Ctrl-C again ends the run.", warn=True)
-            verdicts, counts = judge.judge(protocol, answers, say=lambda text: None, quiet=True)  # asks nothing now
-            return verdicts, replace(counts, spent=judge.budget.spent.since(before))
+    def _shared_budget(self, chosen: settings.Settings) -> Budget | None:
+        """The budget of all processes of this machine; None where there is one only, or they can't agree on it.
+
+        Several machines have each its part: they share no file.
+        """
+        here = int(os.environ.get("LOCAL_WORLD_SIZE", "0"))
+        if not chosen.is_llm or here < 2 or (chosen.max_requests is None and chosen.max_cost is None):
+            return None
+        import torch.distributed
+
+        if not (torch.distributed.is_available() and torch.distributed.is_initialized()):
+            return None
+        names: list[str | None] = [uuid.uuid4().hex if self._rank == 0 else None]
+        torch.distributed.broadcast_object_list(names, src=0)
+        machine = self._rank // here
+        return SharedBudget(chosen.share(machine, self._processes // here), f"{names[0]}/{machine}")
 
     def _say(self, text: str, warn: bool = False) -> None:
         """To the harness's log. Of several processes each says what is amiss with its part, the first one the rest."""
@@ -125,7 +140,7 @@ class Stage:
             logger.log("WARNING" if warn else "INFO", f"{part}{text}")
 
 
-def wanted(task: Any, protocol: Protocol) -> Iterator[Wanted]:
+def wanted(task: Any, protocol: Protocol, trials: int) -> Iterator[Wanted]:
     """What is to be judged of a task after its filters have run: the very items that its scoring hook will make."""
     from lmms_eval.api.reasoning import parse_reasoning_tags_config, strip_reasoning_tags
 
@@ -143,7 +158,7 @@ def wanted(task: Any, protocol: Protocol) -> Iterator[Wanted]:
             ]
             for item in records.items_of(documents[instance.doc_id], stripped, protocol):
                 if item is not None:
-                    yield from ((item, trial) for trial in range(protocol.trials))
+                    yield from ((item, trial) for trial in range(trials))
 
 
 def _once(tasks: Iterable[Any]) -> list[Any]:

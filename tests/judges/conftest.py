@@ -36,7 +36,17 @@ def home(tmp_path, monkeypatch):
 def quick(monkeypatch):
     """Waits of thousandths of a second."""
     quick = {**_defaults.defaults(), "first_wait": 0.002, "longest_backoff": 0.02}
-    for module in ("asking", "budget", "retrying", "prompts", "settings", "judging"):
+    for module in (
+        "asking",
+        "budget",
+        "hopeless",
+        "judging",
+        "progress_lines",
+        "prompts",
+        "question_pool",
+        "retrying",
+        "settings",
+    ):
         monkeypatch.setattr(f"lmms_medtasks.judges.{module}.defaults", lambda: quick)
 
 

@@ -200,6 +200,60 @@ def test_ceiling_on_cost(judge_all, judge_server, items):
     assert set(counts.reasons) == {"ceiling on cost: MEDTASKS_JUDGE_MAX_COST allows 2.5 USD here"}
 
 
+@pytest.mark.parametrize("kind", ["prose", "out_of_range", "refusal"])
+def test_a_judge_without_a_valid_verdict_is_asked_twenty_times(judge_all, judge_server, stub_judge, sample, kind):
+    """It is told what came back, what it has cost, and how to go on; two requests for each judgement."""
+    judge_server.rule = lambda request: stub_judge.KINDS[kind]
+    asked = [(sample.item(each, "an effusion"), 0) for each in documents(60)]
+    found, counts, said = judge_all(asked, price="1,1")
+    assert 40 <= len(judge_server.requests) <= 40 + 2 * 3  # 4 in flight while none was valid
+    assert counts.missing == 60
+    (reason,) = [each for each in counts.reasons if each.startswith("stopped")]
+    assert reason.startswith("stopped: 20 judgements in a row without a valid verdict") and counts.reasons[reason] >= 36
+    told = said[-1]
+    assert f"{counts.spent}" in told and " USD" in told and "--keep-going" in told
+    assert stub_judge.KINDS[kind].text[:40] in told and "20 × " in told
+
+
+def test_nothing_of_a_reply_is_told_under_terms(judge_server, settings_for, sample, stub_judge):
+    judge_server.rule = lambda request: stub_judge.Answer(text="a secret mass")
+    asked = [(sample.item(each, "an effusion"), 0) for each in documents(30)]
+    said = []
+    with Judge(settings_for(judge_server, "local:m"), [sample.PRIVATE]) as judge:
+        _, counts = judge.judge(sample.PRIVATE, asked, say=said.append)
+    assert "20 × no verdict" in said[-1] and "secret" not in "".join(said) + "".join(counts.reasons)
+
+
+def test_keep_going(judge_all, judge_server, stub_judge, sample):
+    judge_server.rule = lambda request: stub_judge.KINDS["prose"]
+    asked = [(sample.item(each, "an effusion"), 0) for each in documents(30)]
+    _, counts, said = judge_all(asked, keep_going=1)
+    assert len(judge_server.requests) == 60 and counts.reasons == {"no verdict": 30} and len(said) == 1
+
+
+def test_a_valid_verdict_starts_the_count_again(judge_all, judge_server, stub_judge, sample):
+    """One text of ten is judged: the judge is poor, not hopeless."""
+    judge_server.rule = lambda request: None if "5?" in str(request) else stub_judge.KINDS["prose"]
+    asked = [(sample.item(each, "an effusion"), 0) for each in documents(60)]
+    _, counts, _ = judge_all(asked, concurrency=1)
+    assert counts.judged == 6 and counts.missing == 54
+
+
+def test_texts_that_are_refused_end_nothing(judge_all, judge_server, stub_judge, sample):
+    """A 400 for one text in three (too long, say), and a gateway's 403: all others are judged."""
+    statuses = {"0": 400, "3": 413, "6": 403, "9": 422}
+
+    def rule(request):
+        number = str(request["messages"]).split("seen in ")[1].split("?")[0]
+        status = statuses.get(number[-1]) if len(number) > 1 else None
+        return stub_judge.Answer(status, "this text") if status else None
+
+    judge_server.rule = rule
+    asked = [(sample.item(each, "an effusion"), 0) for each in documents(60)]
+    _, counts, _ = judge_all(asked, concurrency=2)
+    assert (counts.judged, counts.missing) == (40, 20)
+
+
 def test_no_judge(judge_all, judge_server, items):
     found, counts, said = judge_all(items, judge="none")
     assert (counts.exact, counts.judged, counts.missing) == (10, 0, 10)
@@ -216,14 +270,28 @@ def test_lexical(judge_all, judge_server, items):
     assert judge_server.requests == []
 
 
-def test_verdicts_that_cannot_be_kept_still_count(judge_all, items, monkeypatch):
+def test_after_a_verdict_that_cannot_be_kept_nothing_is_asked(judge_all, judge_server, items, monkeypatch):
+    """Those in flight still count; of none is it said that it is kept."""
+
     def full(self, *args):
-        raise UserError("database or disk is full")
+        raise UserError("database or disk is full.")
 
     monkeypatch.setattr(cache.VerdictCache, "keep", full)
-    found, counts, said = judge_all(items)
-    assert (counts.judged, counts.unkept) == (10, 10)
-    assert said[1:] == ["10 verdicts are not kept for the next run. database or disk is full"]
+    found, counts, said = judge_all(items, concurrency=2)
+    asked = len(judge_server.requests)
+    assert 1 <= asked <= 3
+    assert (counts.judged, counts.unkept, counts.missing) == (asked, asked, 10 - asked)
+    assert counts.reasons == {"not kept: database or disk is full. (the judge was asked no more)": 10 - asked}
+    assert f"{asked} verdicts could not be kept" in said[-1] and "is kept" not in said[-1]
+
+
+def test_a_claim_that_cannot_be_written_costs_no_request(judge_all, judge_server, items, monkeypatch):
+    def full(self, key):
+        raise UserError("database or disk is full.")
+
+    monkeypatch.setattr(cache.VerdictCache, "claim", full)
+    _, counts, _ = judge_all(items)
+    assert judge_server.requests == [] and counts.missing == 10
 
 
 def test_a_cache_that_fails_after_the_model_ran_costs_no_run(judge_all, judge_server, items, monkeypatch):
@@ -260,29 +328,64 @@ def test_a_rule_off_the_scale(judge_all, protocol, judge_server, settings_for, i
             judge.judge(wrong, items, say=print)
 
 
-def test_an_interrupt_ends_it_at_once_and_keeps_what_is_had(
-    judge_server, settings_for, protocol, sample, stub_judge, monkeypatch
-):
-    """Ctrl-C while others wait for an endpoint that asked them to: nobody waits for it."""
+def interrupt():
+    """Ctrl-C."""
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+def test_ctrl_c_ends_it_and_keeps_what_is_paid_for(judge_server, settings_for, protocol, sample, stub_judge):
+    """Requests in flight are waited for, others that wait for the endpoint are not; all that was answered is kept."""
     asked = [(sample.item(each, "an effusion"), 0) for each in documents(40)]
-    count = iter(range(1000))
-    judge_server.rule = lambda request: stub_judge.Answer(429, "busy", after="600") if next(count) >= 8 else None
-    settings = settings_for(judge_server, concurrency=4)
-    import lmms_medtasks.judges.judging as judging
 
-    def interrupted(futures):
-        for number, future in enumerate(original(futures)):
-            if number == 6:
-                raise KeyboardInterrupt
-            yield future
+    def rule(request):
+        number = len(judge_server.requests)
+        if number == 9:
+            interrupt()
+            time.sleep(1.5)  # it is noticed within a second
+        return stub_judge.Answer(429, "busy", after="600") if number > 9 else None
 
-    original = judging.as_completed
-    monkeypatch.setattr(judging, "as_completed", interrupted)
-    with Judge(settings, [protocol]) as judge, pytest.raises(KeyboardInterrupt):
-        judge.judge(protocol, asked, say=lambda text: None)
-    with Judge(settings, [protocol]) as again:
-        kept, _ = again._known(protocol, {key_of(protocol, *each): each for each in asked})
-    assert 6 <= len(kept) <= 8
+    judge_server.rule, said = rule, []
+    with Judge(settings_for(judge_server, concurrency=4), [protocol]) as judge:
+        begun = time.monotonic()
+        found, counts = judge.judge(protocol, asked, say=said.append)
+        assert judge.interrupted and time.monotonic() - begun < 20
+        answered = sum(judge_server.answered.values())
+        assert counts.judged == answered == 9
+        assert set(counts.reasons) == {"stopped: the run was interrupted"} and len(found) == 40
+        assert any("in flight are waited for" in line for line in said)
+    with Judge(settings_for(judge_server), [protocol]) as again:
+        assert len(again._known(protocol, {key_of(protocol, *each): each for each in asked})[0]) == answered
+
+
+def test_after_ctrl_c_replies_that_held_no_verdict_are_there_with_their_text(
+    judge_server, settings_for, protocol, asked, stub_judge
+):
+    def rule(request):
+        if len(judge_server.requests) == 3:
+            interrupt()
+            time.sleep(1.5)
+        return stub_judge.KINDS["prose"]
+
+    judge_server.rule = rule
+    with Judge(settings_for(judge_server, concurrency=1), [protocol]) as judge:
+        found, _ = judge.judge(protocol, asked, say=lambda text: None)
+    assert [each.reply for each in found.values() if each.reply] == [stub_judge.KINDS["prose"].text] * 2
+
+
+def test_a_second_ctrl_c_ends_it_at_once(judge_server, settings_for, protocol, asked, stub_judge, monkeypatch):
+    import threading
+
+    def rule(request):
+        interrupt()
+        threading.Timer(1.5, interrupt).start()  # the first is noticed within a second
+        return stub_judge.Answer(sleep=8.0)
+
+    judge_server.rule = rule
+    with Judge(settings_for(judge_server, concurrency=1), [protocol]) as judge:
+        begun = time.monotonic()
+        with pytest.raises(KeyboardInterrupt):
+            judge.judge(protocol, asked, say=lambda text: None)
+        assert time.monotonic() - begun < 7
 
 
 KILLED = """

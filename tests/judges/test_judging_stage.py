@@ -1,5 +1,8 @@
 """Judging inside a run of the real harness."""
 
+import os
+import signal
+import time
 import types
 
 import pytest
@@ -77,27 +80,24 @@ def test_without_a_judge_the_run_completes(harness, judge_server):
     assert judge_server.requests == []
 
 
-def test_ctrl_c_while_judging_keeps_the_replies(harness, judge_server, monkeypatch):
+def test_ctrl_c_while_judging_keeps_the_replies(harness, judge_server):
     """What was judged until then counts, the rest is missing, and no task after it is judged."""
-    import lmms_medtasks.judges.judging as judging
 
-    def interrupted(futures):
-        monkeypatch.setattr(judging, "as_completed", original)  # once
-        yield next(original(futures))
-        raise KeyboardInterrupt
+    def rule(request):
+        if len(judge_server.requests) == 2:
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(1.5)  # it is noticed within a second
 
-    original = judging.as_completed
-    monkeypatch.setattr(judging, "as_completed", interrupted)
+    judge_server.rule = rule
     replies = ["effusion", "", "cat", "dog", "an effusion", "cow", "bird", "fish"]
-    run, logs = harness(replies, ["judge_open"], CONCURRENCY=1)
-    had = len(judge_server.requests)
-    assert 1 <= had < 6
-    found = [row["questions"]["judgement"]["verdicts"][0][0] for row in logs["judge_open"]]
-    reasons = [each["reason"] for each in found if each["status"] == "missing"]
-    assert set(reasons) == {"stopped: the run was interrupted"}
-    assert 6 - had <= len(reasons) <= 5
-    assert run.tasks["judge_open"]["missing_judgements,trials"] == len(reasons)
-    assert [each["status"] for each in found[:2]] == ["exact", "exact"]
+    run, logs = harness(replies, ["judge_group"], CONCURRENCY=1)
+    assert len(judge_server.requests) == 2
+    for task in ("judge_open", "judge_more"):
+        found = [row["questions"]["judgement"]["verdicts"][0][0] for row in logs[task]]
+        assert [each["status"] for each in found].count("judged") == 2
+        reasons = [each["reason"] for each in found if each["status"] == "missing"]
+        assert reasons == ["stopped: the run was interrupted"] * 4
+        assert run.tasks[task]["missing_judgements,trials"] == 4
 
 
 def test_a_judge_that_always_fails_loses_no_run(harness, judge_server, stub_judge):
