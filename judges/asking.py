@@ -132,6 +132,7 @@ class Asker:
     def _count(self, verdict: Verdict, protocol: Protocol, *, lost: bool) -> None:
         """Count a judgement that was asked for; end the asking where too many in a row were in vain."""
         with self._changed:
+            self._came_back = True
             if verdict.status == "judged":
                 self._any_valid = True
                 self._streak.reset()
@@ -164,8 +165,10 @@ class Asker:
                     continue
                 attempt, spent = attempt + 1, spent + (1.0 if failure.wait is None else _ASKED_TO_WAIT)
                 delay = self._delay(failure, attempt, spent, key)
+                self._open()
                 continue
             self._brake.passed()
+            self._open()
             self._check_model(reply.model)
             with self._changed:
                 self._by_schema = self._by_schema and by_schema
@@ -177,6 +180,12 @@ class Asker:
         if self._any_valid:
             return self._settings.concurrency
         return min(self._settings.concurrency, defaults()["at_once_at_first"] if self._came_back else 1)
+
+    def _open(self) -> None:
+        """Something came back that is no reason to end."""
+        with self._changed:
+            self._came_back = True
+            self._changed.notify_all()
 
     @contextlib.contextmanager
     def _turn(self) -> Iterator[None]:
@@ -214,9 +223,6 @@ class Asker:
             used = (tokens if failure.billed else 0, 0)
             raise
         finally:
-            with self._changed:
-                self._came_back = True
-                self._changed.notify_all()
             self._budget.settle(tokens, *used)
 
     def _delay(self, failure: Failure, attempt: int, spent: float, key: str) -> float:

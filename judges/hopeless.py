@@ -57,8 +57,12 @@ class Streak:
         if self._settings.keep_going or (count < most and self._lost < enough):
             return ""
         self.ended = True
-        what = "a valid verdict" if count >= most else f"any reply, {attempts} attempts each"
-        return f"stopped: {count if count >= most else self._lost} judgements in a row without {what}"
+        what = (
+            f"{count} judgements in a row without a valid verdict"
+            if count >= most
+            else f"{self._lost} judgements in a row without any reply, all attempts made"
+        )
+        return f"stopped: {what}"
 
     def __str__(self) -> str:
         parts = [f"{count} × {reason}" for reason, count in self._kinds.most_common(_SHOWN)]

@@ -241,7 +241,7 @@ class Judge:
             text += f", at most {settings.max_requests} requests"
         if settings.max_cost is not None:
             text += f", at most {settings.max_cost:.4g} USD"
-        if protocol.trials > trials_of(protocol, identity.asking(settings)):
+        if protocol.trials > trials_of(protocol, identity.describe(settings, protocol)["settings"]):
             text += (
                 f", once each: at temperature 0 its {protocol.trials} judgements would be the same request "
                 f"({JUDGE}_TEMPERATURE above 0 asks {protocol.trials} times)"

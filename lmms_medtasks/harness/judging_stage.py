@@ -100,7 +100,8 @@ class Stage:
         def apply_filters() -> Any:
             done = original()
             before = judge.interrupted
-            answers = wanted(task, protocol, trials_of(protocol, identity.asking(judge.settings)))
+            asking = identity.describe(judge.settings, protocol)["settings"]
+            answers = wanted(task, protocol, trials_of(protocol, asking))
             verdicts, counts = judge.judge(protocol, answers, say=self._say, quiet=self._rank > 0)
             TABLE.put(verdicts)
             if judge.interrupted and not before:

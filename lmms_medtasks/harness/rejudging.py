@@ -302,8 +302,9 @@ class _Answers:
         if record.judgement is None:
             raise UserError(f"{where}: its record holds no verdicts.")
         protocol = records.protocol_of(record.judgement)
-        same = not identity.differences(record.judgement.judge, identity.describe(settings, protocol))
-        trials = stage.trials_of(protocol, identity.asking(settings))
+        judge = identity.describe(settings, protocol)
+        same = not identity.differences(record.judgement.judge, judge)
+        trials = stage.trials_of(protocol, judge["settings"])
         return cls(record, record.judgement, protocol, documents.items(record.id, record.judgement), same, trials)
 
     @property

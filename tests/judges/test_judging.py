@@ -458,3 +458,67 @@ def test_the_sentence_is_no_list_without_end():
     lines = counts.sentence().splitlines()
     assert len(lines) == 8
     assert lines[-1] == "  missing 6: 6 other reasons, see the sample log"
+
+
+CLAIMS = """
+import sys, time
+sys.path.insert(0, sys.argv[1])
+import judge_sample
+from lmms_medtasks.judges import settings
+from lmms_medtasks.judges.judging import Judge
+asked = [(judge_sample.item({"id": str(n), "question": f"What is {n}?", "answer": "effusion"}, "an effusion"), 0)
+         for n in range(60)]
+with Judge(settings.read(), [judge_sample.PROTOCOL]) as judge:
+    print("ready", flush=True)
+    sys.stdin.readline()
+    found, counts = judge.judge(judge_sample.PROTOCOL, asked, say=lambda text: None)
+print(counts.cached, counts.judged, counts.missing, counts.spent.requests)
+"""
+
+
+def test_two_commands_at_one_time_ask_each_question_once(judge_server, key):
+    judge_server.latency = 0.03
+    chosen = {"MEDTASKS_JUDGE": "openai:m", "MEDTASKS_JUDGE_CONCURRENCY": "4"}
+    environment = {**os.environ, **chosen, "OPENAI_API_KEY": key, "OPENAI_API_URL": judge_server.url}
+    command = [sys.executable, "-c", CLAIMS, str(Path(__file__).parent)]
+    started = [subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+               for _ in range(2)]  # fmt: skip
+    assert [each.stdout.readline() for each in started] == ["ready\n"] * 2
+    for each in started:
+        each.stdin.write("go\n")
+        each.stdin.flush()
+    counts = [tuple(map(int, each.communicate(timeout=60)[0].split())) for each in started]
+    assert len(judge_server.requests) == sum(requests for *_, requests in counts) == 60
+    for cached, judged, missing, requests in counts:
+        assert (cached + judged, missing) == (60, 0) and judged == requests > 0
+
+
+def test_a_question_that_another_command_gave_up_is_asked(judge_all, judge_server, protocol, asked, monkeypatch):
+    """A claim ends with its process: at once where it is closed, after a while where it was killed."""
+    monkeypatch.setattr(cache, "CLAIM_SECONDS", 1.5)
+    chosen = settings.read({"OPENAI_API_KEY": "k", "OPENAI_API_URL": judge_server.url}, "openai:stub-judge")
+    name = cache.key_of(chosen, protocol, *asked[0])
+    other = cache.VerdictCache(cache.path())
+    assert other.claim(name)
+    other._closed.set()  # killed: it renews nothing and ends nothing
+    begun = time.monotonic()
+    _, counts, _ = judge_all(asked)
+    assert counts.judged == 10 and 1.0 < time.monotonic() - begun < 10
+    other._closed.clear()
+    other.close()
+
+
+def test_how_far_it_is_is_told_without_a_terminal(judge_all, judge_server, asked, monkeypatch, stub_judge):
+    """Done, missing, rate, what it has cost, time left; at most one line in each span."""
+    from lmms_medtasks.judges import progress_lines
+    from lmms_medtasks.judges.defaults import defaults as real
+
+    monkeypatch.setattr(progress_lines, "defaults", lambda: {**real(), "progress_seconds": 0.25})
+    judge_server.latency = 0.2
+    judge_server.rule = lambda request: stub_judge.KINDS["out_of_range"] if "in 3?" in str(request) else None
+    _, counts, said = judge_all(asked, concurrency=2, price="1,1")
+    lines = [line for line in said if line.startswith("Judging judge_sample:PROTOCOL: ")]
+    assert 2 <= len(lines) <= 8
+    assert " of 10 done, 1 missing, " in lines[-1]
+    for part in (" a second", " requests, ", " tokens, ", " USD", " s left"):
+        assert part in lines[-1]
