@@ -140,15 +140,16 @@ class Judge:
             self._asker.expect(model)
 
     def judge(
-        self, protocol: Protocol, wanted: Iterable[Wanted], *, say: Say, quiet: bool = False
+        self, protocol: Protocol, wanted: Iterable[Wanted], *, say: Say, warn: Say | None = None, quiet: bool = False
     ) -> tuple[dict[Key, Verdict], Counts]:
         """The verdicts on ``wanted`` by :func:`~lmms_medtasks.judges.handed_verdicts.key_of`, and what became of them.
 
-        ``say`` gets a line before the first request, one every 30 s where there is no bar, and what ended it before its
-        time; ``quiet``: no bar and no such lines. Ctrl-C ends it (:attr:`interrupted`): what was had until then is
-        returned, the rest is missing. A second one raises KeyboardInterrupt.
+        ``say`` gets a line before the first request and one every 30 s where there is no bar, ``warn`` (``say`` unless
+        given) what ends it before its time or holds it up; ``quiet``: no bar and no lines. Ctrl-C ends it
+        (:attr:`interrupted`): what was had until then is returned, the rest is missing. A second one raises
+        KeyboardInterrupt.
         """
-        every = list(wanted)
+        every, warn = list(wanted), warn or say
         unique = {key_of(protocol, *each): each for each in every}
         found = {key: verdict for key, (item, _) in unique.items() if (verdict := settled(protocol, item))}
         rest = {key: each for key, each in unique.items() if key not in found}
@@ -167,13 +168,13 @@ class Judge:
             if cached and asked and self._asker.model is None:
                 # One question tells which model answers today: kept verdicts of another are of another judge.
                 first = next(iter(asked))
-                several.append(self._ask_all(protocol, {first: asked[first]}, names, say, quiet=True))
+                several.append(self._ask_all(protocol, {first: asked[first]}, names, say, warn, quiet=True))
                 cached, asked = self._split(
                     kept, {key: each for key, each in rest.items() if key != first}, cached, say
                 )
             if cached:
                 self._asker.expect(next(iter(cached.values())).model or "")
-            several.append(self._ask_all(protocol, asked, names, say, quiet))
+            several.append(self._ask_all(protocol, asked, names, say, warn, quiet))
             for each in several:
                 found |= each.verdicts
             found |= cached
@@ -253,7 +254,13 @@ class Judge:
         return sum(bool(each.cut) for each in rendered)
 
     def _ask_all(
-        self, protocol: Protocol, asked: Mapping[Key, Wanted], names: Mapping[Key, str], say: Say, quiet: bool
+        self,
+        protocol: Protocol,
+        asked: Mapping[Key, Wanted],
+        names: Mapping[Key, str],
+        say: Say,
+        warn: Say,
+        quiet: bool,
     ) -> Asked:
         """Ask all; the verdicts, and what was said of an end before its time."""
         from tqdm import tqdm
@@ -265,16 +272,16 @@ class Judge:
             total=len(asked), desc="Judging", unit=" answer", disable=True if quiet else None, leave=False
         ) as shown:
             silent = quiet or not shown.disable
-            lines = ProgressLines(protocol.name, len(asked), self.budget, self._brake, say, silent)
+            lines = ProgressLines(protocol.name, len(asked), self.budget, self._brake, None if silent else say, warn)
 
             def one_more() -> None:
                 if self.settings.price:
                     shown.set_postfix_str(f"{self.budget.spent.cost:.2f} USD", refresh=False)
                 shown.update()
 
-            found = self._pool.ask(protocol, items, names, lines, say, one_more)
+            found = self._pool.ask(protocol, items, names, lines, warn, one_more)
         if self._asker.gone and not gone:
-            say(self._why_ended(self._asker, found.unkept))
+            warn(self._why_ended(self._asker, found.unkept))
         return found
 
     def _why_ended(self, asker: Asker, unkept: int) -> str:

@@ -14,11 +14,19 @@ _SHORTEST = 0.05  # seconds between two looks
 
 
 class ProgressLines:
-    """Says how far ``total`` judgements are. ``silent``: only what the server asks to wait is said."""
+    """Says how far ``total`` judgements are; ``warn`` gets how long the server asks to wait. ``say`` None: no lines."""
 
-    def __init__(self, name: str, total: int, budget: Budget, brake: Brake, say: Callable[[str], None], silent: bool):
+    def __init__(
+        self,
+        name: str,
+        total: int,
+        budget: Budget,
+        brake: Brake,
+        say: Callable[[str], None] | None,
+        warn: Callable[[str], None],
+    ) -> None:
         self._name, self._total, self._budget, self._brake, self._say = name, total, budget, brake, say
-        self._silent = silent
+        self._warn = warn
         self._begun = self._last = time.monotonic()
         self._spent = budget.spent
         self._told_until = 0.0
@@ -30,13 +38,13 @@ class ProgressLines:
         if left > defaults()["told_wait"] and now + left > self._told_until + 1 and not self._brake.stopped:
             self._told_until = now + left
             until = (datetime.now() + timedelta(seconds=left)).strftime("%H:%M:%S")
-            self._say(
+            self._warn(
                 f"The judge's server asks to wait {left:.0f} s: nothing is sent until {until}. Ctrl-C ends the judging "
                 "and keeps what is judged."
             )
         if now - self._last >= every:
             self._last = now
-            if not self._silent:
+            if self._say:
                 self._say(self.line(done, missing, held))
         return max(_SHORTEST, min(1.0, self._last + every - now))
 

@@ -63,7 +63,7 @@ class QuestionPool:
         items: Mapping[Key, Item],
         names: Mapping[Key, str],
         lines: ProgressLines,
-        say: Callable[[str], None],
+        warn: Callable[[str], None],
         shown: Callable[[], None],
     ) -> Asked:
         """Ask all. ``names``: the cache's key of each. ``shown``: called for each that is done.
@@ -109,7 +109,7 @@ class QuestionPool:
                         submit(key)
         except KeyboardInterrupt:
             self.interrupted = True
-            self._stop(futures, say)
+            self._stop(futures, warn)
             for future in [each for each in futures if each.done() and not each.cancelled()]:
                 take(future)
             for key in items.keys() - asked.verdicts.keys():
@@ -122,14 +122,14 @@ class QuestionPool:
             pool.shutdown(wait=False, cancel_futures=True)
         return asked
 
-    def _stop(self, futures: Mapping[Future[Outcome], Key], say: Callable[[str], None]) -> None:
+    def _stop(self, futures: Mapping[Future[Outcome], Key], warn: Callable[[str], None]) -> None:
         """Send nothing more, and wait for the requests in flight: they are paid for. Then they are cut off."""
         self._brake.stop()
         running = [future for future in futures if not future.cancel() and not future.done()]
         seconds = defaults()["stop_seconds"]
         try:
             if running:
-                say(
+                warn(
                     f"Stopped. {len(running)} requests in flight are waited for, {seconds:.0f} s at most; Ctrl-C again "
                     "ends at once."
                 )

@@ -102,7 +102,7 @@ class Stage:
             before = judge.interrupted
             asking = identity.describe(judge.settings, protocol)["settings"]
             answers = wanted(task, protocol, trials_of(protocol, asking))
-            verdicts, counts = judge.judge(protocol, answers, say=self._say, quiet=self._rank > 0)
+            verdicts, counts = judge.judge(protocol, answers, say=self._say, warn=self._warn, quiet=self._rank > 0)
             TABLE.put(verdicts)
             if judge.interrupted and not before:
                 self._say("Judging is stopped, the replies are scored and logged. Ctrl-C again ends the run.",
@@ -131,6 +131,9 @@ class Stage:
         torch.distributed.broadcast_object_list(names, src=0)
         machine = self._rank // here
         return SharedBudget(chosen.share(machine, self._processes // here), f"{names[0]}/{machine}")
+
+    def _warn(self, text: str) -> None:
+        self._say(text, warn=True)
 
     def _say(self, text: str, warn: bool = False) -> None:
         """To the harness's log. Of several processes each says what is amiss with its part, the first one the rest."""

@@ -155,6 +155,14 @@ def test_trials_are_judgements_of_their_own(judge_all, judge_server, sample):
     assert (len(found), counts.judged, len(judge_server.requests)) == (3, 3, 3)
 
 
+@pytest.mark.parametrize("temperature", [0, 0.7])
+def test_it_is_said_where_trials_are_asked_once(judge_server, settings_for, protocol, items, temperature):
+    thrice, said = dataclasses.replace(protocol, trials=3), []
+    with Judge(settings_for(judge_server, temperature=temperature), [thrice]) as judge:
+        judge.judge(thrice, items, say=said.append)
+    assert ("its 3 judgements would be the same request" in said[0]) == (temperature == 0)
+
+
 def test_as_many_at_once_as_allowed(judge_all, judge_server, sample):
     judge_server.latency = 0.05
     asked = [(sample.item(each, "an effusion"), 0) for each in documents(24)]
@@ -392,8 +400,9 @@ KILLED = """
 import sys
 sys.path.insert(0, sys.argv[1])
 import judge_sample
-from lmms_medtasks.judges import settings
+from lmms_medtasks.judges import cache, settings
 from lmms_medtasks.judges.judging import Judge
+cache.CLAIM_SECONDS = 1.0
 asked = [(judge_sample.item({"id": str(n), "question": f"What is {n}?", "answer": "effusion"}, "an effusion"), 0)
          for n in range(200)]
 with Judge(settings.read(), [judge_sample.PROTOCOL]) as judge:
@@ -522,3 +531,37 @@ def test_how_far_it_is_is_told_without_a_terminal(judge_all, judge_server, asked
     assert " of 10 done, 1 missing, " in lines[-1]
     for part in (" a second", " requests, ", " tokens, ", " USD", " s left"):
         assert part in lines[-1]
+
+
+FULL = """
+import resource, signal, sys
+sys.path.insert(0, sys.argv[1])
+import judge_sample
+from lmms_medtasks.judges import cache, settings
+from lmms_medtasks.judges.judging import Judge
+asked = [(judge_sample.item({"id": str(n), "question": f"What is {n}?", "answer": "effusion"}, "an effusion"), 0)
+         for n in range(300)]
+with Judge(settings.read(), [judge_sample.PROTOCOL]) as judge:
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (120_000, 120_000))  # no file may grow beyond it
+    found, counts = judge.judge(judge_sample.PROTOCOL, asked, say=print)
+print(counts.judged, counts.unkept, counts.missing, counts.spent.requests)
+"""
+
+
+def test_a_disk_that_is_full_midway(judge_server, key, protocol, sample):
+    """A file that can grow no more: what is said to be kept is kept, and hardly anything is asked after that."""
+    chosen = {"MEDTASKS_JUDGE": "openai:m", "MEDTASKS_JUDGE_CONCURRENCY": "4"}
+    environment = {**os.environ, **chosen, "OPENAI_API_KEY": key, "OPENAI_API_URL": judge_server.url}
+    command = [sys.executable, "-c", FULL, str(Path(__file__).parent)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True, timeout=60)
+    judged, unkept, missing, requests = map(int, done.stdout.splitlines()[-1].split())
+    assert judged + missing == 300 and missing > 200 and requests == judged >= 4
+    assert unkept <= 4
+    assert "not kept: " in done.stdout or "no cache: " in done.stdout
+    assert ("What is judged is kept" in done.stdout) == (unkept == 0)
+    documents = [{"id": str(n), "question": f"What is {n}?", "answer": "effusion"} for n in range(300)]
+    asked = [(sample.item(each, "an effusion"), 0) for each in documents]
+    with Judge(settings.read(environment), [protocol]) as again:
+        kept, _ = again._known(protocol, {key_of(protocol, *each): each for each in asked})
+    assert len(kept) == judged - unkept

@@ -167,6 +167,29 @@ def test_processes_get_their_part(harness, monkeypatch):
     assert not hasattr(task, "apply_filters")
 
 
+def test_processes_of_one_machine_share_one_budget(harness, monkeypatch):
+    """They agree on its name by torch.distributed; requests in flight are still a part for each."""
+    import torch.distributed as distributed
+
+    monkeypatch.setattr(distributed, "is_initialized", lambda: True)
+    monkeypatch.setattr(distributed, "broadcast_object_list", lambda names, src: names.__setitem__(0, "run"))
+    monkeypatch.setenv("MEDTASKS_JUDGE", "openai:m")
+    monkeypatch.setenv("MEDTASKS_JUDGE_MAX_REQUESTS", "10")
+    monkeypatch.setenv("WORLD_SIZE", "4")
+    monkeypatch.setenv("LOCAL_WORLD_SIZE", "2")
+    budgets = []
+    for rank in range(4):
+        monkeypatch.setenv("RANK", str(rank))
+        config = {"default": {"judge": "judge_sample:PROTOCOL"}}
+        task = types.SimpleNamespace(
+            config=types.SimpleNamespace(task="t", metadata={}, lmms_eval_specific_kwargs=config),
+            apply_filters=lambda: None,
+        )
+        with stage.Stage([task]) as found:
+            budgets.append(found._judge.budget)
+    assert [[each.reserve(1) for _ in range(6)].count(None) for each in budgets] == [5, 0, 5, 0]
+
+
 def test_check(sample, monkeypatch):
     stage.check([{"task": "t"}, {"lmms_eval_specific_kwargs": {"default": {"prompt": "x"}}}])
     config = {"lmms_eval_specific_kwargs": {"default": {"judge": ["judge_sample:PROTOCOL", "judge_sample:PRIVATE"]}}}
@@ -175,3 +198,17 @@ def test_check(sample, monkeypatch):
     monkeypatch.setenv("MEDTASKS_JUDGE", "openai:m")
     with pytest.raises(UserError, match="OPENAI_API_KEY is not set"):
         stage.check([config])
+
+
+@pytest.mark.parametrize(("temperature", "asked"), [("0", 1), ("0.7", 3)])
+def test_trials_at_temperature_0_are_asked_once(harness, sample, judge_server, monkeypatch, temperature, asked):
+    """Three requests without a byte of difference would be paid for three times; one is logged."""
+    import dataclasses
+
+    thrice = dataclasses.replace(sample.PROTOCOL, trials=3)
+    monkeypatch.setattr(sample, "PROTOCOL", thrice)
+    run, logs = harness(["an effusion", "cat"], ["judge_open"], TEMPERATURE=temperature)
+    assert len(judge_server.requests) == 2 * asked
+    verdicts = [row["questions"]["judgement"]["verdicts"][0] for row in logs["judge_open"][:2]]
+    assert [len(each) for each in verdicts] == [asked, asked]
+    assert run.tasks["judge_open"]["coverage,trials"] == 1.0
