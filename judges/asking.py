@@ -189,7 +189,7 @@ class Asker:
 
     @contextlib.contextmanager
     def _turn(self) -> Iterator[None]:
-        """Wait until one more answer may be judged; raises :class:`NotAsked` where none will be."""
+        """Wait until one more answer may be judged, or none will be."""
         with self._changed:
             while not self._gone and not self._brake.stopped and self._in_progress >= self._window:
                 self._changed.wait(_LOOK_AGAIN)

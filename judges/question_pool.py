@@ -147,7 +147,7 @@ class QuestionPool:
 
     def _one(self, protocol: Protocol, item: Item, name: str) -> Outcome:
         """The verdict on one item, kept if it is valid. After the first that can't be kept nothing is asked."""
-        if gone := self._asker.gone:
+        if gone := self._asker.gone or (INTERRUPTED if self._brake.stopped else ""):
             return Outcome(Verdict("missing", reason=gone))
         verdict = None
         try:

@@ -11,11 +11,11 @@ from __future__ import annotations
 import os
 import uuid
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
 from lmms_medtasks.harness import judge_transport
 from lmms_medtasks.judges import identity, records, registry, settings
-from lmms_medtasks.judges.budget import Budget
 from lmms_medtasks.judges.handed_verdicts import TABLE
 from lmms_medtasks.judges.judging import Judge, Wanted
 from lmms_medtasks.judges.protocol import Protocol
@@ -59,7 +59,10 @@ class Stage:
         chosen = settings.read()
         protocols = [protocol for _, protocol in self._tasks]
         share = chosen.share(self._rank, self._processes)
-        budget = self._shared_budget(chosen)
+        budget = None
+        if together := self._shared(chosen):
+            share = replace(share, max_requests=together.max_requests, max_cost=together.max_cost)
+            budget = SharedBudget(share, self._agreed_name())
         self._judge = Judge(share, protocols, transport=judge_transport.of(share), budget=budget)
         for protocol in dict.fromkeys(protocol.name for protocol in protocols):
             self._say(identity.about(chosen, registry.get(protocol)))
@@ -115,22 +118,27 @@ class Stage:
 
         task.apply_filters = apply_filters
 
-    def _shared_budget(self, chosen: settings.Settings) -> Budget | None:
-        """The budget of all processes of this machine; None where there is one only, or they can't agree on it.
+    def _shared(self, chosen: settings.Settings) -> settings.Settings | None:
+        """What all processes of this machine may do together; None where one does it alone, or they can't agree.
 
         Several machines have each its part: they share no file.
         """
+        import torch.distributed
+
         here = int(os.environ.get("LOCAL_WORLD_SIZE", "0"))
         if not chosen.is_llm or here < 2 or (chosen.max_requests is None and chosen.max_cost is None):
             return None
-        import torch.distributed
-
         if not (torch.distributed.is_available() and torch.distributed.is_initialized()):
             return None
+        return chosen.share(self._rank // here, self._processes // here)
+
+    def _agreed_name(self) -> str:
+        """A name of this run on this machine that all its processes have, and no other run."""
+        import torch.distributed
+
         names: list[str | None] = [uuid.uuid4().hex if self._rank == 0 else None]
         torch.distributed.broadcast_object_list(names, src=0)
-        machine = self._rank // here
-        return SharedBudget(chosen.share(machine, self._processes // here), f"{names[0]}/{machine}")
+        return f"{names[0]}/{self._rank // int(os.environ['LOCAL_WORLD_SIZE'])}"
 
     def _warn(self, text: str) -> None:
         self._say(text, warn=True)

@@ -26,7 +26,17 @@ def home(tmp_path, monkeypatch):
                  "LLM_JUDGE_URL", "AZURE_ENDPOINT", "AZURE_API_KEY", "RANK", "WORLD_SIZE",
                  "MEDTASKS_PRIVATE_HOSTS"):  # fmt: skip
         monkeypatch.delenv(name, raising=False)
-    for name in ("CONCURRENCY", "TIMEOUT", "TEMPERATURE", "MAX_TOKENS", "RETRIES", "MAX_REQUESTS", "MAX_COST", "PRICE"):
+    for name in (
+        "CONCURRENCY",
+        "TIMEOUT",
+        "TEMPERATURE",
+        "MAX_TOKENS",
+        "RETRIES",
+        "MAX_REQUESTS",
+        "MAX_COST",
+        "PRICE",
+        "KEEP_GOING",
+    ):
         monkeypatch.delenv(f"MEDTASKS_JUDGE_{name}", raising=False)
     monkeypatch.setenv("MEDTASKS_HOME", str(tmp_path / "home"))
     return tmp_path / "home"
