@@ -12,7 +12,7 @@ from lmms_medtasks.judges import prompts, verdicts
 from lmms_medtasks.judges.budget import Budget, estimated_tokens
 from lmms_medtasks.judges.defaults import defaults
 from lmms_medtasks.judges.hopeless import Streak
-from lmms_medtasks.judges.identity import answer_phrase, one_model_advice
+from lmms_medtasks.judges.identity import answer_phrase, mode_of, one_model_advice
 from lmms_medtasks.judges.protocol import Item, Protocol, Verdict
 from lmms_medtasks.judges.retrying import Brake, backoff
 from lmms_medtasks.judges.settings import Settings
@@ -50,7 +50,6 @@ class Asker:
     def __init__(self, settings: Settings, transport: Transport, budget: Budget, brake: Brake) -> None:
         self._settings, self._transport, self._budget, self._brake = settings, transport, budget, brake
         self._changed = threading.Condition()
-        self._by_schema = True
         self._streak = Streak(settings)
         self._in_progress = 0
         self._came_back = False
@@ -115,13 +114,14 @@ class Asker:
         return verdict
 
     def _judgement(self, protocol: Protocol, item: Item, key: str) -> Verdict:
-        messages: list[Message] = [{"role": "user", "content": prompts.render(protocol, item).text}]
+        mode = mode_of(self._settings, protocol)
+        messages: list[Message] = [{"role": "user", "content": prompts.render(protocol, item, mode).text}]
         reply = self._reply(messages, protocol, key)
         first = self._read(protocol, item, reply)
         if first.status == "judged":
             return first
         said = [{"role": "assistant", "content": reply.text[-_SHOWN_AGAIN:]}] if reply.text.strip() else []
-        messages += [*said, {"role": "user", "content": prompts.again(protocol, first.reason)}]
+        messages += [*said, {"role": "user", "content": prompts.again(protocol, first.reason, mode)}]
         if not said:  # servers want turns to alternate
             messages = [{"role": "user", "content": "\n\n".join(message["content"] for message in messages)}]
         try:
@@ -144,25 +144,29 @@ class Asker:
         """The verdict as it came; its words are kept without our key, which an endpoint may repeat in what it says."""
         clean = self._settings.scrubbed
         found, shown = (
-            verdicts.read(protocol, text, item=item, finish=reply.finish, refusal=refusal)
+            verdicts.read(
+                protocol,
+                text,
+                mode=mode_of(self._settings, protocol),
+                item=item,
+                finish=reply.finish,
+                refusal=refusal,
+            )
             for text, refusal in ((reply.text, reply.refusal), (clean(reply.text), clean(reply.refusal)))
         )
         read = shown if found.status == "missing" else dataclasses.replace(found, reply=shown.reply)
-        return dataclasses.replace(read, model=reply.model)
+        return dataclasses.replace(read, model=reply.model, system_fingerprint=reply.system_fingerprint)
 
     def _reply(self, messages: Sequence[Message], protocol: Protocol, key: str) -> Reply:
         """Send until there is a reply; raises :class:`NoReply`."""
         tokens = sum(estimated_tokens(message["content"]) for message in messages)
-        schema, spent, delay, attempt = prompts.schema(protocol), 0.0, 0.0, 0
-        by_schema = self._by_schema
+        spent, delay, attempt = 0.0, 0.0, 0
+        schema = verdicts.schema(protocol) if mode_of(self._settings, protocol) == "schema" else None
         while True:
             self._pass(delay, tokens)
             try:
-                reply = self._send(messages, schema if by_schema else None, tokens)
+                reply = self._send(messages, schema, tokens)
             except Failure as failure:
-                if failure.unsupported and by_schema:
-                    by_schema, delay = False, 0.0
-                    continue
                 attempt, spent = attempt + 1, spent + (1.0 if failure.wait is None else _ASKED_TO_WAIT)
                 delay = self._delay(failure, attempt, spent, key)
                 self._open()
@@ -170,8 +174,6 @@ class Asker:
             self._brake.passed()
             self._open()
             self._check_model(reply.model)
-            with self._changed:
-                self._by_schema = self._by_schema and by_schema
             return reply
 
     @property
@@ -213,14 +215,15 @@ class Asker:
             raise NotAsked(ceiling)
 
     def _send(self, messages: Sequence[Message], schema: Mapping[str, Any] | None, tokens: int) -> Reply:
-        used = (0, 0)
+        used = (0, 0, 0)
         try:
             reply = self._transport.send(messages, schema)
             given, got = reply.input_tokens, reply.output_tokens
-            used = (tokens if given is None else given, estimated_tokens(reply.text) if got is None else got)
+            got = estimated_tokens(reply.text) if got is None else got
+            used = (tokens if given is None else given, got, reply.cached_tokens or 0)
             return reply
         except Failure as failure:
-            used = (tokens if failure.billed else 0, 0)
+            used = (tokens if failure.billed else 0, 0, 0)
             raise
         finally:
             self._budget.settle(tokens, *used)

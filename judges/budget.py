@@ -11,12 +11,17 @@ from lmms_medtasks.judges.settings import JUDGE, Settings
 
 @dataclass(frozen=True)
 class Spent:
-    """What was used so far. ``cost`` in USD, 0 without a price."""
+    """What was used so far. ``cost`` in USD, 0 without a price.
+
+    ``cached_tokens``: the part of the input that the server had in its prefix cache, as far as it says; the cost counts
+    it at the full price.
+    """
 
     requests: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
     cost: float = 0.0
+    cached_tokens: int = 0
 
     def plus(self, more: Spent, sign: int = 1) -> Spent:
         """Both together."""
@@ -25,6 +30,7 @@ class Spent:
             self.input_tokens + sign * more.input_tokens,
             self.output_tokens + sign * more.output_tokens,
             self.cost + sign * more.cost,
+            self.cached_tokens + sign * more.cached_tokens,
         )
 
     def since(self, before: Spent) -> Spent:
@@ -34,7 +40,8 @@ class Spent:
     def __str__(self) -> str:
         text = f"{self.requests} requests"
         if self.requests:
-            text += f", {self.input_tokens} + {self.output_tokens} tokens"
+            cached = f" ({self.cached_tokens} cached)" if self.cached_tokens else ""
+            text += f", {self.input_tokens}{cached} + {self.output_tokens} tokens"
         return text + (f", {self.cost:.4f} USD" if self.cost else "")
 
 
@@ -91,14 +98,14 @@ class Budget:
             return f"ceiling on cost: {JUDGE}_MAX_COST allows {settings.max_cost:.4g} USD here"
         return ""
 
-    def settle(self, reserved_input: int, input_tokens: int, output_tokens: int) -> None:
+    def settle(self, reserved_input: int, input_tokens: int, output_tokens: int, cached_tokens: int = 0) -> None:
         """Book what a request used in place of what was set aside for it."""
         with self._changed:
             self._aside -= self._cost(reserved_input, self._settings.max_tokens)
             if self._aside < 1e-12:  # what rounding leaves of nothing
                 self._aside = 0.0
             cost = self._cost(input_tokens, output_tokens)
-            self._spent = self._spent.plus(Spent(0, input_tokens, output_tokens, cost))
+            self._spent = self._spent.plus(Spent(0, input_tokens, output_tokens, cost, cached_tokens))
             self._book(cost - self._cost(reserved_input, self._settings.max_tokens))
             self._changed.notify_all()
 

@@ -26,8 +26,8 @@ from lmms_medtasks.judges.protocol import Item, Protocol, Verdict
 from lmms_medtasks.judges.settings import Settings
 
 _SCHEMA = (
-    "CREATE TABLE IF NOT EXISTS answered_verdicts (key TEXT, model TEXT, judge TEXT, endpoint TEXT, protocol TEXT, "
-    "labels TEXT, reply TEXT, made TEXT, PRIMARY KEY (key, model)) WITHOUT ROWID"
+    "CREATE TABLE IF NOT EXISTS kept_verdicts (key TEXT, model TEXT, system_fingerprint TEXT, judge TEXT, "
+    "endpoint TEXT, protocol TEXT, labels TEXT, reply TEXT, made TEXT, PRIMARY KEY (key, model)) WITHOUT ROWID"
 )
 _CLAIMS = "CREATE TABLE IF NOT EXISTS claims (key TEXT PRIMARY KEY, owner TEXT, until REAL) WITHOUT ROWID"
 _CLAIM = (
@@ -55,7 +55,7 @@ def key_of(settings: Settings, protocol: Protocol, item: Item, trial: int) -> st
     answers is known only afterwards: a verdict of each is kept.
     """
     content = [
-        settings.provider, settings.model, settings.address.url, identity.asking(settings),
+        settings.provider, settings.model, settings.address.url, identity.asking(settings, protocol),
         protocol.name, protocol.version, prompts.digest(protocol), sorted(item.fields.items()), trial,
     ]  # fmt: skip
     return hashlib.sha256(json.dumps(content, ensure_ascii=True).encode()).hexdigest()
@@ -81,10 +81,11 @@ class VerdictCache:
         for start in range(0, len(wanted), _AT_ONCE):
             part = wanted[start : start + _AT_ONCE]
             places = ", ".join("?" * len(part))
-            for key, model, labels, reply in self._do(
-                f"SELECT key, model, labels, reply FROM answered_verdicts WHERE key IN ({places})", part
+            for key, model, served, labels, reply in self._do(
+                f"SELECT key, model, system_fingerprint, labels, reply FROM kept_verdicts WHERE key IN ({places})", part
             ):
-                found.setdefault(key, {})[model] = Verdict("judged", json.loads(labels), reply=reply, model=model)
+                verdict = Verdict("judged", json.loads(labels), reply=reply, model=model, system_fingerprint=served)
+                found.setdefault(key, {})[model] = verdict
         return found
 
     def keep(self, key: str, settings: Settings, protocol: Protocol, verdict: Verdict) -> None:
@@ -97,8 +98,9 @@ class VerdictCache:
         reply = "" if protocol.terms else verdict.reply.encode("utf-8", "replace").decode("utf-8")
         made = datetime.now(timezone.utc).isoformat(timespec="seconds")
         judge = (settings.name, settings.scrubbed(settings.address.url))
-        row = (key, verdict.model or "", *judge, protocol.name, _json(verdict.labels), settings.scrubbed(reply), made)
-        self._do("INSERT OR REPLACE INTO answered_verdicts VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
+        who = (key, verdict.model or "", verdict.system_fingerprint, *judge)
+        row = (*who, protocol.name, _json(verdict.labels), settings.scrubbed(reply), made)
+        self._do("INSERT OR REPLACE INTO kept_verdicts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
 
     def claim(self, key: str) -> bool:
         """Claim a question, until :meth:`release`; False where another one asks it now. UserError: can't be written."""

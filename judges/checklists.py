@@ -56,11 +56,14 @@ def ticked(text: str) -> tuple[int, ...]:
     return tuple(int(number) for number in text.split(_SEPARATOR)) if text else ()
 
 
-def problem(value: Any, count: int) -> str | None:
-    """Why ``value``, from a judge's reply, is no list of different numbers from 1 to ``count``; None if it is one."""
+def problem(value: Any, count: int | None) -> str | None:
+    """Why ``value``, from a judge's reply, is no list of different numbers from 1 to ``count``; None if it is one.
+
+    ``count``: None where it is not known; then only the form counts.
+    """
     whole = isinstance(value, list) and all(isinstance(each, int) and not isinstance(each, bool) for each in value)
     if not whole:
         return "wanted a list of whole numbers"
-    if any(not 1 <= number <= count for number in value):
+    if count is not None and any(not 1 <= number <= count for number in value):
         return f"wanted numbers from 1 to {count}" if count else "wanted [], since there are no points"
     return "a number is given twice" if len(set(value)) < len(value) else None

@@ -18,15 +18,11 @@ def check(settings: Settings, protocols: Iterable[Protocol], resolve: endpoints.
     if not settings.is_llm:
         return
     for protocol in protocols:
-        if protocol.terms and (problem := _problem(settings, resolve)):
+        if not protocol.terms:
+            continue
+        if problem := endpoints.problem(settings.address.host, settings.private_hosts, resolve):
             raise UserError(
                 f"{settings.name} may not judge {protocol.name!r}: {problem}. The terms of its data: {protocol.terms} "
                 f"Use a judge on this machine (MEDTASKS_JUDGE=local:MODEL), or name the host of one in your own "
                 f"network in {endpoints.PRIVATE_HOSTS}. Nothing was sent."
             )
-
-
-def _problem(settings: Settings, resolve: endpoints.Resolve) -> str | None:
-    if settings.provider in ("azure", "bedrock"):
-        return f"{settings.provider} is a third party"
-    return endpoints.problem(settings.address.host, settings.private_hosts, resolve)

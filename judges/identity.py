@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from lmms_medtasks.judges import prompts
-from lmms_medtasks.judges.protocol import Protocol
+from lmms_medtasks.judges.protocol import Mode, Protocol
 from lmms_medtasks.judges.settings import Settings
 from lmms_medtasks.record import Judgement
 
@@ -15,7 +15,7 @@ NOT_AN_LLM = "token F1 against the reference, not a language model: for smoke te
 _LABEL = " (lexical judge, no LLM)"
 SAME = ("name", "endpoint", "prompt", "version", "digest", "settings")
 """What must agree between two descriptions for their verdicts to stand in one table. So must the answering model."""
-_AT, _ANSWER = " at ", ", answer"
+_AT, _ASKED, _ANSWER = " at ", ", asked ", ", answer"
 
 
 def describe(settings: Settings, protocol: Protocol) -> dict[str, Any]:
@@ -27,7 +27,7 @@ def describe(settings: Settings, protocol: Protocol) -> dict[str, Any]:
         "prompt": protocol.prompt if protocol.prompt.count("/") == 0 else protocol.prompt.rsplit("/", 1)[-1],
         "version": protocol.version,
         "digest": prompts.digest(protocol),
-        "settings": asking(settings),
+        "settings": asking(settings, protocol),
         "paper_judge": protocol.paper_judge,
         "is_paper_judge": is_paper_judge(settings, protocol),
     }
@@ -39,7 +39,9 @@ def describe(settings: Settings, protocol: Protocol) -> dict[str, Any]:
 def summary(settings: Settings, protocols: Sequence[Protocol]) -> dict[str, Any]:
     """The judge of a task, for its metadata: what :func:`describe` says of all its protocols, and of each."""
     each = [describe(settings, protocol) for protocol in protocols]
-    shared: dict[str, Any] = {key: each[0][key] for key in ("name", "endpoint", "settings", "note") if key in each[0]}
+    shared: dict[str, Any] = {key: each[0][key] for key in ("name", "endpoint", "note") if key in each[0]}
+    same = set.intersection(*(set(one["settings"].items()) for one in each))
+    shared["settings"] = {name: value for name, value in each[0]["settings"].items() if (name, value) in same}
     return {**shared, "is_paper_judge": all(one["is_paper_judge"] for one in each), "protocols": each}
 
 
@@ -48,11 +50,17 @@ def labelled(alias: str, settings: Settings) -> str:
     return alias.removesuffix(_LABEL) + (_LABEL if settings.provider == "lexical" else "")
 
 
-def asking(settings: Settings) -> dict[str, Any]:
-    """The settings that can change a verdict."""
+def asking(settings: Settings, protocol: Protocol) -> dict[str, Any]:
+    """What can change a verdict beside the judge and the prompt: the settings, and how it is asked."""
     if not settings.is_llm:
         return {}
-    return {"temperature": settings.temperature, "max_tokens": settings.max_tokens}
+    reply = mode_of(settings, protocol)
+    return {"temperature": settings.temperature, "max_tokens": settings.max_tokens, "reply": reply}
+
+
+def mode_of(settings: Settings, protocol: Protocol) -> Mode:
+    """How the judge is asked: as the user wants it, else as the protocol has it."""
+    return settings.reply or protocol.reply
 
 
 def is_paper_judge(settings: Settings, protocol: Protocol) -> bool:
@@ -86,14 +94,24 @@ def answered_models(judgement: Judgement) -> list[str]:
 
 
 def full_name(judge: Mapping[str, Any], model: str | None = None) -> str:
-    """A judge with all that tells it from another of its name: ``openai:gpt-4o at URL, answered by gpt-4o-2024-08-06``.
+    """A judge with all that tells it from another of its name, but its prompt.
 
+    ``openai:gpt-4o at URL, asked by schema (max_tokens 1024, temperature 0.0), answered by gpt-4o-2024-08-06``.
     ``judge``: a description as :func:`describe` gives it. ``model``: what its server said answered, "" where it said
-    nothing, None where none answered.
+    nothing, None where none answered. Its settings may be there as :func:`way_phrase` says them.
     """
-    endpoint = judge.get("endpoint")
-    name = f"{judge.get('name', 'not recorded')}{_AT}{endpoint}" if endpoint else f"{judge.get('name', 'not recorded')}"
+    name, endpoint, settings = (judge.get(key) for key in ("name", "endpoint", "settings"))
+    name = f"{name or 'not recorded'}{_AT}{endpoint}" if endpoint else f"{name or 'not recorded'}"
+    if settings:
+        name += f", {settings if isinstance(settings, str) else way_phrase(settings)}"
     return name if model is None else f"{name}, {answer_phrase(model)}"
+
+
+def way_phrase(settings: Mapping[str, Any]) -> str:
+    """How a judge is asked, as :func:`asking` has it: ``asked by schema (max_tokens 1024, temperature 0.0)``."""
+    how = {"schema": "asked by schema", "free": "asked freely"}.get(settings.get("reply", ""), "asked")
+    rest = ", ".join(f"{name} {value}" for name, value in sorted(settings.items()) if name != "reply")
+    return f"{how} ({rest})" if rest else how
 
 
 def answer_phrase(model: str) -> str:
@@ -125,8 +143,11 @@ def same_judge(one: str, other: str) -> bool:
 
 
 def is_called(full: str, name: str) -> bool:
-    """Whether a full name is of a judge that ``name``, in full or as MEDTASKS_JUDGE has it, means."""
-    return full == name or full.startswith((f"{name}{_AT}", f"{name}{_ANSWER}"))
+    """Whether a full name is of a judge that ``name`` means: in full, without how it is asked, or as MEDTASKS_JUDGE has
+    it."""
+    forms = (full, re.sub(rf"{_ASKED}.*?(?={_ANSWER}|$)", "", full))
+    after = (f"{name}{_AT}", f"{name}{_ASKED}", f"{name}{_ANSWER}")
+    return any(form == name or form.startswith(after) for form in forms)
 
 
 def about(settings: Settings, protocol: Protocol) -> str:

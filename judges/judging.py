@@ -14,12 +14,13 @@ from lmms_medtasks.judges.budget import Budget, Spent, estimated_tokens
 from lmms_medtasks.judges.cache import VerdictCache
 from lmms_medtasks.judges.defaults import defaults
 from lmms_medtasks.judges.handed_verdicts import Key, key_of
-from lmms_medtasks.judges.identity import answer_phrase
+from lmms_medtasks.judges.identity import answer_phrase, mode_of
+from lmms_medtasks.judges.probe import Probe
 from lmms_medtasks.judges.progress_lines import ProgressLines
 from lmms_medtasks.judges.protocol import Item, Protocol, Verdict
 from lmms_medtasks.judges.question_pool import Asked, QuestionPool
 from lmms_medtasks.judges.retrying import Brake
-from lmms_medtasks.judges.settings import HARNESS_PROVIDERS, JUDGE, Settings
+from lmms_medtasks.judges.settings import JUDGE, Settings
 from lmms_medtasks.judges.stage import trials_of
 from lmms_medtasks.judges.transport import ChatTransport, Transport
 
@@ -104,11 +105,12 @@ class Judge:
         self._brake = Brake()
         self._cache = VerdictCache(_cache.path()) if settings.is_llm else None
         private = any(protocol.terms for protocol in protocols)
-        self._transport = transport or (_transport(settings, private) if settings.is_llm else None)
+        self._transport = transport or (ChatTransport(settings, private=private) if settings.is_llm else None)
         self._asker = Asker(settings, self._transport, self.budget, self._brake) if self._transport else None
         self._pool: QuestionPool | None = None
         if self._asker and self._cache and self._transport:
             self._pool = QuestionPool(settings, self._asker, self._cache, self._brake, self._transport)
+        self._probe = Probe(settings, self._transport, self.budget, self._brake) if self._transport else None
 
     def __enter__(self) -> Judge:
         return self
@@ -165,6 +167,10 @@ class Judge:
                 rest, names, kept = {}, {}, {}
             cached, asked = self._split(kept, rest)
             cut = self._announce(protocol, len(unique), exact, len(cached), [item for item, _ in asked.values()], say)
+            if asked and self._probe and (problem := self._probe.problem(protocol)):
+                warn(problem)
+                found |= dict.fromkeys(asked, Verdict("missing", reason=problem))
+                asked = {}
             if cached and asked and self._asker.model is None:
                 # One question tells which model answers today: kept verdicts of another are of another judge.
                 first = next(iter(asked))
@@ -230,7 +236,7 @@ class Judge:
 
     def _announce(self, protocol: Protocol, total: int, exact: int, cached: int, asked: list[Item], say: Say) -> int:
         """Say what will be asked and about what it costs; the number of items that are cut."""
-        rendered = [prompts.render(protocol, item) for item in asked]
+        rendered = [prompts.render(protocol, item, mode_of(self.settings, protocol)) for item in asked]
         tokens = sum(estimated_tokens(each.text) for each in rendered)
         settings, text = self.settings, f"{len(asked)} to ask"
         if asked:
@@ -316,9 +322,3 @@ def settled(protocol: Protocol, item: Item) -> Verdict | None:
             f"one for each of {names}, as its scale has them."
         )
     return Verdict("exact", labels, reason=rule)
-
-
-def _transport(settings: Settings, private: bool) -> Transport:
-    if settings.provider in HARNESS_PROVIDERS:
-        raise ValueError(f"Judges of {settings.provider} are asked through the harness: give its transport.")
-    return ChatTransport(settings, private=private)

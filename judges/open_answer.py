@@ -33,7 +33,7 @@ def settle(judged: Item) -> tuple[Mapping[str, str], str] | None:
 PROTOCOL = Protocol(
     name="open_answer",
     prompt="open_answer.txt",
-    version=1,
+    version=2,
     dimensions=(CORRECTNESS,),
     fields=("question", "reference", "answer"),
     paper_judge="none: this protocol is of no paper",

@@ -1,8 +1,12 @@
 """From a protocol and an item to the text that a judge is asked, and from a protocol to the form of its verdict.
 
-Each field stands between two lines that hold a fence: a token made of a digest of all the fields and the protocol. A
-text can't close its own fence, since writing the fence into it would change the fence; and the same texts give the same
-prompt, as the cache of verdicts needs. Nothing random, nothing secret.
+What is the same for all items of a protocol stands first, so that a server's prefix cache has it: the frame, the rules,
+the form of the reply. A prompt file's rules are what stands before the paragraph with its first place; from there on it
+is different with each item.
+
+Each field stands between two lines that hold a fence: a token made of a digest of all the fields and the protocol, told
+where the fixed part ends. A text can't close its own fence, since writing the fence into it would change the fence; and
+the same texts give the same prompt, as the cache of verdicts needs. Nothing random, nothing secret.
 """
 
 from __future__ import annotations
@@ -14,16 +18,18 @@ import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from lmms_medtasks import fingerprints
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.judges import verdicts
 from lmms_medtasks.judges.defaults import defaults
 from lmms_medtasks.judges.escaping import escaped
-from lmms_medtasks.judges.protocol import Dimension, Item, Protocol
+from lmms_medtasks.judges.protocol import Dimension, Item, Mode, Protocol
 
 _PLACE = re.compile(r"\{\{(\w+)\}\}")
-_FRAME, _AGAIN = "frame.txt", "again.txt"
+_FRAME, _AGAIN, _PROBE = "frame.txt", "again.txt", "probe.txt"
+_REPLY: Mapping[Mode, str] = {"schema": "reply_schema.txt", "free": "reply_free.txt"}
 
 
 class Rendered(NamedTuple):
@@ -59,34 +65,59 @@ def check(protocol: Protocol) -> None:
 
 def digest(protocol: Protocol) -> str:
     """12 hexadecimal digits that change with everything that a judge is told, the texts that it judges apart."""
+    files = (protocol.prompt, _FRAME, _AGAIN, *_REPLY.values())
     scale = [[dimension.name, dict(dimension.labels)] for dimension in protocol.dimensions]
-    texts = [text_of(protocol.prompt), text_of(_FRAME), text_of(_AGAIN), json.dumps(scale, ensure_ascii=True)]
-    texts += [form(protocol)] if protocol.checklist else []
-    return fingerprints.digest(*(text.encode() for text in texts), str(defaults()["longest_field"]).encode())
+    told = [*map(text_of, files), *(form(protocol, mode) for mode in _REPLY), json.dumps(scale, ensure_ascii=True)]
+    told += [json.dumps(verdicts.schema(protocol), ensure_ascii=True), str(defaults()["longest_field"])]
+    return fingerprints.digest(*(text.encode() for text in told))
 
 
-def render(protocol: Protocol, item: Item) -> Rendered:
-    """The prompt for ``item``. Raises UserError when the item's fields are not the protocol's."""
+def render(protocol: Protocol, item: Item, mode: Mode | None = None) -> Rendered:
+    """The prompt for ``item``, asked in ``mode``, the protocol's own if None.
+
+    Raises UserError when the item's fields are not the protocol's.
+    """
     if set(item.fields) != set(protocol.fields):
         raise UserError(
             f"Item {item.id!r} has the fields {sorted(item.fields)}, protocol {protocol.name!r} wants "
             f"{sorted(protocol.fields)}."
         )
-    fence = fence_of(protocol, item)
-    shown = {name: escaped(text, fence, defaults()["longest_field"]) for name, text in item.fields.items()}
+    mode = mode or protocol.reply
+    fence, keys = fence_of(protocol, item), _keys(protocol, mode)
+    shown = {name: escaped(text, fence, defaults()["longest_field"], keys) for name, text in item.fields.items()}
     blocks = {
         name: f"<<<{name.upper()} {fence}>>>\n{text}\n<<<END {name.upper()} {fence}>>>"
         for name, (text, _) in shown.items()
     }
-    prompt = _filled(text_of(protocol.prompt), blocks)
-    whole = _filled(text_of(_FRAME), {"fence": fence, "prompt": prompt, "format": form(protocol)})
+    rules, texts = _parts(text_of(protocol.prompt))
+    told = {"rules": rules, "reply": text_of(_REPLY[mode]), "format": form(protocol, mode), "fence": fence}
+    whole = _filled(text_of(_FRAME), {**told, "texts": _filled(texts, blocks)})
     return Rendered(whole, tuple(name for name, (_, cut) in shown.items() if cut))
 
 
-def again(protocol: Protocol, problem: str) -> str:
+def fixed_part(protocol: Protocol, mode: Mode | None = None) -> str:
+    """What the prompts of all items of a protocol begin with."""
+    blank = Item("", dict.fromkeys(protocol.fields, ""))
+    return render(protocol, blank, mode).text.partition(fence_of(protocol, blank))[0]
+
+
+def _parts(template: str) -> tuple[str, str]:
+    """A prompt file's text before the paragraph with the first place, and from there on."""
+    first = _PLACE.search(template)
+    end = template.rfind("\n\n", 0, first.start()) if first else len(template)
+    return (template[:end], template[end:].lstrip("\n")) if end >= 0 else ("", template)
+
+
+def again(protocol: Protocol, problem: str, mode: Mode | None = None) -> str:
     """What a judge is told whose reply could not be read; ``problem`` may repeat words of the reply: it is escaped."""
-    told = escaped(problem.replace("\n", " "), "", 300).text
-    return _filled(text_of(_AGAIN), {"problem": told, "format": form(protocol)})
+    mode = mode or protocol.reply
+    told = escaped(problem.replace("\n", " "), "", 300, _keys(protocol, mode)).text
+    return _filled(text_of(_AGAIN), {"problem": told, "format": form(protocol, mode)})
+
+
+def probe(protocol: Protocol) -> str:
+    """What is asked before the first question, to learn whether the server replies by schema."""
+    return _filled(text_of(_PROBE), {"format": form(protocol, "schema")})
 
 
 def fence_of(protocol: Protocol, item: Item) -> str:
@@ -95,43 +126,23 @@ def fence_of(protocol: Protocol, item: Item) -> str:
     return hashlib.sha256(content.encode()).hexdigest()[:24]
 
 
-def form(protocol: Protocol) -> str:
+def form(protocol: Protocol, mode: Mode | None = None) -> str:
     """The verdict's form in words: ``{"accuracy": <1, 2, 3, 4 or 5>}``. It is no verdict itself."""
-    parts = [f'"{dimension.name}": <{_one_of(dimension)}>' for dimension in protocol.dimensions]
+    allowed = {dimension.name: f"<{_one_of(dimension)}>" for dimension in protocol.dimensions}
     if protocol.checklist:
-        parts.append(f'"{protocol.checklist.name}": [<numbers of the points, nothing if none>]')
-    return "{" + ", ".join(parts) + "}"
+        allowed[protocol.checklist.name] = "[<numbers of the points, nothing if none>]"
+    allowed[verdicts.EXPLANATION] = "<a text>"
+    return "{" + ", ".join(f'"{name}": {allowed[name]}' for name in _keys(protocol, mode)) + "}"
 
 
-def schema(protocol: Protocol) -> dict[str, Any]:
-    """The verdict's form as JSON schema; labels that are numbers are asked for as numbers."""
-    properties = {dimension.name: _property(dimension) for dimension in protocol.dimensions}
-    if protocol.checklist:
-        properties[protocol.checklist.name] = {"type": "array", "items": {"type": "integer"}}
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
-
-
-def _property(dimension: Dimension) -> dict[str, Any]:
-    if not are_numbers(dimension):
-        return {"type": "string", "enum": list(dimension.labels)}
-    numbers = [json.loads(label) for label in dimension.labels]
-    whole = all(isinstance(number, int) for number in numbers)
-    return {"type": "integer" if whole else "number", "enum": numbers}
-
-
-def are_numbers(dimension: Dimension) -> bool:
-    """Whether all labels of a dimension are numbers as JSON writes them."""
-    return all(re.fullmatch(r"-?(?:0|[1-9]\d*)(?:\.\d+)?", label, re.ASCII) for label in dimension.labels)
+def _keys(protocol: Protocol, mode: Mode | None) -> list[str]:
+    """The keys of a verdict, in its order."""
+    return [str(field.alias) for field in verdicts.model_of(protocol, mode).model_fields.values()]
 
 
 def _one_of(dimension: Dimension) -> str:
     quoted = [json.dumps(label, ensure_ascii=False) for label in dimension.labels]
-    labels = list(dimension.labels) if are_numbers(dimension) else quoted
+    labels = list(dimension.labels) if dimension.is_numeric else quoted
     return f"{', '.join(labels[:-1])} or {labels[-1]}"
 
 

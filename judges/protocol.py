@@ -6,6 +6,7 @@ open question, in a module of this package that defines ``PROTOCOL`` (:mod:`lmms
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -17,6 +18,10 @@ Status = Literal["exact", "judged", "missing"]
 """exact: the protocol's rule settled it without a judge. judged: a judge's verdict was read and is valid. missing: no
 valid verdict could be had; this is never a score."""
 
+Mode = Literal["schema", "free"]
+"""How a judge is asked. schema: its server holds it to a JSON schema, whose first key is a text with its reasons. free:
+it reasons in words of its own and ends with the verdict."""
+
 
 @dataclass(frozen=True)
 class Dimension:
@@ -27,6 +32,11 @@ class Dimension:
 
     name: str
     labels: Mapping[str, float]
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether all labels are numbers as JSON writes them."""
+        return all(re.fullmatch(r"-?(?:0|[1-9]\d*)(?:\.\d+)?", label, re.ASCII) for label in self.labels)
 
     @property
     def worst(self) -> float:
@@ -54,9 +64,9 @@ class Verdict:
     """What came of one judgement.
 
     ``labels``: dimension -> label, one of the dimension's, and the ticked points under a checklist's name; empty if
-    missing. ``reason``: why it is missing, or which
-    rule settled it. ``reply``: what the judge said, as it said it. ``model``: the model that answered, by its server's
-    word; "" where the server named none, None where no server gave the verdict.
+    missing. ``reason``: why it is missing, or which rule settled it. ``reply``: what the judge said, as it said it.
+    ``model``: the model that answered, by its server's word; "" where the server named none, None where no server gave
+    the verdict. ``system_fingerprint``: the server's name for how it serves the model, "" where it gave none.
     """
 
     status: Status
@@ -64,6 +74,7 @@ class Verdict:
     reason: str = ""
     reply: str = ""
     model: str | None = None
+    system_fingerprint: str = ""
 
 
 @dataclass(frozen=True)
@@ -80,7 +91,8 @@ class Protocol:
         item: the item for one reply to a document, or None where there is nothing to judge (a failed request).
         settle: the labels that a rule gives without asking a judge (an exact match, an empty answer), and the rule's
             name; None if a judge is needed.
-        checklist: points of each item that the judge ticks off beside its labels; None for most protocols.
+        reply: how the judge is asked, unless the user's MEDTASKS_JUDGE_REPLY says otherwise.
+        checklist: points of each item that the judge ticks off before it says its labels; None for most protocols.
         trials: independent judgements of each answer.
         total: the suite's one number of a judgement, from all dimensions' numbers; None where it has none.
         terms: what the data's terms say of third parties; not empty: only a judge on loopback, or at an address that
@@ -97,6 +109,7 @@ class Protocol:
     paper_judge: str
     item: Callable[[Mapping[str, Any], str], Item | None]
     settle: Callable[[Item], tuple[Mapping[str, str], str] | None] = lambda item: None
+    reply: Mode = "schema"
     checklist: Checklist | None = None
     trials: int = 1
     total: Callable[[Mapping[str, float]], float] | None = None

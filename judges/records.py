@@ -48,7 +48,7 @@ def judgement_of(
     "failed". The judgement has for each reply the fields that the judge is shown, or None, and a verdict for each of
     its trials (:func:`lmms_medtasks.judges.stage.trials_of`), none where there is nothing to judge: mappings
     ``status``, ``labels``, ``reason``, ``reply``, ``model``, the one that answered ("" where the server named none,
-    None where none was asked).
+    None where none was asked), and ``system_fingerprint`` where the server gave one.
     """
     items = items_of(doc, results, protocol)
     judge = dict(TABLE.judge(protocol) or {"name": "none", "protocol": protocol.name})
@@ -78,7 +78,8 @@ def to_json(verdict: Verdict, protocol: Protocol) -> dict[str, Any]:
     else:
         reason, reply = verdict.reason, verdict.reply
     labels = dict(verdict.labels)
-    return {"status": verdict.status, "labels": labels, "reason": reason, "reply": reply, "model": verdict.model}
+    said = {"status": verdict.status, "labels": labels, "reason": reason, "reply": reply, "model": verdict.model}
+    return said | ({"system_fingerprint": verdict.system_fingerprint} if verdict.system_fingerprint else {})
 
 
 def scored_by(metrics_of: Callable[[Record], dict[str, Any]]) -> Callable[[Hook], Hook]:

@@ -5,13 +5,13 @@
 - ``openai``: any OpenAI-compatible endpoint; base URL from OPENAI_API_URL, OPENAI_BASE_URL or OPENAI_API_BASE (the
   first that is set), key from OPENAI_API_KEY.
 - ``local``: the same without a key; full URL from LLM_JUDGE_URL, else as above, else port 8000 of this machine.
-- ``azure``, ``bedrock``: through lmms-eval's own judges, with their variables (AZURE_ENDPOINT, AZURE_API_KEY; AWS_...).
 - ``lexical``: token F1 instead of a language model, for trying things out. No model to name.
 - ``none``, or unset: nothing is asked.
 
-Other variables, all optional: MEDTASKS_JUDGE_ with CONCURRENCY, TIMEOUT, TEMPERATURE, MAX_TOKENS, RETRIES,
-MAX_REQUESTS, MAX_COST (USD), PRICE (USD per million tokens: "input,output"), KEEP_GOING (1: a judge without valid
-verdicts is asked on). Which hosts may see data under terms:
+Other variables, all optional: MEDTASKS_JUDGE_ with REPLY (schema or free: how all questions are asked, in
+place of what their protocols say), CONCURRENCY, TIMEOUT, TEMPERATURE, MAX_TOKENS, RETRIES, MAX_REQUESTS, MAX_COST
+(USD), PRICE (USD per million tokens: "input,output"), KEEP_GOING (1: a judge without valid verdicts is asked on). Which
+hosts may see data under terms:
 :mod:`lmms_medtasks.endpoints`.
 """
 
@@ -23,21 +23,19 @@ import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 from lmms_medtasks.endpoints import private_hosts
 from lmms_medtasks.errors import UserError, unknown
 from lmms_medtasks.judges.addresses import Address, address
 from lmms_medtasks.judges.defaults import defaults
+from lmms_medtasks.judges.protocol import Mode
 
 JUDGE = "MEDTASKS_JUDGE"
-PROVIDERS = ("openai", "local", "azure", "bedrock", "lexical", "none")
-HARNESS_PROVIDERS = ("azure", "bedrock")
-"""Asked through the harness's providers (:mod:`lmms_medtasks.harness.judge_transport`)."""
+PROVIDERS = ("openai", "local", "lexical", "none")
 
 _WITHOUT_MODEL = ("lexical", "none")
 _URLS = ("OPENAI_API_URL", "OPENAI_BASE_URL", "OPENAI_API_BASE")
-_AWS_SECRETS = ("AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_BEARER_TOKEN_BEDROCK")
 _OPENAI = "https://api.openai.com/v1"
 _LOCAL = "http://localhost:8000/v1"
 
@@ -55,15 +53,15 @@ class Price(NamedTuple):
 
 @dataclass(frozen=True)
 class Settings:
-    """A judge and how it is asked. ``key``, ``address`` and ``others``, more keys, are secrets: none is ever shown."""
+    """A judge and how it is asked. ``key`` and what ``address`` holds of a name and password are never shown."""
 
     provider: str = "none"
     model: str = ""
     address: Address = field(default=Address("", ""), repr=False)
     key: str = field(default="", repr=False)
-    others: tuple[str, ...] = field(default=(), repr=False)
     temperature: float | None = 0.0
     max_tokens: int = 1024
+    reply: Mode | None = None
     timeout: float = 120.0
     concurrency: int = 16
     retries: int = 5
@@ -89,7 +87,7 @@ class Settings:
         password = self.address.password
         # As it is sent: a judge may repeat that.
         sent = base64.b64encode(f"{self.address.user}:{password}".encode()).decode() if password else ""
-        return tuple(filter(None, (self.key, sent, password, *self.others)))
+        return tuple(filter(None, (self.key, sent, password)))
 
     def scrubbed(self, text: str) -> str:
         """``text`` without this judge's secrets."""
@@ -134,9 +132,9 @@ def read(environment: Mapping[str, str] | None = None, judge: str | None = None)
         model=model,
         address=where,
         key=key,
-        others=tuple(filter(None, map(environment.get, _AWS_SECRETS))) if provider == "bedrock" else (),
         temperature=None if reasons else reader.number("TEMPERATURE", defaults()["temperature"], 0),
         max_tokens=reader.whole("MAX_TOKENS", defaults()["max_tokens"], 1) or 0,
+        reply=reader.reply(),
         timeout=reader.number("TIMEOUT", defaults()["timeout"], 0.001) or 0.0,
         concurrency=reader.whole("CONCURRENCY", defaults()["concurrency"], 1) or 0,
         retries=reader.whole("RETRIES", defaults()["retries"], 0) or 0,
@@ -174,6 +172,16 @@ class _Reader:
 
     def text(self, name: str) -> str:
         return self._environment.get(f"{JUDGE}_{name}", "").strip()
+
+    def reply(self) -> Mode | None:
+        """How all questions are to be asked; None where the protocols say it."""
+        text = self.text("REPLY")
+        for mode in get_args(Mode):
+            if text == mode:
+                return mode
+        if text:
+            raise unknown(f"value of {JUDGE}_REPLY", text, get_args(Mode), "how a judge is asked")
+        return None
 
     def number(self, name: str, default: float | None, lowest: float) -> float | None:
         """A finite number from ``lowest`` on, ``default`` if the variable is not set."""
@@ -220,14 +228,6 @@ def _endpoint(provider: str, environment: Mapping[str, str]) -> tuple[Address, s
     if provider == "local":
         variable, url = _first(environment, ("LLM_JUDGE_URL", *_URLS), _LOCAL)
         return address(url, variable), ""
-    if provider == "azure":
-        url = environment.get("AZURE_ENDPOINT", "").strip()
-        if not url:
-            raise UserError("The judge is azure:..., but AZURE_ENDPOINT is not set: the URL of your Azure resource.")
-        return address(url, "AZURE_ENDPOINT"), _key(environment, "AZURE_API_KEY", provider)
-    if provider == "bedrock":
-        region = environment.get("AWS_REGION", "us-west-2")  # as lmms-eval's own judge has it
-        return address(f"https://bedrock-runtime.{region}.amazonaws.com", "AWS_REGION"), ""
     return Address("", ""), ""
 
 

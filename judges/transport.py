@@ -25,7 +25,7 @@ Message = Mapping[str, str]
 
 _REPEAT = {408, 409, 425, 429}
 _ONE_TEXT = {400, 413, 422, 424}  # what may be about one text; every other status of 4xx is about all of them
-_NO_SCHEMA = {400, 422}
+_NO_SCHEMA = {400, 422, 500, 501}
 _LONGEST_BODY = 4_000_000  # bytes
 _LONGEST_NAME = 200  # characters
 
@@ -34,7 +34,8 @@ _LONGEST_NAME = 200  # characters
 class Reply:
     """What the judge said, and why it ended ("stop", "length", ...). Tokens as reported; None if they were not.
 
-    ``model``: the model that answered, as the server names it; "" where it names none.
+    ``cached_tokens``: those of the input that the server had in its prefix cache. ``model``: the model that answered,
+    as the server names it; "" where it names none; ``system_fingerprint``: its name for how it serves it, likewise.
     """
 
     text: str
@@ -43,6 +44,8 @@ class Reply:
     input_tokens: int | None = None
     output_tokens: int | None = None
     model: str = ""
+    cached_tokens: int | None = None
+    system_fingerprint: str = ""
 
 
 class Failure(Exception):
@@ -52,7 +55,7 @@ class Failure(Exception):
         repeat: it may be sent again. wait: how long the endpoint asks to wait, in seconds.
         fatal: no other request will fare better (a wrong key, an unknown model).
         status: of the HTTP reply, None where there was none.
-        unsupported: it may be what was asked for beside the messages, a reply by schema.
+        unsupported: it may be what was asked for beside the messages, a reply by schema. Only a probe tells.
         billed: it may have cost its input, though nothing readable came.
     """
 
@@ -201,24 +204,48 @@ class ChatTransport:
             found = json.loads(content)
             choice = found["choices"][0]
             message = choice["message"]
-            text, refusal = message.get("content"), message.get("refusal")
+            content_parts, refusal = message.get("content"), message.get("refusal")
             usage = found.get("usage") or {}
             asked, replied = (_count(usage.get(name)) for name in ("prompt_tokens", "completion_tokens"))
+            cached = _count((usage.get("prompt_tokens_details") or {}).get("cached_tokens"))
+            if cached is None:  # as DeepSeek says it
+                cached = _count(usage.get("prompt_cache_hit_tokens"))
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
             said = self._said(content.decode("utf-8", "replace"))
             raise Failure(f"request failed: malformed body, {said}", repeat=True, billed=True) from error
-        if not isinstance(text, str | None) or not isinstance(refusal, str | None):
-            raise Failure("request failed: malformed body, the message is no text", repeat=True, billed=True)
+        text = _text(content_parts)
+        if text is None or not isinstance(refusal, str | None):
+            # The next reply would have this form too.
+            raise Failure("request failed: malformed body, the message is no text", billed=True)
         finish = choice.get("finish_reason")
-        model = model_name(found.get("model"), self._settings)
-        ended = finish if isinstance(finish, str) else ""
-        return Reply(_whole(text), ended, _whole(refusal), asked, replied, model)
+        return Reply(
+            _whole(text),
+            finish if isinstance(finish, str) else "",
+            _whole(refusal),
+            asked,
+            replied,
+            model=self._named(found.get("model")),
+            cached_tokens=cached,
+            system_fingerprint=self._named(found.get("system_fingerprint")),
+        )
+
+    def _named(self, said: Any) -> str:
+        """A name as the server said it: short, on one line, without our key; "" where it said none."""
+        line = " ".join(self._settings.scrubbed(_whole(said)).split()) if isinstance(said, str) else ""
+        return "".join(each for each in line if each.isprintable())[:_LONGEST_NAME]
 
 
-def model_name(said: Any, settings: Settings) -> str:
-    """The model's name as a server said it: short, on one line, without our key; "" where it said none."""
-    line = " ".join(settings.scrubbed(_whole(said)).split()) if isinstance(said, str) else ""
-    return "".join(each for each in line if each.isprintable())[:_LONGEST_NAME]
+def _text(content: Any) -> str | None:
+    """The text of a message, also where it is a list of parts; "" for none, None where it is neither.
+
+    Parts of other kinds (a model's thinking, say) are no part of what it said.
+    """
+    if content is None or isinstance(content, str):
+        return content or ""
+    if not isinstance(content, list) or not all(isinstance(part, dict) for part in content):
+        return None
+    texts = [part.get("text") for part in content if part.get("type", "text") in ("text", "output_text")]
+    return "".join(texts) if all(isinstance(text, str) for text in texts) else None
 
 
 def _whole(text: str | None) -> str:

@@ -1,19 +1,35 @@
 """Reading a verdict out of a judge's reply: as it must be, or not at all. Nothing is repaired, nothing is guessed.
 
-A verdict is the last JSON object of the reply and nothing follows it (a closing code fence apart). It has all the
-dimensions of the protocol and no other key, and each value is one of the dimension's labels: the label as text, or a
-number equal to it. A protocol's checklist is one more key, with a list of numbers of the item's points. What is not so
-is missing, with a reason that begins with one of :data:`REASONS`.
+A verdict is the last JSON object of the reply and nothing follows it (marks that end a reply apart). Its keys are those
+of one strict model a protocol, :func:`model_of`, which makes the JSON schema too. Each value is one of the dimension's
+labels: the label as text, or a number equal to it. A checklist is a list of numbers of the item's points. What is not
+so is missing, with a reason that begins with one of :data:`REASONS`.
 """
 
 from __future__ import annotations
 
+import functools
 import json
 import re
-from typing import Any, NoReturn
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, NoReturn
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    PlainValidator,
+    StrictStr,
+    ValidationError,
+    ValidationInfo,
+    WithJsonSchema,
+    create_model,
+)
+from pydantic.json_schema import GenerateJsonSchema
+from pydantic_core import PydanticCustomError
 
 from lmms_medtasks.judges import checklists
-from lmms_medtasks.judges.protocol import Dimension, Item, Protocol, Verdict
+from lmms_medtasks.judges.protocol import Dimension, Item, Mode, Protocol, Verdict
 from lmms_medtasks.parsing import after_reasoning
 
 REASONS = (
@@ -21,6 +37,9 @@ REASONS = (
     "dimension not asked", "label not allowed", "points not there",
 )  # fmt: skip
 """What can be wrong with a reply; in a verdict's reason each is followed by ": " and what was found."""
+
+EXPLANATION = "reasons"
+"""The first key of a verdict by schema: a judge that must reply in JSON alone reasons there before it scores."""
 
 LONGEST_REPLY = 100_000
 """Characters; a longer reply holds no verdict that we look for."""
@@ -30,24 +49,128 @@ _REFUSAL = re.compile(
     r"(?:cannot|can['\u2019]t|can not|am unable|am not able|won['\u2019]t|will not|must decline))",
     re.IGNORECASE,
 )
-_CLOSING = re.compile(r"[\s`]*\Z")
+# What may follow a verdict: white space, Markdown's marks, and tokens that end a turn, which some servers let through.
+_CLOSING = re.compile(
+    r"(?:[\s`*_~]|</s>|<\|(?:im_end|eot_id|eom_id|end|endoftext|end_of_text|return)\|>|<end_of_turn>|<eos>"
+    r"|<\uff5cend\u2581of\u2581sentence\uff5c>)*\Z"
+)
 
 
 class _Invalid(ValueError):
     """Why a reply holds no verdict."""
 
 
-def read(protocol: Protocol, reply: str, *, item: Item | None = None, finish: str = "", refusal: str = "") -> Verdict:
+def read(
+    protocol: Protocol, reply: str, *, mode: Mode | None = None, item: Item | None = None, finish: str = "",
+    refusal: str = "",
+) -> Verdict:  # fmt: skip
     """The verdict in ``reply``: "judged" with a label for each dimension, or "missing" with the reason.
 
-    ``finish`` is the endpoint's word on why the reply ended ("stop", "length", "content_filter"), ``refusal`` what it
-    gave in place of a reply; "" where it says nothing. ``item``: what was judged, needed where there is a checklist.
+    ``mode``: how the judge was asked, the protocol's own way if None. ``finish`` is the endpoint's word on why the
+    reply ended ("stop", "length", "content_filter"), ``refusal`` what it gave in place of a reply; "" where it says
+    nothing. ``item``: what was judged; without it the numbers of a checklist are not held against its points.
     """
     try:
-        labels = _labels(protocol, item, _last_object(reply, finish, refusal))
+        labels = _labels(protocol, mode or protocol.reply, item, _last_object(reply, finish, refusal))
     except _Invalid as error:
         return Verdict("missing", reason=str(error), reply=reply or refusal)
     return Verdict("judged", labels, reply=reply)
+
+
+# --- The model of a verdict -------------------------------------------------------------------------------------------
+
+
+def model_of(protocol: Protocol, mode: Mode | None = None) -> type[BaseModel]:
+    """The strict model of a verdict: reasons (by schema), the checklist, the dimensions, in the order of the prompt."""
+    scales = tuple((each.name, tuple(each.labels)) for each in protocol.dimensions)
+    return _model(scales, protocol.checklist.name if protocol.checklist else None, (mode or protocol.reply) == "schema")
+
+
+def schema(protocol: Protocol) -> dict[str, Any]:
+    """The JSON schema of a verdict; labels that are numbers are asked for as numbers. Its order is the model's."""
+    found = model_of(protocol, "schema").model_json_schema(schema_generator=_WithoutTitles)
+    return {name: found[name] for name in ("type", "properties", "required", "additionalProperties")}
+
+
+class _WithoutTitles(GenerateJsonSchema):
+    def field_title_should_be_set(self, schema: Any) -> bool:
+        return False
+
+
+@functools.cache
+def _model(scales: tuple[tuple[str, tuple[str, ...]], ...], checklist: str | None, reasons: bool) -> type[BaseModel]:
+    types: list[tuple[str, Any]] = [(EXPLANATION, StrictStr)] if reasons else []
+    if checklist:
+        points = {"type": "array", "items": {"type": "integer"}}
+        types.append((checklist, Annotated[Any, PlainValidator(_points), WithJsonSchema(points)]))
+    for name, labels in scales:
+        dimension = Dimension(name, dict.fromkeys(labels, 0.0))
+        types.append((name, Annotated[Any, PlainValidator(_label_in(labels)), WithJsonSchema(_property(dimension))]))
+    # By alias: a dimension may have a name that no attribute of a model can have.
+    fields: dict[str, Any] = {f"field_{n}": (kind, Field(alias=name)) for n, (name, kind) in enumerate(types)}
+    return create_model("Verdict", __config__=ConfigDict(extra="forbid", strict=True), **fields)
+
+
+def _property(dimension: Dimension) -> dict[str, Any]:
+    if not dimension.is_numeric:
+        return {"type": "string", "enum": list(dimension.labels)}
+    numbers = [json.loads(label) for label in dimension.labels]
+    whole = all(isinstance(number, int) for number in numbers)
+    return {"type": "integer" if whole else "number", "enum": numbers}
+
+
+def _label_in(labels: tuple[str, ...]) -> Callable[[Any], str]:
+    def label(value: Any) -> str:
+        if isinstance(value, str) and value in labels:
+            return value
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            for each in labels:
+                if _as_number(each) == value:
+                    return each
+        raise PydanticCustomError("label not allowed", "allowed: {allowed}", {"allowed": ", ".join(labels)})
+
+    return label
+
+
+def _points(value: Any, info: ValidationInfo) -> str:
+    if reason := checklists.problem(value, info.context):
+        raise PydanticCustomError("points not there", "{reason}", {"reason": reason})
+    return checklists.label(value)
+
+
+def _as_number(label: str) -> float | None:
+    try:
+        return float(label)
+    except ValueError:
+        return None
+
+
+def _labels(protocol: Protocol, mode: Mode, item: Item | None, found: dict[str, Any]) -> dict[str, str]:
+    checklist = protocol.checklist
+    count = checklist.count(item.fields) if checklist and item else None
+    try:
+        read = model_of(protocol, mode).model_validate(found, context=count)
+    except ValidationError as error:
+        raise _Invalid(_problem(error, protocol, mode)) from error
+    labels = read.model_dump(by_alias=True)
+    labels.pop(EXPLANATION, None) if mode == "schema" else None
+    return labels
+
+
+def _problem(error: ValidationError, protocol: Protocol, mode: Mode) -> str:
+    """The first thing that is wrong: keys that there are not to be, keys that there are not, values."""
+    errors = {each["type"]: each for each in reversed(error.errors(include_url=False))}
+    if extra := errors.get("extra_forbidden"):
+        asked = [str(field.alias) for field in model_of(protocol, mode).model_fields.values()]
+        return f"dimension not asked: {_short(str(extra['loc'][0]))}, asked: {', '.join(asked)}"
+    if missing := errors.get("missing"):
+        return f"dimension missing: {missing['loc'][0]}"
+    first: Mapping[str, Any] = error.errors(include_url=False)[0]
+    kind = first["type"] if first["type"] in REASONS else "label not allowed"
+    return f"{kind}: {first['loc'][0]} is {_short(json.dumps(first['input']))}, {first['msg']}"
+
+
+# --- Where it stands in a reply ---------------------------------------------------------------------------------------
 
 
 def _last_object(reply: str, finish: str, refusal: str) -> dict[str, Any]:
@@ -111,47 +234,6 @@ def _no_constant(name: str) -> NoReturn:
 
 
 _DECODER = json.JSONDecoder(object_pairs_hook=_no_twins, parse_constant=_no_constant)
-
-
-def _labels(protocol: Protocol, item: Item | None, found: dict[str, Any]) -> dict[str, str]:
-    names = [dimension.name for dimension in protocol.dimensions]
-    names += [protocol.checklist.name] if protocol.checklist else []
-    for name in found:
-        if name not in names:
-            raise _Invalid(f"dimension not asked: {_short(name)}, asked: {', '.join(names)}")
-    for name in names:
-        if name not in found:
-            raise _Invalid(f"dimension missing: {name}")
-    labels = {dimension.name: _label(dimension, found[dimension.name]) for dimension in protocol.dimensions}
-    if protocol.checklist:
-        labels[protocol.checklist.name] = _ticked(protocol.checklist, item, found[protocol.checklist.name])
-    return labels
-
-
-def _ticked(checklist: checklists.Checklist, item: Item | None, value: Any) -> str:
-    if item is None:
-        raise ValueError(f"The checklist {checklist.name!r} can't be read without the item that was judged.")
-    if reason := checklists.problem(value, checklist.count(item.fields)):
-        raise _Invalid(f"points not there: {checklist.name} is {_short(json.dumps(value))}, {reason}")
-    return checklists.label(value)
-
-
-def _label(dimension: Dimension, value: Any) -> str:
-    if isinstance(value, str) and value in dimension.labels:
-        return value
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        for label in dimension.labels:
-            if _as_number(label) == value:
-                return label
-    allowed = ", ".join(dimension.labels)
-    raise _Invalid(f"label not allowed: {dimension.name} is {_short(json.dumps(value))}, allowed: {allowed}")
-
-
-def _as_number(label: str) -> float | None:
-    try:
-        return float(label)
-    except ValueError:
-        return None
 
 
 def _short(text: str) -> str:

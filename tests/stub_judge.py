@@ -24,6 +24,8 @@ from typing import Any
 BLOCK = re.compile(
     r"<<<(?P<name>\w+) (?P<fence>[0-9a-f]{24})>>>\n(?P<text>.*?)\n<<<END (?P=name) (?P=fence)>>>", re.DOTALL
 )
+FENCE = re.compile(r"^FENCE is ([0-9a-f]{24})\.$", re.MULTILINE)
+PROBE = "This is a test of the form of your reply."
 FORM = re.compile(r'"(?P<name>[^"]+)": <(?P<labels>[^>]*)>')
 
 
@@ -85,8 +87,10 @@ class Stub:
         fail, kinds: this share of the requests fails in one of these ways, drawn by a hash of prompt and attempt.
         answers_as: request -> what the reply names as its model, None to name none; unset, the model asked for.
         schema: whether the server knows response_format; if not it answers 400 to it.
-        requests: bodies in order. answered: hash of prompt -> verdicts delivered. too_late: answers whose asker was
-            gone. most: greatest number in flight.
+        system_fingerprint: what it says of itself, None for nothing. cached: tokens that its prefix cache had.
+        probes: bodies of the requests that ask for no verdict on anything. requests: the others, in order.
+        answered: hash of prompt -> verdicts delivered. too_late: answers whose asker was gone. most: greatest number
+            in flight.
     """
 
     latency: float = 0.0
@@ -96,8 +100,11 @@ class Stub:
     rule: Callable[[dict[str, Any]], Answer | None] | None = None
     verdict: Callable[[str, dict[str, list[Any]]], dict[str, Any]] | None = None
     answers_as: Callable[[dict[str, Any]], str | None] | None = None
+    system_fingerprint: str | None = None
+    cached: int | None = None
     key: str | None = None
     url: str = ""
+    probes: list[dict[str, Any]] = field(default_factory=list)
     requests: list[dict[str, Any]] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
     answered: Counter = field(default_factory=Counter)
@@ -111,7 +118,7 @@ class Stub:
     def reset(self) -> None:
         """Forget what was seen."""
         with self.lock:
-            self.requests, self.headers, self.most = [], [], 0
+            self.requests, self.probes, self.headers, self.most = [], [], [], 0
             self.answered, self.attempts, self.failed = Counter(), Counter(), Counter()
 
     def answer(self, request: dict[str, Any]) -> Answer:
@@ -124,7 +131,7 @@ class Stub:
         scripted = self.rule(request) if self.rule else None
         if scripted is None and "response_format" in request and not self.schema:
             scripted = Answer(400, "response_format is not supported")
-        if scripted is None and self.fail:
+        if scripted is None and self.fail and not prompt.startswith(PROBE):
             drawn = int(hashlib.sha256(f"{name}/{attempt}".encode()).hexdigest(), 16)
             if drawn % 10_000 < self.fail * 10_000:
                 scripted = KINDS[kind := self.kinds[drawn // 10_000 % len(self.kinds)]]
@@ -132,13 +139,25 @@ class Stub:
                     self.failed[kind] += 1
         if scripted is not None:
             return scripted
-        return Answer(text=json.dumps((self.verdict or honest)(prompt, labels_of(prompt))), verdict_on=name)
+        if prompt.startswith(PROBE):
+            labels = labels_of(prompt)
+            return Answer(text=json.dumps({"reasons": "a test", **{name: each[0] for name, each in labels.items()}}))
+        reasons = {"reasons": "as the rules have it"} if '"reasons": <' in _form(prompt) else {}
+        found = (self.verdict or honest)(prompt, labels_of(prompt))
+        return Answer(text=json.dumps(reasons | found), verdict_on=name)
+
+
+def _form(prompt: str) -> str:
+    """The line of a prompt that says the form of the verdict: it stands before all texts of others."""
+    return next((line for line in prompt.splitlines() if FORM.search(line)), "")
 
 
 def labels_of(prompt: str) -> dict[str, list[Any]]:
-    """The dimensions that a prompt asks for and the labels of each, as the last line of it names them."""
+    """The dimensions that a prompt asks for and the labels of each."""
     found = {}
-    for match in FORM.finditer(prompt.splitlines()[-1]):
+    for match in FORM.finditer(_form(prompt)):
+        if match["name"] == "reasons":
+            continue
         parts = re.split(r", | or ", match["labels"])
         found[match["name"]] = [json.loads(part) for part in parts]
     return found
@@ -178,9 +197,9 @@ def gullible(prompt: str, labels: dict[str, list[Any]]) -> dict[str, Any]:
     """An honest judge that can be talked into the best label.
 
     It obeys any of :data:`ORDERS` wherever it stands, and any of :data:`PLEAS` that stands outside the fences. It
-    finds the fences as the frame tells it to, by the token in its first line.
+    finds the fences as the frame tells it to, by the token that stands right before the first of them.
     """
-    token = re.search(r"<<<NAME ([0-9a-f]{24})>>>", prompt)
+    token = FENCE.search(prompt)
     fence = re.escape(token[1]) if token else "(?!)"
     outside = re.sub(rf"<<<(\w+) {fence}>>>\n.*?\n<<<END \1 {fence}>>>", "", prompt, flags=re.DOTALL)
     inside = "\n".join(re.findall(rf"<<<\w+ {fence}>>>\n(.*?)\n<<<END \w+ {fence}>>>", prompt, flags=re.DOTALL))
@@ -207,7 +226,8 @@ def start(stub: Stub, port: int = 0) -> _Server:
         def do_POST(self) -> None:  # noqa: N802 (the base class's name)
             request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             with stub.lock:
-                stub.requests.append(request)
+                is_probe = str(request["messages"][0]["content"]).startswith(PROBE)
+                (stub.probes if is_probe else stub.requests).append(request)
                 stub.headers.append({name.lower(): value for name, value in self.headers.items()})
                 stub.in_flight += 1
                 stub.most = max(stub.most, stub.in_flight)
@@ -242,7 +262,7 @@ def start(stub: Stub, port: int = 0) -> _Server:
                 self.close_connection = True
                 self.connection.shutdown(socket.SHUT_RDWR)
                 return
-            data = answer.body if answer.body is not None else _body(request, answer, stub.answers_as)
+            data = answer.body if answer.body is not None else _body(request, answer, stub)
             self.send_response(answer.status)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(data)))
@@ -270,7 +290,7 @@ def start(stub: Stub, port: int = 0) -> _Server:
     return server
 
 
-def _body(request: dict[str, Any], answer: Answer, answers_as: Callable[[dict[str, Any]], str | None] | None) -> bytes:
+def _body(request: dict[str, Any], answer: Answer, stub: Stub) -> bytes:
     if answer.status != 200:
         return json.dumps({"error": {"message": answer.text}}).encode()
     message = {"role": "assistant", "content": answer.text, "refusal": answer.refusal}
@@ -279,11 +299,15 @@ def _body(request: dict[str, Any], answer: Answer, answers_as: Callable[[dict[st
         "id": "stub", "object": "chat.completion", "created": 0,
         "choices": [{"index": 0, "finish_reason": answer.finish, "message": message}],
     }  # fmt: skip
-    body["model"] = answers_as(request) if answers_as else request["model"]
+    body["model"] = stub.answers_as(request) if stub.answers_as else request["model"]
+    if stub.system_fingerprint is not None:
+        body["system_fingerprint"] = stub.system_fingerprint
     if body["model"] is None:
         del body["model"]
     if answer.usage:
         body["usage"] = {"prompt_tokens": given, "completion_tokens": 10, "total_tokens": given + 10}
+        if stub.cached is not None:
+            body["usage"]["prompt_tokens_details"] = {"cached_tokens": stub.cached}
     return json.dumps(body).encode()
 
 

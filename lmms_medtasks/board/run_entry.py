@@ -35,7 +35,7 @@ QUESTION = ("id", "cluster", "pair", "expected", "task", "condition")
 
 _NO_TAGS = {
     *QUESTION, LINE, "trials", "judge", "protocol", "judgement", "verdict_statuses", "verdict_reasons",
-    "verdict_models",
+    "verdict_models", "system_fingerprints",
 }  # fmt: skip
 _SHORT, _NAME = 24, 80
 """Characters of an answer, and of a tag, at most: a longer one is a text and no name of a group."""

@@ -118,7 +118,6 @@ def _rejudge(
     everything: bool,
 ) -> tuple[list[Done], bool]:
     """What became of each task, and whether Ctrl-C ended it."""
-    from lmms_medtasks.harness import judge_transport
     from lmms_medtasks.harness.rejudging import rejudge
     from lmms_medtasks.harness.rescoring import Definitions
     from lmms_medtasks.judges.judging import Judge
@@ -128,7 +127,7 @@ def _rejudge(
     root = run if run.is_dir() else run.parent
     done: list[Done] = []
     protocols = [protocol for each in tasks for protocol in each.protocols]
-    with Judge(settings, protocols, transport=judge_transport.of(settings)) as asked:
+    with Judge(settings, protocols) as asked:
         for path in paths:
             chosen = [each for each in tasks if each.run.path == path]
             if not chosen:

@@ -14,7 +14,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from lmms_medtasks.harness import judge_transport
 from lmms_medtasks.judges import identity, records, registry, settings
 from lmms_medtasks.judges.handed_verdicts import TABLE
 from lmms_medtasks.judges.judging import Judge, Wanted
@@ -32,8 +31,7 @@ def check(configs: Iterable[Any]) -> None:
     """
     protocols = [protocol for config in configs for protocol in protocols_of(config)]
     if protocols:
-        chosen = settings.read()
-        Judge(chosen, protocols, transport=judge_transport.of(chosen)).close()
+        Judge(settings.read(), protocols).close()
 
 
 def _take_errors_of_nothing(found: dict[str, Any]) -> None:
@@ -63,7 +61,7 @@ class Stage:
         if together := self._shared(chosen):
             share = replace(share, max_requests=together.max_requests, max_cost=together.max_cost)
             budget = SharedBudget(share, self._agreed_name())
-        self._judge = Judge(share, protocols, transport=judge_transport.of(share), budget=budget)
+        self._judge = Judge(share, protocols, budget=budget)
         for protocol in dict.fromkeys(protocol.name for protocol in protocols):
             self._say(identity.about(chosen, registry.get(protocol)))
         for task, protocol in self._tasks:

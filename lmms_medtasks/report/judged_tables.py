@@ -39,6 +39,7 @@ class Judging:
         replies: replies of each kind ("ok", "empty", "truncated", "failed").
         statuses: judgements that are "exact", "judged" and "missing".
         reasons: why judgements are missing. rules: what settled the exact ones.
+        system_fingerprints: what the judge's server calls its way of serving, of each verdict with one.
     """
 
     protocol: Protocol
@@ -47,6 +48,7 @@ class Judging:
     statuses: Counter[str] = field(default_factory=Counter)
     reasons: Counter[str] = field(default_factory=Counter)
     rules: Counter[str] = field(default_factory=Counter)
+    system_fingerprints: Counter[str] = field(default_factory=Counter)
 
     @classmethod
     def of(cls, rows: Samples) -> Judging | None:
@@ -56,13 +58,14 @@ class Judging:
             return None
         descriptions: dict[str, dict[str, Any]] = {each[0]: json.loads(each[0]) for each in judged}
         found = cls(registry.get(descriptions[judged[0][0]]["protocol"]))
-        for judge, trials, statuses, reasons, models in judged:
-            described = tuple((name, _shown(value)) for name, value in sorted(descriptions[judge].items()))
+        for judge, trials, statuses, reasons, models, fingerprints in judged:
+            described = tuple((name, _shown(name, value)) for name, value in sorted(descriptions[judge].items()))
             answered = sorted({model for model in models if model is not None})
             for model in answered or [None]:
                 found.judges[described if model is None else (*described, (_ANSWERED, printable(model)))] += 1
             found.replies.update(trials)
             found.statuses.update(statuses)
+            found.system_fingerprints.update(printable(each) for each in fingerprints or () if each)
             for status, reason in zip(statuses, map(printable, reasons), strict=True):
                 if status == "missing":
                     # Without what the server said: the same cause in many words is one cause.
@@ -87,6 +90,11 @@ class Judging:
         return tuple(dict.fromkeys(_full(judge) for judge in self._judges() if judge["name"] != _NONE_CONFIGURED))
 
     @property
+    def digests(self) -> set[str]:
+        """The digests of the prompts by which verdicts were given."""
+        return {judge["digest"] for judge in self._judges() if judge.get("digest")} if self.deciding else set()
+
+    @property
     def deciding(self) -> tuple[str, ...]:
         """Those of :attr:`names` that gave a verdict, or may have: not those of which all is missing or a rule's."""
         return self.names if self.statuses["judged"] else ()
@@ -105,7 +113,9 @@ class Judging:
     @property
     def said(self) -> str:
         """Who judged, for the facts at the head of a part: name, prompt with its version and digest, settings."""
-        return "; ".join(dict.fromkeys(map(_sentence, self._judges()))) or _NONE_CONFIGURED
+        served = ", ".join(f"{name} ({count:,})" for name, count in self.system_fingerprints.most_common())
+        said = [*map(_sentence, self._judges()), *([f"system_fingerprint {served}"] if served else [])]
+        return "; ".join(dict.fromkeys(said)) or _NONE_CONFIGURED
 
     def _judges(self) -> list[dict[str, str]]:
         """What each was, without a description of which another says what answered."""
@@ -113,7 +123,7 @@ class Judging:
         return [{"name": "not recorded", **dict(judge)} for judge in self.judges if judge not in answered]
 
 
-_COLUMNS = ("judge", "trials", "verdict_statuses", "verdict_reasons", "verdict_models")
+_COLUMNS = ("judge", "trials", "verdict_statuses", "verdict_reasons", "verdict_models", "system_fingerprints")
 
 
 def judgings(rows: Samples, names: Sequence[str], label_of: Callable[..., str]) -> dict[str, Judging]:
@@ -146,15 +156,32 @@ def by_judge(sources: Sequence[Source]) -> dict[tuple[str, ...], list[Source]]:
 
     Those that no judge saw stand with the first judge's.
     """
-    named = [
-        tuple(dict.fromkeys(name for each in protocols(source.rows).values() for name in each.deciding))
-        for source in sources
-    ]
+    named = deciding([source.rows for source in sources])
     first = next(filter(None, named), ())
     groups: dict[tuple[str, ...], list[Source]] = {}
     for source, names in zip(sources, named, strict=True):
         groups.setdefault(names or first, []).append(source)
     return groups
+
+
+def deciding(tables: Sequence[Samples]) -> list[tuple[str, ...]]:
+    """For each table who gave its verdicts: judges in full, and with the prompt's digest where some of the tables were
+    judged by one prompt of a protocol and some by another."""
+    found = [protocols(rows) for rows in tables]
+    prompts: dict[str, set[str]] = {}
+    for name, judging in ((name, each) for of_table in found for name, each in of_table.items()):
+        prompts.setdefault(name, set()).update(judging.digests)
+    several = {name for name, digests in prompts.items() if len(digests) > 1}
+    return [
+        tuple(
+            dict.fromkeys(
+                f"{judge}, {name} by prompt {' and '.join(sorted(each.digests))}" if name in several else judge
+                for name, each in of_table.items()
+                for judge in each.deciding
+            )
+        )
+        for of_table in found
+    ]
 
 
 def is_lexical(name: str) -> bool:
@@ -183,9 +210,9 @@ def _full(judge: Mapping[str, str]) -> str:
     return identity.full_name(judge, judge.get(_ANSWERED))
 
 
-def _shown(value: object) -> str:
+def _shown(name: str, value: object) -> str:
     if isinstance(value, Mapping):
-        return ", ".join(f"{name} {_shown(each)}" for name, each in sorted(value.items()))
+        value = (identity.way_phrase(value) if value else "") if name == "settings" else json.dumps(value)
     return printable(str(value))
 
 
@@ -215,6 +242,9 @@ def _limits(judging: Judging) -> Iterator[Flag]:
     for name in filter(is_lexical, names):
         text = f"judged by {name}, which compares words and is NO LLM: for smoke tests, and no measure of the answers."
         yield Flag("warning", text)
+    if (served := len(judging.system_fingerprints)) > 1:
+        text = f"the judge's server changed while it judged: it reported {served} system_fingerprints."
+        yield Flag("note", text)
     for name in judging.others:
         text = f"judged by {name}; the paper's judge is {judging.protocol.paper_judge}. Scores need not compare."
         yield Flag("warning", text)

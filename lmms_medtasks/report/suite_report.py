@@ -142,11 +142,13 @@ def sources_by_model(
         asked = _Asked([(number, task)], rows.rows.tolist(), _values(rows, once), set())
         _join(of_runs.setdefault((*_model_of(runs[number], task), *own, number), []), asked)
     groups: dict[tuple[Any, ...], list[_Asked]] = {}
+    if one_judge:
+        every = [each for found in of_runs.values() for each in found]
+        tables = [table.take(np.array(each.rows)) for each in every]
+        for each, judges in zip(every, judged_tables.deciding(tables), strict=True):
+            each.judges |= set(judges)
     for (*key, _), found in of_runs.items():
         for each in found:
-            if one_judge:
-                rows = table.take(np.array(each.rows))
-                each.judges |= {name for own in judged_tables.protocols(rows).values() for name in own.deciding}
             _join(groups.setdefault(tuple(key), []), each)
     sources = [_source(table, runs, each, options) for found in groups.values() for each in found]
     return named(sorted(sources, key=lambda each: (each.rows.column("run")[0], each.condition)))

@@ -18,7 +18,7 @@ FIELDS = ("score", "low", "high", "judged", "requested")
 
 OWN_COLUMNS = frozenset({
     "id", "cluster", "pair", "expected", "trials", "judge", "protocol", "judgement", "verdict_statuses",
-    "verdict_reasons", "verdict_models", "run", "task", "condition", "line", "repeated",
+    "verdict_reasons", "verdict_models", "system_fingerprints", "run", "task", "condition", "line", "repeated",
 })  # fmt: skip
 """Columns that are no tags: the record's own fields, and where a row is from."""
 
@@ -63,6 +63,7 @@ def row_of(record: Record) -> dict[str, Any]:
             None if verdict.get("model") is None or verdict["status"] != "judged" else str(verdict["model"])
             for verdict in verdicts
         ]
+        row["system_fingerprints"] = [str(verdict.get("system_fingerprint") or "") for verdict in verdicts]
     return row
 
 

@@ -68,7 +68,7 @@ def settle(judged: Item) -> tuple[Mapping[str, str], str] | None:
 PROTOCOL = Protocol(
     name="med_cmr_open",
     prompt=str(Path(__file__).parent / "prompts" / "med_cmr_open.txt"),
-    version=1,
+    version=2,
     dimensions=tuple(Dimension(name, _LABELS) for name in WEIGHTS),
     fields=("question", "visual_description", "reference", "reasoning", "answer"),
     paper_judge="DeepSeek-V3.2-Exp",

@@ -76,7 +76,7 @@ def _protocol(name: str, kind: str, dimension: Dimension, terms: str = "") -> Pr
     return Protocol(
         name=name,
         prompt=str(_PROMPTS / f"sure_{kind}.txt"),
-        version=1,
+        version=2,
         dimensions=(dimension,),
         fields=("question", *(("options",) if with_options else ()), "reference", "answer"),
         paper_judge=PAPER_JUDGE,

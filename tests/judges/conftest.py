@@ -23,10 +23,11 @@ KEY = "sk-test-0123456789abcdef"
 def home(tmp_path, monkeypatch):
     """A data folder of the test's own, and no judge from outside."""
     for name in ("MEDTASKS_JUDGE", "OPENAI_API_KEY", "OPENAI_API_URL", "OPENAI_BASE_URL", "OPENAI_API_BASE",
-                 "LLM_JUDGE_URL", "AZURE_ENDPOINT", "AZURE_API_KEY", "RANK", "WORLD_SIZE",
+                 "LLM_JUDGE_URL", "RANK", "WORLD_SIZE",
                  "MEDTASKS_PRIVATE_HOSTS"):  # fmt: skip
         monkeypatch.delenv(name, raising=False)
     for name in (
+        "REPLY",
         "CONCURRENCY",
         "TIMEOUT",
         "TEMPERATURE",

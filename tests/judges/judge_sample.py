@@ -35,7 +35,10 @@ PROTOCOL = Protocol(
     paper_judge="DeepSeek-V3.2-Exp",
     item=item,
     settle=settle,
+    reply="free",
 )
+
+BY_SCHEMA = dataclasses.replace(PROTOCOL, name="judge_sample:BY_SCHEMA", reply="schema")
 
 PRIVATE = dataclasses.replace(
     PROTOCOL, name="judge_sample:PRIVATE", terms="PhysioNet Credentialed Health Data License.", open_tags=("modality",)

@@ -14,7 +14,7 @@ def ask(judge_server, settings_for, sample, protocol):
     """Call as ask(answers...): judges one item, the requests answered in this order (None: a good verdict)."""
     used = []
 
-    def call(*answers, name="q", **values):
+    def call(*answers, name="q", protocol=protocol, **values):
         answers = list(answers)
         judge_server.rule = lambda request: answers.pop(0) if answers else None
         settings = settings_for(judge_server, **values)
@@ -34,7 +34,14 @@ def test_at_once(ask, judge_server):
     found = ask()
     assert (found.status, found.labels, found.reply) == ("judged", {"correctness": "5"}, '{"correctness": 5}')
     assert len(judge_server.requests) == 1
-    assert judge_server.requests[0]["response_format"]["json_schema"]["schema"]["required"] == ["correctness"]
+    assert "response_format" not in judge_server.requests[0]
+
+
+def test_by_schema(ask, sample, judge_server):
+    found = ask(protocol=sample.BY_SCHEMA)
+    assert (found.status, found.labels) == ("judged", {"correctness": "5"})
+    schema = judge_server.requests[0]["response_format"]["json_schema"]["schema"]
+    assert schema["required"] == ["reasons", "correctness"]
 
 
 @pytest.mark.parametrize("kinds", [("429", "500"), ("hang_up", "truncated_body", "malformed_body"), ("500",) * 5])
@@ -90,19 +97,20 @@ def test_an_unreadable_reply_stays_where_the_second_try_failed(ask, stub_judge):
     assert found.reason.startswith("no verdict: ") and "; asked again: request failed: status 500" in found.reason
 
 
-def test_without_schema_where_the_endpoint_knows_none(ask, judge_server):
-    judge_server.schema = False
-    assert ask(name="a").labels == {"correctness": "5"}
-    assert ["response_format" in request for request in judge_server.requests] == [True, False]
-    assert ask(name="b").labels == {"correctness": "5"}
-    assert ["response_format" in request for request in judge_server.requests] == [True, False, False]
-
-
-def test_a_bad_request_is_not_the_schemas_fault(ask, stub_judge, judge_server):
-    found = ask(stub_judge.Answer(400, "too long"), stub_judge.Answer(400, "too long"), name="a")
+def test_an_error_never_turns_the_schema_off(ask, stub_judge, sample, judge_server):
+    """One way of asking a run: a spurious 400 costs one judgement, not the way of all that follow."""
+    found = ask(stub_judge.Answer(400, "too long"), name="a", protocol=sample.BY_SCHEMA)
     assert found.reason.startswith("request failed: status 400")
-    assert ask(name="b").status == "judged"
-    assert ["response_format" in request for request in judge_server.requests] == [True, False, True]
+    assert ask(name="b", protocol=sample.BY_SCHEMA).status == "judged"
+    assert ["response_format" in request for request in judge_server.requests] == [True, True]
+
+
+@pytest.mark.parametrize(("name", "wanted"), [("PROTOCOL", "schema"), ("BY_SCHEMA", "free")])
+def test_the_user_says_how_it_is_asked(ask, sample, judge_server, name, wanted):
+    assert ask(protocol=getattr(sample, name), reply=wanted).status == "judged"
+    (request,) = judge_server.requests
+    assert ("response_format" in request) == (wanted == "schema")
+    assert ('"reasons"' in request["messages"][0]["content"]) == (wanted == "schema")
 
 
 @pytest.mark.parametrize("status", [302, 401, 402, 403, 404, 405, 410, 415, 451])

@@ -179,7 +179,7 @@ def test_not_a_database(tmp_path):
 def test_a_database_of_another_form(tmp_path):
     path = tmp_path / "verdicts.sqlite"
     with sqlite3.connect(path) as base:
-        base.execute("CREATE TABLE answered_verdicts (a, b)")
+        base.execute("CREATE TABLE kept_verdicts (a, b)")
     with pytest.raises(UserError, match=r"no such column: .*may be deleted: what it held is then asked again"):
         VerdictCache(path)
 

@@ -17,7 +17,7 @@ KIND = Dimension("kind", {"Correct": 1.0, "Incorrect": 0.0})
 PROTOCOL = Protocol(
     name="test", prompt=REASONING.prompt, version=1, dimensions=(KIND,),
     fields=("question", "asked", "reference", "answer"), paper_judge="", item=lambda doc, reply: None,
-    checklist=Checklist("steps", "reference"),
+    checklist=Checklist("steps", "reference"), reply="free",
 )  # fmt: skip
 ITEM = Item("q", {"question": "?", "asked": "why", "reference": "1. a fall\n2. a gap\n3. a fracture", "answer": "x"})
 
@@ -61,14 +61,15 @@ def test_without_the_key_there_is_no_verdict_and_others_are_not_asked():
     assert "dimension missing: steps" in verdicts.read(PROTOCOL, '{"kind": "Correct"}', item=ITEM).reason
     bare = dataclasses.replace(PROTOCOL, checklist=None)
     assert "not asked" in verdicts.read(bare, '{"kind": "Correct", "steps": [1]}', item=ITEM).reason
-    with pytest.raises(ValueError, match="without the item"):
-        verdicts.read(PROTOCOL, '{"kind": "Correct", "steps": [1]}')
+    assert verdicts.read(PROTOCOL, '{"kind": "Correct", "steps": [9]}').status == "judged"  # nothing to hold it against
 
 
 def test_the_judge_is_asked_for_them():
-    assert prompts.form(PROTOCOL).endswith('"steps": [<numbers of the points, nothing if none>]}')
-    assert prompts.schema(PROTOCOL)["properties"]["steps"] == {"type": "array", "items": {"type": "integer"}}
-    assert prompts.schema(PROTOCOL)["required"] == ["kind", "steps"]
+    """In the order of the prompt: reasons, the points that were found, what follows from them."""
+    assert prompts.form(PROTOCOL).startswith('{"steps": [<numbers of the points, nothing if none>], "kind": <')
+    assert verdicts.schema(PROTOCOL)["properties"]["steps"] == {"type": "array", "items": {"type": "integer"}}
+    assert list(verdicts.schema(PROTOCOL)["properties"]) == verdicts.schema(PROTOCOL)["required"]
+    assert verdicts.schema(PROTOCOL)["required"] == ["reasons", "steps", "kind"]
     assert verdicts.read(PROTOCOL, prompts.form(PROTOCOL), item=ITEM).status == "missing"
     assert prompts.digest(PROTOCOL) != prompts.digest(dataclasses.replace(PROTOCOL, checklist=None))
 

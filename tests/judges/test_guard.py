@@ -68,13 +68,6 @@ def test_refused(sample, url, hosts, match):
     assert "Nothing was sent" in said
 
 
-def test_azure_and_bedrock_are_third_parties(sample):
-    with pytest.raises(UserError, match="azure is a third party"):
-        check(sample, "", judge="azure:m", AZURE_ENDPOINT="http://localhost/", AZURE_API_KEY="k")
-    with pytest.raises(UserError, match="bedrock is a third party"):
-        check(sample, "", judge="bedrock:m")
-
-
 def test_judges_that_send_nothing_may_judge_all(sample):
     check(sample, "", judge="lexical")
     check(sample, "", judge="none")

@@ -24,7 +24,7 @@ def test_description(protocol):
         "prompt": "judge_sample.txt",
         "version": 1,
         "digest": prompts.digest(protocol),
-        "settings": {"temperature": 0.0, "max_tokens": 1024},
+        "settings": {"temperature": 0.0, "max_tokens": 1024, "reply": "free"},
         "paper_judge": "DeepSeek-V3.2-Exp",
         "is_paper_judge": False,
     }
@@ -73,7 +73,8 @@ def test_endpoints_that_differ_in_any_part_are_other_judges(protocol, url):
         for each in ("http://me:hidden@h:1/v1/", url)
     )
     assert identity.differences(one, other) == [f"endpoint: 'http://h:1/v1' and {url!r}"]
-    assert identity.full_name(one) != identity.full_name(other) == f"local:m at {url}"
+    way = "asked freely (max_tokens 1024, temperature 0.0)"
+    assert identity.full_name(one) != identity.full_name(other) == f"local:m at {url}, {way}"
 
 
 def test_a_key_in_the_path_stays_out_of_the_description(protocol):
@@ -95,6 +96,25 @@ def test_who_may_be_the_same_judge():
     assert identity.is_called(one, "local:m") and identity.is_called(one, unanswered) and identity.is_called(one, one)
     assert not identity.is_called(one, "local:m-1") and not identity.is_called(one, none)
     assert identity.without_unanswered([unanswered, one, none, "lexical"]) == [one, none, "lexical"]
+
+
+@pytest.mark.parametrize("provider", ["openai", "local"])
+def test_how_it_is_asked_is_part_of_who_judges(protocol, sample, provider):
+    """By schema or not, temperature, prompt: all of it is in the name, or in what must agree."""
+    chosen = judge("m", provider)
+    free, by_schema = (identity.describe(chosen, each) for each in (protocol, sample.BY_SCHEMA))
+    assert [each["settings"]["reply"] for each in (free, by_schema)] == ["free", "schema"]
+    wanted = f"{provider}:m at http://h:1/v1, asked freely (max_tokens 1024, temperature 0.0), answered by m-1"
+    assert identity.full_name(free, "m-1") == wanted
+    assert not identity.same_judge(wanted, identity.full_name(by_schema, "m-1"))
+    assert identity.differences({**free, "digest": "x"}, {**by_schema, "digest": "x"}) == [
+        f"settings: {free['settings']} and {by_schema['settings']}"
+    ]
+    for name in (f"{provider}:m", f"{provider}:m at http://h:1/v1", f"{provider}:m at http://h:1/v1, answered by m-1"):
+        assert identity.is_called(wanted, name)
+    assert not identity.is_called(wanted, f"{provider}:m at http://h:1/v1, answered by m-2")
+    both = identity.summary(chosen, [protocol, sample.BY_SCHEMA])
+    assert both["settings"] == {"temperature": 0.0, "max_tokens": 1024}
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """One request: the reply, or a failure that says whether to try again."""
 
 import dataclasses
+import json
 import threading
 import time
 
@@ -58,7 +59,6 @@ def test_a_local_judge_gets_no_key(send, stub_judge, judge_server):
 def test_name_and_password_in_the_url(judge_server, key):
     url = judge_server.url.replace("http://", "http://me:hidden@")
     found = _settings.read({"OPENAI_API_KEY": key, "OPENAI_API_URL": url}, "openai:m")
-    judge_server.verdict = lambda prompt, labels: {}
     ChatTransport(found).send(ASK, None)
     assert judge_server.headers[0]["authorization"] == "Basic bWU6aGlkZGVu"  # base64 of me:hidden
 
@@ -103,11 +103,11 @@ def test_statuses_to_repeat(send, stub_judge, status):
     assert (caught.value.repeat, caught.value.fatal, caught.value.wait) == (True, False, 3600.0)
 
 
-@pytest.mark.parametrize("status", [400, 413, 422])
+@pytest.mark.parametrize("status", [400, 413, 422, 500])
 def test_statuses_of_one_request(send, stub_judge, status):
     with pytest.raises(Failure) as caught:
         send(stub_judge.Answer(status, "x"))
-    assert (caught.value.repeat, caught.value.fatal, caught.value.unsupported) == (False, False, False)
+    assert (caught.value.repeat, caught.value.fatal, caught.value.unsupported) == (status == 500, False, False)
     with pytest.raises(Failure) as caught:
         send(stub_judge.Answer(status, "x"), schema={})
     assert caught.value.unsupported == (status != 413)
@@ -133,14 +133,53 @@ def test_nobody_listens(settings_for, judge_server):
     assert caught.value.repeat and not caught.value.billed
 
 
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        ([{"type": "text", "text": "fi"}, {"type": "text", "text": "ne"}], "fine"),
+        (
+            [{"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}, {"type": "text", "text": "fine"}],
+            "fine",
+        ),
+        ([{"type": "output_text", "text": "fine"}], "fine"),
+        ([], ""),
+    ],
+)
+def test_a_list_of_parts_is_a_text(send, stub_judge, content, text):
+    body = {"choices": [{"message": {"content": content}, "finish_reason": "stop"}]}
+    assert send(stub_judge.Answer(body=json.dumps(body).encode())).text == text
+
+
+@pytest.mark.parametrize(
+    ("usage", "cached"),
+    [
+        ({"prompt_tokens": 9, "prompt_tokens_details": {"cached_tokens": 7}}, 7),
+        ({"prompt_tokens": 9, "prompt_cache_hit_tokens": 6}, 6),
+        ({"prompt_tokens": 9, "prompt_tokens_details": None}, None),
+        ({"prompt_tokens": 9, "prompt_tokens_details": {"cached_tokens": -1}}, None),
+    ],
+)
+def test_tokens_of_a_prefix_cache(send, stub_judge, usage, cached):
+    body = {"choices": [{"message": {"content": "fine"}}], "usage": usage}
+    assert send(stub_judge.Answer(body=json.dumps(body).encode())).cached_tokens == cached
+
+
+def test_what_the_server_says_of_itself(send, stub_judge, judge_server, key):
+    assert send(stub_judge.Answer(text="fine")).system_fingerprint == ""
+    judge_server.system_fingerprint = f"fp_1\n{key}"
+    reply = send(stub_judge.Answer(text="fine"))
+    assert (reply.model, reply.system_fingerprint) == ("stub-judge", "fp_1 [key]")
+
+
 def test_half_a_character(send, stub_judge):
     body = b'{"choices": [{"message": {"content": "a\\ud83d"}, "finish_reason": "stop"}]}'
     assert send(stub_judge.Answer(body=body)).text == "a?"
 
 
 def test_a_message_that_is_no_text(send, stub_judge):
-    with pytest.raises(Failure, match="the message is no text"):
+    with pytest.raises(Failure, match="the message is no text") as caught:
         send(stub_judge.Answer(body=b'{"choices": [{"message": {"content": [1]}}]}'))
+    assert not caught.value.repeat  # its next reply has the same form
 
 
 def test_the_key_is_in_no_message(judge_server, settings_for, key):

@@ -16,7 +16,7 @@ KIND = Dimension("kind", {"Correct": 1.0, "Incorrect": 0.0, "Unclear": 0.5})
 
 
 def protocol(*dimensions):
-    return Protocol("t", "t.txt", 1, dimensions, ("answer",), "a judge", lambda doc, reply: None)
+    return Protocol("t", "t.txt", 1, dimensions, ("answer",), "a judge", lambda doc, reply: None, reply="free")
 
 
 BOTH = protocol(SCORE, KIND)
@@ -62,18 +62,51 @@ def test_half_points():
     half = protocol(Dimension("score", {"0": 0.0, "0.5": 0.5, "1": 1.0}))
     for reply in ('{"score": 0.5}', '{"score": "0.5"}', '{"score": 5e-1}'):
         assert verdicts.read(half, reply).labels == {"score": "0.5"}
-    assert prompts.schema(half)["properties"]["score"] == {"type": "number", "enum": [0, 0.5, 1]}
+    assert verdicts.schema(half)["properties"]["score"] == {"type": "number", "enum": [0, 0.5, 1]}
 
 
 def test_schema_and_form():
     assert prompts.form(BOTH) == '{"score": <1, 2, 3, 4 or 5>, "kind": <"Correct", "Incorrect" or "Unclear">}'
     assert verdicts.read(BOTH, prompts.form(BOTH)).status == "missing"
-    assert prompts.schema(BOTH) == {
+    assert prompts.form(BOTH, "schema") == '{"reasons": <a text>, ' + prompts.form(BOTH).removeprefix("{")
+    assert verdicts.schema(BOTH) == {
         "type": "object",
         "properties": {
+            "reasons": {"type": "string"},
             "score": {"type": "integer", "enum": [1, 2, 3, 4, 5]},
             "kind": {"type": "string", "enum": ["Correct", "Incorrect", "Unclear"]},
         },
-        "required": ["score", "kind"],
+        "required": ["reasons", "score", "kind"],
         "additionalProperties": False,
     }
+
+
+def test_by_schema_the_reasons_come_first_and_are_no_label():
+    """A server fills a schema in its order: what stands behind the scores can't lead to them."""
+    assert list(verdicts.schema(BOTH)["properties"]) == ["reasons", "score", "kind"]
+    found = verdicts.read(BOTH, '{"reasons": "a {b} \\"c\\"", "score": 4, "kind": "Correct"}', mode="schema")
+    assert found.labels == {"score": "4", "kind": "Correct"}
+    for reply, reason in (
+        ('{"score": 4, "kind": "Correct"}', "dimension missing: reasons"),
+        ('{"reasons": 1, "score": 4, "kind": "Correct"}', "label not allowed: reasons is '1'"),
+    ):
+        assert verdicts.read(BOTH, reply, mode="schema").reason.startswith(reason)
+    assert verdicts.read(BOTH, found.reply).reason.startswith("dimension not asked: 'reasons', asked: score, kind")
+
+
+@pytest.mark.parametrize("end", ["**", "\n```\n", "</s>", "<|im_end|>", "**\n<|eot_id|>", "<end_of_turn>\n"])
+def test_marks_that_end_a_reply_cost_no_verdict(end):
+    assert verdicts.read(BOTH, '**{"score": 4, "kind": "Correct"}' + end).labels == {"score": "4", "kind": "Correct"}
+
+
+@pytest.mark.parametrize("end", ["<|im_start|>user", " </s> or 5", "<b>", "."])
+def test_words_after_a_verdict_still_do(end):
+    found = verdicts.read(BOTH, '{"score": 4, "kind": "Correct"}' + end)
+    assert found.reason.startswith("text after the verdict")
+
+
+@pytest.mark.parametrize("name", ["model_dump", "copy", "schema", "_hidden", "two words", "reasons?"])
+def test_dimensions_of_any_name(name):
+    odd = protocol(Dimension(name, {"0": 0.0, "1": 1.0}))
+    assert verdicts.read(odd, json.dumps({name: 1})).labels == {name: "1"}
+    assert list(verdicts.schema(odd)["properties"]) == ["reasons", name]

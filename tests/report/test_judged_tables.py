@@ -193,6 +193,46 @@ def test_judges_of_one_name_are_told_apart(other):
     assert "different judges" in parts[0].flags[0].text
 
 
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"settings": {"temperature": 0.0, "max_tokens": 1024, "reply": "free"}},
+        {"settings": {"temperature": 1.0, "max_tokens": 1024, "reply": "schema"}},
+        {"digest": "bbb"},
+    ],
+)
+def test_judges_asked_in_two_ways_stand_in_no_table_together(other):
+    """Settings, by schema or not, and the prompt are the judge too, whatever its name."""
+
+    def asked(made, **described):
+        settings = {"temperature": 0.0, "max_tokens": 1024, "reply": "schema"}
+        judge = {**made.judgement.judge, "settings": settings, "digest": "aaa", **described}
+        return replace(made, judgement=replace(made.judgement, judge=judge))
+
+    one, two = (asked(by(record(number, ("4", "3"))), **way) for number, way in ((1, {}), (2, other)))
+    parts, seen = compared([source("a", one), source("b", two), source("c", one)])
+    assert seen == [("judge1-all", ["a", "c"])]
+    assert "asked by schema (max_tokens 1024, temperature 0.0), answered by m-1" in parts[0].title
+    assert ("by prompt aaa" in parts[0].title) == ("digest" in other)
+    rows = judged_tables.deciding([source("a", one).rows, source("b", two).rows])
+    assert len(set(rows)) == 2
+
+
+def test_how_a_server_served_the_judge_is_told():
+    """A server's system_fingerprint changes with its own set-up: it is told, and is no other judge."""
+
+    def served(made, name):
+        (verdicts,) = made.judgement.verdicts
+        verdicts = tuple({**each, "system_fingerprint": name} for each in verdicts)
+        return replace(made, judgement=replace(made.judgement, verdicts=(verdicts,)))
+
+    rows = [served(by(record(number, ("4", "3"))), "fp_1" if number else "fp_0") for number in range(3)]
+    found = judging(*rows)
+    assert found.said.endswith("; system_fingerprint fp_1 (2), fp_0 (1)") and len(found.names) == 1
+    assert any("2 system_fingerprints" in flag.text for flag in judged_tables.flags({"task": found}))
+    assert not any("system_fingerprints" in flag.text for flag in judged_tables.flags({"task": judging(*rows[1:])}))
+
+
 def test_what_a_rule_settled_is_of_no_other_judge():
     """A run in which no judge was needed names no model that answered: it stands with the others."""
     one, two = by(record(1, ("4", "3"))), by(record(2, EXACT))

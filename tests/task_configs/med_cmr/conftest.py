@@ -30,7 +30,7 @@ JUDGE = {
     "prompt": "med_cmr_open.txt",
     "version": 1,
     "digest": "0123456789ab",
-    "settings": {"temperature": 0.0, "max_tokens": 1024},
+    "settings": {"temperature": 0.0, "max_tokens": 1024, "reply": "schema"},
     "is_paper_judge": False,
 }
 SCORES = ("consistency", "coherence", "visual_accuracy", "ground_truth_correctness")

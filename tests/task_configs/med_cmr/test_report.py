@@ -73,8 +73,8 @@ def test_flags(everything):
     flags = [flag.text for flag in everything.parts[0].flags]
     assert any("1 of 18 requests failed" in text for text in flags)
     judged = (
-        "med_cmr_open, med_cmr_open_noimage: judged by openai:gpt-4o at https://api.example.org/v1; the paper's judge "
-        "is DeepSeek"
+        "med_cmr_open, med_cmr_open_noimage: judged by openai:gpt-4o at https://api.example.org/v1, asked by "
+        "schema (max_tokens 1024, temperature 0.0); the paper's judge is DeepSeek"
     )
     assert any(judged in text for text in flags)
     assert any("med_cmr_open: INCOMPLETE, 66.7% of the judgements were had" in text for text in flags)
@@ -226,7 +226,8 @@ def test_one_run_judged_by_two_judges_is_told_apart_by_them(write_cmr):
     runs = [write_cmr("a", mcq=MCQ, open=OPEN), write_cmr("b", judge=other, open=OPEN), write_cmr("c", mcq=MCQ)]
     names = [part.title for part in build(runs, Options(resamples=0, drawn=False)).parts[1:]]
     assert names == [
-        "some_model, judged by openai:gpt-4o at https://api.example.org/v1",
+        "some_model, judged by openai:gpt-4o at https://api.example.org/v1, "
+        "asked by schema (max_tokens 1024, temperature 0.0)",
         "some_model, judged by openai:other",
     ]
 

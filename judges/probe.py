@@ -1,0 +1,79 @@
+"""Whether a judge's server replies by schema: asked once a protocol, before its first question.
+
+What is not known then must not be found out in the middle: half of the verdicts by schema and half without would be of
+two judges.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from lmms_medtasks.judges import prompts, verdicts
+from lmms_medtasks.judges.budget import Budget, estimated_tokens
+from lmms_medtasks.judges.identity import mode_of
+from lmms_medtasks.judges.protocol import Protocol
+from lmms_medtasks.judges.retrying import Brake, backoff
+from lmms_medtasks.judges.settings import JUDGE, Settings
+from lmms_medtasks.judges.transport import Failure, Reply, Transport
+
+
+class Probe:
+    """Asks for a verdict on nothing; keeps the answer, a protocol each."""
+
+    def __init__(self, settings: Settings, transport: Transport, budget: Budget, brake: Brake) -> None:
+        self._settings, self._transport, self._budget, self._brake = settings, transport, budget, brake
+        self._found: dict[str, str] = {}
+
+    def problem(self, protocol: Protocol) -> str:
+        """Why the judge can't be asked as it is to be; "" where it can, or where the server does not say.
+
+        It does not say where it is not there, refuses our key, or a ceiling is reached: the questions tell that.
+        """
+        if mode_of(self._settings, protocol) == "free":
+            return ""
+        if protocol.name not in self._found:
+            self._found[protocol.name] = self._asked(protocol)
+        return self._found[protocol.name]
+
+    def _asked(self, protocol: Protocol) -> str:
+        schema = verdicts.schema(protocol)
+        found = self._sent(protocol, schema)
+        if isinstance(found, Failure) and found.unsupported:
+            if not isinstance(self._sent(protocol, None), Reply):
+                return ""  # it is not the schema: the questions tell
+            found = self._sent(protocol, schema)  # once more: one spurious error is not the server's word
+        if isinstance(found, Failure) and found.unsupported:
+            said = str(found).removeprefix("request failed: ")
+        elif isinstance(found, Reply):
+            read = verdicts.read(protocol, found.text, mode="schema", finish=found.finish, refusal=found.refusal)
+            if read.status == "judged" or read.reason.startswith(("cut off", "refused")):
+                return ""
+            said = f"its reply is not of the schema: {read.reason}"
+        else:
+            return ""
+        return (
+            f"no schema: {self._settings.name} does not reply by JSON schema ({self._settings.scrubbed(said)}). Set "
+            f"{JUDGE}_REPLY=free: then it is asked without, which stands in the results."
+        )
+
+    def _sent(self, protocol: Protocol, schema: Mapping[str, Any] | None) -> Reply | Failure | None:
+        """The reply, or the last failure; None where nothing may be sent."""
+        text = prompts.probe(protocol)
+        tokens, failure = estimated_tokens(text), None
+        for attempt in range(self._settings.retries + 1):
+            delay = backoff(attempt - 1, f"probe/{protocol.name}") if attempt else 0.0
+            if not self._brake.wait(delay) or self._budget.reserve(tokens):
+                return None
+            used = (0, 0, 0)
+            try:
+                reply = self._transport.send([{"role": "user", "content": text}], schema)
+                used = (reply.input_tokens or tokens, reply.output_tokens or 0, reply.cached_tokens or 0)
+                return reply
+            except Failure as error:
+                failure = error
+            finally:
+                self._budget.settle(tokens, *used)
+            if failure.unsupported or not failure.repeat:
+                return failure
+        return failure
