@@ -414,7 +414,7 @@ def test_a_full_disk_is_not_said_to_have_kept_verdicts(failing, again, tmp_path,
             self._base = base
 
         def execute(self, statement, values=()):
-            if statement.startswith("INSERT OR REPLACE INTO answered_verdicts"):
+            if statement.startswith("INSERT OR REPLACE"):
                 raise OSError(errno.ENOSPC, "No space left on device")
             return self._base.execute(statement, values)
 
