@@ -9,9 +9,10 @@ import functools
 import importlib
 from collections.abc import Mapping
 from pathlib import Path
+from typing import get_args
 
 from lmms_medtasks.errors import UserError, unknown
-from lmms_medtasks.judges.protocol import Protocol
+from lmms_medtasks.judges.protocol import Mode, Protocol
 
 # Name -> "module:ATTRIBUTE", imported when asked for.
 _PROTOCOLS: Mapping[str, str] = {
@@ -68,7 +69,7 @@ def get(name: str) -> Protocol:
 
 def check(protocol: Protocol) -> None:
     """Raise UserError where a protocol is not well-formed: its scale, its trials, its prompt's places."""
-    from lmms_medtasks.judges import prompts
+    from lmms_medtasks.judges import prompts, verdicts
 
     where = f"Judge protocol {protocol.name!r}"
     dimensions = [dimension.name for dimension in protocol.dimensions]
@@ -83,6 +84,10 @@ def check(protocol: Protocol) -> None:
             f"{where}: the checklist {checklist.name!r} needs a name that no dimension has, and one of the fields "
             f"{list(protocol.fields)}; its field is {checklist.field!r}."
         )
+    if verdicts.EXPLANATION in {*dimensions, checklist.name if checklist else ""}:
+        raise UserError(f"{where}: {verdicts.EXPLANATION!r} is what a judge's reasons are called. Take another name.")
+    if protocol.reply not in get_args(Mode):
+        raise unknown("reply", protocol.reply, get_args(Mode), where)
     if protocol.trials < 1 or protocol.version < 1:
         raise UserError(f"{where}: trials {protocol.trials} and version {protocol.version} must be 1 or more.")
     prompts.check(protocol)

@@ -19,11 +19,13 @@ from __future__ import annotations
 
 import base64
 import dataclasses
-import math
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, get_args
+from typing import Annotated, Any, NamedTuple
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from lmms_medtasks.endpoints import private_hosts
 from lmms_medtasks.errors import UserError, unknown
@@ -49,6 +51,17 @@ class Price(NamedTuple):
     def of(self, input_tokens: float, output_tokens: float) -> float:
         """What so many tokens cost, in USD."""
         return (self.input * input_tokens + self.output * output_tokens) / 1e6
+
+
+def _prices(text: Any) -> Any:
+    number = r"\s*\d+(?:\.\d*)?\s*"
+    if not re.fullmatch(f"{number},{number}", text):
+        raise ValueError(
+            "wanted two numbers, the price of a million input tokens and of a million output tokens in USD, as in "
+            "2.5,10"
+        )
+    numbers = map(float, text.split(","))
+    return Price(*numbers)
 
 
 @dataclass(frozen=True)
@@ -117,33 +130,49 @@ def read(environment: Mapping[str, str] | None = None, judge: str | None = None)
     """
     environment = os.environ if environment is None else environment
     provider, model = _named(judge if judge is not None else environment.get(JUDGE, ""))
-    reader = _Reader(environment)
-    price = _price(environment.get(f"{JUDGE}_PRICE", ""))
-    max_cost = reader.number("MAX_COST", None, 0)
-    if max_cost is not None and price is None:
+    given = _given(environment)
+    if given.max_cost is not None and given.price is None:
         raise UserError(
-            f"{JUDGE}_MAX_COST={max_cost:g} says nothing without a price. Set {JUDGE}_PRICE=input,output in USD per "
-            "million tokens, as in 2.5,10."
+            f"{JUDGE}_MAX_COST={given.max_cost:g} says nothing without a price. Set {JUDGE}_PRICE=input,output in USD "
+            "per million tokens, as in 2.5,10."
         )
-    reasons = model.rsplit("/", 1)[-1].startswith(tuple(defaults()["reasoning_models"]))
     where, key = _endpoint(provider, environment)
+    values = dict(given)
+    if model.rsplit("/", 1)[-1].startswith(tuple(defaults()["reasoning_models"])):
+        values["temperature"] = None
     return Settings(
-        provider=provider,
-        model=model,
-        address=where,
-        key=key,
-        temperature=None if reasons else reader.number("TEMPERATURE", defaults()["temperature"], 0),
-        max_tokens=reader.whole("MAX_TOKENS", defaults()["max_tokens"], 1) or 0,
-        reply=reader.reply(),
-        timeout=reader.number("TIMEOUT", defaults()["timeout"], 0.001) or 0.0,
-        concurrency=reader.whole("CONCURRENCY", defaults()["concurrency"], 1) or 0,
-        retries=reader.whole("RETRIES", defaults()["retries"], 0) or 0,
-        max_requests=reader.whole("MAX_REQUESTS", None, 0),
-        max_cost=max_cost,
-        price=price,
-        private_hosts=private_hosts(environment),
-        keep_going=bool(reader.whole("KEEP_GOING", 0, 0)),
+        provider=provider, model=model, address=where, key=key, private_hosts=private_hosts(environment), **values
     )
+
+
+class _Given(BaseModel):
+    """The variables that begin with MEDTASKS_JUDGE_, by the rest of their names in lower case."""
+
+    model_config = ConfigDict(allow_inf_nan=False)
+    temperature: float = Field(ge=0)
+    max_tokens: int = Field(ge=1)
+    reply: Mode | None = None
+    timeout: float = Field(gt=0)
+    concurrency: int = Field(ge=1)
+    retries: int = Field(ge=0)
+    max_requests: int | None = Field(None, ge=0)
+    max_cost: float | None = Field(None, ge=0)
+    price: Annotated[Price | None, BeforeValidator(_prices)] = None
+    keep_going: bool = False
+
+
+def _given(environment: Mapping[str, str]) -> _Given:
+    """What is set, over the defaults; an empty variable is not set."""
+    variables = {name: f"{JUDGE}_{name.upper()}" for name in _Given.model_fields}
+    texts = {name: environment.get(variable, "").strip() for name, variable in variables.items()}
+    values = {name: value for name, value in defaults().items() if name in texts}
+    try:
+        return _Given.model_validate(values | {name: text for name, text in texts.items() if text})
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = str(first["loc"][0])
+        said = str(first.get("ctx", {}).get("error") or first["msg"])
+        raise UserError(f"{variables[name]}={texts[name]!r}: {said[0].lower()}{said[1:]}.") from error
 
 
 def _named(judge: str) -> tuple[str, str]:
@@ -162,62 +191,6 @@ def _named(judge: str) -> tuple[str, str]:
             f"The judge {judge!r} names no model. Wanted provider:model, as in {provider}:gpt-4o-2024-08-06."
         )
     return provider, model
-
-
-class _Reader:
-    """Reads the variables that begin with MEDTASKS_JUDGE_."""
-
-    def __init__(self, environment: Mapping[str, str]) -> None:
-        self._environment = environment
-
-    def text(self, name: str) -> str:
-        return self._environment.get(f"{JUDGE}_{name}", "").strip()
-
-    def reply(self) -> Mode | None:
-        """How all questions are to be asked; None where the protocols say it."""
-        text = self.text("REPLY")
-        for mode in get_args(Mode):
-            if text == mode:
-                return mode
-        if text:
-            raise unknown(f"value of {JUDGE}_REPLY", text, get_args(Mode), "how a judge is asked")
-        return None
-
-    def number(self, name: str, default: float | None, lowest: float) -> float | None:
-        """A finite number from ``lowest`` on, ``default`` if the variable is not set."""
-        return self._parsed(name, default, lowest, float)
-
-    def whole(self, name: str, default: int | None, lowest: int) -> int | None:
-        """A whole number from ``lowest`` on, ``default`` if the variable is not set."""
-        return self._parsed(name, default, lowest, int)
-
-    def _parsed(self, name: str, default: Any, lowest: float, kind: type) -> Any:
-        text = self.text(name)
-        if not text:
-            return default
-        try:
-            value = kind(text)
-        except ValueError:
-            value = math.nan
-        if not (math.isfinite(value) and value >= lowest):
-            what = "a whole number" if kind is int else "a number"
-            raise UserError(f"{JUDGE}_{name}={text!r}: wanted {what} of {lowest:g} or more.")
-        return value
-
-
-def _price(text: str) -> Price | None:
-    if not text.strip():
-        return None
-    try:
-        numbers = [float(part) for part in text.split(",")]
-    except ValueError:
-        numbers = []
-    if len(numbers) != 2 or not all(math.isfinite(number) and number >= 0 for number in numbers):
-        raise UserError(
-            f"{JUDGE}_PRICE={text!r}: wanted two numbers, the price of a million input tokens and of a million output "
-            "tokens in USD, as in 2.5,10."
-        )
-    return Price(*numbers)
 
 
 def _endpoint(provider: str, environment: Mapping[str, str]) -> tuple[Address, str]:

@@ -140,8 +140,9 @@ class Stub:
         if scripted is not None:
             return scripted
         if prompt.startswith(PROBE):
-            labels = labels_of(prompt)
-            return Answer(text=json.dumps({"reasons": "a test", **{name: each[0] for name, each in labels.items()}}))
+            found = {"reasons": "a test"} | dict.fromkeys(re.findall(r'"(\w+)": \[<', _form(prompt)), [])
+            found |= {name: each[0] for name, each in labels_of(prompt).items()}
+            return Answer(text=json.dumps(found))
         reasons = {"reasons": "as the rules have it"} if '"reasons": <' in _form(prompt) else {}
         found = (self.verdict or honest)(prompt, labels_of(prompt))
         return Answer(text=json.dumps(reasons | found), verdict_on=name)

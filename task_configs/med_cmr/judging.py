@@ -74,6 +74,7 @@ PROTOCOL = Protocol(
     paper_judge="DeepSeek-V3.2-Exp",
     item=item,
     settle=settle,
+    reply="free",  # the API of the paper's judge takes no JSON schema
     total=total,
     source="Dimensions, weights and normalisation: the paper. Prompt, anchors and the scale 0 to 5: ours.",
 )

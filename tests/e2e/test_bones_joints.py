@@ -16,7 +16,7 @@ def verdict(prompt, labels):
     if "TEXT_SITE" in fields:
         objects = fields["TEXT_SITE"] in answer and fields["IMAGE_SITE"] in answer and "belong" in answer
         return {"verdict": "Named" if objects else "Missed"}
-    if "steps_found" in prompt.splitlines()[-1]:
+    if '"steps_found": [<' in prompt:
         points = [line.partition(". ")[2].lower() for line in fields["REFERENCE"].splitlines()]
         found = [number for number, point in enumerate(points, start=1) if point in answer]
         return {"verdict": "Unclear" if found else "Incorrect", "steps_found": found}

@@ -43,6 +43,8 @@ def test_mistakes(sample, monkeypatch):
         ({"trials": 0}, "trials 0 and version 1 must be 1 or more"),
         ({"version": 0}, "version 0"),
         ({"prompt": "nowhere.txt"}, "No judge prompt"),
+        ({"dimensions": (Dimension("reasons", {"1": 1, "2": 2}),)}, "'reasons' is what a judge's reasons are called"),
+        ({"reply": "json"}, "Unknown reply 'json'.*Allowed: free, schema"),
     ],
 )
 def test_not_well_formed(protocol, changes, match):
