@@ -148,3 +148,10 @@ def test_secrets_are_scrubbed():
     found = read("bedrock:m", AWS_SECRET_ACCESS_KEY="abc/1", AWS_SESSION_TOKEN="xyz=", AWS_REGION="us-east-1")
     assert found.scrubbed("x-amz-security-token:xyz= us-east-1 abc/1") == "x-amz-security-token:[key] us-east-1 [key]"
     assert "abc/1" not in repr(found)
+
+
+def test_keep_going():
+    assert not settings.read({}, "lexical").keep_going
+    assert settings.read({"MEDTASKS_JUDGE_KEEP_GOING": "1"}, "lexical").keep_going
+    with pytest.raises(UserError, match="MEDTASKS_JUDGE_KEEP_GOING='perhaps'"):
+        settings.read({"MEDTASKS_JUDGE_KEEP_GOING": "perhaps"}, "lexical")
