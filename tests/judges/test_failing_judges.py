@@ -50,10 +50,10 @@ def test_no_reply_costs_four_judgements_with_all_their_attempts(judged, name):
 def test_an_hours_wait_is_told_and_made_once(judged, monkeypatch):
     """The first request is answered with the wait, those after it with the next, which is too long in all."""
     failing = importlib.import_module("failing_judges")
-    monkeypatch.setattr(failing, "SPEED", 3000.0)
+    monkeypatch.setattr(failing, "SPEED", 1000.0)
     requests, counts, said = judged("status 429, Retry-After an hour")
     assert requests <= 5 and counts.missing == ANSWERS
-    (wait,) = [line for line in said if line.startswith("The judge's server asks to wait 3")]
+    (wait,) = [line for line in said if line.startswith("The judge's server asks to wait")]
     assert "nothing is sent until" in wait and "Ctrl-C" in wait
 
 
