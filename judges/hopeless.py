@@ -12,7 +12,7 @@ from lmms_medtasks.judges.settings import Settings
 _SHOWN = 3  # kinds of what came back
 _WORDS = 200  # characters of the last reply
 _TOLD = (
-    "request failed", "ceiling", "no judge", "no cache", "no budget", "stopped", "another model", "not kept",
+    "request failed", "ceiling", "no judge", "no cache", "stopped", "another model", "not kept",
 )  # fmt: skip
 
 
