@@ -101,16 +101,15 @@ class Asker:
 
     def ask(self, protocol: Protocol, item: Item, key: str) -> Verdict:
         """The judge's verdict on ``item``, or a missing one with the reason; ``key`` is what jitter depends on."""
-        try:
-            with self._turn():
+        lost = False
+        with self._turn():
+            try:
                 verdict = self._judgement(protocol, item, key)
-        except NotAsked as error:
-            return Verdict("missing", reason=str(error))
-        except NoReply as error:
-            verdict = Verdict("missing", reason=str(error))
-            self._count(verdict, protocol, lost=isinstance(error, Lost))
-            return verdict
-        self._count(verdict, protocol, lost=False)
+            except NotAsked as error:
+                return Verdict("missing", reason=str(error))
+            except NoReply as error:
+                verdict, lost = Verdict("missing", reason=str(error)), isinstance(error, Lost)
+            self._count(verdict, protocol, lost=lost)
         return verdict
 
     def _judgement(self, protocol: Protocol, item: Item, key: str) -> Verdict:

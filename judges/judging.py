@@ -292,7 +292,7 @@ class Judge:
 
     def _why_ended(self, asker: Asker, unkept: int) -> str:
         """What came back, what it has cost, and how to go on."""
-        lines = [f"{self.settings.name} is asked no more, {asker.gone}"]
+        lines = [f"{self.settings.name} is asked no more: {asker.gone.removesuffix(' (the judge was asked no more)')}"]
         if asker.hopeless:
             lines.append(f"What came back: {asker.came_back}")
         kept = "What is judged is kept."

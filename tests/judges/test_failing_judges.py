@@ -24,7 +24,7 @@ def judged(sample, stub_judge):
 def test_what_is_refused_for_all_texts_costs_one_request(judged, name):
     requests, counts, said = judged(name)
     assert (requests, counts.judged, counts.missing) == (1, 0, ANSWERS)
-    assert "asked no more" in said[-1] and "1 requests" in said[-1]
+    assert "is asked no more: " in said[-1] and "1 requests" in said[-1]
 
 
 @pytest.mark.parametrize("name", REFUSED)
