@@ -85,7 +85,8 @@ def judged(stub: Any, sample: Any, name: str, answers: int, **values: Any) -> tu
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             served.url = f"http://127.0.0.1:{free.getsockname()[1]}/v1"
-    environment = {"LLM_JUDGE_URL": served.url, "MEDTASKS_JUDGE_TIMEOUT": str(TIMEOUT)}
+    timeout = TIMEOUT if name == "no reply in time" else 60.0
+    environment = {"LLM_JUDGE_URL": served.url, "MEDTASKS_JUDGE_TIMEOUT": str(timeout)}
     environment |= {f"MEDTASKS_JUDGE_{key.upper()}": str(value) for key, value in values.items()}
     documents = [{"id": f"q{n}", "question": f"What is in {n}?", "answer": "effusion"} for n in range(answers)]
     wanted = [(sample.item(each, "an effusion"), 0) for each in documents]
