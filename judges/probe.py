@@ -1,7 +1,7 @@
 """Whether a judge's server replies by schema: asked once a protocol, before its first question.
 
 What is not known then must not be found out in the middle: half of the verdicts by schema and half without would be of
-two judges.
+two judges. A server that is not there, or takes no request of ours, is found out by it too.
 """
 
 from __future__ import annotations
@@ -24,34 +24,36 @@ class Probe:
     def __init__(self, settings: Settings, transport: Transport, budget: Budget, brake: Brake) -> None:
         self._settings, self._transport, self._budget, self._brake = settings, transport, budget, brake
         self._found: dict[str, str] = {}
+        self._gone = ""
 
     def problem(self, protocol: Protocol) -> str:
-        """Why the judge can't be asked as it is to be; "" where it can, or where the server does not say.
-
-        It does not say where it is not there, refuses our key, or a ceiling is reached: the questions tell that.
-        """
+        """Why the judge can't be asked as it is to be; "" where it can, or where a ceiling is reached."""
         if mode_of(self._settings, protocol) == "free":
             return ""
         if protocol.name not in self._found:
-            self._found[protocol.name] = self._asked(protocol)
+            self._found[protocol.name] = self._gone or self._asked(protocol)
         return self._found[protocol.name]
 
     def _asked(self, protocol: Protocol) -> str:
         schema = verdicts.schema(protocol)
         found = self._sent(protocol, schema)
         if isinstance(found, Failure) and found.unsupported:
-            if not isinstance(self._sent(protocol, None), Reply):
-                return ""  # it is not the schema: the questions tell
-            found = self._sent(protocol, schema)  # once more: one spurious error is not the server's word
-        if isinstance(found, Failure) and found.unsupported:
-            said = str(found).removeprefix("request failed: ")
-        elif isinstance(found, Reply):
+            without = self._sent(protocol, None)
+            # Once more: one spurious error is not the server's word.
+            found = self._sent(protocol, schema) if isinstance(without, Reply) else without
+        if isinstance(found, Reply):
             read = verdicts.read(protocol, found.text, mode="schema", finish=found.finish, refusal=found.refusal)
             if read.status == "judged" or read.reason.startswith(("cut off", "refused")):
                 return ""
-            said = f"its reply is not of the schema: {read.reason}"
-        else:
+            return self._no_schema(f"its reply is not of the schema: {read.reason}")
+        if found is None:
             return ""
+        if found.unsupported:
+            return self._no_schema(str(found).removeprefix("request failed: "))
+        self._gone = f"{found} (the judge was asked no more)"
+        return self._gone
+
+    def _no_schema(self, said: str) -> str:
         return (
             f"no schema: {self._settings.name} does not reply by JSON schema ({self._settings.scrubbed(said)}). Set "
             f"{JUDGE}_REPLY=free: then it is asked without, which stands in the results."

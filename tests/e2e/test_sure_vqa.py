@@ -13,7 +13,8 @@ SHIFTS = (
 def test_observer_with_a_judge(harness, model_server, tmp_path):
     def reply(request):
         asked = json.dumps(request["messages"])
-        return 200, '{"stars": 2}' if "stars" in asked else '{"correct": 0}'
+        verdict = {"stars": 2} if "stars" in asked else {"correct": 0}
+        return 200, json.dumps({"reasons": "as the rules have it", **verdict})
 
     model_server.reply = reply
     done = harness(

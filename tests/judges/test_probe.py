@@ -76,9 +76,16 @@ def test_a_reply_that_is_cut_off_tells_nothing(judged, judge_server, stub_judge)
     assert [each.status for each in judged()[0]] == ["judged"] * 5
 
 
-def test_a_server_that_is_not_there_says_so_itself(judged, judge_server, stub_judge):
-    judge_server.rule = lambda request: stub_judge.KINDS["401"]
-    assert "status 401" in judged()[0][0].reason
+@pytest.mark.parametrize(
+    ("answer", "probes"), [((401, "wrong key"), 1), ((400, "Model Not Exist"), 2), ((503, "loading"), 6)]
+)
+def test_a_server_that_takes_no_request_is_asked_nothing(judged, judge_server, stub_judge, answer, probes):
+    """DeepSeek answers an unknown model with 400: two requests tell that it is not the schema."""
+    judge_server.rule = lambda request: stub_judge.Answer(*answer)
+    verdicts, counts, _ = judged(number=30)
+    assert judge_server.requests == [] and len(judge_server.probes) == counts.spent.requests == probes
+    assert {each.status for each in verdicts} == {"missing"}
+    assert all(answer[1] in each.reason and "MEDTASKS_JUDGE_REPLY" not in each.reason for each in verdicts)
 
 
 @pytest.mark.parametrize("values", [{"max_requests": 0}, {"reply": "free"}])
