@@ -168,7 +168,11 @@ class Judge:
             cached, asked = self._split(kept, rest)
             cut = self._announce(protocol, len(unique), exact, len(cached), [item for item, _ in asked.values()], say)
             if asked and self._probe and (problem := self._probe.problem(protocol)):
-                warn(problem)
+                if problem.startswith("no schema"):  # of this protocol's schema: another one may be taken
+                    warn(f"{problem} So far: {self.budget.spent}.")
+                else:
+                    self._asker.give_up(problem)
+                    warn(self._why_ended(self._asker, 0))
                 found |= dict.fromkeys(asked, Verdict("missing", reason=problem))
                 asked = {}
             if cached and asked and self._asker.model is None:

@@ -60,3 +60,12 @@ def test_an_hours_wait_is_told_and_made_once(judged, monkeypatch):
 def test_keep_going(judged):
     requests, counts, _ = judged("status 413", keep_going=1)
     assert requests == counts.missing == ANSWERS
+
+
+@pytest.mark.parametrize("name", ["status 401", "status 400, unknown model (DeepSeek)", "status 500"])
+def test_by_schema_the_probe_tells_and_no_question_is_asked(judged, name):
+    """With what came back, what it has cost, and how to go on."""
+    requests, counts, said = judged(name, reply="schema")
+    assert requests == 0 and counts.missing == ANSWERS and counts.spent.requests <= 7
+    assert "is asked no more: request failed: status" in said[-1] and f"So far: {counts.spent}" in said[-1]
+    assert "lmms-medtasks judge RUN" in said[-1]
