@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from lmms_medtasks.judges import prompts, verdicts
 from lmms_medtasks.judges.budget import Budget, estimated_tokens
 from lmms_medtasks.judges.defaults import defaults
+from lmms_medtasks.judges.hopeless import Streak
 from lmms_medtasks.judges.identity import answer_phrase, mode_of, one_model_advice
 from lmms_medtasks.judges.protocol import Item, Protocol, Verdict
 from lmms_medtasks.judges.retrying import Brake, backoff
@@ -19,23 +21,39 @@ from lmms_medtasks.judges.transport import Failure, Message, Reply, Transport
 _ASKED_TO_WAIT = 1 / 3
 """What an attempt counts that ended with the endpoint asking to wait: it is busy, not broken."""
 _SHOWN_AGAIN = 2000  # characters of an unreadable reply that are shown to the judge again
+_FORBIDDEN = 403
+_LOOK_AGAIN = 0.2  # seconds: who waits for a turn looks whether all was stopped
+
+INTERRUPTED = "stopped: the run was interrupted"
 
 
 class NoReply(Exception):
     """There is none, and there will be none: the reason."""
 
 
+class NotAsked(NoReply):
+    """No request was made: the judge is asked no more, a ceiling is reached, or all was stopped."""
+
+
+class Lost(NoReply):
+    """All attempts failed that a request has."""
+
+
 class Asker:
     """Asks one judge; safe in many threads, which share what they learn of it.
 
-    Once the judge has refused our key or has no such model, or as many requests in a row as are in flight have failed
-    for good, nothing more is asked.
+    Nothing more is asked once the judge has refused our key or has no such model, once it is hopeless
+    (:class:`~lmms_medtasks.judges.hopeless.Streak`), or another model answers. Until something came back one answer
+    is judged at a time, until a verdict was valid a few: a judge that can't be asked is found out with little.
     """
 
     def __init__(self, settings: Settings, transport: Transport, budget: Budget, brake: Brake) -> None:
         self._settings, self._transport, self._budget, self._brake = settings, transport, budget, brake
-        self._lock = threading.Lock()
-        self._lost_in_a_row = 0
+        self._changed = threading.Condition()
+        self._streak = Streak(settings)
+        self._in_progress = 0
+        self._came_back = False
+        self._any_valid = False
         self._gone = ""
         self._model: str | None = None
         self._other: str | None = None
@@ -43,34 +61,61 @@ class Asker:
     @property
     def gone(self) -> str:
         """Why the judge is asked no more; "" while it is."""
-        with self._lock:
+        with self._changed:
             return self._gone
+
+    @property
+    def came_back(self) -> str:
+        """What came back of the last judgements in a row without a valid verdict; "" where there are none."""
+        with self._changed:
+            return str(self._streak)
+
+    @property
+    def hopeless(self) -> bool:
+        """Whether too many judgements in a row without a valid verdict ended the asking."""
+        with self._changed:
+            return self._streak.ended
 
     @property
     def model(self) -> str | None:
         """The model that answers, as its server names it, "" if it names none; None while none has answered."""
-        with self._lock:
+        with self._changed:
             return self._model
 
     @property
     def other_model(self) -> str | None:
         """The model that answered instead of :attr:`model`, which ended the asking; None if none did."""
-        with self._lock:
+        with self._changed:
             return self._other
 
     def expect(self, model: str) -> None:
         """Take verdicts of this model only, unless another has answered already: some are had of it."""
-        with self._lock:
+        with self._changed:
             self._model = model if self._model is None else self._model
+
+    def give_up(self, reason: str) -> None:
+        """Ask no more; the first reason counts."""
+        with self._changed:
+            self._gone = self._gone or reason
+            self._changed.notify_all()
 
     def ask(self, protocol: Protocol, item: Item, key: str) -> Verdict:
         """The judge's verdict on ``item``, or a missing one with the reason; ``key`` is what jitter depends on."""
+        lost = False
+        with self._turn():
+            try:
+                verdict = self._judgement(protocol, item, key)
+            except NotAsked as error:
+                return Verdict("missing", reason=str(error))
+            except NoReply as error:
+                verdict, lost = Verdict("missing", reason=str(error)), isinstance(error, Lost)
+            self._count(verdict, protocol, lost=lost)
+        return verdict
+
+    def _judgement(self, protocol: Protocol, item: Item, key: str) -> Verdict:
         mode = mode_of(self._settings, protocol)
         messages: list[Message] = [{"role": "user", "content": prompts.render(protocol, item, mode).text}]
-        try:
-            reply = self._reply(messages, protocol, key)
-        except NoReply as error:
-            return Verdict("missing", reason=str(error))
+        reply = self._reply(messages, protocol, key)
         first = self._read(protocol, item, reply)
         if first.status == "judged":
             return first
@@ -82,6 +127,17 @@ class Asker:
             return self._read(protocol, item, self._reply(messages, protocol, f"{key}/again"))
         except NoReply as error:
             return Verdict("missing", reason=f"{first.reason}; asked again: {error}", reply=first.reply)
+
+    def _count(self, verdict: Verdict, protocol: Protocol, *, lost: bool) -> None:
+        """Count a judgement that was asked for; end the asking where too many in a row were in vain."""
+        with self._changed:
+            self._came_back = True
+            if verdict.status == "judged":
+                self._any_valid = True
+                self._streak.reset()
+            elif not self._gone and (reason := self._streak.add(verdict, protocol, lost, self._window)):
+                self._gone = reason
+            self._changed.notify_all()
 
     def _read(self, protocol: Protocol, item: Item, reply: Reply) -> Verdict:
         """The verdict as it came; its words are kept without our key, which an endpoint may repeat in what it says."""
@@ -112,22 +168,50 @@ class Asker:
             except Failure as failure:
                 attempt, spent = attempt + 1, spent + (1.0 if failure.wait is None else _ASKED_TO_WAIT)
                 delay = self._delay(failure, attempt, spent, key)
+                self._open()
                 continue
+            self._brake.passed()
+            self._open()
             self._check_model(reply.model)
-            with self._lock:
-                self._lost_in_a_row = 0
             return reply
 
+    @property
+    def _window(self) -> int:
+        """How many answers may be judged at once now."""
+        if self._any_valid:
+            return self._settings.concurrency
+        return min(self._settings.concurrency, defaults()["at_once_at_first"] if self._came_back else 1)
+
+    def _open(self) -> None:
+        """Something came back that is no reason to end."""
+        with self._changed:
+            self._came_back = True
+            self._changed.notify_all()
+
+    @contextlib.contextmanager
+    def _turn(self) -> Iterator[None]:
+        """Wait until one more answer may be judged, or none will be."""
+        with self._changed:
+            while not self._gone and not self._brake.stopped and self._in_progress >= self._window:
+                self._changed.wait(_LOOK_AGAIN)
+            self._in_progress += 1
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._in_progress -= 1
+                self._changed.notify_all()
+
     def _pass(self, delay: float, tokens: int) -> None:
-        """Wait until a request may be sent, and set it aside in the budget."""
+        """Wait until a request may be sent, and set it aside in the budget; raises :class:`NotAsked`."""
         if self.gone:
-            raise NoReply(self.gone)
+            raise NotAsked(self.gone)
         if not self._brake.wait(delay):
-            raise NoReply("stopped: the run was interrupted")
+            raise NotAsked(INTERRUPTED)
         if self.gone:
-            raise NoReply(self.gone)
+            raise NotAsked(self.gone)
         if ceiling := self._budget.reserve(tokens):
-            raise NoReply(ceiling)
+            raise NotAsked(ceiling)
 
     def _send(self, messages: Sequence[Message], schema: Mapping[str, Any] | None, tokens: int) -> Reply:
         used = (0, 0, 0)
@@ -145,40 +229,35 @@ class Asker:
 
     def _delay(self, failure: Failure, attempt: int, spent: float, key: str) -> float:
         """How long to wait before the next attempt; raises :class:`NoReply` if there is to be none."""
-        if failure.fatal:
-            self._give_up(f"{failure} (the judge was asked no more)")
+        if failure.fatal and not (failure.status == _FORBIDDEN and self._any_valid):  # a gateway may forbid one text
+            self._end(f"{failure} (the judge was asked no more)")
         if not failure.repeat:
             raise NoReply(str(failure)) from failure
-        if failure.wait is not None and failure.wait > defaults()["longest_wait"]:
-            self._give_up(f"{failure} (it asks to wait {failure.wait:.0f} s; the judge was asked no more)")
         if self._brake.stopped:
-            raise NoReply("stopped: the run was interrupted") from failure
-        if spent > self._settings.retries:
-            self._lost(failure)
-            raise NoReply(f"{failure} ({attempt} attempts)") from failure
+            raise NotAsked(INTERRUPTED) from failure
         if failure.wait is not None:
-            self._brake.hold(failure.wait)
+            asked = self._brake.hold(failure.wait, longest := defaults()["longest_wait"])
+            if asked > longest:
+                self._end(
+                    f"{failure} (it asks to wait {failure.wait:.0f} s, {asked:.0f} s since its last reply; the judge "
+                    "was asked no more)"
+                )
+        if spent > self._settings.retries:
+            raise Lost(f"{failure} ({attempt} attempts)") from failure
         return backoff(attempt - 1, key)
 
-    def _give_up(self, reason: str) -> None:
-        with self._lock:
-            self._gone = self._gone or reason
-        raise NoReply(reason)
+    def _end(self, reason: str) -> None:
+        self.give_up(reason)
+        raise NotAsked(reason)
 
     def _check_model(self, model: str) -> None:
         """End the asking where another model answers than before; raises :class:`NoReply`."""
-        with self._lock:
+        with self._changed:
             self._model = model if self._model is None else self._model
             if model == self._model:
                 return
             self._other, before = model, self._model
-        self._give_up(
+        self._end(
             f"another model: {self._settings.name} is {answer_phrase(model)}, the verdicts before are "
             f"{answer_phrase(before)}; the judge was asked no more. {one_model_advice(self._settings, model)}"
         )
-
-    def _lost(self, failure: Failure) -> None:
-        with self._lock:
-            self._lost_in_a_row += 1
-            if self._lost_in_a_row >= self._settings.concurrency and not self._gone:
-                self._gone = f"{failure} ({self._lost_in_a_row} in a row; the judge was asked no more)"

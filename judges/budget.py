@@ -37,6 +37,13 @@ class Spent:
         """The difference."""
         return self.plus(before, -1)
 
+    def __str__(self) -> str:
+        text = f"{self.requests} requests"
+        if self.requests:
+            cached = f" ({self.cached_tokens} cached)" if self.cached_tokens else ""
+            text += f", {self.input_tokens}{cached} + {self.output_tokens} tokens"
+        return text + (f", {self.cost:.4f} USD" if self.cost else "")
+
 
 def estimated_tokens(text: str) -> int:
     """About how many tokens ``text`` has: a quarter of its characters, at least one. Not a count."""
@@ -68,19 +75,28 @@ class Budget:
 
         Waits while requests in flight hold what this one would need.
         """
-        settings, need = self._settings, self._cost(input_tokens, self._settings.max_tokens)
+        need = self._cost(input_tokens, self._settings.max_tokens)
         with self._changed:
-            while True:
-                if settings.max_requests is not None and self._spent.requests >= settings.max_requests:
-                    return f"ceiling on requests: {JUDGE}_MAX_REQUESTS allows {settings.max_requests} here"
-                if settings.max_cost is None or self._spent.cost + self._aside + need <= settings.max_cost:
-                    break
-                if not self._aside:
-                    return f"ceiling on cost: {JUDGE}_MAX_COST allows {settings.max_cost:.4g} USD here"
+            while ceiling := self._take(need):
+                if ceiling.startswith("ceiling on requests") or not self._aside:
+                    return ceiling
                 self._changed.wait()
             self._aside += need
             self._spent = self._spent.plus(Spent(requests=1))
         return None
+
+    def _take(self, need: float) -> str:
+        """Which ceiling keeps a request that may cost ``need`` from being sent now; "" if none does."""
+        return self._ceiling(self._spent.requests, self._spent.cost + self._aside + need)
+
+    def _ceiling(self, requests: int, cost: float) -> str:
+        """Which ceiling is reached after so many requests, or would be passed by this cost; "" if none is."""
+        settings = self._settings
+        if settings.max_requests is not None and requests >= settings.max_requests:
+            return f"ceiling on requests: {JUDGE}_MAX_REQUESTS allows {settings.max_requests} here"
+        if settings.max_cost is not None and cost > settings.max_cost:
+            return f"ceiling on cost: {JUDGE}_MAX_COST allows {settings.max_cost:.4g} USD here"
+        return ""
 
     def settle(self, reserved_input: int, input_tokens: int, output_tokens: int, cached_tokens: int = 0) -> None:
         """Book what a request used in place of what was set aside for it."""
@@ -90,7 +106,11 @@ class Budget:
                 self._aside = 0.0
             cost = self._cost(input_tokens, output_tokens)
             self._spent = self._spent.plus(Spent(0, input_tokens, output_tokens, cost, cached_tokens))
+            self._book(cost - self._cost(reserved_input, self._settings.max_tokens))
             self._changed.notify_all()
+
+    def _book(self, difference: float) -> None:
+        """Told what a request cost beyond what was set aside for it, below 0 as a rule."""
 
     def _cost(self, input_tokens: int, output_tokens: int) -> float:
         return self._settings.price.of(input_tokens, output_tokens) if self._settings.price else 0.0

@@ -2,15 +2,21 @@
 
 A verdict is found again only if all that could have made it another one is the same (:func:`key_of`). Failures are not
 kept: what could not be judged is asked again by the next run. So is a verdict that could not be written (a full disk).
+
+Whoever asks a question claims it first, so that two commands at one time ask each question once. A claim ends with the
+verdict; that of a process that was killed ends after :data:`CLAIM_SECONDS`, since nobody renews it.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import sqlite3
 import threading
-from collections.abc import Iterable, Mapping
+import time
+import uuid
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, timezone
 from pathlib import Path
 
@@ -23,7 +29,15 @@ _SCHEMA = (
     "CREATE TABLE IF NOT EXISTS kept_verdicts (key TEXT, model TEXT, system_fingerprint TEXT, judge TEXT, "
     "endpoint TEXT, protocol TEXT, labels TEXT, reply TEXT, made TEXT, PRIMARY KEY (key, model)) WITHOUT ROWID"
 )
+_CLAIMS = "CREATE TABLE IF NOT EXISTS claims (key TEXT PRIMARY KEY, owner TEXT, until REAL) WITHOUT ROWID"
+_CLAIM = (
+    "INSERT INTO claims VALUES (?, ?, ?) ON CONFLICT (key) DO UPDATE SET owner = excluded.owner, "
+    "until = excluded.until WHERE claims.until < ?"
+)
 _AT_ONCE = 500  # keys in one query
+
+CLAIM_SECONDS = 15.0
+"""How long a claim holds that is not renewed."""
 
 
 def path() -> Path:
@@ -54,6 +68,10 @@ class VerdictCache:
         self.path = path
         self._lock = threading.Lock()
         self._base = database.connect(path, _SCHEMA)
+        self._owner = uuid.uuid4().hex
+        self._renewer: threading.Thread | None = None
+        self._closed = threading.Event()
+        self._do(_CLAIMS)
         self.find([""])  # so that a file that can't be read is told of before a model is run
 
     def find(self, keys: Iterable[str]) -> dict[str, dict[str, Verdict]]:
@@ -84,15 +102,53 @@ class VerdictCache:
         row = (*who, protocol.name, _json(verdict.labels), settings.scrubbed(reply), made)
         self._do("INSERT OR REPLACE INTO kept_verdicts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
 
+    def claim(self, key: str) -> bool:
+        """Claim a question, until :meth:`release`; False where another one asks it now. UserError: can't be written."""
+        now = time.time()
+        if self._renewer is None:
+            with self._lock:
+                if self._renewer is None:
+                    self._renewer = threading.Thread(target=self._renew, name="medtasks-claims", daemon=True)
+                    self._renewer.start()
+        return self._changed(_CLAIM, (key, self._owner, now + CLAIM_SECONDS, now)) == 1
+
+    def claimed(self, keys: Iterable[str]) -> set[str]:
+        """Those of ``keys`` that another one asks now."""
+        held = self._do("SELECT key FROM claims WHERE owner != ? AND until >= ?", (self._owner, time.time()))
+        return set(keys) & {key for (key,) in held}
+
+    def release(self, key: str) -> None:
+        """Give up the claim."""
+        self._changed("DELETE FROM claims WHERE key = ? AND owner = ?", (key, self._owner))
+
+    def _renew(self) -> None:
+        while not self._closed.wait(CLAIM_SECONDS / 3):
+            with contextlib.suppress(UserError):  # at worst the claims end, and a question is asked twice
+                self._changed("UPDATE claims SET until = ? WHERE owner = ?", (time.time() + CLAIM_SECONDS, self._owner))
+
     def close(self) -> None:
-        """Close the file."""
+        """End all claims and close the file."""
+        self._closed.set()
+        if self._renewer:
+            self._renewer.join()
+            with contextlib.suppress(UserError):  # they end by themselves
+                self._changed("DELETE FROM claims WHERE owner = ?", (self._owner,))
         with self._lock:
             self._base.close()
 
-    def _do(self, statement: str, values: Iterable[str]) -> list[tuple[str, ...]]:
+    def _do(self, statement: str, values: Iterable[str | float] = ()) -> list[tuple[str, ...]]:
+        with self._used(), self._lock:
+            return self._base.execute(statement, tuple(values)).fetchall()
+
+    def _changed(self, statement: str, values: Iterable[str | float]) -> int:
+        """Run ``statement``; how many rows it changed."""
+        with self._used(), self._lock:
+            return self._base.execute(statement, tuple(values)).rowcount
+
+    @contextlib.contextmanager
+    def _used(self) -> Iterator[None]:
         try:
-            with self._lock:
-                return self._base.execute(statement, tuple(values)).fetchall()
+            yield
         except (sqlite3.Error, OSError) as error:
             raise UserError(f"Can't use the verdicts in {self.path}: {error}. {database.WAY_OUT}") from error
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.judges import cache as _cache
-from lmms_medtasks.judges import guard, lexical, prompts
+from lmms_medtasks.judges import guard, hopeless, identity, lexical, prompts
 from lmms_medtasks.judges.asking import Asker
 from lmms_medtasks.judges.budget import Budget, Spent, estimated_tokens
 from lmms_medtasks.judges.cache import VerdictCache
@@ -17,9 +16,12 @@ from lmms_medtasks.judges.defaults import defaults
 from lmms_medtasks.judges.handed_verdicts import Key, key_of
 from lmms_medtasks.judges.identity import answer_phrase, mode_of
 from lmms_medtasks.judges.probe import Probe
+from lmms_medtasks.judges.progress_lines import ProgressLines
 from lmms_medtasks.judges.protocol import Item, Protocol, Verdict
+from lmms_medtasks.judges.question_pool import Asked, QuestionPool
 from lmms_medtasks.judges.retrying import Brake
 from lmms_medtasks.judges.settings import JUDGE, Settings
+from lmms_medtasks.judges.stage import trials_of
 from lmms_medtasks.judges.transport import ChatTransport, Transport
 
 Wanted = tuple[Item, int]
@@ -27,7 +29,6 @@ Wanted = tuple[Item, int]
 Say = Callable[[str], None]
 
 _REASONS_SHOWN = 6
-_TOLD = ("request failed", "ceiling", "no judge", "no cache", "no schema", "stopped", "another model")
 
 NO_JUDGE = f"no judge: name one in {JUDGE}=provider:model and run lmms-medtasks judge RUN"
 
@@ -69,7 +70,7 @@ class Counts:
         parts = [f"{self.exact} settled by rule", f"{self.cached} known from before", f"{self.judged} judged now"]
         if self.same:
             parts.append(f"{self.same} the same as another")
-        text = f"{', '.join(parts)}, {self.missing} missing; {requests(self.spent)}"
+        text = f"{', '.join(parts)}, {self.missing} missing; {self.spent}"
         if self.cut:
             text += f"; {self.cut} with a text cut for its length"
         ordered = sorted(self.reasons.items(), key=lambda pair: (-pair[1], pair[0]))
@@ -80,15 +81,6 @@ class Counts:
         return text
 
 
-def requests(spent: Spent) -> str:
-    """``12 requests, 3400 (2900 cached) + 240 tokens, 0.0109 USD``."""
-    text = f"{spent.requests} requests"
-    if spent.requests:
-        cached = f" ({spent.cached_tokens} cached)" if spent.cached_tokens else ""
-        text += f", {spent.input_tokens}{cached} + {spent.output_tokens} tokens"
-    return text + (f", {spent.cost:.4f} USD" if spent.cost else "")
-
-
 class Judge:
     """One judge for all protocols of a run: one budget, one cache, one pool of connections.
 
@@ -96,7 +88,12 @@ class Judge:
     """
 
     def __init__(
-        self, settings: Settings, protocols: Iterable[Protocol], *, transport: Transport | None = None
+        self,
+        settings: Settings,
+        protocols: Iterable[Protocol],
+        *,
+        transport: Transport | None = None,
+        budget: Budget | None = None,
     ) -> None:
         protocols = list(protocols)
         guard.check(settings, protocols)
@@ -104,12 +101,15 @@ class Judge:
             for protocol in protocols:
                 lexical.check(protocol)
         self.settings = settings
-        self.budget = Budget(settings)
+        self.budget = budget or Budget(settings)
         self._brake = Brake()
         self._cache = VerdictCache(_cache.path()) if settings.is_llm else None
         private = any(protocol.terms for protocol in protocols)
         self._transport = transport or (ChatTransport(settings, private=private) if settings.is_llm else None)
         self._asker = Asker(settings, self._transport, self.budget, self._brake) if self._transport else None
+        self._pool: QuestionPool | None = None
+        if self._asker and self._cache and self._transport:
+            self._pool = QuestionPool(settings, self._asker, self._cache, self._brake, self._transport)
         self._probe = Probe(settings, self._transport, self.budget, self._brake) if self._transport else None
 
     def __enter__(self) -> Judge:
@@ -131,25 +131,34 @@ class Judge:
         """Why the judging was ended by another model than before; "" where it was not."""
         return self._asker.gone if self._asker and self._asker.other_model is not None else ""
 
+    @property
+    def interrupted(self) -> bool:
+        """Whether Ctrl-C ended the judging."""
+        return self._pool is not None and self._pool.interrupted
+
     def expect(self, model: str) -> None:
         """Go on from verdicts of this model ("": its server named none): the judging ends where another answers."""
         if self._asker:
             self._asker.expect(model)
 
     def judge(
-        self, protocol: Protocol, wanted: Iterable[Wanted], *, say: Say, quiet: bool = False
+        self, protocol: Protocol, wanted: Iterable[Wanted], *, say: Say, warn: Say | None = None, quiet: bool = False
     ) -> tuple[dict[Key, Verdict], Counts]:
         """The verdicts on ``wanted`` by :func:`~lmms_medtasks.judges.handed_verdicts.key_of`, and what became of them.
 
-        ``say`` gets a line before the first request and one for what went wrong with the cache; ``quiet``: no bar.
-        Stopped by KeyboardInterrupt it ends at once; what was had until then is kept.
+        ``say`` gets a line before the first request and one every 30 s where there is no bar, ``warn`` (``say`` unless
+        given) what ends it before its time or holds it up; ``quiet``: no bar and no lines. Ctrl-C ends it
+        (:attr:`interrupted`): what was had until then is returned, the rest is missing. A second one raises
+        KeyboardInterrupt.
         """
-        every = list(wanted)
+        every, warn = list(wanted), warn or say
         unique = {key_of(protocol, *each): each for each in every}
         found = {key: verdict for key, (item, _) in unique.items() if (verdict := settled(protocol, item))}
         rest = {key: each for key, each in unique.items() if key not in found}
         exact, before = len(found), self.budget.spent
         cached: dict[Key, Verdict] = {}
+        several: list[Asked] = []
+        cut = 0
         if self._asker and self._cache:
             try:
                 kept, names = self._known(protocol, rest)
@@ -158,40 +167,43 @@ class Judge:
                 rest, names, kept = {}, {}, {}
             cached, asked = self._split(kept, rest)
             cut = self._announce(protocol, len(unique), exact, len(cached), [item for item, _ in asked.values()], say)
-            unkept = 0
             if asked and self._probe and (problem := self._probe.problem(protocol)):
-                say(problem)
+                if problem.startswith("no schema"):  # of this protocol's schema: another one may be taken
+                    warn(f"{problem} So far: {self.budget.spent}.")
+                else:
+                    self._asker.give_up(problem)
+                    warn(self._why_ended(self._asker, 0))
                 found |= dict.fromkeys(asked, Verdict("missing", reason=problem))
                 asked = {}
             if cached and asked and self._asker.model is None:
                 # One question tells which model answers today: kept verdicts of another are of another judge.
                 first = next(iter(asked))
-                probed, unkept = self._ask_all(protocol, {first: asked[first]}, names, say, quiet=True)
-                found |= probed
+                several.append(self._ask_all(protocol, {first: asked[first]}, names, say, warn, quiet=True))
                 cached, asked = self._split(
                     kept, {key: each for key, each in rest.items() if key != first}, cached, say
                 )
             if cached:
                 self._asker.expect(next(iter(cached.values())).model or "")
-            fresh, lost = self._ask_all(protocol, asked, names, say, quiet)
-            found |= cached | fresh
-            unkept += lost
+            several.append(self._ask_all(protocol, asked, names, say, warn, quiet))
+            for each in several:
+                found |= each.verdicts
+            found |= cached
         else:
-            cut = unkept = 0
             for key, (item, _) in rest.items():
                 lexically = self.settings.provider == "lexical"
                 found[key] = lexical.verdict(protocol, item) if lexically else Verdict("missing", reason=NO_JUDGE)
         missing = [verdict for verdict in found.values() if verdict.status == "missing"]
+        known = len(cached) + sum(each.known for each in several)
         return found, Counts(
             exact=exact,
-            cached=len(cached),
-            judged=len(found) - exact - len(cached) - len(missing),
+            cached=known,
+            judged=len(found) - exact - known - len(missing),
             missing=len(missing),
             same=len(every) - len(unique),
             cut=cut,
-            unkept=unkept,
+            unkept=sum(each.unkept for each in several),
             spent=self.budget.spent.since(before),
-            reasons=Counter(_kind(verdict.reason, protocol) for verdict in missing),
+            reasons=Counter(hopeless.kind(verdict.reason, protocol) for verdict in missing),
         )
 
     def _known(
@@ -240,6 +252,11 @@ class Judge:
             text += f", at most {settings.max_requests} requests"
         if settings.max_cost is not None:
             text += f", at most {settings.max_cost:.4g} USD"
+        if protocol.trials > trials_of(protocol, identity.describe(settings, protocol)["settings"]):
+            text += (
+                f", once each: at temperature 0 its {protocol.trials} judgements would be the same request "
+                f"({JUDGE}_TEMPERATURE above 0 asks {protocol.trials} times)"
+            )
         say(
             f"Judging {protocol.name} with {settings.name} at {settings.scrubbed(settings.address.url)}: {total} "
             f"judgements, {exact} settled by rule, {cached} known from before, {text}."
@@ -247,57 +264,49 @@ class Judge:
         return sum(bool(each.cut) for each in rendered)
 
     def _ask_all(
-        self, protocol: Protocol, asked: Mapping[Key, Wanted], names: Mapping[Key, str], say: Say, quiet: bool
-    ) -> tuple[dict[Key, Verdict], int]:
-        """The verdicts, and how many of the judge's could not be kept."""
+        self,
+        protocol: Protocol,
+        asked: Mapping[Key, Wanted],
+        names: Mapping[Key, str],
+        say: Say,
+        warn: Say,
+        quiet: bool,
+    ) -> Asked:
+        """Ask all; the verdicts, and what was said of an end before its time."""
         from tqdm import tqdm
 
-        found: dict[Key, Verdict] = {}
-        pool = ThreadPoolExecutor(self.settings.concurrency, thread_name_prefix="medtasks-judge")
-        shown = tqdm(total=len(asked), desc="Judging", unit=" answer", disable=True if quiet else None, leave=False)
-        try:
-            futures: dict[Future[tuple[Verdict, str]], Key] = {
-                pool.submit(self._one, protocol, item, names[key]): key for key, (item, _) in asked.items()
-            }
-            unkept: Counter[str] = Counter()
-            for future in as_completed(futures):
-                verdict, problem = future.result()
-                found[futures[future]] = verdict
-                unkept[problem] += bool(problem)
+        if self._pool is None or self._asker is None:
+            raise RuntimeError("asked without a judge")
+        gone, items = self._asker.gone, {key: item for key, (item, _) in asked.items()}
+        with tqdm(
+            total=len(asked), desc="Judging", unit=" answer", disable=True if quiet else None, leave=False
+        ) as shown:
+            silent = quiet or not shown.disable
+            lines = ProgressLines(protocol.name, len(asked), self.budget, self._brake, None if silent else say, warn)
+
+            def one_more() -> None:
                 if self.settings.price:
                     shown.set_postfix_str(f"{self.budget.spent.cost:.2f} USD", refresh=False)
                 shown.update()
-            for problem in filter(None, unkept):
-                say(f"{unkept[problem]} verdicts are not kept for the next run. {problem}")
-        except BaseException:
-            # Interrupted: nothing more is sent, and requests in flight are not waited for.
-            self._brake.stop()
-            pool.shutdown(wait=False, cancel_futures=True)
-            if self._transport:
-                self._transport.close()
-            raise
-        finally:
-            shown.close()
-        pool.shutdown()
-        return found, sum(count for problem, count in unkept.items() if problem)
 
-    def _one(self, protocol: Protocol, item: Item, name: str) -> tuple[Verdict, str]:
-        """The verdict on one item, kept if it is valid; and why it could not be kept, if so."""
-        if self._asker is None or self._cache is None:
-            raise RuntimeError("asked without a judge")
-        try:
-            verdict = self._asker.ask(protocol, item, name)
-        except (
-            Exception
-        ) as error:  # ours, then; but hours of a model's replies must not be lost for it, so it is counted
-            said = self.settings.scrubbed(f"{type(error).__name__}: {error}")
-            return Verdict("missing", reason=f"unforeseen: {said[:300]}"), ""
-        if verdict.status == "judged":
-            try:
-                self._cache.keep(name, self.settings, protocol, verdict)
-            except UserError as error:  # a full disk must not cost the verdicts that are had already
-                return verdict, str(error)
-        return verdict, ""
+            found = self._pool.ask(protocol, items, names, lines, warn, one_more)
+        if self._asker.gone and not gone:
+            warn(self._why_ended(self._asker, found.unkept))
+        return found
+
+    def _why_ended(self, asker: Asker, unkept: int) -> str:
+        """What came back, what it has cost, and how to go on."""
+        lines = [f"{self.settings.name} is asked no more: {asker.gone.removesuffix(' (the judge was asked no more)')}"]
+        if asker.hopeless:
+            lines.append(f"What came back: {asker.came_back}")
+        kept = "What is judged is kept."
+        if unkept:
+            kept = f"{unkept} verdicts could not be kept: they count here, and the next command asks them again."
+        lines.append(f"So far: {self.budget.spent}. {kept}")
+        lines.append("Mend that, and go on with: lmms-medtasks judge RUN")
+        if asker.hopeless:
+            lines.append(f"Or ask on all the same: lmms-medtasks judge RUN --keep-going, in a run {JUDGE}_KEEP_GOING=1")
+        return "\n  ".join(lines)
 
 
 def settled(protocol: Protocol, item: Item) -> Verdict | None:
@@ -317,10 +326,3 @@ def settled(protocol: Protocol, item: Item) -> Verdict | None:
             f"one for each of {names}, as its scale has them."
         )
     return Verdict("exact", labels, reason=rule)
-
-
-def _kind(reason: str, protocol: Protocol) -> str:
-    """A reason to count by: what endpoints said is kept, what judges said is not (nor any of it with terms)."""
-    if protocol.terms or not reason.startswith(_TOLD):
-        return reason.partition(":")[0]
-    return reason

@@ -20,6 +20,7 @@ from lmms_medtasks import parsing
 from lmms_medtasks.judges import registry, withheld
 from lmms_medtasks.judges.handed_verdicts import TABLE
 from lmms_medtasks.judges.protocol import Item, Protocol, Verdict
+from lmms_medtasks.judges.stage import trials_of
 from lmms_medtasks.parsing.replies import text_or_outcome
 from lmms_medtasks.record import Judgement, Record
 
@@ -44,16 +45,18 @@ def judgement_of(
     """What was read of a document's replies, and their judgement by the verdicts that the stage before has got.
 
     No request is made here. Of each reply is read "ok", "empty", "truncated" (reasoning that was never closed) or
-    "failed". The judgement has for each reply the fields that the judge is shown, or None, and ``protocol.trials``
-    verdicts, none where there is nothing to judge: mappings ``status``, ``labels``, ``reason``, ``reply``, ``model``,
-    the one that answered ("" where the server named none, None where none was asked), and ``system_fingerprint`` where
-    the server gave one.
+    "failed". The judgement has for each reply the fields that the judge is shown, or None, and a verdict for each of
+    its trials (:func:`lmms_medtasks.judges.stage.trials_of`), none where there is nothing to judge: mappings
+    ``status``, ``labels``, ``reason``, ``reply``, ``model``, the one that answered ("" where the server named none,
+    None where none was asked), and ``system_fingerprint`` where the server gave one.
     """
     items = items_of(doc, results, protocol)
+    judge = dict(TABLE.judge(protocol) or {"name": "none", "protocol": protocol.name})
+    trials = trials_of(protocol, judge.get("settings", {}))
     judgement = Judgement(
-        judge=dict(TABLE.judge(protocol) or {"name": "none", "protocol": protocol.name}),
+        judge=judge,
         items=WITHHELD if protocol.terms else tuple(item and dict(item.fields) for item in items),
-        verdicts=tuple(tuple(_looked_up(protocol, item)) for item in items),
+        verdicts=tuple(tuple(_looked_up(protocol, item, trials)) for item in items),
         replies=tuple(withheld.keep((reply or "").strip(), str(doc["id"])) for reply in results)
         if protocol.terms
         else None,
@@ -61,10 +64,10 @@ def judgement_of(
     return tuple(text_or_outcome(reply)[1] or "ok" for reply in results), judgement
 
 
-def _looked_up(protocol: Protocol, item: Item | None) -> list[dict[str, Any]]:
+def _looked_up(protocol: Protocol, item: Item | None, trials: int) -> list[dict[str, Any]]:
     if item is None:
         return []
-    found = [TABLE.get(protocol, item, trial) for trial in range(protocol.trials)]
+    found = [TABLE.get(protocol, item, trial) for trial in range(trials)]
     return [to_json(verdict or Verdict("missing", reason=NOT_JUDGED), protocol) for verdict in found]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -51,12 +52,33 @@ class Brake:
         self._clock = clock
         self._lock = threading.Lock()
         self._until = 0.0
+        self._since: float | None = None
         self._stopped = threading.Event()
 
-    def hold(self, seconds: float) -> None:
-        """Let nothing pass for ``seconds`` from now, or longer if that was asked for before."""
+    def hold(self, seconds: float, longest: float = math.inf) -> float:
+        """Let nothing pass for ``seconds`` from now, or longer if that was asked for before.
+
+        Returns how long nothing will have passed then, from the first hold since :meth:`passed` on. Beyond ``longest``
+        nothing is held.
+        """
         with self._lock:
-            self._until = max(self._until, self._clock() + seconds)
+            now = self._clock()
+            self._since = now if self._since is None else self._since
+            until = max(self._until, now + seconds)
+            if until - self._since <= longest:
+                self._until = until
+            return until - self._since
+
+    def passed(self) -> None:
+        """Something came through: the endpoint replies again."""
+        with self._lock:
+            self._since = None
+
+    @property
+    def left(self) -> float:
+        """For how many seconds nothing may pass yet."""
+        with self._lock:
+            return max(0.0, self._until - self._clock())
 
     def stop(self) -> None:
         """End all waiting, now and from now on."""

@@ -10,7 +10,8 @@
 
 Other variables, all optional: MEDTASKS_JUDGE_ with REPLY (schema or free: how all questions are asked, in
 place of what their protocols say), CONCURRENCY, TIMEOUT, TEMPERATURE, MAX_TOKENS, RETRIES, MAX_REQUESTS, MAX_COST
-(USD), PRICE (USD per million tokens: "input,output"). Which hosts may see data under terms:
+(USD), PRICE (USD per million tokens: "input,output"), KEEP_GOING (1: a judge without valid verdicts is asked on). Which
+hosts may see data under terms:
 :mod:`lmms_medtasks.endpoints`.
 """
 
@@ -81,6 +82,7 @@ class Settings:
     max_cost: float | None = None
     price: Price | None = None
     private_hosts: tuple[str, ...] = ()
+    keep_going: bool = False
 
     @property
     def name(self) -> str:
@@ -156,6 +158,7 @@ class _Given(BaseModel):
     max_requests: int | None = Field(None, ge=0)
     max_cost: float | None = Field(None, ge=0)
     price: Annotated[Price | None, BeforeValidator(_prices)] = None
+    keep_going: bool = False
 
 
 def _given(environment: Mapping[str, str]) -> _Given:

@@ -24,7 +24,7 @@ from lmms_medtasks.judges.settings import Settings
 Message = Mapping[str, str]
 
 _REPEAT = {408, 409, 425, 429}
-_FATAL = {401, 402, 403, 404}
+_ONE_TEXT = {400, 413, 422, 424}  # what may be about one text; every other status of 4xx is about all of them
 _NO_SCHEMA = {400, 422, 500, 501}
 _LONGEST_BODY = 4_000_000  # bytes
 _LONGEST_NAME = 200  # characters
@@ -54,6 +54,7 @@ class Failure(Exception):
     Attributes:
         repeat: it may be sent again. wait: how long the endpoint asks to wait, in seconds.
         fatal: no other request will fare better (a wrong key, an unknown model).
+        status: of the HTTP reply, None where there was none.
         unsupported: it may be what was asked for beside the messages, a reply by schema. Only a probe tells.
         billed: it may have cost its input, though nothing readable came.
     """
@@ -65,11 +66,12 @@ class Failure(Exception):
         repeat: bool = False,
         wait: float | None = None,
         fatal: bool = False,
+        status: int | None = None,
         unsupported: bool = False,
         billed: bool = False,
     ) -> None:
         super().__init__(reason)
-        self.repeat, self.wait, self.fatal = repeat, wait, fatal
+        self.repeat, self.wait, self.fatal, self.status = repeat, wait, fatal, status
         self.unsupported, self.billed = unsupported, billed
 
 
@@ -187,7 +189,8 @@ class ChatTransport:
             f"request failed: status {status}, {said}",
             repeat=(status in _REPEAT or status >= 500) and not out_of_money,
             wait=retry_after({name.lower(): value for name, value in headers.items()}),
-            fatal=status in _FATAL or 300 <= status < 400 or out_of_money,
+            fatal=(300 <= status < 500 and status not in _REPEAT | _ONE_TEXT) or out_of_money,
+            status=status,
             unsupported=with_schema and status in _NO_SCHEMA,
         )
 

@@ -12,6 +12,7 @@ import json
 import re
 import signal
 import socket
+import struct
 import threading
 import time
 from collections import Counter
@@ -30,7 +31,9 @@ FORM = re.compile(r'"(?P<name>[^"]+)": <(?P<labels>[^>]*)>')
 
 @dataclass(frozen=True)
 class Answer:
-    """What the server does with one request. ``hang_up``: close without a word. ``body``: these bytes, as they are.
+    """What the server does with one request. ``hang_up``: close without a word; ``reset``: and drop the connection.
+
+    ``body``: these bytes, as they are.
 
     ``after``: the Retry-After header. ``sleep``: seconds before it answers. ``usage``: whether tokens are reported.
     ``verdict_on``: the hash of the prompt that this is a verdict on.
@@ -43,6 +46,7 @@ class Answer:
     after: str | None = None
     sleep: float = 0.0
     hang_up: bool = False
+    reset: bool = False
     body: bytes | None = None
     usage: bool = True
     verdict_on: str = ""
@@ -250,6 +254,11 @@ def start(stub: Stub, port: int = 0) -> _Server:
             if answer.verdict_on:
                 with stub.lock:
                     stub.answered[answer.verdict_on] += 1
+            if answer.reset:
+                self.close_connection = True
+                self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                self.connection.close()
+                return
             if answer.hang_up:
                 self.close_connection = True
                 self.connection.shutdown(socket.SHUT_RDWR)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import filecmp
 import os
 import re
 import shutil
@@ -37,6 +38,9 @@ def judge(
     max_cost: Annotated[
         float | None, typer.Option(min=0, help="Spend at most so many USD, at the prices of MEDTASKS_JUDGE_PRICE.")
     ] = None,
+    keep_going: Annotated[
+        bool, typer.Option("--keep-going", help="Ask on, however many judgements in a row bring no valid verdict.")
+    ] = False,
     include_path: Annotated[
         Path | None, typer.Option("--include-path", help="Folder with the YAMLs of tasks that are not ours.")
     ] = None,
@@ -45,8 +49,8 @@ def judge(
 
     With the run's own judge (or a run that had none) what is missing is judged, and the run's files are replaced, each
     whole or not at all. With another judge everything is judged anew into another folder (default: RUN-judge-MODEL
-    beside RUN), and the run is left as it is: verdicts of two judges never stand in one table. Exits with 1 if
-    judgements are still missing.
+    beside RUN), and the run is left as it is: verdicts of two judges never stand in one table. Where nothing changes no
+    file is written. Exits with 1 if judgements are still missing, with 130 after Ctrl-C, which keeps what was had.
     """
     from lmms_medtasks.harness import rejudging
 
@@ -56,13 +60,16 @@ def judge(
     runs = [results.read(path) for path in paths]
     tasks, every = (rejudging.judged_tasks(runs, names) for names in (task or [], []))
     settings = _settings(judge, tasks, every, max_requests, max_cost)
+    settings = dataclasses.replace(settings, keep_going=settings.keep_going or keep_going)
     # In place only where no task of the run, asked for or not, has another judge's verdicts.
     target = output or (None if all(each.by(settings) for each in every) else _beside(run, settings))
     if target is None:
         for each in every:
             each.check_same(settings)
-    done = _rejudge(run, paths, tasks, settings, target, include_path, everything=not task)
+    done, interrupted = _rejudge(run, paths, tasks, settings, target, include_path, everything=not task)
     _report(done, settings)
+    if interrupted:
+        raise typer.Exit(130)
     if any(each.counts.missing for each in done):
         raise typer.Exit(1)
 
@@ -109,7 +116,8 @@ def _rejudge(
     target: Path | None,
     include_path: Path | None,
     everything: bool,
-) -> list[Done]:
+) -> tuple[list[Done], bool]:
+    """What became of each task, and whether Ctrl-C ended it."""
     from lmms_medtasks.harness.rejudging import rejudge
     from lmms_medtasks.harness.rescoring import Definitions
     from lmms_medtasks.judges.judging import Judge
@@ -131,8 +139,7 @@ def _rejudge(
             done += rejudge(chosen, asked, definitions, folder, say, alone=alone)
             if target is not None and everything:
                 _copy_others(chosen, folder)
-            say(f"Written: {folder / path.name}")
-    return done
+    return done, asked.interrupted
 
 
 def _check_target(path: Path, settings: Settings, tasks: list[Judged], alone: bool) -> None:
@@ -162,8 +169,10 @@ def _copy_others(tasks: list[Judged], folder: Path) -> None:
     run, judged = tasks[0].run, {each.task for each in tasks}
     for task in run.tasks:
         source = run.samples_file(task)
-        if task not in judged and source.is_file() and source.parent.resolve() != folder.resolve():
-            shutil.copyfile(source, folder / source.name)
+        copy = folder / source.name
+        if task in judged or not source.is_file() or (copy.is_file() and filecmp.cmp(source, copy, shallow=False)):
+            continue
+        shutil.copyfile(source, copy)
 
 
 def _report(done: list[Done], settings: Settings) -> None:

@@ -9,15 +9,17 @@ flight as the judge takes, and the scoring hooks find the verdicts in
 from __future__ import annotations
 
 import os
+import uuid
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
 from lmms_medtasks.judges import identity, records, registry, settings
-from lmms_medtasks.judges.handed_verdicts import TABLE, Key
-from lmms_medtasks.judges.judging import Counts, Judge, Wanted
-from lmms_medtasks.judges.protocol import Protocol, Verdict
-from lmms_medtasks.judges.stage import protocols_of
+from lmms_medtasks.judges.handed_verdicts import TABLE
+from lmms_medtasks.judges.judging import Judge, Wanted
+from lmms_medtasks.judges.protocol import Protocol
+from lmms_medtasks.judges.shared_budget import SharedBudget
+from lmms_medtasks.judges.stage import protocols_of, trials_of
 
 WITHHELD = "withheld: the terms of its data"
 
@@ -55,7 +57,11 @@ class Stage:
         chosen = settings.read()
         protocols = [protocol for _, protocol in self._tasks]
         share = chosen.share(self._rank, self._processes)
-        self._judge = Judge(share, protocols)
+        budget = None
+        if together := self._shared(chosen):
+            share = replace(share, max_requests=together.max_requests, max_cost=together.max_cost)
+            budget = SharedBudget(share, self._agreed_name())
+        self._judge = Judge(share, protocols, budget=budget)
         for protocol in dict.fromkeys(protocol.name for protocol in protocols):
             self._say(identity.about(chosen, registry.get(protocol)))
         for task, protocol in self._tasks:
@@ -94,8 +100,14 @@ class Stage:
 
         def apply_filters() -> Any:
             done = original()
-            verdicts, counts = self._judged(judge, protocol, list(wanted(task, protocol)))
+            before = judge.interrupted
+            asking = identity.describe(judge.settings, protocol)["settings"]
+            answers = wanted(task, protocol, trials_of(protocol, asking))
+            verdicts, counts = judge.judge(protocol, answers, say=self._say, warn=self._warn, quiet=self._rank > 0)
             TABLE.put(verdicts)
+            if judge.interrupted and not before:
+                self._say("Judging is stopped, the replies are scored and logged. Ctrl-C again ends the run.",
+                          warn=True)  # fmt: skip
             self._say(f"{task.config.task}: {counts.sentence()}", warn=bool(counts.missing))
             if counts.missing:
                 self._say("What is missing is no zero: means are over what was judged, with bounds. Judge it later, "
@@ -104,15 +116,30 @@ class Stage:
 
         task.apply_filters = apply_filters
 
-    def _judged(self, judge: Judge, protocol: Protocol, answers: list[Wanted]) -> tuple[dict[Key, Verdict], Counts]:
-        """The verdicts; after Ctrl-C, which must not cost hours of a model's replies, those had: others are missing."""
-        before = judge.budget.spent
-        try:
-            return judge.judge(protocol, answers, say=self._say, quiet=self._rank > 0)
-        except KeyboardInterrupt:
-            self._say("Judging is stopped, the replies are scored and logged. Ctrl-C again ends the run.", warn=True)
-            verdicts, counts = judge.judge(protocol, answers, say=lambda text: None, quiet=True)  # asks nothing now
-            return verdicts, replace(counts, spent=judge.budget.spent.since(before))
+    def _shared(self, chosen: settings.Settings) -> settings.Settings | None:
+        """What all processes of this machine may do together; None where one does it alone, or they can't agree.
+
+        Several machines have each its part: they share no file.
+        """
+        import torch.distributed
+
+        here = int(os.environ.get("LOCAL_WORLD_SIZE", "0"))
+        if not chosen.is_llm or here < 2 or (chosen.max_requests is None and chosen.max_cost is None):
+            return None
+        if not (torch.distributed.is_available() and torch.distributed.is_initialized()):
+            return None
+        return chosen.share(self._rank // here, self._processes // here)
+
+    def _agreed_name(self) -> str:
+        """A name of this run on this machine that all its processes have, and no other run."""
+        import torch.distributed
+
+        names: list[str | None] = [uuid.uuid4().hex if self._rank == 0 else None]
+        torch.distributed.broadcast_object_list(names, src=0)
+        return f"{names[0]}/{self._rank // int(os.environ['LOCAL_WORLD_SIZE'])}"
+
+    def _warn(self, text: str) -> None:
+        self._say(text, warn=True)
 
     def _say(self, text: str, warn: bool = False) -> None:
         """To the harness's log. Of several processes each says what is amiss with its part, the first one the rest."""
@@ -123,7 +150,7 @@ class Stage:
             logger.log("WARNING" if warn else "INFO", f"{part}{text}")
 
 
-def wanted(task: Any, protocol: Protocol) -> Iterator[Wanted]:
+def wanted(task: Any, protocol: Protocol, trials: int) -> Iterator[Wanted]:
     """What is to be judged of a task after its filters have run: the very items that its scoring hook will make."""
     from lmms_eval.api.reasoning import parse_reasoning_tags_config, strip_reasoning_tags
 
@@ -141,7 +168,7 @@ def wanted(task: Any, protocol: Protocol) -> Iterator[Wanted]:
             ]
             for item in records.items_of(documents[instance.doc_id], stripped, protocol):
                 if item is not None:
-                    yield from ((item, trial) for trial in range(protocol.trials))
+                    yield from ((item, trial) for trial in range(trials))
 
 
 def _once(tasks: Iterable[Any]) -> list[Any]:

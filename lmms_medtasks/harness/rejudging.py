@@ -126,6 +126,7 @@ def rejudge(
     Verdicts of the same judge stay; those of another are made anew. ``alone``: the result file written holds no other
     task, so that no other judge's numbers stand beside these. ``target`` may be the run's own folder. Each file
     is written whole or not at all, the logs before the results, so that a run stopped in between is mended by another.
+    Where they hold the same already nothing is written.
     """
     run, done, sizes = tasks[0].run, [], {}
     own = {each.task for each in tasks}
@@ -153,15 +154,43 @@ def rejudge(
     for task in content["results"]:
         sizes.setdefault(task, run.sample_count(task) or 0)
     rescoring.update_groups(content, definitions, sizes)
+    files = {target / run.samples_file(task).name: "".join(_line(row) for row in rows) for task, rows in logs.items()}
+    file = target / run.path.name
+    if all(_same_rows(path, text) for path, text in files.items()) and _same_but_dates(file, content):
+        say(f"Nothing has changed: {file} and its logs stay as they are.")
+        return done
     made = datetime.now(timezone.utc).isoformat(timespec="seconds")
     judged_by = {"judge": judge.settings.name, "endpoint": judge.settings.scrubbed(judge.settings.address.url)}
     made_by = {"date": made, **judged_by, "tasks": [each.task for each in tasks]}
     content["judged_again"] = [*content.get("judged_again", []), made_by]
     unkept = sum(each.counts.unkept for each in done)
-    for task, rows in logs.items():
-        _write(target / run.samples_file(task).name, "".join(_line(row) for row in rows), unkept)
-    _write(target / run.path.name, _line(content, indent=2), unkept)
+    for path, text in files.items():
+        _write(path, text, unkept)
+    _write(file, _line(content, indent=2), unkept)
+    say(f"Written: {file}")
     return done
+
+
+def _same_rows(path: Path, text: str) -> bool:
+    """Whether a sample log holds these rows already, however they are written."""
+    if not path.is_file():
+        return False
+    there, new = (each.split("\n")[:-1] for each in (path.read_text("utf-8", errors="surrogatepass"), text))
+    return len(there) == len(new) and all(
+        _plain(json.loads(old)) == _plain(json.loads(row)) for old, row in zip(there, new, strict=True)
+    )
+
+
+def _same_but_dates(path: Path, content: Mapping[str, Any]) -> bool:
+    """Whether a result file holds this already, but for when it was judged again."""
+    if not path.is_file():
+        return False
+    both = (json.loads(path.read_text("utf-8")), json.loads(_line(content)))
+    return len({_plain({key: each[key] for key in each if key != "judged_again"}) for each in both}) == 1
+
+
+def _plain(content: Any) -> str:
+    return json.dumps(content, sort_keys=True)  # as text, so that NaN is the same as NaN
 
 
 def _expect(tasks: Sequence[Judged], judge: Judge) -> None:
@@ -265,6 +294,7 @@ class _Answers:
     protocol: Protocol
     items: Sequence[Item | None]
     keep: bool
+    trials: int
 
     @classmethod
     def of(cls, record: Record, where: str, documents: _Documents, settings: Settings) -> _Answers:
@@ -272,8 +302,10 @@ class _Answers:
         if record.judgement is None:
             raise UserError(f"{where}: its record holds no verdicts.")
         protocol = records.protocol_of(record.judgement)
-        same = not identity.differences(record.judgement.judge, identity.describe(settings, protocol))
-        return cls(record, record.judgement, protocol, documents.items(record.id, record.judgement), keep=same)
+        judge = identity.describe(settings, protocol)
+        same = not identity.differences(record.judgement.judge, judge)
+        trials = stage.trials_of(protocol, judge["settings"])
+        return cls(record, record.judgement, protocol, documents.items(record.id, record.judgement), same, trials)
 
     @property
     def kept(self) -> int:
@@ -293,8 +325,7 @@ class _Answers:
         """What is to be judged."""
         for item, old in zip(self.items, self.judgement.verdicts, strict=True):
             if item is not None:
-                trials = range(self.protocol.trials)
-                yield from ((item, trial) for trial in trials if not self._stays(old, trial))
+                yield from ((item, trial) for trial in range(self.trials) if not self._stays(old, trial))
 
     def judged(self, found: Mapping[Key, Verdict], settings: Settings) -> Judgement:
         """The record's judgement with the verdicts that ``found`` has for it."""
@@ -305,7 +336,7 @@ class _Answers:
         return replace(self.judgement, judge=identity.describe(settings, self.protocol), verdicts=verdicts)
 
     def _trials(self, item: Item | None, old: Sequence[Any]) -> range:
-        return range(len(old) if item is None else self.protocol.trials)
+        return range(len(old) if item is None else self.trials)
 
     def _verdict(
         self, item: Item | None, old: Sequence[Mapping[str, Any]], trial: int, found: Mapping[Key, Verdict]
@@ -313,7 +344,10 @@ class _Answers:
         if self._stays(old, trial):
             return dict(old[trial])
         lost = Verdict("missing", reason=NOT_HERE)
-        return records.to_json(lost if item is None else found[key_of(self.protocol, item, trial)], self.protocol)
+        new = records.to_json(lost if item is None else found[key_of(self.protocol, item, trial)], self.protocol)
+        if self.keep and trial < len(old) and new["status"] == "missing" and not new["reply"] and old[trial]["reply"]:
+            return dict(old[trial])  # what the judge said then, where it was not asked again
+        return new
 
 
 def _filter(each: Judged) -> str:

@@ -1,7 +1,7 @@
 """Bones and Joints: what is measured of a question, and the metrics of its tasks.
 
 Tasks I to III are multiple choice: accuracy is the share of right answers. Tasks IV to VIII are judged: an answer's
-accuracy is the mean over its three judgements of 1 for Correct (of Task VIII: for having named the contradiction) and 0
+accuracy is the mean over its judgements of 1 for Correct (of Task VIII: for having named the contradiction) and 0
 otherwise. Judgements that could not be obtained are in no mean: see the coverage and the bounds.
 
 Clusters are the images of a case, which Tasks III to VII share.

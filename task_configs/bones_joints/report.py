@@ -98,8 +98,9 @@ TASKS = Table(
     ),
     (
         _INTERVALS,
-        "Open answers: mean over three judgements, Correct 1, Incorrect and Unclear 0. Task VIII: 1 where the answer "
-        "names the contradiction. Steps found: of the experts' chain, Tasks V and VII.",
+        "Open answers: mean over the judgements (three, or one by a judge at temperature 0), Correct 1, Incorrect and "
+        "Unclear 0. Task VIII: 1 where the answer names the contradiction. Steps found: of the experts' chain, Tasks V "
+        "and VII.",
         "Empty: replies that say nothing; they count as wrong. Unreadable: multiple choice without one option that can "
         "be read; counts as wrong.",
     ),

@@ -36,6 +36,7 @@ def home(tmp_path, monkeypatch):
         "MAX_REQUESTS",
         "MAX_COST",
         "PRICE",
+        "KEEP_GOING",
     ):
         monkeypatch.delenv(f"MEDTASKS_JUDGE_{name}", raising=False)
     monkeypatch.setenv("MEDTASKS_HOME", str(tmp_path / "home"))
@@ -46,7 +47,17 @@ def home(tmp_path, monkeypatch):
 def quick(monkeypatch):
     """Waits of thousandths of a second."""
     quick = {**_defaults.defaults(), "first_wait": 0.002, "longest_backoff": 0.02}
-    for module in ("asking", "budget", "retrying", "prompts", "settings", "judging"):
+    for module in (
+        "asking",
+        "budget",
+        "hopeless",
+        "judging",
+        "progress_lines",
+        "prompts",
+        "question_pool",
+        "retrying",
+        "settings",
+    ):
         monkeypatch.setattr(f"lmms_medtasks.judges.{module}.defaults", lambda: quick)
 
 

@@ -113,9 +113,9 @@ def test_the_user_says_how_it_is_asked(ask, sample, judge_server, name, wanted):
     assert ('"reasons"' in request["messages"][0]["content"]) == (wanted == "schema")
 
 
-@pytest.mark.parametrize("kind", ["401", "404", "redirect"])
-def test_a_judge_that_is_gone_is_asked_no_more(ask, stub_judge, judge_server, kind):
-    first = ask(stub_judge.KINDS[kind], name="a")
+@pytest.mark.parametrize("status", [302, 401, 402, 403, 404, 405, 410, 415, 451])
+def test_a_judge_that_is_gone_is_asked_no_more(ask, stub_judge, judge_server, status):
+    first = ask(stub_judge.Answer(status), name="a")
     assert first.reason.endswith("(the judge was asked no more)")
     assert ask(name="b").reason == first.reason == ask.asker().gone
     assert len(judge_server.requests) == 1
@@ -128,14 +128,22 @@ def test_a_wait_beyond_reason(ask, stub_judge, judge_server):
     assert len(judge_server.requests) == 1
 
 
-def test_a_dead_endpoint_is_noticed(ask, stub_judge, judge_server):
-    """As many in a row as are in flight, each with its repetitions."""
-    dead = [stub_judge.KINDS["500"]] * 100
-    found = [ask(*dead, name=str(number), retries=1, concurrency=3) for number in range(5)]
-    assert [each.reason.endswith("(3 in a row; the judge was asked no more)") for each in found] == [False] * 3 + [
-        True
-    ] * 2
-    assert len(judge_server.requests) == 6
+@pytest.mark.parametrize(("retries", "enough"), [(0, 20), (1, 10), (5, 4), (30, 4)])
+def test_a_dead_endpoint_is_noticed(ask, stub_judge, judge_server, retries, enough):
+    """After twenty requests without a reply, of at least four judgements with all their attempts."""
+    dead = [stub_judge.KINDS["500"]] * 200
+    found = [ask(*dead, name=str(number), retries=retries, concurrency=3) for number in range(enough + 2)]
+    reasons = [each.reason.partition(":")[0] for each in found]
+    assert reasons == ["request failed"] * enough + ["stopped"] * 2
+    assert len(judge_server.requests) == enough * (retries + 1)
+
+
+def test_more_are_lost_before_a_judge_that_did_judge_is_given_up(ask, stub_judge):
+    """As many as are in flight: an overloaded server loses several at one time."""
+    assert ask(name="first", retries=5, concurrency=7).status == "judged"
+    dead = [stub_judge.KINDS["500"]] * 200
+    found = [ask(*dead, name=str(number)) for number in range(8)]
+    assert [each.reason.partition(":")[0] for each in found] == ["request failed"] * 7 + ["stopped"]
 
 
 def test_one_success_starts_the_count_again(ask, stub_judge):

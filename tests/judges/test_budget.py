@@ -1,9 +1,15 @@
 """Ceilings hold, however many threads ask."""
 
+import os
+import subprocess
+import sys
 import threading
+
+import pytest
 
 from lmms_medtasks.judges import settings
 from lmms_medtasks.judges.budget import Budget, Spent, estimated_tokens
+from lmms_medtasks.judges.shared_budget import SharedBudget
 
 
 def budget(**values):
@@ -74,3 +80,49 @@ def test_many_threads_stay_below_the_ceiling():
 def test_estimates():
     assert estimated_tokens("") == 1
     assert estimated_tokens("x" * 400) == 100
+
+
+SHARED = """
+import sys
+from lmms_medtasks.judges import settings
+from lmms_medtasks.judges.shared_budget import SharedBudget
+budget = SharedBudget(settings.read(), "run")
+print("ready", flush=True)
+sys.stdin.readline()
+while budget.reserve(100) is None:
+    budget.settle(100, 100, 30)
+print(budget.spent.requests, budget.spent.cost)
+"""
+
+
+@pytest.mark.parametrize(
+    ("ceiling", "together"), [({"MAX_REQUESTS": "50"}, 50), ({"MAX_COST": "0.01", "PRICE": "1,1"}, 76)]
+)
+def test_processes_share_one_budget(tmp_path, ceiling, together):
+    """Three processes at one time use it up together, whoever is faster."""
+    environment = {**os.environ, "MEDTASKS_HOME": str(tmp_path), "MEDTASKS_JUDGE_MAX_TOKENS": "100"}
+    environment |= {f"MEDTASKS_JUDGE_{name}": value for name, value in ceiling.items()}
+    started = [
+        subprocess.Popen([sys.executable, "-c", SHARED], env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                         text=True) for _ in range(3)
+    ]  # fmt: skip
+    assert [each.stdout.readline() for each in started] == ["ready\n"] * 3
+    for each in started:
+        each.stdin.write("go\n")
+        each.stdin.flush()
+    spent = [each.communicate(timeout=60)[0].split() for each in started]
+    requests = sum(int(number) for number, _ in spent)
+    # What is set aside for a request in flight elsewhere keeps a process from the last one or two.
+    assert together - 2 <= requests <= together
+    assert sum(float(cost) for _, cost in spent) <= 0.01
+
+
+def test_one_of_several_processes_may_use_it_all(tmp_path, monkeypatch):
+    """A split made in advance would have given it a half."""
+    monkeypatch.setenv("MEDTASKS_HOME", str(tmp_path))
+    chosen = settings.read({"MEDTASKS_JUDGE_MAX_REQUESTS": "4"}, "lexical")
+    one, other = SharedBudget(chosen, "run"), SharedBudget(chosen, "run")
+    assert [one.reserve(10) for _ in range(4)] == [None] * 4
+    assert other.reserve(10) == one.reserve(10) == "ceiling on requests: MEDTASKS_JUDGE_MAX_REQUESTS allows 4 here"
+    assert (one.spent.requests, other.spent.requests) == (4, 0)
+    assert SharedBudget(chosen, "another run").reserve(10) is None

@@ -155,6 +155,14 @@ def test_trials_are_judgements_of_their_own(judge_all, judge_server, sample):
     assert (len(found), counts.judged, len(judge_server.requests)) == (3, 3, 3)
 
 
+@pytest.mark.parametrize("temperature", [0, 0.7])
+def test_it_is_said_where_trials_are_asked_once(judge_server, settings_for, protocol, items, temperature):
+    thrice, said = dataclasses.replace(protocol, trials=3), []
+    with Judge(settings_for(judge_server, temperature=temperature), [thrice]) as judge:
+        judge.judge(thrice, items, say=said.append)
+    assert ("its 3 judgements would be the same request" in said[0]) == (temperature == 0)
+
+
 def test_as_many_at_once_as_allowed(judge_all, judge_server, sample):
     judge_server.latency = 0.05
     asked = [(sample.item(each, "an effusion"), 0) for each in documents(24)]
@@ -200,6 +208,60 @@ def test_ceiling_on_cost(judge_all, judge_server, items):
     assert set(counts.reasons) == {"ceiling on cost: MEDTASKS_JUDGE_MAX_COST allows 2.5 USD here"}
 
 
+@pytest.mark.parametrize("kind", ["prose", "out_of_range", "refusal"])
+def test_a_judge_without_a_valid_verdict_is_asked_twenty_times(judge_all, judge_server, stub_judge, sample, kind):
+    """It is told what came back, what it has cost, and how to go on; two requests for each judgement."""
+    judge_server.rule = lambda request: stub_judge.KINDS[kind]
+    asked = [(sample.item(each, "an effusion"), 0) for each in documents(60)]
+    found, counts, said = judge_all(asked, price="1,1")
+    assert 40 <= len(judge_server.requests) <= 40 + 2 * 3  # 4 in flight while none was valid
+    assert counts.missing == 60
+    (reason,) = [each for each in counts.reasons if each.startswith("stopped")]
+    assert reason.startswith("stopped: 20 judgements in a row without a valid verdict") and counts.reasons[reason] >= 36
+    told = said[-1]
+    assert f"{counts.spent}" in told and " USD" in told and "--keep-going" in told
+    assert stub_judge.KINDS[kind].text[:40] in told and "20 × " in told
+
+
+def test_nothing_of_a_reply_is_told_under_terms(judge_server, settings_for, sample, stub_judge):
+    judge_server.rule = lambda request: stub_judge.Answer(text="a secret mass")
+    asked = [(sample.item(each, "an effusion"), 0) for each in documents(30)]
+    said = []
+    with Judge(settings_for(judge_server, "local:m"), [sample.PRIVATE]) as judge:
+        _, counts = judge.judge(sample.PRIVATE, asked, say=said.append)
+    assert "20 × no verdict" in said[-1] and "secret" not in "".join(said) + "".join(counts.reasons)
+
+
+def test_keep_going(judge_all, judge_server, stub_judge, sample):
+    judge_server.rule = lambda request: stub_judge.KINDS["prose"]
+    asked = [(sample.item(each, "an effusion"), 0) for each in documents(30)]
+    _, counts, said = judge_all(asked, keep_going=1)
+    assert len(judge_server.requests) == 60 and counts.reasons == {"no verdict": 30} and len(said) == 1
+
+
+def test_a_valid_verdict_starts_the_count_again(judge_all, judge_server, stub_judge, sample):
+    """One text of ten is judged: the judge is poor, not hopeless."""
+    judge_server.rule = lambda request: None if "5?" in str(request) else stub_judge.KINDS["prose"]
+    asked = [(sample.item(each, "an effusion"), 0) for each in documents(60)]
+    _, counts, _ = judge_all(asked, concurrency=1)
+    assert counts.judged == 6 and counts.missing == 54
+
+
+def test_texts_that_are_refused_end_nothing(judge_all, judge_server, stub_judge, sample):
+    """A 400 for one text in three (too long, say), and a gateway's 403: all others are judged."""
+    statuses = {"0": 400, "3": 413, "6": 403, "9": 422}
+
+    def rule(request):
+        number = str(request["messages"]).split("seen in ")[1].split("?")[0]
+        status = statuses.get(number[-1]) if len(number) > 1 else None
+        return stub_judge.Answer(status, "this text") if status else None
+
+    judge_server.rule = rule
+    asked = [(sample.item(each, "an effusion"), 0) for each in documents(60)]
+    _, counts, _ = judge_all(asked, concurrency=2)
+    assert (counts.judged, counts.missing) == (40, 20)
+
+
 def test_no_judge(judge_all, judge_server, items):
     found, counts, said = judge_all(items, judge="none")
     assert (counts.exact, counts.judged, counts.missing) == (10, 0, 10)
@@ -216,14 +278,28 @@ def test_lexical(judge_all, judge_server, items):
     assert judge_server.requests == []
 
 
-def test_verdicts_that_cannot_be_kept_still_count(judge_all, items, monkeypatch):
+def test_after_a_verdict_that_cannot_be_kept_nothing_is_asked(judge_all, judge_server, items, monkeypatch):
+    """Those in flight still count; of none is it said that it is kept."""
+
     def full(self, *args):
-        raise UserError("database or disk is full")
+        raise UserError("database or disk is full.")
 
     monkeypatch.setattr(cache.VerdictCache, "keep", full)
-    found, counts, said = judge_all(items)
-    assert (counts.judged, counts.unkept) == (10, 10)
-    assert said[1:] == ["10 verdicts are not kept for the next run. database or disk is full"]
+    found, counts, said = judge_all(items, concurrency=2)
+    asked = len(judge_server.requests)
+    assert 1 <= asked <= 3
+    assert (counts.judged, counts.unkept, counts.missing) == (asked, asked, 10 - asked)
+    assert counts.reasons == {"not kept: database or disk is full. (the judge was asked no more)": 10 - asked}
+    assert f"{asked} verdicts could not be kept" in said[-1] and "is kept" not in said[-1]
+
+
+def test_a_claim_that_cannot_be_written_costs_no_request(judge_all, judge_server, items, monkeypatch):
+    def full(self, key):
+        raise UserError("database or disk is full.")
+
+    monkeypatch.setattr(cache.VerdictCache, "claim", full)
+    _, counts, _ = judge_all(items)
+    assert judge_server.requests == [] and counts.missing == 10
 
 
 def test_a_cache_that_fails_after_the_model_ran_costs_no_run(judge_all, judge_server, items, monkeypatch):
@@ -260,37 +336,73 @@ def test_a_rule_off_the_scale(judge_all, protocol, judge_server, settings_for, i
             judge.judge(wrong, items, say=print)
 
 
-def test_an_interrupt_ends_it_at_once_and_keeps_what_is_had(
-    judge_server, settings_for, protocol, sample, stub_judge, monkeypatch
-):
-    """Ctrl-C while others wait for an endpoint that asked them to: nobody waits for it."""
+def interrupt():
+    """Ctrl-C."""
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+def test_ctrl_c_ends_it_and_keeps_what_is_paid_for(judge_server, settings_for, protocol, sample, stub_judge):
+    """Requests in flight are waited for, others that wait for the endpoint are not; all that was answered is kept."""
     asked = [(sample.item(each, "an effusion"), 0) for each in documents(40)]
-    count = iter(range(1000))
-    judge_server.rule = lambda request: stub_judge.Answer(429, "busy", after="600") if next(count) >= 8 else None
-    settings = settings_for(judge_server, concurrency=4)
-    import lmms_medtasks.judges.judging as judging
 
-    def interrupted(futures):
-        for number, future in enumerate(original(futures)):
-            if number == 6:
-                raise KeyboardInterrupt
-            yield future
+    def rule(request):
+        number = len(judge_server.requests)
+        if number == 9:
+            interrupt()
+            time.sleep(1.5)  # it is noticed within a second
+        return stub_judge.Answer(429, "busy", after="600") if number > 9 else None
 
-    original = judging.as_completed
-    monkeypatch.setattr(judging, "as_completed", interrupted)
-    with Judge(settings, [protocol]) as judge, pytest.raises(KeyboardInterrupt):
-        judge.judge(protocol, asked, say=lambda text: None)
-    with Judge(settings, [protocol]) as again:
-        kept, _ = again._known(protocol, {key_of(protocol, *each): each for each in asked})
-    assert 6 <= len(kept) <= 8
+    judge_server.rule, said = rule, []
+    with Judge(settings_for(judge_server, concurrency=4), [protocol]) as judge:
+        begun = time.monotonic()
+        found, counts = judge.judge(protocol, asked, say=said.append)
+        assert judge.interrupted and time.monotonic() - begun < 20
+        answered = sum(judge_server.answered.values())
+        assert counts.judged == answered == 9
+        assert set(counts.reasons) == {"stopped: the run was interrupted"} and len(found) == 40
+        assert any("in flight are waited for" in line for line in said)
+    with Judge(settings_for(judge_server), [protocol]) as again:
+        assert len(again._known(protocol, {key_of(protocol, *each): each for each in asked})[0]) == answered
+
+
+def test_after_ctrl_c_replies_that_held_no_verdict_are_there_with_their_text(
+    judge_server, settings_for, protocol, asked, stub_judge
+):
+    def rule(request):
+        if len(judge_server.requests) == 3:
+            interrupt()
+            time.sleep(1.5)
+        return stub_judge.KINDS["prose"]
+
+    judge_server.rule = rule
+    with Judge(settings_for(judge_server, concurrency=1), [protocol]) as judge:
+        found, _ = judge.judge(protocol, asked, say=lambda text: None)
+    assert [each.reply for each in found.values() if each.reply] == [stub_judge.KINDS["prose"].text] * 2
+
+
+def test_a_second_ctrl_c_ends_it_at_once(judge_server, settings_for, protocol, asked, stub_judge, monkeypatch):
+    import threading
+
+    def rule(request):
+        interrupt()
+        threading.Timer(1.5, interrupt).start()  # the first is noticed within a second
+        return stub_judge.Answer(sleep=8.0)
+
+    judge_server.rule = rule
+    with Judge(settings_for(judge_server, concurrency=1), [protocol]) as judge:
+        begun = time.monotonic()
+        with pytest.raises(KeyboardInterrupt):
+            judge.judge(protocol, asked, say=lambda text: None)
+        assert time.monotonic() - begun < 7
 
 
 KILLED = """
 import sys
 sys.path.insert(0, sys.argv[1])
 import judge_sample
-from lmms_medtasks.judges import settings
+from lmms_medtasks.judges import cache, settings
 from lmms_medtasks.judges.judging import Judge
+cache.CLAIM_SECONDS = 1.0
 asked = [(judge_sample.item({"id": str(n), "question": f"What is {n}?", "answer": "effusion"}, "an effusion"), 0)
          for n in range(200)]
 with Judge(settings.read(), [judge_sample.PROTOCOL]) as judge:
@@ -355,3 +467,101 @@ def test_the_sentence_is_no_list_without_end():
     lines = counts.sentence().splitlines()
     assert len(lines) == 8
     assert lines[-1] == "  missing 6: 6 other reasons, see the sample log"
+
+
+CLAIMS = """
+import sys, time
+sys.path.insert(0, sys.argv[1])
+import judge_sample
+from lmms_medtasks.judges import settings
+from lmms_medtasks.judges.judging import Judge
+asked = [(judge_sample.item({"id": str(n), "question": f"What is {n}?", "answer": "effusion"}, "an effusion"), 0)
+         for n in range(60)]
+with Judge(settings.read(), [judge_sample.PROTOCOL]) as judge:
+    print("ready", flush=True)
+    sys.stdin.readline()
+    found, counts = judge.judge(judge_sample.PROTOCOL, asked, say=lambda text: None)
+print(counts.cached, counts.judged, counts.missing, counts.spent.requests)
+"""
+
+
+def test_two_commands_at_one_time_ask_each_question_once(judge_server, key):
+    judge_server.latency = 0.03
+    chosen = {"MEDTASKS_JUDGE": "openai:m", "MEDTASKS_JUDGE_CONCURRENCY": "4"}
+    environment = {**os.environ, **chosen, "OPENAI_API_KEY": key, "OPENAI_API_URL": judge_server.url}
+    command = [sys.executable, "-c", CLAIMS, str(Path(__file__).parent)]
+    started = [subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+               for _ in range(2)]  # fmt: skip
+    assert [each.stdout.readline() for each in started] == ["ready\n"] * 2
+    for each in started:
+        each.stdin.write("go\n")
+        each.stdin.flush()
+    counts = [tuple(map(int, each.communicate(timeout=60)[0].split())) for each in started]
+    assert len(judge_server.requests) == sum(requests for *_, requests in counts) == 60
+    for cached, judged, missing, requests in counts:
+        assert (cached + judged, missing) == (60, 0) and judged == requests > 0
+
+
+def test_a_question_that_another_command_gave_up_is_asked(judge_all, judge_server, protocol, asked, monkeypatch):
+    """A claim ends with its process: at once where it is closed, after a while where it was killed."""
+    monkeypatch.setattr(cache, "CLAIM_SECONDS", 1.5)
+    chosen = settings.read({"OPENAI_API_KEY": "k", "OPENAI_API_URL": judge_server.url}, "openai:stub-judge")
+    name = cache.key_of(chosen, protocol, *asked[0])
+    other = cache.VerdictCache(cache.path())
+    assert other.claim(name)
+    other._closed.set()  # killed: it renews nothing and ends nothing
+    begun = time.monotonic()
+    _, counts, _ = judge_all(asked)
+    assert counts.judged == 10 and 1.0 < time.monotonic() - begun < 10
+    other._closed.clear()
+    other.close()
+
+
+def test_how_far_it_is_is_told_without_a_terminal(judge_all, judge_server, asked, monkeypatch, stub_judge):
+    """Done, missing, rate, what it has cost, time left; at most one line in each span."""
+    from lmms_medtasks.judges import progress_lines
+    from lmms_medtasks.judges.defaults import defaults as real
+
+    monkeypatch.setattr(progress_lines, "defaults", lambda: {**real(), "progress_seconds": 0.25})
+    judge_server.latency = 0.2
+    judge_server.rule = lambda request: stub_judge.KINDS["out_of_range"] if "in 3?" in str(request) else None
+    _, counts, said = judge_all(asked, concurrency=2, price="1,1")
+    lines = [line for line in said if line.startswith("Judging judge_sample:PROTOCOL: ")]
+    assert 2 <= len(lines) <= 8
+    assert " of 10 done, 1 missing, " in lines[-1]
+    for part in (" a second", " requests, ", " tokens, ", " USD", " s left"):
+        assert part in lines[-1]
+
+
+FULL = """
+import resource, signal, sys
+sys.path.insert(0, sys.argv[1])
+import judge_sample
+from lmms_medtasks.judges import cache, settings
+from lmms_medtasks.judges.judging import Judge
+asked = [(judge_sample.item({"id": str(n), "question": f"What is {n}?", "answer": "effusion"}, "an effusion"), 0)
+         for n in range(300)]
+with Judge(settings.read(), [judge_sample.PROTOCOL]) as judge:
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (120_000, 120_000))  # no file may grow beyond it
+    found, counts = judge.judge(judge_sample.PROTOCOL, asked, say=print)
+print(counts.judged, counts.unkept, counts.missing, counts.spent.requests)
+"""
+
+
+def test_a_disk_that_is_full_midway(judge_server, key, protocol, sample):
+    """A file that can grow no more: what is said to be kept is kept, and hardly anything is asked after that."""
+    chosen = {"MEDTASKS_JUDGE": "openai:m", "MEDTASKS_JUDGE_CONCURRENCY": "4"}
+    environment = {**os.environ, **chosen, "OPENAI_API_KEY": key, "OPENAI_API_URL": judge_server.url}
+    command = [sys.executable, "-c", FULL, str(Path(__file__).parent)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True, timeout=60)
+    judged, unkept, missing, requests = map(int, done.stdout.splitlines()[-1].split())
+    assert judged + missing == 300 and missing > 200 and requests == judged >= 4
+    assert unkept <= 4
+    assert "not kept: " in done.stdout or "no cache: " in done.stdout
+    assert ("What is judged is kept" in done.stdout) == (unkept == 0)
+    documents = [{"id": str(n), "question": f"What is {n}?", "answer": "effusion"} for n in range(300)]
+    asked = [(sample.item(each, "an effusion"), 0) for each in documents]
+    with Judge(settings.read(environment), [protocol]) as again:
+        kept, _ = again._known(protocol, {key_of(protocol, *each): each for each in asked})
+    assert len(kept) == judged - unkept

@@ -1,5 +1,8 @@
 """Judging inside a run of the real harness."""
 
+import os
+import signal
+import time
 import types
 
 import pytest
@@ -77,27 +80,24 @@ def test_without_a_judge_the_run_completes(harness, judge_server):
     assert judge_server.requests == []
 
 
-def test_ctrl_c_while_judging_keeps_the_replies(harness, judge_server, monkeypatch):
+def test_ctrl_c_while_judging_keeps_the_replies(harness, judge_server):
     """What was judged until then counts, the rest is missing, and no task after it is judged."""
-    import lmms_medtasks.judges.judging as judging
 
-    def interrupted(futures):
-        monkeypatch.setattr(judging, "as_completed", original)  # once
-        yield next(original(futures))
-        raise KeyboardInterrupt
+    def rule(request):
+        if len(judge_server.requests) == 2:
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(1.5)  # it is noticed within a second
 
-    original = judging.as_completed
-    monkeypatch.setattr(judging, "as_completed", interrupted)
+    judge_server.rule = rule
     replies = ["effusion", "", "cat", "dog", "an effusion", "cow", "bird", "fish"]
-    run, logs = harness(replies, ["judge_open"], CONCURRENCY=1)
-    had = len(judge_server.requests)
-    assert 1 <= had < 6
-    found = [row["questions"]["judgement"]["verdicts"][0][0] for row in logs["judge_open"]]
-    reasons = [each["reason"] for each in found if each["status"] == "missing"]
-    assert set(reasons) == {"stopped: the run was interrupted"}
-    assert 6 - had <= len(reasons) <= 5
-    assert run.tasks["judge_open"]["missing_judgements,trials"] == len(reasons)
-    assert [each["status"] for each in found[:2]] == ["exact", "exact"]
+    run, logs = harness(replies, ["judge_group"], CONCURRENCY=1)
+    assert len(judge_server.requests) == 2
+    for task in ("judge_open", "judge_more"):
+        found = [row["questions"]["judgement"]["verdicts"][0][0] for row in logs[task]]
+        assert [each["status"] for each in found].count("judged") == 2
+        reasons = [each["reason"] for each in found if each["status"] == "missing"]
+        assert reasons == ["stopped: the run was interrupted"] * 4
+        assert run.tasks[task]["missing_judgements,trials"] == 4
 
 
 def test_a_judge_that_always_fails_loses_no_run(harness, judge_server, stub_judge):
@@ -179,6 +179,30 @@ def test_processes_get_their_part(harness, monkeypatch):
     assert not hasattr(task, "apply_filters")
 
 
+def test_processes_of_one_machine_share_one_budget(harness, monkeypatch):
+    """They agree on its name by torch.distributed; requests in flight are still a part for each."""
+    import torch.distributed as distributed
+
+    monkeypatch.setattr(distributed, "is_initialized", lambda: True)
+    monkeypatch.setattr(distributed, "broadcast_object_list", lambda names, src: names.__setitem__(0, "run"))
+    monkeypatch.setenv("MEDTASKS_JUDGE", "openai:m")
+    monkeypatch.setenv("MEDTASKS_JUDGE_MAX_REQUESTS", "10")
+    monkeypatch.setenv("WORLD_SIZE", "4")
+    monkeypatch.setenv("LOCAL_WORLD_SIZE", "2")
+    budgets = []
+    for rank in range(4):
+        monkeypatch.setenv("RANK", str(rank))
+        config = {"default": {"judge": "judge_sample:PROTOCOL"}}
+        task = types.SimpleNamespace(
+            config=types.SimpleNamespace(task="t", metadata={}, lmms_eval_specific_kwargs=config),
+            apply_filters=lambda: None,
+        )
+        with stage.Stage([task]) as found:
+            budgets.append(found._judge.budget)
+            assert (found._judge.settings.max_requests, found._judge.settings.concurrency) == (5, 4)
+    assert [[each.reserve(1) for _ in range(6)].count(None) for each in budgets] == [5, 0, 5, 0]
+
+
 def test_check(sample, monkeypatch):
     stage.check([{"task": "t"}, {"lmms_eval_specific_kwargs": {"default": {"prompt": "x"}}}])
     config = {"lmms_eval_specific_kwargs": {"default": {"judge": ["judge_sample:PROTOCOL", "judge_sample:PRIVATE"]}}}
@@ -187,3 +211,17 @@ def test_check(sample, monkeypatch):
     monkeypatch.setenv("MEDTASKS_JUDGE", "openai:m")
     with pytest.raises(UserError, match="OPENAI_API_KEY is not set"):
         stage.check([config])
+
+
+@pytest.mark.parametrize(("temperature", "asked"), [("0", 1), ("0.7", 3)])
+def test_trials_at_temperature_0_are_asked_once(harness, sample, judge_server, monkeypatch, temperature, asked):
+    """Three requests without a byte of difference would be paid for three times; one is logged."""
+    import dataclasses
+
+    thrice = dataclasses.replace(sample.PROTOCOL, trials=3)
+    monkeypatch.setattr(sample, "PROTOCOL", thrice)
+    run, logs = harness(["an effusion", "cat"], ["judge_open"], TEMPERATURE=temperature)
+    assert len(judge_server.requests) == 2 * asked
+    verdicts = [row["questions"]["judgement"]["verdicts"][0] for row in logs["judge_open"][:2]]
+    assert [len(each) for each in verdicts] == [asked, asked]
+    assert run.tasks["judge_open"]["coverage,trials"] == 1.0

@@ -2,6 +2,9 @@
 
 import errno
 import json
+import os
+import signal
+import time
 
 import pytest
 import typer
@@ -87,6 +90,71 @@ def test_doing_it_twice_changes_no_number(failing, again, judge_server):
     assert "0 requests" in again(failing.path)
     assert judge_server.requests == []
     assert only(failing.path.parent).tasks == once.tasks
+
+
+def test_nothing_to_do_changes_no_file(failing, again, judge_server, tmp_path):
+    """In place and beside: not a byte, and nothing is said to be written."""
+    again(failing.path)
+    before, times = files(failing.path.parent), [path.stat().st_mtime_ns for path in failing.path.parent.iterdir()]
+    printed = again(failing.path.parent)
+    assert "Nothing has changed" in printed and "Written" not in printed
+    assert files(failing.path.parent) == before
+    assert [path.stat().st_mtime_ns for path in failing.path.parent.iterdir()] == times
+    again(failing.path, "--judge", "lexical", "-o", tmp_path / "new")
+    before = files(tmp_path / "new")
+    assert "Nothing has changed" in again(failing.path, "--judge", "lexical", "-o", tmp_path / "new")
+    assert files(tmp_path / "new") == before
+
+
+def test_what_could_not_be_judged_again_changes_no_file(failing, again, judge_server, stub_judge):
+    """The same failures as before."""
+    judge_server.rule = lambda request: stub_judge.KINDS["500"]
+    before = files(failing.path.parent)
+    again(failing.path, status=1)
+    assert files(failing.path.parent) == before and judge_server.requests
+
+
+def test_ctrl_c_keeps_what_was_judged(harness, again, judge_server):
+    """What was judged stands in the run's files, the exit status is that of an interrupt, and the next goes on."""
+    run, _ = harness(REPLIES, ["judge_open"], judge="", CONCURRENCY=1)
+
+    def rule(request):
+        if len(judge_server.requests) == 3:
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(1.5)  # it is noticed within a second
+
+    judge_server.rule = rule
+    printed = again(run.path, "--judge", "openai:stub-judge", status=130)
+    assert "3 judged now, 3 missing" in printed and "stopped: the run was interrupted" in printed
+    assert only(run.path.parent).tasks["judge_open"]["missing_judgements,trials"] == 3
+    judge_server.reset()
+    judge_server.rule = None
+    assert "5 verdicts kept" in again(run.path)
+    assert len(judge_server.requests) == 3
+
+
+def test_an_old_reply_outlives_a_judge_that_is_not_asked(harness, again, judge_server, stub_judge):
+    """A reply that held no verdict was paid for: it stays in the log until there is another one."""
+    judge_server.rule = lambda request: stub_judge.KINDS["prose"]
+    run, _ = harness(REPLIES, ["judge_open"])
+    judge_server.rule = lambda request: stub_judge.KINDS["401"]
+    again(run.path, status=1)
+    given = [each["questions"]["judgement"]["verdicts"][0][0] for each in harness.rows(run, "judge_open")]
+    assert [each["reply"] for each in given if each["status"] == "missing"] == [stub_judge.KINDS["prose"].text] * 6
+
+
+@pytest.mark.parametrize("arguments", [(), ("--keep-going",)])
+def test_keep_going(harness, again, judge_server, stub_judge, monkeypatch, arguments):
+    from lmms_medtasks.judges import hopeless
+    from lmms_medtasks.judges.defaults import defaults
+
+    judge_server.rule = lambda request: stub_judge.KINDS["prose"]
+    run, _ = harness(REPLIES, ["judge_open"], judge="")
+    monkeypatch.setenv("MEDTASKS_JUDGE_CONCURRENCY", "1")
+    monkeypatch.setattr(hopeless, "defaults", lambda: {**defaults(), "hopeless_after": 3})
+    printed = again(run.path, "--judge", "openai:stub-judge", *arguments, status=1)
+    assert ("3 judgements in a row" in printed) == (not arguments)
+    assert len(judge_server.requests) == (12 if arguments else 6)
 
 
 def test_still_missing(failing, again, judge_server, stub_judge):
@@ -346,7 +414,7 @@ def test_a_full_disk_is_not_said_to_have_kept_verdicts(failing, again, tmp_path,
             self._base = base
 
         def execute(self, statement, values=()):
-            if statement.startswith("INSERT"):
+            if statement.startswith("INSERT OR REPLACE"):
                 raise OSError(errno.ENOSPC, "No space left on device")
             return self._base.execute(statement, values)
 

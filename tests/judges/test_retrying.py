@@ -81,6 +81,18 @@ def test_the_brake_holds_for_the_longest_that_was_asked():
     assert waited == [5, 1]
 
 
+def test_waits_add_up_until_something_came_through():
+    clock = Clock()
+    brake = Brake(clock)
+    assert brake.hold(2000, 3600) == 2000
+    clock.now += 2000
+    assert brake.hold(1500, 3600) == 3500
+    clock.now += 1500
+    assert brake.hold(200, 3600) == 3700 and brake.left == 0  # too long in all: nothing is held
+    brake.passed()
+    assert brake.hold(3600, 3600) == 3600 and brake.left == 3600
+
+
 def test_a_stop_ends_all_waiting():
     brake = Brake()
     brake.hold(3600)

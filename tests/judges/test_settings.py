@@ -149,3 +149,10 @@ def test_secrets_are_scrubbed():
     found = read("openai:m", **KEYED, OPENAI_API_URL="http://me:hidden@h/v1")
     assert found.scrubbed("Bearer sk-abc at me:hidden@h") == "Bearer [key] at me:[key]@h"
     assert found.scrubbed("Basic bWU6aGlkZGVu") == "Basic [key]"  # me:hidden as it is sent
+
+
+def test_keep_going():
+    assert not settings.read({}, "lexical").keep_going
+    assert settings.read({"MEDTASKS_JUDGE_KEEP_GOING": "1"}, "lexical").keep_going
+    with pytest.raises(UserError, match="MEDTASKS_JUDGE_KEEP_GOING='perhaps'"):
+        settings.read({"MEDTASKS_JUDGE_KEEP_GOING": "perhaps"}, "lexical")

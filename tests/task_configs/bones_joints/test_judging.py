@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from lmms_medtasks.judges import prompts, registry, settings, verdicts
+from lmms_medtasks.judges import identity, prompts, registry, settings, verdicts
 from lmms_medtasks.judges.handed_verdicts import TABLE
 from lmms_medtasks.judges.judging import Judge
 from lmms_medtasks.task_configs.bones_joints import judging
@@ -98,8 +98,10 @@ def scripted(prompt, labels):
 def test_hard_negatives_through_a_judge(judge_server, answer):
     judge_server.verdict = scripted
     item = INCONSISTENCY.item(MISMATCH, answer)
-    environment = {"OPENAI_API_KEY": "sk-test", "OPENAI_API_URL": judge_server.url}
-    with Judge(settings.read(environment, "openai:stub-judge"), [INCONSISTENCY]) as judge:
+    environment = {"OPENAI_API_KEY": "sk-test", "OPENAI_API_URL": judge_server.url, "MEDTASKS_JUDGE_TEMPERATURE": "1"}
+    chosen = settings.read(environment, "openai:stub-judge")
+    TABLE.set_judge(INCONSISTENCY, identity.describe(chosen, INCONSISTENCY))
+    with Judge(chosen, [INCONSISTENCY]) as judge:
         found, counts = judge.judge(
             INCONSISTENCY, [(item, trial) for trial in range(3)], say=lambda *_: None, quiet=True
         )

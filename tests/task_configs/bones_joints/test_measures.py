@@ -26,7 +26,10 @@ FAILED = "[LMMS_EVAL_REQUEST_FAILED after 5 retries]"
 
 
 @pytest.fixture(autouse=True)
-def clean():
+def judge():
+    """A judge that is asked several times: at temperature 0 it would be asked once."""
+    for protocol in judging.PROTOCOLS:
+        TABLE.set_judge(protocol, {"name": "j", "protocol": protocol.name, "settings": {"temperature": 1.0}})
     yield
     TABLE.clear()
 
@@ -97,6 +100,16 @@ def test_the_mean_of_three_with_unclear_as_none():
     values = measures.process_results_open(OPEN, ["gout"])
     assert values["accuracy_knee"]["score"] == found["accuracy"] and dict(values["accuracy_hip"]) == {}
     assert {f"accuracy_{site}" for site in sites()} <= set(values)
+
+
+def test_at_temperature_0_there_is_one_judgement():
+    """Unanimity says nothing then."""
+    for protocol in judging.PROTOCOLS:
+        TABLE.set_judge(protocol, {"name": "j", "protocol": protocol.name, "settings": {"temperature": 0.0}})
+    verdicts(judging.ANSWER, OPEN, "gout", ["Correct"])
+    record = judged_record(OPEN, ["gout"], judging.ANSWER)
+    assert scores(record) == {"accuracy": 1, "unclear_rate": 0, "unanimous": None}
+    assert record.measures["accuracy"].judged == 1
 
 
 def test_a_missing_judgement_is_no_zero():

@@ -1,0 +1,179 @@
+"""Many questions asked at once, each by one command at a time; what is had of them when that is stopped."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import wait as wait_for
+from dataclasses import dataclass, field
+from queue import Empty, SimpleQueue
+
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.judges.asking import INTERRUPTED, Asker
+from lmms_medtasks.judges.cache import VerdictCache
+from lmms_medtasks.judges.defaults import defaults
+from lmms_medtasks.judges.handed_verdicts import Key
+from lmms_medtasks.judges.progress_lines import ProgressLines
+from lmms_medtasks.judges.protocol import Item, Protocol, Verdict
+from lmms_medtasks.judges.retrying import Brake
+from lmms_medtasks.judges.settings import Settings
+from lmms_medtasks.judges.transport import Transport
+
+_HELD_SECONDS = 1.0  # between two looks at what another command asks
+Keep = Callable[[str, Verdict], None]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Of one question. ``verdict``: None where another command asks it now. ``known``: another command had it judged.
+
+    ``unkept``: it could not be written.
+    """
+
+    verdict: Verdict | None
+    known: bool = False
+    unkept: bool = False
+
+
+@dataclass
+class Asked:
+    """What became of many questions; the counts are of ``verdicts``."""
+
+    verdicts: dict[Key, Verdict] = field(default_factory=dict)
+    known: int = 0
+    unkept: int = 0
+
+
+class QuestionPool:
+    """Asks questions of one judge in threads. ``interrupted``: it was stopped by Ctrl-C and asks nothing more."""
+
+    def __init__(
+        self, settings: Settings, asker: Asker, cache: VerdictCache, brake: Brake, transport: Transport
+    ) -> None:
+        self._settings, self._asker, self._cache = settings, asker, cache
+        self._brake, self._transport = brake, transport
+        self.interrupted = False
+
+    def ask(
+        self,
+        protocol: Protocol,
+        items: Mapping[Key, Item],
+        names: Mapping[Key, str],
+        lines: ProgressLines,
+        warn: Callable[[str], None],
+        shown: Callable[[], None],
+    ) -> Asked:
+        """Ask all. ``names``: the cache's key of each. ``shown``: called for each that is done.
+
+        Ctrl-C ends it: nothing more is sent, requests in flight are waited for, for a while, and what was had is
+        returned; all else is missing. A second one is raised.
+        """
+        asked, held = Asked(), set[Key]()
+        finished: SimpleQueue[Future[Outcome]] = SimpleQueue()
+        futures: dict[Future[Outcome], Key] = {}
+        pool = ThreadPoolExecutor(self._settings.concurrency, thread_name_prefix="medtasks-judge")
+
+        def submit(key: Key) -> None:
+            future = pool.submit(self._one, protocol, items[key], names[key])
+            futures[future] = key
+            future.add_done_callback(finished.put)
+
+        def take(future: Future[Outcome]) -> None:
+            key, outcome = futures[future], future.result()
+            if outcome.verdict is None:
+                held.add(key)
+            else:
+                asked.verdicts[key] = outcome.verdict
+                asked.known += outcome.known
+                asked.unkept += outcome.unkept
+                missing[outcome.verdict.status] += 1
+                shown()
+            del futures[future]
+
+        missing: Counter[str] = Counter()
+        try:
+            for key in items:
+                submit(key)
+            looked = time.monotonic()
+            while futures or held:
+                wait = lines.look(len(asked.verdicts), missing["missing"], len(held))
+                with contextlib.suppress(Empty):
+                    take(finished.get(timeout=wait))
+                if held and time.monotonic() - looked >= _HELD_SECONDS:
+                    looked = time.monotonic()
+                    for key in self._free(held, names):
+                        held.discard(key)
+                        submit(key)
+        except KeyboardInterrupt:
+            self.interrupted = True
+            self._stop(futures, warn)
+            for future in [each for each in futures if each.done() and not each.cancelled()]:
+                take(future)
+            for key in items.keys() - asked.verdicts.keys():
+                asked.verdicts[key] = Verdict("missing", reason=INTERRUPTED)
+        except BaseException:
+            self._brake.stop()
+            self._transport.close()
+            raise
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+        return asked
+
+    def _stop(self, futures: Mapping[Future[Outcome], Key], warn: Callable[[str], None]) -> None:
+        """Send nothing more, and wait for the requests in flight: they are paid for. Then they are cut off."""
+        self._brake.stop()
+        running = [future for future in futures if not future.cancel() and not future.done()]
+        seconds = defaults()["stop_seconds"]
+        try:
+            if running:
+                warn(
+                    f"Stopped. {len(running)} requests in flight are waited for, {seconds:.0f} s at most; Ctrl-C again "
+                    "ends at once."
+                )
+            late = wait_for(running, timeout=seconds).not_done
+        finally:
+            self._transport.close()
+        wait_for(late, timeout=1.0)
+
+    def _free(self, held: set[Key], names: Mapping[Key, str]) -> list[Key]:
+        """Those of ``held`` that no other command asks any more; all of them where nothing is asked any more."""
+        if self._asker.gone or self._brake.stopped:
+            return list(held)
+        taken = self._cache.claimed(names[key] for key in held)
+        return [key for key in held if names[key] not in taken]
+
+    def _one(self, protocol: Protocol, item: Item, name: str) -> Outcome:
+        """The verdict on one item, kept if it is valid. After the first that can't be kept nothing is asked."""
+        if gone := self._asker.gone or (INTERRUPTED if self._brake.stopped else ""):
+            return Outcome(Verdict("missing", reason=gone))
+        verdict = None
+        try:
+            if not self._cache.claim(name):
+                return Outcome(None)
+            try:
+                if known := self._known(name):
+                    return Outcome(known, known=True)
+                verdict = self._asker.ask(protocol, item, name)
+                if verdict.status == "judged":
+                    self._cache.keep(name, self._settings, protocol, verdict)
+            finally:
+                self._cache.release(name)
+        except UserError as error:  # a full disk must not cost the verdicts that are had already
+            self._asker.give_up(f"not kept: {error} (the judge was asked no more)")
+            if verdict is None:
+                return Outcome(Verdict("missing", reason=f"no cache: {error}"))
+            return Outcome(verdict, unkept=verdict.status == "judged")
+        except Exception as error:  # ours, then; but hours of a model's replies must not be lost for it
+            said = self._settings.scrubbed(f"{type(error).__name__}: {error}")
+            return Outcome(Verdict("missing", reason=f"unforeseen: {said[:300]}"))
+        return Outcome(verdict)
+
+    def _known(self, name: str) -> Verdict | None:
+        """The verdict that another command had since we looked, of the model that answers; None if there is none."""
+        kept = self._cache.find([name]).get(name, {})
+        if kept and self._asker.model is None:
+            self._asker.expect(max(kept))
+        return kept.get(self._asker.model or "")
