@@ -66,6 +66,9 @@ class Verdict:
     model: str | None = None
 
 
+Settle = Callable[[Item], tuple[Mapping[str, str], str] | None]
+
+
 @dataclass(frozen=True)
 class Protocol:
     """How the open answers of a suite are judged.
@@ -80,6 +83,7 @@ class Protocol:
         item: the item for one reply to a document, or None where there is nothing to judge (a failed request).
         settle: the labels that a rule gives without asking a judge (an exact match, an empty answer), and the rule's
             name; None if a judge is needed.
+        rules: what a task's setting ``judge_rule`` may put in place of ``settle``. rule: which it did, "" if none.
         checklist: points of each item that the judge ticks off beside its labels; None for most protocols.
         trials: independent judgements of each answer.
         total: the suite's one number of a judgement, from all dimensions' numbers; None where it has none.
@@ -96,7 +100,9 @@ class Protocol:
     fields: tuple[str, ...]
     paper_judge: str
     item: Callable[[Mapping[str, Any], str], Item | None]
-    settle: Callable[[Item], tuple[Mapping[str, str], str] | None] = lambda item: None
+    settle: Settle = lambda item: None
+    rules: Mapping[str, Settle] = field(default_factory=dict)
+    rule: str = ""
     checklist: Checklist | None = None
     trials: int = 1
     total: Callable[[Mapping[str, float]], float] | None = None

@@ -37,6 +37,10 @@ def judge(
     max_cost: Annotated[
         float | None, typer.Option(min=0, help="Spend at most so many USD, at the prices of MEDTASKS_JUDGE_PRICE.")
     ] = None,
+    judge_prompt: Annotated[
+        list[str] | None,
+        typer.Option(help="A file in place of the judge's prompt: FILE, or PROTOCOL=FILE; may be given again."),
+    ] = None,
     include_path: Annotated[
         Path | None, typer.Option("--include-path", help="Folder with the YAMLs of tasks that are not ours.")
     ] = None,
@@ -54,6 +58,8 @@ def judge(
     if not paths:
         raise UserError(f"No *_results.json in {run}.")
     runs = [results.read(path) for path in paths]
+    if judge_prompt:
+        runs = [rejudging.with_judge_prompts(each, judge_prompt, task or []) for each in runs]
     tasks, every = (rejudging.judged_tasks(runs, names) for names in (task or [], []))
     settings = _settings(judge, tasks, every, max_requests, max_cost)
     # In place only where no task of the run, asked for or not, has another judge's verdicts.

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from lmms_medtasks.data import locate, sources
-from lmms_medtasks.harness import runners, scoring, task_fingerprints
-from lmms_medtasks.suites import registry
+from lmms_medtasks.harness import chosen_settings, runners, scoring, task_fingerprints
+from lmms_medtasks.suites import paper, registry
 
 PROTOCOL = "medtasks://"
 
@@ -27,7 +27,8 @@ def complete(
     pictures, ``image_encoding``. Data other than the full benchmark is named in ``task_alias``, which the harness
     prints in its table, so that nobody takes its numbers for the benchmark's. A task on a template gets ``template``
     and ``benchmark``, its folder's name; one that reads other data also ``fingerprint`` and the digest of its files;
-    data on a hub have the digest "".
+    data on a hub have the digest "". Settings and prompts that the user chose are put in
+    (:mod:`lmms_medtasks.harness.chosen_settings`), named in the metadata, and settings in ``task_alias`` too.
 
     ``model_name`` is the harness's name of the model, ``runner`` its kind ("chat" or "simple"); both may be unknown.
     Raises :class:`lmms_medtasks.errors.UserError` when the data is not there and can't be prepared.
@@ -35,23 +36,29 @@ def complete(
     locations = _locations(config)
     if not locations:
         return _contributed(config, model_name, runner, yaml_path)
-    _check_settings(config, locations[0][0])
     config = _on_template(copy.copy(config), yaml_path)
+    # As released: what a user puts in its place is no change of ours.
+    released = task_fingerprints.of_task(config)
+    config, told = chosen_settings.applied(config, Path(yaml_path).parent if yaml_path else None)
+    _check_settings(config, locations[0][0])
     located = [locate(suite, split) for suite, split in locations]
     recorded = (config.get("metadata") or {}).get("fingerprint")
     actual = task_fingerprints.of_task(config)
     metadata = {
         **(config.get("metadata") or {}),
         "fingerprint": actual,
-        **({} if recorded is None else {"fingerprint_recorded": recorded == actual}),
+        **({} if recorded is None else {"fingerprint_recorded": recorded == released}),
         "data": located[0].data,
         "data_digest": " ".join(each.digest for each in located),
         "harness": importlib.metadata.version("lmms_eval"),
         "libraries": dict(task_fingerprints.libraries()),
+        **told,
     }
     agreement = sources.get(locations[0][0]).agreement
     if agreement:
         metadata["agreement"] = agreement
+    if settings := paper.label(metadata):
+        config["task_alias"] = f"{config.get('task_alias') or config['task']} ({settings} settings)"
     if metadata["data"] != "full":
         config["task_alias"] = f"{config.get('task_alias') or config['task']} ({metadata['data']} data)"
     _add_encoding(metadata, model_name, runner)
@@ -75,9 +82,11 @@ def _contributed(
         registry.give([folder])
     elif told is config:
         return config
+    config, chosen = chosen_settings.applied(config, folder)
     metadata = {
         "data": "full",
         **(told.get("metadata") or {}),
+        **chosen,
         "benchmark": folder.name,
         "fingerprint": {**task_fingerprints.of_task(config), **task_fingerprints.of_folder(folder)},
         "data_digest": task_fingerprints.of_files(_files(config)),

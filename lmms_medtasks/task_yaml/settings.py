@@ -77,6 +77,12 @@ def _protocols() -> tuple[str, ...]:
     return tuple(registry.names())
 
 
+def _check_judge_prompt(value: Any) -> Any:
+    if isinstance(value, str) or (isinstance(value, Mapping) and all(isinstance(each, str) for each in value.values())):
+        return value
+    raise strict_model.wrong_type(value, "a file, or a mapping from protocol to file")
+
+
 class Shift(StrictModel):
     """Which values of a column are i.i.d. (``iid``) and which out of distribution (``ood``): one or a list."""
 
@@ -130,6 +136,11 @@ class Settings(StrictModel):
         "The judge protocols of open answers: built-in ones, or package.module:ATTRIBUTE of an installed package. The "
         "judge itself is named by whoever runs the task (MEDTASKS_JUDGE).",
         "open_answer",
+    )
+    judge_prompt: Annotated[Any, AfterValidator(_check_judge_prompt)] = setting(
+        "A file of your own in place of the judge's prompt, beside the YAML or by its absolute path; of several "
+        "protocols a mapping from protocol to file. Its places {{question}} and so on must be the protocol's fields.",
+        "judge.txt",
     )
     shift: Shift = setting(
         "Two tests in one: which column tells them apart, and which of its values are i.i.d. (iid) and which out of "
