@@ -76,17 +76,18 @@ def _contributed(
     if yaml_path is None:
         return config
     folder = Path(yaml_path).parent
+    config, chosen = chosen_settings.applied(config, folder)
+    if chosen:
+        config = {**config, "metadata": {**(config.get("metadata") or {}), **chosen}}
     told = _on_template(config, yaml_path)
     declares = (folder / "measures.py").is_file() and _is_declared(config)
     if declares:
         registry.give([folder])
     elif told is config:
         return config
-    config, chosen = chosen_settings.applied(config, folder)
     metadata = {
         "data": "full",
         **(told.get("metadata") or {}),
-        **chosen,
         "benchmark": folder.name,
         "fingerprint": {**task_fingerprints.of_task(config), **task_fingerprints.of_folder(folder)},
         "data_digest": task_fingerprints.of_files(_files(config)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -105,8 +106,12 @@ def parts(suite: Suite, report: Report, runs: Sequence[Run], options: Options) -
             part = _part(suite, report, source, f"{options.prefix}part{number}", options, edited)
             own.append(paper_line.with_lines(suite, part, [source]))
             step(1)
-    compared = _comparisons(report, sources, options)
-    return [*(paper_line.with_lines(suite, _with_settings(part, group), group) for part, group in compared), *own]
+    compare = report.compare or functools.partial(_comparison, report)
+
+    def beside(group: Sequence[Source], key: str, chosen: Options) -> Part:
+        return paper_line.with_lines(suite, _with_settings(compare(group, key, chosen), group), group)
+
+    return [*_comparisons(replace(report, compare=beside), sources, options), *own]
 
 
 def sources_by_run(suite: Suite, runs: Sequence[Run], table: Samples, options: Options) -> list[Source]:
@@ -306,17 +311,15 @@ def _with_settings(part: Part, sources: Sequence[Source]) -> Part:
     return replace(part, flags=(Flag("warning", text), *part.flags))
 
 
-def _comparisons(
-    report: Report, sources: Sequence[Source], options: Options
-) -> Iterator[tuple[Part, Sequence[Source]]]:
-    """The comparison and its sources, or one for each judge where the sources have different ones: no table has two.
+def _comparisons(report: Report, sources: Sequence[Source], options: Options) -> Iterator[Part]:
+    """The comparison, or one for each judge where the sources have different ones: no table has two.
 
     A source alone has nothing to be compared with.
     """
-    compare = report.compare or (lambda group, key, chosen: _comparison(report, group, key, chosen))
+    compare = report.compare or functools.partial(_comparison, report)
     groups = {(): list(sources)} if report.one_comparison else judged_tables.by_judge(sources)
     if len(groups) == 1 and len(sources) > 1:
-        yield compare(sources, f"{options.prefix}all", options), sources
+        yield compare(sources, f"{options.prefix}all", options)
     if len(groups) < 2:
         return
     text = "Runs here were judged by different judges: their open answers stand in no table together."
@@ -325,7 +328,7 @@ def _comparisons(
             chosen = replace(options, prefix=f"{options.prefix}judge{number}-")
             part = compare(group, f"{chosen.prefix}all", chosen)
             title = f"{part.title}, judged by {', '.join(map(judged_tables.labelled, names))}"
-            yield replace(part, title=title, flags=(Flag("warning", text), *part.flags)), group
+            yield replace(part, title=title, flags=(Flag("warning", text), *part.flags))
 
 
 def _comparison(report: Report, sources: Sequence[Source], key: str, options: Options) -> Part:

@@ -32,7 +32,7 @@ def is_right(doc: Mapping[str, Any], reply: str, *, hosted: bool = False) -> boo
     if doc["task_type"] == "visual_referring":
         found = _YES_NO.search(_plain(reply))
         return found is not None and found[0] == doc["answer"]
-    return _joined(doc["answer"]) in _joined(reply)
+    return _joined(doc["answer_position"]) in _joined(reply)
 
 
 def letter(reply: str, *, hosted: bool = False) -> str | None:
