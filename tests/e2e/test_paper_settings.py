@@ -1,4 +1,4 @@
-"""Runs by the papers' settings and with prompts of the user's own, through the real harness: what is asked and recorded."""
+"""Runs by the papers' settings and with prompts of the user's own, through the real harness."""
 
 from __future__ import annotations
 
@@ -6,28 +6,45 @@ import pytest
 
 from lmms_medtasks.harness import chosen_settings
 from lmms_medtasks.suites import paper
+from tests.stub_server import Server, Stub
 
 RANDOM = ("--model", "medtasks_random")
-LIMITS = {
-    "detection_mcq": 32, "referring_mcq": 32, "detection_open": 96, "referring_open": 96, "visual_referring": 64,
-}  # fmt: skip
+TWO = ("-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2", "-m", "lmms_eval")
 
 
-def limits(done, task):
-    """By format the limits of the requests, as the log has them, and whether their prompts begin with the system's."""
+@pytest.fixture
+def stub():
+    served = Server(Stub())
+    yield served.stub
+    served.end()
+
+
+def formats(text):
+    """By what its prompt asks for, whether a request is multiple choice, about the red box, or open."""
+    return "mcq" if "A) " in text else "visual" if "red box" in text else "open"
+
+
+def asked(stub):
+    """By format the limits that the server was sent, and whether the prompts begin with the system's."""
     found = {}
-    for row in done.samples(task):
-        (generation,) = [each for each in row["arguments"][0] if isinstance(each, dict)]
-        kind = row["questions"]["tags"]["task_type"]
-        found.setdefault(kind, set()).add((generation["max_new_tokens"], row["input"].startswith("You check grids")))
+    for body in stub.requests:
+        parts = body["messages"][0]["content"]
+        (text,) = [part["text"] for part in parts if part["type"] == "text"]
+        found.setdefault(formats(text), set()).add((body["max_tokens"], text.startswith("You check grids")))
     return found
 
 
-@pytest.mark.parametrize(("name", "system"), [("paper", True), ("paper-hosted", False)])
-def test_medobvious_is_asked_as_the_authors_scripts_ask(harness, name, system):
-    done = harness(*RANDOM, "--tasks", "medobvious", **{paper.VARIABLE: name})
+@pytest.mark.parametrize(
+    ("name", "system", "launcher"),
+    [("paper", True, ()), ("paper-hosted", False, TWO)],
+    ids=["open weights", "hosted, two processes"],
+)
+def test_medobvious_is_asked_as_the_authors_scripts_ask(harness, stub, name, system, launcher):
+    model = ("--model", "medtasks_server", "--model_args", f"model=tiny,base_url={stub.url},retries=0")
+    more = {"launcher": launcher} if launcher else {}
+    done = harness(*model, "--tasks", "medobvious", **more, **{paper.VARIABLE: name})
     assert done.status == 0, done.printed[-3000:]
-    assert limits(done, "medobvious") == {kind: {(limit, system)} for kind, limit in LIMITS.items()}
+    assert asked(stub) == {"mcq": {(32, system)}, "open": {(96, system)}, "visual": {(64, system)}}
     config = done.run.content["configs"]["medobvious"]
     assert config["metadata"]["settings"]["name"] == name
     assert config["task_alias"] == f"medobvious ({name} settings) (mini data)"

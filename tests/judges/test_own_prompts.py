@@ -1,4 +1,4 @@
-"""A judge's prompt of the user's own: put in by YAML, checked before anything is asked, part of the judge's identity."""
+"""A judge's prompt of the user's own: put in by YAML, checked before anything is asked, part of who judged."""
 
 import dataclasses
 
