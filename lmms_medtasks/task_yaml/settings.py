@@ -77,12 +77,6 @@ def _protocols() -> tuple[str, ...]:
     return tuple(registry.names())
 
 
-def _check_judge_prompt(value: Any) -> Any:
-    if isinstance(value, str) or (isinstance(value, Mapping) and all(isinstance(each, str) for each in value.values())):
-        return value
-    raise strict_model.wrong_type(value, "a file, or a mapping from protocol to file")
-
-
 class Shift(StrictModel):
     """Which values of a column are i.i.d. (``iid``) and which out of distribution (``ood``): one or a list."""
 
@@ -137,7 +131,7 @@ class Settings(StrictModel):
         "judge itself is named by whoever runs the task (MEDTASKS_JUDGE).",
         "open_answer",
     )
-    judge_prompt: Annotated[Any, AfterValidator(_check_judge_prompt)] = setting(
+    judge_prompt: str | dict[str, str] = setting(
         "A file of your own in place of the judge's prompt, beside the YAML or by its absolute path; of several "
         "protocols a mapping from protocol to file. Its places {{question}} and so on must be the protocol's fields.",
         "judge.txt",

@@ -124,15 +124,16 @@ PRINTED_FORMATS = Published(
     _label,
     (_PRINTED.format(table="Table 2"), "The human expert answered another mix of questions than the models."),
 )
+_FORMAT_COLUMNS = (
+    *(Column(HEADS[name], ACCURACY, within=where, key=name, bare=True) for name, where in TABLE_2.items()),
+    Column("Avg", PAPER_AVERAGE, bare=True),
+)
 FORMATS_TABLE = Table(
     "formats",
     "Accuracy by format and sign (Table 2)",
     ("model", "source"),
     _published_rows(CHANCE_ROW),
-    (
-        *(Column(HEADS[name], ACCURACY, within=where, key=name, bare=True) for name, where in TABLE_2.items()),
-        Column("Avg", PAPER_AVERAGE, bare=True),
-    ),
+    _FORMAT_COLUMNS,
     _format_notes,
     PRINTED_FORMATS,
 )
@@ -151,7 +152,7 @@ RULES_TABLE = Table(
     "Accuracy by format and sign (Table 2), replies read as the authors' scripts read them",
     ("model", "source", "script for"),
     _rule_rows,
-    tuple(replace(each, of=None) for each in FORMATS_TABLE.columns),
+    tuple(replace(each, of=None) for each in _FORMAT_COLUMNS),
     (
         "The scripts for open-weight models read the letters A to E only: on 3×3 grids F to J are never right. A row "
         "is to be compared with published rows of its script.",
