@@ -25,7 +25,7 @@ VARIABLE = "MEDTASKS_SETTINGS"
 
 FILE = "paper.yml"
 OURS = "ours"
-BEGIN, END = f"<!-- Made from {FILE}: lmms-medtasks metrics --write -->", f"<!-- End of what is made from {FILE} -->"
+BEGIN, END = f"<!-- Made from {FILE} by the command metrics --write -->", f"<!-- End of what is made from {FILE} -->"
 
 Facts = Mapping[str, Any]
 """What a run used on a task: see :func:`facts_of`."""
