@@ -54,14 +54,13 @@ def differences(own: paper.Paper, source: Source, table: str = "") -> list[str]:
         for task in tasks:
             config = run.content["configs"][task]
             facts = paper.facts_of(config)
-            found |= dict.fromkeys(_of_run(run, task, config.get("metadata") or {}, facts.get("setting.judge_prompt")))
+            found |= dict.fromkeys(_of_run(run, task, config.get("metadata") or {}, facts))
             there = (each for each in own.remaining(task, facts) if table not in each.not_in)
             found |= dict.fromkeys(each.said(facts) for each in there)
-    asked = [f"asked otherwise ({source.condition})"] if source.condition else []
-    return [printable(each) for each in (*asked, *found)]
+    return list(map(printable, found))
 
 
-def _of_run(run: Run, task: str, told: Mapping[str, Any], judge_prompts: object) -> Iterator[str]:
+def _of_run(run: Run, task: str, told: Mapping[str, Any], facts: paper.Facts) -> Iterator[str]:
     """What is the same for all benchmarks: the data, how much of it, the prompt, the judge, sampling, pictures."""
     data = str(told.get("data", "unknown"))
     kind = data.rpartition(" of ")[2]
@@ -71,9 +70,13 @@ def _of_run(run: Run, task: str, told: Mapping[str, Any], judge_prompts: object)
         yield f"a random sample ({said})"
     if any(effective < original for _, original, effective in about.counts(run, [task])):
         yield about.limit(run) or "only a part of the questions"
+    if facts.get("setting.no_image"):
+        yield "no image is shown"
+    if wording := facts.get("setting.wording"):
+        yield f"{wording} wording"
     if (own := told.get("own_prompt")) and isinstance(own, Mapping):
         yield f"the prompt is the file {own.get('name')} ({own.get('digest')})"
-    yield from _judge(told.get("judge"), judge_prompts)
+    yield from _judge(told.get("judge"), facts.get("setting.judge_prompt"))
     if given := (run.content.get("config") or {}).get("gen_kwargs"):
         yield f"--gen_kwargs {given}"
     if encoding := told.get("image_encoding"):
