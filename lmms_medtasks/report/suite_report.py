@@ -229,6 +229,11 @@ def data_extent(source: Source) -> str:
     return "; ".join(dict.fromkeys(about.extent(run, tasks) for run, tasks in source.asked))
 
 
+def extents_of_data(sources: Sequence[Source]) -> list[str]:
+    """Which data these sources read and how much of it, whatever their settings: ``["full"]``."""
+    return sorted({about.data_extent(run, tasks) for each in sources for run, tasks in each.asked})
+
+
 def extent(source: Source) -> str:
     """The same with its condition: ``mini, --limit 8; no image``."""
     return f"{data_extent(source)}; {printable(source.condition)}" if source.condition else data_extent(source)
@@ -335,7 +340,7 @@ def _comparison(report: Report, sources: Sequence[Source], key: str, options: Op
     runs = {id(run): run for source in sources for run, _ in source.asked}
     facts = (("Runs", str(len(runs))), ("Models and ways of asking", ", ".join(each.name for each in sources)))
     origin = (("data of the runs", "; ".join(dict.fromkeys(map(report.extent, sources)))),)
-    data = sorted({about.data_extent(run, tasks) for each in sources for run, tasks in each.asked})
+    data = extents_of_data(sources)
     text = f"Data of these runs: {'; '.join(data)}. Only full data compares with the paper's."
     flags = (*(() if data == ["full"] else (Flag("warning", text),)), *report.compared_caveats(sources))
     sections = (*_sections(report.compared, sources, key, options), *report.more(sources, options))
