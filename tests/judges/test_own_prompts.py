@@ -90,3 +90,11 @@ def test_the_judge_command_judges_by_another_prompt_into_another_folder(harness,
         judged.check_same(settings.read())
     with pytest.raises(UserError, match=r"other.*Allowed: judge_sample:PROTOCOL"):
         rejudging.with_judge_prompts(run, [f"other={path}"], [])
+
+
+def test_what_was_chosen_is_refused_beside_tasks_of_others(monkeypatch):
+    chosen_settings.check_ours(["mmmu_val"])
+    monkeypatch.setenv("MEDTASKS_SETTINGS", "paper")
+    chosen_settings.check_ours([])
+    with pytest.raises(UserError, match="MEDTASKS_SETTINGS is for tasks of lmms-medtasks; mmmu_val is none"):
+        chosen_settings.check_ours(["mmmu_val"])
