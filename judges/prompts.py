@@ -43,14 +43,17 @@ class Rendered(NamedTuple):
 def text_of(name: str) -> str:
     """A prompt file's text without its last line break: an absolute path, or a file in ``judges/prompts``.
 
-    Raises UserError when there is no such file.
+    Raises UserError when there is no such file, or it is no UTF-8 text.
     """
     path = Path(name)
     folder = importlib.resources.files("lmms_medtasks.judges").joinpath("prompts")
     resource = path if path.is_absolute() else folder.joinpath(name)
     if not resource.is_file():
         raise UserError(f"No judge prompt {name!r}, looked for {resource}. Give an absolute path or one in {folder}.")
-    return resource.read_text("utf-8").removesuffix("\n")
+    try:
+        return resource.read_text("utf-8").removesuffix("\n")
+    except UnicodeDecodeError as error:
+        raise UserError(f"Judge prompt {resource}: not UTF-8 text ({error.reason} at byte {error.start:,}).") from error
 
 
 def check(protocol: Protocol) -> None:
@@ -64,11 +67,15 @@ def check(protocol: Protocol) -> None:
 
 
 def digest(protocol: Protocol) -> str:
-    """12 hexadecimal digits that change with everything that a judge is told, the texts that it judges apart."""
+    """12 hexadecimal digits that change with everything that a judge is told, the texts that it judges apart.
+
+    And with the rule that settles answers in place of the protocol's own.
+    """
     files = (protocol.prompt, _FRAME, _AGAIN, *_REPLY.values())
     scale = [[dimension.name, dict(dimension.labels)] for dimension in protocol.dimensions]
     told = [*map(text_of, files), *(form(protocol, mode) for mode in _REPLY), json.dumps(scale, ensure_ascii=True)]
     told += [json.dumps(verdicts.schema(protocol), ensure_ascii=True), str(defaults()["longest_field"])]
+    told += [f"rule {protocol.rule}"] if protocol.rule else []
     return fingerprints.digest(*(text.encode() for text in told))
 
 

@@ -77,6 +77,9 @@ class Verdict:
     system_fingerprint: str = ""
 
 
+Settle = Callable[[Item], tuple[Mapping[str, str], str] | None]
+
+
 @dataclass(frozen=True)
 class Protocol:
     """How the open answers of a suite are judged.
@@ -91,6 +94,7 @@ class Protocol:
         item: the item for one reply to a document, or None where there is nothing to judge (a failed request).
         settle: the labels that a rule gives without asking a judge (an exact match, an empty answer), and the rule's
             name; None if a judge is needed.
+        rules: what a task's setting ``judge_rule`` may put in place of ``settle``. rule: which it did, "" if none.
         reply: how the judge is asked, unless the user's MEDTASKS_JUDGE_REPLY says otherwise.
         checklist: points of each item that the judge ticks off before it says its labels; None for most protocols.
         trials: independent judgements of each answer.
@@ -110,7 +114,9 @@ class Protocol:
     fields: tuple[str, ...]
     paper_judge: str
     item: Callable[[Mapping[str, Any], str], Item | None]
-    settle: Callable[[Item], tuple[Mapping[str, str], str] | None] = lambda item: None
+    settle: Settle = lambda item: None
+    rules: Mapping[str, Settle] = field(default_factory=dict)
+    rule: str = ""
     reply: Mode = "schema"
     checklist: Checklist | None = None
     trials: int = 1

@@ -104,7 +104,7 @@ def test_modules_without_numbers_exist_and_say_why():
     ("module", "names"),
     [
         ("task_configs.medq_deg.taxonomy", {"taxonomy.yml", "capability_names.yml"}),
-        ("task_configs.medobvious.hooks", {"prompts.yml"}),
+        ("task_configs.medobvious.hooks", {"prompts.yml", "system_prompt.txt"}),
         ("judges.prompts", {"frame.txt", "again.txt"}),
         (
             "task_configs.sure_vqa.judging",

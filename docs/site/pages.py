@@ -40,7 +40,8 @@ def settings_page() -> str:
 
 
 def _type(annotation: Any) -> str:
-    words = {str: "a text", int: "a whole number", bool: "true or false", str | list[str]: "a text or a list of texts"}
+    words = {str: "a text", int: "a whole number", bool: "true or false", str | list[str]: "a text or a list of texts",
+             str | dict[str, str]: "a text, or a mapping of texts"}  # fmt: skip
     return words[annotation] if annotation in words else f"a mapping with {', '.join(annotation.model_fields)}"
 
 

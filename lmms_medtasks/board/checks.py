@@ -21,6 +21,7 @@ def problems_of(entry: Entry, reference: Reference, rules: Rules) -> list[Proble
         *_task(entry),
         *_adding_up(entry),
         *_data(entry, reference),
+        *_settings(entry, reference),
         *_extent(entry),
         *_rates(entry, rules.thresholds),
         *_judging(entry, reference),
@@ -69,6 +70,12 @@ def _data(entry: Entry, reference: Reference) -> Found:
         yield "sample_data", f"Sample data{said}, not the whole benchmark: no number compares with the paper's."
     elif entry.variant == "full" and counts:
         yield "accepted_counts", f"Called full although its counts are not the release's ({counts})."
+
+
+def _settings(entry: Entry, reference: Reference) -> Found:
+    if entry.asked_by != reference.settings:
+        said, wanted = (each or "our settings" for each in (entry.asked_by, reference.settings))
+        yield "other_settings", f"Asked and scored with {said}; the ranking is of entries with {wanted}."
 
 
 def _extent(entry: Entry) -> Found:
@@ -167,7 +174,7 @@ def _same(entry: Entry) -> tuple[str, str, str]:
 
 
 def once(entries: Sequence[Entry], rules: Rules) -> tuple[list[Entry], list[Problem]]:
-    """Each model on a task once for each version, data, prompt and judge: the ranked, most complete, newest run."""
+    """Each model on a task once for version, data, settings, prompt and judge: the ranked, most complete, newest."""
     groups: dict[tuple[object, ...], list[Entry]] = {}
     for entry in entries:
         groups.setdefault(_kind(entry), []).append(entry)
@@ -191,4 +198,4 @@ def entry_name(entry: Entry) -> str:
 def _kind(entry: Entry) -> tuple[object, ...]:
     judge = entry.judge and (entry.judge.name, tuple(sorted(entry.judge.prompts.items())))
     prints = tuple(entry.fingerprint.get(part) for part in ("prompt", "degradations"))
-    return entry.model.key, entry.task, entry.version, entry.data_digest, judge, prints
+    return entry.model.key, entry.task, entry.version, entry.data_digest, entry.asked_by, judge, prints

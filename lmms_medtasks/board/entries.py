@@ -261,6 +261,11 @@ class Entry:
         return self.data.rpartition(" of ")[2]
 
     @property
+    def asked_by(self) -> str:
+        """What stood in place of ours: ``paper settings``, ``own prompt mine.txt (1a2b…)``; "" for nothing."""
+        return self.settings.get("settings", "")
+
+    @property
     def limited(self) -> bool:
         """Whether fewer questions were asked than the data has."""
         return self.counts.original is not None and self.counts.effective != self.counts.original
@@ -272,7 +277,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Reference:
-    """What all ranked entries of a task have in common; None: not demanded."""
+    """What all ranked entries of a task have in common; None: not demanded. ``settings``: see ``Entry.asked_by``."""
 
     version: str
     data: str
@@ -281,6 +286,7 @@ class Reference:
     judge: str | None
     prompts: Mapping[str, str]
     harness: str
+    settings: str = ""
 
 
 @dataclass(frozen=True)

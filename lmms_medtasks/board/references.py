@@ -18,8 +18,9 @@ Key = TypeVar("Key", bound=Hashable)
 def of(entries: Sequence[Entry], rules: Rules) -> dict[str, Reference]:
     """For each task what its ranked entries have in common: what the rules demand, else what most entries have.
 
-    Data: full before sample before mini before a subset of one. Version and fingerprint: those installed, where an
-    entry has them. Each choice is made among the entries that agree with the choices before.
+    Data: full before sample before mini before a subset of one. Settings: ours, where an entry has them. Version and
+    fingerprint: those installed, where an entry has them. Each choice is made among the entries that agree with the
+    choices before.
     """
     tasks: dict[str, list[Entry]] = {}
     for entry in entries:
@@ -33,6 +34,8 @@ def _of_task(task: str, entries: list[Entry], rules: Rules) -> Reference:
     left = _agreeing(entries, lambda entry: entry.data == data)
     # What is full only because its counts were accepted never stands before the release, however many ran on it.
     left = _agreeing(left, lambda entry: data != "full" or not entry.settings.get("data_counts"))
+    settings = _preferred(left, lambda entry: entry.asked_by, "")
+    left = _agreeing(left, lambda entry: entry.asked_by == settings)
     found = installed.of_task(task)
     version: Any = rules.demanded(task, "version") or _preferred(
         left, lambda entry: entry.version, found and found.version
@@ -46,7 +49,7 @@ def _of_task(task: str, entries: list[Entry], rules: Rules) -> Reference:
     judged = _agreeing(left, lambda entry: entry.judge is not None and identity.same_judge(entry.judge.name, named))
     prompts: Any = _preferred(judged, lambda entry: _items(entry.judge.prompts) if entry.judge else ())
     harness = rules.demanded(task, "harness") or _preferred(left, lambda entry: entry.harness)
-    return Reference(version, data, digest, dict(fingerprint), judge, dict(prompts), harness)
+    return Reference(version, data, digest, dict(fingerprint), judge, dict(prompts), harness, settings)
 
 
 def _subset(entries: Sequence[Entry]) -> str:

@@ -18,7 +18,7 @@ from lmms_medtasks.board.entries import Counts, Entry, Judge, Model, Questions, 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.judges import identity
 from lmms_medtasks.record import EMPTY, FAILED
-from lmms_medtasks.report.about import limit, subset
+from lmms_medtasks.report.about import limit, settings_said, subset
 from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.samples.runs import model_name, printable
 from lmms_medtasks.samples.table import FIELDS, Samples, with_texts
@@ -238,6 +238,7 @@ def _settings(
         "limit": limit(run),
         "subset": subset(metadata),
         "data_counts": str(metadata.get("data_counts") or ""),
+        "settings": ", ".join(settings_said(metadata)),
         "generation": json.dumps(config.get("generation_kwargs") or {}, sort_keys=True, default=str),
         "gen_kwargs": str((run.content.get("config") or {}).get("gen_kwargs") or ""),
         "image_encoding": str(metadata.get("image_encoding") or ""),

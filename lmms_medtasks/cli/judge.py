@@ -41,6 +41,10 @@ def judge(
     keep_going: Annotated[
         bool, typer.Option("--keep-going", help="Ask on, however many judgements in a row bring no valid verdict.")
     ] = False,
+    judge_prompt: Annotated[
+        list[str] | None,
+        typer.Option(help="A file in place of the judge's prompt: FILE, or PROTOCOL=FILE; may be given again."),
+    ] = None,
     include_path: Annotated[
         Path | None, typer.Option("--include-path", help="Folder with the YAMLs of tasks that are not ours.")
     ] = None,
@@ -58,6 +62,8 @@ def judge(
     if not paths:
         raise UserError(f"No *_results.json in {run}.")
     runs = [results.read(path) for path in paths]
+    if judge_prompt:
+        runs = [rejudging.with_judge_prompts(each, judge_prompt, task or []) for each in runs]
     tasks, every = (rejudging.judged_tasks(runs, names) for names in (task or [], []))
     settings = _settings(judge, tasks, every, max_requests, max_cost)
     settings = dataclasses.replace(settings, keep_going=settings.keep_going or keep_going)

@@ -15,9 +15,11 @@ def register(app: typer.Typer) -> None:
 def metrics(
     write: Annotated[bool, typer.Option("--write", help="Write the lists into the templates.")] = False,
 ) -> None:
-    """Compare the metric lists in the task templates with measures.py; exit with 1 if any differs."""
+    """Compare the metric lists in the task templates with measures.py, and the cards' lists of differences from the
+    papers with paper.yml; exit with 1 if any differs.
+    """
     from lmms_medtasks import folders
-    from lmms_medtasks.suites import metric_lists, registry
+    from lmms_medtasks.suites import metric_lists, paper, registry
     from lmms_medtasks.writing import write_text
 
     stale = 0
@@ -32,7 +34,18 @@ def metrics(
                 typer.echo(f"{path}: {'written' if write else 'differs from measures.py'}")
                 if write:
                     write_text(path, wanted)
+        own, card = paper.of(name), folders.folder() / name / "README.md"
+        if own is not None:
+            content = card.read_text("utf-8")
+            wanted = paper.card_with_list(content, own, str(card))
+            if wanted != content:
+                stale += 1
+                typer.echo(f"{card}: {'written' if write else 'differs from paper.yml'}")
+                if write:
+                    write_text(card, wanted)
     if not stale:
-        typer.echo("All metric lists are those of the declarations.")
+        typer.echo(
+            "All metric lists are those of the declarations, and the cards' lists of differences those of paper.yml."
+        )
     elif not write:
         raise typer.Exit(1)

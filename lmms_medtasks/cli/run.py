@@ -60,6 +60,17 @@ def run(
         int | None, typer.Option(help="Ask a sample of this many images of each task, drawn alike for every model.")
     ] = None,
     subset_seed: Annotated[int, typer.Option(help="Another seed draws another subset.")] = 0,
+    settings: Annotated[
+        str, typer.Option(help="Settings by which tasks are asked and scored: ours, or the paper's where they differ.")
+    ] = "",
+    prompt: Annotated[
+        list[str] | None,
+        typer.Option(help="A file in place of our prompt: FILE, or TASK=FILE (a pattern too); may be given again."),
+    ] = None,
+    judge_prompt: Annotated[
+        list[str] | None,
+        typer.Option(help="A file in place of the judge's prompt: FILE, or PROTOCOL=FILE; may be given again."),
+    ] = None,
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Ask all anew, also what a run that was cut off left.")
     ] = False,
@@ -78,6 +89,10 @@ def run(
     paper's tables has its share, all images have the same chance, and the same are drawn for every model. Results are
     named so, and never ranked with those of all questions.
 
+    With --settings paper tasks are asked and scored as in the paper, where that differs from ours and is known; each
+    benchmark's card says in what. With --prompt and --judge-prompt files of your own stand in place of our prompts.
+    Results carry all three, and are never ranked with those without.
+
     With --estimate the first questions of each task are asked, their results thrown away, and what the full run would
     take is printed: requests, pictures, tokens, time and, with prices, cost.
     """
@@ -89,6 +104,7 @@ def run(
     tasks = _checked_tasks(arguments)
     prices = (price_in, price_out)
     variables = _subset(arguments, subset, subset_seed)
+    variables |= _chosen(settings, prompt or [], judge_prompt or [])
     variables |= {journal.VARIABLE: journal.FRESH} if fresh else {}
     variables |= {release_counts.VARIABLE: "1"} if accept_counts else {}
     if estimate:
@@ -128,6 +144,19 @@ def _subset(arguments: list[str], size: int | None, seed: int) -> dict[str, str]
     if _value(arguments, "--limit") is not None:
         raise UserError("--limit takes the first questions, --subset a sample of all of them: give one of both.")
     return {subsets.VARIABLE: str(chosen)}
+
+
+def _chosen(settings: str, prompts: list[str], judge_prompts: list[str]) -> dict[str, str]:
+    """The variables that tell the run's processes of settings and prompts; {} without any."""
+    from lmms_medtasks.harness import chosen_settings
+    from lmms_medtasks.suites import paper
+
+    given = {
+        paper.VARIABLE: paper.checked(settings) if settings else "",
+        chosen_settings.PROMPT: chosen_settings.written(prompts),
+        chosen_settings.JUDGE_PROMPT: chosen_settings.written(judge_prompts),
+    }
+    return {name: value for name, value in given.items() if value}
 
 
 def _estimate(

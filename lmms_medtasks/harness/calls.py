@@ -78,6 +78,8 @@ def one_task_a_call(
 ) -> Iterator[None]:
     """Let each call of ``lm``, the harness's model, have the requests of one task only, until the end.
 
+    Of a task whose requests have several limits of a reply's length, a call has those of one limit.
+
     Replies come in the order of the requests, whatever the order of the calls: tasks in the order in which their first
     requests come. ``during`` gives what is to hold while a task, given by its name, is answered.
 
@@ -114,11 +116,11 @@ def in_one_call(lm: Any) -> bool:
 def _by_task(lm: Any, original: Any, during: Callable[[str], AbstractContextManager[object]]) -> Any:
     @functools.wraps(original)
     def method(requests: list[Any]) -> list[Any]:
-        places: dict[str, list[int]] = {}
+        places: dict[tuple[str, int | None], list[int]] = {}
         for place, request in enumerate(requests):
-            places.setdefault(request.task_name, []).append(place)
+            places.setdefault((request.task_name, _limit_of(request)), []).append(place)
         replies: list[Any] = [None] * len(requests)
-        for task, own in places.items():
+        for (task, _), own in places.items():
             with during(task):
                 found = original([requests[place] for place in own])
             for place, reply in zip(own, counted(found, len(own), task, lm), strict=True):
@@ -126,6 +128,13 @@ def _by_task(lm: Any, original: Any, during: Callable[[str], AbstractContextMana
         return replies
 
     return method
+
+
+def _limit_of(request: Any) -> int | None:
+    """The limit of its reply's length: runners take the settings of a batch's first request for all of it."""
+    return next(
+        (each.get("max_new_tokens") for each in getattr(request, "arguments", ()) if isinstance(each, dict)), None
+    )
 
 
 def _generating(lm: Any, original: Any, drawn: Mapping[str, Mapping[str, Any]], served: bool) -> Any:

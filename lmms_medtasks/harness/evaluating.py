@@ -7,7 +7,8 @@ pictures is refused, and so are several tasks for a runner that can be called on
 re-encodes pictures is named. While it runs, the model gets the requests of one task a call
 (:mod:`lmms_medtasks.harness.calls`), sampling settings that the checkpoint ships are set aside where they can be
 reached (:mod:`lmms_medtasks.harness.sampling`), and open answers are judged between generation and scoring
-(:mod:`lmms_medtasks.harness.judging_stage`). Replies are
+(:mod:`lmms_medtasks.harness.judging_stage`). Limits of a reply's length that differ between a task's questions are set
+(:mod:`lmms_medtasks.harness.reply_limits`). Replies are
 kept until the run is finished (:mod:`lmms_medtasks.harness.journal`).
 """
 
@@ -24,7 +25,9 @@ from lmms_medtasks.harness import (
     cached_failures,
     call_times,
     calls,
+    chosen_settings,
     journal,
+    reply_limits,
     runners,
     sampling,
     server_sampling,
@@ -50,6 +53,7 @@ def join_evaluator(module: Any) -> None:
         lm, tasks = named["lm"], named["task_dict"]
         with user_errors():
             every = list(tasks_of(tasks))
+            chosen_settings.check_ours([str(task.config.task) for task in every if not is_ours(task.config)])
             subset_tasks.restrict(every, [task for task in every if is_ours(task.config)], named.get("limit"))
             _check_write_out(tasks, bool(named.get("write_out")))
             _check_model(lm, tasks)
@@ -68,6 +72,7 @@ def join_evaluator(module: Any) -> None:
                 call_times.noted(lm, list(tasks_of(tasks))),
                 _one_task_a_call(lm, tasks, served),
                 Stage(tasks_of(tasks)) as judging,
+                reply_limits.by_question(lm, list(tasks_of(tasks))),
                 # Within the stage, so that no copy is judged.
                 calls.as_many_on_every_rank(tasks_of(tasks)),
                 user_errors(every_rank=True),

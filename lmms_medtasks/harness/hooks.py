@@ -104,7 +104,7 @@ def doc_to_text(doc: Document, settings: Settings | None = None) -> str:
 def prompt_text(name: str) -> str:
     """A prompt file's text, without the line break at its end. Raises UserError when there is no such file.
 
-    A name that holds ``{question}`` is the text itself.
+    A name that holds ``{question}`` is the text itself. Raises UserError where the file is no UTF-8 text.
     """
     if "{question}" in name:
         return name
@@ -114,7 +114,10 @@ def prompt_text(name: str) -> str:
         raise UserError(
             f"No prompt file {name!r}, looked for {resource}. Give an absolute path or one in task_configs."
         )
-    return resource.read_text("utf-8").removesuffix("\n")
+    try:
+        return resource.read_text("utf-8").removesuffix("\n")
+    except UnicodeDecodeError as error:
+        raise UserError(f"The prompt {resource} is not UTF-8 text: {error.reason} at byte {error.start:,}.") from error
 
 
 def doc_to_target(doc: Document) -> str:

@@ -14,7 +14,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from lmms_medtasks.judges import identity, records, registry, settings
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.judges import identity, prompts, records, registry, settings
 from lmms_medtasks.judges.handed_verdicts import TABLE
 from lmms_medtasks.judges.judging import Judge, Wanted
 from lmms_medtasks.judges.protocol import Protocol
@@ -30,8 +31,21 @@ def check(configs: Iterable[Any]) -> None:
     The earlier this is called the better: models take long to load.
     """
     protocols = [protocol for config in configs for protocol in protocols_of(config)]
+    _check_one_way(protocols)
     if protocols:
         Judge(settings.read(), protocols).close()
+
+
+def _check_one_way(protocols: Iterable[Protocol]) -> None:
+    """Raise UserError where two tasks of a run would be judged under one protocol's name by two prompts or rules."""
+    first: dict[str, Protocol] = {}
+    for each in protocols:
+        other = first.setdefault(each.name, each)
+        if prompts.digest(other) != prompts.digest(each):
+            raise UserError(
+                f"Tasks of this run name two prompts or rules for the judge protocol {each.name!r}: {other.prompt} and "
+                f"{each.prompt}. Run them apart."
+            )
 
 
 def _take_errors_of_nothing(found: dict[str, Any]) -> None:

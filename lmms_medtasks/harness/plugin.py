@@ -34,7 +34,7 @@ import wrapt
 
 from lmms_medtasks import folders
 from lmms_medtasks.errors import UserError, user_errors
-from lmms_medtasks.harness import runners
+from lmms_medtasks.harness import chosen_settings, runners
 
 if TYPE_CHECKING:
     from lmms_eval.models.registry_v2 import ModelManifest
@@ -125,7 +125,10 @@ def _match_tasks(original: Any, self: Any, task_list: list[str]) -> list[str]:
         # So that a lossy runner is named before its model is loaded; the evaluator tells the kind only afterwards.
         self._lmms_medtasks_runner = runners.kind(self.model_name, "--force_simple" in sys.argv)
     with user_errors():
-        _check_judge([_get_config_checked(self, name) for name in _leaves(self, names)])
+        leaves = _leaves(self, names)
+        configs = [_get_config_checked(self, name) for name in leaves]
+        chosen_settings.check(leaves, configs)
+        _check_judge(configs)
     return names
 
 

@@ -10,8 +10,8 @@ from typing import Any
 
 from lmms_medtasks.data import locate, sources
 from lmms_medtasks.data.store import Located
-from lmms_medtasks.harness import runners, scoring, task_fingerprints
-from lmms_medtasks.suites import registry
+from lmms_medtasks.harness import chosen_settings, runners, scoring, task_fingerprints
+from lmms_medtasks.suites import paper, registry
 
 PROTOCOL = "medtasks://"
 
@@ -30,7 +30,8 @@ def complete(
     of questions is other than in the whole release, of a sample or of data whose counts were accepted. Both stand in
     ``task_alias``, which the harness prints in its table, so that nobody takes its numbers for the benchmark's. A task
     on a template gets ``template`` and ``benchmark``, its folder's name; one that reads other data also ``fingerprint``
-    and the digest of its files; data on a hub have the digest "".
+    and the digest of its files; data on a hub have the digest "". Settings and prompts that the user chose are put in
+    (:mod:`lmms_medtasks.harness.chosen_settings`), named in the metadata, and settings in ``task_alias`` too.
 
     ``model_name`` is the harness's name of the model, ``runner`` its kind ("chat" or "simple"); both may be unknown.
     Raises :class:`lmms_medtasks.errors.UserError` when the data is not there and can't be prepared.
@@ -38,23 +39,29 @@ def complete(
     locations = _locations(config)
     if not locations:
         return _contributed(config, model_name, runner, yaml_path)
-    _check_settings(config, locations[0][0])
     config = _on_template(copy.copy(config), yaml_path)
+    # As released: what a user puts in its place is no change of ours.
+    released = task_fingerprints.of_task(config)
+    config, told = chosen_settings.applied(config, Path(yaml_path).parent if yaml_path else None)
+    _check_settings(config, locations[0][0])
     located = [locate(suite, split) for suite, split in locations]
     recorded = (config.get("metadata") or {}).get("fingerprint")
     actual = task_fingerprints.of_task(config)
     metadata = {
         **(config.get("metadata") or {}),
         "fingerprint": actual,
-        **({} if recorded is None else {"fingerprint_recorded": recorded == actual}),
+        **({} if recorded is None else {"fingerprint_recorded": recorded == released}),
         "data": _kind(located),
         "data_digest": " ".join(each.digest for each in located),
         "harness": importlib.metadata.version("lmms_eval"),
         "libraries": dict(task_fingerprints.libraries()),
+        **told,
     }
     agreement = sources.get(locations[0][0]).agreement
     if agreement:
         metadata["agreement"] = agreement
+    if settings := paper.label(metadata):
+        config["task_alias"] = f"{config.get('task_alias') or config['task']} ({settings} settings)"
     counts = [f"{split}: {each.counts}" for (_, split), each in zip(locations, located, strict=True) if each.counts]
     if counts:
         metadata["data_counts"] = "; ".join(counts)
@@ -90,6 +97,9 @@ def _contributed(
     if yaml_path is None:
         return config
     folder = Path(yaml_path).parent
+    config, chosen = chosen_settings.applied(config, folder)
+    if chosen:
+        config = {**config, "metadata": {**(config.get("metadata") or {}), **chosen}}
     told = _on_template(config, yaml_path)
     declares = (folder / "measures.py").is_file() and _is_declared(config)
     if declares:

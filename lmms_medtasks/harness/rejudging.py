@@ -13,9 +13,9 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
-from lmms_medtasks.errors import UserError
-from lmms_medtasks.harness import rescoring
-from lmms_medtasks.judges import identity, records, stage, withheld
+from lmms_medtasks.errors import UserError, unknown
+from lmms_medtasks.harness import chosen_settings, rescoring
+from lmms_medtasks.judges import identity, records, registry, stage, withheld
 from lmms_medtasks.judges.handed_verdicts import Key, key_of
 from lmms_medtasks.judges.judging import Counts, Judge, Say, Wanted
 from lmms_medtasks.judges.protocol import Item, Protocol, Verdict
@@ -116,6 +116,37 @@ def judged_tasks(runs: Sequence[results.Run], tasks: Sequence[str]) -> list[Judg
         if task not in names:
             raise UserError(f"Task {task!r} is not judged in this run. Judged: {', '.join(sorted(names))}.")
     return [each for each in found if not tasks or each.task in tasks]
+
+
+def with_judge_prompts(run: results.Run, given: Sequence[str], tasks: Sequence[str]) -> results.Run:
+    """The run with these files in place of its judge's prompts; ``given`` as ``--judge-prompt`` has it.
+
+    Only of ``tasks``, where it is not empty. Raises UserError where a file is not there, and for a protocol that none
+    of the tasks names.
+    """
+    files = chosen_settings.judge_prompts(chosen_settings.written(given))
+    content, met = copy.deepcopy(run.content), set()
+    for task, config in content.get("configs", {}).items():
+        names = (
+            {each.name for each in stage.protocols_of(_without_own(config))} if not tasks or task in tasks else set()
+        )
+        own = {name: file for name, file in files.items() if names and (not name or name in names)}
+        met |= set(own) | names
+        if own:
+            default = config["lmms_eval_specific_kwargs"]["default"]
+            before = default.get("judge_prompt") or {}
+            default["judge_prompt"] = {**({"": before} if isinstance(before, str) else before), **own}
+    for name in files:
+        if name not in met:
+            raise unknown("judge protocol", name, sorted(met - {""}), f"--judge-prompt, {run.path}")
+    return replace(run, content=content)
+
+
+def _without_own(config: Mapping[str, Any]) -> dict[str, Any]:
+    """A task's configuration without prompts of its own for the judge, whose files may be gone."""
+    given = config.get("lmms_eval_specific_kwargs") or {}
+    default = {name: value for name, value in (given.get("default") or {}).items() if name != "judge_prompt"}
+    return {**config, "lmms_eval_specific_kwargs": {**given, "default": default}}
 
 
 def rejudge(
@@ -227,7 +258,9 @@ def _rejudged(
     rows = [row for _, row in each.run.rows(each.task)]
     documents = _Documents(each, definitions)
     answers = [
-        _Answers.of(record, f"{each.run.samples_file(each.task)}, line {line}", documents, judge.settings)
+        _Answers.of(
+            record, f"{each.run.samples_file(each.task)}, line {line}", documents, judge.settings, each.protocols
+        )
         for record, line in runs.records(each.run, each.task)
     ]
     counts = Counts()
@@ -297,11 +330,17 @@ class _Answers:
     trials: int
 
     @classmethod
-    def of(cls, record: Record, where: str, documents: _Documents, settings: Settings) -> _Answers:
-        """The record's verdicts stay where this very judge gave them. ``where``: its file and line, for messages."""
+    def of(
+        cls, record: Record, where: str, documents: _Documents, settings: Settings, protocols: Sequence[Protocol]
+    ) -> _Answers:
+        """The record's verdicts stay where this very judge gave them. ``where``: its file and line, for messages.
+
+        ``protocols``: the task's, with prompts and rules of its own.
+        """
         if record.judgement is None:
             raise UserError(f"{where}: its record holds no verdicts.")
-        protocol = records.protocol_of(record.judgement)
+        named = record.judgement.judge["protocol"]
+        protocol = next((each for each in protocols if each.name == named), None) or registry.get(named)
         judge = identity.describe(settings, protocol)
         same = not identity.differences(record.judgement.judge, judge)
         trials = stage.trials_of(protocol, judge["settings"])

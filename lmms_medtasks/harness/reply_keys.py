@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from lmms_medtasks.data import subsets
-from lmms_medtasks.harness import runners, sampling
+from lmms_medtasks.harness import chosen_settings, runners, sampling
 
 # Options of the harness's command line that reach a prompt or a draw. Those of the task are in its requests.
 _OPTIONS = (
@@ -76,7 +76,7 @@ def of_command(lm: Any, options: Any, tasks: Sequence[str], limit: Any, offset: 
             sorted(tasks),
             limit,
             offset,
-            os.environ.get(subsets.VARIABLE),
+            *(os.environ.get(name) for name in (subsets.VARIABLE, *chosen_settings.VARIABLES)),
             _chosen(options),
         ]
     )

@@ -8,6 +8,7 @@ from typing import Any
 from lmms_medtasks.report.document import Cell
 from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.samples.runs import model_name, printable
+from lmms_medtasks.suites import paper
 
 OWN = "this run"
 
@@ -41,6 +42,18 @@ def counts(run: Run, tasks: Sequence[str]) -> Iterator[tuple[str, int, int]]:
             yield task, found["original"], found["effective"]
 
 
+def settings_of(run: Run, tasks: Sequence[str]) -> str:
+    """What the user put in place of ours: ``paper settings``, ``own prompt mine.txt (1a2b…)``; "" for nothing."""
+    return ", ".join(dict.fromkeys(said for told in metadata(run, tasks).values() for said in settings_said(told)))
+
+
+def settings_said(told: Mapping[str, Any]) -> list[str]:
+    """The same of one task; ``told``: its metadata."""
+    name, own = paper.label(told), told.get("own_prompt")
+    prompt = [f"own prompt {own.get('name')} ({own.get('digest')})"] if isinstance(own, Mapping) else []
+    return list(map(printable, [*([f"{name} settings"] if name else []), *prompt]))
+
+
 def limit(run: Run) -> str:
     """``--limit 8``, or "" if the run had none."""
     value = (run.content.get("config") or {}).get("limit")
@@ -59,10 +72,15 @@ def subset(told: Mapping[str, Any]) -> str:
     return printable(f"{size} of {units} {unit}s, seed {seed}")
 
 
-def extent(run: Run, tasks: Sequence[str]) -> str:
+def data_extent(run: Run, tasks: Sequence[str]) -> str:
     """Which data was read and how much of it: ``full``, ``mini, --limit 8``."""
     limited = any(effective < original for _, original, effective in counts(run, tasks))
     return ", ".join([*data_of(run, tasks), *([limit(run) or "only a part"] if limited else [])])
+
+
+def extent(run: Run, tasks: Sequence[str]) -> str:
+    """The same with what the user put in place of ours: ``mini, --limit 8, paper settings``."""
+    return ", ".join([data_extent(run, tasks), *([said] if (said := settings_of(run, tasks)) else [])])
 
 
 def own_cell(run: Run, tasks: Sequence[str], *apart: str, mark: str = "") -> Cell:
@@ -86,6 +104,7 @@ def facts(run: Run, tasks: Sequence[str], *more: tuple[str, str]) -> tuple[tuple
         ("Tasks", ", ".join(tasks)),
         *more,
         ("Data", ", ".join(data_of(run, tasks))),
+        *([("Settings", said)] if (said := settings_of(run, tasks)) else []),
         ("Task version", ", ".join(versions)),
         ("Run", printable(str(run.content.get("date") or run.path.name))),
     )

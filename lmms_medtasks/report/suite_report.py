@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,7 +13,7 @@ import numpy as np
 from lmms_medtasks.errors import unknown
 from lmms_medtasks.progress import bar
 from lmms_medtasks.record import FAILED
-from lmms_medtasks.report import about, judged_tables, views
+from lmms_medtasks.report import about, judged_tables, paper_line, views
 from lmms_medtasks.report import flags as shared
 from lmms_medtasks.report.document import Cell, Flag, Part, Section, Table
 from lmms_medtasks.report.report_options import Options
@@ -102,9 +103,15 @@ def parts(suite: Suite, report: Report, runs: Sequence[Run], options: Options) -
     own = []
     with bar(len(sources), "Analysing", "task sets") as step:
         for number, source in enumerate(sources):
-            own.append(_part(suite, report, source, f"{options.prefix}part{number}", options, edited))
+            part = _part(suite, report, source, f"{options.prefix}part{number}", options, edited)
+            own.append(paper_line.with_lines(suite, part, [source]))
             step(1)
-    return [*_comparisons(report, sources, options), *own]
+    compare = report.compare or functools.partial(_comparison, report)
+
+    def beside(group: Sequence[Source], key: str, chosen: Options) -> Part:
+        return paper_line.with_lines(suite, _with_settings(compare(group, key, chosen), group), group)
+
+    return [*_comparisons(replace(report, compare=beside), sources, options), *own]
 
 
 def sources_by_run(suite: Suite, runs: Sequence[Run], table: Samples, options: Options) -> list[Source]:
@@ -166,15 +173,17 @@ class _Asked:
 
 def _with_runs_of_model(runs: Sequence[Run], sources: Sequence[Source]) -> list[Source]:
     """The sources, each told which of the runs are of its model: what was asked otherwise may stand in another run."""
-    by_model: dict[tuple[str, str], dict[int, Run]] = {}
+    by_model: dict[tuple[str, ...], dict[int, Run]] = {}
     for number, run in enumerate(runs):
         by_model.setdefault(_model_arguments(run), {})[number] = run
     return [replace(each, runs_of_model=by_model[_model_arguments(each.run)]) for each in sources]
 
 
-def _model_arguments(run: Run) -> tuple[str, str]:
+def _model_arguments(run: Run) -> tuple[str, ...]:
+    """The harness's model and its arguments, and what the user put in place of ours."""
     config = run.content.get("config") or {}
-    return str(config.get("model")), str(config.get("model_args"))
+    told = about.settings_of(run, list(run.content.get("configs") or {}))
+    return str(config.get("model")), str(config.get("model_args")), told
 
 
 def _values(rows: Samples, names: Sequence[str]) -> set[tuple[Any, ...]]:
@@ -182,7 +191,7 @@ def _values(rows: Samples, names: Sequence[str]) -> set[tuple[Any, ...]]:
 
 
 def _model_of(run: Run, task: str) -> tuple[str, ...]:
-    """What tasks of one model have in common: the harness's model, its arguments, and the kind of data."""
+    """What tasks of one model have in common: the harness's model, its arguments, settings, and the kind of data."""
     return *_model_arguments(run), *about.data_of(run, [task])
 
 
@@ -211,15 +220,20 @@ def _source(table: Samples, runs: Sequence[Run], asked: _Asked, options: Options
 
 def named(sources: Sequence[Source]) -> list[Source]:
     """The sources with names that tell them apart."""
-    plain = distinct_names([each.run for each in sources], [each.condition for each in sources])
-    names = [f"{name} ({printable(each.condition)})" if each.condition else name
-             for name, each in zip(plain, sources, strict=True)]  # fmt: skip
+    apart = [", ".join(filter(None, (printable(each.condition), settings_of(each)))) for each in sources]
+    plain = distinct_names([each.run for each in sources], apart)
+    names = [f"{name} ({said})" if said else name for name, said in zip(plain, apart, strict=True)]
     return [replace(each, name=name) for name, each in zip(names, sources, strict=True)]
 
 
 def data_extent(source: Source) -> str:
     """Which data a source read and how much of it: ``mini, --limit 8``; of several runs, each if they differ."""
     return "; ".join(dict.fromkeys(about.extent(run, tasks) for run, tasks in source.asked))
+
+
+def extents_of_data(sources: Sequence[Source]) -> list[str]:
+    """Which data these sources read and how much of it, whatever their settings: ``["full"]``."""
+    return sorted({about.data_extent(run, tasks) for each in sources for run, tasks in each.asked})
 
 
 def extent(source: Source) -> str:
@@ -289,12 +303,27 @@ def origin(source: Source, label: str) -> tuple[tuple[str, str], ...]:
     return (*own, ("run judge", judges)) if judges else own
 
 
+def settings_of(source: Source) -> str:
+    """What the user put in place of ours in a source's runs: ``paper settings``; "" for nothing."""
+    return ", ".join(dict.fromkeys(said for each in source.asked if (said := about.settings_of(*each))))
+
+
+def _with_settings(part: Part, sources: Sequence[Source]) -> Part:
+    """The comparison with a warning where not all sources were asked by the same settings."""
+    found = {each.name: settings_of(each) or "ours" for each in sources}
+    if len(set(found.values())) < 2:
+        return part
+    said = "; ".join(f"{name}: {settings}" for name, settings in found.items())
+    text = f"Rows here are of different settings, and do not compare: {said}."
+    return replace(part, flags=(Flag("warning", text), *part.flags))
+
+
 def _comparisons(report: Report, sources: Sequence[Source], options: Options) -> Iterator[Part]:
     """The comparison, or one for each judge where the sources have different ones: no table has two.
 
     A source alone has nothing to be compared with.
     """
-    compare = report.compare or (lambda group, key, chosen: _comparison(report, group, key, chosen))
+    compare = report.compare or functools.partial(_comparison, report)
     groups = {(): list(sources)} if report.one_comparison else judged_tables.by_judge(sources)
     if len(groups) == 1 and len(sources) > 1:
         yield compare(sources, f"{options.prefix}all", options)
@@ -313,7 +342,7 @@ def _comparison(report: Report, sources: Sequence[Source], key: str, options: Op
     runs = {id(run): run for source in sources for run, _ in source.asked}
     facts = (("Runs", str(len(runs))), ("Models and ways of asking", ", ".join(each.name for each in sources)))
     origin = (("data of the runs", "; ".join(dict.fromkeys(map(report.extent, sources)))),)
-    data = sorted({extent(each).partition(";")[0] for each in sources})
+    data = extents_of_data(sources)
     text = f"Data of these runs: {'; '.join(data)}. Only full data compares with the paper's."
     flags = (*(() if data == ["full"] else (Flag("warning", text),)), *report.compared_caveats(sources))
     sections = (*_sections(report.compared, sources, key, options), *report.more(sources, options))

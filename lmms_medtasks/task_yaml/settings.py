@@ -131,6 +131,11 @@ class Settings(StrictModel):
         "judge itself is named by whoever runs the task (MEDTASKS_JUDGE).",
         "open_answer",
     )
+    judge_prompt: str | dict[str, str] = setting(
+        "A file of your own in place of the judge's prompt, beside the YAML or by its absolute path; of several "
+        "protocols a mapping from protocol to file. Its places {{question}} and so on must be the protocol's fields.",
+        "judge.txt",
+    )
     shift: Shift = setting(
         "Two tests in one: which column tells them apart, and which of its values are i.i.d. (iid) and which out of "
         "distribution (ood). Rows with neither are left out, and their number is told.",

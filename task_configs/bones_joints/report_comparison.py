@@ -12,7 +12,7 @@ from lmms_medtasks.report.document import Table as MadeTable
 from lmms_medtasks.report.judged_tables import Judging, is_lexical
 from lmms_medtasks.report.report_options import Options
 from lmms_medtasks.report.same_questions import with_marks
-from lmms_medtasks.report.suite_report import extent, question_ids
+from lmms_medtasks.report.suite_report import extent, extents_of_data, question_ids
 from lmms_medtasks.report.views import CellFunction, Column, Row, Source, Table, View, rows_of_sources
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.statistics.rank_tests import dunn, kruskal_wallis
@@ -157,7 +157,7 @@ def _judgings(sources: Sequence[Source]) -> dict[tuple[str, str], Judging]:
 
 
 def _flags(sources: Sequence[Source]) -> Iterator[Flag]:
-    data = sorted(set(map(extent, sources)))
+    data = extents_of_data(sources)
     if data != ["full"]:
         yield Flag("warning", f"Data of these runs: {'; '.join(data)}. Only full data compares with the paper's.")
     judgings = list(_judgings(sources).values())

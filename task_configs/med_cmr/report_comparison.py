@@ -11,7 +11,7 @@ from lmms_medtasks.report.document import Cell, Flag, Part, Section
 from lmms_medtasks.report.judged_tables import judged_columns
 from lmms_medtasks.report.report_options import Options
 from lmms_medtasks.report.same_questions import with_marks
-from lmms_medtasks.report.suite_report import question_ids
+from lmms_medtasks.report.suite_report import extents_of_data, question_ids
 from lmms_medtasks.report.views import Column, Row, Source, Table, View
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.statistics.paired_tests import PairedTest
@@ -79,7 +79,7 @@ def comparison(sources: Sequence[Source], key: str, options: Options) -> Part:
 
 
 def _flags(sources: Sequence[Source]) -> Iterator[Flag]:
-    data = sorted(set(map(data_of, sources)))
+    data = extents_of_data(sources)
     if data != ["full"]:
         yield Flag("warning", f"Data of these runs: {'; '.join(data)}. Only full data compares with the paper's.")
     judges = sorted(set(map(judge_of, sources)) - {""})

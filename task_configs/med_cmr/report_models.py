@@ -13,7 +13,7 @@ from lmms_medtasks.errors import UserError, unknown
 from lmms_medtasks.report import about
 from lmms_medtasks.report.judged_tables import Judging
 from lmms_medtasks.report.report_options import Options
-from lmms_medtasks.report.suite_report import sources_by_model
+from lmms_medtasks.report.suite_report import settings_of, sources_by_model
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.samples.runs import distinct_names, printable
@@ -86,7 +86,7 @@ def _in_order(source: Source) -> Source:
 def _names(sources: Sequence[Source]) -> list[str]:
     """A name for each, no two alike: the model's, with what else sets it apart from another of the same model."""
     judges = [", ".join(_judge_names(each)) for each in sources]
-    variants = [printable(each.condition) for each in sources]
+    variants = [", ".join(filter(None, (printable(each.condition), settings_of(each)))) for each in sources]
     titles = distinct_names([each.run for each in sources], list(zip(variants, judges, strict=True)))
     names = [f"{name} ({variant})" if variant else name for name, variant in zip(titles, variants, strict=True)]
     return [

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from datasets import Dataset
 
 PROMPTS = "medobvious/prompts.yml"
+SYSTEM = "medobvious/system_prompt.txt"
 
 
 def all_items(dataset: Dataset) -> Dataset:
@@ -77,19 +78,31 @@ def doc_to_text(doc: Mapping[str, Any], settings: Mapping[str, Any] | None = Non
 
     Options that the question does not show are added with an instruction. ``wording: neutral`` in the task's settings
     asks detection and highlighted panels by the wordings in prompts.yml, which are the same with and without an outlier
-    (the release's are not); referring questions, which all have one, stay.
+    (the release's are not); referring questions, which all have one, stay. ``system_prompt: true`` puts what
+    system_prompt.txt says first. A ``prompt`` of the user's own is a text with {question}, and {options} if it likes.
     """
     prompts = _prompts()
+    own = str((settings or {}).get("prompt") or PROMPTS)
     shown = all(option in doc["question"] for option in doc["options"])
     wording = prompts["question" if shown else "question_with_options"]
     if (settings or {}).get("wording") == "neutral":
         wording = prompts["neutral"].get(doc.get("task_type"), wording)
+    if own != PROMPTS:
+        wording = hooks.prompt_text(own)
     letters = option_letters(len(doc["options"])) if doc["options"] else ""
     lines = "\n".join(f"  {letter}) {text}" for letter, text in zip(letters, doc["options"], strict=True))
     grid = doc.get("grid", "").replace("x", "×")
     # One pass over the question, so that braces in its own text stay what they are.
     parts = wording.replace("{grid}", grid).split("{question}")
-    return doc["question"].join(part.replace("{options}", lines) for part in parts)
+    text = doc["question"].join(part.replace("{options}", lines) for part in parts)
+    if (settings or {}).get("system_prompt"):
+        return f"{_system_prompt().replace('{task_type}', doc['task_type'])}\n\n{text}"
+    return str(text)
+
+
+@functools.cache
+def _system_prompt() -> str:
+    return hooks.prompt_text(SYSTEM)
 
 
 @functools.cache

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -24,6 +24,7 @@ from lmms_medtasks.suites.common_metrics import EMPTY_REPLIES, FAILED_REQUESTS, 
 from lmms_medtasks.suites.estimates import Contrast, Macro, Mean, Unit, Units
 from lmms_medtasks.suites.rotated_options import ROTATED, circular_task, rotation_metrics
 from lmms_medtasks.suites.suite import Measure, Metric, Suite, means, number_of_questions
+from lmms_medtasks.task_configs.medobvious import paper_reading
 
 FORMATS = ("detection_mcq", "detection_open", "referring_mcq", "referring_open", "visual_referring")
 """The paper's tasks A to E (Table 2)."""
@@ -43,8 +44,12 @@ TABLE_2: Mapping[str, Mapping[str, Any]] = {
 }
 """The seven columns of Table 2: the formats over both signs, then each sign over all formats."""
 
+PAPER_RULE, PAPER_RULE_HOSTED = "accuracy_paper_rule", "accuracy_paper_rule_hosted"
+
 MEASURES = (
     Measure("accuracy", "1 where the reply names the right place, or rightly none; else 0."),
+    Measure(PAPER_RULE, "The same, read as the authors' scripts for open-weight models read replies."),
+    Measure(PAPER_RULE_HOSTED, "The same, read as their script for hosted models does."),
     Measure("false_alarm", "Share of a negative question's replies that claim an outlier.", higher_is_better=False),
     Measure("abstention", "Share of a positive question's replies that name no outlier.", higher_is_better=False),
     Measure("chance", "Probability that a uniform guess is right."),
@@ -80,8 +85,11 @@ def record(doc: Mapping[str, Any], results: Sequence[str | None]) -> Record:
     readings = [read(doc, reply) for reply in results]
     correct = [each.value == expected(doc) for each in readings if each.status != FAILED]
     trials = tuple(each.value or each.status for each in readings)
+    replies = [reply or "" for reply, each in zip(results, readings, strict=True) if each.status != FAILED]
     scores = {
-        "accuracy": sum(correct) / len(correct) if correct else None,
+        "accuracy": _share(correct),
+        PAPER_RULE: _share(paper_reading.is_right(doc, reply) for reply in replies),
+        PAPER_RULE_HOSTED: _share(paper_reading.is_right(doc, reply, hosted=True) for reply in replies),
         "false_alarm": triage.false_alarm(trials, bool(doc["negative"])),
         "abstention": triage.abstention(trials, bool(doc["negative"])),
     }
@@ -95,6 +103,11 @@ def record(doc: Mapping[str, Any], results: Sequence[str | None]) -> Record:
         measures={**measures, "chance": MeasureValue(guess_probability(doc["task_type"], doc["grid"]))},
         tags={**tags, "answer_position": doc["answer_position"] or None},
     )
+
+
+def _share(right: Iterable[bool]) -> float | None:
+    found = list(right)
+    return sum(found) / len(found) if found else None
 
 
 def rotated_record(doc: Mapping[str, Any], results: Sequence[str | None]) -> Record:
@@ -178,6 +191,17 @@ METRICS = (
     *means("accuracy", {f"accuracy_{name}": {"negative": sign} for name, sign in SIGNS.items()}, main=True),
     *means("accuracy", {f"accuracy_{name}": TABLE_2[name] for name in FORMATS}),
     Metric(
+        PAPER_RULE,
+        Mean(measure=PAPER_RULE),
+        about="Accuracy where replies are read as the authors' scripts for open-weight models do (Table 2): F to J of "
+        "a 3x3 grid are never read.",
+    ),
+    Metric(
+        PAPER_RULE_HOSTED,
+        Mean(measure=PAPER_RULE_HOSTED),
+        about="Accuracy where replies are read as the authors' script for hosted models does (Table 2).",
+    ),
+    Metric(
         "paper_average",
         PAPER_AVERAGE,
         about="The paper's Avg: the plain mean of Table 2's seven columns. It is no accuracy: each question counts in "
@@ -208,7 +232,7 @@ METRICS = (
 )
 
 _ALARMS = ("false_alarm_rate", "abstention_rate")
-_FORMAT = (KEY, "accuracy", "accuracy_positive", "accuracy_negative")
+_FORMAT = (KEY, "accuracy", "accuracy_positive", "accuracy_negative", PAPER_RULE, PAPER_RULE_HOSTED)
 _TIER = (*_FORMAT, *(f"accuracy_{name}" for name in FORMATS), "paper_average")
 _ACROSS = (
     "format_gap_detection", "format_gap_referring", "consistency", "consistency_positive", "consistency_negative",

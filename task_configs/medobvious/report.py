@@ -32,6 +32,8 @@ from lmms_medtasks.task_configs.medobvious.measures import (
     LETTERS,
     NEUTRAL,
     PAPER_AVERAGE,
+    PAPER_RULE,
+    PAPER_RULE_HOSTED,
     ROTATED,
     SIGNS,
     TABLE_2,
@@ -97,8 +99,8 @@ def _format_notes(sources: Sequence[Source]) -> tuple[str, ...]:
     whose = "the first row" if len(sources) > 1 else "this run"
     guessing = f"one of all positions and none, or of yes and no; by arithmetic, for the questions of {whose}."
     return (
-        "How the paper scored Task D is not said, and its numbers look as if something else was asked for: ours is the "
-        "position's.",
+        "Task D is scored by its position, as in the authors' scripts; the paper's numbers look as if something else "
+        "was asked for.",
         "Avg is the paper's: the plain mean of the seven columns before it. It is no share of right answers: each "
         "question counts in two columns.",
         *([f"Uniform guessing: {guessing}"] if sources else []),
@@ -111,23 +113,51 @@ def _tier_mark(source: Source) -> str:
 
 GUESSING = ("uniform guessing", "arithmetic")
 CHANCE_ROW = Row(GUESSING, kind="counts", estimates={**dict.fromkeys(TABLE_2, CHANCE), "Avg": CHANCE_AVERAGE})
+RULES = {PAPER_RULE: "open weights", PAPER_RULE_HOSTED: "hosted"}
+AVERAGES = {measure: Macro(measure=measure, groups=tuple(TABLE_2.values())) for measure in RULES}
+SCRIPTS = {"open": "open weights", "medical": "open weights", "proprietary": "hosted"}
+"""By a published row's group whose script read its replies; people's answers no script."""
+
 PRINTED_FORMATS = Published(
     REFERENCE / "table2.csv",
     {**{name: name for name in TABLE_2}, "average": "Avg"},
     _label,
     (_PRINTED.format(table="Table 2"), "The human expert answered another mix of questions than the models."),
 )
+_FORMAT_COLUMNS = (
+    *(Column(HEADS[name], ACCURACY, within=where, key=name, bare=True) for name, where in TABLE_2.items()),
+    Column("Avg", PAPER_AVERAGE, bare=True),
+)
 FORMATS_TABLE = Table(
     "formats",
     "Accuracy by format and sign (Table 2)",
     ("model", "source"),
     _published_rows(CHANCE_ROW),
-    (
-        *(Column(HEADS[name], ACCURACY, within=where, key=name, bare=True) for name, where in TABLE_2.items()),
-        Column("Avg", PAPER_AVERAGE, bare=True),
-    ),
+    _FORMAT_COLUMNS,
     _format_notes,
     PRINTED_FORMATS,
+)
+
+
+def _rule_rows(sources: Sequence[Source]) -> Iterator[Row]:
+    """Each source by each of the scripts' two readings."""
+    for source in sources:
+        for measure, script in RULES.items() if not is_rotated(source) else ():
+            estimates = {**dict.fromkeys(TABLE_2, Mean(measure=measure)), "Avg": AVERAGES[measure]}
+            yield Row((*_own(source), script), estimates=estimates, source=source)
+
+
+RULES_TABLE = Table(
+    "paper_rule",
+    "Accuracy by format and sign (Table 2), replies read as the authors' scripts read them",
+    ("model", "source", "script for"),
+    _rule_rows,
+    tuple(replace(each, of=None) for each in _FORMAT_COLUMNS),
+    (
+        "The scripts for open-weight models read the letters A to E only: on 3×3 grids F to J are never right. A row "
+        "is to be compared with published rows of its script.",
+    ),
+    replace(PRINTED_FORMATS, label=lambda row: (*_label(row), SCRIPTS.get(row["group"], ""))),
 )
 TIERS_TABLE = Table(
     "tiers",
@@ -489,7 +519,7 @@ def _once(view: View) -> View:
 
 
 _VIEWS = (
-    View("published", "Beside the published models", (FORMATS_TABLE, TIERS_TABLE), (PLANE, FORMAT_POINTS)),
+    View("published", "Beside the published models", (FORMATS_TABLE, RULES_TABLE, TIERS_TABLE), (PLANE, FORMAT_POINTS)),
     View("accuracies", "Accuracy with intervals", (ACCURACIES,)),
     View("formats", "Formats", (GAPS, AGREEMENT)),
     View("alarms", "False alarms and abstentions", (ALARMS,)),
@@ -510,7 +540,12 @@ REPORT = Report(
     views=(*map(_once, _VIEWS), ROTATIONS),
     compared=(
         View("models", "The runs together", (RUNS,)),
-        View("published", "Beside the published models", (FORMATS_TABLE, TIERS_TABLE), (PLANE, FORMAT_POINTS, SCALING)),
+        View(
+            "published",
+            "Beside the published models",
+            (FORMATS_TABLE, RULES_TABLE, TIERS_TABLE),
+            (PLANE, FORMAT_POINTS, SCALING),
+        ),
         View("ways", "What the picture and the wording are worth", (WAYS, wordings)),
     ),
     caveats=caveats,

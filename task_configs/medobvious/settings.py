@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import AfterValidator
 
@@ -15,4 +15,14 @@ class Settings(settings.Settings):
 
     wording: Annotated[str, AfterValidator(OneOf("no such wording", ("neutral",)))] = settings.setting(
         "Ask in words that are the same with and without an outlier.", "neutral"
+    )
+    system_prompt: bool = settings.setting(
+        "Begin with what the authors' system prompt says, in our words: prefer the normal option when in doubt, give "
+        "the final answer only.",
+        True,
+        default=False,
+    )
+    new_tokens: dict[str, Any] = settings.setting(
+        "Limits of a reply's length by a column of the data, in place of max_new_tokens.",
+        {"column": "task_type", "limits": {"detection_mcq": 32, "visual_referring": 64}},
     )

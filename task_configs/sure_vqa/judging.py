@@ -9,6 +9,8 @@ Scales and rule are the paper's (section 2, R2; Appendix A.2), the prompts say t
   score, and no judge is asked either. Of a question whose options are yes and no, so it is where the answer says one
   of them in a sentence ("No, there is no nodule."). An answer without a word gets the lowest score.
 
+The setting ``judge_rule: paper`` leaves the paper's rule alone: texts as they are, and nothing else settled.
+
 Questions of MIMIC-CXR-VQA have protocols of their own that differ in one thing: they carry the terms of the data.
 """
 
@@ -74,6 +76,13 @@ def _settle(dimension: Dimension, item: Item) -> tuple[Mapping[str, str], str] |
     return None
 
 
+def _settle_as_printed(dimension: Dimension, item: Item) -> tuple[Mapping[str, str], str] | None:
+    """The paper's rule: texts that are the same as they stand. All others are the judge's, empty ones too."""
+    if item.fields["answer"] != item.fields["reference"]:
+        return None
+    return {dimension.name: list(dimension.labels)[-1]}, "exact match, unfolded"
+
+
 def _by_table(answer: str, reference: str, dimension: Dimension) -> str:
     """The label of a wrong option: half right if one of the two is a single option and the other "both" or "none"."""
     half = "0.5" in dimension.labels and (answer in _BOTH_NONE) != (reference in _BOTH_NONE)
@@ -91,6 +100,7 @@ def _protocol(name: str, kind: str, dimension: Dimension, terms: str = "") -> Pr
         paper_judge=PAPER_JUDGE,
         item=functools.partial(_item, kind, with_options),
         settle=functools.partial(_settle, dimension),
+        rules={"paper": functools.partial(_settle_as_printed, dimension)},
         terms=terms,
         open_tags=OPEN_TAGS if terms else (),
         check=str(_CHECKS / f"sure_{kind}.yml"),

@@ -10,7 +10,7 @@ from lmms_medtasks.errors import unknown
 from lmms_medtasks.report.document import Figure, Flag, Part, Row, Section, Table
 from lmms_medtasks.report.report_options import Options
 from lmms_medtasks.report.same_questions import with_marks
-from lmms_medtasks.report.suite_report import data_extent
+from lmms_medtasks.report.suite_report import data_extent, extents_of_data
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.task_configs.sure_vqa import report_across as across
 from lmms_medtasks.task_configs.sure_vqa import report_across_figures as figures
@@ -63,7 +63,8 @@ def compare(sources: Sequence[Source], key: str, options: Options) -> Part:
     )
     said = "; ".join(dict.fromkeys(data_extent(source) for method in found_methods for source in method.sources))
     origin = (("data of the runs", said),)
-    whole = Part(key, "Comparison", facts, tuple(_flags(found, said)), tuple(sections), origin)
+    data = extents_of_data([source for method in found_methods for source in method.sources])
+    whole = Part(key, "Comparison", facts, tuple(_flags(found, data)), tuple(sections), origin)
     shifts = {shift for method in found_methods for shift in method.shifts}
     return with_marks(whole, _asked(found_methods), functools.partial(_row_of, published.labels(shifts)))
 
@@ -92,9 +93,10 @@ def _said_of_seeds(methods: Sequence[Method]) -> tuple[str, ...]:
     return tuple(f"{method.name}: joined from the runs with the seeds {', '.join(method.seeds)}." for method in joined)
 
 
-def _flags(found: Across | None, said: str) -> list[Flag]:
+def _flags(found: Across | None, data: Sequence[str]) -> list[Flag]:
     flags = []
-    if said != "full":
+    if data != ["full"]:
+        said = "; ".join(data)
         flags.append(Flag("warning", f"Data of these runs: {said}. Only full data compares with the paper's."))
     compared = found.compared.values() if found else ()
     apart = [f"{each.condition.label} {each.left_out:,} of {each.questions + each.left_out:,}" for each in compared

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from lmms_medtasks.report.cells import NONE, number
 from lmms_medtasks.report.document import Cell
+from lmms_medtasks.report.suite_report import settings_of
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.samples.runs import distinct_names, model_name
 from lmms_medtasks.statistics.variability import join
@@ -92,7 +93,10 @@ def methods(sources: Sequence[Source]) -> list[Method]:
     groups: dict[tuple[str, bool], list[tuple[str, Source]]] = {}
     for each in sources:
         method, seed = split_seed(model_of(each))
-        groups.setdefault((method, image_shown(each)), []).append((seed, each))
+        # Runs of other settings are no seeds of this method.
+        settings = settings_of(each)
+        named = f"{method} ({settings})" if settings else method
+        groups.setdefault((named, image_shown(each)), []).append((seed, each))
     found = []
     for (name, shown), members in groups.items():
         seeds = [seed for seed, _ in members]
@@ -101,6 +105,8 @@ def methods(sources: Sequence[Source]) -> list[Method]:
         else:
             runs = [each.run for _, each in members]
             names = distinct_names(runs, [0] * len(runs))
+            if settings := settings_of(members[0][1]):
+                names = [f"{each} ({settings})" for each in names]
             found += [_method(own, shown, [member]) for own, member in zip(names, members, strict=True)]
     return found
 

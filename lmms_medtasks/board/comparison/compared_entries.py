@@ -63,7 +63,8 @@ def one_model(side: Side) -> None:
 
 def _named(entry: Entry) -> str:
     judge = f", judged by {entry.judge.name}" if entry.judge else ""
-    return f"{entry.model.name} ({entry.source.results}, version {entry.version}, {entry.data} data{judge})"
+    settings = f", {entry.asked_by}" if entry.asked_by else ""
+    return f"{entry.model.name} ({entry.source.results}, version {entry.version}, {entry.data} data{settings}{judge})"
 
 
 def differing(first: Entry, second: Entry) -> Iterator[str]:
@@ -72,6 +73,9 @@ def differing(first: Entry, second: Entry) -> Iterator[str]:
         yield f"task version {first.version} and {second.version}"
     if (first.data, first.data_digest) != (second.data, second.data_digest):
         yield f"other data ({first.data} {first.data_digest[:12]} and {second.data} {second.data_digest[:12]})"
+    if first.asked_by != second.asked_by:
+        said = [each or "our settings" for each in (first.asked_by, second.asked_by)]
+        yield f"asked with {' and with '.join(said)}"
     judges = [entry.judge.name if entry.judge else "none" for entry in (first, second)]
     if not identity.same_judge(*judges):
         yield f"judged by {judges[0]} and {judges[1]}"

@@ -67,7 +67,9 @@ def test_an_empty_reply_is_wrong_as_an_unreadable_one_is_and_counted_apart(docum
     for doc in documents:
         empty, unreadable = (measures.record(doc, [reply]) for reply in (" ", "There are four scans."))
         assert (empty.trials, unreadable.trials) == (("empty",), ("unreadable",))
-        assert empty.measures == unreadable.measures
+        # The authors' scripts read a letter out of "There".
+        ours = set(empty.measures) - {measures.PAPER_RULE, measures.PAPER_RULE_HOSTED}
+        assert all(empty.measures[name] == unreadable.measures[name] for name in ours)
         for name, count in (
             ("parse_rate", 0),
             ("empty_replies", 1),

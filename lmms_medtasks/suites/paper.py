@@ -1,0 +1,242 @@
+"""The papers' settings, and where a paper's protocol and ours differ: ``paper.yml`` in a benchmark's folder.
+
+One file a benchmark says both: what ``--settings paper`` changes in its tasks, and each difference in a line that
+reports print beside published rows and that the card lists. Whether a run has a difference is told by what the run
+recorded, not by the name of its settings.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import functools
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lmms_medtasks import folders
+from lmms_medtasks.errors import UserError, unknown
+from lmms_medtasks.suites import registry
+
+VARIABLE = "MEDTASKS_SETTINGS"
+"""The name of the settings: set by ``lmms-medtasks run --settings``, read by the processes of the run."""
+
+FILE = "paper.yml"
+OURS = "ours"
+BEGIN, END = f"<!-- Made from {FILE} by the command metrics --write -->", f"<!-- End of what is made from {FILE} -->"
+
+Facts = Mapping[str, Any]
+"""What a run used on a task: see :func:`facts_of`."""
+
+_FACT = re.compile(r"\{([\w.]+)\}")
+_KEYS = {
+    "settings": {"about", "default", "generation"},
+    "differences": {"title", "line", "place", "more", "tasks", "gone", "only", "card_only", "not_in"},
+}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Settings as a paper has them.
+
+    ``default``: what they change under ``lmms_eval_specific_kwargs: default``; ``generation``: under
+    ``generation_kwargs``. Both empty: nothing that is known of the paper's settings differs from ours.
+    """
+
+    name: str
+    about: str
+    default: Mapping[str, Any]
+    generation: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One thing in which our protocol is not the paper's.
+
+    Attributes:
+        line: what reports print: ours, then theirs; ``{generation.max_new_tokens}`` stands for a fact of the run.
+        place: where the paper, or its authors' code, says it. more: what only the card says.
+        tasks: patterns of the tasks' names that it is of.
+        gone: facts, any one mapping of which makes it none. only: facts without which there is none.
+        card_only: no number beside a published one depends on it: the card says it, reports don't.
+        not_in: keys of tables whose numbers are without it.
+    """
+
+    title: str
+    line: str
+    place: str
+    more: str
+    tasks: tuple[str, ...]
+    gone: tuple[Mapping[str, Any], ...]
+    only: Mapping[str, Any]
+    card_only: bool
+    not_in: tuple[str, ...]
+
+    def is_there(self, task: str, facts: Facts) -> bool:
+        """Whether a run of ``task`` with these facts has it."""
+        return (
+            any(fnmatch.fnmatchcase(task, pattern) for pattern in self.tasks)
+            and _hold(self.only, facts)
+            and not any(_hold(each, facts) for each in self.gone)
+        )
+
+    def said(self, facts: Facts) -> str:
+        """Its line with the run's facts filled in."""
+        return _FACT.sub(lambda match: str(facts.get(match[1], "?")), self.line)
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A benchmark's ``paper.yml``. ``ours``: facts of our own protocol, for the card."""
+
+    settings: Mapping[str, Settings]
+    differences: tuple[Difference, ...]
+    ours: Facts
+
+    def remaining(self, task: str, facts: Facts) -> list[Difference]:
+        """The differences that reports name of a run of ``task`` with these facts."""
+        return [each for each in self.differences if not each.card_only and each.is_there(task, facts)]
+
+
+def _hold(wanted: Mapping[str, Any], facts: Facts) -> bool:
+    return all(facts.get(name) == value for name, value in wanted.items())
+
+
+def facts_of(config: Mapping[str, Any]) -> dict[str, Any]:
+    """What decides a task's protocol, by dotted names, from its configuration as a result file has it.
+
+    ``setting.X``: X of ``lmms_eval_specific_kwargs: default``; ``generation.X``: of ``generation_kwargs``; ``repeats``;
+    ``settings``: the name of the settings that changed it; ``own_prompt`` and ``own_judge_prompt``: whether the user's
+    own file was asked by; ``paper_judge``: whether the model that judged is the paper's.
+    """
+    given = config.get("lmms_eval_specific_kwargs") or {}
+    metadata = config.get("metadata") or {}
+    judge = metadata.get("judge")
+    return {
+        **{f"setting.{name}": value for name, value in {**given, **(given.get("default") or {})}.items()},
+        **{f"generation.{name}": value for name, value in (config.get("generation_kwargs") or {}).items()},
+        "repeats": config.get("repeats"),
+        "settings": label(metadata),
+        "own_prompt": bool(metadata.get("own_prompt")),
+        "own_judge_prompt": bool((given.get("default") or {}).get("judge_prompt")),
+        "paper_judge": bool(isinstance(judge, Mapping) and judge.get("is_paper_judge")),
+    }
+
+
+def label(metadata: Mapping[str, Any]) -> str:
+    """The name of the settings that changed a task, by its metadata; "" for ours."""
+    told = metadata.get("settings")
+    return str(told.get("name") or "") if isinstance(told, Mapping) and told.get("changes") else ""
+
+
+def chosen() -> str:
+    """The settings that :data:`VARIABLE` names, "" for ours.
+
+    Raises UserError for a name that no installed benchmark has.
+    """
+    name = os.environ.get(VARIABLE, "").strip()
+    return "" if name in ("", OURS) else checked(name)
+
+
+def checked(name: str) -> str:
+    """``name``; raises UserError where no installed benchmark has settings of that name."""
+    known = {OURS, *(each for found in map(of, registry.names()) if found for each in found.settings)}
+    if name not in known:
+        raise unknown("settings", name, sorted(known), f"--settings or {VARIABLE}")
+    return name
+
+
+def of(suite: str) -> Paper | None:
+    """A benchmark's ``paper.yml``; None where its folder has none. Raises UserError where it is not well-formed."""
+    folder = registry.folder_of(suite)
+    path = folder / FILE if folder else None
+    return _read(path) if path and path.is_file() else None
+
+
+@functools.cache
+def _read(path: Path) -> Paper:
+    content = folders.read_yaml(path)
+    if not isinstance(content, Mapping) or not isinstance(content.get("settings"), Mapping):
+        raise UserError(f"{path}: wanted mappings settings and differences.")
+    for part, known in _KEYS.items():
+        for name, each in (content.get(part) or {}).items():
+            if not isinstance(each, Mapping):
+                raise UserError(f"{path}, {part}, {name}: wanted a mapping with {', '.join(sorted(known))}.")
+            for key in each:
+                if key not in known:
+                    raise unknown("key", str(key), sorted(known), f"{path}, {part}, {name}")
+    settings = {
+        name: Settings(name, _text(each.get("about")), each.get("default") or {}, each.get("generation") or {})
+        for name, each in content["settings"].items()
+    }
+    found = tuple(_difference(each) for each in (content.get("differences") or {}).values())
+    return Paper(settings, found, content.get("ours") or {})
+
+
+def _difference(each: Mapping[str, Any]) -> Difference:
+    gone = each.get("gone") or ()
+    return Difference(
+        title=_text(each.get("title")),
+        line=_text(each.get("line")),
+        place=_text(each.get("place")),
+        more=_text(each.get("more")),
+        tasks=tuple(each.get("tasks") or ("*",)),
+        gone=(gone,) if isinstance(gone, Mapping) else tuple(gone),
+        only=each.get("only") or {},
+        card_only=bool(each.get("card_only")),
+        not_in=tuple(each.get("not_in") or ()),
+    )
+
+
+def _text(value: object) -> str:
+    return " ".join(str(value or "").split())
+
+
+# --- The card ---------------------------------------------------------------------------------------------------------
+
+
+def card_lines(paper: Paper) -> Iterator[str]:
+    """The card's list: each difference, whose it is, and whether the papers' settings leave it."""
+    for each in paper.differences:
+        line = each.said(paper.ours)
+        parts = [f"- **{each.title}**: {line}{f' ({each.place})' if each.place else ''}."]
+        parts += [each.more] if each.more else []
+        names = [name for name, settings in paper.settings.items() if each.gone and _leaves(each, settings)]
+        parts += [f"Not so with {_options(names)}."] if names else []
+        if each.only:
+            held = [name for name, settings in paper.settings.items() if _hold(each.only, _facts(settings))]
+            parts += [f"Only with {_options(held)}."] if held else []
+        yield from _wrapped(" ".join(parts))
+
+
+def _leaves(difference: Difference, settings: Settings) -> bool:
+    return any(_hold(each, _facts(settings)) for each in difference.gone)
+
+
+def _facts(settings: Settings) -> dict[str, Any]:
+    return {
+        **facts_of({"lmms_eval_specific_kwargs": {"default": settings.default}}),
+        **{f"generation.{name}": value for name, value in settings.generation.items()},
+        "settings": settings.name,
+    }
+
+
+def _options(names: Sequence[str]) -> str:
+    return " or ".join(f"`--settings {name}`" for name in names)
+
+
+def _wrapped(text: str) -> Iterator[str]:
+    import textwrap
+
+    yield from textwrap.wrap(text, 120, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+
+
+def card_with_list(card: str, paper: Paper, where: str) -> str:
+    """The card's text with the list between its two marks made anew. Raises UserError where a mark is not there."""
+    before, begin, rest = card.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end:
+        raise UserError(f"{where}: wanted the lines {BEGIN!r} and {END!r} around the list of differences.")
+    return f"{before}{begin}\n\n" + "\n".join(card_lines(paper)) + f"\n\n{end}{after}"

@@ -1,0 +1,77 @@
+"""Runs by the paper's settings, or with a prompt of the user's own, beside runs by ours: never mixed unsaid."""
+
+import pytest
+
+from lmms_medtasks.board import rules as rules_of_board
+from lmms_medtasks.board.collect import collect
+from lmms_medtasks.board.comparison import compared_entries, gate_rules
+from lmms_medtasks.board.comparison.gate import gate
+from lmms_medtasks.board.comparison.measure_comparison import compare
+from lmms_medtasks.report.assemble import build
+
+TASK = "medq_deg_l1"
+PAPER = {"settings": {"name": "paper", "changes": {"max_new_tokens": 96}}}
+OWN = {"own_prompt": {"name": "mine.txt", "digest": "1a2b3c4d5e6f"}}
+NOTHING = {"settings": {"name": "paper", "changes": {}}}
+ANSWERS = {f"q{row:02d}": "A" if row % 3 else "B" for row in range(12)}
+
+
+@pytest.fixture
+def written(tmp_path, runs):
+    def write(name, metadata=None, model=None):
+        rows = {TASK: runs.choice_rows(ANSWERS)}
+        return runs.write(tmp_path / name, rows, model=model or name, metadata=metadata).parent
+
+    return write
+
+
+@pytest.mark.parametrize(("metadata", "said"), [(PAPER, "paper settings"), (OWN, "own prompt mine.txt")])
+def test_the_board_does_not_rank_them_together(written, tmp_path, metadata, said):
+    written("ours"), written("theirs", metadata)
+    board = collect([tmp_path], rules=rules_of_board.read())
+    ranked = {entry.model.name: entry.ranked for entry in board.entries}
+    assert ranked == {"ours": True, "theirs": False}
+    (problem,) = [each for each in board.problems if each.code == "other_settings"]
+    assert problem.level == "unranked" and said in problem.reason
+
+
+def test_runs_of_one_model_by_both_settings_are_two_entries_and_a_board_of_one_kind_ranks_it(written, tmp_path):
+    written("one", PAPER, "m"), written("two", None, "m")
+    assert len(collect([tmp_path], rules=rules_of_board.read()).entries) == 2
+    alone = collect([tmp_path / "one"], rules=rules_of_board.read())
+    assert [entry.ranked for entry in alone.entries] == [True]
+
+
+@pytest.mark.parametrize("metadata", [PAPER, OWN])
+def test_the_gate_refuses_to_compare_them_and_a_comparison_says_so(written, tmp_path, metadata):
+    written("base"), written("new", metadata)
+    sides = [compared_entries.read(tmp_path / name) for name in ("base", "new")]
+    (tmp_path / "rules.yml").write_text("")
+    (verdict,) = gate(*sides, gate_rules.read(tmp_path / "rules.yml")).verdicts
+    assert verdict.outcome == "not comparable"
+    assert "our settings" in verdict.detail
+    assert "our settings" in " ".join(compare(*sides).warnings)
+
+
+def test_settings_that_change_nothing_set_nothing_apart(written, tmp_path):
+    written("base"), written("new", NOTHING)
+    sides = [compared_entries.read(tmp_path / name) for name in ("base", "new")]
+    assert not list(compared_entries.differing(sides[0].board.entries[0], sides[1].board.entries[0]))
+
+
+def test_the_report_names_them_apart_and_says_the_differences_beside_published_rows(tmp_path, runs):
+    for name, metadata in (("ours", None), ("theirs", PAPER)):
+        rows = {"medobvious": runs.choice_rows(ANSWERS, data="mini", kind="category")}
+        runs.write(tmp_path / name, rows, model="m", metadata={"data": "mini", **(metadata or {})})
+    comparison, *parts = build([tmp_path]).parts
+    assert len(parts) == 2
+    assert ["paper settings" in part.title for part in parts] == [False, True]
+    assert dict(parts[1].facts)["Settings"] == "paper settings"
+    assert any("different settings" in flag.text for flag in comparison.flags)
+    for part in (comparison, *parts):
+        tables = [table for section in part.sections for table in section.tables]
+        for table in tables:
+            beside = any(row.kind == "reference" for row in table.rows)
+            assert beside == any("Unlike the paper's protocol" in note for note in table.all_notes)
+    notes = " ".join(note for table in tables for note in table.all_notes)
+    assert "mini data" in notes and "new tokens" in notes

@@ -1,0 +1,100 @@
+"""A judge's prompt of the user's own: put in by YAML, checked before anything is asked, part of who judged."""
+
+import dataclasses
+
+import pytest
+
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.harness import chosen_settings, judging_stage, rejudging
+from lmms_medtasks.judges import cache, identity, registry, settings, stage
+from lmms_medtasks.judges.protocol import Item
+
+TEXT = "In other words. {{question}} {{reference}} {{answer}} Give 0, 0.5 or 1.\n"
+
+
+def config(**default):
+    return {"task": "t", "lmms_eval_specific_kwargs": {"default": {"judge": "open_answer", **default}}}
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "mine.txt"
+    path.write_text(TEXT)
+    return path
+
+
+@pytest.mark.parametrize("form", [str, lambda file: {"open_answer": str(file)}, lambda file: {"": str(file)}])
+def test_a_file_stands_in_place_of_the_prompt_and_makes_another_judge_of_it(file, form):
+    (own,) = stage.protocols_of(config(judge_prompt=form(file)))
+    ours = registry.get("open_answer")
+    assert own == dataclasses.replace(ours, prompt=str(file))
+    judge = settings.read({"OPENAI_API_KEY": "k"}, "openai:m")
+    said = [identity.describe(judge, each) for each in (ours, own)]
+    assert said[0]["digest"] != said[1]["digest"] and said[1]["prompt"] == "mine.txt"
+    assert identity.differences(*said)
+    item = Item("q", {"question": "q", "reference": "r", "answer": "a"})
+    assert cache.key_of(judge, ours, item, 0) != cache.key_of(judge, own, item, 0)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"{{question}} {{answer}}", "places.*must be the same"),
+        (b"{{question}} {{answer}} {{reference}} {{image}}", "image.*must be the same"),
+        (b"\xff\xfe{{question}}", "not UTF-8 text"),
+    ],
+)
+def test_a_malformed_prompt_is_an_error_before_anything_is_asked(tmp_path, content, message):
+    path = tmp_path / "bad.txt"
+    path.write_bytes(content)
+    with pytest.raises(UserError, match=message):
+        judging_stage.check([config(judge_prompt=str(path))])
+
+
+def test_names_that_are_of_no_protocol_and_files_that_are_not_there(tmp_path, file, monkeypatch):
+    with pytest.raises(UserError, match=r"open_anser.*Allowed: open_answer"):
+        stage.protocols_of(config(judge_prompt={"open_anser": str(file)}))
+    with pytest.raises(UserError, match="No judge prompt"):
+        stage.protocols_of(config(judge_prompt=str(tmp_path / "none.txt")))
+    with pytest.raises(UserError, match="none.txt"):
+        chosen_settings.written([str(tmp_path / "none.txt")])
+    monkeypatch.setenv(chosen_settings.JUDGE_PROMPT, f"sure_open={file}")
+    with pytest.raises(UserError, match=r"sure_open.*Allowed: open_answer"):
+        chosen_settings.check(["t"], [config()])
+
+
+def test_a_yaml_names_a_file_beside_it_and_the_variable_stands_above(tmp_path, file, monkeypatch):
+    found, _ = chosen_settings.applied(config(judge_prompt="mine.txt"), tmp_path)
+    assert [each.prompt for each in stage.protocols_of(found)] == [str(file)]
+    other = tmp_path / "other.txt"
+    other.write_text(TEXT)
+    monkeypatch.setenv(chosen_settings.JUDGE_PROMPT, chosen_settings.written([f"open_answer={other}"]))
+    found, _ = chosen_settings.applied(config(judge_prompt="mine.txt"), tmp_path)
+    assert [each.prompt for each in stage.protocols_of(found)] == [str(other)]
+
+
+def test_two_prompts_for_one_protocol_in_a_run_are_refused(file):
+    with pytest.raises(UserError, match="two prompts"):
+        judging_stage.check([config(), config(judge_prompt=str(file))])
+
+
+def test_the_judge_command_judges_by_another_prompt_into_another_folder(harness, judge_server, tmp_path):
+    """Verdicts by two prompts never stand in one log; the new file says by which."""
+    run, _ = harness(["effusion", "cat", "dog"], ["judge_open"], RETRIES=0)
+    path = tmp_path / "stars.txt"
+    path.write_text("Anew. {{question}} {{reference}} {{answer}}")
+    changed = rejudging.with_judge_prompts(run, [f"judge_sample:PROTOCOL={path}"], [])
+    (judged,) = rejudging.judged_tasks([changed], [])
+    assert judged.protocols[0].prompt == str(path)
+    with pytest.raises(UserError, match="judged by .* in another way than now.*digest"):
+        judged.check_same(settings.read())
+    with pytest.raises(UserError, match=r"other.*Allowed: judge_sample:PROTOCOL"):
+        rejudging.with_judge_prompts(run, [f"other={path}"], [])
+
+
+def test_what_was_chosen_is_refused_beside_tasks_of_others(monkeypatch):
+    chosen_settings.check_ours(["mmmu_val"])
+    monkeypatch.setenv("MEDTASKS_SETTINGS", "paper")
+    chosen_settings.check_ours([])
+    with pytest.raises(UserError, match="MEDTASKS_SETTINGS is for tasks of lmms-medtasks; mmmu_val is none"):
+        chosen_settings.check_ours(["mmmu_val"])

@@ -1,0 +1,23 @@
+"""Runs of one method by other settings are no seeds of it, and stand under a name of their own."""
+
+from lmms_medtasks.report.views import Source
+from lmms_medtasks.samples.result_files import Run
+from lmms_medtasks.samples.table import Samples
+from lmms_medtasks.task_configs.sure_vqa.report_methods import methods
+
+
+def source(tmp_path, model, metadata):
+    content = {
+        "configs": {"sure_slake_modality": {"metadata": metadata}},
+        "config": {"model": "r", "model_args": f"pretrained={model}"},
+    }
+    run = Run(tmp_path / "x_results.json", content)
+    rows = Samples.of_rows([{"id": "1", "condition": ""}])
+    return Source(model, rows, rows, 0, ((run, ("sure_slake_modality",)),))
+
+
+def test_names(tmp_path):
+    paper = {"settings": {"name": "paper", "changes": {"max_new_tokens": 100}}}
+    sources = [source(tmp_path, f"lora_seed{number}", each) for number, each in ((1, {}), (2, {}), (1, paper))]
+    found = [(each.name, each.seeds) for each in methods(sources)]
+    assert found == [("lora", ("1", "2")), ("lora_seed1 (paper settings)", ("1",))]
