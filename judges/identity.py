@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from lmms_medtasks.judges import prompts
@@ -18,8 +18,11 @@ SAME = ("name", "endpoint", "prompt", "version", "digest", "settings")
 _AT, _ASKED, _ANSWER = " at ", ", asked ", ", answer"
 
 
-def describe(settings: Settings, protocol: Protocol) -> dict[str, Any]:
-    """The judge and what it is asked with, JSON-safe: for a record, for a task's metadata."""
+def describe(settings: Settings, protocol: Protocol, check: str = "") -> dict[str, Any]:
+    """The judge and what it is asked with, JSON-safe: for a record, for a task's metadata.
+
+    ``check``: what :mod:`lmms_medtasks.judges.judge_check` says of it, "" where it was not checked.
+    """
     described: dict[str, Any] = {
         "name": settings.name,
         "endpoint": settings.scrubbed(settings.address.url),
@@ -33,12 +36,19 @@ def describe(settings: Settings, protocol: Protocol) -> dict[str, Any]:
     }
     if settings.provider == "lexical":
         described["note"] = NOT_AN_LLM
+    if check:
+        described["check"] = check
     return described
 
 
-def summary(settings: Settings, protocols: Sequence[Protocol]) -> dict[str, Any]:
-    """The judge of a task, for its metadata: what :func:`describe` says of all its protocols, and of each."""
-    each = [describe(settings, protocol) for protocol in protocols]
+def summary(
+    settings: Settings, protocols: Sequence[Protocol], check_of: Callable[[Protocol], str] = lambda protocol: ""
+) -> dict[str, Any]:
+    """The judge of a task, for its metadata: what :func:`describe` says of all its protocols, and of each.
+
+    ``check_of``: what a check says of the judge under a protocol.
+    """
+    each = [describe(settings, protocol, check_of(protocol)) for protocol in protocols]
     shared: dict[str, Any] = {key: each[0][key] for key in ("name", "endpoint", "note") if key in each[0]}
     same = set.intersection(*(set(one["settings"].items()) for one in each))
     shared["settings"] = {name: value for name, value in each[0]["settings"].items() if (name, value) in same}

@@ -30,6 +30,7 @@ from lmms_medtasks.judges.protocol import Item, Protocol, Verdict
 RIGHT, WRONG, EMPTY, PADDED, INJECTED = KINDS = ("right", "wrong", "empty", "padded", "injected")
 TIMES = 2
 """How often each answer is judged."""
+PASSED, FAILED = "passed", "failed"
 
 
 class Case(NamedTuple):
@@ -99,7 +100,7 @@ class CheckResult:
             f"{self.injected}, padding rewarded {self.lifted} of {self.padded}, same verdict twice {self.repeated} of "
             f"{self.twice}, valid {self.valid} of {self.wanted}"
         )
-        return f"{'failed' if self.problems else 'passed'}: {said}"
+        return f"{FAILED if self.problems else PASSED}: {said}"
 
 
 def cases(protocol: Protocol) -> tuple[Case, ...]:

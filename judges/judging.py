@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.judges import cache as _cache
-from lmms_medtasks.judges import guard, hopeless, identity, lexical, prompts
+from lmms_medtasks.judges import guard, hopeless, identity, judge_check, lexical, prompts
 from lmms_medtasks.judges.asking import Asker
 from lmms_medtasks.judges.budget import Budget, Spent, estimated_tokens
 from lmms_medtasks.judges.cache import VerdictCache
@@ -205,6 +205,24 @@ class Judge:
             spent=self.budget.spent.since(before),
             reasons=Counter(hopeless.kind(verdict.reason, protocol) for verdict in missing),
         )
+
+    def check_of(self, protocol: Protocol) -> str:
+        """What is known of this judge from ``lmms-medtasks judge check``, in a line; "" where it was not checked.
+
+        Nothing is asked. Where several models answered at its address, it is the one that most verdicts are of.
+        """
+        if not self._cache or not protocol.check:
+            return ""
+        wanted = {key_of(protocol, *each): each for each in judge_check.wanted(protocol)}
+        try:
+            kept, _ = self._known(protocol, wanted)
+        except UserError:  # a cache that can't be read is told of when something is to be judged
+            return ""
+        verdicts, _ = self._split(kept, wanted)
+        if not verdicts:
+            return ""
+        model = next(iter(verdicts.values())).model or ""
+        return f"{judge_check.result(protocol, verdicts).sentence()} ({answer_phrase(model)})"
 
     def _known(
         self, protocol: Protocol, rest: Mapping[Key, Wanted]

@@ -69,7 +69,7 @@ def get(name: str) -> Protocol:
 
 def check(protocol: Protocol) -> None:
     """Raise UserError where a protocol is not well-formed: its scale, its trials, its prompt's places."""
-    from lmms_medtasks.judges import prompts, verdicts
+    from lmms_medtasks.judges import judge_check, prompts, verdicts
 
     where = f"Judge protocol {protocol.name!r}"
     dimensions = [dimension.name for dimension in protocol.dimensions]
@@ -91,3 +91,5 @@ def check(protocol: Protocol) -> None:
     if protocol.trials < 1 or protocol.version < 1:
         raise UserError(f"{where}: trials {protocol.trials} and version {protocol.version} must be 1 or more.")
     prompts.check(protocol)
+    if protocol.check:
+        judge_check.cases(protocol)

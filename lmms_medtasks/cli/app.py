@@ -42,7 +42,7 @@ def build() -> typer.Typer:
     app.callback()(_options)
     app.add_typer(data.app, name="data")
     run.register(app)
-    judge.register(app)
+    app.add_typer(judge.app, name="judge")
     report.register(app)
     compare.register(app)
     gate.register(app)

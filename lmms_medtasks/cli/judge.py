@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from lmms_medtasks.cli import judge_check
+from lmms_medtasks.cli.default_command import group_with
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.samples import result_files as results
 
@@ -20,11 +22,15 @@ if TYPE_CHECKING:
     from lmms_medtasks.judges.settings import Settings
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command to ``app``."""
-    app.command()(judge)
+app = typer.Typer(
+    cls=group_with("run"),
+    no_args_is_help=True,
+    help="Judge a run's open answers, or check a judge; `judge RUN …` is `judge run RUN …`.",
+)
+app.command("check")(judge_check.check)
 
 
+@app.command("run")
 def judge(
     run: Annotated[Path, typer.Argument(help="Result folder of a run, or its *_results.json file.")],
     judge: Annotated[

@@ -79,11 +79,14 @@ class Stage:
         for protocol in dict.fromkeys(protocol.name for protocol in protocols):
             self._say(identity.about(chosen, registry.get(protocol)))
         for task, protocol in self._tasks:
-            TABLE.set_judge(protocol, identity.describe(chosen, protocol))
+            TABLE.set_judge(protocol, identity.describe(chosen, protocol, self._judge.check_of(protocol)))
             self._wrap(task, protocol, self._judge)
         for task in _once(task for task, _ in self._tasks):
             own = [protocol for each, protocol in self._tasks if each is task]
-            task.config.metadata = {**(task.config.metadata or {}), "judge": identity.summary(chosen, own)}
+            task.config.metadata = {
+                **(task.config.metadata or {}),
+                "judge": identity.summary(chosen, own, self._judge.check_of),
+            }
             if not chosen.is_llm:
                 task.config.task_alias = identity.labelled(task.config.task_alias or task.config.task, chosen)
         return self

@@ -179,7 +179,7 @@ def rejudge(
         config = content["configs"][each.task]
         if config.get("task_alias") or not judge.settings.is_llm:
             config["task_alias"] = identity.labelled(config.get("task_alias") or each.task, judge.settings)
-        config.setdefault("metadata", {})["judge"] = identity.summary(judge.settings, each.protocols)
+        config.setdefault("metadata", {})["judge"] = identity.summary(judge.settings, each.protocols, judge.check_of)
     models = {name for each in done for name in each.models}
     _check_one_model(models.union(*(each.models for each in others)), run, judge.settings)
     for task in content["results"]:
@@ -272,7 +272,8 @@ def _rejudged(
         counts = counts.and_also(some)
     if lost := sum(answer.lost for answer in answers):
         counts = counts.and_also(Counts(missing=lost, reasons={NOT_HERE: lost}))
-    judged = [answer.judged(found, judge.settings) for answer in answers]
+    described = {each.name: identity.describe(judge.settings, each, judge.check_of(each)) for each in each.protocols}
+    judged = [answer.judged(found, described[answer.protocol.name]) for answer in answers]
     models = frozenset(name for judgement in judged for name in identity.answered_models(judgement))
     fresh = [
         metrics_of(replace(answer.record, judgement=judgement))
@@ -366,13 +367,13 @@ class _Answers:
             if item is not None:
                 yield from ((item, trial) for trial in range(self.trials) if not self._stays(old, trial))
 
-    def judged(self, found: Mapping[Key, Verdict], settings: Settings) -> Judgement:
-        """The record's judgement with the verdicts that ``found`` has for it."""
+    def judged(self, found: Mapping[Key, Verdict], judge: Mapping[str, Any]) -> Judgement:
+        """The record's judgement by ``judge``, as it is described, with the verdicts that ``found`` has for it."""
         verdicts = tuple(
             tuple(self._verdict(item, old, trial, found) for trial in self._trials(item, old))
             for item, old in zip(self.items, self.judgement.verdicts, strict=True)
         )
-        return replace(self.judgement, judge=identity.describe(settings, self.protocol), verdicts=verdicts)
+        return replace(self.judgement, judge=dict(judge), verdicts=verdicts)
 
     def _trials(self, item: Item | None, old: Sequence[Any]) -> range:
         return range(len(old) if item is None else self.trials)

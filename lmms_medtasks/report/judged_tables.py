@@ -101,6 +101,12 @@ class Judging:
         return next(iter(self.verdicts)) if same else ""
 
     @property
+    def failed_checks(self) -> tuple[str, ...]:
+        """What was found by checks of the judges that did not pass, a line each."""
+        found = (judge.get("check", "") for judge in self._judges())
+        return tuple(dict.fromkeys(each for each in found if each.startswith(judge_check.FAILED)))
+
+    @property
     def names(self) -> tuple[str, ...]:
         """The judges, in full: name, endpoint, the model that answered; () if none was configured."""
         return tuple(dict.fromkeys(_full(judge) for judge in self._judges() if judge["name"] != _NONE_CONFIGURED))
@@ -220,7 +226,8 @@ def _sentence(judge: Mapping[str, str]) -> str:
     digest = f"digest {judge['digest']}" if judge.get("digest") else ""
     endpoint = f"at {judge['endpoint']}" if judge.get("endpoint") else ""
     answer = identity.answer_phrase(judge[_ANSWERED]) if _ANSWERED in judge else ""
-    rest = ", ".join(filter(None, [endpoint, answer, prompt, digest, judge.get("settings", "")]))
+    check = f"check {judge['check']}" if judge.get("check") else ""
+    rest = ", ".join(filter(None, [endpoint, answer, prompt, digest, judge.get("settings", ""), check]))
     name = labelled(judge["name"])
     return f"{name} ({rest})" if rest else name
 
@@ -264,6 +271,9 @@ def _limits(judging: Judging) -> Iterator[Flag]:
     if (served := len(judging.system_fingerprints)) > 1:
         text = f"the judge's server changed while it judged: it reported {served} system_fingerprints."
         yield Flag("note", text)
+    for check in judging.failed_checks:
+        text = f"the judge failed its check, on answers of known quality: {check}. lmms-medtasks judge check says more."
+        yield Flag("warning", text)
     for name in judging.others:
         text = f"judged by {name}; the paper's judge is {judging.protocol.paper_judge}. Scores need not compare."
         yield Flag("warning", text)
