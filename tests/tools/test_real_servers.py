@@ -51,4 +51,4 @@ def test_a_job_of_ci_installs_them_and_runs_their_tests():
     commands = [step["run"] for step in job["steps"] if "run" in step]
     assert install.VARIABLE in job["env"]
     assert commands[0] == f'python tools/real_servers/install.py "${install.VARIABLE}"'
-    assert commands[-1].endswith("pytest -n 0 tests/e2e/test_real_servers.py")
+    assert commands[-1].endswith("pytest -n 0 tests/e2e/test_real_servers.py tests/e2e/test_real_judge.py")
