@@ -3,7 +3,6 @@
 import json
 
 import pytest
-import typer
 from typer.testing import CliRunner
 
 from lmms_medtasks.cli import judge
@@ -13,11 +12,9 @@ from lmms_medtasks.errors import UserError
 @pytest.fixture
 def call(monkeypatch):
     monkeypatch.delenv("MEDTASKS_JUDGE", raising=False)
-    app = typer.Typer()
-    judge.register(app)
 
     def invoke(*arguments):
-        return CliRunner().invoke(app, list(map(str, arguments)))
+        return CliRunner().invoke(judge.app, list(map(str, arguments)))
 
     return invoke
 
@@ -66,3 +63,24 @@ def test_two_judges_in_one_run(call, tmp_path):
     (folder / "x_results.json").write_text(json.dumps({"results": {"t": {}, "u": {}}, "configs": configs}))
     done = call(folder)
     assert "had different judges: openai:a, openai:b. Name one with --judge" in str(done.exception)
+
+
+def test_check_says_what_a_judge_falls_short_in(call, tmp_path, monkeypatch):
+    monkeypatch.setenv("MEDTASKS_HOME", str(tmp_path))
+    done = call("check", "--judge", "lexical", "--protocol", "open_answer")
+    assert done.exit_code == 1
+    assert "open_answer, lexical: failed: right above others in 0 of 32 pairs" in done.stdout
+    assert "verdicts: 40 times 0" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--judge", "lexical"], "Name the protocols to check with --protocol: bones_joints_answer"),
+        (["--protocol", "open_answer"], "No judge: name one with --judge"),
+        (["--judge", "lexical", "--protocol", "open_answers"], "Unknown judge protocol 'open_answers'"),
+    ],
+)
+def test_mistakes_of_check(call, arguments, said):
+    done = call("check", *arguments)
+    assert isinstance(done.exception, UserError) and said in str(done.exception)

@@ -5,9 +5,10 @@ import dataclasses
 import pytest
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.judges import judge_check, lexical, registry
+from lmms_medtasks.judges import identity, judge_check, lexical, registry
 from lmms_medtasks.judges.handed_verdicts import key_of
 from lmms_medtasks.judges.judge_check import EMPTY, INJECTED, KINDS, PADDED, RIGHT, WRONG
+from lmms_medtasks.judges.judging import Judge
 from lmms_medtasks.judges.protocol import Verdict
 
 OPEN = registry.get("open_answer")
@@ -139,3 +140,17 @@ def test_a_set_that_is_not_well_formed(tmp_path, text, said):
     path.write_text(text)
     with pytest.raises(UserError, match=said):
         judge_check.cases(dataclasses.replace(OPEN, check=str(path)))
+
+
+def test_what_a_judge_reached_is_known_afterwards_and_stands_in_its_description(judge_server, settings_for):
+    settings = settings_for(judge_server)
+    with Judge(settings, [OPEN]) as judge:
+        assert judge.check_of(OPEN) == ""
+        verdicts, counts = judge.judge(OPEN, judge_check.wanted(OPEN), say=lambda text: None)
+        assert counts.judged == 40
+    with Judge(settings, [OPEN]) as judge:
+        said = judge.check_of(OPEN)
+    assert said == f"{judge_check.result(OPEN, verdicts).sentence()} (answered by stub-judge)"
+    assert identity.describe(settings, OPEN, said)["check"] == said
+    with Judge(settings_for(judge_server, temperature=0.5), [OPEN]) as other:
+        assert other.check_of(OPEN) == ""
