@@ -37,7 +37,7 @@ def test_one_file_is_what_the_library_gives(run, scan, tmp_path):
     assert record["degradation"] == "object_rotation" and record["seed"] == 7
     expected = degradations.apply(Image.open(scan), "object_rotation", severity=2, seed=7)
     assert Image.open(output).tobytes() == expected.tobytes()
-    assert "1 images written" in result.stderr
+    assert "1 image written" in result.stderr
 
 
 def test_bad_files_make_the_status_1(run, scan, tmp_path):
@@ -47,7 +47,7 @@ def test_bad_files_make_the_status_1(run, scan, tmp_path):
     result = run("degrade", tmp_path / "in", "-o", tmp_path / "out", "--name", "exposure", "--severity", 1)
     assert result.exit_code == 1
     assert "bad.png: It is no image" in result.stderr
-    assert "1 images written" in result.stderr and "1 failed" in result.stderr
+    assert "1 image written" in result.stderr and "1 failed" in result.stderr
     assert (tmp_path / "out" / "scan.png").is_file()
 
 
