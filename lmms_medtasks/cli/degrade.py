@@ -71,7 +71,9 @@ def degrade(
         typer.echo(line, err=True)
     skipped = f", {outcome.skipped} skipped (there already)" if outcome.skipped else ""
     images = "image" if len(outcome.records) == 1 else "images"
-    typer.echo(f"{len(outcome.records)} {images} written to {output}{skipped}, {len(outcome.problems)} failed.", err=True)
+    typer.echo(
+        f"{len(outcome.records)} {images} written to {output}{skipped}, {len(outcome.problems)} failed.", err=True
+    )
     if outcome.problems:
         raise typer.Exit(1)
 

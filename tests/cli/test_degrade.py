@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -115,6 +116,18 @@ def test_preview_names_a_bad_file_and_goes_on(run, scan, tmp_path):
     text = (tmp_path / "out" / "preview.html").read_text(encoding="utf-8")
     assert re.findall("<h2>([^<]*)</h2>", text) == ["scan.png", "other.png"]
     assert "Not shown: cut.png, none.png" in text
+
+
+def test_the_curves_in_the_docs_are_what_the_command_draws(run, tmp_path):
+    text = (Path(__file__).parents[2] / "docs" / "degradations.md").read_text("utf-8")
+    [command] = re.findall(r"^lmms-medtasks (preview --curve .*) -o curve/$", text, re.MULTILINE)
+    result = run(*command.split(), "-o", tmp_path)
+    assert result.exit_code == 0, result.output
+    drawn = re.findall(r"PSNR ([\d.]+) dB", (tmp_path / "preview.html").read_text("utf-8"))
+    rows = re.findall(r"^\| \w+ \|((?: \d+\.\d \|){6})$", text, re.MULTILINE)
+    shown = [float(value) for row in rows for value in re.findall(r"[\d.]+", row)]
+    assert len(shown) == 18
+    assert [float(value) for value in drawn] == pytest.approx(shown, abs=0.11)
 
 
 def test_preview_of_a_curve(run, scan, tmp_path):
