@@ -51,7 +51,8 @@ def get(name: str) -> Protocol:
     """
     known = {**_PROTOCOLS, **_of_folders()}
     if name not in known and ":" not in name:
-        raise unknown("judge protocol", name, names(), "a task's YAML, or give package.module:ATTRIBUTE")
+        message = f"{unknown('judge protocol', name, names())} For one of your own give package.module:ATTRIBUTE."
+        raise UserError(message)
     module, _, attribute = known.get(name, name).partition(":")
     try:
         protocol = getattr(importlib.import_module(module), attribute)

@@ -25,6 +25,9 @@ DOCUMENTS = [
 # Options that are lmms-eval's; `run` passes them on.
 HARNESS_OPTIONS = {"--model", "--model_args", "--tasks", "--limit", "--gen_kwargs", "--batch_size", "--output_path"}
 
+# `agreement RUN` is `agreement compute RUN`, `judge RUN` is `judge run RUN`.
+DEFAULT_COMMANDS = {"agreement": "compute", "judge": "run"}
+
 
 def commands(path):
     """The lmms-medtasks commands in a document, without comments and placeholders for what comes before them."""
@@ -43,8 +46,8 @@ def test_command_exists_with_its_options(command):
     groups = {group.name for group in build().registered_groups}
     deeper = words[0] in groups and len(words) > 1 and not words[1].startswith(("-", "runs/", "RUN"))
     names = words[:2] if deeper else words[:1]
-    if words[0] == "agreement" and not deeper:
-        names = ["agreement", "compute"]  # `agreement RUN` is `agreement compute RUN`
+    if words[0] in DEFAULT_COMMANDS and not deeper:
+        names = [words[0], DEFAULT_COMMANDS[words[0]]]
     done = CliRunner().invoke(build(), [*names, "--help"], env={"COLUMNS": "300", "NO_COLOR": "1"})
     assert done.exit_code == 0, done.output
     for word in words:

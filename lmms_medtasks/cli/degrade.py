@@ -70,7 +70,10 @@ def degrade(
     for line in _about_views(outcome.records):
         typer.echo(line, err=True)
     skipped = f", {outcome.skipped} skipped (there already)" if outcome.skipped else ""
-    typer.echo(f"{len(outcome.records)} images written to {output}{skipped}, {len(outcome.problems)} failed.", err=True)
+    images = "image" if len(outcome.records) == 1 else "images"
+    typer.echo(
+        f"{len(outcome.records)} {images} written to {output}{skipped}, {len(outcome.problems)} failed.", err=True
+    )
     if outcome.problems:
         raise typer.Exit(1)
 

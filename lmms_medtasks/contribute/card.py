@@ -20,7 +20,7 @@ def check(folder: Path, found: Findings) -> None:
     lines = path.read_text("utf-8", errors="replace").splitlines()
     for number, line in enumerate(lines, 1):
         if UNFILLED in line:
-            found.add(path, "to be filled in", line=number, value=line.strip())
+            found.add(path, "is not filled in yet", line=number, value=line.strip())
     for row in _ROWS:
         if not any(line.startswith(f"| {row} |") for line in lines):
             found.add(path, f"has no row {row!r} in its table: '| {row} | ... |'")

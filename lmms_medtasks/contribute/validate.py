@@ -10,6 +10,8 @@ from lmms_medtasks.task_yaml.chain import Chain
 from lmms_medtasks.task_yaml.problems import Findings
 from lmms_medtasks.writing import write_text
 
+_NOT_WRITTEN = f"{live.SNAPSHOT} was not written: the errors below come first."
+
 
 def validate(
     path: Path, *, static_only: bool = False, base: str = "", show: Path | None = None, write: bool = False
@@ -21,7 +23,8 @@ def validate(
         static_only: Import and execute nothing of the contribution.
         base: A git revision; versions must have gone up where prompt or data changed since.
         show: Write a page there that shows the first questions as a model gets them.
-        write: Record the prompts in prompts.json, rather than compare them with it.
+        write: Record the prompts in prompts.json, rather than compare them with it. Not done where anything but the
+            card is wrong, and then told.
 
     Hooks are executed only when all that can be told without has been found right.
 
@@ -33,10 +36,17 @@ def validate(
     if base:
         versions.check(chains, base, found)
     # A card that is still to be filled in keeps nobody from seeing whether the rest is right.
-    if static_only or any(not each.file.endswith(".md") for each in found.errors):
+    if static_only or _errors_beyond_the_card(found):
+        if write:
+            found.told.append(_NOT_WRITTEN)
         return found
     _execute(path, chains, show, write, found)
     return found
+
+
+def _errors_beyond_the_card(found: Findings) -> bool:
+    """Whether something other than the card's text is wrong."""
+    return any(not each.file.endswith(".md") for each in found.errors)
 
 
 def _execute(path: Path, chains: list[Chain], show: Path | None, write: bool, found: Findings) -> None:
@@ -48,9 +58,11 @@ def _execute(path: Path, chains: list[Chain], show: Path | None, write: bool, fo
         pages.append((chain.path.stem, shown))
         if task is not None:
             tasks.append(task)
-    if write and not found.errors:
+    if write and _errors_beyond_the_card(found):
+        found.told.append(_NOT_WRITTEN)
+    elif write:
         found.told.append(f"Written: {live.write_snapshot(folder, tasks, whole=path.is_dir())}")
-    elif not write and len(tasks) == len(chains):
+    elif len(tasks) == len(chains):
         live.check_snapshot(folder, tasks, found)
     if show is not None:
         write_text(show, question_page.html(folder.resolve().name, pages))

@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -37,7 +38,7 @@ def test_one_file_is_what_the_library_gives(run, scan, tmp_path):
     assert record["degradation"] == "object_rotation" and record["seed"] == 7
     expected = degradations.apply(Image.open(scan), "object_rotation", severity=2, seed=7)
     assert Image.open(output).tobytes() == expected.tobytes()
-    assert "1 images written" in result.stderr
+    assert "1 image written" in result.stderr
 
 
 def test_bad_files_make_the_status_1(run, scan, tmp_path):
@@ -47,7 +48,7 @@ def test_bad_files_make_the_status_1(run, scan, tmp_path):
     result = run("degrade", tmp_path / "in", "-o", tmp_path / "out", "--name", "exposure", "--severity", 1)
     assert result.exit_code == 1
     assert "bad.png: It is no image" in result.stderr
-    assert "1 images written" in result.stderr and "1 failed" in result.stderr
+    assert "1 image written" in result.stderr and "1 failed" in result.stderr
     assert (tmp_path / "out" / "scan.png").is_file()
 
 
@@ -115,6 +116,18 @@ def test_preview_names_a_bad_file_and_goes_on(run, scan, tmp_path):
     text = (tmp_path / "out" / "preview.html").read_text(encoding="utf-8")
     assert re.findall("<h2>([^<]*)</h2>", text) == ["scan.png", "other.png"]
     assert "Not shown: cut.png, none.png" in text
+
+
+def test_the_curves_in_the_docs_are_what_the_command_draws(run, tmp_path):
+    text = (Path(__file__).parents[2] / "docs" / "degradations.md").read_text("utf-8")
+    [command] = re.findall(r"^lmms-medtasks (preview --curve .*) -o curve/$", text, re.MULTILINE)
+    result = run(*command.split(), "-o", tmp_path)
+    assert result.exit_code == 0, result.output
+    drawn = re.findall(r"PSNR ([\d.]+) dB", (tmp_path / "preview.html").read_text("utf-8"))
+    rows = re.findall(r"^\| \w+ \|((?: \d+\.\d \|){6})$", text, re.MULTILINE)
+    shown = [float(value) for row in rows for value in re.findall(r"[\d.]+", row)]
+    assert len(shown) == 18
+    assert [float(value) for value in drawn] == pytest.approx(shown, abs=0.11)
 
 
 def test_preview_of_a_curve(run, scan, tmp_path):

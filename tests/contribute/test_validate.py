@@ -147,6 +147,19 @@ def test_a_card_to_be_filled_in_keeps_nobody_from_the_other_checks(chest_side):
     assert any("no answers at all: no metric has a value" in line for line in found.told)
 
 
+def test_write_records_the_prompts_beside_an_unfinished_card_and_says_where_it_does_not(chest_side):
+    card = chest_side / "README.md"
+    card.write_text(card.read_text("utf-8").replace("CC0", "(to be filled in)"), "utf-8")
+    found = validate(chest_side, write=True)
+    assert [each.file for each in found.errors] == ["README.md"]
+    recorded = (chest_side / "prompts.json").read_bytes()
+
+    (chest_side / "prompt.txt").write_text("{options}", "utf-8")
+    found = validate(chest_side, write=True)
+    assert any("prompts.json was not written" in line for line in found.told)
+    assert (chest_side / "prompts.json").read_bytes() == recorded
+
+
 def test_one_yaml_written_leaves_the_records_of_the_others(chest_side):
     validate(chest_side, write=True)
     whole = (chest_side / "prompts.json").read_bytes()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -126,17 +127,34 @@ def _telling_tables(telling: Sequence[Telling]) -> list[Table]:
         label("question"), label("measure"), Column("A", digits=2), Column("B", digits=2), label("asked"),
         label("expected"), label("A's answer"), label("B's answer"),
     )  # fmt: skip
-    return [
-        Table(f"telling_{task}", f"{task}: the questions that differ most", columns,
-              tuple(_telling_row(each) for each in telling if each.task == task),
-              ("Texts are cut; where the data's terms forbid it, and in packs, there are none.",))
-        for task in dict.fromkeys(each.task for each in telling)
-    ]  # fmt: skip
+    tables = []
+    for task in dict.fromkeys(each.task for each in telling):
+        rows = [each for each in telling if each.task == task]
+        shared = _shared_sentences(
+            [shown.prompt for each in rows if (shown := each.first_answer or each.second_answer)]
+        )
+        notes = ["Texts are cut; where the data's terms forbid it, and in packs, there are none."]
+        if shared:
+            notes.append(f"Each prompt begins with: {_cut(shared).value}")
+        tables.append(Table(f"telling_{task}", f"{task}: the questions that differ most", columns,
+                            tuple(_telling_row(each, shared) for each in rows), tuple(notes)))  # fmt: skip
+    return tables
 
 
-def _telling_row(each: Telling) -> Row:
+def _shared_sentences(prompts: Sequence[str]) -> str:
+    """The whole sentences that all prompts begin with, in single spaces; "" of fewer than two prompts."""
+    if len(prompts) < 2:
+        return ""
+    start = os.path.commonprefix([" ".join(prompt.split()) for prompt in prompts])
+    return start[: start.rfind(". ") + 1]
+
+
+def _telling_row(each: Telling, shared: str) -> Row:
+    """A question with both models' answers, without the sentences that the prompts of the table share."""
     shown = each.first_answer or each.second_answer
-    texts = [_cut(shown.prompt), _cut(shown.expected)] if shown else [Cell(None), Cell(None)]
+    texts = [Cell(None), Cell(None)]
+    if shown:
+        texts = [_cut(" ".join(shown.prompt.split()).removeprefix(shared)), _cut(shown.expected)]
     replies = [_replies(answer) for answer in (each.first_answer, each.second_answer)]
     return Row((Cell(each.id), Cell(each.measure), Cell(each.first), Cell(each.second), *texts, *replies))
 

@@ -82,8 +82,8 @@ def _row(each: Verdict) -> str:
     cells = (
         _WORD[each.effect], _text(each.task), _text(each.measure), _text(each.model),
         f"{test.clusters:,}" if test else "0", f"{test.n:,}" if test else "0",
-        _number(each, each.baseline), _number(each, each.candidate), change, _number(each, each.most),
-        _number(each, each.margin), _number(each, each.detectable),
+        _number(each, each.baseline), _number(each, each.candidate), change, _difference(each, each.most),
+        _difference(each, each.margin), _difference(each, each.detectable),
         _p(test.worse_p if test else None), _p(each.adjusted), _p(test.not_worse_p if test else None), _text(said),
     )  # fmt: skip
     return f"| {' | '.join(cells)} |"
@@ -91,6 +91,11 @@ def _row(each: Verdict) -> str:
 
 def _p(value: float | None) -> str:
     return EMPTY if value is None else "<0.0001" if value < 1e-4 else f"{value:.4f}"
+
+
+def _difference(each: Verdict, value: float | None) -> str:
+    """A difference of two values: percentage points where the values are in percent."""
+    return _number(each, value).replace(" %", " points")
 
 
 def _number(each: Verdict, value: float | None, *, signed: bool = False) -> str:

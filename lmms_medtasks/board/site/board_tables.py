@@ -183,7 +183,7 @@ def harness(entry: Entry) -> str | None:
 
 
 def problems(found: Iterable[Problem], roots: Sequence[Path]) -> Table:
-    """Problems as a table: what came of it, where, and why; the same of several tasks of a run stands once."""
+    """Problems as a table: status, where, and why; the same of several tasks of a run stands once."""
     tasks: dict[tuple[int, str, str, str], set[str]] = {}
     for each in found:
         kind = list(_LEVELS).index(each.level), each.model, each.source, each.reason
@@ -192,7 +192,7 @@ def problems(found: Iterable[Problem], roots: Sequence[Path]) -> Table:
     for (level, model, source, reason), own in sorted(tasks.items()):
         texts = (list(_LEVELS.values())[level], shown_name(model), ", ".join(sorted(own)), source, reason)
         rows.append(Row(tuple(Cell(without_roots(text, roots) or None) for text in texts)))
-    columns = tuple(map(label, ("what came of it", "model", "tasks", "file", "reason")))
+    columns = tuple(map(label, ("status", "model", "tasks", "file", "reason")))
     return Table("problems", "Refused, shown apart, and flagged", columns, tuple(rows))
 
 

@@ -58,6 +58,13 @@ def test_a_planted_drop_fails_it(decided):
     assert markdown(found).startswith("## Gate: failed (1 reason)")
 
 
+def test_shares_are_in_percent_and_their_differences_in_points(decided):
+    found = decided(answers(0.9, 1), answers(0.6, 2))
+    [row] = [line.split(" | ") for line in markdown(found).splitlines() if "| medq" in line]
+    assert [cell.split()[-1] for cell in row[6:8]] == ["%", "%"]
+    assert [cell.split()[-1] for cell in row[9:12]] == ["points"] * 3
+
+
 def test_a_drop_that_is_shown_to_be_less_than_the_margin_passes(decided):
     """One of 180 questions lost, an image of 60: with a margin of 20 points that is enough, with 2 points it is not."""
     found = decided(with_wrong(0), with_wrong(1), "rules: [{margin: 0.2}]")

@@ -116,6 +116,24 @@ def test_the_most_telling_questions_with_both_answers(both):
     assert (shown["q2"].first_answer.prompt, shown["q2"].first_answer.expected) == ("prompt of q2", "A")
 
 
+def test_sentences_that_all_prompts_share_stand_below_the_table_once(tmp_path, runs):
+    """An instruction that is longer than the room for a question would hide all questions."""
+    same = "You are a medical assistant. " + "Look at the picture. " * 20
+    for name, answers in (("a", FIRST), ("b", SECOND)):
+        rows = runs.choice_rows(answers)
+        for row in rows:
+            row["input"] = f"{same}Which sign is in {row['input'].split()[-1]}?"
+        runs.write(tmp_path / name, {TASK: rows}, model=name)
+    found = document(compared([tmp_path / "a", tmp_path / "b"]))
+    [table] = [table for part in found.parts for section in part.sections if section.key == "telling"
+               for table in section.tables]  # fmt: skip
+    asked = [column.name for column in table.columns].index("asked")
+    assert {row.cells[asked].value for row in table.rows} == {
+        f"Which sign is in {q}?" for q in ("q2", "q3", "q4", "q5")
+    }
+    assert [note for note in table.notes if same.strip() in note]
+
+
 @pytest.mark.parametrize("side", [0, 1])
 def test_credentialed_data_is_named_by_ids_alone(both, side):
     others = [{}, {}]
