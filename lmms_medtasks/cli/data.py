@@ -142,7 +142,9 @@ def _diagnosis(found: doctors.Diagnosis) -> str:
         lines.append(f"  {shift}: {count:,} images have both i.i.d. and OoD test questions")
     lines.append(f"Terms of use: {record.terms}")
     if found.complete:
-        lines.append(f"Nothing is missing. Next: lmms-medtasks data prepare {found.suite} --source {found.source}")
+        asked_for = ", ".join(found.incomplete)
+        said = f"Images of {asked_for} are missing, prepared only if asked for" if asked_for else "Nothing is missing"
+        lines.append(f"{said}. Next: lmms-medtasks data prepare {found.suite} --source {found.source}")
     else:
         lines.append(f"Something is missing. {found.how}")
     return "\n".join(lines)

@@ -23,13 +23,18 @@ _LISTED = 20
 
 @dataclass
 class Diagnosis:
-    """What was found about a folder. ``shared``: images that a shift's i.i.d. and OoD tests have in common."""
+    """What was found about a folder.
+
+    ``shared``: images that a shift's i.i.d. and OoD tests have in common. ``incomplete``: splits that are prepared only
+    if asked for and of which images are missing.
+    """
 
     suite: str
     source: str
     findings: list[Finding] = field(default_factory=list)
     sizes: list[Size] = field(default_factory=list)
     shared: dict[str, int] = field(default_factory=dict)
+    incomplete: list[str] = field(default_factory=list)
     how: str = ""
 
     @property
@@ -119,3 +124,5 @@ def _miss_images(split: Split, reader: SplitReader, found: Diagnosis) -> None:
         detail = f"{len(costs):,} images are not there, which costs {len(missing):,} questions: {listed}{more}"
         state: Literal["missing", "note"] = "missing" if split.default else "note"
         found.findings.append(Finding(f"split {split.name}", state, detail))
+        if not split.default:
+            found.incomplete.append(split.name)

@@ -80,7 +80,7 @@ _BRACKETS = re.compile(r"[(\[]([A-Z])[)\]]")
 _LAST = re.compile(r"[.?!]\s+[(\[*]{0,3}([A-Z])[)\]*]{0,3}\.?\s*$")
 _LIST = re.compile(r"[(\[]?[A-Z][)\].]?(?:(?:\s*[,/&]\s*|\s+)(?:(?:or|and)\s+)?[(\[]?[A-Z][)\].]?)+\.?")
 _AND_ANOTHER = re.compile(
-    r"[)\].\"'`*_]*\s*(?:[,/&+]|\b(?:or|and|o|y|ou|et|oder|und)\b|或|和)+\s*(?:option\s+)?[(\[*]*([A-Z])(?![^\W_])(.*)",
+    r"[)\].\"'`*_]*\s*(?:[,/&+|]|\b(?:or|and|o|y|ou|et|oder|und)\b|或|和)+\s*(?:option\s+)?[(\[*\"']*([A-Z])(?![^\W_])(.*)",
     re.DOTALL,
 )
 # What may follow an answer "A" where the article of "A nodule" may not: everything but a word that goes with a noun.
@@ -200,19 +200,30 @@ class _Reader:
         found = None
         stated = [*_STATEMENT.finditer(text), *(_ALSO.finditer(text) if words.GERMAN.search(text) else ())]
         # Of a reply that repeats itself for ever the last statements are enough.
+        end = 0
         for match in sorted(stated, key=lambda each: each.start())[-_STATEMENTS:]:
             if _negated(text, match.start()) or _left_open(text, match):
                 continue
             rest = text[match.end() : match.end() + self._reach]
-            found = self._chosen(rest, "statement") or found
+            chosen = self._chosen(rest, "statement")
+            if chosen is not None:
+                found, end = chosen, match.end()
+        if found is not None and (taken_back := words.TAKEN_BACK.search(text, end)):
+            return OptionReading("ambiguous", text=taken_back.group())
         return found
 
     def _predicated(self, text: str) -> OptionReading | None:
         matches = [
             match
             for match in _PREDICATE.finditer(text)
-            if not (_negated(text, match.start()) or _QUESTION.match(text, match.end()))
+            if not (
+                _negated(text, match.start())
+                or _QUESTION.match(text, match.end())
+                or words.NO_PREDICATE.search(_clause_before(text, match.start()))
+            )
         ]
+        if any(words.ANOTHER_BEFORE.search(text[max(0, each.start() - 40) : each.start()]) for each in matches):
+            return OptionReading("ambiguous", text=matches[-1].group())
         # Not the last one: "B is correct for adults, C is likely in children" says nothing.
         return self._same(
             [
@@ -298,7 +309,18 @@ def _left_open(text: str, statement: re.Match[str]) -> bool:
     """Whether a statement is a question, a condition's consequence, doubted, or what others would say."""
     before = _SENTENCE_END.split(text[max(0, statement.start() - 200) : statement.start()])[-1]
     said = before + statement.group()
-    return bool(words.LEFT_OPEN.search(said) or words.CONDITION_AFTER.match(text, statement.end()))
+    return bool(
+        words.LEFT_OPEN.search(said)
+        or words.CONDITION_AFTER.match(text, statement.end())
+        or words.MAYBE_BEFORE.search(before)
+        or (words.WOULD_BE.search(statement.group()) and words.BUT_AFTER.match(text, statement.end()))
+    )
+
+
+def _clause_before(text: str, place: int) -> str:
+    """What stands before ``place`` in its clause: "none of" turns a list of letters, not what comes after "so"."""
+    sentence = _SENTENCE_END.split(text[max(0, place - 200) : place])[-1]
+    return words.CLAUSE.split(sentence)[-1]
 
 
 def _sentences(text: str) -> Iterator[str]:

@@ -29,6 +29,12 @@ _ARTICLE = re.compile(
     r"(?:an?|the|el|la|los|las|le|les|un|una|une|der|die|das|den|dem|eine?)\s+|l'"
 )  # fmt: skip
 _AND = re.compile(r"\s+(?:and|y|et|und)\b|\s*和|\s*,\s*(?:\w+\s+){0,2}?(?:\w+,|(?:and|or|y|o|et|ou|und|oder)\b)")
+_COMPARED = re.compile(
+    r"(?:\b(?:than|over|under|exceed\w*|at least|at most|up to|als|mindestens|h[oö]chstens|"
+    r"(?:mayor|menor)(?:es)? (?:que|de|a)|m[aá]s (?:de|que)|menos (?:de|que)|al menos|"
+    r"(?:plus|moins)(?: \w+)? (?:que|de)|au moins)|大于|小于|超过|不到|至少)\s*$"
+)
+"""Before a number: a bound, not the number ("larger than 3 cm")."""
 _UNIT = re.compile(r"\s*(?:[mc]m|mg|ml|t|years?|months?|weeks?|days?|hours?|degrees?|°|%|-|/|:)(?![^\W_])|\s*[%°/:]")
 
 
@@ -82,6 +88,8 @@ class OptionTexts:
 
     def _fits(self, match: re.Match[str], clause: str, text: str) -> bool:
         """Whether a number or a word of everyday use stands where it is likely to be the answer."""
+        if match[0][0].isdigit() and _COMPARED.search(clause[: match.start()]):
+            return False
         if _NUMBER.fullmatch(match[0]):
             if _UNIT.match(clause, match.end()):
                 return False

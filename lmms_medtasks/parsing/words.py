@@ -91,6 +91,28 @@ LEFT_OPEN = re.compile(
 )
 """Before a statement in its sentence: it is none."""
 CONDITION_AFTER = re.compile(r"[\"'`*_(\[]{0,4}[A-Za-z][\"'`*_)\]]{0,4},?\s+(?:if|unless|wenn|si)\b|[^.\n]{0,40}\?")
+WOULD_BE = re.compile(r"\b(?:would be|ser[ií]a|serait|w[aä]re)\b", re.IGNORECASE)
+BUT_AFTER = re.compile(
+    r"[\"'`*_(\[]{0,4}[A-Za-z][\"'`*_)\]]{0,4},?\s+(?:but|yet|however|pero|mais|aber)\b", re.IGNORECASE
+)
+"""After a statement with "would be": it was conceded ("it would be C, but ...")."""
+MAYBE_BEFORE = re.compile(r"(?:(?<![最很极])可能|也许|或许)\s*$")
+"""Before a Chinese statement in its sentence: "也可能是C" leaves open which; "最可能是C" does not."""
+TAKEN_BACK = re.compile(
+    r"\b(?:wait|hold on|hmm+|sorry|oops|actually|no)\b[\s,.!—–-]{0,8}(?:no|not|wait|sorry|"
+    r"(?:that|this|it)(?: is|['’]s) (?:wrong|incorrect|not)|i (?:was wrong|misread|made a mistake|am wrong))\b|"
+    r"\bscratch that\b|\bi take (?:that|it) back\b|\bcorrection\s?:|"
+    r"[.!?\n]\s{0,4}(?:(?:no|nein|perd[oó]n|non)\s*,|不对)",
+    re.IGNORECASE,
+)
+"""After a statement: what it said is taken back."""
+_OTHER = r"(?:\b(?:or|and|nor|o|y|ni|ou|et|oder|und|noch)\b|[/&]|或者?|和|与)"
+ANOTHER_BEFORE = re.compile(rf"(?<![^\W_])[A-Z][)\]\"'*]{{0,3}}\s*,?\s*{_OTHER}\s*$")
+"""Before "B is correct": "A or B is correct" says nothing of B alone."""
+NO_PREDICATE = re.compile(
+    r"\b(?:none|neither|nor|doubt\w*|whether|ningun\w*|ni|aucune?|kein\w*|weder|bezweifle|dudo|doute)\b", re.IGNORECASE
+)
+"""Before "B is correct" in its clause: it is not said of B."""
 ARTICLE = re.compile(
     # Not "A": it may be a letter.
     r"(?:an|An|the|The|a|[Ee]l|[Ll]a|[Ll]os|[Ll]as|[Ll]e|[Ll]es|[Uu]n|[Uu]na|[Uu]ne|[Dd]er|[Dd]ie|[Dd]as|[Ee]ine?)\s+|[Ll]'"
@@ -120,17 +142,20 @@ HEDGE = re.compile(
 )
 """In a folded text: nothing is decided."""
 DENIED_BEFORE = re.compile(
+    r"\bthan\b(?=[^,]*$)|"
     r"\b(?:not|no|never|without|cannot|neither|nor|rul\w+ out|exclud\w*|unlikely|absen\w+|negative for|rather than|"
     r"instead of|unlike|except|lacks?|recommend\w*|had|resolved|healed|prior|previous\w*|"
     r"adjacent to|next to|near|beside|behind|below|above|beneath|between|outside|"
-    r"compared|similar to|differen\w+ from|history of|mimic\w*|left of|right of|would|nicht|kein\w*|weder|noch|ohne|"
+    r"compared|similar to|differen\w+ from|history of|treatment of|asked about|"
+    r"mimic\w*|left of|right of|would|nicht|kein\w*|weder|noch|ohne|"
     r"statt|neben|pas|aucun\w*|sans|ni|sin|ningun\w*|descart\w*|junto a|à côté)\b|n't\b|不|没|无|非|排除|未|旁"
 )
 """In a folded text, before a name in the same clause: it is not what the reply says."""
 DENIED_AFTER = re.compile(
     r"\s*(?:\w+\s+){0,1}?(?:(?:is|are|was|were|seems?|appears?|looks?|ist|est|es)\s+(?:\w+\s+)?(?:not|unlikely|excluded|"
     r"ruled out|absent|wrong|incorrect|normal|unremarkable|less|falsch|nicht|pas|fau\w+|incorrect\w*)|isn't|aren't|"
-    r"(?:can|could|should|cannot|can't) be (?:excluded|ruled out)|"
+    r"(?:can|could|should|cannot|can't) be (?:excluded|ruled out)|(?:cannot|can't|can not|could not|couldn't) be \w+|"
+    r"lieg(?:t|en) nicht|fehlt|(?:queda |est[áa] |es )?descartad[oa]s?\b|"
     r"(?:is|are|was|were|has been|have been) (?:removed|resected)|"
     r"(?:transplant|resection|removal|treatment)\w*\b|would|(?:does|do|did) not|doesn't|don't|n'est pas|no es|不)"
 )

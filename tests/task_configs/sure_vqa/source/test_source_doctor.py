@@ -49,6 +49,18 @@ def test_a_complete_folder(run, random_release):
     assert "Nothing is missing. Next: lmms-medtasks data prepare sure_slake --source" in printed
 
 
+def test_a_missing_picture_of_the_validation_questions_is_not_nothing(run, random_release):
+    """The split is not prepared unless asked for: the folder will do, but something is missing."""
+    folder, raw, *_ = random_release("slake")
+    used = {split: {row["img_name"] for row in rows if row["q_lang"] == "en"} for split, rows in raw.items()}
+    validate = next(split for split in used if split.startswith("valid"))
+    others = set().union(*(names for split, names in used.items() if split != validate))
+    (folder / "imgs" / sorted(used[validate] - others)[0]).unlink()
+    printed = run("doctor", "sure_slake", "--source", folder)
+    assert "note     split validate: 1 images are not there" in printed
+    assert "Nothing is missing" not in printed and "Images of validate are missing" in printed
+
+
 def test_as_json(run, random_release):
     folder, *_ = random_release("ovqa")
     found = json.loads(run("doctor", "sure_ovqa", "--source", folder, "--json"))
