@@ -184,7 +184,9 @@ def _verdict(first: Entry, second: Entry | None, name: str, rule: Rule, warnings
     verdict = _measured(base, pairs(first, second, name))
     digests = [set(each.source.sha256.values()) for each in (first, second)]
     if digests[0] and digests[0] == digests[1]:
-        return replace(verdict, outcome="not worse", detail="The same run on both sides.")
+        # No drop can be: a margin, a limit and p values would only look as if something had been measured.
+        said = "The same run on both sides."
+        return replace(base, baseline=verdict.baseline, candidate=verdict.candidate, outcome="not worse", detail=said)
     return verdict
 
 

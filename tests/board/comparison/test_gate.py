@@ -103,6 +103,8 @@ def test_the_same_run_on_both_sides_is_not_worse(tmp_path, runs):
     side = compared_entries.read(tmp_path / "base")
     found = gate(side, side, gate_rules.read())
     assert (found.verdicts[0].outcome, found.verdicts[0].adjusted, found.decision) == ("not worse", None, "passed")
+    # No drop can be: a limit or a p value would look as if it had been measured.
+    assert (found.verdicts[0].test, found.verdicts[0].most, found.verdicts[0].detectable) == (None, None, None)
 
 
 def test_four_images_decide_nothing_whatever_the_number_of_questions(decided):
