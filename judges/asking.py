@@ -14,12 +14,10 @@ from lmms_medtasks.judges.defaults import defaults
 from lmms_medtasks.judges.hopeless import Streak
 from lmms_medtasks.judges.identity import answer_phrase, mode_of, one_model_advice
 from lmms_medtasks.judges.protocol import Item, Protocol, Verdict
-from lmms_medtasks.judges.retrying import Brake, backoff
+from lmms_medtasks.judges.retrying import Brake, attempts_spent, backoff
 from lmms_medtasks.judges.settings import Settings
 from lmms_medtasks.judges.transport import Failure, Message, Reply, Transport
 
-_ASKED_TO_WAIT = 1 / 3
-"""What an attempt counts that ended with the endpoint asking to wait: it is busy, not broken."""
 _SHOWN_AGAIN = 2000  # characters of an unreadable reply that are shown to the judge again
 _FORBIDDEN = 403
 _LOOK_AGAIN = 0.2  # seconds: who waits for a turn looks whether all was stopped
@@ -166,7 +164,7 @@ class Asker:
             try:
                 reply = self._send(messages, schema, tokens)
             except Failure as failure:
-                attempt, spent = attempt + 1, spent + (1.0 if failure.wait is None else _ASKED_TO_WAIT)
+                attempt, spent = attempt + 1, spent + attempts_spent(failure.wait)
                 delay = self._delay(failure, attempt, spent, key)
                 self._open()
                 continue

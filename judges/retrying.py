@@ -12,6 +12,13 @@ from email.utils import parsedate_to_datetime
 from lmms_medtasks.judges.defaults import defaults
 from lmms_medtasks.seeding import generator
 
+_ASKED_TO_WAIT = 1 / 3
+
+
+def attempts_spent(wait: float | None) -> float:
+    """What a failed attempt counts: less where the endpoint asked to wait, since it is busy, not broken."""
+    return 1.0 if wait is None else _ASKED_TO_WAIT
+
 
 def backoff(attempt: int, key: str) -> float:
     """Seconds to wait after attempt number ``attempt`` (from 0) failed: exponential, between half of it and all of it.
