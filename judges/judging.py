@@ -168,7 +168,8 @@ class Judge:
                 rest, names, kept = {}, {}, {}
             cached, asked = self._split(kept, rest)
             cut = self._announce(protocol, len(unique), exact, len(cached), [item for item, _ in asked.values()], say)
-            if asked and self._probe and (problem := self._probed(self._probe, protocol, warn)):
+            probe = None if self._asker.gone else self._probe
+            if asked and probe and (problem := self._probed(probe, protocol, warn)):
                 if problem.startswith("no schema"):  # of this protocol's schema: another one may be taken
                     warn(f"{problem} So far: {self.budget.spent}.")
                 elif not self.interrupted:

@@ -148,3 +148,16 @@ def test_ctrl_c_in_the_probe_ends_the_judging_not_the_run(judge_server, settings
             assert (verdict.status, verdict.reason) == ("missing", "stopped: the run was interrupted")
         assert judge.interrupted
     assert len(judge_server.probes) == 1 and judge_server.requests == []
+
+
+def test_a_judge_that_is_asked_no_more_gets_no_probe(judge_server, settings_for, sample):
+    """The first protocol is answered by two models, which ends the judging: the next one sends nothing at all."""
+    names = iter(["one", "other"])
+    judge_server.answers_as = lambda request: next(names, "other")
+    wanted = [(sample.item({"id": "q", "question": f"{n}?", "answer": "effusion"}, "it"), 0) for n in range(2)]
+    with Judge(settings_for(judge_server), [sample.PROTOCOL, sample.BY_SCHEMA]) as judge:
+        judge.judge(sample.PROTOCOL, wanted, say=lambda text: None)
+        assert judge.other_model and len(judge_server.requests) == 2
+        verdicts, counts = judge.judge(sample.BY_SCHEMA, wanted, say=lambda text: None)
+    assert judge_server.probes == [] and counts.spent.requests == 0
+    assert all(each.reason.startswith("another model") for each in verdicts.values())
