@@ -517,6 +517,23 @@ def test_a_question_that_another_command_gave_up_is_asked(judge_all, judge_serve
     other.close()
 
 
+def test_a_verdict_that_is_kept_counts_as_kept_though_its_claim_cannot_be_ended(
+    judge_all, judge_server, asked, monkeypatch
+):
+    """The disk got full between the two: asking ends, and what is said of the verdict stays true."""
+
+    def release(self, key):
+        raise UserError("disk full")
+
+    with monkeypatch.context() as full:
+        full.setattr(cache.VerdictCache, "release", release)
+        _, counts, said = judge_all(asked, concurrency=1)
+    assert (counts.judged, counts.unkept, counts.missing) == (1, 0, 9)
+    assert "disk full" in said[-1] and "What is judged is kept" in said[-1]
+    judge_server.reset()
+    assert judge_all(asked, concurrency=1)[1].cached == 1
+
+
 def test_how_far_it_is_is_told_without_a_terminal(judge_all, judge_server, asked, monkeypatch, stub_judge):
     """Done, missing, rate, what it has cost, time left; at most one line in each span."""
     from lmms_medtasks.judges import progress_lines
