@@ -58,7 +58,7 @@ class Brake:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._lock = threading.Lock()
-        self._until = 0.0
+        self._begun = self._until = 0.0  # of the hold
         self._since: float | None = None
         self._stopped = threading.Event()
 
@@ -66,15 +66,16 @@ class Brake:
         """Let nothing pass for ``seconds`` from now, or longer if that was asked for before.
 
         Returns how long nothing will have passed then, from the first hold since :meth:`passed` on. Beyond ``longest``
-        nothing is held.
+        nothing is held. Who is told to wait while all wait was sent before: its wait begins with theirs.
         """
         with self._lock:
             now = self._clock()
             self._since = now if self._since is None else self._since
-            until = max(self._until, now + seconds)
-            if until - self._since <= longest:
-                self._until = until
-            return until - self._since
+            begun = self._begun if now < self._until else now
+            together = max(self._until, begun + seconds) - self._since
+            if together <= longest:
+                self._begun, self._until = begun, max(self._until, now + seconds)
+            return together
 
     def passed(self) -> None:
         """Something came through: the endpoint replies again."""
