@@ -72,10 +72,10 @@ class Brake:
             now = self._clock()
             self._since = now if self._since is None else self._since
             begun = self._begun if now < self._until else now
-            together = max(self._until, begun + seconds) - self._since
-            if together <= longest:
-                self._begun, self._until = begun, max(self._until, now + seconds)
-            return together
+            until = max(self._until, begun + seconds)
+            if until - self._since <= longest:
+                self._begun, self._until = begun, until
+            return until - self._since
 
     def passed(self) -> None:
         """Something came through: the endpoint replies again."""
