@@ -7,7 +7,6 @@ import signal
 import time
 
 import pytest
-import typer
 from typer.testing import CliRunner
 
 from lmms_medtasks.cli import judge as judge_command
@@ -21,11 +20,9 @@ REPLIES = ["effusion", "", "an effusion", "cat", "left effusion", "dog", "cow", 
 @pytest.fixture
 def again(harness):
     """Call as again(arguments...): runs ``lmms-medtasks judge``; raises its UserError."""
-    app = typer.Typer()
-    judge_command.register(app)
 
     def call(*arguments, status=0):
-        done = CliRunner().invoke(app, [*map(str, arguments), "--include-path", str(harness.folder)])
+        done = CliRunner().invoke(judge_command.app, [*map(str, arguments), "--include-path", str(harness.folder)])
         if isinstance(done.exception, UserError):
             raise done.exception
         assert done.exit_code == status, (done.output, done.exception)
