@@ -14,12 +14,10 @@ from lmms_medtasks.judges.defaults import defaults
 from lmms_medtasks.judges.hopeless import Streak
 from lmms_medtasks.judges.identity import answer_phrase, mode_of, one_model_advice
 from lmms_medtasks.judges.protocol import Item, Protocol, Verdict
-from lmms_medtasks.judges.retrying import Brake, backoff
+from lmms_medtasks.judges.retrying import Brake, attempts_spent, backoff
 from lmms_medtasks.judges.settings import Settings
 from lmms_medtasks.judges.transport import Failure, Message, Reply, Transport
 
-_ASKED_TO_WAIT = 1 / 3
-"""What an attempt counts that ended with the endpoint asking to wait: it is busy, not broken."""
 _SHOWN_AGAIN = 2000  # characters of an unreadable reply that are shown to the judge again
 _FORBIDDEN = 403
 _LOOK_AGAIN = 0.2  # seconds: who waits for a turn looks whether all was stopped
@@ -94,10 +92,11 @@ class Asker:
             self._model = model if self._model is None else self._model
 
     def give_up(self, reason: str) -> None:
-        """Ask no more; the first reason counts."""
+        """Ask no more; the first reason counts. Nobody waits on for a request that will not be sent."""
         with self._changed:
             self._gone = self._gone or reason
             self._changed.notify_all()
+        self._brake.stop()
 
     def ask(self, protocol: Protocol, item: Item, key: str) -> Verdict:
         """The judge's verdict on ``item``, or a missing one with the reason; ``key`` is what jitter depends on."""
@@ -137,6 +136,7 @@ class Asker:
                 self._streak.reset()
             elif not self._gone and (reason := self._streak.add(verdict, protocol, lost, self._window)):
                 self._gone = reason
+                self._brake.stop()
             self._changed.notify_all()
 
     def _read(self, protocol: Protocol, item: Item, reply: Reply) -> Verdict:
@@ -166,7 +166,7 @@ class Asker:
             try:
                 reply = self._send(messages, schema, tokens)
             except Failure as failure:
-                attempt, spent = attempt + 1, spent + (1.0 if failure.wait is None else _ASKED_TO_WAIT)
+                attempt, spent = attempt + 1, spent + attempts_spent(failure.wait)
                 delay = self._delay(failure, attempt, spent, key)
                 self._open()
                 continue
@@ -206,10 +206,9 @@ class Asker:
         """Wait until a request may be sent, and set it aside in the budget; raises :class:`NotAsked`."""
         if self.gone:
             raise NotAsked(self.gone)
-        if not self._brake.wait(delay):
-            raise NotAsked(INTERRUPTED)
-        if self.gone:
-            raise NotAsked(self.gone)
+        waited = self._brake.wait(delay)
+        if self.gone or not waited:
+            raise NotAsked(self.gone or INTERRUPTED)
         if ceiling := self._budget.reserve(tokens):
             raise NotAsked(ceiling)
 
@@ -234,7 +233,7 @@ class Asker:
         if not failure.repeat:
             raise NoReply(str(failure)) from failure
         if self._brake.stopped:
-            raise NotAsked(INTERRUPTED) from failure
+            raise NotAsked(self.gone or INTERRUPTED) from failure
         if failure.wait is not None:
             asked = self._brake.hold(failure.wait, longest := defaults()["longest_wait"])
             if asked > longest:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.judges import cache as _cache
 from lmms_medtasks.judges import guard, hopeless, identity, judge_check, lexical, prompts
-from lmms_medtasks.judges.asking import Asker
+from lmms_medtasks.judges.asking import INTERRUPTED, Asker
 from lmms_medtasks.judges.budget import Budget, Spent, estimated_tokens
 from lmms_medtasks.judges.cache import VerdictCache
 from lmms_medtasks.judges.defaults import defaults
@@ -108,6 +108,7 @@ class Judge:
         self._transport = transport or (ChatTransport(settings, private=private) if settings.is_llm else None)
         self._asker = Asker(settings, self._transport, self.budget, self._brake) if self._transport else None
         self._pool: QuestionPool | None = None
+        self._stopped = False  # by Ctrl-C, before the first question
         if self._asker and self._cache and self._transport:
             self._pool = QuestionPool(settings, self._asker, self._cache, self._brake, self._transport)
         self._probe = Probe(settings, self._transport, self.budget, self._brake) if self._transport else None
@@ -134,7 +135,7 @@ class Judge:
     @property
     def interrupted(self) -> bool:
         """Whether Ctrl-C ended the judging."""
-        return self._pool is not None and self._pool.interrupted
+        return self._stopped or (self._pool is not None and self._pool.interrupted)
 
     def expect(self, model: str) -> None:
         """Go on from verdicts of this model ("": its server named none): the judging ends where another answers."""
@@ -167,10 +168,11 @@ class Judge:
                 rest, names, kept = {}, {}, {}
             cached, asked = self._split(kept, rest)
             cut = self._announce(protocol, len(unique), exact, len(cached), [item for item, _ in asked.values()], say)
-            if asked and self._probe and (problem := self._probe.problem(protocol)):
+            probe = None if self._asker.gone else self._probe
+            if asked and probe and (problem := self._probed(probe, protocol, warn)):
                 if problem.startswith("no schema"):  # of this protocol's schema: another one may be taken
                     warn(f"{problem} So far: {self.budget.spent}.")
-                else:
+                elif not self.interrupted:
                     self._asker.give_up(problem)
                     warn(self._why_ended(self._asker, 0))
                 found |= dict.fromkeys(asked, Verdict("missing", reason=problem))
@@ -223,6 +225,15 @@ class Judge:
             return ""
         model = next(iter(verdicts.values())).model or ""
         return f"{judge_check.result(protocol, verdicts).sentence()} ({answer_phrase(model)})"
+
+    def _probed(self, probe: Probe, protocol: Protocol, warn: Say) -> str:
+        """Why the judge can't be asked; "" where it can. Ctrl-C ends the judging here as it does later."""
+        try:
+            return probe.problem(protocol, warn)
+        except KeyboardInterrupt:
+            self._stopped = True
+            self._brake.stop()
+            return INTERRUPTED
 
     def _known(
         self, protocol: Protocol, rest: Mapping[Key, Wanted]

@@ -13,6 +13,15 @@ from lmms_medtasks.judges.retrying import Brake
 _SHORTEST = 0.05  # seconds between two looks
 
 
+def wait_line(seconds: float) -> str:
+    """What is told of a wait that the server asks for."""
+    until = (datetime.now() + timedelta(seconds=seconds)).strftime("%H:%M:%S")
+    return (
+        f"The judge's server asks to wait {seconds:.0f} s: nothing is sent until {until}. Ctrl-C ends the judging and "
+        "keeps what is judged."
+    )
+
+
 class ProgressLines:
     """Says how far ``total`` judgements are; ``warn`` gets how long the server asks to wait. ``say`` None: no lines."""
 
@@ -37,11 +46,7 @@ class ProgressLines:
         left = self._brake.left
         if left > defaults()["told_wait"] and now + left > self._told_until + 1 and not self._brake.stopped:
             self._told_until = now + left
-            until = (datetime.now() + timedelta(seconds=left)).strftime("%H:%M:%S")
-            self._warn(
-                f"The judge's server asks to wait {left:.0f} s: nothing is sent until {until}. Ctrl-C ends the judging "
-                "and keeps what is judged."
-            )
+            self._warn(wait_line(left))
         if now - self._last >= every:
             self._last = now
             if self._say:

@@ -149,7 +149,7 @@ class QuestionPool:
         """The verdict on one item, kept if it is valid. After the first that can't be kept nothing is asked."""
         if gone := self._asker.gone or (INTERRUPTED if self._brake.stopped else ""):
             return Outcome(Verdict("missing", reason=gone))
-        verdict = None
+        verdict, kept = None, False
         try:
             if not self._cache.claim(name):
                 return Outcome(None)
@@ -159,13 +159,14 @@ class QuestionPool:
                 verdict = self._asker.ask(protocol, item, name)
                 if verdict.status == "judged":
                     self._cache.keep(name, self._settings, protocol, verdict)
+                    kept = True  # also where its claim can't be ended
             finally:
                 self._cache.release(name)
         except UserError as error:  # a full disk must not cost the verdicts that are had already
             self._asker.give_up(f"not kept: {error} (the judge was asked no more)")
             if verdict is None:
                 return Outcome(Verdict("missing", reason=f"no cache: {error}"))
-            return Outcome(verdict, unkept=verdict.status == "judged")
+            return Outcome(verdict, unkept=verdict.status == "judged" and not kept)
         except Exception as error:  # ours, then; but hours of a model's replies must not be lost for it
             said = self._settings.scrubbed(f"{type(error).__name__}: {error}")
             return Outcome(Verdict("missing", reason=f"unforeseen: {said[:300]}"))

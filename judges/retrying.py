@@ -12,6 +12,13 @@ from email.utils import parsedate_to_datetime
 from lmms_medtasks.judges.defaults import defaults
 from lmms_medtasks.seeding import generator
 
+_ASKED_TO_WAIT = 1 / 3
+
+
+def attempts_spent(wait: float | None) -> float:
+    """What a failed attempt counts: less where the endpoint asked to wait, since it is busy, not broken."""
+    return 1.0 if wait is None else _ASKED_TO_WAIT
+
 
 def backoff(attempt: int, key: str) -> float:
     """Seconds to wait after attempt number ``attempt`` (from 0) failed: exponential, between half of it and all of it.
@@ -51,7 +58,7 @@ class Brake:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._lock = threading.Lock()
-        self._until = 0.0
+        self._begun = self._until = 0.0  # of the hold
         self._since: float | None = None
         self._stopped = threading.Event()
 
@@ -59,14 +66,15 @@ class Brake:
         """Let nothing pass for ``seconds`` from now, or longer if that was asked for before.
 
         Returns how long nothing will have passed then, from the first hold since :meth:`passed` on. Beyond ``longest``
-        nothing is held.
+        nothing is held. Who is told to wait while all wait was sent before: its wait begins with theirs.
         """
         with self._lock:
             now = self._clock()
             self._since = now if self._since is None else self._since
-            until = max(self._until, now + seconds)
+            begun = self._begun if now < self._until else now
+            until = max(self._until, begun + seconds)
             if until - self._since <= longest:
-                self._until = until
+                self._begun, self._until = begun, until
             return until - self._since
 
     def passed(self) -> None:

@@ -52,6 +52,7 @@ def quick(monkeypatch):
         "budget",
         "hopeless",
         "judging",
+        "probe",
         "progress_lines",
         "prompts",
         "question_pool",

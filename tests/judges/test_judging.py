@@ -517,6 +517,41 @@ def test_a_question_that_another_command_gave_up_is_asked(judge_all, judge_serve
     other.close()
 
 
+def test_a_verdict_that_is_kept_counts_as_kept_though_its_claim_cannot_be_ended(
+    judge_all, judge_server, asked, monkeypatch
+):
+    """The disk got full between the two: asking ends, and what is said of the verdict stays true."""
+
+    def release(self, key):
+        raise UserError("disk full")
+
+    with monkeypatch.context() as full:
+        full.setattr(cache.VerdictCache, "release", release)
+        _, counts, said = judge_all(asked, concurrency=1)
+    assert (counts.judged, counts.unkept, counts.missing) == (1, 0, 9)
+    assert "disk full" in said[-1] and "What is judged is kept" in said[-1]
+    judge_server.reset()
+    assert judge_all(asked, concurrency=1)[1].cached == 1
+
+
+def test_what_ends_the_asking_ends_its_waiting_too(judge_all, judge_server, asked, stub_judge):
+    """One request is told to wait for ten minutes, another that the money is used up: nobody waits for the former."""
+    seen = []
+
+    def rule(request):
+        seen.append(1)
+        if len(seen) == 2:
+            return stub_judge.Answer(429, "busy", after="600")
+        return stub_judge.Answer(402, "no money", sleep=1.0) if len(seen) == 3 else None
+
+    judge_server.rule = rule
+    begun = time.monotonic()
+    _, counts, said = judge_all(asked, concurrency=2)
+    assert time.monotonic() - begun < 20
+    assert counts.judged == 1 and counts.missing == 9
+    assert all("no money" in reason for reason in counts.reasons) and "no money" in said[-1]
+
+
 def test_how_far_it_is_is_told_without_a_terminal(judge_all, judge_server, asked, monkeypatch, stub_judge):
     """Done, missing, rate, what it has cost, time left; at most one line in each span."""
     from lmms_medtasks.judges import progress_lines

@@ -1,7 +1,12 @@
 """Whether a server replies by schema is found out before the first question, and never changes in the middle."""
 
+import os
+import signal
+import time
+
 import pytest
 
+from lmms_medtasks.judges import defaults
 from lmms_medtasks.judges.judging import Judge
 
 
@@ -105,3 +110,54 @@ def test_cached_tokens_are_shown(judged, judge_server):
     counts = judged()[1]
     assert counts.spent.cached_tokens == 6 * 40
     assert "(240 cached)" in counts.sentence()
+
+
+@pytest.mark.parametrize(("status", "answers"), [(429, 3), (503, 7)])
+def test_a_wait_that_the_server_asks_for_is_kept_and_costs_a_third(judged, judge_server, stub_judge, status, answers):
+    """A server that asks for patience is busy: the probe waits as a question does, and finds out after all."""
+    refused = [stub_judge.Answer(status, "busy", after="0.3")] * answers
+    judge_server.rule = lambda request: refused.pop() if refused else None
+    begun = time.monotonic()
+    verdicts, _, _ = judged()
+    assert [each.status for each in verdicts] == ["judged"] * 5
+    assert time.monotonic() - begun >= 0.3 * answers and len(judge_server.probes) == answers + 1
+
+
+def test_a_long_wait_of_the_probe_is_told_and_a_longer_one_ends_it(judged, judge_server, stub_judge, monkeypatch):
+    quick = {**defaults.defaults(), "told_wait": 0.2, "longest_wait": 1.0}
+    for module in ("probe", "progress_lines"):
+        monkeypatch.setattr(f"lmms_medtasks.judges.{module}.defaults", lambda: quick)
+    answers = [stub_judge.Answer(429, "later", after=seconds) for seconds in ("86400", "0.5")]
+    judge_server.rule = lambda request: answers.pop()
+    verdicts, _, said = judged()
+    assert said.count("nothing is sent until") == 1
+    assert len(judge_server.probes) == 2 and judge_server.requests == []
+    assert all("asks to wait 86400 s" in each.reason for each in verdicts)
+
+
+def test_ctrl_c_in_the_probe_ends_the_judging_not_the_run(judge_server, settings_for, sample, stub_judge):
+    def rule(request):
+        os.kill(os.getpid(), signal.SIGINT)
+        return stub_judge.Answer(sleep=2.0)
+
+    judge_server.rule = rule
+    wanted = [(sample.item({"id": "q", "question": "?", "answer": "effusion"}, "an effusion"), 0)]
+    with Judge(settings_for(judge_server), [sample.BY_SCHEMA, sample.PROTOCOL]) as judge:
+        for protocol in (sample.BY_SCHEMA, sample.PROTOCOL):  # by the second one nothing is asked either
+            (verdict,) = judge.judge(protocol, wanted, say=lambda text: None)[0].values()
+            assert (verdict.status, verdict.reason) == ("missing", "stopped: the run was interrupted")
+        assert judge.interrupted
+    assert len(judge_server.probes) == 1 and judge_server.requests == []
+
+
+def test_a_judge_that_is_asked_no_more_gets_no_probe(judge_server, settings_for, sample):
+    """The first protocol is answered by two models, which ends the judging: the next one sends nothing at all."""
+    names = iter(["one", "other"])
+    judge_server.answers_as = lambda request: next(names, "other")
+    wanted = [(sample.item({"id": "q", "question": f"{n}?", "answer": "effusion"}, "it"), 0) for n in range(2)]
+    with Judge(settings_for(judge_server), [sample.PROTOCOL, sample.BY_SCHEMA]) as judge:
+        judge.judge(sample.PROTOCOL, wanted, say=lambda text: None)
+        assert judge.other_model and len(judge_server.requests) == 2
+        verdicts, counts = judge.judge(sample.BY_SCHEMA, wanted, say=lambda text: None)
+    assert judge_server.probes == [] and counts.spent.requests == 0
+    assert all(each.reason.startswith("another model") for each in verdicts.values())

@@ -105,3 +105,15 @@ def test_a_stop_ends_all_waiting():
         thread.join(timeout=10)
     assert done == [False] * 4
     assert brake.stopped and not brake.wait()
+
+
+def test_requests_in_flight_that_are_told_the_same_wait_ask_for_no_second_one():
+    """Twelve requests are answered with an hour each, a moment apart: it is one hour's wait, not more than one."""
+    now = [0.0]
+    brake = Brake(lambda: now[0])
+    assert brake.hold(3600.0, 3600.0) <= 3600.0
+    for now[0] in (0.25, 0.5):
+        assert brake.hold(3600.0, 3600.0) <= 3600.0
+    assert brake.left == 3599.5
+    now[0] = 3601.0
+    assert brake.hold(3600.0, 3600.0) > 3600.0  # a second one
