@@ -254,8 +254,18 @@ def _checked_tasks(arguments: list[str]) -> list[str]:
             f"--limit {limit} asks for no question. Give a number above 0, a share below 1, or leave it out for all."
         )
     asked = [task.strip() for task in tasks.split(",") if task.strip()]
-    _check_names(asked if _value(arguments, "--include_path") is None else [], str(_value(arguments, "--model")))
+    bases = _bases(asked)
+    _check_names(bases if _value(arguments, "--include_path") is None else [], str(_value(arguments, "--model")))
     return asked
+
+
+def _bases(tasks: list[str]) -> list[str]:
+    """The tasks, of degraded ones their bases; raises UserError for names of such that can't be read."""
+    if not any("@" in each for each in tasks):
+        return tasks  # to read names takes importing the degradations
+    from lmms_medtasks.harness import degraded_names
+
+    return [degraded_names.parse(each)[0] if degraded_names.is_name(each) else each for each in tasks]
 
 
 def _check_names(tasks: list[str], model: str) -> None:
@@ -265,9 +275,6 @@ def _check_names(tasks: list[str], model: str) -> None:
     """
     from lmms_medtasks.harness import plugin
 
-    from lmms_medtasks.harness import degraded_names
-
-    tasks = [degraded_names.parse(each)[0] if degraded_names.is_name(each) else each for each in tasks]
     ours = folders.task_files()
     by_folder: dict[Path, list[str]] = {}
     for name, path in ours.items():

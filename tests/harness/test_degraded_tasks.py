@@ -14,7 +14,7 @@ from lmms_medtasks.degradations import corruptions
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness import degraded_pictures, degraded_tasks, plugin
 from tests import foreign_tasks
-from tests.shown_runner import ShownChat, ShownSimple, digest
+from tests.e2e.shown_runner import ShownChat, ShownSimple, digest
 
 PICTURES = [foreign_tasks.picture(number) for number in range(foreign_tasks.PICTURES)]
 EVERY = [n for n in foreign_tasks.TASKS if n not in ("forms_degraded", "forms_python")]
@@ -288,3 +288,27 @@ def test_tasks_of_ours_that_are_degraded_already_are_refused(monkeypatch):
         with pytest.raises(UserError, match=f"{name} shows degraded pictures already"):
             own.match_tasks([f"{name}@motion_blur.1"])
     assert own.match_tasks(["medq_deg_l0@motion_blur.1"]) == ["medq_deg_l0@motion_blur.1"]
+
+
+def test_the_response_cache_knows_what_was_done(folder, tmp_path, monkeypatch):
+    """The same is served, without asking for a picture; other code of the degradations is asked anew."""
+    name, cache = "forms_pil@gaussian_noise.2", str(tmp_path / "cache")
+
+    def asked():
+        found, lm = run(folder, [name], use_cache=cache)
+        return len(lm.prompts), found["configs"][name]["metadata"]["degradation"]["pictures"]
+
+    assert [asked(), asked()] == [(6, 3), (0, 0)]
+    degraded_pictures.code_of.cache_clear()
+    monkeypatch.setattr(degradations, "fingerprint", lambda: "0123456789ab")
+    assert asked() == (6, 3)
+    degraded_pictures.code_of.cache_clear()
+
+
+def test_trials_and_questions_of_a_picture_cost_one_degradation(folder, monkeypatch):
+    made = []
+    original = degradations.apply
+    monkeypatch.setattr(degradations, "apply", lambda *given, **how: (made.append(given), original(*given, **how))[1])
+    degraded_pictures.picture_cache.default_cache.cache_clear()
+    run(folder, ["forms_trials@exposure.2"])
+    assert len(made) == foreign_tasks.PICTURES
