@@ -18,6 +18,7 @@ from lmms_medtasks.board.rules import read as read_rules
 from lmms_medtasks.board.run_entry import entry_of
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.samples import result_files as results
+from lmms_medtasks.samples.degraded import base_of
 from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.suites import registry
 
@@ -151,6 +152,11 @@ def _of_task(run: Run, task: str, rules: Rules) -> Job | Problem:
     from lmms_medtasks.samples.runs import model_name, printable
 
     shown, model = printable(task), model_name(run.content)
+    if base_of(task, run.content["configs"][task]) is not None:
+        said = (
+            f"{shown} was asked on degraded pictures, and boards rank tasks as they are. `lmms-medtasks report` has it."
+        )
+        return rules.problem("unknown_task", said, run.path, shown, model)
     if installed.of_task(task) is None and not installed.is_contributed(run.content["configs"][task]):
         said = f"{shown} is none of the tasks that are installed here, and was not made from one of our templates."
         return rules.problem("unknown_task", said, run.path, shown, model)

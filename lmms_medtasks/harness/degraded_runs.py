@@ -15,11 +15,9 @@ from typing import Any
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness import calls
-from lmms_medtasks.harness.degraded_tasks import METADATA, NumberedDocument, Shown, shown_of
+from lmms_medtasks.harness.degraded_tasks import NumberedDocument, Shown, shown_of
 from lmms_medtasks.harness.replacing import replaced
-
-ROW = "degraded_pictures"
-"""Key in a row of the sample log: a record for each picture of the question, with its digest as ``picture``."""
+from lmms_medtasks.samples.degraded import METADATA, PICTURES
 
 
 class _Numbered:
@@ -122,7 +120,7 @@ def _add(
     config["metadata"] = {**config["metadata"], METADATA: {**done, **({} if shown.order.is_control else counts)}}
     for row in results.get("samples", {}).get(shown.name, ()):
         if found := of_documents.get(row["doc_id"]):
-            row[ROW] = [found[number] for number in sorted(found)]
+            row[PICTURES] = [found[number] for number in sorted(found)]
 
 
 def _of_all(own: Any) -> list[Any]:

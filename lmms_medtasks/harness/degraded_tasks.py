@@ -29,9 +29,7 @@ from lmms_medtasks import degradations
 from lmms_medtasks.errors import UserError, nearest_match
 from lmms_medtasks.harness import degraded_names, degraded_pictures, provenance, task_fingerprints
 from lmms_medtasks.harness.degraded_names import MARK, Order
-
-METADATA = "degradation"
-"""Key in the metadata of a degraded task: what was done."""
+from lmms_medtasks.samples.degraded import METADATA
 
 ASKED = "degrade"
 """Key in the metadata of a task's own YAML: what is to be done."""
@@ -316,8 +314,10 @@ def degraded_task(task: Any, name: str, order: Order, manager: Any) -> Any:
     config = made._config = copy.copy(base)
     config.task = name
     config.generation_kwargs = copy.deepcopy(base.generation_kwargs)
-    if base.task_alias:
-        config.task_alias = f"{base.task_alias}{MARK}{name.partition(MARK)[2]}" if MARK in name else base.task_alias
+    if base.task_alias and MARK in name:
+        told = base.metadata if isinstance(base.metadata, Mapping) else {}
+        label = provenance.data_label(told) if "data_digest" in told else ""
+        config.task_alias = f"{base.task_alias.removesuffix(label)}{MARK}{name.partition(MARK)[2]}{label}"
     config.metadata = _metadata(base, order, manager)
     made.medtasks_shown = Shown(name, str(base.task), order)
     made._instances = None
