@@ -141,8 +141,13 @@ def _of_file(file: Path, rules: Rules, tasks: Sequence[str]) -> Iterator[Job | P
         yield rules.problem("unreadable", f"{file}: {wrong}.", file)
         return
     configs = run.content.get("configs") or {}
-    named = [task for task in configs if not tasks or task in tasks]
-    if not named and not tasks:
+    # A board ranks tasks as they are, not on degraded pictures.
+    plain = [task for task in configs if base_of(task, configs[task]) is None]
+    named = [task for task in plain if not tasks or task in tasks]
+    if configs and not plain:
+        said = f"{file} has tasks on degraded pictures only, and boards rank tasks as they are."
+        yield rules.problem("unknown_task", said, file)
+    elif not named and not tasks:
         yield rules.problem("unreadable", f"{file} has no task.", file)
     for task in named:
         yield _of_task(run, task, rules)
@@ -152,11 +157,6 @@ def _of_task(run: Run, task: str, rules: Rules) -> Job | Problem:
     from lmms_medtasks.samples.runs import model_name, printable
 
     shown, model = printable(task), model_name(run.content)
-    if base_of(task, run.content["configs"][task]) is not None:
-        said = (
-            f"{shown} was asked on degraded pictures, and boards rank tasks as they are. `lmms-medtasks report` has it."
-        )
-        return rules.problem("unknown_task", said, run.path, shown, model)
     if installed.of_task(task) is None and not installed.is_contributed(run.content["configs"][task]):
         said = f"{shown} is none of the tasks that are installed here, and was not made from one of our templates."
         return rules.problem("unknown_task", said, run.path, shown, model)

@@ -112,8 +112,8 @@ def get(name: str) -> Suite:
 def find(task: str, config: Mapping[str, Any]) -> Suite | None:
     """The benchmark of a task: that of its folder, else that of its template, else that whose data it reads.
 
-    None if it is of none, as a task that was asked on degraded pictures is: its numbers are not the benchmark's. ``config``: the task's configuration as a result file records it. Raises UserError where two
-    benchmarks claim it.
+    None if it is of none, as a task that was asked on degraded pictures is: its numbers are not the benchmark's.
+    ``config``: the task's configuration as a result file records it. Raises UserError where two benchmarks claim it.
     """
     if base_of(task, config) is not None:
         return None
