@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.harness import calls
+from lmms_medtasks.harness import calls, paired_scores
 from lmms_medtasks.harness.degraded_tasks import NumberedDocument, Shown, shown_of
 from lmms_medtasks.harness.replacing import replaced
-from lmms_medtasks.samples.degraded import METADATA, PICTURES
+from lmms_medtasks.samples.degraded import METADATA, PICTURES, SCORES
 
 
 class _Numbered:
@@ -45,9 +45,11 @@ class Watch:
     """Which tasks the model was asked, in this process."""
 
     def __init__(self, tasks: Iterable[Any]) -> None:
+        tasks = list(tasks)
         found = {str(task.config.task): shown_of(task) for task in tasks}
         self.shown: dict[str, Shown] = {name: shown for name, shown in found.items() if shown is not None}
         self.asked: set[str] = set()
+        self.tasks = {str(task.config.task): task for task in tasks}
 
     def told(self, results: Any) -> Any:
         """The harness's results, None on other processes than the first, with what was done to the pictures.
@@ -64,6 +66,8 @@ class Watch:
                 _check(shown, changed)
             if results:
                 _add(results, shown, changed, of_documents)
+        if results:
+            _pair(results, self.tasks, self.shown)
         return results
 
 
@@ -121,6 +125,31 @@ def _add(
     for row in results.get("samples", {}).get(shown.name, ()):
         if found := of_documents.get(row["doc_id"]):
             row[PICTURES] = [found[number] for number in sorted(found)]
+
+
+def _pair(results: dict[str, Any], tasks: Mapping[str, Any], shown: Mapping[str, Shown]) -> None:
+    """Write each question's scores into the rows of degraded tasks and of their clean ones in this run."""
+    wanted = {each.base for each in shown.values()} | set(shown)
+    how: dict[str, dict[str, str]] = {}
+    for name in sorted(wanted & set(tasks) & set(results.get("samples", {}))):
+        rows = results["samples"][name]
+        for metric, aggregation in tasks[name].aggregation().items():
+            reported = {key: each for key, each in results["results"][name].items() if key.split(",")[0] == metric}
+            if len(reported) != 1 or not all(metric in row for row in rows):
+                continue  # of several filters a row does not say which one it is of
+            [(key, value)] = reported.items()
+            found, said = paired_scores.scores([row[metric] for row in rows], aggregation, value)
+            how.setdefault(name, {})[key] = said
+            for row, score in zip(rows, found or (), strict=False):
+                row.setdefault(SCORES, {})[key] = score
+    for name, each in shown.items():
+        config = results["configs"][name]
+        clean = how.get(each.base, {})
+        both = {
+            key: said if clean.get(key) == said else paired_scores.TOTALS for key, said in how.get(name, {}).items()
+        }
+        done = {**config["metadata"][METADATA], "scores": both}
+        config["metadata"] = {**config["metadata"], METADATA: done}
 
 
 def _of_all(own: Any) -> list[Any]:

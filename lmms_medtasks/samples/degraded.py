@@ -11,6 +11,10 @@ METADATA = "degradation"
 PICTURES = "degraded_pictures"
 """Key in a row of its sample log: a record for each picture of the question, with its digest as ``picture``."""
 
+SCORES = "paired_scores"
+"""Key in a row of the log of such a task, and of its clean one: the question's score by metric and filter, where these
+have one for each question, in the unit of the reported value, which is their mean."""
+
 
 def base_of(task: str, config: Mapping[str, Any]) -> str | None:
     """The task that a degraded one was made of; None for any other, and for one that its own YAML degrades."""

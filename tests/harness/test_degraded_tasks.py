@@ -312,3 +312,12 @@ def test_trials_and_questions_of_a_picture_cost_one_degradation(folder, monkeypa
     degraded_pictures.picture_cache.default_cache.cache_clear()
     run(folder, ["forms_trials@exposure.2"])
     assert len(made) == foreign_tasks.PICTURES
+
+
+def test_each_answer_is_logged_with_its_scores_beside_the_clean_one(both):
+    for found, _ in both:
+        for name in ("forms_pil", "forms_pil@gaussian_noise.2"):
+            own = [row["paired_scores"]["own,none"] for row in found["samples"][name]]
+            assert set(own) <= {0.0, 100.0} and np.mean(own) == pytest.approx(found["results"][name]["own,none"])
+        done = found["configs"]["forms_pil@gaussian_noise.2"]["metadata"]["degradation"]
+        assert done["scores"] == {"own,none": "logged"}
