@@ -20,6 +20,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from lmms_medtasks import degradations
 from lmms_medtasks.errors import UserError, unknown
@@ -166,8 +167,8 @@ def names(tasks: Sequence[str], degrade: str, modality: str | None, seed: int, c
     return [f"{task}{MARK}{suffix}" for task in tasks for suffix in suffixes]
 
 
-def _options(text: str, where: str) -> dict[str, object]:
-    found: dict[str, object] = {}
+def _options(text: str, where: str) -> dict[str, Any]:
+    found: dict[str, Any] = {}
     for each in text.split("~")[1:]:
         key, equals, value = each.partition("=")
         if not equals:

@@ -309,7 +309,7 @@ def degraded_task(task: Any, name: str, order: Order, manager: Any) -> Any:
     """
     base = task.config
     _check(task, name, order)
-    made = object.__new__(type(f"Degraded{type(task).__name__}", (Degraded, type(task)), {"__module__": __name__}))
+    made: Any = object.__new__(type(f"Degraded{type(task).__name__}", (Degraded, type(task)), {"__module__": __name__}))
     made.__dict__.update(task.__dict__)
     config = made._config = copy.copy(base)
     config.task = name
@@ -412,7 +412,7 @@ def _check_column(task: Any, name: str, order: Order) -> None:
         first.setdefault(value, number)
     for value, number in first.items():
         try:
-            modality_of(order, {order.column: value})
+            modality_of(order, {str(order.column): value})
         except UserError as error:
             raise UserError(f"{name}, document {number}, column {order.column!r}: {error}") from error
 

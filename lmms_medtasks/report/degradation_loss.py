@@ -30,7 +30,7 @@ _TOTALS = "totals only"
 _NOTES = (
     "Change: degraded less clean, over the questions that both tasks have. 95 % intervals and p values (two-sided "
     "permutation test) are over pictures, or units of questions that have pictures in common. p (Holm) is corrected "
-    "for all degradations and levels of this task and metric. Level 0 is the untouched control, which is not counted in.",
+    "for all degradations and levels of this task and metric. Level 0 is the untouched control and not counted in.",
     "How: logged, the task logs a number for each question; aggregated one by one, its own aggregation makes one of "
     "each question. In both cases their mean is the value that the harness reports.",
 )
@@ -82,7 +82,7 @@ def losses(run: Run) -> list[Loss]:
 
 def parts(runs: Sequence[Run], *, drawn: bool, prefix: str = "") -> list[Part]:
     """A part of the report for each run that has degraded tasks."""
-    found = []
+    found: list[Part] = []
     for run in runs:
         own = degraded_tasks(run)
         if not own:
@@ -125,7 +125,7 @@ def _of_task(
     clusters = _clusters([degraded[each]["pictures"] for each in numbers])
     metrics = [key.partition(",")[0] for key in run.tasks[task]]
     for key, metric, value in zip(run.tasks[task], metrics, run.tasks[task].values(), strict=True):
-        other = run.tasks[base].get(key)
+        other: Any = run.tasks[base].get(key)
         if wanted.get(metric) is None or not (_is_number(value) and _is_number(other)):
             continue
         shown = printable(key if metrics.count(metric) > 1 else metric)
@@ -144,18 +144,23 @@ def _paired(made: Loss, how: str, clean: np.ndarray, degraded: np.ndarray, clust
     bounds = None if widest is None else (-widest, widest)
     if widest == 100.0:
         interval = mean_interval(clusters, change / 100, bounds=(-1.0, 1.0))
-        ends = {name: _times(getattr(interval, name), 100.0) for name in ("estimate", "low", "high", "standard_error")}
-        interval = replace(interval, **ends)
+        interval = replace(
+            interval,
+            estimate=_percent(interval.estimate),
+            low=_percent(interval.low),
+            high=_percent(interval.high),
+            standard_error=_percent(interval.standard_error),
+        )
     else:
         interval = mean_interval(clusters, change, bounds=bounds)
     _, codes = np.unique(np.array(clusters), return_inverse=True)
     p = sign_flip(np.bincount(codes, weights=change))
-    means = {"clean": float(clean.mean()), "degraded": float(degraded.mean())}
-    return replace(made, how=how, questions=len(change), change=interval, p=p, **means)
+    one, two = float(clean.mean()), float(degraded.mean())
+    return replace(made, how=how, questions=len(change), change=interval, p=p, clean=one, degraded=two)
 
 
-def _times(value: float | None, factor: float) -> float | None:
-    return None if value is None else factor * value
+def _percent(value: float | None) -> float | None:
+    return None if value is None else 100 * value
 
 
 def _corrected(found: Sequence[Loss]) -> list[Loss]:
