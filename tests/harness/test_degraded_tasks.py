@@ -321,3 +321,11 @@ def test_each_answer_is_logged_with_its_scores_beside_the_clean_one(both):
             assert set(own) <= {0.0, 100.0} and np.mean(own) == pytest.approx(found["results"][name]["own,none"])
         done = found["configs"]["forms_pil@gaussian_noise.2"]["metadata"]["degradation"]
         assert done["scores"] == {"own,none": "logged"}
+
+
+def test_a_runner_that_reencodes_pictures_is_recorded_for_others_tasks_too(folder):
+    own = manager(folder)
+    own.model_name = "gemma3"
+    name = "forms_pil@gaussian_noise.2"
+    found = own.load_task_or_group([name], "simple")[name]
+    assert found.config.metadata["image_encoding"] == "JPEG quality 85"
