@@ -69,7 +69,8 @@ def address(doc):
 def messages(doc):
     uri = "data:image/png;base64," + base64.b64encode((HERE / doc["file"]).read_bytes()).decode()
     parts = [{"type": "image", "url": uri}, {"type": "text", "text": doc["question"]}]
-    return [{"role": "system", "content": "Answer."}, {"role": "user", "content": parts}]
+    system = [{"type": "text", "text": "Answer."}]
+    return [{"role": "system", "content": system}, {"role": "user", "content": parts}]
 
 
 def film_messages(doc):

@@ -151,7 +151,7 @@ def load(original: Any, manager: Any, what: Any = None, *args: Any, **kwargs: An
     if not degraded_names.is_name(name) or name in manager.task_index:
         if isinstance(what, dict) or kwargs.get("update_config"):
             return _loaded(original, manager, what, *args, **kwargs)
-        key, bases = _key(what, kwargs), _kept(manager)
+        key, bases = _key(what, kwargs), getattr(manager, _KEPT, {})
         if key not in bases:
             bases[key] = _loaded(original, manager, what, *args, **kwargs)
         return bases[key]
@@ -159,7 +159,7 @@ def load(original: Any, manager: Any, what: Any = None, *args: Any, **kwargs: An
     _check_base(manager, str(name), base)
     bare = {**what, "task": base} if isinstance(what, dict) else base
     key = _key(bare, kwargs)
-    bases = _kept(manager)
+    bases: dict[str, Any] = getattr(manager, _KEPT, {})
     if key not in bases:
         with _loading_for(manager, str(name)):
             # A group numbers the tasks of one name in it; these have names of their own.
@@ -202,6 +202,7 @@ def load_early(manager: Any, degraded: Iterable[str], runner: str | None) -> Non
     goes wrong with the data itself is left to the harness to say. ``runner``: "simple" or "chat", None if not known.
     """
     forget(manager)
+    begin(manager)
     if runner is None or os.environ.get("RANK", "0") != "0":
         return
     evaluator = sys.modules.get("lmms_eval.evaluator")
@@ -217,9 +218,14 @@ def load_early(manager: Any, degraded: Iterable[str], runner: str | None) -> Non
             logger.debug(f"{name} could not be loaded before the model: {error!r}")
 
 
+def begin(manager: Any) -> None:
+    """Keep the bases that are loaded from now on, until :func:`forget`, so that none is loaded twice."""
+    manager.__dict__.setdefault(_KEPT, {})
+
+
 def forget(manager: Any) -> None:
     """Forget the bases that were loaded: the next run loads its own."""
-    setattr(manager, _KEPT, {})
+    manager.__dict__.pop(_KEPT, None)
 
 
 def check_config(manager: Any, config: Mapping[str, Any]) -> None:
@@ -266,11 +272,6 @@ def _by_metadata(task: Any, manager: Any) -> Any:
     order = degraded_names.order(told, where)
     degraded_pictures.check_function(order, where)
     return degraded_task(task, str(config.task), order, manager)
-
-
-def _kept(manager: Any) -> dict[str, Any]:
-    found: dict[str, Any] = manager.__dict__.setdefault(_KEPT, {})
-    return found
 
 
 def _key(what: Any, kwargs: Mapping[str, Any]) -> str:

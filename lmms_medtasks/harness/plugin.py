@@ -185,6 +185,7 @@ def _load_task_or_group(original: Any, self: Any, task_list: Any = None, task_ty
 
     from lmms_medtasks.harness import degraded_tasks
 
+    degraded_tasks.begin(self)
     with user_errors():
         try:
             return original(self, task_list, task_type)  # type: ignore[no-any-return]
@@ -208,6 +209,7 @@ def _load_config(original: Any, self: Any, config: dict[str, Any]) -> Any:
 
     with user_errors():
         if not isinstance(config.get("task"), str) or binding.template_of(config) is None:
+            degraded_tasks.begin(self)
             try:
                 return original(self, config)
             finally:
