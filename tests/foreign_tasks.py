@@ -125,6 +125,8 @@ TASKS = {
 }
 REFUSED = {
     "forms_text": COMMON + EXACT,
+    "forms_asked": COMMON + EXACT + "metadata: {degrade: gaussian_noise.2}\n",
+    "forms_misspelt": COMMON + EXACT + "doc_to_visual: !function utils.pil\nmetadata: {degrade: gausian_noise.2}\n",
     "forms_nothing": COMMON + EXACT + "doc_to_visual: !function utils.nothing\n",
     "forms_video": COMMON + EXACT + "doc_to_visual: !function utils.video\n",
     "forms_sound": COMMON + EXACT + "doc_to_visual: !function utils.sound\n",

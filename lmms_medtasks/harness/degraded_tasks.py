@@ -142,11 +142,11 @@ def shown_of(task: Any) -> Shown | None:
 def load(original: Any, manager: Any, what: Any = None, *args: Any, **kwargs: Any) -> dict[Any, Any]:
     """In place of the task manager's ``_load_individual_task_or_group``: also names of degraded tasks."""
     name = what.get("task") if isinstance(what, dict) else what
-    asked = _asked(what.get("metadata")) if isinstance(what, dict) else ""
-    if asked and isinstance(name, str) and name in manager.task_index and not degraded_names.is_name(name):
+    wanted = asked(what.get("metadata")) if isinstance(what, dict) else ""
+    if wanted and isinstance(name, str) and name in manager.task_index and not degraded_names.is_name(name):
         # In a group's YAML: another task beside the one of that name.
         kept = {key: value for key, value in what["metadata"].items() if key != ASKED}
-        name = f"{name}{MARK}{asked}"
+        name = f"{name}{MARK}{wanted}"
         what = {**what, "metadata": kept} if kept else {key: each for key, each in what.items() if key != "metadata"}
     if not degraded_names.is_name(name) or name in manager.task_index:
         if isinstance(what, dict) or kwargs.get("update_config"):
@@ -171,13 +171,13 @@ def _loaded(original: Any, manager: Any, what: Any, *args: Any, **kwargs: Any) -
     return {task: _by_metadata(each, manager) for task, each in original(manager, what, *args, **kwargs).items()}
 
 
-def names(manager: Any, asked: Iterable[str]) -> list[str]:
-    """The names of degraded tasks among those asked for, with wildcards in the base's name resolved.
+def names(manager: Any, tasks: Iterable[str]) -> list[str]:
+    """The names of degraded tasks among ``tasks``, those asked for, with wildcards in the base's name resolved.
 
     Raises UserError for a name that can't be read, and where there is no such base.
     """
     found = []
-    for name in asked:
+    for name in tasks:
         if not degraded_names.is_name(name) or name in manager.task_index:
             continue
         base, order = degraded_names.parse(name)
@@ -228,6 +228,14 @@ def forget(manager: Any) -> None:
     manager.__dict__.pop(_KEPT, None)
 
 
+def asked(metadata: Any) -> str:
+    """What a YAML's metadata ask to be done; "" if nothing."""
+    told = metadata.get(ASKED) if isinstance(metadata, Mapping) else None
+    if told is not None and not isinstance(told, str):
+        raise UserError(f"metadata: {ASKED} must be a text such as gaussian_noise.2, got {told!r}.")
+    return told or ""
+
+
 def check_config(manager: Any, config: Mapping[str, Any]) -> None:
     """Raise UserError for the configuration of a base that can't be degraded, before its data are fetched."""
     name = getattr(manager, _FOR, None)
@@ -254,18 +262,10 @@ def _check_output(name: str, output_type: Any) -> None:
         raise UserError(f"{name} can't be degraded: {_REFUSED[output_type]} (output_type: {output_type}).")
 
 
-def _asked(metadata: Any) -> str:
-    """What a YAML's metadata ask to be done; "" if nothing."""
-    told = metadata.get(ASKED) if isinstance(metadata, Mapping) else None
-    if told is not None and not isinstance(told, str):
-        raise UserError(f"metadata: {ASKED} must be a text such as gaussian_noise.2, got {told!r}.")
-    return told or ""
-
-
 def _by_metadata(task: Any, manager: Any) -> Any:
     """A task degraded as its own YAML asks for, any other as it is."""
     config = getattr(task, "config", None)
-    told = _asked(getattr(config, "metadata", None)) if shown_of(task) is None else ""
+    told = asked(getattr(config, "metadata", None)) if shown_of(task) is None else ""
     if not told or config is None:
         return task
     where = f"{config.task}, metadata: {ASKED}"

@@ -135,8 +135,11 @@ def _match_tasks(original: Any, self: Any, task_list: list[str]) -> list[str]:
         self._lmms_medtasks_runner = runners.kind(self.model_name, "--force_simple" in sys.argv)
     with user_errors():
         bases = [degraded_names.parse(each)[0] for each in degraded]
-        _check_judge([_get_config_checked(self, name) for name in _leaves(self, list(dict.fromkeys([*names, *bases])))])
-        degraded_tasks.load_early(self, degraded, self._lmms_medtasks_runner)
+        leaves = _leaves(self, list(dict.fromkeys([*names, *bases])))
+        configs = {name: _get_config_checked(self, name) for name in leaves}
+        _check_judge(list(configs.values()))
+        by_definition = [name for name, config in configs.items() if degraded_tasks.asked(config.get("metadata"))]
+        degraded_tasks.load_early(self, [*by_definition, *degraded], self._lmms_medtasks_runner)
     return sorted({*names, *degraded})
 
 

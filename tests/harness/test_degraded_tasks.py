@@ -214,6 +214,8 @@ def test_the_other_kinds_of_degradation(folder, tmp_path, monkeypatch):
 
 REFUSALS = {
     "forms_text@gaussian_noise.2": "shows no pictures",
+    "forms_asked": "shows no pictures",
+    "forms_misspelt": "Did you mean 'gaussian_noise'",
     "forms_nothing@gaussian_noise.2": "none of the first 6 questions",
     "forms_video@gaussian_noise.2": "film.mp4",
     "forms_sound@gaussian_noise.2": "video or sound",
