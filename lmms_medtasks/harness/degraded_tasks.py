@@ -148,10 +148,11 @@ def load(original: Any, manager: Any, what: Any = None, *args: Any, **kwargs: An
         kept = {key: value for key, value in what["metadata"].items() if key != ASKED}
         name = f"{name}{MARK}{wanted}"
         what = {**what, "metadata": kept} if kept else {key: each for key, each in what.items() if key != "metadata"}
+    bases: dict[str, Any] = getattr(manager, _KEPT, {})
     if not degraded_names.is_name(name) or name in manager.task_index:
         if isinstance(what, dict) or kwargs.get("update_config"):
             return _loaded(original, manager, what, *args, **kwargs)
-        key, bases = _key(what, kwargs), getattr(manager, _KEPT, {})
+        key = _key(what, kwargs)
         if key not in bases:
             bases[key] = _loaded(original, manager, what, *args, **kwargs)
         return bases[key]
@@ -159,7 +160,6 @@ def load(original: Any, manager: Any, what: Any = None, *args: Any, **kwargs: An
     _check_base(manager, str(name), base)
     bare = {**what, "task": base} if isinstance(what, dict) else base
     key = _key(bare, kwargs)
-    bases: dict[str, Any] = getattr(manager, _KEPT, {})
     if key not in bases:
         with _loading_for(manager, str(name)):
             # A group numbers the tasks of one name in it; these have names of their own.
