@@ -18,6 +18,7 @@ from lmms_medtasks.board.rules import read as read_rules
 from lmms_medtasks.board.run_entry import entry_of
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.samples import result_files as results
+from lmms_medtasks.samples.degraded import base_of
 from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.suites import registry
 
@@ -140,8 +141,13 @@ def _of_file(file: Path, rules: Rules, tasks: Sequence[str]) -> Iterator[Job | P
         yield rules.problem("unreadable", f"{file}: {wrong}.", file)
         return
     configs = run.content.get("configs") or {}
-    named = [task for task in configs if not tasks or task in tasks]
-    if not named and not tasks:
+    # A board ranks tasks as they are, not on degraded pictures.
+    plain = [task for task in configs if base_of(task, configs[task]) is None]
+    named = [task for task in plain if not tasks or task in tasks]
+    if configs and not plain:
+        said = f"{file} has tasks on degraded pictures only, and boards rank tasks as they are."
+        yield rules.problem("unknown_task", said, file)
+    elif not named and not tasks:
         yield rules.problem("unreadable", f"{file} has no task.", file)
     for task in named:
         yield _of_task(run, task, rules)

@@ -77,6 +77,22 @@ def run(
     accept_counts: Annotated[
         bool, typer.Option("--accept-counts", help="Call data from the hub full, however many questions there are.")
     ] = False,
+    degrade: Annotated[
+        str | None,
+        typer.Option(
+            help="Ask each task with degraded pictures too: gaussian_noise:2,motion_blur:1, all:1,2, draw3:1,2, "
+            "sure_vqa, my.module:function.",
+            metavar="NAME:LEVELS",
+        ),
+    ] = None,
+    modality: Annotated[
+        str | None,
+        typer.Option(help="For --degrade: what the pictures are, or column:NAME of the column that says it."),
+    ] = None,
+    degrade_seed: Annotated[int, typer.Option(help="For --degrade: another seed draws other damage.")] = 0,
+    degrade_control: Annotated[
+        bool, typer.Option("--degrade-control", help="For --degrade: ask the untouched pictures a second time too.")
+    ] = False,
 ) -> None:
     """Run lmms-eval with the arguments given, and fail when it failed.
 
@@ -93,6 +109,9 @@ def run(
     benchmark's card says in what. With --prompt and --judge-prompt files of your own stand in place of our prompts.
     Results carry all three, and are never ranked with those without.
 
+    With --degrade each task is asked a second time for each degradation and level, on degraded pictures, beside the
+    clean task: it adds names such as TASK@gaussian_noise.2 to --tasks, which lmms-eval itself knows as well.
+
     With --estimate the first questions of each task are asked, their results thrown away, and what the full run would
     take is printed: requests, pictures, tokens, time and, with prices, cost.
     """
@@ -102,6 +121,7 @@ def run(
 
     arguments = list(context.args)
     tasks = _checked_tasks(arguments)
+    tasks = _degraded(arguments, tasks, degrade, (modality, degrade_seed, degrade_control))
     prices = (price_in, price_out)
     variables = _subset(arguments, subset, subset_seed)
     variables |= _chosen(settings, prompt or [], judge_prompt or [])
@@ -132,6 +152,29 @@ def run(
     for each in missing:
         typer.echo(f"lmms-medtasks: {each}", err=True)
     raise typer.Exit(status if status not in (0, None) else 1)
+
+
+def _degraded(
+    arguments: list[str], tasks: list[str], degrade: str | None, how: tuple[str | None, int, bool]
+) -> list[str]:
+    """The tasks with those that --degrade adds, which are added to --tasks too."""
+    if degrade is None:
+        if how != (None, 0, False):
+            raise UserError(
+                "--modality, --degrade-seed and --degrade-control are for --degrade: say what is to be done."
+            )
+        return tasks
+    from lmms_medtasks.harness import degraded_names
+
+    if not tasks:
+        raise UserError("--degrade adds to --tasks; name them there, not in the file of --config.")
+    twice = [each for each in tasks if degraded_names.is_name(each)]
+    if twice:
+        raise UserError(f"--degrade: {twice[0]} is degraded already. Name the clean tasks in --tasks.")
+    every = [*tasks, *degraded_names.names(tasks, degrade, *how)]
+    # The last one counts.
+    arguments += ["--tasks", ",".join(every)]
+    return every
 
 
 def _subset(arguments: list[str], size: int | None, seed: int) -> dict[str, str]:
@@ -240,8 +283,18 @@ def _checked_tasks(arguments: list[str]) -> list[str]:
             f"--limit {limit} asks for no question. Give a number above 0, a share below 1, or leave it out for all."
         )
     asked = [task.strip() for task in tasks.split(",") if task.strip()]
-    _check_names(asked if _value(arguments, "--include_path") is None else [], str(_value(arguments, "--model")))
+    bases = _bases(asked)
+    _check_names(bases if _value(arguments, "--include_path") is None else [], str(_value(arguments, "--model")))
     return asked
+
+
+def _bases(tasks: list[str]) -> list[str]:
+    """The tasks, of degraded ones their bases; raises UserError for names of such that can't be read."""
+    if not any("@" in each for each in tasks):
+        return tasks  # to read names takes importing the degradations
+    from lmms_medtasks.harness import degraded_names
+
+    return [degraded_names.parse(each)[0] if degraded_names.is_name(each) else each for each in tasks]
 
 
 def _check_names(tasks: list[str], model: str) -> None:

@@ -9,7 +9,8 @@ re-encodes pictures is named. While it runs, the model gets the requests of one 
 reached (:mod:`lmms_medtasks.harness.sampling`), and open answers are judged between generation and scoring
 (:mod:`lmms_medtasks.harness.judging_stage`). Limits of a reply's length that differ between a task's questions are set
 (:mod:`lmms_medtasks.harness.reply_limits`). Replies are
-kept until the run is finished (:mod:`lmms_medtasks.harness.journal`).
+kept until the run is finished (:mod:`lmms_medtasks.harness.journal`). Of degraded tasks it is noted what was done
+(:mod:`lmms_medtasks.harness.degraded_runs`).
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from lmms_medtasks.harness import (
     call_times,
     calls,
     chosen_settings,
+    degraded_runs,
     journal,
     reply_limits,
     runners,
@@ -67,6 +69,7 @@ def join_evaluator(module: Any) -> None:
             served = kind if _drawn(tasks) else None
             with (
                 cached_failures.left_out(named.get("response_cache")),
+                degraded_runs.watched(lm, every) as watch,
                 calls.one_reply_each(lm, _drawn(tasks), bool(served)),
                 journal.kept(lm, [task for task in tasks_of(tasks) if is_ours(task.config)], named),
                 call_times.noted(lm, list(tasks_of(tasks))),
@@ -77,7 +80,7 @@ def join_evaluator(module: Any) -> None:
                 calls.as_many_on_every_rank(tasks_of(tasks)),
                 user_errors(every_rank=True),
             ):
-                return _with_server(judging.cleaned(original(*args, **kwargs)), lm, tasks)
+                return watch.told(_with_server(judging.cleaned(original(*args, **kwargs)), lm, tasks))
 
     module.evaluate = evaluate
 

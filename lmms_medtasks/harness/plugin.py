@@ -4,11 +4,14 @@ The harness loads the entry point group ``lmms_eval.models`` when its model regi
 multi-process launch too. :func:`register` is ours: it returns the models of :mod:`lmms_medtasks.baselines` and, once
 the harness's task manager exists, makes it see our tasks (harness 0.7.3 has no entry points for tasks).
 
-Five methods of ``lmms_eval.tasks.TaskManager`` are wrapped; ``tests/harness/test_plugin.py`` fails when one moves:
+Six methods of ``lmms_eval.tasks.TaskManager`` are wrapped; ``tests/harness/test_plugin.py`` fails when one moves:
 
 - ``initialize_tasks`` also indexes :func:`task_folder`;
 - ``match_tasks`` checks that the data of the tasks asked for can be had, names a runner that re-encodes pictures, and
-  checks that the judge of open answers is configured and may judge them, before a model is loaded for minutes;
+  checks that the judge of open answers is configured and may judge them, before a model is loaded for minutes; it knows
+  the names of degraded tasks (:mod:`lmms_medtasks.harness.degraded_tasks`) and loads them, so that what can't be
+  degraded is refused before that too;
+- ``_load_individual_task_or_group`` loads degraded tasks;
 - ``load_task_or_group`` notes whether the runner is a "chat" or a "simple" one, and lets a :class:`UserError` of a
   task's ``process_docs`` through, which the harness would wrap in one of its retries;
 - ``load_config`` gets a YAML that the harness has read past the task manager, as it does where the name after --tasks
@@ -82,6 +85,7 @@ def join(task_manager: type) -> None:
     _wrap(task_manager, "initialize_tasks", _initialize_tasks)
     _wrap(task_manager, "match_tasks", _match_tasks)
     _wrap(task_manager, "load_task_or_group", _load_task_or_group)
+    _wrap(task_manager, "_load_individual_task_or_group", _load_individual)
     _wrap(task_manager, "load_config", _load_config)
     _wrap(task_manager, "_get_config", _get_config)
 
@@ -120,16 +124,24 @@ def task_index() -> dict[str, dict[str, Any]]:
 
 
 def _match_tasks(original: Any, self: Any, task_list: list[str]) -> list[str]:
-    names = original(self, task_list)
+    from lmms_medtasks.harness import degraded_names, degraded_tasks
+
+    asked = [task_list] if isinstance(task_list, str) else list(task_list)
+    with user_errors():
+        degraded = degraded_tasks.names(self, asked)
+    names = original(self, [each for each in asked if not degraded_names.is_name(each) or each in self.task_index])
     if getattr(self, "_lmms_medtasks_runner", None) is None:
         # So that a lossy runner is named before its model is loaded; the evaluator tells the kind only afterwards.
         self._lmms_medtasks_runner = runners.kind(self.model_name, "--force_simple" in sys.argv)
     with user_errors():
-        leaves = _leaves(self, names)
-        configs = [_get_config_checked(self, name) for name in leaves]
-        chosen_settings.check(leaves, configs)
-        _check_judge(configs)
-    return names
+        bases = [degraded_names.parse(each)[0] for each in degraded]
+        leaves = _leaves(self, list(dict.fromkeys([*names, *bases])))
+        configs = {name: _get_config_checked(self, name) for name in leaves}
+        chosen_settings.check(leaves, list(configs.values()))
+        _check_judge(list(configs.values()))
+        by_definition = [name for name, config in configs.items() if degraded_tasks.asked(config.get("metadata"))]
+        degraded_tasks.load_early(self, [*by_definition, *degraded], self._lmms_medtasks_runner)
+    return sorted({*names, *degraded})
 
 
 def _check_judge(configs: list[dict[str, Any]]) -> None:
@@ -175,6 +187,9 @@ def _load_task_or_group(original: Any, self: Any, task_list: Any = None, task_ty
         join_evaluator(sys.modules["lmms_eval.evaluator"])
     from tenacity import RetryError
 
+    from lmms_medtasks.harness import degraded_tasks
+
+    degraded_tasks.begin(self)
     with user_errors():
         try:
             return original(self, task_list, task_type)  # type: ignore[no-any-return]
@@ -182,14 +197,27 @@ def _load_task_or_group(original: Any, self: Any, task_list: Any = None, task_ty
             if isinstance(error.__cause__, UserError):
                 raise error.__cause__ from None
             raise
+        finally:
+            degraded_tasks.forget(self)
+
+
+def _load_individual(original: Any, self: Any, *args: Any, **kwargs: Any) -> dict[Any, Any]:
+    from lmms_medtasks.harness import degraded_tasks
+
+    return degraded_tasks.load(original, self, *args, **kwargs)
 
 
 def _load_config(original: Any, self: Any, config: dict[str, Any]) -> Any:
+    from lmms_medtasks.harness import degraded_tasks
     from lmms_medtasks.harness.template_hooks import binding
 
-    if not isinstance(config.get("task"), str) or binding.template_of(config) is None:
-        return original(self, config)
     with user_errors():
+        if not isinstance(config.get("task"), str) or binding.template_of(config) is None:
+            degraded_tasks.begin(self)
+            try:
+                return original(self, config)
+            finally:
+                degraded_tasks.forget(self)
         if config["task"] not in self.task_index:
             raise UserError(f"The task {config['task']!r} was given as a folder or file. Name it, with --include_path.")
         return self.load_task_or_group([config["task"]], getattr(self, "_lmms_medtasks_runner", None) or "simple")
@@ -201,12 +229,13 @@ def _get_config(original: Any, self: Any, name: str) -> dict[str, Any]:
 
 
 def _get_config_checked(manager: Any, name: str) -> dict[str, Any]:
-    from lmms_medtasks.harness import evaluating, provenance
+    from lmms_medtasks.harness import degraded_tasks, evaluating, provenance
     from lmms_medtasks.harness.template_hooks import binding
 
     path = manager.task_index[name]["yaml_path"] if name in manager.task_index else None
     path = path if isinstance(path, str) else None  # -1 for a tag
     config = type(manager)._get_config.__wrapped__(manager, name)
+    degraded_tasks.check_config(manager, config)
     config = binding.bound(config, path)
     evaluating.check_messages(name, config.get("doc_to_visual"), config.get("doc_to_messages"))
     return provenance.complete(config, manager.model_name, getattr(manager, "_lmms_medtasks_runner", None), path)

@@ -67,7 +67,7 @@ def complete(
         metadata["data_counts"] = "; ".join(counts)
     if said := data_label(metadata):
         config["task_alias"] = f"{config.get('task_alias') or config['task']}{said}"
-    _add_encoding(metadata, model_name, runner)
+    add_encoding(metadata, model_name, runner)
     config["metadata"] = metadata
     return config
 
@@ -114,7 +114,7 @@ def _contributed(
         "data_digest": task_fingerprints.of_files(_files(config)),
         "libraries": dict(task_fingerprints.libraries()),
     }
-    _add_encoding(metadata, model_name, runner)
+    add_encoding(metadata, model_name, runner)
     return {**config, "metadata": metadata}
 
 
@@ -135,7 +135,8 @@ def _is_declared(config: dict[str, Any]) -> bool:
     return any(getattr(each.get("aggregation"), "__module__", "") == scoring.__name__ for each in listed)
 
 
-def _add_encoding(metadata: dict[str, Any], model_name: str | None, runner: str | None) -> None:
+def add_encoding(metadata: dict[str, Any], model_name: str | None, runner: str | None) -> None:
+    """Add ``image_encoding`` to ``metadata`` where the runner is known to re-encode pictures with loss, and say so."""
     encoding = runners.image_encoding(model_name, runner) if model_name and runner else None
     if encoding:
         metadata["image_encoding"] = encoding

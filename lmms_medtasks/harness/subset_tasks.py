@@ -14,6 +14,7 @@ from lmms_medtasks.data import locate, sources, subsets
 from lmms_medtasks.data.subsets import Strata, Subset
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness import provenance
+from lmms_medtasks.samples.degraded import METADATA, base_of
 from lmms_medtasks.suites import registry
 
 UNIT = "image_id"
@@ -99,7 +100,11 @@ def _tell(task: Any, subset: Subset, units: int, rows: int) -> None:
 
 def _word(task: Any) -> str:
     """What the units of a task are called: image, item, case."""
-    suite = registry.find(str(task.config.task), {"metadata": task.config.metadata})
+    metadata = task.config.metadata
+    base = base_of(str(task.config.task), {"metadata": metadata})
+    if base is not None:
+        metadata = {key: value for key, value in metadata.items() if key != METADATA}
+    suite = registry.find(base or str(task.config.task), {"metadata": metadata})
     return suite.cluster if suite else "image"
 
 

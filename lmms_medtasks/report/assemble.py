@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.report import degradation_loss
 from lmms_medtasks.report.document import Document, Part
 from lmms_medtasks.report.report_options import Options
 from lmms_medtasks.report.reported_suites import Declared, holding
@@ -18,6 +19,8 @@ _OF_A_SUITE = {"pairs": "--pair", "parameters": "--parameters"}
 def build(paths: Sequence[Path], options: Options | None = None) -> Document:
     """The report of the runs that ``paths`` hold (see :func:`lmms_medtasks.samples.runs.find`).
 
+    Suites come first, then what any task lost on degraded pictures (:mod:`lmms_medtasks.report.degradation_loss`).
+
     The same files and options give the same document. Raises UserError when a run can't be read, holds no task of a
     suite of ours, or can't be told apart from another, and when an option is of no use to any of the suites.
     """
@@ -25,13 +28,15 @@ def build(paths: Sequence[Path], options: Options | None = None) -> Document:
     runs = _runs.find(paths)
     found = holding(runs)
     _check(options, [suite for suite, _ in found.values()])
-    several = len(found) > 1
+    degraded = degradation_loss.parts(runs, drawn=options.drawn)
+    several = len(found) + bool(degraded) > 1
     parts: list[Part] = []
     for name, (suite, own) in found.items():
         made = suite.parts(own, replace(options, prefix=f"{name}-" if several else ""))
         parts += [replace(part, title=f"{suite.title}: {part.title}") for part in made] if several else made
     models = list(dict.fromkeys(_runs.model_name(run.content) for run in runs))
-    titles = ", ".join(suite.title for suite, _ in found.values())
+    parts += degraded
+    titles = ", ".join([*(suite.title for suite, _ in found.values()), *([degradation_loss.TITLE] if degraded else [])])
     return Document(f"{titles}: {models[0]}" if len(models) == 1 else f"{titles}: {len(models)} models", tuple(parts))
 
 

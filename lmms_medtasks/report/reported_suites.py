@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from lmms_medtasks.errors import UserError, unknown
 from lmms_medtasks.report import suite_report, views
 from lmms_medtasks.report.default_report import default_report
+from lmms_medtasks.report.degradation_loss import degraded_tasks
 from lmms_medtasks.report.document import Part, Table
 from lmms_medtasks.report.report_options import Options
 from lmms_medtasks.report.suite_report import Report
@@ -52,7 +53,7 @@ class Declared:
 def holding(runs: Iterable[Run]) -> dict[str, tuple[Declared, list[Run]]]:
     """The suites that these runs have tasks of, and for each of those its runs: ours first, then contributed ones.
 
-    Raises UserError when a run has no task of any suite.
+    Raises UserError when a run has no task of any suite, and none on degraded pictures.
     """
     ours = suites()
     found: dict[str, tuple[Declared, list[Run]]] = {name: (suite, []) for name, suite in ours.items()}
@@ -61,7 +62,7 @@ def holding(runs: Iterable[Run]) -> dict[str, tuple[Declared, list[Run]]]:
         for each in contributed(run):
             name = _free_name(each, found)
             own[name] = found.setdefault(name, (each, []))[0]
-        if not own:
+        if not own and not degraded_tasks(run):
             titles = " or ".join(suite.title for suite in ours.values())
             others = ", ".join(map(repr, run.tasks)) or "none"
             raise UserError(

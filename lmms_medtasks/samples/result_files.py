@@ -108,13 +108,21 @@ def problems(runs: Iterable[Run], requested: Iterable[str]) -> list[str]:
 
 
 def _named(run: Run, name: str) -> list[str]:
-    """The tasks that ``name`` stands for in this run: itself, what a wildcard matches, what a group holds."""
+    """The tasks that ``name`` stands for in this run: itself, what a wildcard matches, what a group or a tag holds."""
     groups = run.content.get("group_subtasks", {})
     matched = [task for task in {**run.tasks, **groups} if fnmatch.fnmatchcase(task, name)]
+    matched += [task for task in run.tasks if name in _tags(run, task)]
     leaves: list[str] = []
     for task in matched:
         leaves += groups[task] if groups.get(task) else [task]
     return list(dict.fromkeys(leaves))
+
+
+def _tags(run: Run, task: str) -> list[str]:
+    """The tags of a task; a degraded task TASK@DEGRADATION.LEVEL has those of its base, degraded alike."""
+    tags = (run.content.get("configs", {}).get(task) or {}).get("tag") or []
+    suffix = "".join(task.partition("@")[1:])
+    return [f"{tag}{suffix}" for tag in ([tags] if isinstance(tags, str) else tags)]
 
 
 def _unjudged(run: Run, task: str, metrics: dict[str, Any]) -> bool:

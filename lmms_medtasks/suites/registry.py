@@ -13,6 +13,7 @@ from typing import Any
 
 from lmms_medtasks.errors import UserError, unknown
 from lmms_medtasks.folders import PACKAGE, folder, task_files
+from lmms_medtasks.samples.degraded import base_of
 from lmms_medtasks.suites.suite import Suite
 
 PROTOCOL = "medtasks://"
@@ -111,9 +112,11 @@ def get(name: str) -> Suite:
 def find(task: str, config: Mapping[str, Any]) -> Suite | None:
     """The benchmark of a task: that of its folder, else that of its template, else that whose data it reads.
 
-    None if it is of none. ``config``: the task's configuration as a result file records it. Raises UserError where two
-    benchmarks claim it.
+    None if it is of none, as a task that was asked on degraded pictures is: its numbers are not the benchmark's.
+    ``config``: the task's configuration as a result file records it. Raises UserError where two benchmarks claim it.
     """
+    if base_of(task, config) is not None:
+        return None
     path = task_files().get(task) or next(
         (files[task] for files in map(_tasks_in, _GIVEN.values()) if task in files), None
     )

@@ -444,3 +444,20 @@ def test_what_a_benchmark_calls_a_reply_that_could_be_read_is_its_own(tmp_path, 
     (entry,) = collect([runs.write(tmp_path, {"med_cmr_open": rows}, metadata={"judge": runs.JUDGE})]).entries
     assert (entry.counts.parsed, entry.counts.replies) == (1, 2)
     assert "parts" in entry.answers.column_names and "parts" not in entry.questions.tags
+
+
+def test_tasks_on_degraded_pictures_are_left_out(tmp_path, runs):
+    """They read the data of a benchmark and are none of its tasks: neither an entry nor a reason to fail."""
+    rows, name = runs.choice_rows(GOOD), f"{TASK}@gaussian_noise.2"
+    done = {"degradation": {"of": TASK, "name": "gaussian_noise", "level": "2"}}
+    path = runs.write(tmp_path / "a", {TASK: rows})
+    content = json.loads(path.read_text("utf-8"))
+    config = content["configs"][TASK]
+    content["configs"][name] = {**config, "task": name, "metadata": {**config["metadata"], **done}}
+    content["results"][name] = content["results"][TASK]
+    path.write_text(json.dumps(content), "utf-8")
+    board = collect([path])
+    assert [entry.task for entry in board.entries] == [TASK] and not board.bad
+    del content["configs"][TASK]
+    path.write_text(json.dumps(content), "utf-8")
+    assert codes(collect([path])) == [("unknown_task", "refused")]

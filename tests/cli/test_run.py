@@ -205,3 +205,48 @@ def test_ctrl_c_waits_for_the_harness(tmp_path):
         assert process.stdout.readline() == b"ready\n"
         os.killpg(process.pid, signal.SIGINT)
         assert process.wait(30) == 3
+
+
+def tasks_given(command_line):
+    """The value that the harness takes: the last one."""
+    return command_line[len(command_line) - command_line[::-1].index("--tasks")]
+
+
+def test_degrade_adds_names_to_the_tasks(harness):
+    harness.results = {
+        name: {"accuracy,none": 0.5}
+        for name in ("a_1", "a_1@sparse_view.0", "a_1@sparse_view.2~CT~seed=3", "a_1@motion_blur.1~CT~seed=3")
+    }
+    harness.results["a_1@sparse_view.0~seed=3"] = harness.results.pop("a_1@sparse_view.0")
+    done = call(
+        *(*ASKED, "--degrade", "sparse_view:2,motion_blur:1", "--modality", "ct"),
+        *("--degrade-seed", "3", "--degrade-control"),
+    )
+    assert done.exit_code == 0, done.output
+    [given] = harness.commands
+    assert tasks_given(given) == (
+        "a_1,a_1@sparse_view.0~seed=3,a_1@sparse_view.2~CT~seed=3,a_1@motion_blur.1~CT~seed=3"
+    )
+    assert not any("degrade" in each or "modality" in each for each in given)
+    del harness.results["a_1@motion_blur.1~CT~seed=3"]
+    failed = call(*ASKED, "--degrade", "sparse_view:2,motion_blur:1", "--modality", "ct", "--degrade-seed", "3")
+    assert failed.exit_code == 1 and "a_1@motion_blur.1~CT~seed=3" in failed.output
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--degrade", "gausian_noise:2"], "Did you mean 'gaussian_noise'"),
+        (["--degrade", "all:1"], "--modality"),
+        (["--degrade", "gaussian_noise:2", "--tasks", "a_1@motion_blur.1"], "degraded already"),
+        (["--tasks", "a_1@gaussian_noise.5"], "no level '5'"),
+        (["--tasks", "medobvius@gaussian_noise.2"], "Did you mean 'medobvious'"),
+        (["--modality", "CT"], "are for --degrade"),
+        (["--degrade-control"], "are for --degrade"),
+        (["--degrade", "gaussian_noise:2", "--config", "tasks.yaml"], "--config"),
+    ],
+)
+def test_what_can_not_be_degraded_is_refused_before_the_harness_starts(harness, options, said):
+    done = call(*ASKED, *options)
+    assert done.exit_code != 0 and said in f"{done.output}{done.exception}"
+    assert harness.commands == []

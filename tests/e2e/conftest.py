@@ -81,6 +81,12 @@ def batch_runner(tmp_path_factory) -> str:
 
 
 @pytest.fixture(scope="session")
+def shown_runner(tmp_path_factory) -> str:
+    """A folder for PYTHONPATH with which the harness knows the models of ``shown_runner.py``."""
+    return _runner("shown_runner", tmp_path_factory.mktemp("shown_runner"))
+
+
+@pytest.fixture(scope="session")
 def killed_runs(tmp_path_factory):
     """The process of ``killed_runs.py``, which knows ``counting_runner.py`` as a model."""
     folder = tmp_path_factory.mktemp("killed_runs")

@@ -13,7 +13,14 @@ import tenacity
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness import plugin
 
-WRAPPED = ("initialize_tasks", "match_tasks", "load_task_or_group", "load_config", "_get_config")
+WRAPPED = (
+    "initialize_tasks",
+    "match_tasks",
+    "load_task_or_group",
+    "_load_individual_task_or_group",
+    "load_config",
+    "_get_config",
+)
 
 
 @pytest.fixture(scope="module")
@@ -31,6 +38,9 @@ def test_the_harness_is_as_we_know_it():
     assert parameters(manager.initialize_tasks) == ["self", "include_path", "include_defaults"]
     assert parameters(manager.match_tasks) == ["self", "task_list"]
     assert parameters(manager.load_task_or_group) == ["self", "task_list", "task_type"]
+    assert parameters(manager._load_individual_task_or_group) == [
+        *("self", "name_or_config", "task_type", "parent_name", "update_config")
+    ]
     assert parameters(manager.load_config) == ["self", "config"]
     assert parameters(manager._get_config) == ["self", "name"]
     assert parameters(manager._get_task_and_group) == ["self", "task_dir"]
@@ -53,6 +63,7 @@ def test_joining_twice_changes_nothing():
         def initialize_tasks(self): ...
         def match_tasks(self, task_list): ...
         def load_task_or_group(self, task_list=None, task_type="simple"): ...
+        def _load_individual_task_or_group(self, name_or_config=None): ...
         def load_config(self, config): ...
         def _get_config(self, name): ...
 

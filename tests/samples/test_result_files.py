@@ -40,6 +40,14 @@ def test_group_needs_each_of_its_tasks(tmp_path):
     assert results.problems([run], ["group"]) == ["No result of task 'a_2' in 20260101_000000_results.json."]
 
 
+def test_a_tag_stands_for_its_tasks_and_so_does_a_degraded_one(tmp_path):
+    tasks = {name: {"accuracy,none": 0.5} for name in ("a_1", "b", "a_1@gaussian_noise.2")}
+    run = write(tmp_path, tasks)
+    run.content["configs"] = {"a_1": {"tag": ["some"]}, "b": {"tag": "some"}, "a_1@gaussian_noise.2": {"tag": "some"}}
+    assert results.problems([run], ["some", "some@gaussian_noise.2"]) == []
+    assert results.problems([run], ["some@gaussian_noise.1"]) == ["No result of task 'some@gaussian_noise.1'."]
+
+
 def test_task_without_any_value(tmp_path):
     run = write(tmp_path, {"a_1": {"alias": "a", "accuracy,none": None, "accuracy_stderr,none": 0.1}})
     assert "no metric with a value" in results.problems([run], ["a_1"])[0]

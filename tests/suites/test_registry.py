@@ -22,6 +22,13 @@ def test_a_task_of_somebodys_own_is_of_the_benchmark_whose_data_it_reads():
     assert registry.find("mmmu_val", {"dataset_path": "lmms-lab/MMMU"}) is None
 
 
+def test_a_task_on_degraded_pictures_is_of_no_benchmark_but_one_that_is_degraded_by_definition_is():
+    done = {"of": "my_grids", "name": "gaussian_noise", "level": "2"}
+    degraded = {**DATA, "metadata": {"degradation": done}}
+    assert registry.find("my_grids@gaussian_noise.2", degraded) is None
+    assert registry.find("my_grids", degraded) is registry.get("medobvious")
+
+
 @pytest.mark.parametrize("name", registry.names())
 def test_every_folder_declares_a_benchmark_of_its_name(name):
     suite = registry.get(name)

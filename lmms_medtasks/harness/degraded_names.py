@@ -1,0 +1,267 @@
+"""Names of degraded tasks: ``TASK@gaussian_noise.2``, and what ``lmms-medtasks run --degrade`` makes of its options.
+
+What stands behind the ``@`` is an order: what is done, at which level, and if need be of which modality the pictures
+are and another seed. ``metadata: {degrade: ORDER}`` in a task's YAML takes the same text.
+
+============================== ==========================================================================
+``gaussian_noise.2``           a degradation of :mod:`lmms_medtasks.degradations`, at level 1 or 2
+``sparse_view.1~CT``           the same for pictures of one modality
+``low_resolution.1~column=m``  the same, the modality of each question in the column ``m`` of its document
+``draw3_1.2~CT``               the first of three that are drawn for each picture, as MedQ-Deg draws them
+``sure_vqa.high``              the corruptions of SURE-VQA: low, medium, high
+``my.module.function.1``       a function of one's own, of a picture and a NumPy generator
+``gaussian_noise.0``           untouched, whatever stands before the level: a control
+``gaussian_noise.2~seed=7``    other draws
+============================== ==========================================================================
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from lmms_medtasks import degradations
+from lmms_medtasks.errors import UserError, unknown
+
+MARK = "@"
+CONTROL = "0"
+LEVELS = ("1", "2")
+SURE_VQA = "sure_vqa"
+SURE_VQA_LEVELS = ("low", "medium", "high")
+_OWN_LEVELS = tuple("123456789")
+_ALL = "all"
+_COLUMN = "column"
+
+_ORDER = re.compile(
+    r"(?P<what>[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*?)\.(?P<level>\d+|low|medium|high)(?P<options>(?:~[^~@]*)*)"
+)
+_DRAW = re.compile(r"draw(?P<count>\d+)_(?P<number>\d+)")
+_DRAWS = re.compile(r"draw(?P<count>\d*)")
+_FORM = "TASK@DEGRADATION.LEVEL, such as slake_en@gaussian_noise.2"
+
+
+@dataclass(frozen=True)
+class Order:
+    """What is done to the pictures of a task.
+
+    ``what``: the paper's name of a degradation, ``sure_vqa``, ``draw3_1`` or the dotted path of a function. ``level``:
+    "0", "1", "2", or low, medium, high. ``modality``: its canonical name, or None. ``column``: the document's column
+    that has it, or None. ``seed``: of the draws, beside the picture itself.
+    """
+
+    what: str
+    level: str
+    modality: str | None = None
+    column: str | None = None
+    seed: int = 0
+
+    @property
+    def is_control(self) -> bool:
+        """Whether nothing is done."""
+        return self.level == CONTROL
+
+    @property
+    def is_function(self) -> bool:
+        """Whether it is a function of someone's own."""
+        return "." in self.what
+
+    @property
+    def draw(self) -> tuple[int, int] | None:
+        """How many degradations are drawn for a picture, and the number of the one that is meant, from 1; or None."""
+        found = _DRAW.fullmatch(self.what)
+        return (int(found["count"]), int(found["number"])) if found else None
+
+
+def is_name(name: object) -> bool:
+    """Whether ``name`` is meant as that of a degraded task."""
+    return isinstance(name, str) and MARK in name
+
+
+def parse(name: str) -> tuple[str, Order]:
+    """The base task and the order in the name of a degraded task.
+
+    Raises:
+        UserError: Another form, an unknown degradation, level or modality, a base that is degraded already.
+    """
+    base, _, text = name.partition(MARK)
+    if MARK in text:
+        raise UserError(f"{name!r}: {name.rpartition(MARK)[0]!r} is degraded already. A task can be degraded once.")
+    if not base:
+        raise UserError(f"{name!r} names no task before the {MARK}. Write {_FORM}.")
+    return base, order(text, name)
+
+
+def order(text: str, where: str) -> Order:
+    """The order that ``text`` is, what stands behind the ``@``; ``where`` it was found is said in errors.
+
+    Raises UserError as :func:`parse` does.
+    """
+    found = _ORDER.fullmatch(text)
+    if found is None:
+        raise UserError(f"{where!r}: {text!r} is no degradation and level. Write {_FORM}.")
+    what, level = found["what"], found["level"]
+    draw = _DRAW.fullmatch(what)
+    if what != SURE_VQA and "." not in what and not draw:
+        try:
+            what = degradations.canonical_name(what)
+        except UserError:
+            names = (*degradations.names(), SURE_VQA, "draw3_1")
+            raise unknown("degradation", what, names, repr(where)) from None
+    if draw and not 1 <= int(draw["number"]) <= int(draw["count"]):
+        raise UserError(f"{where!r}: {what} is none of the draws draw{draw['count']}_1 to _{draw['count']}.")
+    allowed = levels_of(what)
+    if level not in (CONTROL, *allowed):
+        raise UserError(
+            f"{where!r}: {what} has no level {level!r}. Allowed: {', '.join(allowed)}, and {CONTROL} for the untouched "
+            "pictures."
+        )
+    options = _options(found["options"], where)
+    made = Order(what, level, **options)
+    _check_modality(made, where)
+    return made
+
+
+def levels_of(what: str) -> tuple[str, ...]:
+    """The levels that there are of ``what``, beside 0."""
+    return SURE_VQA_LEVELS if what == SURE_VQA else _OWN_LEVELS if "." in what else LEVELS
+
+
+def needs_modality(made: Order) -> bool:
+    """Whether it can be done only where the modality of the pictures is known: drawn, or for some modalities only."""
+    if made.is_control or made.what == SURE_VQA or made.is_function:
+        return False
+    return made.draw is not None or set(degradations.modalities_of(made.what)) != set(degradations.modalities())
+
+
+def names(tasks: Sequence[str], degrade: str, modality: str | None, seed: int, control: bool) -> list[str]:
+    """The names of the degraded tasks that ``lmms-medtasks run --degrade`` asks for, those of one task together.
+
+    ``degrade``: degradations with their levels, ``gaussian_noise:2,motion_blur:1,2``; ``all:1,2``, those that there are
+    for the modality; ``draw3:1,2``; ``sure_vqa``; ``my.module:function``. Where no level is given, all there are (1 of
+    a function). ``modality``: one, or ``column:NAME``. ``control``: the untouched pictures once more, as level 0.
+
+    Raises UserError as :func:`parse` does, and for ``all`` and draws without a modality.
+    """
+    column = (modality or "").partition(":")[2] if (modality or "").startswith(f"{_COLUMN}:") else None
+    if modality is not None and (column == "" or modality == _COLUMN):
+        raise UserError("--modality column:NAME names the column of the documents that has the modality.")
+    canonical = None if modality is None or column else degradations.canonical_modality(modality)
+    asked = [
+        (what, level)
+        for head, levels in _items(degrade)
+        for what in _whats(head, canonical, column)
+        for level in levels or _default_levels(what)
+    ]
+    if control:
+        asked = [(asked[0][0], CONTROL), *asked]
+    about = f"~{canonical}" if canonical else f"~{_COLUMN}={column}" if column else ""
+    about_seed = f"~seed={seed}" if seed else ""
+    suffixes = [
+        f"{what}.{level}{'' if _takes_no_modality(what, level) else about}{about_seed}"
+        for what, level in dict.fromkeys(asked)
+    ]
+    for suffix in suffixes:
+        order(suffix, f"--degrade {degrade}")
+    return [f"{task}{MARK}{suffix}" for task in tasks for suffix in suffixes]
+
+
+def _options(text: str, where: str) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for each in text.split("~")[1:]:
+        key, equals, value = each.partition("=")
+        if not equals:
+            key, value = "modality", degradations.canonical_modality(each)
+        elif key not in (_COLUMN, "seed") or not value or (key == "seed" and not re.fullmatch(r"-?\d+", value)):
+            raise UserError(f"{where!r}: {each!r} is none of ~MODALITY, ~column=NAME, ~seed=NUMBER.")
+        if key in found:
+            raise UserError(f"{where!r} has two of ~{key}.")
+        found[key] = int(value) if key == "seed" else value
+    if "modality" in found and _COLUMN in found:
+        raise UserError(f"{where!r} names a modality and a column that has it: give one of both.")
+    return found
+
+
+def _check_modality(made: Order, where: str) -> None:
+    if made.is_control:
+        return
+    given = made.modality or made.column
+    if given and (made.what == SURE_VQA or made.is_function):
+        raise UserError(f"{where!r}: {made.what} is the same for all modalities. Leave ~{given} out.")
+    if needs_modality(made) and not given:
+        only = "draws among those of a modality" if made.draw else f"is for {_listed(made.what)} only"
+        raise UserError(
+            f"{where!r}: {made.what} {only}. Say of which modality the pictures are: {made.what}.{made.level}~CT, or "
+            f"~column=NAME for the column that has it (--modality CT, --modality column:NAME)."
+        )
+    if made.modality:
+        check_allowed(made, made.modality, where)
+
+
+def check_allowed(made: Order, modality: str, where: str) -> None:
+    """Raise UserError where pictures of ``modality``, a canonical name, can't be degraded as ordered."""
+    if made.draw:
+        count, drawn = made.draw[0], degradations.drawn_for(modality)
+        if count > len(drawn):
+            raise UserError(
+                f"{where}: {count} are to be drawn, and there are {len(drawn)} for {modality}: {', '.join(drawn)}."
+            )
+    elif not made.is_control and modality not in degradations.modalities_of(made.what):
+        raise UserError(
+            f"{where}: {made.what} is not for {modality}, only for {_listed(made.what)}. For {modality} there are: "
+            f"{', '.join(degradations.for_modality(modality))}."
+        )
+
+
+def _listed(what: str) -> str:
+    return ", ".join(degradations.modalities_of(what))
+
+
+def _items(degrade: str) -> list[tuple[str, list[str]]]:
+    """``a:1,2,b`` -> a with its levels, b with none."""
+    found: list[tuple[str, list[str]]] = []
+    for token in (each.strip() for each in degrade.split(",")):
+        head, colon, last = token.rpartition(":")
+        if _is_level(token) and found:
+            found[-1][1].append(token)
+        elif colon and _is_level(last):
+            found.append((head, [last]))
+        else:
+            found.append((token, []))
+    if not all(head for head, _ in found):
+        raise UserError(
+            f"--degrade {degrade!r} names no degradation. Write --degrade gaussian_noise:2,motion_blur:1,2."
+        )
+    return found
+
+
+def _is_level(text: str) -> bool:
+    return text.isdigit() or text in SURE_VQA_LEVELS
+
+
+def _whats(head: str, modality: str | None, column: str | None) -> list[str]:
+    """The degradations that stand in a name for one of --degrade."""
+    draws = _DRAWS.fullmatch(head)
+    if head != _ALL and not draws:
+        return [head.replace(":", ".")]
+    if modality is None and column is None:
+        raise UserError(
+            f"--degrade {head} takes those that there are for the pictures' modality: give --modality, one of "
+            f"{', '.join(degradations.modalities())}, or column:NAME."
+        )
+    if draws:
+        count = int(draws["count"] or 3)
+        return [f"draw{count}_{number}" for number in range(1, count + 1)]
+    if modality is not None:
+        return list(degradations.for_modality(modality))
+    every = set(degradations.modalities())
+    return [name for name in degradations.names() if set(degradations.modalities_of(name)) == every]
+
+
+def _default_levels(what: str) -> tuple[str, ...]:
+    return levels_of(what)[:1] if "." in what else levels_of(what)
+
+
+def _takes_no_modality(what: str, level: str) -> bool:
+    return level == CONTROL or what == SURE_VQA or "." in what

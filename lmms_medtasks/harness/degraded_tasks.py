@@ -1,0 +1,433 @@
+"""``TASK@gaussian_noise.2``: any task of the harness whose questions show pictures, with degraded pictures.
+
+What is intercepted are loaded task objects, not their configurations: a degraded task has the base's data, prompts,
+few-shot examples, filters and metrics, and is of a class made of the base's own with :class:`Degraded` mixed in, which
+sees what the hooks for pictures return. That is the same for tasks of YAML and of Python, for runners of the simple and
+of the chat form, and for tasks whose messages are their own.
+
+The task manager's ``_load_individual_task_or_group`` is wrapped (:func:`load`): the harness calls it for every name on
+the command line and in a group's YAML. A name's base is loaded once; of a group or a tag all tasks are degraded. A task
+whose own YAML says ``metadata: {degrade: gaussian_noise.2}`` is degraded under its own name.
+
+Refused are bases that show no pictures, more than pictures, or degraded ones. What can be told of a configuration is
+told before its data are fetched, the rest of the first documents, before a model is loaded (:func:`load_early`); what
+only shows later ends the run.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import os
+import sys
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
+from typing import Any
+
+from lmms_medtasks import degradations
+from lmms_medtasks.errors import UserError, nearest_match
+from lmms_medtasks.harness import degraded_names, degraded_pictures, provenance, task_fingerprints
+from lmms_medtasks.harness.degraded_names import MARK, Order
+from lmms_medtasks.samples.degraded import METADATA
+
+ASKED = "degrade"
+"""Key in the metadata of a task's own YAML: what is to be done."""
+
+_REFUSED = {
+    "generate_until_multi_round": "it asks in several rounds, and later ones bring their own pictures",
+    "generate_until_agentic": "it asks in several rounds, and later ones bring their own pictures",
+    "generate_visual_cot": "it has pictures made and looks at them",
+}
+_PROBED = 32
+_KEPT, _FOR = "_lmms_medtasks_bases", "_lmms_medtasks_degraded_for"
+
+
+class NumberedDocument(dict[str, Any]):
+    """A document that knows its number, so that what was done to its pictures can be told with its answer."""
+
+    number: int
+
+
+class Shown:
+    """What a degraded task did in this process, from several threads."""
+
+    def __init__(self, name: str, base: str, order: Order) -> None:
+        self.name, self.base, self.order = name, base, order
+        self.changed: dict[str, bool] = {}
+        """Each clean picture's digest, and whether its pixels were changed."""
+        self.of_documents: dict[int, dict[int, dict[str, Any]]] = {}
+        """By document and picture: the clean picture's digest and what was done."""
+        self.refused: UserError | None = None
+        """An error that a runner may have taken for a reply."""
+        self._lock = threading.Lock()
+
+    def picture(self, visual: Any, doc: Mapping[str, Any], number: int) -> Any:
+        """``visual``, which is number ``number`` of its question, as the task shows it."""
+        if self.order.is_control:
+            return visual
+        try:
+            return self._picture(visual, doc, number)
+        except UserError as error:
+            where = f", document {doc.number}" if isinstance(doc, NumberedDocument) else ""
+            self.refused = UserError(f"{self.name}{where}: {error}")
+            raise self.refused from error
+
+    def _picture(self, visual: Any, doc: Mapping[str, Any], number: int) -> Any:
+        clean = degraded_pictures.opened(visual)
+        known_as = degraded_pictures.digest(clean)
+        shown, done = degraded_pictures.degraded(clean, known_as, self.order, modality_of(self.order, doc))
+        with self._lock:
+            if known_as not in self.changed:
+                self.changed[known_as] = shown.size != clean.size or shown.tobytes() != clean.tobytes()
+            if isinstance(doc, NumberedDocument):
+                of_document = self.of_documents.setdefault(doc.number, {})
+                of_document[number] = {"picture": known_as, **done}
+        return shown
+
+
+def modality_of(order: Order, doc: Mapping[str, Any]) -> str | None:
+    """The canonical modality of a document's pictures, as the order says; None where it says none.
+
+    Raises UserError where the column is not there or names no modality that the order is for.
+    """
+    if order.column is None:
+        return order.modality
+    if order.column not in doc:
+        raise UserError(f"There is no column {order.column!r} in the documents, only {', '.join(map(str, doc))}.")
+    found = degradations.canonical_modality(doc[order.column])
+    degraded_names.check_allowed(order, found, f"The column {order.column!r}")
+    return found
+
+
+class Degraded:
+    """Mixed into the class of a task object: what the model is shown goes through :class:`Shown`, nothing else does."""
+
+    medtasks_shown: Shown
+
+    def doc_to_visual(self, doc: Any) -> Any:
+        return self._degraded(super().doc_to_visual(doc), doc, iter(range(sys.maxsize)))  # type: ignore[misc]
+
+    def doc_to_messages(self, doc: Any, **rounds: Any) -> Any:
+        messages = super().doc_to_messages(doc, **rounds)  # type: ignore[misc]
+        if not callable(self.config.doc_to_messages):  # type: ignore[attr-defined]
+            return messages  # the harness made them of doc_to_visual, above
+        numbers = iter(range(sys.maxsize))
+        return [{**each, "content": self._content(each["content"], doc, numbers)} for each in messages]
+
+    def _degraded(self, visuals: Any, doc: Any, numbers: Iterator[int]) -> Any:
+        if isinstance(visuals, list | tuple):
+            return [self._degraded(each, doc, numbers) for each in visuals]
+        return visuals if visuals is None else self.medtasks_shown.picture(visuals, doc, next(numbers))
+
+    def _content(self, content: Any, doc: Any, numbers: Iterator[int]) -> Any:
+        return content if isinstance(content, str) else [self._part(each, doc, numbers) for each in content]
+
+    def _part(self, part: Mapping[str, Any], doc: Any, numbers: Iterator[int]) -> Mapping[str, Any]:
+        kind = part.get("type") or "text"
+        if kind == "text":
+            return part
+        if kind != "image" or "url" not in part:
+            shown = self.medtasks_shown
+            shown.refused = UserError(f"{shown.name}: a question holds {kind}. Only pictures can be degraded.")
+            raise shown.refused
+        return {**part, "url": self.medtasks_shown.picture(part["url"], doc, next(numbers))}
+
+
+def shown_of(task: Any) -> Shown | None:
+    """What a task object did to its pictures, None where it is no degraded one."""
+    return getattr(task, "medtasks_shown", None)
+
+
+def load(original: Any, manager: Any, what: Any = None, *args: Any, **kwargs: Any) -> dict[Any, Any]:
+    """In place of the task manager's ``_load_individual_task_or_group``: also names of degraded tasks."""
+    name = what.get("task") if isinstance(what, dict) else what
+    wanted = asked(what.get("metadata")) if isinstance(what, dict) else ""
+    if wanted and isinstance(name, str) and name in manager.task_index and not degraded_names.is_name(name):
+        # In a group's YAML: another task beside the one of that name.
+        kept = {key: value for key, value in what["metadata"].items() if key != ASKED}
+        name = f"{name}{MARK}{wanted}"
+        what = {**what, "metadata": kept} if kept else {key: each for key, each in what.items() if key != "metadata"}
+    bases: dict[str, Any] = getattr(manager, _KEPT, {})
+    if not degraded_names.is_name(name) or name in manager.task_index:
+        if isinstance(what, dict) or kwargs.get("update_config"):
+            return _loaded(original, manager, what, *args, **kwargs)
+        key = _key(what, kwargs)
+        if key not in bases:
+            bases[key] = _loaded(original, manager, what, *args, **kwargs)
+        return bases[key]
+    base, order = degraded_names.parse(str(name))
+    _check_base(manager, str(name), base)
+    bare = {**what, "task": base} if isinstance(what, dict) else base
+    key = _key(bare, kwargs)
+    if key not in bases:
+        with _loading_for(manager, str(name)):
+            # A group numbers the tasks of one name in it; these have names of their own.
+            bases[key] = _loaded(original, manager, bare, *args, **{**kwargs, "parent_name": None})
+    return _degraded_tasks(bases[key], str(name).removeprefix(base), order, manager)
+
+
+def _loaded(original: Any, manager: Any, what: Any, *args: Any, **kwargs: Any) -> dict[Any, Any]:
+    return {task: _by_metadata(each, manager) for task, each in original(manager, what, *args, **kwargs).items()}
+
+
+def names(manager: Any, tasks: Iterable[str]) -> list[str]:
+    """The names of degraded tasks among ``tasks``, those asked for, with wildcards in the base's name resolved.
+
+    Raises UserError for a name that can't be read, and where there is no such base.
+    """
+    found = []
+    for name in tasks:
+        if not degraded_names.is_name(name) or name in manager.task_index:
+            continue
+        base, order = degraded_names.parse(name)
+        degraded_pictures.check_function(order, name)
+        if set(base) & set("*?["):
+            from lmms_eval.utils import pattern_match
+
+            matching = pattern_match(base, manager.all_tasks)
+            if not matching:
+                raise UserError(f"{name!r}: no task is called like {base!r}.")
+            found += [f"{each}{name.removeprefix(base)}" for each in matching]
+        else:
+            _check_base(manager, name, base)
+            found.append(name)
+    return found
+
+
+def load_early(manager: Any, degraded: Iterable[str], runner: str | None) -> None:
+    """Load the bases of these tasks now, before a model is loaded, so that what can't be degraded is refused.
+
+    They are kept for :func:`load`. Only the first process does it, the others follow when the harness tells them; what
+    goes wrong with the data itself is left to the harness to say. ``runner``: "simple" or "chat", None if not known.
+    """
+    forget(manager)
+    begin(manager)
+    if runner is None or os.environ.get("RANK", "0") != "0":
+        return
+    evaluator = sys.modules.get("lmms_eval.evaluator")
+    getattr(evaluator, "_enable_reentrant_filelocks", lambda: None)()
+    for name in degraded:
+        try:
+            manager._load_individual_task_or_group(name, task_type=runner)
+        except UserError:
+            raise
+        except Exception as error:  # noqa: BLE001 (the harness loads it again and says what is wrong)
+            from loguru import logger
+
+            logger.debug(f"{name} could not be loaded before the model: {error!r}")
+
+
+def begin(manager: Any) -> None:
+    """Keep the bases that are loaded from now on, until :func:`forget`, so that none is loaded twice."""
+    manager.__dict__.setdefault(_KEPT, {})
+
+
+def forget(manager: Any) -> None:
+    """Forget the bases that were loaded: the next run loads its own."""
+    manager.__dict__.pop(_KEPT, None)
+
+
+def asked(metadata: Any) -> str:
+    """What a YAML's metadata ask to be done; "" if nothing."""
+    told = metadata.get(ASKED) if isinstance(metadata, Mapping) else None
+    if told is not None and not isinstance(told, str):
+        raise UserError(f"metadata: {ASKED} must be a text such as gaussian_noise.2, got {told!r}.")
+    return told or ""
+
+
+def check_config(manager: Any, config: Mapping[str, Any]) -> None:
+    """Raise UserError for the configuration of a base that can't be degraded, before its data are fetched."""
+    name = getattr(manager, _FOR, None)
+    if name is None or not isinstance(config.get("task"), str) or "class" in config:
+        return
+    _check_output(name, config.get("output_type"))
+    if config.get("doc_to_visual") is None and not callable(config.get("doc_to_messages")):
+        raise UserError(
+            f"{name}: {config['task']} shows no pictures (it has no doc_to_visual), there is nothing to degrade."
+        )
+    told = config.get("dataset_kwargs") or {}
+    if told.get("video") or told.get("From_YouTube"):
+        raise UserError(f"{name}: {config['task']} is a task of videos. Only pictures can be degraded.")
+
+
+def _check_base(manager: Any, name: str, base: str) -> None:
+    if base not in manager.task_index:
+        hint = nearest_match(base, manager.all_tasks)
+        raise UserError(f"{name!r}: there is no task {base!r}.{hint} `lmms-eval --tasks list` lists all.")
+
+
+def _check_output(name: str, output_type: Any) -> None:
+    if output_type in _REFUSED:
+        raise UserError(f"{name} can't be degraded: {_REFUSED[output_type]} (output_type: {output_type}).")
+
+
+def _by_metadata(task: Any, manager: Any) -> Any:
+    """A task degraded as its own YAML asks for, any other as it is."""
+    config = getattr(task, "config", None)
+    told = asked(getattr(config, "metadata", None)) if shown_of(task) is None else ""
+    if not told or config is None:
+        return task
+    where = f"{config.task}, metadata: {ASKED}"
+    order = degraded_names.order(told, where)
+    degraded_pictures.check_function(order, where)
+    return degraded_task(task, str(config.task), order, manager)
+
+
+def _key(what: Any, kwargs: Mapping[str, Any]) -> str:
+    return repr((what, kwargs.get("task_type", "simple"), kwargs.get("update_config")))
+
+
+@contextlib.contextmanager
+def _loading_for(manager: Any, name: str) -> Iterator[None]:
+    setattr(manager, _FOR, name)
+    try:
+        yield
+    finally:
+        setattr(manager, _FOR, None)
+
+
+def _degraded_tasks(loaded: Mapping[Any, Any], suffix: str, order: Order, manager: Any) -> dict[Any, Any]:
+    """The same for all tasks of groups, which get names of their own too."""
+    found: dict[Any, Any] = {}
+    for key, value in loaded.items():
+        if isinstance(value, dict):
+            group = copy.copy(key)
+            group._config = copy.copy(key._config)
+            group._config.group = f"{key.group}{suffix}"
+            if key.group_alias:
+                group._config.group_alias = f"{key.group_alias}{suffix}"
+            found[group] = _degraded_tasks(value, suffix, order, manager)
+        else:
+            found[f"{key}{suffix}"] = degraded_task(value, f"{value.config.task}{suffix}", order, manager)
+    return found
+
+
+def degraded_task(task: Any, name: str, order: Order, manager: Any) -> Any:
+    """A sibling of a loaded task of the harness, called ``name``, that shows degraded pictures.
+
+    Raises UserError for a base that shows no pictures, others than pictures, or degraded ones.
+    """
+    base = task.config
+    _check(task, name, order)
+    made: Any = object.__new__(type(f"Degraded{type(task).__name__}", (Degraded, type(task)), {"__module__": __name__}))
+    made.__dict__.update(task.__dict__)
+    config = made._config = copy.copy(base)
+    config.task = name
+    config.generation_kwargs = copy.deepcopy(base.generation_kwargs)
+    if base.task_alias and MARK in name:
+        told = base.metadata if isinstance(base.metadata, Mapping) else {}
+        label = provenance.data_label(told) if "data_digest" in told else ""
+        config.task_alias = f"{base.task_alias.removesuffix(label)}{MARK}{name.partition(MARK)[2]}{label}"
+    config.metadata = _metadata(base, order, manager)
+    made.medtasks_shown = Shown(name, str(base.task), order)
+    made._instances = None
+    # A subset takes rows out of them in place; the two may be one.
+    made.dataset = copy.copy(task.dataset)
+    made.dataset_no_image = made.dataset if task.dataset_no_image is task.dataset else copy.copy(task.dataset_no_image)
+    made.task_docs = made.eval_docs
+    made._filters = [copy.copy(each) for each in task._filters]
+    for ensemble in made._filters:
+        ensemble.filters = list(ensemble.filters)
+    if hasattr(task, "sampler"):  # one of its own draws the examples that the base's draws
+        made.sampler = copy.copy(task.sampler)
+        made.sampler.task, made.sampler.config = made, config
+    return made
+
+
+def _metadata(base: Any, order: Order, manager: Any) -> dict[str, Any]:
+    """The base's metadata and what was done, all of which is in the key of the harness's response cache."""
+    kept = (
+        dict(base.metadata)
+        if isinstance(base.metadata, Mapping)
+        else {"of_base": base.metadata}
+        if base.metadata
+        else {}
+    )
+    kept.pop(ASKED, None)
+    done = {
+        "of": str(base.task),
+        "name": order.what,
+        "level": order.level,
+        **({"modality": order.modality} if order.modality else {}),
+        **({"column": order.column} if order.column else {}),
+        "seed": order.seed,
+        **({} if order.is_control else {"code": degraded_pictures.code_of(order)}),
+        "libraries": dict(task_fingerprints.libraries()),
+    }
+    metadata = {**kept, METADATA: done}
+    runner = getattr(manager, "_lmms_medtasks_runner", None)
+    provenance.add_encoding(metadata, getattr(manager, "model_name", None), runner)
+    return metadata
+
+
+def _check(task: Any, name: str, order: Order) -> None:
+    config = task.config
+    if shown_of(task) is not None or _own_degradation(task):
+        raise UserError(f"{name}: {config.task} shows degraded pictures already. A task can be degraded once.")
+    _check_output(name, task.OUTPUT_TYPE or config.output_type)
+    if config.doc_to_visual is None and not callable(getattr(config, "doc_to_messages", None)):
+        raise UserError(
+            f"{name}: {config.task} shows no pictures (it has no doc_to_visual), there is nothing to degrade."
+        )
+    documents = task.dataset[config.test_split or config.validation_split]
+    columns = getattr(documents, "column_names", None)
+    if order.column is not None and columns is not None:
+        _check_column(task, name, order)
+    if config.doc_to_visual is not None:
+        _probe(task, name, documents)
+
+
+def _probe(task: Any, name: str, documents: Any) -> None:
+    """Look at what the first questions show, up to the first picture.
+
+    Not at messages of the task's own: to make them may change the task's module.
+    """
+    seen = 0
+    for doc in islice(documents, _PROBED):
+        seen += 1
+        visuals = task.doc_to_visual(doc)
+        if visuals is not None and not isinstance(visuals, list | tuple):
+            visuals = [visuals]
+        for each in visuals or []:
+            for visual in each if isinstance(each, list | tuple) else [each]:
+                try:
+                    degraded_pictures.opened(visual)
+                except UserError as error:
+                    raise UserError(f"{name} can't be degraded: {error}") from error
+        if visuals:
+            return
+    raise UserError(f"{name}: none of the first {seen} questions of {task.config.task} shows a picture.")
+
+
+def _check_column(task: Any, name: str, order: Order) -> None:
+    """Raise UserError for a document whose modality is not known, or not one that the order is for."""
+    split = task.config.test_split or task.config.validation_split
+    rows = task.dataset_no_image[split]
+    if order.column not in rows.column_names:
+        raise UserError(
+            f"{name}: there is no column {order.column!r} in the documents, only {', '.join(rows.column_names)}."
+        )
+    first: dict[Any, int] = {}
+    for number, value in enumerate(rows[order.column]):
+        first.setdefault(value, number)
+    for value, number in first.items():
+        try:
+            modality_of(order, {str(order.column): value})
+        except UserError as error:
+            raise UserError(f"{name}, document {number}, column {order.column!r}: {error}") from error
+
+
+def _own_degradation(task: Any) -> bool:
+    """Whether a task of ours degrades its pictures itself, by its settings or its documents."""
+    metadata = task.config.metadata
+    if not isinstance(metadata, Mapping) or "data_digest" not in metadata:
+        return False
+    told = (task.config.lmms_eval_specific_kwargs or {}).get("default") or {}
+    if told.get("rendered") or (told.get("degradation") and told.get("severity") != 0):
+        return True
+    rows = task.dataset_no_image[task.config.test_split or task.config.validation_split]
+    columns = set(getattr(rows, "column_names", None) or ())
+    if told.get("severity") != 0 and "severity" in columns and any(each for each in rows["severity"]):
+        return True
+    return "corruption" in columns and any(each for each in rows["corruption"])

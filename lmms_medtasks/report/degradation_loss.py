@@ -1,0 +1,265 @@
+"""What degraded pictures cost on any task: each ``TASK@gaussian_noise.2`` of a run against the clean task of that run.
+
+Questions are paired by their number in the data. Those that share a picture share its draw, so the unit of interval and
+test is the picture (or the pictures that questions have in common); where the log does not name pictures, the question.
+Which metrics have a score for each question is told by the run (:mod:`lmms_medtasks.harness.paired_scores`); of the
+others there are totals, without interval and test.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from lmms_medtasks.report.cells import NONE, count, label, p_value, probability, scaled
+from lmms_medtasks.report.document import Cell, Column, Figure, Flag, Part, Row, Section, Table
+from lmms_medtasks.report.drawing import FAINT, MARKERS, SERIES, canvas, svg
+from lmms_medtasks.samples.degraded import METADATA, PICTURES, SCORES, base_of
+from lmms_medtasks.samples.result_files import Run
+from lmms_medtasks.samples.runs import model_name, printable
+from lmms_medtasks.statistics.intervals import Interval, mean_interval
+from lmms_medtasks.statistics.sign_flip import sign_flip
+from lmms_medtasks.statistics.significance import adjust
+
+TITLE = "Degraded tasks"
+_TOTALS = "totals only"
+_NOTES = (
+    "Change: degraded less clean, over the questions that both tasks have. 95 % intervals and p values (two-sided "
+    "permutation test) are over pictures, or units of questions that have pictures in common. p (Holm) is corrected "
+    "for all degradations and levels of this task and metric. Level 0 is the untouched control and not counted in.",
+    "How: logged, the task logs a number for each question; aggregated one by one, its own aggregation makes one of "
+    "each question. In both cases their mean is the value that the harness reports.",
+)
+
+
+@dataclass(frozen=True)
+class Loss:
+    """A metric of a degraded task beside its clean one; ``change`` and ``p`` are None where there are totals only."""
+
+    base: str
+    degradation: str
+    level: str
+    metric: str
+    how: str
+    clean: float
+    degraded: float
+    questions: int = 0
+    change: Interval | None = None
+    p: float | None = None
+    adjusted: float | None = None
+
+    @property
+    def is_control(self) -> bool:
+        return self.level == "0"
+
+
+def degraded_tasks(run: Run) -> dict[str, str]:
+    """The degraded tasks of a run, and the task that each was made of."""
+    configs: Mapping[str, Any] = run.content.get("configs") or {}
+    found = {task: base_of(task, config) for task, config in configs.items()}
+    return {task: base for task, base in found.items() if base is not None}
+
+
+def losses(run: Run) -> list[Loss]:
+    """Every metric of every degraded task of a run whose clean task is in it too; the p values are corrected.
+
+    Raises UserError where a sample log can't be read.
+    """
+    found: list[Loss] = []
+    rows: dict[str, dict[int, dict[str, Any]]] = {}
+    for task, base in degraded_tasks(run).items():
+        if base in run.tasks and task in run.tasks:
+            for name in (base, task):
+                if name not in rows:
+                    rows[name] = {row["doc_id"]: _kept(row) for _, row in run.rows(name)}
+            found += _of_task(run, task, base, rows[base], rows[task])
+    return _corrected(found)
+
+
+def parts(runs: Sequence[Run], *, drawn: bool, prefix: str = "") -> list[Part]:
+    """A part of the report for each run that has degraded tasks."""
+    found: list[Part] = []
+    for run in runs:
+        own = degraded_tasks(run)
+        if not own:
+            continue
+        every = losses(run)
+        flags = [
+            Flag(
+                "warning",
+                f"{printable(task)}: {printable(base)} is not in this run, so there is nothing to compare with.",
+            )
+            for task, base in own.items()
+            if base not in run.tasks
+        ]
+        bases = list(dict.fromkeys(each.base for each in every))
+        key = f"{prefix}degraded{len(found)}"
+        sections = tuple(
+            _section(f"s{number}", [each for each in every if each.base == base], drawn and key or "")
+            for number, base in enumerate(bases)
+        )
+        model = model_name(run.content)
+        facts = (("Model", model), ("Degraded tasks", str(len(own))), ("Run", str(run.content.get("date") or "?")))
+        found.append(Part(key, f"{TITLE}: {model}", facts, tuple(flags), sections, (("model", model),)))
+    return found
+
+
+def _kept(row: Mapping[str, Any]) -> dict[str, Any]:
+    pictures = [str(each.get("picture")) for each in row.get(PICTURES) or ()]
+    return {"pictures": pictures, "scores": row.get(SCORES) or {}}
+
+
+def _of_task(
+    run: Run, task: str, base: str, clean: Mapping[int, Mapping[str, Any]], degraded: Mapping[int, Mapping[str, Any]]
+) -> Iterable[Loss]:
+    done = run.content["configs"][task]["metadata"][METADATA]
+    about = [done[name] for name in ("modality", "column") if done.get(name)]
+    about += [f"seed {done['seed']}"] if done.get("seed") else []
+    what = f"{done.get('name')} ({', '.join(map(str, about))})" if about else str(done.get("name"))
+    paired, wanted = done.get("scores") or {}, run.content.get("higher_is_better", {}).get(task) or {}
+    numbers = sorted(clean.keys() & degraded.keys())
+    clusters = _clusters([degraded[each]["pictures"] for each in numbers])
+    metrics = [key.partition(",")[0] for key in run.tasks[task]]
+    for key, metric, value in zip(run.tasks[task], metrics, run.tasks[task].values(), strict=True):
+        other: Any = run.tasks[base].get(key)
+        if wanted.get(metric) is None or not (_is_number(value) and _is_number(other)):
+            continue
+        shown = printable(key if metrics.count(metric) > 1 else metric)
+        made = Loss(base, printable(what), str(done.get("level")), shown, _TOTALS, other, value)
+        one, two = ([rows[each]["scores"].get(key) for each in numbers] for rows in (clean, degraded))
+        if paired.get(key, _TOTALS) != _TOTALS and numbers and not any(each is None for each in (*one, *two)):
+            yield _paired(made, paired[key], np.array(one, float), np.array(two, float), clusters)
+        elif value or other:  # what reports 0 on both sides may have no question
+            yield made
+
+
+def _paired(made: Loss, how: str, clean: np.ndarray, degraded: np.ndarray, clusters: Sequence[str]) -> Loss:
+    change = degraded - clean
+    low, high = (float(end([end(clean), end(degraded)])) for end in (np.min, np.max))
+    widest = next((each for each in (1.0, 100.0) if low >= 0 and high <= each), None)
+    bounds = None if widest is None else (-widest, widest)
+    if widest == 100.0:
+        interval = mean_interval(clusters, change / 100, bounds=(-1.0, 1.0))
+        interval = replace(
+            interval,
+            estimate=_percent(interval.estimate),
+            low=_percent(interval.low),
+            high=_percent(interval.high),
+            standard_error=_percent(interval.standard_error),
+        )
+    else:
+        interval = mean_interval(clusters, change, bounds=bounds)
+    _, codes = np.unique(np.array(clusters), return_inverse=True)
+    p = sign_flip(np.bincount(codes, weights=change))
+    one, two = float(clean.mean()), float(degraded.mean())
+    return replace(made, how=how, questions=len(change), change=interval, p=p, clean=one, degraded=two)
+
+
+def _percent(value: float | None) -> float | None:
+    return None if value is None else 100 * value
+
+
+def _corrected(found: Sequence[Loss]) -> list[Loss]:
+    """The losses with p values corrected over all degradations and levels of a task and metric, controls apart."""
+    families: dict[tuple[str, str], list[int]] = {}
+    for number, each in enumerate(found):
+        if each.p is not None and not each.is_control:
+            families.setdefault((each.base, each.metric), []).append(number)
+    made = list(found)
+    for numbers in families.values():
+        raw = [found[number].p for number in numbers]
+        for number, p in zip(numbers, adjust([each for each in raw if each is not None]), strict=True):
+            made[number] = replace(made[number], adjusted=p)
+    return made
+
+
+def _clusters(pictures: Sequence[Sequence[str]]) -> list[str]:
+    """The unit of each question: those that have a picture in common, directly or by others, are one."""
+    first: dict[str, int] = {}
+    root = list(range(len(pictures)))
+
+    def of(number: int) -> int:
+        while root[number] != number:
+            root[number] = root[root[number]]
+            number = root[number]
+        return number
+
+    for number, own in enumerate(pictures):
+        for picture in own:
+            root[of(number)] = of(first.setdefault(picture, number))
+    return [str(of(number)) for number in range(len(pictures))]
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _section(key: str, found: Sequence[Loss], drawn: str) -> Section:
+    base = printable(found[0].base)
+    paired = [each for each in found if each.change is not None]
+    totals = [each for each in found if each.change is None]
+    tables = []
+    if paired:
+        tables.append(_table(f"{key}_loss", f"{base}: clean and degraded, by question", paired, _NOTES))
+    if totals:
+        notes = ("No score for each question is to be had of these metrics: no interval, no test.",)
+        tables.append(_table(f"{key}_totals", f"{base}: totals only", totals, notes))
+    figures = (_figure(key, base, paired, drawn),) if paired and drawn else ()
+    return Section(key, base, tables=tuple(tables), figures=figures)
+
+
+def _table(key: str, title: str, found: Sequence[Loss], notes: tuple[str, ...]) -> Table:
+    # A share has three decimals, a percentage or a score one.
+    digits = 3 if all(abs(value) <= 1 for each in found for value in (each.clean, each.degraded)) else 1
+    columns = (
+        label("metric"), label("degradation"), label("level"), count("questions"), count("units"),
+        Column("clean", digits=digits), Column("degraded", digits=digits), Column("change", digits=digits, signed=True),
+        p_value("p"), p_value("p (Holm)"), label("how"),
+    )  # fmt: skip
+    return Table(key, title, columns, tuple(map(_row, found)), notes, folded=notes is not _NOTES)
+
+
+def _row(each: Loss) -> Row:
+    change = Cell(each.degraded - each.clean) if each.change is None else scaled(each.change, 1.0)
+    units = NONE if each.change is None else Cell(each.change.clusters)
+    return Row((
+        Cell(each.metric), Cell(each.degradation), Cell(each.level), Cell(each.questions or None), units,
+        Cell(each.clean), Cell(each.degraded), change, probability(each.p), probability(each.adjusted), Cell(each.how),
+    ))  # fmt: skip
+
+
+def _figure(key: str, base: str, paired: Sequence[Loss], drawn: str) -> Figure:
+    """The change of the first metric by degradation, a mark for each level with its interval."""
+    shown = [each for each in paired if each.metric == paired[0].metric]
+    names = list(dict.fromkeys(each.degradation for each in shown))
+    levels = list(dict.fromkeys(each.level for each in shown))
+    title = f"{base}: change of {paired[0].metric} by degradation and level"
+    with canvas(6.8, 1.1 + 0.32 * len(names)) as figure:
+        axes: Any = figure.subplots()
+        axes.axvline(0.0, color=FAINT, linewidth=0.8)
+        for number, level in enumerate(levels):
+            own = [each for each in shown if each.level == level]
+            y = [names.index(each.degradation) + 0.18 * (number - (len(levels) - 1) / 2) for each in own]
+            x = [each.degraded - each.clean for each in own]
+            ends = [
+                (each.change.low, each.change.high)
+                if each.change is not None and each.change.low is not None and each.change.high is not None
+                else (value, value)
+                for each, value in zip(own, x, strict=True)
+            ]
+            bars = np.array([[value - low, high - value] for value, (low, high) in zip(x, ends, strict=True)]).T
+            style = {"color": SERIES[number % len(SERIES)], "marker": MARKERS[number % len(MARKERS)]}
+            axes.errorbar(
+                x, y, xerr=np.maximum(bars, 0), linestyle="none", markersize=4, label=f"level {level}", **style
+            )
+        axes.set_yticks(range(len(names)), names)
+        axes.invert_yaxis()
+        axes.set_xlabel(f"change of {paired[0].metric}, degraded less clean")
+        axes.legend(loc="best")
+        drawing = svg(figure, f"{drawn}-{key}", title)
+    about = "Marks left of the line are losses where more is better. Lines are 95 % intervals over pictures."
+    return Figure(f"{key}_chart", title, about, drawing, f"{key}_loss")

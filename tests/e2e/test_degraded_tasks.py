@@ -1,0 +1,80 @@
+"""``TASK@degradation.level`` from the commands: ``lmms-eval``, ``lmms-medtasks run --degrade``, two processes."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from lmms_medtasks import degradations
+from lmms_medtasks.harness import degraded_pictures
+from lmms_medtasks.samples import result_files as results
+from tests import foreign_tasks
+from tests.e2e.conftest import QUIET
+from tests.e2e.shown_runner import digest
+
+TORCHRUN = ("-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2", "-m", "lmms_eval")
+DEGRADED = ["forms_pil@gaussian_noise.1", "forms_pil@gaussian_noise.2", "forms_pil@motion_blur.1"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return foreign_tasks.write(tmp_path_factory.mktemp("foreign"))
+
+
+def replies(run, task):
+    return {row["doc_id"]: row["filtered_resps"] for _, row in run.rows(task)}
+
+
+def test_run_degrade_asks_clean_and_degraded_tasks(folder, shown_runner, tmp_path):
+    environment = {**os.environ, **QUIET, "PYTHONPATH": shown_runner, "HF_HOME": str(tmp_path / "hf")}
+    command = [
+        *(sys.executable, "-m", "lmms_medtasks", "run", "--model", "shown_chat", "--include_path", str(folder)),
+        *(
+            "--tasks",
+            "forms_pil",
+            "--degrade",
+            "gaussian_noise:1,2,motion_blur:1",
+            "--output_path",
+            str(tmp_path / "o"),
+        ),
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
+    [path] = results.files(tmp_path / "o")
+    run = results.read(path)
+    assert set(run.tasks) == {"forms_pil", *DEGRADED}
+    assert all(f"|{name}" in done.stdout for name in run.tasks)
+    found = [replies(run, name) for name in ("forms_pil", *DEGRADED)]
+    assert all(len({each[number] for each in found}) == 4 for number in range(foreign_tasks.QUESTIONS))
+    for name in DEGRADED:
+        assert run.content["configs"][name]["metadata"]["degradation"]["changed"] == foreign_tasks.PICTURES
+        assert all(len(row["degraded_pictures"]) == 1 for _, row in run.rows(name))
+
+
+def test_two_processes_show_each_question_its_picture(harness, folder, shown_runner):
+    names = ["forms_pil@gaussian_noise.1", "forms_pil@gaussian_noise.2", "forms_paths@gaussian_noise.2"]
+    asked = ("--model", "shown_simple", "--include_path", str(folder), "--tasks", ",".join(names))
+    done = harness(*asked, launcher=TORCHRUN, PYTHONPATH=shown_runner)
+    assert done.status == 0, done.printed[-3000:]
+    for name in names:
+        rows = done.samples(name)
+        assert [row["doc_id"] for row in rows] == list(range(foreign_tasks.QUESTIONS))
+        for row in rows:
+            clean = foreign_tasks.picture(row["doc_id"] % foreign_tasks.PICTURES)
+            known_as = degraded_pictures.digest(clean)
+            level = int(name[-1])
+            wanted = degradations.apply(clean, "gaussian_noise", severity=level, seed=f"{known_as}/0")
+            assert row["filtered_resps"] == digest(wanted)
+            assert [each["picture"] for each in row["degraded_pictures"]] == [known_as]
+        told = done.run.content["configs"][name]["metadata"]["degradation"]
+        assert told["pictures"] == told["changed"] == foreign_tasks.PICTURES
+
+
+@pytest.mark.parametrize("task", ["forms_video", "forms_rounds", "forms_nowhere"])
+def test_refused_with_a_message_before_a_model_is_loaded(harness, folder, task):
+    done = harness("--model", "gemma3", "--model_args", "pretrained=/not/there", "--include_path", str(folder),
+                   "--tasks", f"forms_pil,{task}@gaussian_noise.2")  # fmt: skip
+    assert done.status == 1
+    assert f"lmms-medtasks: {task}@gaussian_noise.2" in done.printed.replace("'", "")
+    assert "/not/there" not in done.printed and "Traceback" not in done.printed

@@ -1,0 +1,115 @@
+"""Names of degraded tasks: what each stands for, what --degrade makes, and what is refused by name."""
+
+import pytest
+
+from lmms_medtasks import degradations
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.harness.degraded_names import Order, is_name, names, parse
+
+
+@pytest.mark.parametrize(
+    ("name", "order"),
+    [
+        ("slake_en@gaussian_noise.2", Order("gaussian_noise", "2")),
+        ("slake_en@downsample_artifact.1", Order("low_resolution", "1")),
+        ("slake_en@sparse_view.1~ct", Order("sparse_view", "1", modality="CT")),
+        ("slake_en@motion_blur.1~column=kind~seed=7", Order("motion_blur", "1", column="kind", seed=7)),
+        ("slake_en@sure_vqa.high", Order("sure_vqa", "high")),
+        ("slake_en@draw3_2.1~MRI", Order("draw3_2", "1", modality="MRI")),
+        ("slake_en@my.module.function.2", Order("my.module.function", "2")),
+        ("slake_en@sparse_view.0", Order("sparse_view", "0")),
+    ],
+)
+def test_a_name_is_a_task_and_an_order(name, order):
+    assert parse(name) == ("slake_en", order)
+
+
+def test_only_a_name_with_the_mark_is_one():
+    assert is_name("a@gaussian_noise.2")
+    assert not is_name("a") and not is_name({"task": "a@gaussian_noise.2"})
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("a@gaussian_noise", "no degradation and level"),
+        ("@gaussian_noise.2", "names no task"),
+        ("a@gausian_noise.2", "Did you mean 'gaussian_noise'"),
+        ("a@gaussian_noise.3", "no level '3'"),
+        ("a@gaussian_noise.low", "no level 'low'"),
+        ("a@sure_vqa.1", "no level '1'"),
+        ("a@gaussian_noise.2~xray2", "Unknown modality 'xray2'"),
+        ("a@gaussian_noise.2~seed=x", "none of ~MODALITY"),
+        ("a@gaussian_noise.2~seed=1~seed=2", "two of ~seed"),
+        ("a@gaussian_noise.2~CT~column=m", "one of both"),
+        ("a@sparse_view.1", "for CT only"),
+        ("a@sparse_view.1~MRI", "not for MRI"),
+        ("a@draw3_1.1", "among those of a modality"),
+        ("a@draw3_4.1~CT", "none of the draws"),
+        ("a@draw9_1.1~CT", "9 are to be drawn"),
+        ("a@sure_vqa.low~CT", "the same for all modalities"),
+        ("a@gaussian_noise.1@motion_blur.2", "degraded already"),
+    ],
+)
+def test_what_is_refused_by_name(name, said):
+    with pytest.raises(UserError) as raised:
+        parse(name)
+    assert said in str(raised.value)
+    assert name.split("@")[0] in str(raised.value) or name in str(raised.value) or "modality" in said
+
+
+def made(degrade, modality=None, seed=0, control=False):
+    return [each.removeprefix("t@") for each in names(["t"], degrade, modality, seed, control)]
+
+
+def test_degrade_makes_the_names_of_each_form():
+    assert made("gaussian_noise:2,motion_blur:1") == ["gaussian_noise.2", "motion_blur.1"]
+    assert made("gaussian_noise:1,2,motion_blur") == [
+        "gaussian_noise.1",
+        "gaussian_noise.2",
+        "motion_blur.1",
+        "motion_blur.2",
+    ]
+    assert made("sure_vqa") == ["sure_vqa.low", "sure_vqa.medium", "sure_vqa.high"]
+    assert made("sure_vqa:high") == ["sure_vqa.high"]
+    assert made("my.module:function") == ["my.module.function.1"]
+    assert made("my.module:function:1,3") == ["my.module.function.1", "my.module.function.3"]
+    assert made("draw3:1", "CT") == ["draw3_1.1~CT", "draw3_2.1~CT", "draw3_3.1~CT"]
+    assert made("gaussian_noise:2", seed=4) == ["gaussian_noise.2~seed=4"]
+    assert made("gaussian_noise:2", "column:kind") == ["gaussian_noise.2~column=kind"]
+    assert names(["t", "u"], "sure_vqa:low", None, 0, False) == ["t@sure_vqa.low", "u@sure_vqa.low"]
+
+
+def test_all_are_those_for_the_modality():
+    found = made("all:1,2", "xray")
+    assert found == [f"{name}.{level}~X-ray" for name in degradations.for_modality("X-ray") for level in (1, 2)]
+    mixed = made("all:1", "column:kind")
+    assert "gaussian_noise.1~column=kind" in mixed and not any("sparse_view" in each for each in mixed)
+
+
+def test_the_control_is_level_0_of_the_first():
+    assert made("sparse_view:2,motion_blur:1", "CT", control=True) == [
+        "sparse_view.0",
+        "sparse_view.2~CT",
+        "motion_blur.1~CT",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("degrade", "modality", "said"),
+    [
+        ("all:1,2", None, "--modality"),
+        ("draw3", None, "--modality"),
+        ("gaussian_noise:2", "column:", "column:NAME"),
+        ("gaussian_noise:2", "cat", "Unknown modality"),
+        ("sparse_view:2", "MRI", "not for MRI"),
+        ("gaussian_noize:2", None, "Did you mean"),
+        ("", None, "names no degradation"),
+        (":2", None, "names no degradation"),
+        ("gaussian_noise:7", None, "no level '7'"),
+    ],
+)
+def test_what_degrade_refuses(degrade, modality, said):
+    with pytest.raises(UserError) as raised:
+        made(degrade, modality)
+    assert said in str(raised.value)
