@@ -145,8 +145,13 @@ def _adapter(wanted: Wanted) -> str:
     given = adapter_arguments(wanted)
     if not given:
         return ""
-    arguments = ", ".join(f"{key}={json.dumps(value, ensure_ascii=False)}" for key, value in given.items())
+    arguments = ", ".join(f"{key}={_literal(value)}" for key, value in given.items())
     return f"from lmms_medtasks.data.adapter import from_columns\n\ndocuments = from_columns({arguments})\n"
+
+
+def _literal(value: Any) -> str:
+    """An argument as Python has it, texts in double quotation marks."""
+    return repr(value) if isinstance(value, bool) else json.dumps(value, ensure_ascii=False)
 
 
 def _inline(value: Any) -> str:

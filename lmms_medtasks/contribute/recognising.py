@@ -55,6 +55,9 @@ def look(wanted: Wanted) -> Look:
     Raises:
         UserError: the table can't be read, or its columns can't be told and ``wanted`` does not name them.
     """
+    import datasets
+
+    datasets.disable_progress_bars()
     found = Look(wanted)
     table = _rows(wanted, found)
     if table is None:
@@ -91,6 +94,9 @@ def _of_hub(wanted: Wanted, found: Look) -> Dataset | None:
 
     try:
         stream = datasets.load_dataset(wanted.dataset, split=wanted.split, streaming=True)
+        for name, feature in (stream.features or {}).items():
+            if isinstance(feature, datasets.Image):
+                stream = stream.cast_column(name, datasets.Image(decode=False))
         rows = list(stream.take(_LOOKED_AT))
         table = datasets.Dataset.from_list(rows, features=stream.features)
     except Exception as error:  # noqa: BLE001 (the hub's library raises many kinds)

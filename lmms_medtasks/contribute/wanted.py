@@ -62,6 +62,8 @@ class Wanted:
 def adapter_arguments(wanted: Wanted) -> dict[str, Any]:
     """The arguments of ``from_columns`` that differ from what they are without being said."""
     given: dict[str, Any] = {key: value for key, value in wanted.columns.items() if value != key}
+    if "conversations" in wanted.columns:
+        given["conversations"] = wanted.columns["conversations"]
     for key in ("options", "image"):
         if "," in given.get(key, ""):
             given[key] = given[key].split(",")

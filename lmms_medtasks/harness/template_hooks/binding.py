@@ -203,6 +203,7 @@ def prepared(
         if training_split and str(dataset.split) == training_split:
             return _without_ood(documents, settings["shift"]) if settings.get("shift") else documents
         _check_degradation(documents.column_names, settings)
+        _check_modality(documents, settings)
         _check_single_answers(documents, settings)
         if not settings.get("no_image"):
             with _told_with(tables):
@@ -251,6 +252,26 @@ def _check_degradation(columns: Sequence[str], settings: Mapping[str, Any]) -> N
         raise UserError(
             f"severity: {settings['severity']}: of what? Neither the setting `degradation` nor a column tells."
         )
+
+
+def _check_modality(documents: Dataset, settings: Mapping[str, Any]) -> None:
+    """Refuse a degradation that depends on what a picture is of, where nothing tells that."""
+    from lmms_medtasks import degradations
+
+    names = documents.column_names
+    if settings.get("rendered") or settings.get("no_image") or settings.get("modality") or "modality" in names:
+        return
+    if not settings.get("severity", 1) or settings.get("degradation") == schema.DRAWN:
+        return
+    given = settings.get("degradation") or None
+    column = documents["degradation"] if "degradation" in names else []
+    for name in [given] if given else sorted({each for each in column if each}):
+        if degradations.depends_on_modality(name):
+            raise UserError(
+                f"degradation: {name}: of what modality are the pictures? Its numbers, or whether it may be used, "
+                "depend on it, and neither the setting `modality` nor a column `modality` tells. Allowed: "
+                f"{', '.join(degradations.modalities_of(name))}."
+            )
 
 
 def _with_sides(documents: Dataset, shift: Mapping[str, Any]) -> Dataset:
