@@ -83,7 +83,7 @@ def _rendered(task: Loaded, found: Findings) -> list[Shown]:
             question_checks.check_prompt(task, doc, made.prompt, found)
         for mode in sorted({str(getattr(each, "mode", None)) for each in made.pictures} - {"RGB"}):
             found.add(task.path, f"a picture has the mode {mode!r}, wanted 8-bit RGB", key=key)
-        if not made.pictures and not task.settings.get("no_image"):
+        if not made.pictures and not task.settings.get("no_image") and task.template is None:
             message = "no picture is shown, and the settings do not say no_image: true"
             found.add(task.path, message, level="warning", key=key)
         shown.append(made)

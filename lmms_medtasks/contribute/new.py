@@ -162,8 +162,8 @@ def _inline(value: Any) -> str:
 def _card(wanted: Wanted, template: templates.Template, tasks: Sequence[str]) -> str:
     text = importlib.resources.files(__package__).joinpath("card_template.md").read_text("utf-8")
     missing = dict.fromkeys(("paper", "licence", "terms", "deviations", "about"), UNFILLED)
-    named = [f"`{theirs}` as `{ours}`" for ours, theirs in wanted.columns.items()]
-    own = [f"`{column}`" for column in template.columns if column not in wanted.columns]
+    named = [f"`{theirs}` as `{ours}`" for ours, theirs in wanted.columns.items() if ours != theirs]
+    own = [f"`{column}`" for column in template.columns if wanted.columns.get(column, column) == column]
     kept = [f"`{tag}` (kept)" for tag in wanted.tags]
     metrics = wanted.settings.get("metrics") or template.metrics
     return Text(text).substitute(

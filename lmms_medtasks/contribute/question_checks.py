@@ -8,7 +8,9 @@ from typing import Any
 
 from lmms_medtasks import parsing
 from lmms_medtasks.contribute.loaded import Loaded
+from lmms_medtasks.data import picture_checks
 from lmms_medtasks.data.adapter import lettered
+from lmms_medtasks.data.documents import images_of
 from lmms_medtasks.task_yaml.problems import Findings
 
 _ENOUGH = 10
@@ -23,6 +25,7 @@ def check(task: Loaded, found: Findings) -> None:
     if task.template is None:
         return
     docs = [task.scored[row] for row in range(len(task.scored))]
+    _check_pictures(task, found)
     _check_repeated(task, docs, found)
     _check_placeholders(task, docs, found)
     if task.template.kind == "choice" and task.settings.get("parser") in ("option", "letter"):
@@ -45,6 +48,19 @@ def check_prompt(task: Loaded, doc: Mapping[str, Any], prompt: str, found: Findi
 
 def _warn(task: Loaded, message: str, found: Findings) -> None:
     found.add(task.path, message, key="questions", level="warning")
+
+
+def _check_pictures(task: Loaded, found: Findings) -> None:
+    if task.settings.get("no_image"):
+        return
+    rows = picture_checks.encoded(task.documents)
+    without = [number for number, row in enumerate(rows or ()) if not images_of(row)]
+    count = len(task.documents)
+    if rows is None or len(without) == count:
+        _warn(task, "no picture is shown, and the settings do not say no_image: true", found)
+    elif without:
+        first = task.documents["id"][without[0]]
+        _warn(task, f"{len(without)} of {count} questions have no picture, the first is {first!r}", found)
 
 
 def _check_repeated(task: Loaded, docs: Sequence[Mapping[str, Any]], found: Findings) -> None:

@@ -479,8 +479,13 @@ def _trimmed(texts: list[str], row: int) -> list[str]:
     return texts
 
 
+def _bare(value: str) -> str:
+    """A letter without brackets and signs: "(A)" and "A." are "A"."""
+    return value.strip().strip("().:").upper()
+
+
 def _is_letter(value: str, options: Sequence[str]) -> bool:
-    text = value.strip().upper()
+    text = _bare(value)
     return len(text) == 1 and text in parsing.option_letters(len(options))
 
 
@@ -488,7 +493,7 @@ def _option_place(value: Any, options: Sequence[str], kind: str) -> int | None:
     """The place of the option that an answer of this kind names, from 0; None if it names none."""
     place: int | None = None
     if kind == "letter" and isinstance(value, str) and _is_letter(value, options):
-        place = parsing.option_letters(len(options)).index(value.strip().upper())
+        place = parsing.option_letters(len(options)).index(_bare(value))
     elif kind == "text" and str(value).strip() in options:
         place = list(options).index(str(value).strip())
     elif kind in ("index", "number") and _WHOLE.fullmatch(str(value).strip()):
@@ -500,8 +505,11 @@ def _letter(value: Any, options: Sequence[str], kind: str, column: str, row: int
     letters = parsing.option_letters(len(options))
     place = _option_place(value, options, kind)
     if place is None:
+        hint = ""
+        if re.fullmatch(r"[0-9]+\.0", str(value).strip()):
+            hint = " Some programs write whole numbers so where a cell of the column is empty: write them without .0."
         raise UserError(
-            f"Column {column!r}, row {row + 1}: the answer {value!r} is not among the options, read as {kind}. "
+            f"Column {column!r}, row {row + 1}: the answer {value!r} is not among the options, read as {kind}.{hint} "
             "Options: " + ", ".join(f"{letter}. {text}" for letter, text in zip(letters, options, strict=True))
         )
     return letters[place]

@@ -32,7 +32,7 @@ def check(documents: Dataset, folder: Path | None = None) -> int:
     Raises:
         UserError: pictures that can't be shown, the first ten with row, id and file, and their number.
     """
-    rows = _encoded(documents)
+    rows = encoded(documents)
     if rows is None:
         return 0
     total = hashlib.sha256(_VERSION)
@@ -53,7 +53,7 @@ def check(documents: Dataset, folder: Path | None = None) -> int:
     return count
 
 
-def _encoded(documents: Dataset) -> Dataset | None:
+def encoded(documents: Dataset) -> Dataset | None:
     """The picture columns, not decoded; None without any, or where pictures are no encoded images."""
     import datasets
 

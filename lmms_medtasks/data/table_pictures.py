@@ -135,12 +135,16 @@ class TablePictures:
         return path
 
     def _not_there(self, text: str) -> str:
+        if re.match(r"https?://", text):
+            return f"{text[:200]!r} is an address on the web. Download the pictures, and name their files."
         folder = self._folder if str(self._folder) != "." else Path.cwd()
         there: list[str] = []
         if len(text) < 200:
             near = (each for each in folder.rglob("*") if each.is_file() and not each.name.endswith((".py", ".yaml")))
             there = [each.relative_to(folder).as_posix() for each, _ in zip(near, range(5000), strict=False)]
-        return f"no file {text[:200]!r} in {folder}, and no base64 of a picture either.{nearest_match(text, there)}"
+        same = [each for each in there if each.casefold() == text.casefold()]
+        near = nearest_match(text, same or there) or (f" Did you mean {same[0]!r}?" if same else "")
+        return f"no file {text[:200]!r} in {folder}, and no base64 of a picture either.{near}"
 
 
 def _encoded_column(dataset: Dataset, name: str) -> Dataset:

@@ -124,6 +124,8 @@ def _of_csv(path: Path, separator: str) -> Iterator[Row]:
                 f"{path.name}, row {record.number}: {record.width} cells, the header has {len(table.columns)}. Is a "
                 "separator in a cell that is not in quotation marks?"
             )
+        if any("\0" in cell for cell in record.cells.values()):
+            raise UserError(f"{path.name}, row {record.number}: a cell holds a NUL character: the file is damaged.")
         yield record.cells
 
 
@@ -164,8 +166,10 @@ def read(path: Path, how: str, kwargs: Mapping[str, Any] | None = None) -> Datas
     import datasets
 
     options = dict(kwargs or {})
-    file = _all_made((path,), how, options, path.name)[str(path)] if how in OPTIONS else str(path)
-    return datasets.Dataset.from_parquet(file)
+    if how in OPTIONS:
+        return datasets.Dataset.from_parquet(_all_made((path,), how, options, path.name)[str(path)])
+    any_tables.columns(path)  # raises UserError for what is no parquet
+    return datasets.Dataset.from_parquet(str(path))
 
 
 def check_not_guessed(dataset: Dataset, used: Collection[str]) -> None:

@@ -58,6 +58,15 @@ def test_what_looks_wrong_is_said(records, level, said, tmp_path):
     assert [each[0] for each in got] == [level] and said in got[0][1], got
 
 
+def test_questions_without_a_picture_are_counted_wherever_they_stand(make):
+    folder = make()
+    table = folder / "questions.csv"
+    table.write_text(table.read_text("utf-8").replace("images/p09.png", ""), "utf-8")
+    assert [each for each in found(folder) if each[0] != "note"] == [
+        ("warning", "chest_side.yaml: warning: questions: 1 of 12 questions have no picture, the first is '9'.")
+    ]
+
+
 def test_a_prompt_in_the_yaml_is_shown_as_the_harness_makes_it(tmp_path):
     folder = folder_of(tmp_path, [{}] * 9)
     path = folder / "asked.yaml"

@@ -93,7 +93,8 @@ def test_the_command_shows_before_it_writes_and_look_writes_nothing(tmp_path, mo
         ("answer_idx", [1, 2, 3], "number"),
         ("label", ["low", "top", "top"], ""),
         ("correct_option", ["a", "B", "C"], ""),
-        ("answer", ["(A)", "(B)", "(A)"], None),
+        ("answer", ["(A)", "(B)", "A."], ""),
+        ("answer", ["0.0", "1.0", "1.0"], None),
     ],
 )
 def test_what_answers_are_is_told_by_their_values(name, values, kind, tmp_path):

@@ -90,6 +90,7 @@ def test_numbers_of_a_sheet_are_as_it_shows_them(tmp_path):
         ({"A1": "a", "B1": "a"}, {}, "has a column twice: 'a'"),
         ({"A1": "a", "B2": "x"}, {}, "row 2 of the sheet: a value stands beyond the header"),
         ({}, {}, "is empty"),
+        ({"A1": None, "A3": "a", "A4": "x"}, {}, "what it holds starts in row 3"),
     ],
 )
 def test_cells_without_a_plain_text_are_named(cells, formats, said, tmp_path):
@@ -138,6 +139,8 @@ def test_sheets_merged_cells_and_hidden_rows_are_refused(tmp_path):
         ("q.csv", b"a\tb\n1\t2\n", "separated by tabs"),
         ("q.tsv", b"a,b\n1,2\n", "separated by commas"),
         ("q.csv", b"", "is empty"),
+        ("q.csv", b"a,b\n1,x\0y\n", "row 1: a cell holds a NUL character"),
+        ("q.parquet", b"PAR1 cut", "cannot be read as parquet"),
         ("q.csv", b"a,b\n", "has no rows"),
         ("q.json", b'[{"a": 1, "a": 2}]', "record 1: A record has the key 'a' twice"),
         ("q.jsonl", b'{"a": NaN}\n', "line 1: A record holds NaN"),

@@ -184,6 +184,14 @@ def test_missing_pictures_are_counted_and_the_nearest_file_named(tmp_path):
     assert message.count("no file") == 5 and "And 4 more." in message and "Did you mean 'case_01.png'?" in message
 
 
+@pytest.mark.parametrize(
+    ("path", "way_out"), [("CASE_01.PNG", "Did you mean 'case_01.png'?"), ("https://example.org/a.png", "Download")]
+)
+def test_other_capitals_and_addresses_on_the_web_are_told_apart(path, way_out, tmp_path):
+    (tmp_path / "case_01.png").write_bytes(png(1))
+    assert way_out in said({"image": [path, None]}, documents.in_folder(tmp_path))
+
+
 def test_a_cell_may_name_the_row_that_has_the_picture():
     text = base64.b64encode(png(4)).decode()
     data = datasets.Dataset.from_dict(
