@@ -58,7 +58,9 @@ def encoded(documents: Dataset) -> Dataset | None:
     import datasets
 
     names = [name for name in ("image", "images") if name in documents.column_names]
-    rows = documents.select_columns(names) if names else None
+    if not names:
+        return None
+    rows = documents.select_columns(names)
     for name in names:
         feature = documents.features[name]
         inner = feature[0] if isinstance(feature, list) else getattr(feature, "feature", feature)

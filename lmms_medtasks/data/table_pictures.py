@@ -140,8 +140,8 @@ class TablePictures:
         folder = self._folder if str(self._folder) != "." else Path.cwd()
         there: list[str] = []
         if len(text) < 200:
-            near = (each for each in folder.rglob("*") if each.is_file() and not each.name.endswith((".py", ".yaml")))
-            there = [each.relative_to(folder).as_posix() for each, _ in zip(near, range(5000), strict=False)]
+            listed = (each for each in folder.rglob("*") if each.is_file() and each.suffix not in (".py", ".yaml"))
+            there = [each.relative_to(folder).as_posix() for each, _ in zip(listed, range(5000), strict=False)]
         same = [each for each in there if each.casefold() == text.casefold()]
         near = nearest_match(text, same or there) or (f" Did you mean {same[0]!r}?" if same else "")
         return f"no file {text[:200]!r} in {folder}, and no base64 of a picture either.{near}"
