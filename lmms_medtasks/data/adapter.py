@@ -174,9 +174,10 @@ class _Table:
         options = self.options()
         ids = self._ids()
         pictures = self._pictures(ids)
-        shown = [images_of(row) for row in pictures] if pictures else [[] for _ in range(count)]
+        # One row at a time: a table's pictures may be larger than memory likes.
+        shown = [_counted(images_of(row)) for row in pictures or ()] or [(0, "")] * count
         questions = self._texts(columns.question)
-        for row, (question, images) in enumerate(zip(questions, shown, strict=True)):
+        for row, (question, (images, _)) in enumerate(zip(questions, shown, strict=True)):
             self._check_question(question, images, row)
         answers, references = self._answers(options)
         fields: dict[str, Any] = {
@@ -184,7 +185,9 @@ class _Table:
             "question": questions,
             "options": options,
             "answer": answers,
-            "image_id": self._texts(columns.image_id) if columns.image_id else _image_ids(shown),
+            "image_id": self._texts(columns.image_id)
+            if columns.image_id
+            else [digest or f"none-{row}" for row, (_, digest) in enumerate(shown)],
             "data": ["full"] * count,
             **{tag: self._tag(tag) for tag in self._tags()},
             **({REFERENCES: references} if references else {}),
@@ -204,13 +207,13 @@ class _Table:
         known = ids if (columns.id or "id") in self._names else ()
         return TablePictures(self._dataset, names, columns.folder, known, self._place).columns()
 
-    def _check_question(self, question: str, images: Sequence[Any], row: int) -> None:
+    def _check_question(self, question: str, images: int, row: int) -> None:
         """Refuse a question that speaks of pictures it has not, or that is itself the name of its picture."""
         name = self._columns.question
         for number in _PLACEHOLDER.findall(question):
-            if number and int(number) > len(images):
+            if number and int(number) > images:
                 raise UserError(
-                    f"{self._place(name, row)}: it speaks of <image {number}>, the row has {len(images)} pictures."
+                    f"{self._place(name, row)}: it speaks of <image {number}>, the row has {images} pictures."
                 )
         if _is_file_name(question):
             raise UserError(f"{self._place(name, row)}: {question!r} is a picture's name, no question.")
@@ -364,9 +367,9 @@ class _Table:
         return "text" if "text" in fitting or letters < len(pairs) / 2 else "letter"
 
 
-def _image_ids(shown: Sequence[Sequence[Mapping[str, Any]]]) -> list[str]:
-    """What tells which questions are on the same pictures: a digest of their bytes."""
-    return [digest_of([_bytes(each) for each in row]) if row else f"none-{number}" for number, row in enumerate(shown)]
+def _counted(images: Sequence[Mapping[str, Any]]) -> tuple[int, str]:
+    """How many pictures a row has, and a digest of their bytes, "" without any."""
+    return len(images), digest_of([_bytes(each) for each in images]) if images else ""
 
 
 def _bytes(picture: Mapping[str, Any]) -> bytes:
