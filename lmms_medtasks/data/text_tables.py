@@ -272,9 +272,10 @@ def _made(path: Path, how: str, kwargs: Mapping[str, Any], kinds: Mapping[str, K
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    digest = hashlib.sha256(json.dumps([_VERSION, how, kwargs, kinds]).encode())
     with path.open("rb") as content:
-        digest = hashlib.sha256(json.dumps([_VERSION, how, kwargs, kinds]).encode())
-        digest.update(hashlib.sha256(content.read()).digest())
+        while chunk := content.read(1 << 20):
+            digest.update(chunk)
     target = home / FOLDER / f"{digest.hexdigest()[:32]}.parquet"
     if target.is_file():
         return target
@@ -285,7 +286,8 @@ def _made(path: Path, how: str, kwargs: Mapping[str, Any], kinds: Mapping[str, K
         target.parent.mkdir(parents=True, exist_ok=True)
         handle, part = tempfile.mkstemp(dir=target.parent, prefix=target.name)
         os.close(handle)
-        with pq.ParquetWriter(part, schema) as writer:
+        # Without dictionaries: cells may be whole pictures in base64.
+        with pq.ParquetWriter(part, schema, use_dictionary=False) as writer:
             for batch in _batches(rows(path, how, kwargs)):
                 cells = [{name: _cell(row.get(name), kind) for name, kind in kinds.items()} for row in batch]
                 writer.write_table(pa.Table.from_pylist(cells, schema))
