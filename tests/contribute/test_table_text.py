@@ -155,7 +155,7 @@ def test_a_list_of_answers_of_another_adapter_is_refused():
 def test_json_keeps_how_a_value_is_written(text, tmp_path):
     path = tmp_path / "numbers" / "q.jsonl"
     path.parent.mkdir()
-    lines = ['{"id": "a", "question": "q", "answer": 3}', f'{{"id": "b", "question": "q", "answer": {text}}}']
+    lines = ['{"id": "a", "question": "q", "answer": 3}', f'{{"id": "b", "question": "r", "answer": {text}}}']
     path.write_text("\n".join(lines), "utf-8")
     folder = new(path, "open", columns={}, settings={"no_image": True})
     assert errors(folder) == []
