@@ -130,6 +130,13 @@ def modalities_of(name: str) -> tuple[str, ...]:
     return modalities() if allowed == "all" else tuple(allowed)
 
 
+def depends_on_modality(name: str) -> bool:
+    """Whether a degradation is for some modalities only, or has other numbers or another operator for some."""
+    known = modalities_of(name)
+    made = {(_section(canonical_name(name), each), repr(settings(name, 1, each))) for each in known}
+    return set(known) != set(modalities()) or len(made) > 1
+
+
 def source(name: str, modality: str | None = None) -> str:
     """Where the operator and its numbers come from, as severity.yaml tells it."""
     return " ".join(str(_read("severity.yaml")[_section(canonical_name(name), modality)]["source"]).split())

@@ -30,8 +30,10 @@ NO_NUMBERS: Mapping[str, str] = {
     "lmms_medtasks.writing": "writes files, after all is scored",
     "lmms_medtasks.data.committing": "moves finished files into place",
     "lmms_medtasks.data.doctor": "says what is installed",
+    "lmms_medtasks.data.file_forms": "names what a file is that can't be taken",
     "lmms_medtasks.data.hub": "fetches data; what was fetched is in the data's digest",
     "lmms_medtasks.data.locating": "finds data; what was found is in the data's digest",
+    "lmms_medtasks.data.picture_checks": "refuses pictures; changes none",
     "lmms_medtasks.data.prepare": "makes data before a run; what was made is in the data's digest",
     "lmms_medtasks.progress": "bars",
     "lmms_medtasks.data.releases": "finds a release's files; what was made of them is in the data's digest",
@@ -41,6 +43,7 @@ NO_NUMBERS: Mapping[str, str] = {
     "lmms_medtasks.degradations.threads": "says how many threads count",
     "lmms_medtasks.judges.database": "opens the file of a cache",
     "lmms_medtasks.judges.defaults": "how a judge is asked; what a prompt takes of it is in the protocol's digest",
+    "lmms_medtasks.judges.judge_check": "checks a judge on answers of its own",
     "lmms_medtasks.judges.registry": "finds a protocol by its name; the task's own are taken in",
     "lmms_medtasks.judges.handed_verdicts": "hands verdicts from the judging stage to the hooks",
     "lmms_medtasks.judges.withheld": "keeps replies that no log may hold",
@@ -54,8 +57,8 @@ DATA = (".json", ".txt", ".yaml", ".yml")
 """How the names of data files end. One counts where a module names it in a text: ``_read("taxonomy.yml")``."""
 
 _NAMES = re.compile(r"[\w./*-]+\Z")
-_UNREAD = {"reference"}
-"""Folders of which no file is read in scoring: the published rows."""
+_UNREAD = {"reference", "checks", "judge_checks"}
+"""Folders of which no file is read in scoring: the published rows, and the answers that check a judge."""
 
 _DIGITS = 12
 

@@ -105,7 +105,7 @@ def test_modules_without_numbers_exist_and_say_why():
     [
         ("task_configs.medq_deg.taxonomy", {"taxonomy.yml", "capability_names.yml"}),
         ("task_configs.medobvious.hooks", {"prompts.yml", "system_prompt.txt"}),
-        ("judges.prompts", {"frame.txt", "again.txt"}),
+        ("judges.prompts", {"frame.txt", "again.txt", "probe.txt", "reply_free.txt", "reply_schema.txt"}),
         (
             "task_configs.sure_vqa.judging",
             {"sure_open.txt", "sure_closed.txt", "sure_multilabel.txt"},

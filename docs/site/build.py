@@ -126,6 +126,7 @@ def _navigation() -> list[dict[str, object]]:
         {
             "Contributing": [
                 {"From an empty folder to a pull request": "CONTRIBUTING.md"},
+                {"Tables": "docs/contributing/tables.md"},
                 {"Templates": "docs/contributing/templates.md"},
                 {"Settings": "docs/contributing/settings.md"},
                 {"Worked examples": "docs/examples/README.md"},

@@ -18,14 +18,20 @@ def register(app: typer.Typer) -> None:
 def new(
     name: Annotated[str, typer.Argument(help="The task's name, and its folder's.")],
     dataset: Annotated[str, typer.Option(help="A table in the folder, a hub's owner/name, or medtasks://suite/split.")],
-    template: Annotated[str, typer.Option(help="What to build on; one of the templates listed above.")],
+    template: Annotated[
+        str, typer.Option(help="What to build on; one of the templates listed above. Told by the table if left out.")
+    ] = "",
     folder: Annotated[Path | None, typer.Option(help="Where to write; a folder called NAME here.")] = None,
     split: Annotated[str, typer.Option(help="The hub data set's split.")] = "test",
-    image: Annotated[str | None, typer.Option(help="The column with the picture.")] = None,
+    image: Annotated[str | None, typer.Option(help="The column with the picture, or several: a,b,c.")] = None,
     question: Annotated[str | None, typer.Option(help="The column with the question.")] = None,
     options: Annotated[str | None, typer.Option(help="The column with all options, or their columns: a,b,c.")] = None,
     answer: Annotated[str | None, typer.Option(help="The column with the right answer.")] = None,
     answer_is: Annotated[str, typer.Option(help="letter, text, index (from 0) or number (from 1).")] = "",
+    several: Annotated[
+        str, typer.Option(help="What several right answers mean: all (be named) or any (is right, open questions).")
+    ] = "",
+    sheet: Annotated[str, typer.Option(help="The sheet of an Excel workbook that has several.")] = "",
     id_: Annotated[str | None, typer.Option("--id", help="The column with the questions' names.")] = None,
     image_id: Annotated[str | None, typer.Option(help="The column that tells which pictures are the same.")] = None,
     tags: Annotated[str, typer.Option(help="Further columns to keep for analyses: a,b,c.")] = "",
@@ -39,12 +45,17 @@ def new(
     terms: Annotated[str, typer.Option(help="For the card: the data-use terms.")] = "",
     about: Annotated[str, typer.Option(help="For the card: a sentence on what is asked.")] = "",
     deviations: Annotated[str, typer.Option(help="For the card: deviations from the paper.")] = "",
+    look: Annotated[bool, typer.Option("--look", help="Say what the table holds, and write nothing.")] = False,
 ) -> None:
     """Write a folder with the task's YAMLs, prompt, card and, where columns are called otherwise, a one-line adapter.
 
+    What columns hold is told from their names and values where no option says it, and shown with the first question.
+
     Templates: multiple_choice, open, grid, shift_pair, open_shift_pair, degraded, calibration, no_image.
     """
-    from lmms_medtasks.contribute.new import Wanted, write
+    from lmms_medtasks.contribute import recognising
+    from lmms_medtasks.contribute.new import write
+    from lmms_medtasks.contribute.wanted import Wanted
 
     columns = dict(image=image, question=question, options=options, answer=answer, id=id_, image_id=image_id)
     settings: dict[str, Any] = {"degradation": degradation, "severity": severity, "modality": modality, "judge": judge}
@@ -58,11 +69,18 @@ def new(
         split=split,
         columns={key: value for key, value in columns.items() if value},
         answer_is=answer_is,
+        several=several,
+        reader={"sheet": sheet} if sheet else {},
         tags=tuple(filter(None, tags.split(","))),
         settings={key: value for key, value in settings.items() if value is not None},
         card={"paper": paper, "licence": licence, "terms": terms, "about": about, "deviations": deviations},
     )
-    for path in write(wanted):
+    found = recognising.look(wanted)
+    for line in found.said:
+        typer.echo(line)
+    if look:
+        return
+    for path in write(found.wanted):
         typer.echo(path)
     typer.echo(f"Next: lmms-medtasks validate {wanted.folder}", err=True)
 

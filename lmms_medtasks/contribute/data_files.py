@@ -6,8 +6,7 @@ import functools
 from collections.abc import Callable
 from pathlib import Path
 
-from lmms_medtasks.contribute.table_columns import BUILDERS
-from lmms_medtasks.data import sources
+from lmms_medtasks.data import sources, text_tables
 from lmms_medtasks.errors import nearest
 from lmms_medtasks.task_yaml import places
 from lmms_medtasks.task_yaml.chain import Chain
@@ -44,8 +43,8 @@ def _check_file(chain: Chain, name: str, add: Callable[..., None]) -> None:
     elif not places.is_file(folder / name):
         there = [path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()]
         add("no such file in the folder", near=nearest(name, there))
-    elif BUILDERS.get(Path(name).suffix, loader) != loader:
-        add(f"is read by `dataset_path: {BUILDERS[Path(name).suffix]}`, not by {loader!r}")
+    elif (fitting := text_tables.LOADERS.get(Path(name).suffix.lower(), loader)) != loader:
+        add(f"is read by `dataset_path: {fitting}`, not by {loader!r}")
 
 
 def _check_ours(name: str, add: Callable[..., None]) -> None:

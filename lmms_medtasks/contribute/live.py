@@ -11,7 +11,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from lmms_medtasks.contribute import answer_checks
+from lmms_medtasks.contribute import answer_checks, question_checks
 from lmms_medtasks.contribute.loaded import Loaded, attempt, load
 from lmms_medtasks.errors import UserError, nearest
 from lmms_medtasks.task_yaml.chain import Chain
@@ -56,6 +56,7 @@ def check(chain: Chain, found: Findings) -> tuple[Loaded | None, list[Shown]]:
     before = len(found.errors)
     _check_options(task, found)
     if len(found.errors) == before and len(shown) == min(SHOWN, len(task.documents)):
+        task.attempt(question_checks.check, task, found, what="can't be compared", found=found, key="questions")
         task.attempt(answer_checks.check, task, found, what="can't be scored", found=found, key="process_results")
         task.attempt(_check_threads, task, found, what="can't be scored in threads", found=found, key="process_results")
     _check_pickles(task, found)
@@ -78,9 +79,11 @@ def _rendered(task: Loaded, found: Findings) -> list[Shown]:
             found.add(task.path, message, key=key)
         if not made.prompt.strip():
             found.add(task.path, "the prompt is empty", key=key)
+        else:
+            question_checks.check_prompt(task, doc, made.prompt, found)
         for mode in sorted({str(getattr(each, "mode", None)) for each in made.pictures} - {"RGB"}):
             found.add(task.path, f"a picture has the mode {mode!r}, wanted 8-bit RGB", key=key)
-        if not made.pictures and not task.settings.get("no_image"):
+        if not made.pictures and not task.settings.get("no_image") and task.template is None:
             message = "no picture is shown, and the settings do not say no_image: true"
             found.add(task.path, message, level="warning", key=key)
         shown.append(made)

@@ -49,7 +49,10 @@ class Loaded:
         return int(self.config.get("repeats") or 1)
 
     def prompt(self, doc: Mapping[str, Any]) -> str:
-        return str(self._call("doc_to_text", doc))
+        hook = self.config["doc_to_text"]
+        if callable(hook):
+            return str(self._call("doc_to_text", doc))
+        return str(doc[hook]) if hook in doc else _rendered(str(hook), doc)
 
     def pictures(self, doc: Mapping[str, Any]) -> list[Any]:
         return list(self._call("doc_to_visual", doc))
@@ -74,6 +77,13 @@ class Loaded:
             return hook
         most = accepts(hook)[1]
         return hook(doc) if most == 1 else hook(doc, self.settings)
+
+
+def _rendered(template: str, doc: Mapping[str, Any]) -> str:
+    """A text in a YAML with the document's fields filled in, as the harness does it."""
+    import jinja2
+
+    return jinja2.Environment(undefined=jinja2.StrictUndefined).from_string(template).render(**doc)
 
 
 def load(chain: Chain, found: Findings) -> Loaded | None:

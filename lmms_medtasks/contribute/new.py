@@ -7,12 +7,12 @@ import json
 import keyword
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from string import Template as Text
 from typing import Any
 
-from lmms_medtasks.contribute import table_columns
+from lmms_medtasks.contribute.wanted import Wanted, adapter_arguments
+from lmms_medtasks.data import any_tables, text_tables
 from lmms_medtasks.data.adapter import from_columns
 from lmms_medtasks.errors import UserError, unknown
 from lmms_medtasks.suites import templates
@@ -22,28 +22,10 @@ from lmms_medtasks.task_yaml import settings as schema
 UNFILLED = "(to be filled in)"
 """Stands in a card where something is missing; ``validate`` reports it."""
 
+PROMPTS = {"yes_no": "yes_no", "several_letters": "several_letters"}
+"""The prompts of parsers that the template's own prompt does not fit."""
+
 _NAME = re.compile(r"[a-z][a-z0-9_]{1,60}")
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """What a new task is to be.
-
-    ``dataset``: a table in the task's folder, a hub's ``owner/name``, or ``medtasks://suite/split``. ``columns``: our
-    name -> the table's, where they differ ("options" may have several, joined by commas). ``settings``: what goes into
-    the YAML. ``card``: paper, licence, terms, deviations.
-    """
-
-    name: str
-    template: str
-    dataset: str
-    folder: Path
-    split: str = "test"
-    columns: Mapping[str, str] = field(default_factory=dict)
-    answer_is: str = ""
-    tags: tuple[str, ...] = ()
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    card: Mapping[str, str] = field(default_factory=dict)
 
 
 def write(wanted: Wanted) -> list[Path]:
@@ -75,28 +57,13 @@ def _check_name(name: str) -> None:
 
 def _columns(wanted: Wanted) -> list[str] | None:
     """The table's columns; None for data that lie elsewhere."""
-    path = _table(wanted)
-    return table_columns.columns(path) if path else None
-
-
-def _table(wanted: Wanted) -> Path | None:
-    if wanted.dataset.startswith("medtasks://"):
+    path = wanted.table
+    if path is None:
         return None
-    path = Path(wanted.dataset)
-    if not path.suffix and re.fullmatch(r"[\w.-]+/[\w.-]+", wanted.dataset) and not path.exists():
-        return None  # on a hub
-    if not path.is_file():
-        raise UserError(
-            f"--dataset {wanted.dataset!r}: no such file. Allowed: a table in {wanted.folder}/ "
-            f"({', '.join(table_columns.BUILDERS)}), a hub's owner/name, or medtasks://suite/split."
-        )
-    table_columns.builder(path)
-    if not path.resolve().is_relative_to(wanted.folder.resolve()):
-        raise UserError(
-            f"--dataset {wanted.dataset!r} is not in {wanted.folder}/. Put the table and its pictures there first, so "
-            "that the task finds them wherever the folder goes."
-        )
-    return path
+    how = text_tables.loader(path)
+    if how == "parquet":
+        return list(any_tables.columns(path))
+    return list(text_tables.columns(path, how, wanted.reader))
 
 
 def _check_columns(wanted: Wanted, template: templates.Template, have: Sequence[str] | None) -> None:
@@ -104,8 +71,11 @@ def _check_columns(wanted: Wanted, template: templates.Template, have: Sequence[
         from_columns(answer_is=wanted.answer_is)  # type: ignore[arg-type]  # refuses what there is none of
     if have is None:
         return
-    for ours in (*template.columns, *wanted.columns):
-        optional = ours == "image" and wanted.settings.get("no_image") and "image" not in wanted.columns
+    talks = "conversations" in wanted.columns
+    for ours in dict.fromkeys((*template.columns, *wanted.columns)):
+        optional = ours == "image" and (wanted.settings.get("no_image") or "images" in have)
+        optional |= (talks and ours in ("question", "answer")) or (_reads_yes_no(wanted) and ours == "options")
+        optional &= ours not in wanted.columns
         for theirs in wanted.columns.get(ours, ours).split(","):
             if theirs not in have and not optional:
                 raise unknown("column", theirs, have, f"{wanted.dataset}. Say which one is `{ours}`: --{ours} COLUMN")
@@ -113,6 +83,10 @@ def _check_columns(wanted: Wanted, template: templates.Template, have: Sequence[
     for name in (*wanted.tags, *([shift["column"]] if shift else [])):
         if name not in have:
             raise unknown("column", name, have, wanted.dataset)
+
+
+def _reads_yes_no(wanted: Wanted) -> bool:
+    return wanted.settings.get("parser") == "yes_no"
 
 
 def _files(wanted: Wanted, template: templates.Template) -> dict[str, str]:
@@ -126,7 +100,7 @@ def _files(wanted: Wanted, template: templates.Template) -> dict[str, str]:
     return {
         **files,
         templates.FILE: template_yaml.text_of(template.name),
-        "prompt.txt": templates.prompt(str(template.settings["prompt"])) + "\n",
+        "prompt.txt": templates.prompt(PROMPTS.get(str(main.get("parser")), str(template.settings["prompt"]))) + "\n",
         **({"adapter.py": adapter} if adapter else {}),
         "README.md": _card(wanted, template, [f"{name}{ending}" for ending in variants]),
     }
@@ -154,10 +128,10 @@ def _stated(template: templates.Template) -> dict[str, Any]:
 
 
 def _data(wanted: Wanted) -> list[str]:
-    path = _table(wanted)
+    path = wanted.table
     if path:
-        kind, inside = table_columns.builder(path), path.resolve().relative_to(wanted.folder.resolve()).as_posix()
-        extra = ['  sep: "\\t"'] if path.suffix == ".tsv" else []
+        kind, inside = text_tables.loader(path), path.resolve().relative_to(wanted.folder.resolve()).as_posix()
+        extra = [f"  {key}: {json.dumps(value, ensure_ascii=False)}" for key, value in wanted.reader.items()]
         source = [f"dataset_path: {kind}", "dataset_kwargs:", *extra, "  data_files:", f"    test: {inside}"]
         return [*source, "test_split: test"]
     if wanted.dataset.startswith("medtasks://"):
@@ -168,17 +142,16 @@ def _data(wanted: Wanted) -> list[str]:
 
 def _adapter(wanted: Wanted) -> str:
     """The one line of adapter.py; "" where all columns are called as ours."""
-    given: dict[str, Any] = {key: value for key, value in wanted.columns.items() if value != key}
-    if "options" in given and "," in given["options"]:
-        given["options"] = given["options"].split(",")
-    if wanted.answer_is:
-        given["answer_is"] = wanted.answer_is
-    if wanted.tags:
-        given["tags"] = list(wanted.tags)
+    given = adapter_arguments(wanted)
     if not given:
         return ""
-    arguments = ", ".join(f"{key}={json.dumps(value, ensure_ascii=False)}" for key, value in given.items())
+    arguments = ", ".join(f"{key}={_literal(value)}" for key, value in given.items())
     return f"from lmms_medtasks.data.adapter import from_columns\n\ndocuments = from_columns({arguments})\n"
+
+
+def _literal(value: Any) -> str:
+    """An argument as Python has it, texts in double quotation marks."""
+    return repr(value) if isinstance(value, bool) else json.dumps(value, ensure_ascii=False)
 
 
 def _inline(value: Any) -> str:
@@ -189,18 +162,18 @@ def _inline(value: Any) -> str:
 def _card(wanted: Wanted, template: templates.Template, tasks: Sequence[str]) -> str:
     text = importlib.resources.files(__package__).joinpath("card_template.md").read_text("utf-8")
     missing = dict.fromkeys(("paper", "licence", "terms", "deviations", "about"), UNFILLED)
-    named = [f"`{theirs}` as `{ours}`" for ours, theirs in wanted.columns.items()]
-    own = [f"`{column}`" for column in template.columns if column not in wanted.columns]
+    named = [f"`{theirs}` as `{ours}`" for ours, theirs in wanted.columns.items() if ours != theirs]
+    own = [f"`{column}`" for column in template.columns if wanted.columns.get(column, column) == column]
     kept = [f"`{tag}` (kept)" for tag in wanted.tags]
     metrics = wanted.settings.get("metrics") or template.metrics
     return Text(text).substitute(
         {**missing, **{key: value for key, value in wanted.card.items() if value}},
         name=wanted.name,
-        data=f"`{Path(wanted.dataset).name if _table(wanted) else wanted.dataset}`",
+        data=f"`{Path(wanted.dataset).name if wanted.table else wanted.dataset}`",
         tasks="\n".join(f"- `{task}`" for task in tasks),
         template=template.name,
         template_about=template.about,
         metrics="\n".join(f"- `{metric}`" for metric in ([metrics] if isinstance(metrics, str) else metrics)),
         columns=", ".join([*own, *named, *kept]),
-        prepare="nothing, the table lies in this folder" if _table(wanted) else "the harness loads it",
+        prepare="nothing, the table lies in this folder" if wanted.table else "the harness loads it",
     )

@@ -19,6 +19,27 @@ _NO_DATA = {"dataset_info.json", "dataset_infos.json", "state.json", "config.jso
 
 Row = dict[str, Any]
 
+PLAIN = json.JSONDecoder()
+"""JSON as Python has it."""
+
+
+def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        twice = next(name for place, (name, _) in enumerate(pairs) if name in dict(pairs[:place]))
+        raise UserError(f"A record has the key {twice!r} twice.")
+    return found
+
+
+def _constant(name: str) -> Any:
+    raise UserError(f"A record holds {name}, which is no value of JSON. Write null, or the text.")
+
+
+AS_WRITTEN = json.JSONDecoder(
+    parse_int=str, parse_float=str, parse_constant=_constant, object_pairs_hook=_without_repeats
+)
+"""JSON with numbers as they are written: 2.50 is "2.50"."""
+
 
 def is_table(name: str) -> bool:
     """Whether a file of this name may hold records.
@@ -79,17 +100,24 @@ def _separated(path: Path) -> Iterator[Row | None]:
         yield None if record.cells is None else dict(record.cells)
 
 
-def _json(path: Path) -> Iterator[Row | None]:
+def json_rows(path: Path, decoder: json.JSONDecoder) -> Iterator[Row | None]:
+    """The records of a JSON file or of JSON lines, as :func:`rows` gives them, read by ``decoder``."""
+    return (_json if path.suffix.lower() == ".json" else _json_lines)(path, decoder)
+
+
+def _json(path: Path, decoder: json.JSONDecoder = PLAIN) -> Iterator[Row | None]:
     if _first_sign(path) == "[":
-        for record in json_lists.records(path):
+        for record in json_lists.records(path, decoder):
             yield record if isinstance(record, dict) else None
         return
     try:
-        content = json.loads(path.read_text("utf-8-sig"))
+        content = decoder.decode(path.read_text("utf-8-sig"))
+    except UserError as error:
+        raise UserError(f"{path.name}: {error}") from error
     except (OSError, ValueError, RecursionError) as error:
         # Some write JSON lines into a file called .json.
         if isinstance(error, ValueError) and "Extra data" in str(error):
-            yield from _json_lines(path)
+            yield from _json_lines(path, decoder)
             return
         raise UserError(f"{path.name} is not JSON: {error}. It is cut short or damaged. Fetch it again.") from error
     if not isinstance(content, Mapping):
@@ -112,12 +140,12 @@ def _first_sign(path: Path) -> str:
         raise UserError(f"{path} cannot be read: {error.strerror}.") from error
 
 
-def _json_lines(path: Path) -> Iterator[Row | None]:
+def _json_lines(path: Path, decoder: json.JSONDecoder = PLAIN) -> Iterator[Row | None]:
     try:
         with path.open(encoding="utf-8-sig") as file:
             for number, line in enumerate(file, start=1):
                 if line.strip():
-                    record = _line(line, path.name, number)
+                    record = _line(line, path.name, number, decoder)
                     yield record if isinstance(record, dict) else None
     except UnicodeDecodeError as error:
         raise UserError(f"{path.name} is not UTF-8 text: {error.reason}.") from error
@@ -125,8 +153,10 @@ def _json_lines(path: Path) -> Iterator[Row | None]:
         raise UserError(f"{path} cannot be read: {error.strerror}.") from error
 
 
-def _line(line: str, name: str, number: int) -> Any:
+def _line(line: str, name: str, number: int, decoder: json.JSONDecoder) -> Any:
     try:
-        return json.loads(line)
+        return decoder.decode(line.strip())
+    except UserError as error:
+        raise UserError(f"{name}, line {number}: {error}") from error
     except (ValueError, RecursionError) as error:
         raise UserError(f"{name}, line {number} is not JSON: {error}. It is cut short or damaged.") from error

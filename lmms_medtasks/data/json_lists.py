@@ -13,15 +13,15 @@ CHUNK = 1 << 20
 """Characters read at a time."""
 
 
-def records(path: Path) -> Iterator[Any]:
-    """The items of the list in ``path``, in order.
+def records(path: Path, decoder: json.JSONDecoder | None = None) -> Iterator[Any]:
+    """The items of the list in ``path``, in order, read by ``decoder`` (None: as Python has JSON).
 
     Raises:
         UserError: the file cannot be read, is no UTF-8, no JSON, no list, or is cut short.
     """
     try:
         with path.open(encoding="utf-8-sig") as file:
-            yield from _items(_Window(file.read), path.name)
+            yield from _items(_Window(file.read), path.name, decoder or json.JSONDecoder())
     except UnicodeDecodeError as error:
         raise UserError(f"{path.name} is not UTF-8 text: {error.reason}.") from error
     except OSError as error:
@@ -51,7 +51,7 @@ class _Window:
                 return ""
 
 
-def _items(window: _Window, name: str) -> Iterator[Any]:
+def _items(window: _Window, name: str, decoder: json.JSONDecoder) -> Iterator[Any]:
     if window.next_sign() != "[":
         raise UserError(f"{name} is no JSON list of records. Is it a file of another release?")
     window.at += 1
@@ -59,7 +59,7 @@ def _items(window: _Window, name: str) -> Iterator[Any]:
     if window.next_sign() == "]":
         return
     while True:
-        yield _item(window, name, count)
+        yield _item(window, name, count, decoder)
         count += 1
         sign = window.next_sign()
         window.at += 1
@@ -69,11 +69,13 @@ def _items(window: _Window, name: str) -> Iterator[Any]:
             raise _damaged(name, count, f"found {sign!r}, wanted a comma or the end of the list" if sign else "it ends")
 
 
-def _item(window: _Window, name: str, count: int) -> Any:
+def _item(window: _Window, name: str, count: int, decoder: json.JSONDecoder) -> Any:
     window.next_sign()
     while True:
         try:
-            value, end = json.JSONDecoder().raw_decode(window.text, window.at)
+            value, end = decoder.raw_decode(window.text, window.at)
+        except UserError as error:
+            raise UserError(f"{name}, record {count + 1}: {error}") from error
         except ValueError as error:
             if not window.more():
                 raise _damaged(name, count, str(error)) from error

@@ -154,7 +154,10 @@ class _Lines:
         try:
             return line.decode("utf-8-sig" if first else "utf-8")
         except UnicodeDecodeError as error:
-            raise UserError(f"{self._name} is not UTF-8 text (line {self._number}): {error.reason}.") from error
+            raise UserError(
+                f"{self._name} is not UTF-8 text (line {self._number}): {error.reason}. Latin-1 or Windows-1252, as "
+                f"Excel's plain CSV? Save it as CSV UTF-8, or: iconv -f WINDOWS-1252 -t UTF-8 {self._name}."
+            ) from error
 
 
 def _rows(lines: _Lines, name: str, delimiter: str) -> Iterator[list[str]]:

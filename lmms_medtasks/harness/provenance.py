@@ -153,7 +153,9 @@ def _check_settings(config: dict[str, Any], suite: str) -> None:
 
 def _files(config: dict[str, Any]) -> list[Path]:
     """The local files that a task's data is read from."""
-    return sorted({Path(url) for url in _urls(config) if Path(url).is_file()})
+    from lmms_medtasks.harness.template_hooks import binding
+
+    return sorted(binding.tables_of(config)) or sorted({Path(url) for url in _urls(config) if Path(url).is_file()})
 
 
 def _urls(config: dict[str, Any]) -> list[str]:

@@ -14,7 +14,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import AfterValidator, ConfigDict, Field, PlainValidator, model_validator
 
-from lmms_medtasks.data import csv_text
+from lmms_medtasks.data import text_tables
 from lmms_medtasks.errors import UserError, nearest
 from lmms_medtasks.suites import templates
 from lmms_medtasks.suites.templates import measures
@@ -194,10 +194,10 @@ class Task(StrictModel):
         if "/" not in self.dataset_path and self.dataset_path not in LOCAL and not kwargs.load_from_disk:
             yield Wrong("no loader of that name, and no hub's owner/name", ("dataset_path",), self.dataset_path,
                         LOCAL, nearest(self.dataset_path, LOCAL))  # fmt: skip
-        if self.dataset_path == "csv":
-            for name in csv_text.refused_options(kwargs.model_extra or {}):
-                yield Wrong(csv_text.AS_TEXT, ("dataset_kwargs", name), (kwargs.model_extra or {})[name],
-                            csv_text.OPTIONS)  # fmt: skip
+        if self.dataset_path in text_tables.OPTIONS:
+            for name in text_tables.refused_options(self.dataset_path, kwargs.model_extra or {}):
+                yield Wrong(text_tables.AS_TEXT, ("dataset_kwargs", name), (kwargs.model_extra or {})[name],
+                            text_tables.OPTIONS[self.dataset_path])  # fmt: skip
         if kwargs.data_files is None:
             if self.dataset_path in LOCAL:
                 yield Wrong(f"is missing: {self.dataset_path} reads files", at)
@@ -246,6 +246,9 @@ class TaskOnTemplate(Task):
 
     def relations(self) -> Iterator[Wrong]:
         yield from super().relations()
+        if self.num_fewshot:
+            message = "wanted 0: a run would end in the harness, whose examples have no pictures"
+            yield Wrong(message, ("num_fewshot",), self.num_fewshot)
         functions = [step.get("function") for step in self.filter_steps]
         if self.filter_list is not None and functions != ["take_first_k"]:
             message = "wanted the template's one filter, take_first_k: its scoring reads whole replies"

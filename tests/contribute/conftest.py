@@ -8,10 +8,19 @@ from pathlib import Path
 
 import pytest
 
-from lmms_medtasks.contribute.new import Wanted, write
+from lmms_medtasks.contribute.new import write
+from lmms_medtasks.contribute.wanted import Wanted
 
 ROOT = Path(__file__).resolve().parents[2]
 CARD = {"paper": "none", "licence": "CC0", "terms": "none", "about": "Made up.", "deviations": "none"}
+
+
+@pytest.fixture(autouse=True, scope="session")
+def data_folder(tmp_path_factory):
+    """A data folder of the tests' own, for tables as text and for what was found right of pictures."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MEDTASKS_HOME", str(tmp_path_factory.mktemp("home")))
+        yield
 
 
 @pytest.fixture(scope="session")

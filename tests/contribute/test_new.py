@@ -4,9 +4,10 @@ import json
 
 import pytest
 
-from lmms_medtasks.contribute.new import Wanted, write
-from lmms_medtasks.contribute.table_columns import columns
+from lmms_medtasks.contribute.new import write
 from lmms_medtasks.contribute.validate import validate
+from lmms_medtasks.contribute.wanted import Wanted
+from lmms_medtasks.data import text_tables
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.suites import templates
 
@@ -105,13 +106,20 @@ def test_data_on_a_hub_and_of_ours(tmp_path):
 
 
 def test_columns_of_tables(tmp_path):
-    texts = {"a.csv": "x,y\n1,2\n", "a.tsv": "x\ty\n", "a.jsonl": '{"x": 1, "y": 2}\n', "a.json": '[{"x": 1, "y": 2}]'}
+    texts = {
+        "a.csv": "x,y\n1,2\n",
+        "a.tsv": "x\ty\n1\t2\n",
+        "a.jsonl": '{"x": 1, "y": 2}\n',
+        "a.json": '[{"x": 1, "y": 2}]',
+    }
     for name, text in texts.items():
         (tmp_path / name).write_text(text, "utf-8")
-        assert columns(tmp_path / name) == ["x", "y"]
+        path = tmp_path / name
+        assert text_tables.columns(path, text_tables.loader(path)) == ("x", "y")
     (tmp_path / "a.jsonl").write_text("no json\n", "utf-8")
-    assert "can't be read" in said(lambda: columns(tmp_path / "a.jsonl"))
-    assert "Allowed: .csv" in said(lambda: columns(tmp_path / "a.xlsx"))
+    assert "line 1 is not JSON" in said(lambda: text_tables.columns(tmp_path / "a.jsonl", "json"))
+    assert "Allowed: .csv" in said(lambda: text_tables.loader(tmp_path / "a.ods"))
+    assert "Save it as .xlsx" in said(lambda: text_tables.loader(tmp_path / "a.xls"))
 
 
 def test_no_variant_that_is_the_task_itself(make):

@@ -64,7 +64,7 @@ def test_answers(kind, values, letters):
 def test_answers_that_could_be_two_things_are_not_guessed():
     both = table(options=[["B", "A"], ["B", "A"]], answer=["A", "B"])
     assert "could be letters or options' texts" in said(documents, both)
-    assert "holds int values such as 0" in said(documents, table(answer=[0, 1]))
+    assert "holds whole numbers such as '0'" in said(documents, table(answer=[0, 1]))
     assert from_columns(answer_is="text")(both)["answer"][:] == ["B", "A"]
 
 
@@ -73,7 +73,7 @@ def test_answers_that_could_be_two_things_are_not_guessed():
     [
         (from_columns(question="quest"), {}, "Unknown column 'quest' in the data. Did you mean 'question'?"),
         (documents, {"answer": ["A", "D"]}, "Column 'answer', row 2: the answer 'D' is not among the options"),
-        (from_columns(answer_is="number"), {"answer": [0, 1]}, "row 1: the answer 0 is not among the options"),
+        (from_columns(answer_is="number"), {"answer": [0, 1]}, "row 1: the answer '0' is not among the options"),
         (documents, {"options": [["x", "y"], ["x"]]}, "Row 2: the options are ['x']"),
         (documents, {"options": [["x", "y"], ["x", "x"]]}, "Row 2: the option 'x' stands there twice"),
         (documents, {"options": ['["x", "y"]', "x, y"]}, "Column 'options', row 2: wanted a list of options"),

@@ -5,10 +5,12 @@ import json
 import shutil
 from pathlib import Path
 
+import openpyxl
 import pytest
 
-from lmms_medtasks.contribute.new import Wanted, write
+from lmms_medtasks.contribute.new import write
 from lmms_medtasks.contribute.smoke_run import smoke
+from lmms_medtasks.contribute.wanted import Wanted
 from lmms_medtasks.errors import UserError
 
 CARD = {"paper": "none", "licence": "CC0", "terms": "none", "about": "Made up.", "deviations": "none"}
@@ -18,6 +20,15 @@ MODEL = "medtasks_most_frequent"
 
 def write_table(path, columns, rows, encoding="utf-8"):
     path.parent.mkdir(parents=True, exist_ok=True)
+    if path.suffix == ".xlsx":
+        book = openpyxl.Workbook()
+        for row in [columns, *rows]:
+            book.active.append(row)
+        book.save(path)
+        return
+    if path.suffix == ".json":
+        path.write_text(json.dumps([dict(zip(columns, row, strict=True)) for row in rows]), "utf-8")
+        return
     with path.open("w", encoding=encoding, newline="") as file:
         csv.writer(file, delimiter="\t" if path.suffix == ".tsv" else ",").writerows([columns, *rows])
 
@@ -32,7 +43,7 @@ def append(path, text):
     path.write_text(path.read_text("utf-8") + text, "utf-8")
 
 
-@pytest.mark.parametrize("suffix", [".csv", ".tsv"])
+@pytest.mark.parametrize("suffix", [".csv", ".json", ".xlsx"])
 def test_a_model_is_asked_the_tables_text_to_the_character(suffix, harness, tmp_path):
     columns = ["id", "question", "a", "b", "c", "answer", "note"]
     rows = [[text, text, *(TEXTS[1:] + TEXTS)[n : n + 2], "" if n % 2 else "None of them", "B", "" if n % 3 else text]

@@ -8,11 +8,12 @@ own settings, and hands them to the adapter (``process_docs``) and to the scorin
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lmms_medtasks.data import adapter, csv_text
+from lmms_medtasks.data import adapter, picture_checks, text_tables
 from lmms_medtasks.data.rotated_options import rotations
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.suites import templates
@@ -67,7 +68,7 @@ def bound(config: dict[str, Any], yaml_path: str | Path | None) -> dict[str, Any
     template = template_of(config)
     if template is None:
         return _with_folder(config, folder) if folder else config
-    config = csv_text.with_text_cells(config, _name(config))
+    config, tables = text_tables.with_text_cells(config, _name(config))
     settings = settings_of(config, template, folder)
     from lmms_medtasks.harness.scoring import CLUSTER
 
@@ -83,6 +84,8 @@ def bound(config: dict[str, Any], yaml_path: str | Path | None) -> dict[str, Any
             prepared,
             adapt=_adapter(config, settings, folder),
             settings=settings,
+            tables=tables,
+            folder=folder,
             training_split=str(config.get("training_split") or ""),
         ),
         "generation_kwargs": _generation(config, template),
@@ -105,14 +108,30 @@ def _with_folder(config: dict[str, Any], folder: Path) -> dict[str, Any]:
     own = given.get("default") or {}
     changed: dict[str, Any] = {}
     if isinstance(config.get("process_docs"), adapter.Columns):
-        config = csv_text.with_text_cells(config, _name(config))
+        config, tables = text_tables.with_text_cells(_located(config, folder), _name(config))
         adapt = config["process_docs"].in_folder(folder)
         training = str(config.get("training_split") or "")
-        changed["process_docs"] = functools.partial(prepared, adapt=adapt, settings=own, training_split=training)
+        changed["process_docs"] = functools.partial(
+            prepared, adapt=adapt, settings=own, tables=tables, folder=folder, training_split=training
+        )
     if getattr(config.get("doc_to_text"), "__module__", "") == _ASKING and own.get("prompt"):
         prompt = prompt_of(str(own["prompt"]), folder)
         changed["lmms_eval_specific_kwargs"] = {**given, "default": {**own, "prompt": prompt}}
     return {**config, **changed} if changed else config
+
+
+def _located(config: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """``config`` with the data files of a loader that the harness does not know as those in the task's folder."""
+    kwargs = config.get("dataset_kwargs")
+    if config.get("dataset_path") not in including.LOCAL or not isinstance(kwargs, dict) or "data_files" not in kwargs:
+        return config
+    return {**config, "dataset_kwargs": {**kwargs, "data_files": including.located(kwargs["data_files"], folder)}}
+
+
+def tables_of(config: Mapping[str, Any]) -> tuple[Path, ...]:
+    """The tables in the folder of a bound task that its data are read from."""
+    found: tuple[Path, ...] = getattr(config.get("process_docs"), "keywords", {}).get("tables", ())
+    return found
 
 
 def settings_of(config: Mapping[str, Any], template: templates.Template, folder: Path | None = None) -> dict[str, Any]:
@@ -156,9 +175,18 @@ def _prompt_of_ours(name: str, folder: Path | None, read: Any) -> str:
         ) from error
 
 
-def prepared(dataset: Dataset, *, adapt: Any, settings: Mapping[str, Any], training_split: str = "") -> Dataset:
+def prepared(
+    dataset: Dataset,
+    *,
+    adapt: Any,
+    settings: Mapping[str, Any],
+    training_split: str = "",
+    tables: tuple[Path, ...] = (),
+    folder: Path | None = None,
+) -> Dataset:
     """The documents of a task: adapted, with the side of the shift and the degradation drawn where it asks for them.
 
+    Every picture that is shown is decoded once. ``tables``: where the data come from; one of them is named in messages.
     Those of the training split are only adapted; where there is a shift, what is out of distribution is left out.
     """
     from lmms_medtasks.errors import user_errors
@@ -166,14 +194,20 @@ def prepared(dataset: Dataset, *, adapt: Any, settings: Mapping[str, Any], train
 
     with user_errors():  # the harness would try again for seconds, and tell the cause in a traceback
         used = adapt.columns_used(dataset.column_names) if isinstance(adapt, adapter.Columns) else dataset.column_names
-        csv_text.check_not_guessed(dataset, used)
-        documents = adapt(dataset)
+        text_tables.check_not_guessed(dataset, used)
+        with _told_with(tables):
+            documents = adapt(dataset)
         if not hasattr(documents, "column_names"):
             raise UserError(f"process_docs gives a {type(documents).__name__}, wanted a datasets.Dataset.")
         adapter.check_answers(documents)
         if training_split and str(dataset.split) == training_split:
             return _without_ood(documents, settings["shift"]) if settings.get("shift") else documents
         _check_degradation(documents.column_names, settings)
+        _check_modality(documents, settings)
+        _check_single_answers(documents, settings)
+        if not settings.get("no_image"):
+            with _told_with(tables):
+                picture_checks.check(documents, folder)
         if settings.get("shift"):
             documents = _with_sides(documents, settings["shift"])
         if settings.get("degradation") == schema.DRAWN:
@@ -186,6 +220,29 @@ def prepared(dataset: Dataset, *, adapt: Any, settings: Mapping[str, Any], train
     return documents
 
 
+@contextmanager
+def _told_with(tables: Sequence[Path]) -> Iterator[None]:
+    """Name the table in a :class:`UserError`, where there is only one."""
+    try:
+        yield
+    except UserError as error:
+        if len(tables) != 1:
+            raise
+        raise UserError(f"{tables[0].name}: {error}") from error
+
+
+def _check_single_answers(documents: Dataset, settings: Mapping[str, Any]) -> None:
+    """Refuse several right letters where one is read: no reply could be right."""
+    if settings.get("parser") not in ("option", "letter") or "answer" not in documents.column_names:
+        return
+    for row, answer in enumerate(documents["answer"]):
+        if isinstance(answer, str) and len(answer) > 1:
+            raise UserError(
+                f"Row {row + 1} (id {documents[row]['id']!r}) has several right answers, {answer!r}, and the parser "
+                f"{settings['parser']!r} reads one. Say `parser: several_letters` in the YAML."
+            )
+
+
 def _check_degradation(columns: Sequence[str], settings: Mapping[str, Any]) -> None:
     """Refuse half of a degradation: pictures would stay as they are, and nobody would notice."""
     has = {name: name in settings or name in columns for name in ("degradation", "severity")}
@@ -195,6 +252,26 @@ def _check_degradation(columns: Sequence[str], settings: Mapping[str, Any]) -> N
         raise UserError(
             f"severity: {settings['severity']}: of what? Neither the setting `degradation` nor a column tells."
         )
+
+
+def _check_modality(documents: Dataset, settings: Mapping[str, Any]) -> None:
+    """Refuse a degradation that depends on what a picture is of, where nothing tells that."""
+    from lmms_medtasks import degradations
+
+    names = documents.column_names
+    if settings.get("rendered") or settings.get("no_image") or settings.get("modality") or "modality" in names:
+        return
+    if not settings.get("severity", 1) or settings.get("degradation") == schema.DRAWN:
+        return
+    given = settings.get("degradation") or None
+    column = documents["degradation"] if "degradation" in names else []
+    for name in [given] if given else sorted({each for each in column if each}):
+        if degradations.depends_on_modality(name):
+            raise UserError(
+                f"degradation: {name}: of what modality are the pictures? Its numbers, or whether it may be used, "
+                "depend on it, and neither the setting `modality` nor a column `modality` tells. Allowed: "
+                f"{', '.join(degradations.modalities_of(name))}."
+            )
 
 
 def _with_sides(documents: Dataset, shift: Mapping[str, Any]) -> Dataset:

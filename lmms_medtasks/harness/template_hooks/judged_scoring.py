@@ -65,9 +65,9 @@ def _traditional(doc: Mapping[str, Any], results: Sequence[str], trials: Sequenc
     """Means over the replies that came, without a judge; nothing where none came."""
     said = [(after_reasoning(reply) or "").strip()
             for reply, trial in zip(results, trials, strict=True) if trial != FAILED]  # fmt: skip
-    reference = str(doc["answer"])
+    references = doc.get("references") or [str(doc["answer"])]  # of several references the nearest one counts
     scores = {
-        "exact_match": [float(exact_match(each, reference)) for each in said],
-        "token_f1": [token_scores(each, reference).f1 for each in said],
+        "exact_match": [max(float(exact_match(each, reference)) for reference in references) for each in said],
+        "token_f1": [max(token_scores(each, reference).f1 for reference in references) for each in said],
     }
     return {name: MeasureValue(math.fsum(found) / len(found)) for name, found in scores.items() if found}

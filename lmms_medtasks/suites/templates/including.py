@@ -59,8 +59,8 @@ def read_joined(path: Path) -> dict[str, Any]:
     return joined
 
 
-LOCAL = ("csv", "json", "parquet", "text", "pandas", "arrow")
-"""The loaders whose files the harness looks for beside the YAML."""
+LOCAL = ("csv", "json", "excel", "parquet", "text", "pandas", "arrow")
+"""The loaders whose files are looked for beside the YAML: the harness's, and ``excel``, which is ours."""
 
 
 def located(value: Any, folder: Path) -> Any:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from itertools import combinations
 from typing import Any, NamedTuple
 
 from lmms_medtasks import parsing
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.grid_positions import parse_size
 from lmms_medtasks.parsing.choice import read_first_capital
+from lmms_medtasks.parsing.letter_sets import read_letters
 from lmms_medtasks.parsing.option import read_option
 from lmms_medtasks.parsing.positions import NONE, read_option_position, read_position
 from lmms_medtasks.parsing.yes_no import read_yes_no
@@ -58,6 +60,24 @@ def _read_option(doc: Document, reply: str | None) -> Read:
     return Read(found.status, found.value)
 
 
+MOST_OPTIONS = 10
+"""Options of a question with several right answers, at most: 1,023 answers."""
+
+
+def _letter_sets(doc: Document) -> tuple[str, ...]:
+    letters = _letters(doc)
+    if len(letters) > MOST_OPTIONS:
+        raise UserError(f"Question {doc['id']!r} has {len(letters)} options; where several are right at most "
+                        f"{MOST_OPTIONS} are allowed.")  # fmt: skip
+    counts = range(1, len(letters) + 1)
+    return tuple("".join(each) for count in counts for each in combinations(letters, count))
+
+
+def _read_letters(doc: Document, reply: str | None) -> Read:
+    found = read_letters(reply, doc["options"])
+    return Read(found.status, found.value)
+
+
 def _read_yes_no(doc: Document, reply: str | None) -> Read:
     found = read_yes_no(reply, str(doc["question"]))
     return Read(found.status, found.value)
@@ -98,6 +118,10 @@ PARSERS: Mapping[str, Parser] = {
     "letter": Parser(
         "MedQ-Deg's rule, literally: a single letter, else the first capital letter. Only to compare with its paper.",
         _read_letter, _letters, _answer,
+    ),
+    "several_letters": Parser(
+        "The letters of several options, where several are right together: all of them and no other must be named.",
+        _read_letters, _letter_sets, _answer,
     ),
     "yes_no": Parser("Yes or no, as the reply's final word has it.", _read_yes_no, lambda doc: ("yes", "no"), _said),
     "position": Parser(

@@ -1,0 +1,154 @@
+"""Every picture of a task's documents is decoded once, before a model is asked: with row, id and file in the message.
+
+What was found right is remembered in the data folder by the pictures' bytes, so that later runs don't decode again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lmms_medtasks import pictures, progress
+from lmms_medtasks.data import file_forms, store
+from lmms_medtasks.data.documents import images_of
+from lmms_medtasks.data.image_bytes import MAX_PIXELS, image_problem
+from lmms_medtasks.errors import UserError
+
+if TYPE_CHECKING:
+    from datasets import Dataset
+
+FOLDER = "checked_pictures"
+_VERSION = b"1"  # of what is checked
+_NAMED = 10
+
+
+def check(documents: Dataset, folder: Path | None = None) -> int:
+    """Decode the pictures of all documents; how many there are. ``folder``: where the task lies, for short paths.
+
+    Raises:
+        UserError: pictures that can't be shown, the first ten with row, id and file, and their number.
+    """
+    rows = encoded(documents)
+    if rows is None:
+        return 0
+    total = hashlib.sha256(_VERSION)
+    count = 0
+    for row in rows:
+        for each in images_of(row):
+            count += 1
+            total.update(_state(each))
+    mark = store.home() / FOLDER / total.hexdigest()[:32]
+    if not count or mark.is_file():
+        return count
+    _check_all(documents, rows, count, folder)
+    try:
+        mark.parent.mkdir(parents=True, exist_ok=True)
+        mark.touch()
+    except OSError:  # the next run decodes again
+        pass
+    return count
+
+
+def encoded(documents: Dataset) -> Dataset | None:
+    """The picture columns, not decoded; None without any, or where pictures are no encoded images."""
+    import datasets
+
+    names = [name for name in ("image", "images") if name in documents.column_names]
+    if not names:
+        return None
+    rows = documents.select_columns(names)
+    for name in names:
+        feature = documents.features[name]
+        inner = feature[0] if isinstance(feature, list) else getattr(feature, "feature", feature)
+        if not isinstance(inner, datasets.Image):
+            return None
+        stored = datasets.Image(decode=False)
+        rows = rows.cast_column(name, stored if inner is feature else datasets.Sequence(stored))
+    return rows
+
+
+def _state(picture: Mapping[str, Any]) -> bytes:
+    """What changes where a picture does: its bytes, or its file's path, size and time."""
+    if picture.get("bytes") is not None:
+        return hashlib.sha256(picture["bytes"]).digest()
+    try:
+        found = Path(str(picture.get("path"))).stat()
+    except OSError:
+        return repr(picture).encode()
+    return f"{picture['path']}/{found.st_size}/{found.st_mtime_ns}".encode()
+
+
+def _check_all(documents: Dataset, rows: Dataset, count: int, folder: Path | None) -> None:
+    ids = list(documents["id"]) if "id" in documents.column_names else [""] * len(documents)
+    wrong: list[str] = []
+    known: dict[bytes, str] = {}
+    with progress.bar(count, "checking pictures", "pictures") as step:
+        for row, name, picture in _each(rows):
+            state = _state(picture)
+            if state not in known:
+                known[state] = problem(picture)
+            if known[state]:
+                wrong.append(f"row {row + 1} (id {str(ids[row])!r}), {_named(picture, name, folder)}: {known[state]}")
+            step(1)
+    if wrong:
+        more = [f"and {len(wrong) - _NAMED} more"] if len(wrong) > _NAMED else []
+        listed = "\n".join(f"  {each}" for each in [*wrong[:_NAMED], *more])
+        raise UserError(f"{len(wrong)} of {count} pictures can't be shown to a model:\n{listed}")
+
+
+def _each(rows: Dataset) -> Iterator[tuple[int, str, Mapping[str, Any]]]:
+    for number, row in enumerate(rows):
+        shown = images_of(row)
+        for place, picture in enumerate(shown, start=1):
+            yield number, f"picture {place} of {len(shown)}" if len(shown) > 1 else "its picture", picture
+
+
+def _named(picture: Mapping[str, Any], name: str, folder: Path | None) -> str:
+    path = picture.get("path")
+    if not path or picture.get("bytes") is not None:
+        return name
+    inside = folder is not None and Path(path).is_relative_to(folder)
+    return Path(path).relative_to(folder).as_posix() if inside and folder is not None else str(path)
+
+
+def problem(picture: Mapping[str, Any]) -> str:
+    """Why an encoded picture can't be shown to a model, with the way out; "" if it can."""
+    data = picture.get("bytes")
+    if data is None:
+        try:
+            data = Path(str(picture.get("path"))).read_bytes()
+        except OSError as error:
+            return f"cannot be read: {error.strerror}"
+    form = file_forms.picture_form(data)
+    why = image_problem(data)
+    if why is None:
+        return _unshown(data)
+    if form:
+        return f"is {form}"
+    if "pixels" in why:
+        bomb = re.search(r"DecompressionBomb.*\(([0-9]+) pixels\)", why)
+        size = f"has {int(bomb[1]):,} pixels, the limit is {MAX_PIXELS:,}" if bomb else why.removeprefix("image ")
+        return f"{size}. Write it smaller, or cut out the part that is asked about"
+    cure = "" if "none of" in why else ". It is truncated or damaged: fetch it again"
+    return f"{why.removeprefix('image ')}{cure}"
+
+
+def _unshown(data: bytes) -> str:
+    """What is wrong with a picture that decodes."""
+    from PIL import Image
+
+    with Image.open(io.BytesIO(data)) as image:
+        frames = getattr(image, "n_frames", 1) if image.format in ("GIF", "TIFF", "WEBP", "PNG") else 1
+        if frames > 1:
+            return f"holds {frames} frames, of which a model would get the first. Write out the one that is asked about"
+        if image.mode in ("1", "L", "P", "RGB", "RGBA", "LA", "CMYK"):
+            return ""
+        try:
+            pictures.rgb8(image)
+        except UserError as error:
+            return str(error)
+    return ""

@@ -1,0 +1,194 @@
+"""The pictures of a table's rows: image columns, encoded bytes, base64, files, lists of these, other rows' pictures.
+
+A row has none, one or several. Where no row has several, a table's image column is taken as it is: no bytes are copied.
+"""
+
+from __future__ import annotations
+
+import ast
+import base64
+import binascii
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path, PurePosixPath, PureWindowsPath
+from typing import TYPE_CHECKING, Any
+
+from lmms_medtasks.errors import UserError, nearest_match
+
+if TYPE_CHECKING:
+    from datasets import Dataset
+
+REFERENCE_LENGTH = 64
+"""A cell of this many characters or fewer may be another row's id, whose picture it then has (VLMEvalKit's form)."""
+
+_LONGEST_PATH = 1024
+_SHOWN = 5
+_DATA_URL = re.compile(r"data:[\w/+.-]*;base64,", re.IGNORECASE)
+
+Picture = dict[str, Any]
+"""``{"bytes": ..., "path": ...}``: one of the two is None."""
+
+
+class TablePictures:
+    """The pictures in the columns ``names`` of ``dataset``.
+
+    ``folder`` is where relative paths start, ``ids`` are the rows' ids or empty, ``place`` says where a cell stands.
+    """
+
+    def __init__(
+        self,
+        dataset: Dataset,
+        names: Sequence[str],
+        folder: str,
+        ids: Sequence[str],
+        place: Callable[[str, int], str],
+    ) -> None:
+        self._names, self._place = tuple(names), place
+        self._folder = Path(folder)
+        self._row_of = {name: row for row, name in reversed(list(enumerate(ids)))}
+        self._cells = [_encoded_column(dataset, name) for name in self._names]
+        self._count = len(dataset)
+
+    def columns(self) -> Dataset:
+        """The column ``image``; with ``images`` where a row has several: ``image`` then is null in such a row."""
+        import datasets
+
+        stored = datasets.Image(decode=False)
+        if len(self._names) == 1 and self._cells[0].features[self._names[0]] == stored:
+            return self._cells[0].rename_columns({self._names[0]: "image"} if self._names[0] != "image" else {})
+        rows = self.rows()
+        if all(len(row) <= 1 for row in rows):
+            one = {"image": [row[0] if row else None for row in rows]}
+            return datasets.Dataset.from_dict(one, features=datasets.Features({"image": stored}))
+        both = {
+            "image": [row[0] if len(row) == 1 else None for row in rows],
+            "images": [row if len(row) > 1 else [] for row in rows],
+        }
+        features = datasets.Features({"image": stored, "images": datasets.Sequence(stored)})
+        return datasets.Dataset.from_dict(both, features=features)
+
+    def rows(self) -> list[list[Picture]]:
+        """Each row's pictures, in the order of columns and lists.
+
+        Raises:
+            UserError: pictures that are not there or that nothing can be made of: the first ones with row and id, and
+                their number.
+        """
+        found: list[list[Picture]] = []
+        wrong: list[str] = []
+        columns = zip(self._names, self._cells, strict=True)
+        values = {name: list(column[name]) for name, column in columns}
+        for row in range(self._count):
+            made: list[Picture] = []
+            for name in self._names:
+                try:
+                    made += [self._picture(each, name, row, values) for each in _listed(values[name][row])]
+                except UserError as error:
+                    wrong.append(f"{self._place(name, row)}: {error}")
+            found.append(made)
+        if wrong:
+            more = f" And {len(wrong) - _SHOWN} more." if len(wrong) > _SHOWN else ""
+            raise UserError(" ".join(wrong[:_SHOWN]) + more)
+        return found
+
+    def _picture(self, value: Any, name: str, row: int, values: Mapping[str, list[Any]], seen: int = 0) -> Picture:
+        if isinstance(value, Mapping):
+            if isinstance(value.get("bytes"), bytes) and value["bytes"]:
+                return {"bytes": value["bytes"], "path": None}
+            value = value.get("path")
+        if isinstance(value, bytes):
+            return {"bytes": value, "path": None}
+        if isinstance(value, int) and not isinstance(value, bool):
+            value = str(value)
+        if not isinstance(value, str):
+            raise UserError(f"a picture can't be made of a {type(value).__name__}.")
+        text = value.strip()
+        path = self._file(text) if len(text) < _LONGEST_PATH else None
+        if path is not None:
+            return {"bytes": None, "path": str(path)}
+        decoded = _base64(text)
+        if decoded is not None:
+            return {"bytes": decoded, "path": None}
+        other = self._row_of.get(text) if len(text) <= REFERENCE_LENGTH else None
+        if other is None:
+            raise UserError(self._not_there(text))
+        pictures = _listed(values[name][other])
+        if other == row or seen or len(pictures) != 1:
+            raise UserError(f"{text!r} is the id of row {other + 1}, which has not one picture of its own.")
+        return self._picture(pictures[0], name, other, values, seen + 1)
+
+    def _file(self, text: str) -> Path | None:
+        """The file in the folder that a text names; None where it names none. Raises UserError for one elsewhere."""
+        plain = text.replace("\\", "/")
+        inside = ".." not in PurePosixPath(plain).parts and not PurePosixPath(plain).is_absolute()
+        inside = inside and not PureWindowsPath(text).drive
+        try:
+            path = next((each for each in (self._folder / text, self._folder / plain) if each.is_file()), None)
+        except (OSError, ValueError):  # a text that no path can be
+            return None
+        if not inside and (path is not None or PurePosixPath(plain).suffix):
+            raise UserError(
+                f"{text!r} leads out of the task's folder, and to nothing on other machines. Put the pictures into "
+                f"{self._folder} and name them from there."
+            )
+        return path
+
+    def _not_there(self, text: str) -> str:
+        if re.match(r"https?://", text):
+            return f"{text[:200]!r} is an address on the web. Download the pictures, and name their files."
+        folder = self._folder if str(self._folder) != "." else Path.cwd()
+        there: list[str] = []
+        if len(text) < 200:
+            listed = (each for each in folder.rglob("*") if each.is_file() and each.suffix not in (".py", ".yaml"))
+            there = [each.relative_to(folder).as_posix() for each, _ in zip(listed, range(5000), strict=False)]
+        same = [each for each in there if each.casefold() == text.casefold()]
+        near = nearest_match(text, same or there) or (f" Did you mean {same[0]!r}?" if same else "")
+        return f"no file {text[:200]!r} in {folder}, and no base64 of a picture either.{near}"
+
+
+def _encoded_column(dataset: Dataset, name: str) -> Dataset:
+    """One column, images in it as they are stored: encoded."""
+    import datasets
+
+    one = dataset.select_columns([name])
+    feature = one.features[name]
+    stored = datasets.Image(decode=False)
+    if isinstance(feature, datasets.Image):
+        return one.cast_column(name, stored)
+    inner = feature[0] if isinstance(feature, list) else getattr(feature, "feature", None)
+    return one.cast_column(name, datasets.Sequence(stored)) if isinstance(inner, datasets.Image) else one
+
+
+def _listed(value: Any) -> list[Any]:
+    """The pictures in a cell."""
+    if value is None or (isinstance(value, str) and not value.strip()):
+        return []
+    if isinstance(value, list | tuple):
+        return [each for item in value for each in _listed(item)]
+    written = _read(value.strip()) if isinstance(value, str) and value.strip()[0] in "[{" else None
+    if written is not None:
+        return _listed(written)
+    if isinstance(value, Mapping) and not value.get("bytes") and not value.get("path"):
+        return []
+    return [value]
+
+
+def _read(text: str) -> Any:
+    """A list or mapping written as text, as JSON or as Python writes it; None where it is neither."""
+    for read in (json.loads, ast.literal_eval):
+        try:
+            found = read(text)
+        except (ValueError, SyntaxError, MemoryError, RecursionError):
+            continue
+        if isinstance(found, list | dict):
+            return found
+    return None
+
+
+def _base64(text: str) -> bytes | None:
+    try:
+        decoded = base64.b64decode(re.sub(r"\s", "", _DATA_URL.sub("", text, count=1)), validate=True)
+    except (binascii.Error, ValueError):
+        return None
+    return decoded if len(decoded) > 16 else None

@@ -1,0 +1,320 @@
+"""Tables of a task's folder as the text that they are: CSV, TSV, JSON, JSON lines and Excel alike.
+
+``datasets`` would guess types, take ``NA`` and ``None`` away, make dates of texts, and can't read Excel. So a table is
+read here, every cell as it is written, and the harness is given a parquet file with columns of text (or lists of
+texts) in its place. It lies in the data folder under the digest of what the table holds.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from lmms_medtasks.data import any_tables, excel_sheets, file_forms, store
+from lmms_medtasks.data.tsv_records import Table
+from lmms_medtasks.errors import UserError
+
+if TYPE_CHECKING:
+    from datasets import Dataset
+
+LOADERS: Mapping[str, str] = {
+    ".csv": "csv", ".tsv": "csv", ".json": "json", ".jsonl": "json", ".ndjson": "json", ".xlsx": "excel",
+    ".parquet": "parquet",
+}  # fmt: skip
+"""File ending -> ``dataset_path``. ``excel`` is ours: no loader of ``datasets`` is called so."""
+
+OPTIONS: Mapping[str, tuple[str, ...]] = {
+    "csv": ("data_files", "sep", "delimiter"),
+    "json": ("data_files",),
+    "excel": ("data_files", "sheet"),
+}
+"""``dataset_path`` -> the options of the reader that a task may give."""
+AS_TEXT = "a table is read as text in UTF-8, every cell as it stands"
+
+FOLDER = "tables"
+_VERSION = 1  # of what is made of a table
+_BATCH = 256
+_SEPARATORS = {"\t": "tabs", ";": "semicolons", ",": "commas", "|": "bars"}
+
+Kind = Literal["text", "list"]
+Row = Mapping[str, Any]
+
+
+def loader(path: Path) -> str:
+    """The ``dataset_path`` for a file; UserError for an ending that has none."""
+    if path.suffix.lower() == ".xls":
+        raise UserError(f"The table {str(path)!r} is of Excel before 2007. Save it as .xlsx, or as CSV UTF-8.")
+    if path.suffix.lower() not in LOADERS:
+        raise UserError(f"The table {str(path)!r} ends in {path.suffix!r}. Allowed: {', '.join(LOADERS)}.")
+    return LOADERS[path.suffix.lower()]
+
+
+def rows(path: Path, how: str, kwargs: Mapping[str, Any] | None = None) -> Iterator[Row]:
+    """The records of a table of the loader ``how``: texts as they are written, None, or lists and mappings of such.
+
+    ``kwargs``: the task's options for the reader.
+
+    Raises:
+        UserError: the file can't be read, is something else than its name says, or a record has other cells than the
+            header.
+    """
+    options = kwargs or {}
+    if how == "excel":
+        file_forms.check_table(path, allowed=(".xlsx",))
+        return excel_sheets.rows(path, str(options.get("sheet") or ""))
+    file_forms.check_table(path)
+    return _of_json(path) if how == "json" else _of_csv(path, _separator(path, options))
+
+
+def columns(path: Path, how: str, kwargs: Mapping[str, Any] | None = None) -> tuple[str, ...]:
+    """The columns of a table, in the order in which they come."""
+    if how == "csv":
+        file_forms.check_table(path)
+        return Table(path, _separator(path, kwargs or {})).columns
+    return tuple(dict.fromkeys(name for row in rows(path, how, kwargs) for name in row))
+
+
+def named_separator(path: Path) -> str:
+    """What separates the cells of a text table by its file's name: tabs in .tsv, else commas."""
+    return "\t" if path.suffix.lower() == ".tsv" else ","
+
+
+def separator_of(path: Path) -> str:
+    """What separates the cells of a text table: of tabs, semicolons, commas and bars the one that its header has.
+
+    Where the header has several, or none, it is the one that the file's name says.
+    """
+    named = named_separator(path)
+    try:
+        with path.open(encoding="utf-8-sig", errors="replace") as file:
+            header = file.readline()
+    except OSError as error:
+        raise UserError(f"{path} cannot be read: {error.strerror}.") from error
+    found = [sign for sign in _SEPARATORS if sign in header]
+    return found[0] if len(found) == 1 else named
+
+
+def _separator(path: Path, options: Mapping[str, Any]) -> str:
+    given = options.get("delimiter") or options.get("sep") or named_separator(path)
+    if len(given) != 1:
+        raise UserError(f"{path.name}: the separator {given!r}: wanted one character.")
+    header = Table(path, given).columns
+    other = separator_of(path)
+    if len(header) == 1 and other != given and other in header[0]:
+        written = "\\t" if other == "\t" else other
+        raise UserError(
+            f"{path.name}: its columns are separated by {_SEPARATORS[other]}, it is read with {given!r}. In the YAML: "
+            f'dataset_kwargs: sep: "{written}".'
+        )
+    return str(given)
+
+
+def _of_csv(path: Path, separator: str) -> Iterator[Row]:
+    table = Table(path, separator)
+    for record in table.records():
+        if record.cells is None:
+            raise UserError(
+                f"{path.name}, row {record.number}: {record.width} cells, the header has {len(table.columns)}. Is a "
+                "separator in a cell that is not in quotation marks?"
+            )
+        if any("\0" in cell for cell in record.cells.values()):
+            raise UserError(f"{path.name}, row {record.number}: a cell holds a NUL character: the file is damaged.")
+        yield record.cells
+
+
+def _of_json(path: Path) -> Iterator[Row]:
+    for number, record in enumerate(any_tables.json_rows(path, any_tables.AS_WRITTEN), start=1):
+        if record is None:
+            raise UserError(f"{path.name}, row {number}: no record. Wanted a JSON object for each row.")
+        yield record
+
+
+def with_text_cells(config: dict[str, Any], where: str) -> tuple[dict[str, Any], tuple[Path, ...]]:
+    """``config`` as it is, or a copy that makes the harness read a task's tables as text; and the tables themselves.
+
+    Parquet is left as it is. Raises UserError: a table can't be read, tables of one task have other columns, or the
+    YAML has an option of the loader that would change the text.
+    """
+    how = str(config.get("dataset_path"))
+    kwargs = dict(config.get("dataset_kwargs") or {})
+    tables = tuple(path for path in files(kwargs.get("data_files")) if path.is_file())
+    if how not in OPTIONS:
+        return config, tables
+    for name in refused_options(how, kwargs):
+        raise UserError(
+            f"{where}: dataset_kwargs: {name}: {kwargs[name]!r}: {AS_TEXT}. Allowed: {', '.join(OPTIONS[how])}."
+        )
+    if not tables and how == "excel":
+        raise UserError(f"{where}: dataset_kwargs: data_files names no Excel workbook beside the YAML.")
+    if not tables:  # on the network: see check_not_guessed
+        return config, ()
+    made = _all_made(tables, how, kwargs, where)
+    kept = {name: value for name, value in kwargs.items() if name not in OPTIONS[how]}
+    data_files = _renamed(kwargs["data_files"], made)
+    return {**config, "dataset_path": "parquet", "dataset_kwargs": {**kept, "data_files": data_files}}, tables
+
+
+def read(path: Path, how: str, kwargs: Mapping[str, Any] | None = None) -> Dataset:
+    """A table as a data set, as :func:`with_text_cells` has the harness load it."""
+    import datasets
+
+    options = dict(kwargs or {})
+    if how in OPTIONS:
+        return datasets.Dataset.from_parquet(_all_made((path,), how, options, path.name)[str(path)])
+    any_tables.columns(path)  # raises UserError for what is no parquet
+    return datasets.Dataset.from_parquet(str(path))
+
+
+def check_not_guessed(dataset: Dataset, used: Collection[str]) -> None:
+    """Raise UserError for a CSV table that was loaded past :func:`with_text_cells`, from a hub say, and is not text.
+
+    ``used``: the columns that count.
+    """
+    if dataset.info.builder_name != "csv":
+        return
+    for name in used:
+        dtype = getattr(dataset.features[name], "dtype", "?")
+        if dtype not in ("string", "large_string") or dataset.data.column(name).null_count:
+            found = f"was read as {dtype}" if "string" not in str(dtype) else "has cells that were read as missing"
+            raise UserError(
+                f"Column {name!r} of a CSV table {found}: its text (007, 1.50, NA, an empty cell) is lost. Put the "
+                "table beside the YAML with `dataset_path: csv` and `dataset_kwargs: data_files`, or store it as "
+                "parquet with columns of text."
+            )
+
+
+def refused_options(how: str, names: Collection[str]) -> list[str]:
+    """Those of ``names`` that are options of the reader of ``how`` and would change the text."""
+    names = [name for name in names if name not in OPTIONS[how]]
+    if not names:
+        return []
+    from datasets import BuilderConfig
+    from datasets.packaged_modules.csv.csv import CsvConfig
+    from datasets.packaged_modules.json.json import JsonConfig
+
+    of_reader = {each.name for config in (CsvConfig, JsonConfig) for each in dataclasses.fields(config)}
+    of_reader -= {each.name for each in dataclasses.fields(BuilderConfig)}
+    return [name for name in names if name in of_reader]
+
+
+def files(value: Any) -> Iterator[Path]:
+    """The files that ``data_files`` names."""
+    if isinstance(value, Mapping):
+        value = list(value.values())
+    for each in value if isinstance(value, list) else [value]:
+        if isinstance(each, list):
+            yield from files(each)
+        elif isinstance(each, str):
+            yield Path(each)
+
+
+def _renamed(value: Any, made: Mapping[str, str]) -> Any:
+    if isinstance(value, dict):
+        return {key: _renamed(each, made) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_renamed(each, made) for each in value]
+    return made.get(str(Path(value)), value) if isinstance(value, str) else value
+
+
+def _all_made(tables: tuple[Path, ...], how: str, kwargs: Mapping[str, Any], where: str) -> dict[str, str]:
+    """Table -> its parquet file. Tables that stay as they are are read once a process."""
+    options = {name: kwargs[name] for name in OPTIONS[how] if name != "data_files" and name in kwargs}
+    states = tuple((path, path.stat().st_size, path.stat().st_mtime_ns) for path in tables)
+    made = _made_once(states, how, json.dumps(options), str(store.home()), where)
+    return {str(path): each for path, each in zip(tables, made, strict=True)}
+
+
+@functools.lru_cache(maxsize=64)
+def _made_once(
+    states: tuple[tuple[Path, int, int], ...], how: str, options: str, home: str, where: str
+) -> tuple[str, ...]:
+    tables, kwargs = [path for path, _, _ in states], json.loads(options)
+    kinds = _kinds(tables, how, kwargs, where)
+    return tuple(str(_made(path, how, kwargs, kinds, Path(home))) for path in tables)
+
+
+def _kinds(tables: Sequence[Path], how: str, kwargs: Mapping[str, Any], where: str) -> dict[str, Kind]:
+    """Column -> what its cells are in all tables of a task; each table is read once to its end."""
+    found: dict[Path, dict[str, Kind]] = {}
+    for path in tables:
+        of_table: dict[str, Kind] = {}
+        for row in rows(path, how, kwargs):
+            for name, value in row.items():
+                if of_table.get(name) != "list":
+                    of_table[name] = "list" if _is_plain_list(value) else "text"
+        if not of_table:
+            raise UserError(f"{path.name} has no rows.")
+        found[path] = of_table
+    first = tables[0]
+    for path, others in found.items():
+        if how != "json" and list(others) != list(found[first]):
+            raise UserError(f"{where}: {path.name} has the columns {', '.join(others)}, {first.name} has "
+                            f"{', '.join(found[first])}. Tables of one task have the same columns.")  # fmt: skip
+    merged: dict[str, Kind] = {}
+    for others in found.values():
+        merged |= {name: kind for name, kind in others.items() if merged.get(name) != "list"}
+    return merged
+
+
+def _is_plain_list(value: Any) -> bool:
+    return isinstance(value, list) and not any(isinstance(each, list | Mapping) for each in value)
+
+
+def _made(path: Path, how: str, kwargs: Mapping[str, Any], kinds: Mapping[str, Kind], home: Path) -> Path:
+    """The parquet file of a table, made now unless it is there."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    digest = hashlib.sha256(json.dumps([_VERSION, how, kwargs, kinds]).encode())
+    with path.open("rb") as content:
+        while chunk := content.read(1 << 20):
+            digest.update(chunk)
+    target = home / FOLDER / f"{digest.hexdigest()[:32]}.parquet"
+    if target.is_file():
+        return target
+    types = {"text": pa.large_string(), "list": pa.list_(pa.large_string())}
+    schema = pa.schema([(name, types[kind]) for name, kind in kinds.items()])
+    part = ""
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        handle, part = tempfile.mkstemp(dir=target.parent, prefix=target.name)
+        os.close(handle)
+        # Without dictionaries: cells may be whole pictures in base64.
+        with pq.ParquetWriter(part, schema, use_dictionary=False) as writer:
+            for batch in _batches(rows(path, how, kwargs)):
+                cells = [{name: _cell(row.get(name), kind) for name, kind in kinds.items()} for row in batch]
+                writer.write_table(pa.Table.from_pylist(cells, schema))
+        os.replace(part, target)
+    except OSError as error:
+        raise UserError(f"{path.name} was read, but {target.parent} can't be written: {error.strerror}.") from error
+    finally:
+        if part and os.path.exists(part):
+            os.unlink(part)
+    return target
+
+
+def _batches(records: Iterator[Row]) -> Iterator[list[Row]]:
+    batch: list[Row] = []
+    for record in records:
+        batch.append(record)
+        if len(batch) == _BATCH:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
+
+
+def _cell(value: Any, kind: Kind) -> Any:
+    """A value as its column has it: what is nested becomes JSON, a single text among lists a list of one."""
+    if kind == "list" and value is not None:
+        return [_cell(each, "text") for each in (value if isinstance(value, list) else [value])]
+    if value is None or isinstance(value, str):
+        return value
+    return json.dumps(value, ensure_ascii=False)  # true, false, and what is nested; numbers are texts already

@@ -1,0 +1,235 @@
+"""What `new` tells of a table's columns without an option, says, and shows before it writes."""
+
+import base64
+import csv
+import io
+import json
+
+import datasets
+import pytest
+from PIL import Image
+from typer.testing import CliRunner
+
+from lmms_medtasks.cli.app import build
+from lmms_medtasks.contribute import recognising
+from lmms_medtasks.contribute.new import write
+from lmms_medtasks.contribute.wanted import Wanted, adapter_arguments
+from lmms_medtasks.errors import UserError
+from tests.contributed_tables import CARD, errors, load
+
+
+def png(level):
+    held = io.BytesIO()
+    Image.new("RGB", (32, 32), (level, level, 9)).save(held, "PNG")
+    return held.getvalue()
+
+
+def table(tmp_path, records, name="asked.jsonl"):
+    """A table with these records in a folder `asked` that has three pictures."""
+    folder = tmp_path / "asked"
+    folder.mkdir()
+    for number in range(3):
+        (folder / f"p{number}.png").write_bytes(png(number * 40))
+    (folder / name).write_text("".join(json.dumps(each) + "\n" for each in records), "utf-8")
+    return folder / name
+
+
+def looked(path, **more):
+    return recognising.look(Wanted("asked", more.pop("template", ""), str(path), path.parent, card=CARD, **more))
+
+
+def made(path, **more):
+    """The found task, written, without an error; and its documents."""
+    found = looked(path, **more)
+    write(found.wanted)
+    assert errors(path.parent) == []
+    return found, load(path.parent).documents
+
+
+def vlmevalkit(tmp_path):
+    """A table as VLMEvalKit's: base64 pictures, rows that name another row's, options A to D, some of them empty."""
+    folder = tmp_path / "asked"
+    folder.mkdir()
+    rows = []
+    for number in range(12):
+        picture = base64.b64encode(png(number * 20)).decode() if number % 3 == 0 else str(100 + number - number % 3)
+        options = ["B", "A", "C" if number % 2 else "", ""]  # texts that are letters too
+        rows.append([100 + number, picture, f"Which, {number}?", *options, "ABC"[number % 2], "cat", "test"])
+    with (folder / "bench.tsv").open("w", encoding="utf-8", newline="") as file:
+        header = ["index", "image", "question", "A", "B", "C", "D", "answer", "category", "split"]
+        csv.writer(file, delimiter="\t").writerows([header, *rows])
+    return folder / "bench.tsv"
+
+
+def test_vlmevalkits_tables_need_no_option(tmp_path):
+    path = vlmevalkit(tmp_path)
+    found = looked(path)
+    assert "the form of VLMEvalKit's tables" in found.said
+    assert (found.wanted.template, found.wanted.answer_is) == ("multiple_choice", "letter")
+    write(found.wanted)
+    documents = load(path.parent).documents
+    assert documents["id"][:] == [str(100 + number) for number in range(12)]
+    assert documents["answer"][:] == list("AB" * 6)
+    assert len(set(documents["image_id"][:])) == 4  # each picture has three questions
+    assert documents[1]["options"] == ["B", "A", "C"]
+
+
+def test_the_command_shows_before_it_writes_and_look_writes_nothing(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path = vlmevalkit(tmp_path)
+    done = CliRunner().invoke(build(), ["new", "asked", "--dataset", str(path), "--look"])
+    assert done.exit_code == 0, done.output
+    assert "answer: column answer (letter)" in done.output and "right: A; pictures: 1" in done.output
+    assert "not used: category, split" in done.output
+    assert [each.name for each in path.parent.iterdir()] == ["bench.tsv"]
+    assert CliRunner().invoke(build(), ["new", "asked", "--dataset", str(path)]).exit_code == 0
+    assert (path.parent / "asked.yaml").is_file()
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "kind"),
+    [
+        ("answer_index", [0, 1, 2], "index"),
+        ("answer_idx", [1, 2, 3], "number"),
+        ("label", ["low", "top", "top"], ""),
+        ("correct_option", ["a", "B", "C"], ""),
+        ("answer", ["(A)", "(B)", "A."], ""),
+        ("answer", ["0.0", "1.0", "1.0"], None),
+    ],
+)
+def test_what_answers_are_is_told_by_their_values(name, values, kind, tmp_path):
+    records = [{"image": f"p{number}.png", "query": f"q{number}", "choices": ["low", "mid", "top"], name: value}
+               for number, value in enumerate(values)]  # fmt: skip
+    path = table(tmp_path, records)
+    if kind is None:
+        assert any("can't be taken yet" in line for line in looked(path).said)
+        return
+    found, documents = made(path)
+    assert found.wanted.answer_is == kind
+    assert found.wanted.columns == {"image": "image", "question": "query", "answer": name, "options": "choices"}
+    assert documents["answer"][0] == "A"
+
+
+def test_a_count_that_could_start_at_0_or_at_1_is_asked_for(tmp_path):
+    records = [{"question": f"q{number}", "options": ["low", "mid", "top"], "answer_index": 1 + number % 2}
+               for number in range(6)]  # fmt: skip
+    path = table(tmp_path, records)
+    found = looked(path)
+    assert any("Say --answer-is index or --answer-is number" in line for line in found.said)
+    assert not found.wanted.answer_is
+    assert looked(path, answer_is="index").wanted.answer_is == "index"
+
+
+def test_the_answer_that_fits_is_taken_where_two_columns_could_be_it(tmp_path):
+    """PMC-VQA's: the answer's text is not quite an option's, its letter stands in another column."""
+    records = [{"Figure_path": f"p{number}.png", "Question": f"q{number}", "Choice A": "low", "Choice B": "high",
+                "Answer": "LOW.", "Answer_label": "AB"[number % 2]} for number in range(3)]  # fmt: skip
+    found, documents = made(table(tmp_path, records))
+    assert found.wanted.columns["answer"] == "Answer_label"
+    assert documents["answer"][:] == ["A", "B", "A"]
+
+
+@pytest.mark.parametrize("turns", ["LLaVA", "messages"])
+def test_conversations_are_open_questions_without_their_placeholder(turns, tmp_path):
+    who, said, roles = (
+        ("from", "value", ("human", "gpt")) if turns == "LLaVA" else ("role", "content", ("user", "assistant"))
+    )
+    column = "conversations" if turns == "LLaVA" else "messages"
+    records = [{"id": f"x{number}", "image": f"p{number}.png",
+                column: [{who: roles[0], said: "<image>\nWhich level?"}, {who: roles[1], said: f"level {number}"}]}
+               for number in range(3)]  # fmt: skip
+    found, documents = made(table(tmp_path, records))
+    assert found.said[0] == "conversations as LLaVA's files have them"
+    assert documents["question"][:] == ["Which level?"] * 3
+    assert documents["answer"][:] == ["level 0", "level 1", "level 2"]
+    assert documents["id"][:] == ["x0", "x1", "x2"]
+
+
+def test_a_conversation_of_several_questions_is_refused(tmp_path):
+    turns = [{"from": who, "value": "x"} for who in ("human", "gpt", "human", "gpt")]
+    said = looked(table(tmp_path, [{"image": "p0.png", "conversations": turns}])).said
+    assert any("row 1" in line and "got human, gpt, human, gpt" in line for line in said)
+
+
+def test_answers_that_are_yes_or_no_are_read_without_a_judge(tmp_path):
+    records = [{"image": f"p{number}.png", "question": f"q{number}", "answer": ["Yes", "no"][number % 2]}
+               for number in range(3)]  # fmt: skip
+    found, _ = made(table(tmp_path, records))
+    assert (found.wanted.template, found.wanted.settings) == ("multiple_choice", {"parser": "yes_no"})
+    assert "yes or no" in (tmp_path / "asked" / "prompt.txt").read_text("utf-8")
+
+
+def test_open_questions_and_questions_without_pictures(tmp_path):
+    records = [{"question": f"q{number}", "answer": f"level {number}"} for number in range(3)]
+    found, _ = made(table(tmp_path, records))
+    assert (found.wanted.template, found.wanted.settings) == ("open", {"no_image": True})
+
+
+def test_letters_before_options_are_taken_off(tmp_path):
+    records = [{"image": f"p{number}.png", "question": f"q{number}", "options": ["A. low", "(B) high"],
+                "answer": "AB"[number % 2]} for number in range(3)]  # fmt: skip
+    found, documents = made(table(tmp_path, records))
+    assert adapter_arguments(found.wanted)["lettered"] is True
+    assert documents["options"][:] == [["low", "high"]] * 3
+
+
+def test_options_called_by_their_letters_and_several_numbered_pictures(tmp_path):
+    records = [{"image_1": f"p{number}.png", "image_2": "p0.png", "question": f"q{number}",
+                "options": {"A": "low", "B": "high"}, "answer": "AB"[number % 2]}
+               for number in range(1, 3)]  # fmt: skip
+    found, documents = made(table(tmp_path, records))
+    assert found.wanted.columns["image"] == "image_1,image_2"
+    assert [len(row["images"]) for row in documents] == [2, 2]
+    assert documents["options"][:] == [["low", "high"]] * 2
+
+
+@pytest.mark.parametrize("written", [["A", "C"], "A, C", "AC", "A and C", '["A", "C"]'])
+def test_several_right_letters_are_several_right_answers(written, tmp_path):
+    records = [{"image": "p0.png", "question": "q0", "options": ["low", "mid", "top"], "answer": written},
+               {"image": "p1.png", "question": "q1", "options": ["low", "mid", "top"], "answer": "B"}]  # fmt: skip
+    found, documents = made(table(tmp_path, records))
+    assert (found.wanted.several, found.wanted.settings["parser"]) == ("all", "several_letters")
+    assert documents["answer"][:] == ["AC", "B"]
+
+
+def test_several_references_of_an_open_question_are_each_right(tmp_path):
+    records = [{"image": "p0.png", "question": "q0", "answers": ["liver", "hepar", "liver"]},
+               {"image": "p1.png", "question": "q1", "answers": ["spleen"]}]  # fmt: skip
+    path = table(tmp_path, records)
+    _, documents = made(path, several="any")
+    assert documents["answer"][:] == ["liver OR hepar", "spleen"]
+    task = load(path.parent)
+    scored = [task.score(task.scored[0], [reply]) for reply in ("Hepar", "liver", "spleen")]
+    assert [values["exact_match"]["score"] for values in scored] == [1.0, 1.0, 0.0]
+
+
+def test_what_cannot_be_told_is_asked_for(tmp_path):
+    path = table(tmp_path, [{"image": "p0.png", "text": "q", "solution": "x"}])
+    with pytest.raises(UserError, match="--question COLUMN and --answer COLUMN"):
+        looked(path)
+    assert looked(path, columns={"question": "text", "answer": "solution"}).wanted.template == "open"
+
+
+def test_a_hubs_data_set_is_looked_at_by_its_first_rows(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = {"image": [png(number) for number in range(4)], "question": ["q"] * 4, "choices": [["a", "b"]] * 4,
+            "answer": [0, 1, 1, 0]}  # fmt: skip
+    data = datasets.Dataset.from_dict(rows).cast_column("image", datasets.Image())
+    (tmp_path / "owner" / "name" / "data").mkdir(parents=True)
+    data.to_parquet(tmp_path / "owner" / "name" / "data" / "test-00000-of-00001.parquet")
+    monkeypatch.setattr(Wanted, "table", None)
+    found = recognising.look(Wanted("asked", "", "owner/name", tmp_path / "asked", card=CARD))
+    assert found.wanted.columns == {"image": "image", "question": "question", "options": "choices", "answer": "answer"}
+    assert found.wanted.answer_is == "index" and found.wanted.template == "multiple_choice"
+    assert any("pictures: 1" in line for line in found.said)
+
+
+def test_a_hub_that_cannot_be_reached_is_said(tmp_path, monkeypatch):
+    def load_dataset(*_, **__):
+        raise ConnectionError("no network")
+
+    monkeypatch.setattr(datasets, "load_dataset", load_dataset)
+    wanted = Wanted("asked", "open", "owner/nothing", tmp_path / "asked", card=CARD)
+    assert recognising.look(wanted).said == ["owner/nothing could not be looked at (ConnectionError: no network)"]
+    with pytest.raises(UserError, match="--template: which one"):
+        recognising.look(Wanted("asked", "", "owner/nothing", tmp_path / "asked", card=CARD))

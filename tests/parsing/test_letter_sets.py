@@ -1,0 +1,32 @@
+"""Which options a reply names where several can be right."""
+
+import pytest
+
+from lmms_medtasks.parsing.letter_sets import read_letters
+
+OPTIONS = ["fever", "cough", "rash", "a cough at night"]
+
+
+@pytest.mark.parametrize(
+    ("reply", "letters"),
+    [
+        ("A", "A"), ("A, C", "AC"), ("C, A.", "AC"), ("AC", "AC"), ("A and C", "AC"), ("A C", "AC"), ("(A), (C)", "AC"),
+        ("**A, C**", "AC"), ("A/C", "AC"), ("Options A and C", "AC"), ("The correct options are A, B and D.", "ABD"),
+        ("The answer is A, C.", "AC"), ("Answers: B\nD", "BD"), ("A. fever, C. rash", "AC"), ("fever; rash", "AC"),
+        ("D. a cough at night", "D"), ("cough", "B"), ("B is tempting.\nAnswer: A, C", "AC"),
+        ("It looks like a rash.\nA, C", "AC"), ("<think>B</think>A, C", "AC"), ("A.\nC.", "AC"),
+    ],
+)  # fmt: skip
+def test_letters_are_read(reply, letters):
+    found = read_letters(reply, OPTIONS)
+    assert (found.status, found.value) == ("ok", letters)
+
+
+@pytest.mark.parametrize(
+    ("reply", "status"),
+    [("", "empty"), (None, "failed"), ("<think>A", "truncated"), ("E", "unreadable"), ("A, A", "unreadable"),
+     ("A, E", "unreadable"), ("A is right, C is not", "unreadable"), ("I can't tell", "unreadable"),
+     ("not A", "unreadable"), ("A or C", "unreadable"), ("all of them", "unreadable")],
+)  # fmt: skip
+def test_what_cannot_be_read_is_no_answer(reply, status):
+    assert read_letters(reply, OPTIONS).status == status
