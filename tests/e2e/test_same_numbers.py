@@ -81,7 +81,8 @@ def medq_deg(task: str) -> Iterator[Place]:
     for level in LEVELS:
         row = (f"L{level}",)
         yield Place(f"accuracy_l{level}", "levels", row, "accuracy")
-        yield Place(f"accuracy_l{level}", "table6", ("this run*",), f"L{level}", 100)
+        yield Place(f"accuracy_l{level}", "table6", ("this run*read as in our accuracy*",), f"L{level}", 100)
+        yield Place(f"accuracy_paper_rule_l{level}", "table6", ("this run*paper's rule*",), f"L{level}", 100)
         yield Place(f"accuracy_l{level}", "calibration", row, "accuracy")
         yield Place(f"confidence_l{level}", "calibration", row, "confidence C")
         yield Place(f"shift_l{level}", "calibration", row, "shift")
@@ -91,7 +92,7 @@ def medq_deg(task: str) -> Iterator[Place]:
             yield Place(f"{name}_l{level}", "calibration_errors", (*row, "majority share"), column)
         if level:
             yield Place(f"drop_l{level}", "levels", row, "minus L0", -100)
-            yield Place(f"drop_l{level}", "table6", ("this run*",), f"L{level}-L0", -100)
+            yield Place(f"drop_l{level}", "table6", ("this run*read as in our accuracy*",), f"L{level}-L0", -100)
     for name, table, printed in (("capability", "capabilities", "table2"), ("category", "categories", "table3")):
         yield Place(f"{name}_macro", table, ("Average over these",), "accuracy")
         yield Place(f"{name}_macro", printed, ("this run*",), "Avg.", 100)
@@ -245,8 +246,8 @@ class Case:
 CASES = {
     "medobvious": Case(
         "medtasks_random", "medobvious,medobvious_noimage", medobvious, 74, 40,
-        # The report counts replies by what was read, format by format.
-        ("parse_rate", "empty_replies", "failed_requests"),
+        # The report counts replies by what was read, and reads them by the authors' rule, format by format.
+        ("parse_rate", "empty_replies", "failed_requests", "accuracy_paper_rule*"),
     ),
     "medq_deg": Case(
         "medtasks_random", "medq_deg,medq_deg_calib", medq_deg, 49, 16,
@@ -270,8 +271,9 @@ CASES = {
         ("questions", "empty_replies", "failed_requests", "*_judged"),
     ),
     "bones_joints": Case(
-        "medtasks_observer", "bones_joints,bones_joints_t3_image_noimage", bones_joints, 131, 106,
-        # The report has the shares of verdicts, only of those that occur.
+        "medtasks_observer", "bones_joints,bones_joints_t3_image_noimage", bones_joints, 131, 101,
+        # The report has the shares of verdicts, only of those that occur. The lexical judge judges once: whether its
+        # judgements are unanimous has no value.
         ("parse_rate", "refused", "ambiguous", "complete", "went_on", "missed", "objected_otherwise",
          "bones_joints_t[123]_*/failed_requests"),
         resamples=RESAMPLES,
