@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import json
+import signal
 from pathlib import Path
 
 import pytest
@@ -41,6 +42,14 @@ def home(tmp_path, monkeypatch):
         monkeypatch.delenv(f"MEDTASKS_JUDGE_{name}", raising=False)
     monkeypatch.setenv("MEDTASKS_HOME", str(tmp_path / "home"))
     return tmp_path / "home"
+
+
+@pytest.fixture(autouse=True)
+def ctrl_c():
+    """Ctrl-C interrupts, also where the tests run in the background of a shell, which has them ignore it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture(autouse=True)
