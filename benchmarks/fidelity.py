@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from lmms_medtasks import degradations
+from lmms_medtasks.degradations import gallery
 from lmms_medtasks.degradations.gallery import Section, Tile, distance, sheet
 from lmms_medtasks.degradations.similarity import psnr, ssim
 
@@ -126,7 +127,7 @@ def _section(rows: list[Row], images: dict[str, Pixels]) -> Section:
         theirs, ours = Image.fromarray(images[f"L{row.level}"]), Image.fromarray(row.ours)
         tiles.append(Tile(theirs, f"L{row.level} theirs", (distance(clean, theirs),)))
         tiles.append(Tile(ours, f"L{row.level} ours", (distance(clean, ours),)))
-    return Section(f"{rows[0].triple} ({rows[0].modality})", Tile(clean, "L0"), tuple(tiles))
+    return Section(f"{rows[0].triple} ({rows[0].modality})", Tile(clean, "L0"), (gallery.Row(tuple(tiles)),))
 
 
 if __name__ == "__main__":
