@@ -48,6 +48,11 @@ def _settings() -> Mapping[str, Any]:
     return yaml.safe_load(text)
 
 
+def strengths() -> tuple[str, ...]:
+    """The names of the strengths, the mildest first."""
+    return tuple(_settings()["strengths"])
+
+
 def sample(*, strength: str, seed: int | str) -> CorruptionParameters:
     """Which of the three are applied, and how strongly; depends on ``strength`` and ``seed`` alone.
 

@@ -30,7 +30,7 @@ from lmms_medtasks.judges.protocol import Item, Protocol, Verdict
 RIGHT, WRONG, EMPTY, PADDED, INJECTED = KINDS = ("right", "wrong", "empty", "padded", "injected")
 TIMES = 2
 """How often each answer is judged."""
-PASSED, FAILED = "passed", "failed"
+PASSED, FAILED, INCOMPLETE = "passed", "failed", "incomplete"
 
 
 class Case(NamedTuple):
@@ -74,12 +74,21 @@ class CheckResult:
         return len(self.verdicts or {}) == 1
 
     @property
+    def incomplete(self) -> bool:
+        """Whether too few verdicts were had, be it that the judge gave none or that the check was not finished."""
+        return self.valid < _every_protocol()["limits"]["valid"] * self.wanted
+
+    @property
     def problems(self) -> tuple[str, ...]:
         """What the judge falls short in, a sentence each; () where it passes."""
+        missing = (f"{self.wanted - self.valid} of {self.wanted} verdicts could not be had",) if self.incomplete else ()
+        return (*missing, *self._faults)
+
+    @property
+    def _faults(self) -> tuple[str, ...]:
+        """What is wrong with the verdicts that were had."""
         limits = _every_protocol()["limits"]
         found = []
-        if self.valid < limits["valid"] * self.wanted:
-            found.append(f"{self.wanted - self.valid} of {self.wanted} verdicts could not be had")
         if self.constant:
             found.append(f"all {self.valid} verdicts are the same ({next(iter(self.verdicts or {}))})")
         if self.ordered < limits["ordered"] * self.compared:
@@ -100,7 +109,7 @@ class CheckResult:
             f"{self.injected}, padding rewarded {self.lifted} of {self.padded}, same verdict twice {self.repeated} of "
             f"{self.twice}, valid {self.valid} of {self.wanted}"
         )
-        return f"{FAILED if self.problems else PASSED}: {said}"
+        return f"{FAILED if self._faults else INCOMPLETE if self.incomplete else PASSED}: {said}"
 
 
 def cases(protocol: Protocol) -> tuple[Case, ...]:

@@ -8,7 +8,7 @@ are and another seed. ``metadata: {degrade: ORDER}`` in a task's YAML takes the 
 ``sparse_view.1~CT``           the same for pictures of one modality
 ``low_resolution.1~column=m``  the same, the modality of each question in the column ``m`` of its document
 ``draw3_1.2~CT``               the first of three that are drawn for each picture, as MedQ-Deg draws them
-``sure_vqa.high``              the corruptions of SURE-VQA: low, medium, high
+``corruptions.high``           blur, brightness and noise as SURE-VQA has them: low, medium, high
 ``my.module.function.1``       a function of one's own, of a picture and a NumPy generator
 ``gaussian_noise.0``           untouched, whatever stands before the level: a control
 ``gaussian_noise.2~seed=7``    other draws
@@ -23,20 +23,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from lmms_medtasks import degradations
+from lmms_medtasks.degradations import corruptions
 from lmms_medtasks.errors import UserError, unknown
 
 MARK = "@"
 CONTROL = "0"
 LEVELS = ("1", "2")
-SURE_VQA = "sure_vqa"
-SURE_VQA_LEVELS = ("low", "medium", "high")
+CORRUPTIONS = "corruptions"
+"""The family of :mod:`lmms_medtasks.degradations.corruptions`, which has levels of its own."""
 _OWN_LEVELS = tuple("123456789")
 _ALL = "all"
 _COLUMN = "column"
 
-_ORDER = re.compile(
-    r"(?P<what>[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*?)\.(?P<level>\d+|low|medium|high)(?P<options>(?:~[^~@]*)*)"
-)
+_ORDER = re.compile(r"(?P<what>[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*?)\.(?P<level>\d+|[a-z]+)(?P<options>(?:~[^~@]*)*)")
 _DRAW = re.compile(r"draw(?P<count>\d+)_(?P<number>\d+)")
 _DRAWS = re.compile(r"draw(?P<count>\d*)")
 _FORM = "TASK@DEGRADATION.LEVEL, such as slake_en@gaussian_noise.2"
@@ -46,9 +45,9 @@ _FORM = "TASK@DEGRADATION.LEVEL, such as slake_en@gaussian_noise.2"
 class Order:
     """What is done to the pictures of a task.
 
-    ``what``: the paper's name of a degradation, ``sure_vqa``, ``draw3_1`` or the dotted path of a function. ``level``:
-    "0", "1", "2", or low, medium, high. ``modality``: its canonical name, or None. ``column``: the document's column
-    that has it, or None. ``seed``: of the draws, beside the picture itself.
+    ``what``: the paper's name of a degradation, ``corruptions``, ``draw3_1`` or the dotted path of a function.
+    ``level``: "0", "1", "2", or low, medium, high. ``modality``: its canonical name, or None. ``column``: the
+    document's column that has it, or None. ``seed``: of the draws, beside the picture itself.
     """
 
     what: str
@@ -103,11 +102,11 @@ def order(text: str, where: str) -> Order:
         raise UserError(f"{where!r}: {text!r} is no degradation and level. Write {_FORM}.")
     what, level = found["what"], found["level"]
     draw = _DRAW.fullmatch(what)
-    if what != SURE_VQA and "." not in what and not draw:
+    if what != CORRUPTIONS and "." not in what and not draw:
         try:
             what = degradations.canonical_name(what)
         except UserError:
-            names = (*degradations.names(), SURE_VQA, "draw3_1")
+            names = (*degradations.names(), CORRUPTIONS, "draw3_1")
             raise unknown("degradation", what, names, repr(where)) from None
     if draw and not 1 <= int(draw["number"]) <= int(draw["count"]):
         raise UserError(f"{where!r}: {what} is none of the draws draw{draw['count']}_1 to _{draw['count']}.")
@@ -125,12 +124,12 @@ def order(text: str, where: str) -> Order:
 
 def levels_of(what: str) -> tuple[str, ...]:
     """The levels that there are of ``what``, beside 0."""
-    return SURE_VQA_LEVELS if what == SURE_VQA else _OWN_LEVELS if "." in what else LEVELS
+    return corruptions.strengths() if what == CORRUPTIONS else _OWN_LEVELS if "." in what else LEVELS
 
 
 def needs_modality(made: Order) -> bool:
     """Whether it can be done only where the modality of the pictures is known: drawn, or for some modalities only."""
-    if made.is_control or made.what == SURE_VQA or made.is_function:
+    if made.is_control or made.what == CORRUPTIONS or made.is_function:
         return False
     return made.draw is not None or set(degradations.modalities_of(made.what)) != set(degradations.modalities())
 
@@ -139,8 +138,8 @@ def names(tasks: Sequence[str], degrade: str, modality: str | None, seed: int, c
     """The names of the degraded tasks that ``lmms-medtasks run --degrade`` asks for, those of one task together.
 
     ``degrade``: degradations with their levels, ``gaussian_noise:2,motion_blur:1,2``; ``all:1,2``, those that there are
-    for the modality; ``draw3:1,2``; ``sure_vqa``; ``my.module:function``. Where no level is given, all there are (1 of
-    a function). ``modality``: one, or ``column:NAME``. ``control``: the untouched pictures once more, as level 0.
+    for the modality; ``draw3:1,2``; ``corruptions``; ``my.module:function``. Where no level is given, all there are (1
+    of a function). ``modality``: one, or ``column:NAME``. ``control``: the untouched pictures once more, as level 0.
 
     Raises UserError as :func:`parse` does, and for ``all`` and draws without a modality.
     """
@@ -187,7 +186,7 @@ def _check_modality(made: Order, where: str) -> None:
     if made.is_control:
         return
     given = made.modality or made.column
-    if given and (made.what == SURE_VQA or made.is_function):
+    if given and (made.what == CORRUPTIONS or made.is_function):
         raise UserError(f"{where!r}: {made.what} is the same for all modalities. Leave ~{given} out.")
     if needs_modality(made) and not given:
         only = "draws among those of a modality" if made.draw else f"is for {_listed(made.what)} only"
@@ -237,7 +236,7 @@ def _items(degrade: str) -> list[tuple[str, list[str]]]:
 
 
 def _is_level(text: str) -> bool:
-    return text.isdigit() or text in SURE_VQA_LEVELS
+    return text.isdigit() or text in corruptions.strengths()
 
 
 def _whats(head: str, modality: str | None, column: str | None) -> list[str]:
@@ -264,4 +263,4 @@ def _default_levels(what: str) -> tuple[str, ...]:
 
 
 def _takes_no_modality(what: str, level: str) -> bool:
-    return level == CONTROL or what == SURE_VQA or "." in what
+    return level == CONTROL or what == CORRUPTIONS or "." in what

@@ -22,7 +22,7 @@ from PIL import Image
 from lmms_medtasks import degradations, fingerprints, pictures
 from lmms_medtasks.degradations import corruptions, images, picture_cache
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.harness.degraded_names import SURE_VQA, Order
+from lmms_medtasks.harness.degraded_names import CORRUPTIONS, Order
 from lmms_medtasks.seeding import generator
 
 _SUFFIXES = {".jpg", ".jpeg", ".png", ".bmp", ".gif", ".tif", ".tiff", ".webp"}
@@ -85,13 +85,13 @@ def degraded(
     seed = f"{known_as}/{order.seed}"
     if order.is_function:
         return _by_function(picture, known_as, order), {}
-    if order.what == SURE_VQA:
+    if order.what == CORRUPTIONS:
         drawn = corruptions.sample(strength=order.level, seed=seed)
         kept = picture_cache.default_cache().get(
             _key(known_as, order),
             lambda: corruptions.apply_parameters(picture, drawn),
         )
-        return kept, {"name": SURE_VQA, **drawn.to_json()}
+        return kept, {"name": CORRUPTIONS, **drawn.to_json()}
     name = _drawn(known_as, order, str(modality)) if order.draw else order.what
     level = int(order.level)
     parameters = degradations.sample(
@@ -149,7 +149,7 @@ def _function(path: str) -> tuple[Callable[..., Any], bool]:
 @functools.cache
 def code_of(order: Order) -> str:
     """12 hexadecimal digits that change with the code and the numbers that decide the degraded pictures."""
-    if order.what == SURE_VQA:
+    if order.what == CORRUPTIONS:
         return fingerprints.installed().digest([corruptions.__name__])
     if not order.is_function:
         return degradations.fingerprint()

@@ -101,10 +101,10 @@ class Judging:
         return next(iter(self.verdicts)) if same else ""
 
     @property
-    def failed_checks(self) -> tuple[str, ...]:
-        """What was found by checks of the judges that did not pass, a line each."""
+    def checks_not_passed(self) -> tuple[str, ...]:
+        """What was found by checks of the judges that failed or were not complete, a line each."""
         found = (judge.get("check", "") for judge in self._judges())
-        return tuple(dict.fromkeys(each for each in found if each.startswith(judge_check.FAILED)))
+        return tuple(dict.fromkeys(each for each in found if each and not each.startswith(judge_check.PASSED)))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -271,8 +271,8 @@ def _limits(judging: Judging) -> Iterator[Flag]:
     if (served := len(judging.system_fingerprints)) > 1:
         text = f"the judge's server changed while it judged: it reported {served} system_fingerprints."
         yield Flag("note", text)
-    for check in judging.failed_checks:
-        text = f"the judge failed its check, on answers of known quality: {check}. lmms-medtasks judge check says more."
+    for check in judging.checks_not_passed:
+        text = f"the judge's check, on answers of known quality, {check}. lmms-medtasks judge check says more."
         yield Flag("warning", text)
     for name in judging.others:
         text = f"judged by {name}; the paper's judge is {judging.protocol.paper_judge}. Scores need not compare."

@@ -14,7 +14,7 @@ from lmms_medtasks.harness.degraded_names import Order, is_name, names, parse
         ("slake_en@downsample_artifact.1", Order("low_resolution", "1")),
         ("slake_en@sparse_view.1~ct", Order("sparse_view", "1", modality="CT")),
         ("slake_en@motion_blur.1~column=kind~seed=7", Order("motion_blur", "1", column="kind", seed=7)),
-        ("slake_en@sure_vqa.high", Order("sure_vqa", "high")),
+        ("slake_en@corruptions.high", Order("corruptions", "high")),
         ("slake_en@draw3_2.1~MRI", Order("draw3_2", "1", modality="MRI")),
         ("slake_en@my.module.function.2", Order("my.module.function", "2")),
         ("slake_en@sparse_view.0", Order("sparse_view", "0")),
@@ -37,7 +37,7 @@ def test_only_a_name_with_the_mark_is_one():
         ("a@gausian_noise.2", "Did you mean 'gaussian_noise'"),
         ("a@gaussian_noise.3", "no level '3'"),
         ("a@gaussian_noise.low", "no level 'low'"),
-        ("a@sure_vqa.1", "no level '1'"),
+        ("a@corruptions.1", "no level '1'"),
         ("a@gaussian_noise.2~xray2", "Unknown modality 'xray2'"),
         ("a@gaussian_noise.2~seed=x", "none of ~MODALITY"),
         ("a@gaussian_noise.2~seed=1~seed=2", "two of ~seed"),
@@ -47,7 +47,7 @@ def test_only_a_name_with_the_mark_is_one():
         ("a@draw3_1.1", "among those of a modality"),
         ("a@draw3_4.1~CT", "none of the draws"),
         ("a@draw9_1.1~CT", "9 are to be drawn"),
-        ("a@sure_vqa.low~CT", "the same for all modalities"),
+        ("a@corruptions.low~CT", "the same for all modalities"),
         ("a@gaussian_noise.1@motion_blur.2", "degraded already"),
     ],
 )
@@ -70,14 +70,14 @@ def test_degrade_makes_the_names_of_each_form():
         "motion_blur.1",
         "motion_blur.2",
     ]
-    assert made("sure_vqa") == ["sure_vqa.low", "sure_vqa.medium", "sure_vqa.high"]
-    assert made("sure_vqa:high") == ["sure_vqa.high"]
+    assert made("corruptions") == ["corruptions.low", "corruptions.medium", "corruptions.high"]
+    assert made("corruptions:high") == ["corruptions.high"]
     assert made("my.module:function") == ["my.module.function.1"]
     assert made("my.module:function:1,3") == ["my.module.function.1", "my.module.function.3"]
     assert made("draw3:1", "CT") == ["draw3_1.1~CT", "draw3_2.1~CT", "draw3_3.1~CT"]
     assert made("gaussian_noise:2", seed=4) == ["gaussian_noise.2~seed=4"]
     assert made("gaussian_noise:2", "column:kind") == ["gaussian_noise.2~column=kind"]
-    assert names(["t", "u"], "sure_vqa:low", None, 0, False) == ["t@sure_vqa.low", "u@sure_vqa.low"]
+    assert names(["t", "u"], "corruptions:low", None, 0, False) == ["t@corruptions.low", "u@corruptions.low"]
 
 
 def test_all_are_those_for_the_modality():

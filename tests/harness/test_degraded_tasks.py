@@ -194,7 +194,7 @@ def test_the_other_kinds_of_degradation(folder, tmp_path, monkeypatch):
     )
     monkeypatch.syspath_prepend(str(tmp_path))
     asked = [
-        "forms_pil@sure_vqa.high",
+        "forms_pil@corruptions.high",
         "forms_pil@own_degradation.invert.2",
         "forms_column@low_resolution.2~column=modality",
     ]

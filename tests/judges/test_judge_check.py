@@ -94,8 +94,10 @@ def test_what_is_missing_is_not_compared():
     found = result(lambda case, trial: None if case.question == 0 else "1" if case.kind == RIGHT else "0")
     assert (found.valid, found.compared, found.twice) == (30, 24, 15)
     assert found.problems == ("10 of 40 verdicts could not be had",)
+    assert found.sentence().startswith("incomplete: ")  # what was had is right: it may have been stopped
     nothing = judge_check.result(OPEN, {})
     assert nothing.valid == 0 and nothing.problems and not nothing.constant
+    assert nothing.sentence().startswith("incomplete: ")
 
 
 def test_a_total_is_what_is_compared():

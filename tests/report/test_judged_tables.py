@@ -331,3 +331,14 @@ def test_how_often_a_judge_said_what():
     rows = {tuple(cell.value for cell in row.cells[1:3]): row.cells[3].value for row in table.rows}
     assert rows["clear", "4"] == 2 and rows["clear", "5"] == 1 and rows["clear", "1"] == 0 and rows["right", "3"] == 3
     assert judged_tables.verdict_shares({"open": judging(record(1, EXACT))}) is None
+
+
+@pytest.mark.parametrize(("check", "warned"), [("passed: 32 of 32", False), ("failed: 0 of 32", True),
+                                               ("incomplete: valid 3 of 40", True), (None, False)])  # fmt: skip
+def test_a_check_stands_with_the_judges_name_and_is_warned_of_unless_it_was_passed(check, warned):
+    made = record(1, ("4", "3"))
+    judge = {**made.judgement.judge, **({"check": check} if check else {})}
+    found = judging(replace(made, judgement=replace(made.judgement, judge=judge)))
+    assert (f"check {check}" in found.said) == bool(check)
+    flags = [each for each in judged_tables.flags({"open": found}) if "judge's check" in each.text]
+    assert [each.kind for each in flags] == ["warning"] * warned and all(check in each.text for each in flags)
