@@ -86,7 +86,7 @@ class Judged:
 class Done:
     """What became of a task. ``kept``: verdicts of the log that stayed; ``results``: its new entry in the file.
 
-    ``models``: those whose verdicts stand in its log now.
+    ``models``: those whose verdicts stand in its log now. ``checks``: what a check says of the judge, by protocol.
     """
 
     judged: Judged
@@ -94,6 +94,7 @@ class Done:
     kept: int
     results: Mapping[str, Any]
     models: frozenset[str]
+    checks: Mapping[str, str]
 
 
 def judged_tasks(runs: Sequence[results.Run], tasks: Sequence[str]) -> list[Judged]:
@@ -179,7 +180,10 @@ def rejudge(
         config = content["configs"][each.task]
         if config.get("task_alias") or not judge.settings.is_llm:
             config["task_alias"] = identity.labelled(config.get("task_alias") or each.task, judge.settings)
-        config.setdefault("metadata", {})["judge"] = identity.summary(judge.settings, each.protocols, judge.check_of)
+        checks = outcome.checks
+        config.setdefault("metadata", {})["judge"] = identity.summary(
+            judge.settings, each.protocols, lambda protocol, checks=checks: checks.get(protocol.name, "")
+        )
     models = {name for each in done for name in each.models}
     _check_one_model(models.union(*(each.models for each in others)), run, judge.settings)
     for task in content["results"]:
@@ -272,7 +276,9 @@ def _rejudged(
         counts = counts.and_also(some)
     if lost := sum(answer.lost for answer in answers):
         counts = counts.and_also(Counts(missing=lost, reasons={NOT_HERE: lost}))
-    described = {each.name: identity.describe(judge.settings, each, judge.check_of(each)) for each in each.protocols}
+    checks = _checks(answers, judge)
+    protocols = {answer.protocol.name: answer.protocol for answer in answers}
+    described = {name: identity.describe(judge.settings, own, checks[name]) for name, own in protocols.items()}
     judged = [answer.judged(found, described[answer.protocol.name]) for answer in answers]
     models = frozenset(name for judgement in judged for name in identity.answered_models(judgement))
     fresh = [
@@ -281,7 +287,14 @@ def _rejudged(
     ]
     new = [{**row, **metrics} for row, metrics in zip(rows, fresh, strict=True)]
     entry = rescoring.results_of(each.task, definitions.of(each.task), each.config, fresh, _filter(each))
-    return new, Done(each, counts, sum(answer.kept for answer in answers), entry, models)
+    return new, Done(each, counts, sum(answer.kept for answer in answers), entry, models, checks)
+
+
+def _checks(answers: Sequence[_Answers], judge: Judge) -> dict[str, str]:
+    """What a check says of the judge, by protocol: as it was recorded where all verdicts stay, else as it is known."""
+    recorded = {answer.protocol.name: str(answer.judgement.judge.get("check") or "") for answer in answers}
+    known = {answer.protocol.name: answer.protocol for answer in answers if next(answer.wanted(), None)}
+    return {**recorded, **{name: judge.check_of(protocol) for name, protocol in known.items()}}
 
 
 class _Documents:

@@ -103,6 +103,18 @@ def test_nothing_to_do_changes_no_file(failing, again, judge_server, tmp_path):
     assert files(tmp_path / "new") == before
 
 
+def test_a_check_made_later_changes_no_file_of_a_run_that_is_judged(failing, again, monkeypatch):
+    """It stands with the judge of what is judged after it."""
+    monkeypatch.setattr("lmms_medtasks.judges.judging.Judge.check_of", lambda self, protocol: "passed: first")
+    again(failing.path)
+    judges = [task["metadata"]["judge"] for task in only(failing.path.parent).content["configs"].values()]
+    assert {each["check"] for judge in judges for each in judge["protocols"]} == {"passed: first"}
+    before = files(failing.path.parent)
+    monkeypatch.setattr("lmms_medtasks.judges.judging.Judge.check_of", lambda self, protocol: "failed: later")
+    assert "Nothing has changed" in again(failing.path)
+    assert files(failing.path.parent) == before
+
+
 def test_what_could_not_be_judged_again_changes_no_file(failing, again, judge_server, stub_judge):
     """The same failures as before."""
     judge_server.rule = lambda request: stub_judge.KINDS["500"]
