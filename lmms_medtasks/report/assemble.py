@@ -9,6 +9,9 @@ from pathlib import Path
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.report import degradation_loss
 from lmms_medtasks.report.document import Document, Part
+from lmms_medtasks.report.findings import Finding
+from lmms_medtasks.report.first_screen import first_screen
+from lmms_medtasks.report.quotable import Asked
 from lmms_medtasks.report.report_options import Options
 from lmms_medtasks.report.reported_suites import Declared, holding
 from lmms_medtasks.samples import runs as _runs
@@ -31,13 +34,16 @@ def build(paths: Sequence[Path], options: Options | None = None) -> Document:
     degraded = degradation_loss.parts(runs, drawn=options.drawn)
     several = len(found) + bool(degraded) > 1
     parts: list[Part] = []
+    asked: list[tuple[Asked, Finding | None]] = []
     for name, (suite, own) in found.items():
-        made = suite.parts(own, replace(options, prefix=f"{name}-" if several else ""))
-        parts += [replace(part, title=f"{suite.title}: {part.title}") for part in made] if several else made
+        made = suite.report(own, replace(options, prefix=f"{name}-" if several else ""))
+        parts += [replace(part, title=f"{suite.title}: {part.title}") if several else part for part in made.parts]
+        asked += made.found
     models = list(dict.fromkeys(_runs.model_name(run.content) for run in runs))
     parts += degraded
     titles = ", ".join([*(suite.title for suite, _ in found.values()), *([degradation_loss.TITLE] if degraded else [])])
-    return Document(f"{titles}: {models[0]}" if len(models) == 1 else f"{titles}: {len(models)} models", tuple(parts))
+    title = f"{titles}: {models[0]}" if len(models) == 1 else f"{titles}: {len(models)} models"
+    return Document(title, tuple(parts), first_screen(runs, asked) if asked else None)
 
 
 def _check(options: Options, suites: Sequence[Declared]) -> None:

@@ -20,6 +20,7 @@ from lmms_medtasks.errors import UserError, unknown
 from lmms_medtasks.record import FAILED, NO_ANSWER
 from lmms_medtasks.report import document, judged_tables
 from lmms_medtasks.report.about import own
+from lmms_medtasks.report.default_finding import finding_of
 from lmms_medtasks.report.document import Cell, Flag
 from lmms_medtasks.report.image_benefit import Comparison, benefit_table, rows_without_image
 from lmms_medtasks.report.rotated_options import rotation_view
@@ -80,6 +81,7 @@ def default_report(suite: Suite, folder: Path | None) -> Report:
         caveats=functools.partial(_caveats, suite),
         tests=lambda source: {task: question_ids(source.rows.where({"task": task})) for task in source.tasks},
         published_scores=lambda task: _scores(suite, published.get(task)),
+        finding=finding_of(suite),
     )
 
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from lmms_medtasks.report.first_screen import FirstScreen
 
 EMPTY = "–"
 """What an empty cell shows: nothing was there to measure. It is never 0."""
@@ -165,10 +168,11 @@ class Part:
 
 @dataclass(frozen=True)
 class Document:
-    """A report."""
+    """A report. ``first``: its first screen, None for one that is about no runs of a benchmark."""
 
     title: str
     parts: tuple[Part, ...]
+    first: FirstScreen | None = None
 
     def tables(self) -> Iterator[tuple[Part, Table]]:
         """Every table with the part it stands in."""

@@ -9,9 +9,9 @@ from lmms_medtasks.errors import UserError, unknown
 from lmms_medtasks.report import suite_report, views
 from lmms_medtasks.report.default_report import default_report
 from lmms_medtasks.report.degradation_loss import degraded_tasks
-from lmms_medtasks.report.document import Part, Table
+from lmms_medtasks.report.document import Table
 from lmms_medtasks.report.report_options import Options
-from lmms_medtasks.report.suite_report import Report
+from lmms_medtasks.report.suite_report import Report, SuiteReport
 from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.suites import registry
 from lmms_medtasks.suites.suite import Suite
@@ -42,12 +42,12 @@ class Declared:
         """Whether the task is one of the suite's."""
         return registry.find(task, run.content["configs"][task]) is self.suite
 
-    def parts(self, runs: Sequence[Run], options: Options) -> list[Part]:
-        """The suite's parts of the document. Each of ``runs`` has a task of the suite; at least one is given.
+    def report(self, runs: Sequence[Run], options: Options) -> SuiteReport:
+        """The suite's share of the document. Each of ``runs`` has a task of the suite; at least one is given.
 
         Part keys start with ``options.prefix`` and are distinct. Raises UserError when a log can't be read.
         """
-        return suite_report.parts(self.suite, report_of(self.suite), runs, options)
+        return suite_report.suite_report(self.suite, report_of(self.suite), runs, options)
 
 
 def holding(runs: Iterable[Run]) -> dict[str, tuple[Declared, list[Run]]]:

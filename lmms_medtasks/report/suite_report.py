@@ -16,6 +16,8 @@ from lmms_medtasks.record import FAILED
 from lmms_medtasks.report import about, judged_tables, paper_line, views
 from lmms_medtasks.report import flags as shared
 from lmms_medtasks.report.document import Cell, Flag, Part, Section, Table
+from lmms_medtasks.report.findings import Finding
+from lmms_medtasks.report.quotable import Asked
 from lmms_medtasks.report.report_options import Options
 from lmms_medtasks.report.same_questions import with_marks
 from lmms_medtasks.report.views import Source, View
@@ -50,6 +52,7 @@ class Report:
         uses: which of the options ``pairs`` and ``parameters`` it makes use of.
         published_scores: from a task to the published rows that stand below its ranking.
         printed: the paper's tables without a row of ours; by default the published rows of the tables in ``compared``.
+        finding: what stands of a source on the report's first screen, None where nothing of it does.
     """
 
     views: tuple[View, ...]
@@ -67,6 +70,7 @@ class Report:
     uses: frozenset[str] = frozenset()
     published_scores: Callable[[str], Iterable[PublishedScores]] = lambda task: ()
     printed: Callable[[], Sequence[Table]] | None = None
+    finding: Callable[[Source], Finding | None] = lambda source: None
 
 
 @dataclass(frozen=True)
@@ -93,12 +97,27 @@ def question_ids(rows: Samples) -> frozenset[str]:
     return frozenset(rows.column("id"))
 
 
-def parts(suite: Suite, report: Report, runs: Sequence[Run], options: Options) -> list[Part]:
-    """The benchmark's parts of a document. Raises UserError when a log can't be read."""
+@dataclass(frozen=True)
+class SuiteReport:
+    """A benchmark's parts of a document, and each of its sources with what was found of it."""
+
+    parts: tuple[Part, ...]
+    found: tuple[tuple[Asked, Finding | None], ...]
+
+
+def suite_report(suite: Suite, report: Report, runs: Sequence[Run], options: Options) -> SuiteReport:
+    """The benchmark's share of a document. Raises UserError when a log can't be read."""
     make = report.sources or sources_by_run
     table = suite_table(suite, runs)
     _check_columns(suite, report, table)
     sources = _with_runs_of_model(runs, make(suite, runs, table, options))
+    found = tuple((Asked(suite, source), report.finding(source)) for source in sources)
+    return SuiteReport(tuple(_parts(suite, report, runs, options, table, sources)), found)
+
+
+def _parts(
+    suite: Suite, report: Report, runs: Sequence[Run], options: Options, table: Samples, sources: Sequence[Source]
+) -> list[Part]:
     edited = _other_numbers(suite, runs, table)
     own = []
     with bar(len(sources), "Analysing", "task sets") as step:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lmms_medtasks.report import terminal_first_screen
 from lmms_medtasks.report.document import Document, Kind, Part, Table
 
 if TYPE_CHECKING:
@@ -13,10 +14,22 @@ _STYLES: dict[Kind, str] = {"run": "bold", "counts": "italic", "average": "dim i
 
 
 def show(document: Document, console: Console, *, everything: bool = False) -> None:
-    """Print the report. Without ``everything`` long tables and the published models' rows are left out, and named."""
+    """Print the report: its first screen alone, or with ``everything`` all tables behind it.
+
+    A document without a first screen is printed whole; without ``everything`` its long tables and the published models'
+    rows are left out, and named.
+    """
     from rich.text import Text
 
-    console.print(Text(document.title, style="bold"))
+    if document.first is not None:
+        for line in terminal_first_screen.lines(document.first, document.title):
+            console.print(line, soft_wrap=True)
+        console.print()
+        if not everything:
+            console.print(Text("All tables: --all     Pages with charts and CSV files: -o FOLDER", style="dim"))
+            return
+    else:
+        console.print(Text(document.title, style="bold"))
     for part in document.parts:
         _part(part, console, everything)
 

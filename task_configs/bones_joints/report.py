@@ -20,7 +20,7 @@ from lmms_medtasks.statistics.text_shortcut import Asked, TextShortcut, text_sho
 from lmms_medtasks.suites.common_metrics import outcome_count
 from lmms_medtasks.suites.estimates import MacroContrast, Mean
 from lmms_medtasks.suites.judged_measures import bound, judgement_counts
-from lmms_medtasks.task_configs.bones_joints import judging, report_comparison, report_image
+from lmms_medtasks.task_configs.bones_joints import judging, report_comparison, report_finding, report_image
 from lmms_medtasks.task_configs.bones_joints.forms import disease_count, forms, paper_share, sites
 from lmms_medtasks.task_configs.bones_joints.measures import (
     AS_PUBLISHED,
@@ -391,6 +391,7 @@ def caveats(source: Source) -> Iterator[Flag]:
 
 
 REPORT = Report(
+    finding=report_finding.finding,
     views=(
         View("main", "Beside the paper", (PUBLISHED_TABLE,), (Radar(),)),
         View("tasks", "Tasks", (TASKS, tasks_table, task_pairs_table)),

@@ -14,6 +14,7 @@ from lmms_medtasks.report.suite_report import Report
 from lmms_medtasks.report.variance_tables import JudgedBy, judged_view
 from lmms_medtasks.report.views import Column, Row, Source, Table, View
 from lmms_medtasks.suites.estimates import Contrast
+from lmms_medtasks.task_configs.med_cmr import report_finding
 from lmms_medtasks.task_configs.med_cmr.judging import total
 from lmms_medtasks.task_configs.med_cmr.measures import (
     ACCURACY,
@@ -177,6 +178,7 @@ def caveats(source: Source) -> Iterator[Flag]:
 
 
 REPORT = Report(
+    finding=report_finding.finding,
     views=(
         View("main", "Beside the published models", (MAIN,), (OwnRadar(),)),
         *(view(shown) for view in (_choice_view, _circular_view, open_view) for shown in (True, False)),

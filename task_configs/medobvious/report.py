@@ -22,6 +22,7 @@ from lmms_medtasks.report.variance_tables import Crossed, crossed_table
 from lmms_medtasks.report.views import Column, Published, Row, Source, Table, View, rows_by, rows_of_sources
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.suites.estimates import Contrast, Macro, Mean
+from lmms_medtasks.task_configs.medobvious import report_finding
 from lmms_medtasks.task_configs.medobvious.measures import (
     ABSTENTIONS,
     ACCURACY,
@@ -537,6 +538,7 @@ ROTATIONS = rotation_view(
     },
 )
 REPORT = Report(
+    finding=report_finding.finding,
     views=(*map(_once, _VIEWS), ROTATIONS),
     compared=(
         View("models", "The runs together", (RUNS,)),

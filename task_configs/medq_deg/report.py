@@ -19,7 +19,7 @@ from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.suites.common_metrics import failed_requests, outcome_count, parse_rate
 from lmms_medtasks.suites.estimates import Mean
 from lmms_medtasks.suites.suite import Suite
-from lmms_medtasks.task_configs.medq_deg import report_calibration, report_image, report_models
+from lmms_medtasks.task_configs.medq_deg import report_calibration, report_finding, report_image, report_models
 from lmms_medtasks.task_configs.medq_deg.measures import ACCURACY, DEGRADED, FALL, LEVELS, ROTATED, pairs
 from lmms_medtasks.task_configs.medq_deg.report_groups import (
     DEGRADATIONS,
@@ -206,6 +206,7 @@ def _not_rotated(sources: Sequence[Source]) -> bool:
 
 
 REPORT = Report(
+    finding=report_finding.finding,
     sources=task_sets,
     facts=facts,
     label=lambda source: source.condition,

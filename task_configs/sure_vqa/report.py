@@ -23,7 +23,7 @@ from lmms_medtasks.suites.common_metrics import MANY_EMPTY
 from lmms_medtasks.suites.estimates import Mean
 from lmms_medtasks.suites.judged_measures import bound_of, judgement_counts
 from lmms_medtasks.suites.suite import Suite
-from lmms_medtasks.task_configs.sure_vqa import report_comparison, report_image, report_published
+from lmms_medtasks.task_configs.sure_vqa import report_comparison, report_finding, report_image, report_published
 from lmms_medtasks.task_configs.sure_vqa.measures import DIMENSIONS, KINDS, ROBUSTNESS, SIDES, kind_of
 from lmms_medtasks.task_configs.sure_vqa.report_shifts import (
     SCALE,
@@ -379,6 +379,7 @@ def _shared_image_flags(source: Source) -> Iterator[Flag]:
 
 
 REPORT = Report(
+    finding=report_finding.finding,
     views=(
         View("robustness", "Robustness to shifts", (ROBUSTNESS_TABLE,), (RobustnessFigure(),)),
         report_image.BENEFIT,

@@ -132,7 +132,9 @@ def _parts(suite: str, runs: Sequence[Run], prefix: str, resamples: int) -> Repo
         ]
         parts: list[Part] = []
         for name, (module, own) in found:
-            parts += module.parts(own, Options(resamples=resamples, prefix=f"{name}-" if len(found) > 1 else prefix))
+            parts += module.report(
+                own, Options(resamples=resamples, prefix=f"{name}-" if len(found) > 1 else prefix)
+            ).parts
         return Report(tuple(parts), "" if parts else "This suite has no report.")
     except UserError as error:
         return Report((), str(error))

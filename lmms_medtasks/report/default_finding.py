@@ -1,0 +1,69 @@
+"""The first screen's finding of tasks whose benchmark declares none: the main metric of each task."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from lmms_medtasks.report.cells import scaled
+from lmms_medtasks.report.findings import Bar, Finding, chance_of_options, listed, shown, whole
+from lmms_medtasks.report.views import Source
+from lmms_medtasks.suites.estimates import Mean
+from lmms_medtasks.suites.suite import Metric, Suite
+
+MOST = 4
+"""Tasks on the first screen; the report's tables have them all."""
+
+
+def finding_of(suite: Suite) -> Callable[[Source], Finding | None]:
+    """From a source to its finding, None where none of its tasks has a number."""
+
+    def finding(source: Source) -> Finding | None:
+        bars = [bar for task in source.tasks[:MOST] for bar in _bars(suite, source, task)][:MOST]
+        if not bars:
+            return None
+        first = bars[0]
+        guessing = "" if first.beats_chance else ", no better than guessing"
+        said = listed([f"{shown(bar)} ({bar.title})" for bar in bars])
+        clause = f"{whole(first)} at {first.title}"
+        return Finding(suite.title, tuple(bars), f"{said}{guessing}.", clause, suite.title)
+
+    return finding
+
+
+def _bars(suite: Suite, source: Source, task: str) -> Iterator[Bar]:
+    """The first main metric of a task that has a number; both sides where there are an i.i.d. and an OoD one."""
+    where = {"task": task}
+    rows = source.rows.where(where)
+    found = [(metric, source.interval(metric.estimate, where)) for metric in suite.main_metrics]
+    known = [(metric, each) for metric, each in found if each.estimate is not None]
+    for metric, each in known[:1]:
+        unit, top, factor = _scale(suite, metric)
+        chance = _chance(suite, source, task) if unit == "%" else None
+        if chance is None and unit == "%":
+            chance = chance_of_options(rows) if "option_count" in rows.columns else None
+        several = len(source.tasks) > 1 or metric.name != "accuracy"
+        title = f"{task}, {metric.name.replace('_', ' ')}" if several else task
+        yield Bar(
+            title,
+            scaled(each, factor),
+            unit,
+            top,
+            None if chance is None else 100 * chance,
+            higher_is_better=metric.higher_is_better is not False,
+        )
+
+
+def _scale(suite: Suite, metric: Metric) -> tuple[str, float, float]:
+    """Unit, the scale's end, and what a value is multiplied by."""
+    name = getattr(metric.estimate, "measure", None)
+    measure = suite.measure(name) if name else None
+    unit = suite.unit(metric)
+    if unit == "%":
+        return "%", 100.0, 100.0
+    return unit or "", measure.high if measure else 1.0, 1.0
+
+
+def _chance(suite: Suite, source: Source, task: str) -> float | None:
+    if not any(each.name == "chance" for each in suite.measures):
+        return None
+    return source.interval(Mean(measure="chance", exact=True), {"task": task}).estimate

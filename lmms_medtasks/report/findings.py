@@ -1,0 +1,182 @@
+"""What a benchmark found of a model, for the first screen of a report: a sentence, numbers as bars, what was lost.
+
+A benchmark makes it in ``report.py`` of its folder (:attr:`lmms_medtasks.report.suite_report.Report.finding`); tasks
+without a declaration get that of :mod:`lmms_medtasks.report.default_finding`.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from lmms_medtasks.report.cells import percent, scaled
+from lmms_medtasks.report.document import Cell
+from lmms_medtasks.report.views import Source
+from lmms_medtasks.samples.table import Samples, Where
+from lmms_medtasks.statistics.intervals import Interval
+from lmms_medtasks.suites.estimates import Estimate
+
+Span = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A headline number.
+
+    Attributes:
+        title: what it is of, a few words. cell: the number and its interval, in ``unit``.
+        top: the best or worst that it can be, where the bar's scale ends; it starts at 0.
+        chance: what guessing gets, None where that means nothing. published: least and most of the paper's models.
+        higher_is_better: of two numbers.
+    """
+
+    title: str
+    cell: Cell
+    unit: str = "%"
+    top: float = 100.0
+    chance: float | None = None
+    published: Span | None = None
+    higher_is_better: bool = True
+
+    @property
+    def beats_chance(self) -> bool:
+        """Whether the interval, or the number where it has none, is on the better side of guessing."""
+        value = self.cell.value
+        if self.chance is None or not isinstance(value, int | float):
+            return True
+        if self.higher_is_better:
+            return (value if self.cell.low is None else self.cell.low) > self.chance
+        return (value if self.cell.high is None else self.cell.high) < self.chance
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a benchmark found of a model.
+
+    Attributes:
+        suite: its title.
+        bars: the numbers, at least one. sentence: the finding with its numbers and intervals, for a page.
+        clause: the finding in a few words, without a subject ("right on 92 % of clean pictures").
+        about: what is asked, as it stands behind "no better than guessing at" ("finding what is obviously wrong").
+        loss: what is lost under a condition, a sentence; "" where nothing was compared.
+    """
+
+    suite: str
+    bars: tuple[Bar, ...]
+    sentence: str
+    clause: str
+    about: str
+    loss: str = ""
+
+    @property
+    def beats_chance(self) -> bool:
+        """Whether the first of its bars that has a chance level is better than guessing."""
+        return next((each.beats_chance for each in self.bars if each.chance is not None), True)
+
+
+def share_bar(
+    source: Source,
+    title: str,
+    estimate: Estimate,
+    where: Where | None = None,
+    *,
+    chance: float | None = None,
+    published: Span | None = None,
+    higher_is_better: bool = True,
+) -> Bar | None:
+    """The bar of a share, in percent; ``chance`` is a share. None where there is no number."""
+    cell = percent(source.interval(estimate, where))
+    scale = None if chance is None else 100 * chance
+    made = Bar(title, cell, chance=scale, published=published, higher_is_better=higher_is_better)
+    return None if cell.value is None else made
+
+
+def score_bar(
+    source: Source,
+    title: str,
+    estimate: Estimate,
+    unit: str,
+    top: float,
+    published: Span | None = None,
+    *,
+    where: Where | None = None,
+) -> Bar | None:
+    """The bar of a score on a scale that ends at ``top``. None where there is no number."""
+    cell = scaled(source.interval(estimate, where), 1.0)
+    return None if cell.value is None else Bar(title, cell, unit, top, published=published)
+
+
+def chance_of_options(rows: Samples) -> float | None:
+    """What a uniform guess among each question's options gets, as a share; None where a question has none."""
+    counts: list[int] = list(rows.column("option_count")) if len(rows) else []
+    return float(np.mean([1 / count for count in counts])) if len(counts) and all(counts) else None
+
+
+def there(*bars: Bar | None) -> tuple[Bar, ...]:
+    """Those of the bars that have a number."""
+    return tuple(each for each in bars if each is not None)
+
+
+def span(file: Path, column: str, scale: float = 1.0, without: Sequence[tuple[str, str]] = ()) -> Span | None:
+    """The least and the most of a column of published rows; ``without`` rows that have one of these texts in a column.
+
+    None where no row has a number there.
+    """
+    with file.open(encoding="utf-8", newline="") as lines:
+        rows = [row for row in csv.DictReader(lines) if not any(row.get(name) == text for name, text in without)]
+    values = [scale * float(row[column]) for row in rows if row.get(column) not in (None, "")]
+    return (min(values), max(values)) if values else None
+
+
+# --- Words ------------------------------------------------------------------------------------------------------------
+
+
+def shown(bar: Bar, digits: int = 1) -> str:
+    """A bar's number with its interval: ``69.1 % [66.4, 71.9]``, ``96.0 points``."""
+    return f"{_number(bar, digits)}{_interval(bar.cell, digits)}"
+
+
+def _number(bar: Bar, digits: int) -> str:
+    return f"{bar.cell.value:.{digits}f} {bar.unit}"
+
+
+def _interval(cell: Cell, digits: int) -> str:
+    return "" if cell.low is None or cell.high is None else f" [{cell.low:.{digits}f}, {cell.high:.{digits}f}]"
+
+
+def points(change: Interval, digits: int = 1) -> str:
+    """The size of a change of shares: ``23.2 points [20.4, 26.0]``; the interval's ends as losses of the first."""
+    cell = percent(change)
+    if not isinstance(cell.value, int | float):
+        return ""
+    low, high = (None if end is None else -end for end in (cell.high, cell.low))
+    return f"{-cell.value:.{digits}f} points{_interval(Cell(0.0, low, high), digits)}"
+
+
+def lost(change: Interval, under: str) -> str:
+    """``loses 23.2 points [20.4, 26.0] UNDER``, or that no loss is told apart from nothing."""
+    if change.estimate is not None and not is_told_apart(change):
+        return f"loses nothing that is told apart from chance {under} ({points(change)})"
+    if change.estimate is not None and change.estimate > 0:
+        low, high = (None if end is None else -end for end in (change.high, change.low))
+        return f"gains {points(replace(change, estimate=-change.estimate, low=low, high=high))} {under}"
+    return f"loses {points(change)} {under}"
+
+
+def is_told_apart(change: Interval) -> bool:
+    """Whether the interval of a change leaves 0 out."""
+    return change.low is not None and change.high is not None and not change.low <= 0 <= change.high
+
+
+def whole(bar: Bar) -> str:
+    """A bar's number without decimals, for a clause: ``69 %``."""
+    return _number(bar, 0)
+
+
+def listed(texts: Sequence[str]) -> str:
+    """``a``, ``a and b``, ``a, b and c``."""
+    return " and ".join([", ".join(texts[:-1]), texts[-1]]) if len(texts) > 1 else "".join(texts)

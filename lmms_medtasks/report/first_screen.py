@@ -1,0 +1,89 @@
+"""The first screen of a report: whose runs they are, what was found in a sentence, and whether it may be quoted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from lmms_medtasks.report import quotable
+from lmms_medtasks.report.findings import Finding, listed
+from lmms_medtasks.report.quotable import Asked, Check
+from lmms_medtasks.samples.result_files import Run
+from lmms_medtasks.samples.runs import model_name, printable
+
+_GOOD, _WEAK = 2, 2
+"""Clauses of each kind in the sentence."""
+
+
+@dataclass(frozen=True)
+class ModelFindings:
+    """What was found of a model, a finding a benchmark."""
+
+    model: str
+    findings: tuple[Finding, ...]
+
+    @property
+    def sentence(self) -> str:
+        """What a reader should keep: where it is right, and where it is no better than guessing."""
+        ordered = sorted(self.findings, key=lambda each: not each.loss)
+        good = [each.clause for each in ordered if each.beats_chance][:_GOOD]
+        weak = [each.about for each in ordered if not each.beats_chance][:_WEAK]
+        said = "; ".join(good)
+        if weak:
+            said += f"{', but no' if good else 'no'} better than guessing at {listed(weak)}"
+        return f"{said[:1].upper()}{said[1:]}." if said else ""
+
+
+@dataclass(frozen=True)
+class FirstScreen:
+    """The first screen.
+
+    ``facts``: short texts about the runs, for badges. ``models``: each with its findings, in the order of the runs.
+    ``checks``: whether the numbers may be quoted.
+    """
+
+    facts: tuple[str, ...]
+    models: tuple[ModelFindings, ...]
+    checks: tuple[Check, ...]
+
+    @property
+    def verdict(self) -> str:
+        """Whether these numbers may be quoted: ``Not yet: full data.``"""
+        return quotable.verdict(self.checks)
+
+
+def first_screen(runs: Sequence[Run], asked: Sequence[tuple[Asked, Finding | None]]) -> FirstScreen:
+    """The first screen of a report on ``runs``; ``asked``: each source with its finding, in the report's order.
+
+    Of several findings of one model about a benchmark (other trials, a part of the questions) the one that rests on the
+    most questions counts.
+    """
+    kept: dict[str, dict[str, tuple[int, Finding]]] = {}
+    for run in runs:
+        kept.setdefault(model_name(run.content), {})
+    for each, finding in asked:
+        if finding is None:
+            continue
+        own, size = kept[model_name(each.source.run.content)], len(each.source.rows)
+        if finding.suite not in own or size > own[finding.suite][0]:
+            own[finding.suite] = size, finding
+    models = tuple(
+        ModelFindings(name, tuple(finding for _, finding in own.values())) for name, own in kept.items() if own
+    )
+    return FirstScreen(_facts(runs, asked), models, quotable.checks([each for each, _ in asked]))
+
+
+def _facts(runs: Sequence[Run], asked: Sequence[tuple[Asked, Finding | None]]) -> tuple[str, ...]:
+    tasks = {task for each, _ in asked for task in each.source.tasks}
+    suites = {each.suite.title for each, _ in asked}
+    trials = max((len(found) for each, _ in asked for found in each.source.rows.column("trials")), default=0)
+    versions = {
+        printable(str(run.content["lmms_eval_version"])) for run in runs if run.content.get("lmms_eval_version")
+    }
+    dates = sorted({printable(str(run.content.get("date") or ""))[:8] for run in runs} - {""})
+    days = [f"{each[:4]}-{each[4:6]}-{each[6:]}" if each.isdigit() else each for each in dates]
+    return (
+        f"{len(tasks)} tasks of {len(suites)} benchmarks" if len(suites) > 1 else f"{len(tasks)} tasks",
+        *([f"up to {trials} trials a question"] if trials > 1 else []),
+        *([days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"] if days else []),
+    )

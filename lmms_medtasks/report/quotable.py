@@ -1,0 +1,191 @@
+"""May these numbers be quoted? Six questions about the runs behind a report, each with its reason and its mend.
+
+All answers are from what the runs recorded; the flags of each part (:mod:`lmms_medtasks.report.flags`) say the same in
+detail, task by task.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from lmms_medtasks.record import FAILED
+from lmms_medtasks.report import about
+from lmms_medtasks.report.judged_tables import Judging, is_lexical
+from lmms_medtasks.report.views import Source
+from lmms_medtasks.samples.runs import printable
+from lmms_medtasks.suites import paper
+from lmms_medtasks.suites.suite import Suite
+
+State = Literal["yes", "partly", "no"]
+_ORDER: tuple[State, ...] = ("yes", "partly", "no")
+_NAMED = 2
+"""Tasks that are named; of more, their number."""
+
+
+@dataclass(frozen=True)
+class Check:
+    """A question, how far it is answered with yes, why, and what would mend it ("" where nothing is to be done)."""
+
+    title: str
+    state: State
+    reason: str
+    mend: str = ""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A source, and the suite that it is of."""
+
+    suite: Suite
+    source: Source
+
+    def metadata(self) -> Iterator[tuple[str, Mapping[str, Any], Mapping[str, Any]]]:
+        """Each task with its metadata and configuration as its run recorded them."""
+        for run, tasks in self.source.asked:
+            for task in tasks:
+                config = run.content["configs"][task]
+                yield task, config.get("metadata") or {}, config
+
+
+def verdict(checks: Sequence[Check]) -> str:
+    """What the checks come to: ``Yes.``, ``With care: …``, ``Not yet: …``."""
+    worst = max((each.state for each in checks), key=_ORDER.index, default="yes")
+    if worst == "yes":
+        return "Yes."
+    named = [each.title for each in checks if each.state == worst]
+    return f"{'Not yet' if worst == 'no' else 'With care'}: {', '.join(named)}."
+
+
+def checks(asked: Sequence[Asked]) -> tuple[Check, ...]:
+    """The six, of everything that a report is about."""
+    return (_data(asked), _complete(asked), *_judged(asked), _runner(asked), *_trials(asked), *_protocol(asked))
+
+
+def _data(asked: Sequence[Asked]) -> Check:
+    kinds: dict[str, list[str]] = {}
+    for each in asked:
+        for run, tasks in each.source.asked:
+            for kind in about.data_of(run, tasks):
+                kinds.setdefault(kind.rpartition(" of ")[2], []).append(each.suite.title)
+    other = {kind: sorted(set(titles)) for kind, titles in kinds.items() if kind != "full"}
+    if not other:
+        return Check("full data", "yes", "the benchmarks' own, complete")
+    accepted = all(kind.endswith(about.ACCEPTED) for kind in other)
+    said = "; ".join(f"{kind} data ({', '.join(titles)})" for kind, titles in other.items())
+    what = f"{said}: practice, not the benchmark" if set(other) == {"mini"} else said
+    return Check("full data", "partly" if accepted else "no", what, "lmms-medtasks data doctor")
+
+
+def _complete(asked: Sequence[Asked]) -> Check:
+    limited, drawn, failed, requests, lost = [], [], 0, 0, []
+    for each in asked:
+        for run, tasks in each.source.asked:
+            for task, original, effective in about.counts(run, tasks):
+                if effective < original:
+                    limited.append(f"{task}: {effective:,} of {original:,} asked")
+                rows = run.sample_count(task)
+                if rows is not None and rows < effective:
+                    lost.append(f"{task}: {rows:,} of {effective:,} in the log")
+        drawn += [task for task, told, _ in each.metadata() if about.subset(told)]
+        trials = [trial for found in each.source.rows.column("trials") for trial in found]
+        failed, requests = failed + trials.count(FAILED), requests + len(trials)
+    said = [*_some(lost), *_some(limited)]
+    said += [f"a random sample of {_named(drawn)}"] if drawn else []
+    said += [f"{failed:,} of {requests:,} requests failed"] if failed else []
+    if not said:
+        return Check("complete", "yes", f"every question, {requests:,} replies, none failed")
+    mend = "run it without --limit" if limited else "run it without --subset" if drawn else "run it again: it goes on"
+    return Check("complete", "partly", "; ".join(said), mend)
+
+
+def _judged(asked: Sequence[Asked]) -> Iterator[Check]:
+    found = [(each.suite.title, made) for each in asked if (made := Judging.of(each.source.rows))]
+    if not found:
+        return
+    title = "judged as in the paper"
+    lexical = [suite for suite, made in found if not made.names or any(map(is_lexical, made.names))]
+    others = list(dict.fromkeys(name for _, made in found for name in made.others))
+    missing = sum(made.statuses["missing"] for _, made in found)
+    requested = sum(made.requested for _, made in found)
+    if lexical:
+        names = ", ".join(dict.fromkeys(lexical))
+        yield Check(title, "no", f"no language model judged ({names})", "set MEDTASKS_JUDGE, then lmms-medtasks judge")
+    elif missing:
+        said = f"{missing:,} of {requested:,} judgements are missing"
+        yield Check(title, "partly", said, "lmms-medtasks judge asks for them again")
+    elif others:
+        yield Check(title, "partly", f"by {', '.join(others)}, another judge", "compare runs judged alike")
+    else:
+        yield Check(title, "yes", "by the paper's judge")
+
+
+def _runner(asked: Sequence[Asked]) -> Check:
+    told = [(task, found) for each in asked for task, found, _ in each.metadata()]
+    encoded = {printable(str(found["image_encoding"])) for _, found in told if found.get("image_encoding")}
+    changed = [task for task, found in told if found.get("fingerprint_recorded") is False]
+    if encoded:
+        return Check(
+            "clean runner", "no", f"it re-encoded the pictures ({', '.join(sorted(encoded))})", "docs/runners.md"
+        )
+    if changed:
+        said = f"code or prompts of {_named(changed)} are not the released version's"
+        return Check("clean runner", "partly", said, "install a release")
+    return Check("clean runner", "yes", "pictures and prompts arrived as released")
+
+
+def _trials(asked: Sequence[Asked]) -> Iterator[Check]:
+    several = [each for each in asked if max(map(len, each.source.rows.column("trials")), default=0) > 1]
+    if not several:
+        return
+    doubts = {
+        printable(str(told.get("trials_independent_why")))
+        for each in several
+        for _, told, _ in each.metadata()
+        if told.get("trials_independent")
+    }
+    if doubts:
+        yield Check("independent trials", "no", "; ".join(sorted(doubts)), "docs/runners.md")
+        return
+    identical = [share for each in several if (share := _identical(each)) is not None]
+    if identical and min(identical) == 1:
+        yield Check("independent trials", "partly", "all trials of all questions are the same", "a temperature above 0")
+        return
+    most = max(max(map(len, each.source.rows.column("trials"))) for each in several)
+    yield Check("independent trials", "yes", f"up to {most} draws a question, which differ")
+
+
+def _identical(asked: Asked) -> float | None:
+    """Share of the questions with several trials whose trials were read alike."""
+    found = [trials for trials in asked.source.rows.column("trials") if len(trials) > 1]
+    return sum(len(set(trials)) == 1 for trials in found) / len(found) if found else None
+
+
+def _protocol(asked: Sequence[Asked]) -> Iterator[Check]:
+    said: dict[str, dict[str, None]] = {}
+    compared = False
+    for each in asked:
+        own = paper.of(each.suite.name)
+        if own is None:
+            continue
+        compared = True
+        for task, _, config in each.metadata():
+            for difference in own.remaining(task, paper.facts_of(config)):
+                said.setdefault(each.suite.title, {})[difference.title] = None
+    if said:
+        named = "; ".join(f"{suite}: {_named(list(titles), 'things')}" for suite, titles in said.items())
+        yield Check("the paper's protocol", "partly", f"differs in {named}", "--settings paper")
+    elif compared:
+        yield Check("the paper's protocol", "yes", "no known difference")
+
+
+def _named(names: Sequence[str], what: str = "tasks") -> str:
+    names = list(dict.fromkeys(names))
+    return ", ".join(names) if len(names) <= _NAMED else f"{len(names)} {what}"
+
+
+def _some(texts: Iterable[str]) -> list[str]:
+    """The first of them, and how many more there are."""
+    found = list(texts)
+    return [*found[:1], *([f"and {len(found) - 1} more"] if len(found) > 1 else [])]

@@ -1,0 +1,170 @@
+"""The first screen of a report in a terminal: at most 100 columns, the finding first, then bars, then what to trust."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from lmms_medtasks.report.findings import Bar, Finding
+from lmms_medtasks.report.first_screen import FirstScreen, ModelFindings
+from lmms_medtasks.report.quotable import Check
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+WIDTH = 100
+_BAR = 24
+_SUITE, _TITLE, _SCORE, _INTERVAL, _PUBLISHED = 17, 26, 7, 17, 9
+_MOST_MODELS = 4
+"""Models whose numbers stand side by side; of more the comparison has the rest."""
+
+_SIGNS = {"yes": ("✓", "green"), "partly": ("~", "yellow"), "no": ("✕", "red")}
+
+
+def lines(first: FirstScreen, title: str) -> Iterator[Text]:
+    """The lines of the screen, none longer than :data:`WIDTH`."""
+    from rich.text import Text
+
+    one = first.models[0] if len(first.models) == 1 else None
+    yield from _wrapped(Text.assemble((one.model if one else title, "bold"), "   ", (", ".join(first.facts), "dim")))
+    yield Text()
+    for each in first.models[:_MOST_MODELS]:
+        whose = "" if one else f"{each.model}: "
+        yield from _wrapped(Text(f"{whose}{each.sentence}", style="bold"), indent=0)
+    yield Text()
+    yield from _bars(one) if one else _side_by_side(first.models)
+    losses = [
+        (finding.suite, model.model, finding.loss)
+        for model in first.models
+        for finding in model.findings
+        if finding.loss
+    ]
+    if losses:
+        yield Text()
+    for suite, model, loss in losses[: 2 * _MOST_MODELS]:
+        yield from _wrapped(Text(f"{suite}{'' if one else f', {model}'} {loss}"))
+    yield Text()
+    yield from _wrapped(Text.assemble(("May these numbers be quoted?  ", "bold"), first.verdict))
+    for check in first.checks:
+        yield from _check(check)
+
+
+def _bars(model: ModelFindings) -> Iterator[Text]:
+    from rich.text import Text
+
+    scale = "".join(f"{mark:<{_BAR // 4}}" for mark in ("0", "25", "50", "75"))[: _BAR - 3] + "100"
+    heads = f"{'score':>{_SCORE}}{'95 % interval':^{_INTERVAL}}{'published':>{_PUBLISHED}}"
+    yield Text(f"{'':{_SUITE + _TITLE}}{scale}{heads}", style="dim")
+    for finding in model.findings:
+        for number, bar in enumerate(finding.bars):
+            yield _bar_line(finding, bar, first=number == 0)
+    signs = ["█ up to the interval", "▒ the interval", "│ guessing", "published: range of the paper's models"]
+    signs += (
+        ["↓ fewer is better"] if any(not bar.higher_is_better for each in model.findings for bar in each.bars) else []
+    )
+    yield Text("  ".join(signs), style="dim")
+
+
+def _bar_line(finding: Finding, bar: Bar, *, first: bool) -> Text:
+    from rich.text import Text
+
+    suite = _cut(finding.suite, _SUITE - 1) if first else ""
+    name = _cut(_title(bar), _TITLE - 1)
+    cell = bar.cell
+    interval = "" if cell.low is None or cell.high is None else f"{_short(cell.low):>5} to {_short(cell.high):<5}"
+    published = "" if bar.published is None else f"{bar.published[0]:.0f} to {bar.published[1]:.0f}"
+    value = _short(cell.value) if isinstance(cell.value, int | float) else ""
+    return Text.assemble(
+        (f"{suite:<{_SUITE}}", "bold"), f"{name:<{_TITLE}}", (_drawn(bar), "blue" if bar.beats_chance else "dark_orange3"),
+        (f"{value + cell.mark:>{_SCORE}}", "bold"), f"{interval:^{_INTERVAL}}", (f"{published:>{_PUBLISHED}}", "dim"),
+    )  # fmt: skip
+
+
+def _title(bar: Bar) -> str:
+    return bar.title if bar.higher_is_better else f"{bar.title} ↓"
+
+
+def _drawn(bar: Bar) -> str:
+    """The bar in :data:`_BAR` cells from 0 to its scale's end."""
+    value = bar.cell.value
+    if not isinstance(value, int | float):
+        return " " * _BAR
+    low = value if bar.cell.low is None else bar.cell.low
+    high = value if bar.cell.high is None else bar.cell.high
+    per_cell = bar.top / _BAR
+    cells = ["█" if place < round(low / per_cell) else "▒" if place < round(high / per_cell) else "·"
+             for place in range(_BAR)]  # fmt: skip
+    if high > low and "▒" not in cells:
+        cells[min(round(low / per_cell), _BAR - 1)] = "▒"
+    if bar.chance is not None:
+        cells[min(int(bar.chance / per_cell), _BAR - 1)] = "│"
+    return "".join(cells)
+
+
+def _side_by_side(models: Sequence[ModelFindings]) -> Iterator[Text]:
+    """A line a number, a column a model."""
+    from rich.text import Text
+
+    shown = models[:_MOST_MODELS]
+    width = (WIDTH - _SUITE - _TITLE) // max(len(shown), 1)
+    heads = "".join(f"{_cut(each.model, width - 2, end=True):>{width}}" for each in shown)
+    yield Text(f"{'':{_SUITE + _TITLE}}{heads}", style="dim")
+    suites = dict.fromkeys(finding.suite for each in models for finding in each.findings)
+    for suite in suites:
+        found = [{bar.title: bar for own in each.findings if own.suite == suite for bar in own.bars} for each in shown]
+        for number, title in enumerate(dict.fromkeys(title for each in found for title in each)):
+            cells = "".join(f"{_numbers(each.get(title), width - 2):>{width}}" for each in found)
+            name = _cut(suite, _SUITE - 1) if number == 0 else ""
+            yield Text.assemble((f"{name:<{_SUITE}}", "bold"), f"{_cut(title, _TITLE - 1):<{_TITLE}}", cells)
+    if len(models) > len(shown):
+        yield Text(f"and {len(models) - len(shown)} models more: --all", style="dim")
+
+
+def _numbers(bar: Bar | None, width: int) -> str:
+    if bar is None or not isinstance(bar.cell.value, int | float):
+        return "–"
+    value, cell = _short(bar.cell.value), bar.cell
+    with_interval = (
+        f"{value} [{_short(cell.low)}, {_short(cell.high)}]"
+        if cell.low is not None and cell.high is not None
+        else value
+    )
+    return with_interval if len(with_interval) <= width else value
+
+
+def _check(check: Check) -> Iterator[Text]:
+    from rich.text import Text
+
+    sign, style = _SIGNS[check.state]
+    mend = f" → {check.mend}" if check.mend else ""
+    yield from _wrapped(
+        Text.assemble("  ", (sign, style), f" {check.title:<23}", check.reason, (mend, "dim")), indent=27
+    )
+
+
+def _wrapped(text: Text, indent: int = 2) -> Iterator[Text]:
+    """The text in lines of at most :data:`WIDTH`, those after the first moved in."""
+    from io import StringIO
+
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(width=WIDTH, file=StringIO())
+    first, *rest = text.wrap(console, WIDTH) or [text]
+    first.rstrip()
+    yield first
+    if rest:
+        left = Text(" ").join(each for each in rest)
+        for line in left.wrap(console, WIDTH - indent):
+            line.rstrip()
+            yield Text(" " * indent) + line
+
+
+def _short(number: float) -> str:
+    return f"{number:.1f}"
+
+
+def _cut(text: str, width: int, *, end: bool = False) -> str:
+    if len(text) <= width:
+        return text
+    return f"…{text[-(width - 1) :]}" if end else f"{text[: width - 1]}…"

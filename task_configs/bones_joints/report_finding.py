@@ -1,0 +1,51 @@
+"""Bones and Joints on the first screen of a report: from reading the image to complete reasoning."""
+
+from __future__ import annotations
+
+import csv
+
+from lmms_medtasks.report.findings import Bar, Finding, Span, chance_of_options, listed, shown, whole
+from lmms_medtasks.report.views import Source
+from lmms_medtasks.task_configs.bones_joints.measures import AS_PUBLISHED
+from lmms_medtasks.task_configs.bones_joints.report_groups import TaskGroup, find_group, task_groups
+from lmms_medtasks.task_configs.bones_joints.report_published import REFERENCE
+
+TITLES = {
+    "t1": "knowledge (I)", "t2": "clinical notes (II)", "t3": "reading the image (III)", "t4": "diagnosis (IV)",
+    "t5": "diagnostic reasoning (V)", "t6": "treatment (VI)", "t7": "treatment reasoning (VII)",
+    "t8": "finding the contradiction (VIII)",
+}  # fmt: skip
+_FIRST = ("t3", "t4", "t5")
+"""What stands on the first screen where it was asked; else the first three that were."""
+
+
+def finding(source: Source) -> Finding | None:
+    """The finding over the tasks as the paper asks them; None where none of them has an accuracy."""
+    groups = task_groups(source)
+    found = {key: bar for key in TITLES if (bar := _bar(source, find_group(groups, key, AS_PUBLISHED)))}
+    chosen = [key for key in _FIRST if key in found] or list(found)[: len(_FIRST)]
+    if not chosen:
+        return None
+    bars = tuple(found[key] for key in chosen)
+    said = listed([f"{shown(bar)} at {bar.title}" for bar in bars])
+    ends = listed([f"{whole(bar)} at {bar.title.partition(' (')[0]}" for bar in dict.fromkeys((bars[0], bars[-1]))])
+    return Finding("Bones and Joints", bars, f"Right: {said}.", f"right on {ends}", "orthopedic cases")
+
+
+def _bar(source: Source, group: TaskGroup | None) -> Bar | None:
+    cell = group.accuracy(source) if group else None
+    if group is None or cell is None or cell.value is None:
+        return None
+    chance = None if group.judging else chance_of_options(group.rows)
+    scaled = None if chance is None else 100 * chance
+    return Bar(TITLES[group.task.key], cell, chance=scaled, published=_printed(group.task.key))
+
+
+def _printed(task: str) -> Span | None:
+    with (REFERENCE / "results.csv").open(encoding="utf-8", newline="") as lines:
+        values = [
+            float(row["accuracy"])
+            for row in csv.DictReader(lines)
+            if row["task"] == task and row["imaging"] == "images"
+        ]
+    return (min(values), max(values)) if values else None

@@ -1,0 +1,39 @@
+"""Med-CMR on the first screen of a report: choice questions, and open answers as a judge scored them."""
+
+from __future__ import annotations
+
+from lmms_medtasks.report.findings import (
+    Finding,
+    chance_of_options,
+    score_bar,
+    share_bar,
+    shown,
+    span,
+    there,
+    whole,
+)
+from lmms_medtasks.report.views import Source
+from lmms_medtasks.task_configs.med_cmr.measures import ACCURACY, TOTAL
+from lmms_medtasks.task_configs.med_cmr.report_models import asked, judging
+from lmms_medtasks.task_configs.med_cmr.report_published import REFERENCE
+
+
+def finding(source: Source) -> Finding | None:
+    """The finding over the questions with their image; None where none was asked."""
+    where = asked("mcq")
+    printed = {name: span(REFERENCE / "results.csv", f"{name}_all") for name in ("mcq", "open")}
+    chance = chance_of_options(source.rows.where(where))
+    choice = share_bar(source, "choice questions", ACCURACY, where, chance=chance, published=printed["mcq"])
+    total = score_bar(source, "open answers, points", TOTAL, "points", 100.0, printed["open"], where=asked("open"))
+    bars = there(choice, total)
+    if not bars:
+        return None
+    judged = judging(source)
+    said = [
+        *([f"{shown(choice)} of the choice questions right"] if choice else []),
+        *([f"open answers get {shown(total)} of 100"] if total else []),
+    ]
+    judge = f", scored by {judged.shown}" if total and judged else ""
+    sentence = f"{'; '.join(said)}{judge}."
+    clause = f"right on {whole(choice)} of choice questions" if choice else f"{whole(bars[0])} of 100 for open answers"
+    return Finding("Med-CMR", bars, sentence[0].upper() + sentence[1:], clause, "reasoning over fine detail")
