@@ -37,10 +37,12 @@ def build(paths: Sequence[Path], options: Options | None = None) -> Document:
     asked: list[tuple[Asked, Finding | None]] = []
     for name, (suite, own) in found.items():
         made = suite.report(own, replace(options, prefix=f"{name}-" if several else ""))
-        parts += [replace(part, title=f"{suite.title}: {part.title}") if several else part for part in made.parts]
+        for part in made.parts:
+            title = f"{suite.title}: {part.title}" if several else part.title
+            parts.append(replace(part, title=title, suite=suite.title))
         asked += made.found
     models = list(dict.fromkeys(_runs.model_name(run.content) for run in runs))
-    parts += degraded
+    parts += [replace(part, suite=degradation_loss.TITLE) for part in degraded]
     titles = ", ".join([*(suite.title for suite, _ in found.values()), *([degradation_loss.TITLE] if degraded else [])])
     title = f"{titles}: {models[0]}" if len(models) == 1 else f"{titles}: {len(models)} models"
     return Document(title, tuple(parts), first_screen(runs, asked) if asked else None)

@@ -116,9 +116,13 @@ class Table:
     def all_notes(self) -> tuple[str, ...]:
         """The notes, and what the marks in the cells mean."""
         published = self.published_notes if any(row.kind in PUBLISHED for row in self.rows) else ()
+        return (*published, *self.notes, *(f"{mark} {text}" for mark, text in self.meanings.items()))
+
+    @property
+    def meanings(self) -> Mapping[str, str]:
+        """What the marks in the cells mean."""
         used = {cell.mark for row in self.rows for cell in row.cells}
-        meanings = {**MARKS, **self.marks}
-        return (*published, *self.notes, *(f"{mark} {text}" for mark, text in meanings.items() if mark in used))
+        return {mark: text for mark, text in {**MARKS, **self.marks}.items() if mark in used}
 
 
 @dataclass(frozen=True)
@@ -156,6 +160,7 @@ class Part:
     """The report of one task set of one run, or the comparison of several.
 
     ``origin``: what the columns of each CSV say of the run that its rows are from, a name and a text each.
+    ``suite``: the benchmark's title.
     """
 
     key: str
@@ -164,6 +169,12 @@ class Part:
     flags: tuple[Flag, ...]
     sections: tuple[Section, ...]
     origin: tuple[tuple[str, str], ...] = ()
+    suite: str = ""
+
+    @property
+    def name(self) -> str:
+        """Its title without the benchmark's."""
+        return self.title.removeprefix(f"{self.suite}: ")
 
 
 @dataclass(frozen=True)

@@ -159,7 +159,9 @@ def points(change: Interval, digits: int = 1) -> str:
 
 def lost(change: Interval, under: str) -> str:
     """``loses 23.2 points [20.4, 26.0] UNDER``, or that no loss is told apart from nothing."""
-    if change.estimate is not None and not is_told_apart(change):
+    if change.low is None or change.high is None:
+        return f"loses {points(change)} {under}, over too few pictures for an interval"
+    if not is_told_apart(change):
         return f"loses nothing that is told apart from chance {under} ({points(change)})"
     if change.estimate is not None and change.estimate > 0:
         low, high = (None if end is None else -end for end in (change.high, change.low))

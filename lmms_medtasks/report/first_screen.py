@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from lmms_medtasks.report import quotable
@@ -39,12 +39,13 @@ class FirstScreen:
     """The first screen.
 
     ``facts``: short texts about the runs, for badges. ``models``: each with its findings, in the order of the runs.
-    ``checks``: whether the numbers may be quoted.
+    ``checks``: whether the numbers may be quoted. ``sentences``: of each part with a finding, by benchmark and name.
     """
 
     facts: tuple[str, ...]
     models: tuple[ModelFindings, ...]
     checks: tuple[Check, ...]
+    sentences: Mapping[tuple[str, str], str]
 
     @property
     def verdict(self) -> str:
@@ -70,16 +71,14 @@ def first_screen(runs: Sequence[Run], asked: Sequence[tuple[Asked, Finding | Non
     models = tuple(
         ModelFindings(name, tuple(finding for _, finding in own.values())) for name, own in kept.items() if own
     )
-    return FirstScreen(_facts(runs, asked), models, quotable.checks([each for each, _ in asked]))
+    sentences = {(each.suite.title, each.source.name): finding.sentence for each, finding in asked if finding}
+    return FirstScreen(_facts(runs, asked), models, quotable.checks([each for each, _ in asked]), sentences)
 
 
 def _facts(runs: Sequence[Run], asked: Sequence[tuple[Asked, Finding | None]]) -> tuple[str, ...]:
     tasks = {task for each, _ in asked for task in each.source.tasks}
     suites = {each.suite.title for each, _ in asked}
     trials = max((len(found) for each, _ in asked for found in each.source.rows.column("trials")), default=0)
-    versions = {
-        printable(str(run.content["lmms_eval_version"])) for run in runs if run.content.get("lmms_eval_version")
-    }
     dates = sorted({printable(str(run.content.get("date") or ""))[:8] for run in runs} - {""})
     days = [f"{each[:4]}-{each[4:6]}-{each[6:]}" if each.isdigit() else each for each in dates]
     return (

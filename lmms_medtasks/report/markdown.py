@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from lmms_medtasks.report.document import Document, Part, Row, Table
+from lmms_medtasks.report.first_screen import FirstScreen
 
 # What Markdown or HTML in it could take for markup, wherever it stands.
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>|#~$!&])")
@@ -18,9 +19,23 @@ def escaped(text: str) -> str:
 
 def markdown(document: Document) -> str:
     """The whole report; figures are left out, their numbers are in the tables."""
-    return (
-        "\n".join([f"# {escaped(document.title)}", *(line for part in document.parts for line in _part(part))]) + "\n"
-    )
+    first = _first_screen(document.first) if document.first else ()
+    parts = (line for part in document.parts for line in _part(part))
+    return "\n".join([f"# {escaped(document.title)}", *first, *parts]) + "\n"
+
+
+_SIGNS = {"yes": "✓", "partly": "~", "no": "✕"}
+
+
+def _first_screen(first: FirstScreen) -> Iterator[str]:
+    for model in first.models:
+        yield from ("", f"**{escaped(model.model)}** {escaped(model.sentence)}", "")
+        for finding in model.findings:
+            yield f"- {escaped(finding.suite)}: {escaped(finding.sentence)}"
+    yield from ("", f"**May these numbers be quoted?** {escaped(first.verdict)}", "")
+    for check in first.checks:
+        mend = f" ({escaped(check.mend)})" if check.mend else ""
+        yield f"- {_SIGNS[check.state]} {escaped(check.title)}: {escaped(check.reason)}{mend}"
 
 
 def _part(part: Part) -> Iterator[str]:

@@ -1,27 +1,94 @@
-"""A report as one HTML page that needs nothing else: styles, figures and data are inside."""
+"""A report as one HTML page that needs nothing else: styles, figures, data and its script are inside."""
 
 from __future__ import annotations
 
+import base64
+import hashlib
+from collections import Counter
+from dataclasses import dataclass
 from importlib import resources
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from lmms_medtasks import __version__
 from lmms_medtasks.report.csv_writer import csv_text
-from lmms_medtasks.report.document import Document, Figure, Part, Section, Table
+from lmms_medtasks.report.document import MARKS, Document, Figure, Part, Section, Table
+from lmms_medtasks.report.findings import Finding
 
 if TYPE_CHECKING:
     from jinja2 import Environment
     from markupsafe import Markup
 
 
+COMMON = 3
+"""Tables with a note from which on it stands in the appendix, once."""
+
+
+@dataclass(frozen=True)
+class Group:
+    """A benchmark on the page: its parts, each model's finding, and the titles of their numbers."""
+
+    key: str
+    title: str
+    parts: tuple[Part, ...]
+    found: tuple[tuple[str, Finding], ...]
+
+    @property
+    def titles(self) -> list[str]:
+        """The titles of the findings' numbers, each once."""
+        return list(dict.fromkeys(bar.title for _, finding in self.found for bar in finding.bars))
+
+
 def page(document: Document) -> str:
-    """The page's text. All texts are escaped but the figures, which matplotlib has escaped."""
+    """The page's text. All texts are escaped but the figures, which matplotlib has escaped.
+
+    Its script is our own and changes nothing that is said: it shows one part at a time, and copies tables and figures.
+    A content security policy lets no other run.
+    """
+    from markupsafe import Markup
+
+    script = resources.files("lmms_medtasks.report").joinpath("page.js").read_text(encoding="utf-8")
+    notes = Counter(note for _, table in document.tables() for note in set(table.all_notes))
+    common = [note for note, count in notes.items() if count >= COMMON]
+    numbers = {note: number for number, note in enumerate(common, start=1)}
+    groups = _groups(document)
+    models = document.first.models if document.first else ()
     return (
         environment()
         .get_template("page.html")
-        .render(document=document, version=__version__, styles=styles(), csv_link=csv_link, drawing=drawing, link=link)
+        .render(
+            document=document,
+            groups=groups,
+            sentences=document.first.sentences if document.first else {},
+            common=common,
+            marks=MARKS,
+            note_number=numbers.get,
+            short_title=models[0].model if len(models) == 1 else "lmms-medtasks",
+            script=Markup(script),  # noqa: S704 - our own file
+            script_digest=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+            version=__version__,
+            styles=styles(),
+            csv_link=csv_link,
+            drawing=drawing,
+            link=link,
+        )
     )
+
+
+def _groups(document: Document) -> list[Group]:
+    by_suite: dict[str, list[Part]] = {}
+    for part in document.parts:
+        by_suite.setdefault(part.suite or part.title, []).append(part)
+    models = document.first.models if document.first else ()
+    return [
+        Group(
+            f"suite-{number}",
+            title,
+            tuple(parts),
+            tuple((model.model, each) for model in models for each in model.findings if each.suite == title),
+        )
+        for number, (title, parts) in enumerate(by_suite.items(), start=1)
+    ]
 
 
 def environment() -> Environment:

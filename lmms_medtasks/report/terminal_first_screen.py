@@ -58,11 +58,9 @@ def _bars(model: ModelFindings) -> Iterator[Text]:
     for finding in model.findings:
         for number, bar in enumerate(finding.bars):
             yield _bar_line(finding, bar, first=number == 0)
-    signs = ["█ up to the interval", "▒ the interval", "│ guessing", "published: range of the paper's models"]
-    signs += (
-        ["↓ fewer is better"] if any(not bar.higher_is_better for each in model.findings for bar in each.bars) else []
-    )
-    yield Text("  ".join(signs), style="dim")
+    signs = "█ up to the interval  ▒ the interval  │ guessing  published: the paper's models"
+    fewer = any(not bar.higher_is_better for each in model.findings for bar in each.bars)
+    yield Text(f"{signs}{'  ↓ less is better' if fewer else ''}", style="dim")
 
 
 def _bar_line(finding: Finding, bar: Bar, *, first: bool) -> Text:
@@ -74,8 +72,9 @@ def _bar_line(finding: Finding, bar: Bar, *, first: bool) -> Text:
     interval = "" if cell.low is None or cell.high is None else f"{_short(cell.low):>5} to {_short(cell.high):<5}"
     published = "" if bar.published is None else f"{bar.published[0]:.0f} to {bar.published[1]:.0f}"
     value = _short(cell.value) if isinstance(cell.value, int | float) else ""
+    colour = "blue" if bar.beats_chance else "dark_orange3"
     return Text.assemble(
-        (f"{suite:<{_SUITE}}", "bold"), f"{name:<{_TITLE}}", (_drawn(bar), "blue" if bar.beats_chance else "dark_orange3"),
+        (f"{suite:<{_SUITE}}", "bold"), f"{name:<{_TITLE}}", (_drawn(bar), colour),
         (f"{value + cell.mark:>{_SCORE}}", "bold"), f"{interval:^{_INTERVAL}}", (f"{published:>{_PUBLISHED}}", "dim"),
     )  # fmt: skip
 

@@ -59,6 +59,8 @@ def _said(source: Source, bars: dict[int, Bar]) -> tuple[str, str]:
     ends = f"from {bars[0].cell.value:.1f} % on clean pictures to {shown(bars[asked])} under {TITLES[asked]}"
     change = source.interval(FALL[asked])
     said = lost(change, f"under {TITLES[asked]}")
+    if change.low is None:
+        return f"From {ends.removeprefix('from ')}, too few pictures for an interval.", f"{said}."
     if not is_told_apart(change):
         return f"Not told apart: {ends}.", f"{said}."
     ended = f", {most}." if most else "."

@@ -40,7 +40,7 @@ def invoke(app, *arguments):
 @pytest.mark.parametrize(
     ("format", "start", "number"),
     [
-        ("terminal", "MedQ-Deg: ", "66.67"),
+        ("terminal", "unnamed model   ", "66.7"),
         ("md", "# MedQ-Deg: ", "66.67"),
         ("csv", "", "66.66667"),
         ("html", "<!doctype html>", "66.67"),

@@ -17,7 +17,7 @@ def test_every_suite_offers_what_the_registry_says():
         assert suite.title
         assert suite.uses <= {"pairs", "parameters"}
         assert callable(suite.is_ours)
-        assert callable(suite.parts)
+        assert callable(suite.report)
 
 
 def test_option_that_no_suite_here_uses_is_refused(write_run):

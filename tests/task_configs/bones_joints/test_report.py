@@ -26,7 +26,7 @@ ALL = {"t1": "AAAA", "t2": "AAAB", "t3": "AABB", "t4": "+++ +++ --- ---", "t5": 
 def parts_of(*folders, **chosen):
     """The parts of a report on these runs, the comparison first."""
     options = Options(**{"resamples": 0, "drawn": False, **chosen})
-    return suite_report.parts(SUITE, report.REPORT, runs.find(folders), options)
+    return list(suite_report.suite_report(SUITE, report.REPORT, runs.find(folders), options).parts)
 
 
 def sources_of(*folders, resamples=200):

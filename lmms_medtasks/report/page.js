@@ -1,0 +1,101 @@
+"use strict";
+// One part of the report is shown at a time; without this script all of them are, one below the other.
+const parts = [...document.querySelectorAll("article.part")];
+const tree = [...document.querySelectorAll(".tree details[data-part]")];
+
+function show() {
+  const target = location.hash.length > 1 ? document.getElementById(decodeURIComponent(location.hash.slice(1))) : null;
+  const inside = target && target.closest("article.part");
+  const first = target && target.querySelector("article.part");
+  const chosen = inside || (target && target.matches(".suite") && first) || (parts.find((part) => !part.hidden && document.body.classList.contains("one")) || parts[0]);
+  document.body.classList.add("one");
+  for (const part of parts) part.hidden = part !== chosen;
+  for (const each of tree) {
+    const here = chosen && each.dataset.part === chosen.id;
+    each.open = Boolean(here);
+    each.querySelector("summary a").toggleAttribute("aria-current", Boolean(here));
+  }
+  const folded = target && target.closest("details:not([open])");
+  if (folded) folded.open = true;
+  if (target && (inside || first || target.id === "appendix")) target.scrollIntoView();
+}
+if (parts.length > 1) {
+  addEventListener("hashchange", show);
+  show();
+}
+addEventListener("beforeprint", () => { for (const part of parts) part.hidden = false; for (const each of document.querySelectorAll("details")) each.open = true; });
+addEventListener("afterprint", show);
+
+// Copies of tables as LaTeX, of figures as SVG and PNG.
+const latexSigns = { "\\": "\\textbackslash{}", "&": "\\&", "%": "\\%", "$": "\\$", "#": "\\#", "_": "\\_", "{": "\\{", "}": "\\}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}", "–": "--" };
+const latexText = (text) => text.trim().replace(/[\\&%$#_{}~^–]/g, (sign) => latexSigns[sign]);
+
+function latex(table) {
+  const heads = [...table.tHead.rows[0].cells];
+  const line = (cells) => `${[...cells].map((cell) => latexText(cell.textContent)).join(" & ")} \\\\`;
+  const kinds = heads.map((head) => (head.classList.contains("text") ? "l" : "r")).join("");
+  const rows = [...table.tBodies[0].rows].map((row) => line(row.cells));
+  return ["% \\usepackage{booktabs}", `\\begin{tabular}{${kinds}}`, "\\toprule", line(heads), "\\midrule", ...rows, "\\bottomrule", "\\end{tabular}"].join("\n");
+}
+
+function standalone(svg) {
+  const copy = svg.cloneNode(true);
+  const from = [svg, ...svg.querySelectorAll("*")];
+  [copy, ...copy.querySelectorAll("*")].forEach((node, number) => {
+    const style = getComputedStyle(from[number]);
+    for (const name of ["fill", "stroke", "stroke-width", "stroke-dasharray", "font-family", "font-size", "font-weight", "opacity"]) node.style.setProperty(name, style.getPropertyValue(name));
+  });
+  const box = svg.viewBox.baseVal;
+  copy.setAttribute("width", box.width || svg.clientWidth);
+  copy.setAttribute("height", box.height || svg.clientHeight);
+  copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
+  return new XMLSerializer().serializeToString(copy);
+}
+
+function save(name, url) {
+  const link = document.createElement("a");
+  link.download = name;
+  link.href = url;
+  link.click();
+}
+
+function png(svg, name) {
+  const text = standalone(svg), picture = new Image(), scale = 3;
+  picture.onload = () => {
+    const canvas = document.createElement("canvas");
+    canvas.width = picture.width * scale;
+    canvas.height = picture.height * scale;
+    const context = canvas.getContext("2d");
+    context.fillStyle = getComputedStyle(document.body).backgroundColor;
+    context.fillRect(0, 0, canvas.width, canvas.height);
+    context.drawImage(picture, 0, 0, canvas.width, canvas.height);
+    save(`${name}.png`, canvas.toDataURL("image/png"));
+  };
+  picture.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;
+}
+
+function button(label, act) {
+  const made = document.createElement("button");
+  made.type = "button";
+  made.textContent = label;
+  made.addEventListener("click", act);
+  return made;
+}
+
+for (const place of document.querySelectorAll(".copy[data-table]")) {
+  const copy = button("copy as LaTeX", async () => {
+    await navigator.clipboard.writeText(latex(document.getElementById(place.dataset.table).querySelector("table")));
+    copy.textContent = "copied";
+    setTimeout(() => { copy.textContent = "copy as LaTeX"; }, 1500);
+  });
+  place.append(" ", copy);
+}
+for (const figure of document.querySelectorAll("figure")) {
+  const svg = figure.querySelector("svg"), caption = figure.querySelector("figcaption");
+  if (!svg || !caption) continue;
+  const name = caption.querySelector("strong").textContent.replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "").toLowerCase();
+  const line = document.createElement("span");
+  line.className = "copy";
+  line.append(button("SVG", () => save(`${name}.svg`, `data:image/svg+xml;charset=utf-8,${encodeURIComponent(standalone(svg))}`)), " ", button("PNG", () => png(svg, name)));
+  caption.append(" ", line);
+}
