@@ -84,6 +84,25 @@ class Drawing:
 
 
 @dataclass(frozen=True)
+class Chart:
+    """A figure that is written as SVG directly (:mod:`lmms_medtasks.report.svg_charts`).
+
+    ``table``: the key of the table that has its numbers. ``draw``: from the sources to the element.
+    """
+
+    key: str
+    title: str
+    about: str
+    table: str
+    draw: Callable[[Sequence[Source]], str]
+    shown: Callable[[Sequence[Source]], bool] = lambda sources: True
+
+    def figure(self, sources: Sequence[Source], prefix: str) -> Figure | None:
+        """The chart; None where these sources have none."""
+        return Figure(self.key, self.title, self.about, self.draw(sources), self.table) if self.shown(sources) else None
+
+
+@dataclass(frozen=True)
 class Plane(Plot):
     """Two columns against each other: a cross a source, published rows by their column ``group``.
 

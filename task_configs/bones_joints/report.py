@@ -32,7 +32,7 @@ from lmms_medtasks.task_configs.bones_joints.measures import (
     labels_of,
 )
 from lmms_medtasks.task_configs.bones_joints.report_cases import task_pairs_table, tasks_table
-from lmms_medtasks.task_configs.bones_joints.report_figures import Radar
+from lmms_medtasks.task_configs.bones_joints.report_figures import PATHWAY
 from lmms_medtasks.task_configs.bones_joints.report_groups import (
     MARKS,
     SHOWN,
@@ -393,7 +393,7 @@ def caveats(source: Source) -> Iterator[Flag]:
 REPORT = Report(
     finding=report_finding.finding,
     views=(
-        View("main", "Beside the paper", (PUBLISHED_TABLE,), (Radar(),)),
+        View("main", "Beside the paper", (PUBLISHED_TABLE,), (PATHWAY,)),
         View("tasks", "Tasks", (TASKS, tasks_table, task_pairs_table)),
         View("gap", "Multiple choice and open answers", (GAPS,)),
         View("shortcut", "Does it look", (shortcut_table,)),

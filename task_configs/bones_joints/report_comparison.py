@@ -19,7 +19,7 @@ from lmms_medtasks.statistics.rank_tests import dunn, kruskal_wallis
 from lmms_medtasks.statistics.significance import adjust
 from lmms_medtasks.task_configs.bones_joints.forms import forms
 from lmms_medtasks.task_configs.bones_joints.report_cases import model_pairs_table, models_table
-from lmms_medtasks.task_configs.bones_joints.report_figures import Radar
+from lmms_medtasks.task_configs.bones_joints.report_figures import PATHWAY_OF_MODELS
 from lmms_medtasks.task_configs.bones_joints.report_groups import MARKS, SHOWN, find_group, task_groups
 from lmms_medtasks.task_configs.bones_joints.report_published import PUBLISHED_TABLE
 
@@ -125,7 +125,7 @@ def dunn_table(sources: Sequence[Source]) -> MadeTable | None:
 # --- The part ---------------------------------------------------------------------------------------------------------
 
 VIEWS = (
-    View("models", "The models together", (MODELS,), (Radar(several=True),)),
+    View("models", "The models together", (MODELS,), (PATHWAY_OF_MODELS,)),
     View("tests", "Do the models differ", (models_table, model_pairs_table)),
     View("published", "Beside the paper", (PUBLISHED_TABLE,)),
     View("paper-tests", "As the paper tests it", (kruskal_table, dunn_table)),

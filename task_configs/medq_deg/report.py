@@ -26,7 +26,7 @@ from lmms_medtasks.task_configs.medq_deg.report_groups import (
     HEAT,
     INTERVALS,
     MODALITIES,
-    RADAR,
+    MODALITY_CHART,
     capabilities,
     categories,
     heatmap,
@@ -212,12 +212,18 @@ REPORT = Report(
     label=lambda source: source.condition,
     extent=lambda source: extent(source.run, source.tasks),
     views=(
-        View("levels", "Accuracy by level", (LEVELS_TABLE, TABLE_6), shown=_not_rotated),
+        View(
+            "levels",
+            "From clean to severe",
+            (LEVELS_TABLE, TABLE_6),
+            (report_finding.FALL_CHART,),
+            shown=_not_rotated,
+        ),
         report_image.BENEFIT,
         report_image.ROTATIONS,
         View("capabilities", "Capabilities", (capabilities(), TABLE_2), shown=_has_degraded),
         View("categories", "Categories of degradations", (categories(), TABLE_3), shown=_has_degraded),
-        View("modalities", "Modalities", (MODALITIES,), (RADAR,), shown=_not_rotated),
+        View("modalities", "Modalities", (MODALITIES,), (MODALITY_CHART,), shown=_not_rotated),
         View(
             "degradations",
             "Degradations",
@@ -230,7 +236,12 @@ REPORT = Report(
         View("replies", "Requests and replies", (REPLIES,)),
     ),
     compared=(
-        View("overview", "The models together", (report_models.OVERVIEW,)),
+        View(
+            "overview",
+            "The models together",
+            (report_models.OVERVIEW,),
+            (report_finding.FALL_CHART_OF_MODELS,),
+        ),
         View("published", "Beside the published models", (TABLE_6, TABLE_2, TABLE_3)),
     ),
     more=report_models.sections,

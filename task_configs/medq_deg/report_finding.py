@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import csv
+from collections.abc import Sequence
+from dataclasses import replace
+
+from lmms_medtasks.report.cells import percent
 from lmms_medtasks.report.findings import (
     Bar,
     Finding,
@@ -15,13 +20,16 @@ from lmms_medtasks.report.findings import (
     there,
     whole,
 )
+from lmms_medtasks.report.plots import Chart
+from lmms_medtasks.report.svg_charts import RangeRow, range_chart
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.suites.estimates import Mean
 from lmms_medtasks.task_configs.medq_deg.measures import ACCURACY, FALL, LEVELS
 from lmms_medtasks.task_configs.medq_deg.report_published import REFERENCE
-from lmms_medtasks.task_configs.medq_deg.task_sets import asks_otherwise
+from lmms_medtasks.task_configs.medq_deg.task_sets import asks_otherwise, levels
 
 TITLES = {0: "clean pictures (L0)", 1: "mild degradation (L1)", 2: "severe degradation (L2)"}
+_SHORT = {0: "clean (L0)", 1: "mild (L1)", 2: "severe (L2)"}
 _PICTURES = {0: "clean pictures", 1: "mildly degraded ones", 2: "severely degraded ones"}
 _FEWEST = 20
 """Questions under a degradation below which it is not called the worst. Our choice."""
@@ -75,3 +83,44 @@ def worst(source: Source, level: int) -> list[str]:
         if name and mean is not None and len(rows) >= _FEWEST:
             found.append((mean, str(name)))
     return [f"{name.replace('_', ' ')} ({100 * mean:.1f} %)" for mean, name in sorted(found)[:_NAMED]]
+
+
+PRINTED = 9
+"""Published models that are drawn, evenly spaced by rank; the table has them all."""
+
+
+def _fall_rows(sources: Sequence[Source]) -> list[RangeRow]:
+    asked = sorted({level for source in sources for level in LEVELS if source.interval(ACCURACY[level]).n})
+    own = []
+    for source in sources:
+        cells = [percent(source.interval(ACCURACY[level])) for level in asked]
+        values = tuple(cell.value if isinstance(cell.value, int | float) else None for cell in cells)
+        own.append(RangeRow(source.name, values, cells[-1].low, cells[-1].high))
+    with (REFERENCE / "table6.csv").open(encoding="utf-8", newline="") as lines:
+        found = [(row["model"], tuple(float(row[f"L{level}"]) for level in asked)) for row in csv.DictReader(lines)]
+    ranked = sorted(found, key=lambda each: -each[1][-1])
+    step = (len(ranked) - 1) / (PRINTED - 1)
+    printed = [RangeRow(*ranked[round(number * step)], published=True) for number in range(PRINTED)]
+    return [*sorted(own, key=lambda row: -(row.values[-1] or 0.0)), *printed]
+
+
+def _draw_fall(sources: Sequence[Source]) -> str:
+    series = [_SHORT[level] for level in LEVELS if any(source.interval(ACCURACY[level]).n for source in sources)]
+    chance = chance_of_options(sources[0].rows)
+    title = "From clean to degraded pictures"
+    return range_chart(title, series, _fall_rows(sources), None if chance is None else 100 * chance)
+
+
+def _is_drawn(sources: Sequence[Source]) -> bool:
+    return not any(map(asks_otherwise, sources)) and len({level for source in sources for level in levels(source)}) > 1
+
+
+FALL_CHART = Chart(
+    "fall",
+    "From clean to degraded pictures, beside published models",
+    f"Share right in percent. Published: {PRINTED} of the paper's models, evenly spaced by rank, on the paper's data.",
+    "levels",
+    _draw_fall,
+    _is_drawn,
+)
+FALL_CHART_OF_MODELS = replace(FALL_CHART, table="overview")

@@ -7,15 +7,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from lmms_medtasks.report.cells import negated, percent
 from lmms_medtasks.report.document import Cell
-from lmms_medtasks.report.drawing import DASHES, FAINT, INK, MARKERS, SERIES
-from lmms_medtasks.report.plots import Drawing
+from lmms_medtasks.report.plots import Chart
+from lmms_medtasks.report.svg_charts import HeatCell, HeatRow, RangeRow, heat_chart, range_chart
 from lmms_medtasks.report.views import CellFunction, Column, Row, Source, Table
 from lmms_medtasks.samples.runs import printable
-from lmms_medtasks.samples.table import Samples
+from lmms_medtasks.samples.table import Samples, Where
 from lmms_medtasks.statistics.intervals import Interval
 from lmms_medtasks.suites.estimates import Contrast, Custom, Draw, Estimate, Macro, MacroContrast, Mean
 from lmms_medtasks.task_configs.medq_deg import taxonomy
@@ -263,78 +261,63 @@ HEAT = Table(
 )
 
 
-def _draw_radar(figure: Any, sources: Sequence[Source]) -> None:
-    """Accuracy by modality, a line a level; a modality without questions is a gap."""
-    source, names = sources[0], taxonomy.modalities()
-    angles = np.linspace(0, 2 * np.pi, len(names), endpoint=False)
-    axes: Any = figure.subplots(subplot_kw={"projection": "polar"})
-    axes.set_theta_offset(np.pi / 2)
-    axes.set_theta_direction(-1)
-    for level in levels(source):
-        means = [_estimate(source.interval(ACCURACY[level], {"modality": name})) for name in names]
-        axes.plot([*angles, angles[0]], [*means, means[0]], color=SERIES[level], marker=MARKERS[level],
-                  linestyle=DASHES[level], markersize=4, label=f"L{level}")  # fmt: skip
-    empty = set(names) - set(source.rows.column("modality"))
-    axes.set_xticks(angles, [f"{name}\n(no question)" if name in empty else name for name in names])
-    axes.tick_params(axis="x", pad=4)
-    # The name beside the rim, not across it.
-    for tick, angle in zip(axes.get_xticklabels(), angles, strict=True):
-        side = np.sin(angle)
-        tick.set_horizontalalignment("center" if abs(side) < 0.1 else "left" if side > 0 else "right")
-    axes.set_ylim(0, 1)
-    axes.set_yticks([0.25, 0.5, 0.75, 1], ["25", "50", "75", "100 %"], fontsize=7)
-    axes.spines["polar"].set_color(FAINT)
-    axes.grid(color=FAINT)
-    figure.legend(loc="outside lower center", ncols=3)
+def _draw_modalities(sources: Sequence[Source]) -> str:
+    """A row a modality that has questions, worst first."""
+    source, asked = sources[0], levels(sources[0])
+    rows = []
+    for name in source.rows.values("modality"):
+        cells = [percent(source.interval(ACCURACY[level], {"modality": name})) for level in asked]
+        values = tuple(cell.value if isinstance(cell.value, int | float) else None for cell in cells)
+        rows.append(RangeRow(printable(str(name)), values, cells[-1].low, cells[-1].high))
+    ordered = sorted(rows, key=lambda row: (row.values[-1] is None, row.values[-1] or 0.0, row.name))
+    return range_chart("Accuracy by modality", [f"{SEVERITY[level]} (L{level})" for level in asked], ordered)
 
 
-RADAR = Drawing(
-    "radar",
-    "Accuracy by modality",
-    "Percent of the scale at the rim. Where a modality has no question the line has a gap.",
-    "modalities",
-    _draw_radar,
-    (5.6, 4.2),
+MODALITY_CHART = Chart(
+    "modalities", "Accuracy by modality", "Share right in percent, lowest first.", "modalities", _draw_modalities
 )
 
 
-def _draw_heatmap(level: int, figure: Any, sources: Sequence[Source]) -> None:
-    """Accuracy by degradation and capability; cells without a question are crossed out."""
-    source, rows, mids = sources[0], taxonomy.degradation_types(), taxonomy.mids()
-    values = np.array(
-        [
-            [_estimate(source.interval(MEAN, {"severity": level, "degradation": row.name, "mid": mid})) for mid in mids]
-            for row in rows
-        ]
+STRONGEST = 60.0
+"""Points lost from which on a cell of the heat map has its full colour."""
+
+
+def _draw_heatmap(level: int, sources: Sequence[Source]) -> str:
+    """Change from the clean questions by degradation and capability; the row's end is the accuracy."""
+    source, mids = sources[0], taxonomy.mids()
+    rows = []
+    for each in taxonomy.degradation_types():
+        where = {"severity": level, "degradation": each.name}
+        mean = source.interval(MEAN, where).estimate
+        if mean is None:
+            continue
+        cells = tuple(_heat_cell(source, {**where, "mid": mid}, f"{each.name}, {mid}") for mid in mids)
+        rows.append((mean, HeatRow(each.name.replace("_", " "), cells, f"{100 * mean:.1f}")))
+    ordered = [row for _, row in sorted(rows, key=lambda each: each[0])]
+    return heat_chart(f"Change by degradation and capability, L{level}", mids, ordered, "right (%)")
+
+
+def _heat_cell(source: Source, where: Where, said: str) -> HeatCell:
+    change = source.derived(pairs).interval(CHANGE, where)
+    if change.estimate is None:
+        return HeatCell(None, change.n, 0.0)
+    points = 100 * change.estimate
+    return HeatCell(
+        points,
+        change.n,
+        min(1.0, max(0.0, -points / STRONGEST)),
+        f"{said}: {points:+.1f} points, {change.n:,} questions",
     )
-    axes = figure.subplots()
-    picture = axes.imshow(values, vmin=0, vmax=1, cmap="cividis", aspect="auto")
-    for (row, column), value in np.ndenumerate(values):
-        if np.isnan(value):
-            axes.text(column, row, "×", ha="center", va="center", color=FAINT)
-        else:
-            ink = "#ffffff" if value < 0.55 else "#000000"
-            axes.text(column, row, f"{100 * value:.0f}", ha="center", va="center", color=ink, fontsize=8)
-    axes.set_xticks(range(len(mids)), [taxonomy.short_of(mid) for mid in mids])
-    axes.set_yticks(range(len(rows)), [row.name for row in rows])
-    for start in (number for number in range(1, len(rows)) if rows[number].category != rows[number - 1].category):
-        axes.axhline(start - 0.5, color=INK, linewidth=1.2)
-    axes.tick_params(length=0)
-    axes.spines[:].set_visible(False)
-    figure.colorbar(picture, ax=axes, shrink=0.6, label="accuracy")
 
 
-def heatmap(level: int) -> Drawing:
-    return Drawing(
+def heatmap(level: int) -> Chart:
+    """The heat map of a level."""
+    return Chart(
         f"heatmap_l{level}",
-        f"Accuracy by degradation and capability, L{level} ({SEVERITY[level]})",
-        "Percent; × has no question. Few questions stand behind some cells: their number is in the table.",
+        f"Where it fails: degradation by capability, L{level} ({SEVERITY[level]})",
+        "Change in points from the clean questions, darker is worse, sorted by what is still right. Italic on half the "
+        "colour: fewer than five questions. A dot: none.",
         "heatmap",
         functools.partial(_draw_heatmap, level),
-        (6.4, 5.6),
-        lambda sources: level in levels(sources[0]),
+        lambda sources: level in levels(sources[0]) and 0 in levels(sources[0]),
     )
-
-
-def _estimate(interval: Interval) -> float:
-    return np.nan if interval.estimate is None else interval.estimate

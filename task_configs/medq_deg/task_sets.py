@@ -24,6 +24,10 @@ _RELEASE = f"{_SUITE}_release"
 _STEMS = (_SUITE, f"{_SUITE}_calib", _RELEASE)
 
 
+FAMILIES = {"simulated": "our degradations", "release": "released pictures"}
+"""What reports call the two families of degraded images."""
+
+
 class Setup(NamedTuple):
     """How a task set was asked; what must agree for two models to be compared.
 
@@ -38,8 +42,9 @@ class Setup(NamedTuple):
 
     @property
     def label(self) -> str:
-        """``simulated, T = 3``."""
-        return ", ".join(filter(None, [self.family, self.variant, f"T = {self.trials}"]))
+        """``our degradations, 3 trials``."""
+        trials = "1 trial" if self.trials == 1 else f"{self.trials} trials"
+        return ", ".join(filter(None, [FAMILIES[self.family], self.variant, trials]))
 
 
 def setup_of(source: Source) -> Setup:

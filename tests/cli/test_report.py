@@ -62,7 +62,12 @@ def test_files(app, run, tmp_path):
     assert result.stderr.splitlines() == [f"Written: {output} ({len(names)} files; start with report.html)"]
     assert {"report.md", "report.html", "levels.csv", "table6.csv", "calibration.csv"} <= names
     assert (output / "levels.csv").read_text().splitlines()[1].startswith("L0,1,1,66.66667,")
-    assert (output / "levels.csv").read_text().splitlines()[1].endswith(',unnamed model,"simulated, T = 3",mini,run')
+    assert (
+        (output / "levels.csv")
+        .read_text()
+        .splitlines()[1]
+        .endswith(',unnamed model,"our degradations, 3 trials",mini,run')
+    )
     assert "<svg" in (output / "report.html").read_text()
     before = {path: path.read_bytes() for path in output.iterdir()}
     invoke(app, run, "-o", output, "--resamples", 10)

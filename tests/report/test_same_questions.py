@@ -78,9 +78,13 @@ def test_medq_deg_marks_the_row_of_a_limited_run_of_another_task(write_run):
     alike, *_ = build(whole, QUICK).parts
     assert set(marks(alike, "models").values()) == {False} and said(alike) == []
     part, *_ = build([*whole, limited], QUICK).parts
-    expected = {"a (simulated, T = 2)": False, "b (simulated, T = 2)": False, "a (simulated, T = 10)": True}
+    expected = {
+        "a (our degradations, 2 trials)": False,
+        "b (our degradations, 2 trials)": False,
+        "a (our degradations, 10 trials)": True,
+    }
     for key in ("models", "table6", "table2", "table3"):
         assert marks(part, key) == expected
     (text,) = said(part)
-    assert "a (simulated, T = 10): L0 5 questions (most rows: 60)" in text and "b (" not in text
+    assert "a (our degradations, 10 trials): L0 5 questions (most rows: 60)" in text and "b (" not in text
     assert any("full, --limit 2" in flag.text for flag in part.flags)

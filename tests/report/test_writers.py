@@ -195,7 +195,7 @@ def test_csv_says_whose_it_is(write_run):
     for part, model, data in ((1, "'=one", "mini"), (2, "two", "full, --limit 2")):
         rows = list(csv.DictReader(io.StringIO(csv_text(table(document, "table6", part), document.parts[part].origin))))
         said = [(row["run model"], row["run task set"], row["run data"]) for row in rows]
-        assert said[:2] == 2 * [(model, "simulated, T = 2", data)]
+        assert said[:2] == 2 * [(model, "our degradations, 2 trials", data)]
         # The published rows are of no run.
         assert set(said[2:]) == {("", "", "")}
     rows = list(csv.DictReader(io.StringIO(csv_text(table(document, "models"), document.parts[0].origin))))

@@ -40,7 +40,7 @@ def test_a_limited_run_of_another_task_takes_nothing_of_its_model_with_it(folder
     (comparison,) = found.comparison.parts
     # Five of six right, and two of six: the limited run's two questions are in no row.
     assert [row[:2] for row in shown(comparison)["models"]] == [
-        ["a (simulated, T = 2)", pytest.approx(500 / 6)], ["b (simulated, T = 2)", pytest.approx(200 / 6)],
+        ["a (our degradations, 2 trials)", pytest.approx(500 / 6)], ["b (our degradations, 2 trials)", pytest.approx(200 / 6)],
     ]  # fmt: skip
     said = [flag.text for flag in comparison.flags if flag.kind == "note" and "a (medq_deg_calib)" in flag.text]
     assert len(said) == 1
@@ -54,5 +54,5 @@ def test_its_own_report_still_has_every_run_of_it(folder):
 def test_the_page_of_the_suite_has_the_comparison(folder, tmp_path):
     build(collect([folder]), tmp_path / "site", Options(resamples=20))
     page = (tmp_path / "site" / "suites" / "medq_deg.html").read_text("utf-8")
-    assert "a (simulated, T = 2)" in page and "b (simulated, T = 2)" in page
+    assert "a (our degradations, 2 trials)" in page and "b (our degradations, 2 trials)" in page
     assert "Models are compared where the runs of two or more are there" not in page

@@ -59,7 +59,7 @@ def run(tmp_path, medq_deg_runs):
 
 
 def own_part(found):
-    return next(part for part in found if part.title.startswith("some_model (simulated, T"))
+    return next(part for part in found if part.title.startswith("some_model (our degradations, "))
 
 
 def test_drops_stand_beside_what_the_image_is_worth(run):
@@ -87,10 +87,10 @@ def test_another_models_floor_is_not_taken(run):
 def test_questions_without_images_are_a_source_and_no_row_of_the_papers_tables(run):
     found = parts(*run({"q1": "BB", "q2": "AA"}))
     titles = [part.title for part in found]
-    assert "some_model (simulated, no image, T = 2)" in titles
+    assert "some_model (our degradations, no image, 2 trials)" in titles
     flags = next(part for part in found if "no image" in part.title).flags
     assert not any("Levels missing" in flag.text for flag in flags)
     table = next(t for section in found[0].sections for t in section.tables if t.key == "table6")
     own = [row.cells for row in table.rows if row.kind == "run"]
-    assert [cells[0].value for cells in own] == 2 * ["some_model (simulated, T = 2)"]
+    assert [cells[0].value for cells in own] == 2 * ["some_model (our degradations, 2 trials)"]
     assert ["the paper's rule" in cells[1].value for cells in own] == [True, False]

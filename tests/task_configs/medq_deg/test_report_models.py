@@ -52,8 +52,8 @@ def test_ranks_and_bump(analyses):
     assert agreement.ranks.kendall == pytest.approx(1 / 3)
     assert [(swap.first_better, swap.second_better) for swap in agreement.ranks.swaps] == [("good", "fair")]
     assert found.bump == {
-        "mild (simulated, T = 2)": {"good": 1, "fair": 2, "poor": 3},
-        "severe (simulated, T = 2)": {"good": 2, "fair": 1, "poor": 3},
+        "mild (our degradations, 2 trials)": {"good": 1, "fair": 2, "poor": 3},
+        "severe (our degradations, 2 trials)": {"good": 2, "fair": 1, "poor": 3},
     }
 
 
@@ -70,7 +70,7 @@ def test_only_questions_that_all_were_asked_are_compared(analyses):
 def test_model_that_lacks_a_level_is_not_in_the_bump_chart(analyses):
     found = compare(analyses(poor={1: {"q1": "BB", "q2": "BB"}}), resamples=0)
     assert found.not_in_bump == ("poor",)
-    assert set(found.bump["severe (simulated, T = 2)"]) == {"good", "fair"}
+    assert set(found.bump["severe (our degradations, 2 trials)"]) == {"good", "fair"}
 
 
 def test_two_runs_of_one_model_are_told_apart(write_run, task_sets_of):

@@ -27,7 +27,7 @@ def test_tasks_of_one_level_each_are_one_set(write_run, sets):
     (found,) = sets(write_run())
     assert found.tasks == ("medq_deg_l0", "medq_deg_l1", "medq_deg_l2")
     assert setup_of(found) == ("simulated", "", 2)
-    assert found.condition == "simulated, T = 2"
+    assert found.condition == "our degradations, 2 trials"
     assert ids(found) == {
         0: ["q1", "q2"],
         1: ["q1/gaussian_noise/L1", "q2/motion_blur/L1"],
@@ -48,8 +48,8 @@ def test_tasks_of_another_t_are_another_set(write_run, sets):
     next(other.glob("*.jsonl")).rename(folder / "20260101_000000_samples_medq_deg.jsonl")
     found = task_sets(SUITE, [one], suite_table(SUITE, [one]), Options(resamples=0))
     assert [(each.tasks, each.condition) for each in found] == [
-        (("medq_deg_l0", "medq_deg_l1"), "simulated, T = 2"),
-        (("medq_deg",), "simulated, T = 3"),
+        (("medq_deg_l0", "medq_deg_l1"), "our degradations, 2 trials"),
+        (("medq_deg",), "our degradations, 3 trials"),
     ]
 
 
