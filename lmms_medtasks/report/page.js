@@ -7,7 +7,8 @@ function show() {
   const target = location.hash.length > 1 ? document.getElementById(decodeURIComponent(location.hash.slice(1))) : null;
   const inside = target && target.closest("article.part");
   const first = target && target.querySelector("article.part");
-  const chosen = inside || (target && target.matches(".suite") && first) || (parts.find((part) => !part.hidden && document.body.classList.contains("one")) || parts[0]);
+  const shown = document.body.classList.contains("one") ? parts.find((part) => !part.hidden) : null;
+  const chosen = inside || (target && target.matches(".suite") && first) || shown || parts[0];
   document.body.classList.add("one");
   for (const part of parts) part.hidden = part !== chosen;
   for (const each of tree) {
@@ -17,7 +18,7 @@ function show() {
   }
   const folded = target && target.closest("details:not([open])");
   if (folded) folded.open = true;
-  if (target && (inside || first || target.id === "appendix")) target.scrollIntoView();
+  if (target && (inside || first || target.closest("#appendix"))) target.scrollIntoView();
 }
 if (parts.length > 1) {
   addEventListener("hashchange", show);

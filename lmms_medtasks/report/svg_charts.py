@@ -286,4 +286,4 @@ def _legend(svg: Svg, entries: Sequence[tuple[str, str]]) -> None:
         else:
             svg.circle(x + 3, 10, 3 if kind == "published" else 5, kind)
         svg.text(x + 15, 14, said)
-        x += 32 + _TEXT_WIDTH * len(said)
+        x += 40 + 1.06 * _TEXT_WIDTH * len(said)

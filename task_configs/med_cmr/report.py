@@ -36,7 +36,7 @@ from lmms_medtasks.task_configs.med_cmr.report_dimensions import (
     breakdown,
     rows_by_side,
 )
-from lmms_medtasks.task_configs.med_cmr.report_figures import OwnRadar
+from lmms_medtasks.task_configs.med_cmr.report_figures import DIMENSIONS_CHART
 from lmms_medtasks.task_configs.med_cmr.report_models import MEASURE_OF, asked, judgings, models, was_asked
 from lmms_medtasks.task_configs.med_cmr.report_open import open_view
 from lmms_medtasks.task_configs.med_cmr.report_published import MAIN, published_scores
@@ -180,7 +180,7 @@ def caveats(source: Source) -> Iterator[Flag]:
 REPORT = Report(
     finding=report_finding.finding,
     views=(
-        View("main", "Beside the published models", (MAIN,), (OwnRadar(),)),
+        View("main", "Beside the published models", (MAIN,), (DIMENSIONS_CHART,)),
         *(view(shown) for view in (_choice_view, _circular_view, open_view) for shown in (True, False)),
         judged_view(lambda record: JudgedBy(total), "points"),
         View("without_image", "With and without the image", tuple(map(_without_image, FORMS))),

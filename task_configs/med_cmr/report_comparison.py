@@ -24,7 +24,7 @@ from lmms_medtasks.task_configs.med_cmr.measures import (
     SIDE_ACCURACY,
     TOTAL,
 )
-from lmms_medtasks.task_configs.med_cmr.report_figures import ModelRadar, size_figure, tuned_figure
+from lmms_medtasks.task_configs.med_cmr.report_figures import DIMENSIONS_OF_MODELS, size_figure, tuned_figure
 from lmms_medtasks.task_configs.med_cmr.report_models import (
     FEWEST,
     Pairs,
@@ -59,7 +59,7 @@ def comparison(sources: Sequence[Source], key: str, options: Options) -> Part:
     """The comparison of at least two models."""
     named = {each.name: each for each in sources}
     runs = {id(run) for source in sources for run, _ in source.asked}
-    published = View("published", "Beside the published models", (MAIN,), (ModelRadar(),))
+    published = View("published", "Beside the published models", (MAIN,), (DIMENSIONS_OF_MODELS,))
     views = (View("models", "The models together", tuple(_models(sources))), published)
     sections = [section for view in views if (section := view.section(sources, key, options.drawn))]
     flags = list(_flags(sources))

@@ -1,21 +1,24 @@
-"""Med-CMR: figures of its report: the dimensions as a radar, the letters, pairs of models, and size."""
+"""Med-CMR: figures of its report: the dimensions, pairs of models, and size."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+import csv
+from collections.abc import Sequence
 
 import numpy as np
 
+from lmms_medtasks.report.cells import scaled
 from lmms_medtasks.report.document import Figure
-from lmms_medtasks.report.drawing import DASHES, FAINT, INK, MARKERS, SERIES, canvas, svg
-from lmms_medtasks.report.plots import interval_points
+from lmms_medtasks.report.drawing import FAINT, INK, MARKERS, SERIES, canvas, svg
+from lmms_medtasks.report.plots import Chart, interval_points
+from lmms_medtasks.report.svg_charts import PointRow, point_chart
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.samples.table import Where
 from lmms_medtasks.suites.estimates import Mean
+from lmms_medtasks.task_configs.med_cmr.dimensions import dimensions
 from lmms_medtasks.task_configs.med_cmr.measures import ACCURACY, BY_DIMENSION, DIMENSIONS, TOTAL
 from lmms_medtasks.task_configs.med_cmr.report_models import Scale, Tuned, asked, was_asked
+from lmms_medtasks.task_configs.med_cmr.report_published import REFERENCE
 
 MOST = 9
 """Lines or panels in one figure: more could not be told apart, the tables have them all."""
@@ -23,71 +26,50 @@ MOST = 9
 _TITLES = {"mcq": "multiple choice, points", "open": "open total, points"}
 
 
-@dataclass(frozen=True)
-class OwnRadar:
-    """A model's dimensions: accuracy and open total, with and without the image."""
-
-    def figure(self, sources: Sequence[Source], prefix: str) -> Figure | None:
-        """The drawing; None where neither was asked."""
-        source, lines = sources[0], {}
-        for shown, end in ((True, ""), (False, ", no image")):
-            if was_asked(source, "mcq", shown):
-                lines[f"multiple choice{end}"] = _by_dimension(source, ACCURACY, asked("mcq", shown), 100)
-            if was_asked(source, "open", shown):
-                lines[f"open total{end}"] = _by_dimension(source, TOTAL, asked("open", shown), 1)
-        if not lines:
-            return None
-        tables = {"mcq": "mcq", "open": "open_dimensions"}
-        table = next((table for form, table in tables.items() if was_asked(source, form)), "replies")
-        about = "Accuracy in percent and the open total, both from 0 to 100. A dimension without a question is a gap."
-        return _radar(prefix, "The seven dimensions", about, lines, table)
+def _draw_own(sources: Sequence[Source]) -> str:
+    """A row a dimension: accuracy and open total, with and without the image."""
+    source, columns = sources[0], {}
+    for shown, end in ((True, ""), (False, ", no image")):
+        if was_asked(source, "mcq", shown):
+            columns[f"choice questions{end}"] = (source, ACCURACY, asked("mcq", shown), 100.0)
+        if was_asked(source, "open", shown):
+            columns[f"open answers{end}"] = (source, TOTAL, asked("open", shown), 1.0)
+    return point_chart(_TITLE, list(columns), _rows(list(columns.values())), "percent right; points of 100")
 
 
-@dataclass(frozen=True)
-class ModelRadar:
-    """The multiple-choice accuracy of several models by dimension."""
-
-    def figure(self, sources: Sequence[Source], prefix: str) -> Figure | None:
-        """The drawing; None where no model was asked."""
-        lines = {
-            each.name: _by_dimension(each, ACCURACY, asked("mcq"), 100) for each in sources if was_asked(each, "mcq")
-        }
-        if not lines:
-            return None
-        rest = f" The first {MOST} models of {len(lines)}." if len(lines) > MOST else ""
-        about = f"Multiple choice, percent.{rest} A dimension without a question is a gap."
-        return _radar(prefix, "Accuracy by dimension", about, dict(list(lines.items())[:MOST]), "main")
+def _draw_several(sources: Sequence[Source]) -> str:
+    """A row a dimension: the multiple-choice accuracy of each model."""
+    chosen = [each for each in sources if was_asked(each, "mcq")]
+    columns = [(each, ACCURACY, asked("mcq"), 100.0) for each in chosen]
+    return point_chart(_TITLE, [each.name for each in chosen], _rows(columns), "choice questions right, percent")
 
 
-def _by_dimension(source: Source, estimate: Mean, where: Where, factor: float) -> list[float]:
-    values = [source.interval(estimate, {**where, **each}).estimate for each in BY_DIMENSION.values()]
-    return [np.nan if value is None else factor * value for value in values]
+def _rows(columns: Sequence[tuple[Source, Mean, Where, float]]) -> list[PointRow]:
+    with (REFERENCE / "results.csv").open(encoding="utf-8", newline="") as lines:
+        printed = list(csv.DictReader(lines))
+    return [
+        PointRow(
+            each.name,
+            tuple(
+                scaled(source.interval(of, {**where, **BY_DIMENSION[each.short]}), factor)
+                for source, of, where, factor in columns
+            ),
+            tuple((row["model"], float(row[each.short])) for row in printed if row.get(each.short)),
+        )
+        for each in dimensions()
+    ]
 
 
-def _radar(prefix: str, title: str, about: str, lines: Mapping[str, Sequence[float]], table: str) -> Figure:
-    angles = np.linspace(0, 2 * np.pi, len(DIMENSIONS), endpoint=False)
-    with canvas(5.6, 4.3 + 0.18 * (len(lines) // 2)) as figure:
-        axes: Any = figure.subplots(subplot_kw={"projection": "polar"})
-        axes.set_theta_offset(np.pi / 2)
-        axes.set_theta_direction(-1)
-        for number, (name, values) in enumerate(lines.items()):
-            axes.plot([*angles, angles[0]], [*values, values[0]], markersize=4, clip_on=False, label=_short(name),
-                      **_style(number))  # fmt: skip
-        axes.set_xticks(angles, DIMENSIONS)
-        axes.tick_params(axis="x", pad=9)  # a marker at 100 stands on the circle
-        axes.set_ylim(0, 100)
-        axes.set_yticks([25, 50, 75, 100], ["25", "50", "75", "100"], fontsize=7)
-        axes.spines["polar"].set_color(FAINT)
-        axes.grid(color=FAINT)
-        figure.legend(loc="outside lower center", ncols=2)
-        return Figure("radar", title, about, svg(figure, f"{prefix}-radar", title), table)
+def _own_is_drawn(sources: Sequence[Source]) -> bool:
+    return any(was_asked(sources[0], form, shown) for form in ("mcq", "open") for shown in (True, False))
 
 
-def _style(number: int) -> dict[str, Any]:
-    """Three colours, and the next three lines in another dash and marker."""
-    group = number + number // len(SERIES)
-    dash, marker = DASHES[group % len(DASHES)], MARKERS[group % len(MARKERS)]
-    return {"color": SERIES[number % len(SERIES)], "linestyle": dash, "marker": marker}
+_TITLE = "The seven dimensions"
+_ABOUT = "Bars are 95 % intervals over images. Hollow: the choice questions of the paper's models, on the paper's data."
+DIMENSIONS_CHART = Chart("dimensions", _TITLE, _ABOUT, "main", _draw_own, _own_is_drawn)
+DIMENSIONS_OF_MODELS = Chart(
+    "dimensions", _TITLE, _ABOUT, "main", _draw_several, lambda sources: any(was_asked(each, "mcq") for each in sources)
+)
 
 
 def tuned_figure(found: Sequence[Tuned], prefix: str) -> Figure:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.record import Record
 from lmms_medtasks.report import judged_tables
-from lmms_medtasks.report.cells import NONE, number, percent_of
-from lmms_medtasks.report.document import Cell, Figure, Flag
-from lmms_medtasks.report.drawing import DASHES, FAINT, MARKERS, SERIES, canvas, svg
+from lmms_medtasks.report.cells import NONE, number, percent, percent_of
+from lmms_medtasks.report.document import Cell, Flag
+from lmms_medtasks.report.plots import Chart
 from lmms_medtasks.report.report_options import Options
 from lmms_medtasks.report.suite_report import Report, sources_by_model
+from lmms_medtasks.report.svg_charts import RangeRow, range_chart
 from lmms_medtasks.report.variance_tables import JudgedBy, judged_view
 from lmms_medtasks.report.views import Column, Row, Source, Table, View, row_count
 from lmms_medtasks.samples.result_files import Run
@@ -24,7 +25,7 @@ from lmms_medtasks.suites.estimates import Mean
 from lmms_medtasks.suites.judged_measures import bound_of, judgement_counts
 from lmms_medtasks.suites.suite import Suite
 from lmms_medtasks.task_configs.sure_vqa import report_comparison, report_finding, report_image, report_published
-from lmms_medtasks.task_configs.sure_vqa.measures import DIMENSIONS, KINDS, ROBUSTNESS, SIDES, kind_of
+from lmms_medtasks.task_configs.sure_vqa.measures import DIMENSIONS, ROBUSTNESS, SIDES, kind_of
 from lmms_medtasks.task_configs.sure_vqa.report_shifts import (
     SCALE,
     SIDE_NAMES,
@@ -159,44 +160,31 @@ ROBUSTNESS_TABLE = Table(
 )
 
 
-@dataclass(frozen=True)
-class RobustnessFigure:
-    """RR with its interval by shift, closed and open questions apart; None without any value."""
+def _draw_shifts(found: Sequence[Source]) -> str:
+    """A row a shift: the closed questions as trained and shifted, the largest fall first."""
+    rows = []
+    for shift, kind in groups(found[0]):
+        if kind != "closed":
+            continue
+        iid, ood = (percent(statistic(found[0], shift, kind, side)) for side in SIDES)
+        values = tuple(each.value if isinstance(each.value, int | float) else None for each in (iid, ood))
+        rows.append(RangeRow(shift.label, values, ood.low, ood.high))
+    return range_chart("Closed questions by shift", ("as trained", "shifted"), sorted(rows, key=_fall))
 
-    title: str = "Relative robustness by shift"
 
-    def figure(self, found: Sequence[Source], prefix: str) -> Figure | None:
-        """The drawing."""
-        source = found[0]
-        ratios = {(shift.label, kind): statistic(source, shift, kind, "rr") for shift, kind in groups(source)}
-        ratios = {key: each for key, each in ratios.items() if each.estimate is not None}
-        if not ratios:
-            return None
-        labels = list(dict.fromkeys(label for label, _ in ratios))
-        with canvas(6.4, 1.1 + 0.42 * len(labels)) as figure:
-            axes = figure.subplots()
-            for place, kind in enumerate(KINDS):
-                own = {label: each for (label, of), each in ratios.items() if of == kind}
-                if not own:
-                    continue
-                heights = [labels.index(label) + (place - 0.5) * 0.28 for label in own]
-                for height, each in zip(heights, own.values(), strict=True):
-                    if each.low is not None and each.high is not None:
-                        axes.plot([each.low, each.high], [height, height], color=SERIES[place], linewidth=1.4)
-                estimates = [each.estimate for each in own.values()]
-                axes.plot(estimates, heights, MARKERS[place], color=SERIES[place], label=kind)
-            axes.axvline(1, color=FAINT, linewidth=0.9, linestyle=DASHES[1])
-            axes.set_yticks(range(len(labels)), labels)
-            axes.set_ylim(len(labels) - 0.5, -0.5)
-            axes.set_xlabel("RR (OoD / i.i.d.)")
-            axes.legend(loc="upper left", bbox_to_anchor=(1, 1))
-            axes.grid(axis="x")
-            about = (
-                "Points with 95 % intervals over images, of each row by itself. Left of the dashed line the mean of "
-                "the OoD test is the lower one."
-            )
-            drawn = svg(figure, f"{prefix}-robustness", self.title)
-            return Figure("robustness", self.title, about, drawn, "robustness")
+def _fall(row: RangeRow) -> float:
+    first, last = row.values[0], row.values[-1]
+    return 0.0 if first is None or last is None else last - first
+
+
+SHIFTS_CHART = Chart(
+    "shifts",
+    "Closed questions as trained and shifted",
+    "Share right in percent, the largest fall first. The bar is the 95 % interval of the shifted test, over images.",
+    "robustness",
+    _draw_shifts,
+    lambda found: any(kind == "closed" for _, kind in groups(found[0])),
+)
 
 
 # --- Tests, replies, judgements ---------------------------------------------------------------------------------------
@@ -381,7 +369,7 @@ def _shared_image_flags(source: Source) -> Iterator[Flag]:
 REPORT = Report(
     finding=report_finding.finding,
     views=(
-        View("robustness", "Robustness to shifts", (ROBUSTNESS_TABLE,), (RobustnessFigure(),)),
+        View("robustness", "Robustness to shifts", (ROBUSTNESS_TABLE,), (SHIFTS_CHART,)),
         report_image.BENEFIT,
         View("published", "Beside the paper", report_published.OWN_SHIFTS),
         View("corruptions", "Corruptions beside real shifts", (report_published.own_corruptions,)),

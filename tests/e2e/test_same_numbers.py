@@ -255,7 +255,8 @@ CASES = {
         # The report counts questions and replies level by level; of the Dunning-Kruger effect it says "yes" or "no".
         ("questions", "parse_rate", "empty_replies", "failed_requests", "identical_trials", "unmapped_capabilities",
          "dke_intra"),
-        limit="100", resamples=RESAMPLES, parts={"medq_deg": "our degradations, 3 trials", "medq_deg_calib": "our degradations, 10 trials"},
+        limit="100", resamples=RESAMPLES,
+        parts={"medq_deg": "our degradations, 3 trials", "medq_deg_calib": "our degradations, 10 trials"},
     ),
     "med_cmr": Case(
         "medtasks_observer", "med_cmr,med_cmr_mcq_circular,med_cmr_mcq_noimage,med_cmr_open_noimage", med_cmr, 78, 58,

@@ -40,7 +40,8 @@ def test_a_limited_run_of_another_task_takes_nothing_of_its_model_with_it(folder
     (comparison,) = found.comparison.parts
     # Five of six right, and two of six: the limited run's two questions are in no row.
     assert [row[:2] for row in shown(comparison)["models"]] == [
-        ["a (our degradations, 2 trials)", pytest.approx(500 / 6)], ["b (our degradations, 2 trials)", pytest.approx(200 / 6)],
+        ["a (our degradations, 2 trials)", pytest.approx(500 / 6)],
+        ["b (our degradations, 2 trials)", pytest.approx(200 / 6)],
     ]  # fmt: skip
     said = [flag.text for flag in comparison.flags if flag.kind == "note" and "a (medq_deg_calib)" in flag.text]
     assert len(said) == 1
