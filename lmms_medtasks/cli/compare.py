@@ -44,6 +44,9 @@ def compare(
         typer.Option("-o", "--output", help="Write to this file; its suffix (.md, .csv, .json, .txt) says the format."),
     ] = None,
     format: Annotated[Format | None, typer.Option("--format", help="Default: terminal, or by --output.")] = None,
+    everything: Annotated[
+        bool, typer.Option("--all", help="In the terminal, all numbers, tests and questions.")
+    ] = False,
     questions: Annotated[int, typer.Option(min=0, help="Most telling questions shown of each task.")] = 20,
     include_path: IncludePath = None,
 ) -> None:
@@ -61,7 +64,7 @@ def compare(
     compared = measure_comparison.compare(one, other, telling=questions)
     chosen = format or (_of_file(output) if output else Format.terminal)
     if output is None:
-        _print(compared, chosen)
+        _print(compared, chosen, everything)
         return
     from lmms_medtasks.writing import write_text
 
@@ -75,16 +78,26 @@ def _of_file(output: Path) -> Format:
     return _BY_SUFFIX[output.suffix]
 
 
-def _print(compared: Compared, chosen: Format) -> None:
-    if chosen is Format.terminal and sys.stdout.isatty():
+def _print(compared: Compared, chosen: Format, everything: bool) -> None:
+    if chosen is not Format.terminal:
+        typer.echo(_text(compared, chosen), nl=False)
+        return
+    from lmms_medtasks.board.comparison import terminal_screens
+    from lmms_medtasks.board.comparison.comparison_document import document
+
+    made = document(compared)
+    if not everything:
+        flags = sorted(made.parts[0].flags, key=lambda flag: flag.kind != "warning")
+        lines = terminal_screens.compared_lines(compared, [flag.text for flag in flags])
+        typer.echo("\n".join(lines))
+    elif sys.stdout.isatty():
         from rich.console import Console
 
-        from lmms_medtasks.board.comparison.comparison_document import document
         from lmms_medtasks.report.terminal import show
 
-        show(document(compared), Console(), everything=True)
-        return
-    typer.echo(_text(compared, chosen), nl=False)
+        show(made, Console(), everything=True)
+    else:
+        typer.echo(_text(compared, chosen), nl=False)
 
 
 def _text(compared: Compared, chosen: Format) -> str:

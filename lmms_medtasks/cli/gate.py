@@ -23,6 +23,13 @@ class CannotTell(str, Enum):
     passes = "pass"
 
 
+class Format(str, Enum):
+    """How a decision is printed."""
+
+    terminal = "terminal"
+    markdown = "md"
+
+
 def register(app: typer.Typer) -> None:
     """Add the command to ``app``."""
     app.command()(gate)
@@ -41,15 +48,16 @@ def gate(
     ] = None,
     task: Annotated[list[str] | None, typer.Option("--task", help="Only this task; may be given again.")] = None,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="Write the Markdown summary here too.")] = None,
+    format: Annotated[Format, typer.Option("--format", help="What to print; md for a pull request.")] = Format.terminal,
     include_path: IncludePath = None,
 ) -> None:
     """Tell whether the candidate is worse than the baseline by more than a margin, or its runs are not sound.
 
-    Prints a Markdown summary. Exits with 0 if every measure is shown to be not worse, 1 if one is shown to be worse or
-    a run is not sound, 3 if neither can be told, 2 if there is nothing to tell (unreadable, bad rules). --margin and
-    --cannot-tell are for measures of which --rules says nothing.
+    Exits with 0 if every measure is shown to be not worse, 1 if one is shown to be worse or a run is not sound, 3 if
+    neither can be told, 2 if there is nothing to tell (unreadable, bad rules). --margin and --cannot-tell are for
+    measures of which --rules says nothing.
     """
-    from lmms_medtasks.board.comparison import compared_entries, gate_rules, gate_summary
+    from lmms_medtasks.board.comparison import compared_entries, gate_rules, gate_summary, terminal_screens
     from lmms_medtasks.board.comparison.gate import gate as decided
     from lmms_medtasks.suites import registry
     from lmms_medtasks.writing import write_text
@@ -65,6 +73,7 @@ def gate(
     text = gate_summary.markdown(found)
     if output is not None:
         write_text(output, text)
-    typer.echo(text, nl=False)
+    plain = "\n".join([*terminal_screens.gate_lines(found), ""])
+    typer.echo(text if format is Format.markdown else plain, nl=False)
     if status := _STATUS[found.decision]:
         raise typer.Exit(status)

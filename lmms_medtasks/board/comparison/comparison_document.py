@@ -15,6 +15,7 @@ from lmms_medtasks.report.document import Cell, Column, Document, Flag, Part, Ro
 from lmms_medtasks.samples.runs import printable
 
 _TEXT = 300
+ONE_SIDED = "questions have a score in one of both only."
 _NOTES = (
     "Difference: B less A over the same questions, with a 95 % interval over {clusters}, here and below. "
     "Wins: questions on which B is better.",
@@ -56,7 +57,7 @@ def _flags(compared: Compared) -> list[Flag]:
     for each in compared.comparisons:
         pairs, what = each.found.pairs, f"{each.task}, {each.measure}"
         if pairs.unscored:
-            found.append(Flag("warning", f"{what}: {pairs.unscored:,} questions have a score in one of both only."))
+            found.append(Flag("warning", f"{what}: {pairs.unscored:,} {ONE_SIDED}"))
         if pairs.only_first or pairs.only_second:
             said = f"{pairs.only_first:,} questions of A alone, {pairs.only_second:,} of B alone."
             found.append(Flag("warning", f"{what}: {said}"))

@@ -23,7 +23,7 @@ def markdown(gate: Gate) -> str:
 
 
 def _lines(gate: Gate) -> Iterator[str]:
-    yield f"## Gate: {_decision(gate)}"
+    yield f"## Gate: {decision(gate)}"
     yield ""
     yield f"Candidate {_text(gate.candidate.name)} against baseline {_text(gate.baseline.name)}."
     if gate.verdicts:
@@ -44,7 +44,8 @@ def _lines(gate: Gate) -> Iterator[str]:
     )
 
 
-def _decision(gate: Gate) -> str:
+def decision(gate: Gate) -> str:
+    """The decision in a few words: ``failed (2 reasons)``."""
     failing = sum(each.effect == "fail" for each in gate.verdicts) + sum(
         action == "fail" for action, _ in gate.problems
     )
@@ -74,31 +75,34 @@ def _row(each: Verdict) -> str:
     interval, test = each.interval, each.test
     change = EMPTY
     if test is not None:
-        change = _number(each, each.oriented(test.drop), signed=True)
+        change = shown_number(each, each.oriented(test.drop), signed=True)
         if interval is not None and interval.low is not None and interval.high is not None:
             ends = sorted([each.oriented(interval.low), each.oriented(interval.high)])
-            change += f" [{', '.join(_number(each, end, signed=True) for end in ends)}]"
+            change += f" [{', '.join(shown_number(each, end, signed=True) for end in ends)}]"
     said = f"{each.outcome}. {each.detail}" if each.detail else each.outcome
     cells = (
         _WORD[each.effect], _text(each.task), _text(each.measure), _text(each.model),
         f"{test.clusters:,}" if test else "0", f"{test.n:,}" if test else "0",
-        _number(each, each.baseline), _number(each, each.candidate), change, _difference(each, each.most),
+        shown_number(each, each.baseline), shown_number(each, each.candidate), change, _difference(each, each.most),
         _difference(each, each.margin), _difference(each, each.detectable),
-        _p(test.worse_p if test else None), _p(each.adjusted), _p(test.not_worse_p if test else None), _text(said),
+        p_text(test.worse_p if test else None), p_text(each.adjusted), p_text(test.not_worse_p if test else None),
+        _text(said),
     )  # fmt: skip
     return f"| {' | '.join(cells)} |"
 
 
-def _p(value: float | None) -> str:
+def p_text(value: float | None) -> str:
+    """A p value; a small one as a bound, so that none is shown as 0."""
     return EMPTY if value is None else "<0.0001" if value < 1e-4 else f"{value:.4f}"
 
 
 def _difference(each: Verdict, value: float | None) -> str:
     """A difference of two values: percentage points where the values are in percent."""
-    return _number(each, value).replace(" %", " points")
+    return shown_number(each, value).replace(" %", " points")
 
 
-def _number(each: Verdict, value: float | None, *, signed: bool = False) -> str:
+def shown_number(each: Verdict, value: float | None, *, signed: bool = False) -> str:
+    """A value of a verdict as its measure is shown."""
     if value is None:
         return EMPTY
     shown = each.scale.factor * value

@@ -11,6 +11,7 @@ from lmms_medtasks.board.comparison import compared_entries, gate_rules
 from lmms_medtasks.board.comparison.gate import gate, outcomes
 from lmms_medtasks.board.comparison.gate_summary import markdown
 from lmms_medtasks.board.comparison.measure_comparison import compare
+from lmms_medtasks.board.comparison.terminal_screens import gate_lines
 from lmms_medtasks.board.entries import drawn_clusters
 from lmms_medtasks.cli import gate as command
 from lmms_medtasks.errors import UserError
@@ -56,6 +57,10 @@ def test_a_planted_drop_fails_it(decided):
     assert verdict.interval.low > 0.02
     assert verdict.model == "new"  # the candidate's, not the baseline's
     assert markdown(found).startswith("## Gate: failed (1 reason)")
+    screen = list(gate_lines(found))
+    assert screen[0] == "Gate: failed (1 reason)"
+    assert max(map(len, screen)) <= 100 and not any("|" in line or "**" in line for line in screen)
+    assert sum(line.startswith("✕ ") for line in screen) == 1
 
 
 def test_shares_are_in_percent_and_their_differences_in_points(decided):
@@ -379,7 +384,7 @@ def test_the_exit_status_of_the_command(tmp_path, runs, invoked, wrong, more, st
         runs.write(tmp_path / side, {TASK: runs.choice_rows(with_wrong(count), images=IMAGES)})
     result = invoked(*more)
     assert result.exit_code == status, result.output
-    assert (tmp_path / "s.md").read_text() == result.stdout
+    assert result.stdout.startswith("Gate: ") and (tmp_path / "s.md").read_text().startswith("## Gate: ")
 
 
 @pytest.mark.parametrize("margin", ["-0.1", "1.5"])

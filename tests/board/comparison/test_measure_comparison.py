@@ -15,6 +15,7 @@ from lmms_medtasks.board.comparison import compared_entries, gate_rules, measure
 from lmms_medtasks.board.comparison.comparison_document import document, to_json
 from lmms_medtasks.board.comparison.gate import gate
 from lmms_medtasks.board.comparison.paired import cohens_h
+from lmms_medtasks.board.comparison.terminal_screens import compared_lines
 from lmms_medtasks.cli import compare as command
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.statistics.intervals import mean_interval
@@ -149,7 +150,7 @@ def test_text_of_models_is_harmless_on_a_terminal(tmp_path, runs):
         rows = runs.choice_rows({"q1": letter})
         rows[0]["filtered_resps"] = ["\x1b]0;title\x07\x1b[2J=cmd()\u202ereply"]
         runs.write(tmp_path / name, {TASK: rows}, model=f"\x1b[31m{name}")
-    result = _invoke([str(tmp_path / "a"), str(tmp_path / "b")])
+    result = _invoke([str(tmp_path / "a"), str(tmp_path / "b"), "--all"])
     assert result.exit_code == 0, result.output
     assert "\x1b" not in result.output and "\x07" not in result.output and "\u202e" not in result.output
     assert "reply" in result.output
@@ -237,3 +238,22 @@ def test_where_no_question_differs_p_is_1_and_said(both):
     (table,) = document(found).parts[0].sections[0].tables
     columns = [column.name for column in table.columns]
     assert [table.rows[0].cells[columns.index(name)].value for name in ("p", "p (Holm)")] == [1.0, 1.0]
+
+
+def test_the_screen_has_the_decision_first_in_a_hundred_columns(both):
+    first = {f"q{number}": "B" for number in range(40)}
+    found = compared(both(first=first, second={**first, **{f"q{number}": "A" for number in range(30)}}))
+    lines = list(compared_lines(found, ["a warning " + 40 * "long "]))
+    assert max(map(len, lines)) <= 100
+    assert any(line.startswith("B is better in 1 of 1 numbers, worse in 0") for line in lines)
+    # 0 of 40 right against 30 of 40.
+    assert any(line.startswith(f"▲ {TASK}, accuracy") and " 0.0 " in line and " 75.0 " in line for line in lines)
+
+
+def test_the_terminal_shows_the_screen_and_all_on_demand(both):
+    app = typer.Typer()
+    command.register(app)
+    short = CliRunner().invoke(app, [*map(str, both())])
+    assert short.exit_code == 0 and "rank-biserial" not in short.stdout and "--all" in short.stdout
+    whole = CliRunner().invoke(app, [*map(str, both()), "--all"])
+    assert "rank-biserial" in whole.stdout

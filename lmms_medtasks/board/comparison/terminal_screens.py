@@ -1,0 +1,140 @@
+"""``lmms-medtasks compare`` and ``gate`` in a terminal: the decision first, then the numbers, at most 100 columns."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+
+from lmms_medtasks.board.comparison.comparison_document import ONE_SIDED
+from lmms_medtasks.board.comparison.gate import EFFECTS, Gate, Verdict
+from lmms_medtasks.board.comparison.gate_summary import decision, p_text, shown_number
+from lmms_medtasks.board.comparison.measure_comparison import Compared, Comparison
+from lmms_medtasks.report.document import EMPTY
+from lmms_medtasks.samples.runs import printable
+
+WIDTH = 100
+ALPHA = 0.05
+_MOST_ROWS, _MOST_FLAGS = 24, 4
+_WHAT = 36
+_LIST = "..."
+
+
+def compared_lines(compared: Compared, flags: Sequence[str]) -> Iterator[str]:
+    """The screen of a comparison; ``flags``: what must be known before its numbers, the gravest first."""
+    one, other = (printable(side.name) for side in compared.sides)
+    rows = [each for each in compared.comparisons if each.found.mean.estimate is not None]
+    better, worse, same = _sorted(rows)
+    yield from _filled(f"B  {other}")
+    yield from _filled(f"against A  {one}")
+    yield ""
+    yield from _filled(
+        f"B is better in {len(better)} of {len(rows)} numbers, worse in {len(worse)}, not told apart in {len(same)} "
+        f"(p corrected by Holm, {ALPHA:g})."
+    )
+    yield ""
+    yield f"  {'task, measure':<{_WHAT}}{'A':>8}{'B':>8}   {'B less A [95 %]':<25}{'p (Holm)':>10}{'images':>8}"
+    told = [(sign, each) for sign, group in (("▲", better), ("▼", worse)) for each in group]
+    shown = [*told, *(("=", each) for each in same)][:_MOST_ROWS]
+    for sign, each in shown:
+        yield _compared_line(sign, each)
+    if len(rows) > len(shown):
+        yield (
+            f"  and {len(rows) - len(shown)} more, none of them told apart" if len(told) <= _MOST_ROWS else "  and more"
+        )
+    empty = [f"{each.task}, {each.measure}" for each in compared.comparisons if each.found.mean.estimate is None]
+    if empty:
+        yield from _filled(f"No question has a score in both: {_named(empty)}.")
+    yield "▲ better  ▼ worse  = not told apart, which does not mean equal"
+    lacking = [f"{each.task}, {each.measure}" for each in compared.comparisons if each.found.pairs.unscored]
+    flags = [text for text in flags if not text.endswith(ONE_SIDED)]
+    yield ""
+    if lacking:
+        yield from _filled(f"! Some questions have a score in one of both only: {_named(lacking)}.")
+    for text in flags[:_MOST_FLAGS]:
+        yield from _filled(f"! {printable(text)}", most=3)
+    if len(flags) > _MOST_FLAGS:
+        yield f"! and {len(flags) - _MOST_FLAGS} remarks more"
+    yield ""
+    yield "All numbers, tests and questions: --all     As a file: -o FILE.md, .csv, .json"
+
+
+def _named(texts: Sequence[str]) -> str:
+    """The first of them, and how many more there are."""
+    return texts[0] if len(texts) == 1 else f"{texts[0]}, and {len(texts) - 1} numbers more"
+
+
+def _sorted(rows: Sequence[Comparison]) -> tuple[list[Comparison], list[Comparison], list[Comparison]]:
+    """Those where B is better, worse, and not told apart; the largest differences first."""
+    ordered = sorted(rows, key=lambda each: -abs(each.scale.factor * (each.found.mean.estimate or 0.0)))
+    told = [each for each in ordered if each.adjusted is not None and each.adjusted <= ALPHA]
+    better = [each for each in told if _gain(each) > 0]
+    worse = [each for each in told if _gain(each) <= 0]
+    return better, worse, [each for each in ordered if each not in told]
+
+
+def _gain(each: Comparison) -> float:
+    change = each.found.mean.estimate or 0.0
+    return change if each.scale.higher_is_better else -change
+
+
+def _compared_line(sign: str, each: Comparison) -> str:
+    factor, digits, found = each.scale.factor, each.scale.digits, each.found
+    values = (EMPTY if value is None else f"{factor * value:.{digits}f}" for value in (found.first, found.second))
+    mean = found.mean
+    change = f"{factor * (mean.estimate or 0.0):+.{digits}f}"
+    if mean.low is not None and mean.high is not None:
+        change += f" [{factor * mean.low:+.{digits}f}, {factor * mean.high:+.{digits}f}]"
+    what = _cut(f"{each.task}, {each.measure}", _WHAT - 1)
+    first, second = values
+    return (
+        f"{sign} {what:<{_WHAT}}{first:>8}{second:>8}   {change:<25}{p_text(each.adjusted):>10}{found.pairs.images:>8,}"
+    )
+
+
+def gate_lines(gate: Gate) -> Iterator[str]:
+    """The screen of a gate's decision."""
+    yield f"Gate: {decision(gate)}"
+    yield ""
+    yield from _filled(f"candidate  {printable(gate.candidate.name)}")
+    yield from _filled(f"against    {printable(gate.baseline.name)}")
+    if gate.verdicts:
+        yield ""
+        heads = f"{'task, measure':<{_WHAT}}{'before':>9}{'now':>9}{'drop at most':>16}{'margin':>14}"
+        yield f"  {heads}  outcome"
+    for each in sorted(gate.verdicts, key=lambda each: EFFECTS.index(each.effect)):
+        yield from _verdict_lines(each)
+    for title, action in (("Problems of the candidate", "fail"), ("Warnings", "warn")):
+        found = {f"{problem.task or problem.source}: {problem.reason}": None
+                 for own, problem in gate.problems if own == action}  # fmt: skip
+        found |= dict.fromkeys(gate.warnings) if action == "warn" else {}
+        if found:
+            yield from ("", f"{title}:")
+        for text in found:
+            yield from _filled(f"  {printable(text)}")
+    yield ""
+    yield "Tests, intervals and what they mean: --format md"
+
+
+_SIGNS = {"fail": "✕", "undecided": "?", "warn": "!", "ignore": "✓"}
+
+
+def _verdict_lines(each: Verdict) -> Iterator[str]:
+    what = _cut(printable(f"{each.task}, {each.measure}"), _WHAT - 1)
+    before, now = (shown_number(each, value).replace(" %", "") for value in (each.baseline, each.candidate))
+    most, margin = (shown_number(each, value).replace(" %", " points") for value in (each.most, each.margin))
+    yield f"{_SIGNS[each.effect]} {what:<{_WHAT}}{before:>9}{now:>9}{most:>16}{margin:>14}  {each.outcome}"
+    if each.detail:
+        yield from _filled(f"    {printable(each.detail)}")
+
+
+def _filled(text: str, most: int = 0) -> Iterator[str]:
+    """The text in lines of at most :data:`WIDTH`; of more than ``most`` lines the first ones."""
+    lines = textwrap.wrap(text, WIDTH, subsequent_indent="  ", break_on_hyphens=False) or [""]
+    if most and len(lines) > most:
+        lines = [*lines[: most - 1], textwrap.shorten(" ".join(lines[most - 1 :]), WIDTH, placeholder=f" {_LIST}")]
+        lines[-1] = f"  {lines[-1].strip()}"[:WIDTH]
+    yield from lines
+
+
+def _cut(text: str, width: int) -> str:
+    return text if len(text) <= width else f"{text[: width - 1]}…"
