@@ -38,8 +38,11 @@ def report(
     ] = None,
     format: Annotated[Format, typer.Option("--format", help="What to print.")] = Format.terminal,
     everything: Annotated[
-        bool, typer.Option("--all", help="In the terminal, also long tables and the published models.")
+        bool, typer.Option("--all", help="In the terminal, all tables, with the published models.")
     ] = False,
+    suite: Annotated[
+        str | None, typer.Option("--suite", metavar="BENCHMARK", help="In the terminal, the tables of this benchmark.")
+    ] = None,
     resamples: Annotated[
         int, typer.Option(min=0, help="Draws at most, where models are compared by drawing; 0: no intervals, no tests.")
     ] = 1000,
@@ -79,7 +82,22 @@ def report(
     if output is not None:
         typer.echo(f"Written: {output} ({_write(document, output)} files; start with report.html)", err=True)
     else:
-        _print(document, format, everything)
+        _print(_of_suite(document, suite) if suite else document, format, everything)
+
+
+def _of_suite(document: Document, suite: str) -> Document:
+    """The parts of a benchmark, by its title or its folder's name, without the first screen."""
+    from dataclasses import replace
+
+    from lmms_medtasks.errors import unknown
+
+    def folded(text: str) -> str:
+        return "".join(filter(str.isalnum, text.casefold()))
+
+    parts = tuple(part for part in document.parts if folded(part.suite) == folded(suite))
+    if not parts:
+        raise unknown("benchmark", suite, {part.suite for part in document.parts}, "this report")
+    return replace(document, parts=parts, first=None)
 
 
 def _print(document: Document, format: Format, everything: bool) -> None:

@@ -87,19 +87,23 @@ class Drawing:
 class Chart:
     """A figure that is written as SVG directly (:mod:`lmms_medtasks.report.svg_charts`).
 
-    ``table``: the key of the table that has its numbers. ``draw``: from the sources to the element.
+    ``about``: given, or made from the sources. ``table``: the key of the table that has its numbers. ``draw``: from
+    the sources to the element.
     """
 
     key: str
     title: str
-    about: str
+    about: str | Callable[[Sequence[Source]], str]
     table: str
     draw: Callable[[Sequence[Source]], str]
     shown: Callable[[Sequence[Source]], bool] = lambda sources: True
 
     def figure(self, sources: Sequence[Source], prefix: str) -> Figure | None:
         """The chart; None where these sources have none."""
-        return Figure(self.key, self.title, self.about, self.draw(sources), self.table) if self.shown(sources) else None
+        if not self.shown(sources):
+            return None
+        about = self.about(sources) if callable(self.about) else self.about
+        return Figure(self.key, self.title, about, self.draw(sources), self.table)
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,12 @@ def show(document: Document, console: Console, *, everything: bool = False) -> N
             console.print(line, soft_wrap=True)
         console.print()
         if not everything:
-            console.print(Text("All tables: --all     Pages with charts and CSV files: -o FOLDER", style="dim"))
+            console.print(
+                Text(
+                    "All tables: --all     One benchmark: --suite NAME     Pages with charts and CSV files: -o FOLDER",
+                    style="dim",
+                )
+            )
             return
     else:
         console.print(Text(document.title, style="bold"))

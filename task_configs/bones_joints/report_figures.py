@@ -8,12 +8,13 @@ from collections.abc import Sequence
 from lmms_medtasks.report.cells import NONE
 from lmms_medtasks.report.document import Cell
 from lmms_medtasks.report.findings import chance_of_options
+from lmms_medtasks.report.judged_tables import marks
 from lmms_medtasks.report.plots import Chart
 from lmms_medtasks.report.svg_charts import PointRow, point_chart
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.task_configs.bones_joints.forms import Task, forms
 from lmms_medtasks.task_configs.bones_joints.measures import AS_PUBLISHED, REPORTS
-from lmms_medtasks.task_configs.bones_joints.report_groups import SHOWN, find_group, task_groups
+from lmms_medtasks.task_configs.bones_joints.report_groups import MEANINGS, SHOWN, find_group, task_groups
 from lmms_medtasks.task_configs.bones_joints.report_published import REFERENCE
 
 _SAID = {AS_PUBLISHED: "images in IV to VIII", REPORTS: "reports in IV to VII"}
@@ -69,5 +70,14 @@ _ABOUT = (
     "From knowledge to reasoning, in the order of a case. Bars: 95 % intervals. A task without a point was not asked "
     "or not judged. Hollow: as the paper prints it, on its own data; language models read reports there."
 )
-PATHWAY = Chart("pathway", _TITLE, _ABOUT, "main", _draw_own)
-PATHWAY_OF_MODELS = Chart("pathway", _TITLE, _ABOUT, "main", _draw_several)
+
+
+def _about(sources: Sequence[Source]) -> str:
+    """What is drawn, and what limits the judged numbers, as the marks in the tables have it."""
+    used = marks(*(each.judging for source in sources for each in task_groups(source)))
+    limits = "".join(f" {meaning}" for mark, meaning in MEANINGS.items() if mark in used)
+    return f"{_ABOUT}{f' IV to VIII:{limits}' if limits else ''}"
+
+
+PATHWAY = Chart("pathway", _TITLE, _about, "main", _draw_own)
+PATHWAY_OF_MODELS = Chart("pathway", _TITLE, _about, "models", _draw_several)

@@ -123,4 +123,4 @@ FALL_CHART = Chart(
     _draw_fall,
     _is_drawn,
 )
-FALL_CHART_OF_MODELS = replace(FALL_CHART, table="overview")
+FALL_CHART_OF_MODELS = replace(FALL_CHART, table="models")

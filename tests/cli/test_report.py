@@ -95,3 +95,11 @@ def test_pairs_and_sizes_are_read(app, run, tmp_path):
     assert "is no number of parameters" in str(result.exception)
     result = invoke(app, run, "--parameters", "a=7B")
     assert "--parameters is of no use here: the report of MedQ-Deg" in str(result.exception)
+
+
+def test_one_benchmark_in_the_terminal(app, run):
+    result = invoke(app, run, "--suite", "medq_deg", "--resamples", 0)
+    assert result.exit_code == 0 and "Requests and replies" in result.stdout
+    assert "May these numbers be quoted?" not in result.stdout
+    wrong = invoke(app, run, "--suite", "medq", "--resamples", 0)
+    assert "MedQ-Deg" in str(wrong.exception)

@@ -179,7 +179,7 @@ def test_examples_stand_side_by_side_failures_first(write_bones):
     assert column(shown, "images of")[0] == "z"
     assert "\x1b" not in column(shown, "text")[0] and "<b>" in column(shown, "text")[0]  # writers escape
     figures = [figure for section in part.sections for figure in section.figures]
-    assert [figure.key for figure in figures] == ["radar"] and figures[0].svg.startswith("<svg")
+    assert [figure.key for figure in figures] == ["pathway"] and figures[0].svg.startswith("<svg")
     assert part_tables(part)["contradiction"].rows[0].cells[0].value == "Missed"
 
 
@@ -220,8 +220,8 @@ def test_no_judged_number_hides_its_judge(write_bones):
     gap = part_tables(own)["gap"]
     assert {row.cells[0].mark for row in gap.rows} == {"¶"} and any("no LLM" in note for note in gap.all_notes)
     for part in (compared, own):
-        (radar,) = [figure for section in part.sections for figure in section.figures]
-        assert radar.about.endswith("IV to VIII: By a judge that compares words, no LLM: a smoke test, no score.")
+        (pathway,) = [figure for section in part.sections for figure in section.figures]
+        assert pathway.about.endswith("IV to VIII: By a judge that compares words, no LLM: a smoke test, no score.")
     assert any("judged by lexical" in flag.text and flag.kind == "warning" for flag in compared.flags)
     assert dict(own.origin)["run judge"] == dict(compared.origin)["judges of the runs"] == "lexical (no LLM)"
     (paper,) = parts_of(write_bones("paper", **ALL), drawn=True)

@@ -118,11 +118,11 @@ def test_runs_of_different_t_share_no_column_and_no_figure_of_c(write_run, compa
     assert shifts == ["shift L0 (T = 2)", "shift L2 (T = 2)", "shift L0 (T = 4)", "shift L2 (T = 4)"]
     for row in tables["models"].rows:
         filled = {name for name in shifts if row.cells[names.index(name)].value is not None}
-        assert filled == {f"shift L2 ({'T = 4' if 'T = 4' in row.cells[0].value else 'T = 2'})"}
+        assert filled == {f"shift L2 ({'T = 4' if '4 trials' in row.cells[0].value else 'T = 2'})"}
         assert row.cells[names.index("agreement less accuracy, L2")].value is not None
     for trials in (2, 4):
         for key in (f"inter_model_dke_t{trials}", f"inter_model_points_t{trials}"):
-            assert {f"T = {trials}" in row.cells[0].value for row in tables[key].rows} == {True}
+            assert {f"{trials} trials" in row.cells[0].value for row in tables[key].rows} == {True}
     assert {"inter-model-t2", "inter-model-t4"} <= set(figures)
     assert any("T = 2 and T = 4" in flag.text for flag in part.flags)
 
