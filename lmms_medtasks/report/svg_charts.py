@@ -89,7 +89,7 @@ def range_chart(title: str, series: Sequence[str], rows: Sequence[RangeRow], cha
     own, printed = ([row for row in rows if row.published is kind] for kind in (False, True))
     every = [*(value for row in rows for value in (*row.values, row.low)), chance]
     start = 10 * (min((value for value in every if value is not None), default=0) // 10)
-    left, right, top = _NAME, WIDTH - 110, 62
+    left, right, top = _NAME, WIDTH - 136, 62
 
     def x(value: float) -> float:
         return left + (value - start) / (100 - start) * (right - left)
