@@ -240,7 +240,6 @@ def _settings(
         "data_counts": str(metadata.get("data_counts") or ""),
         "settings": ", ".join(settings_said(metadata)),
         "generation": json.dumps(config.get("generation_kwargs") or {}, sort_keys=True, default=str),
-        "gen_kwargs": str((run.content.get("config") or {}).get("gen_kwargs") or ""),
         "image_encoding": str(metadata.get("image_encoding") or ""),
         "checkpoint_sampling_set_aside": str(metadata.get("checkpoint_sampling_set_aside") or ""),
         "agreement": str(metadata.get("agreement") or ""),

@@ -284,8 +284,29 @@ def _checked_tasks(arguments: list[str]) -> list[str]:
         )
     asked = [task.strip() for task in tasks.split(",") if task.strip()]
     bases = _bases(asked)
-    _check_names(bases if _value(arguments, "--include_path") is None else [], str(_value(arguments, "--model")))
+    model = str(_value(arguments, "--model"))
+    _check_names(bases if _value(arguments, "--include_path") is None else [], model)
+    _check_options(bases, model, arguments)
     return asked
+
+
+def _check_options(tasks: list[str], model: str, arguments: list[str]) -> None:
+    """Raises UserError for options of the harness that our models or tasks can't be run with."""
+    from lmms_medtasks.harness import plugin, run_options
+
+    shots = _value(arguments, "--num_fewshot") or "0"
+    options = {
+        "apply_chat_template": "--apply_chat_template" in arguments,
+        "num_fewshot": int(shots) if shots.isdecimal() else 0,  # the harness reports what is no number
+    }
+    ours = folders.task_files()
+    run_options.check_command(
+        model,
+        [each for each in tasks if each in ours],
+        options,
+        is_baseline=model in plugin.BASELINES,
+        lacks_template=model in plugin.MODELS,
+    )
 
 
 def _bases(tasks: list[str]) -> list[str]:

@@ -12,6 +12,9 @@ from lmms_medtasks.errors import UserError
 from lmms_medtasks.samples import result_files as results
 from lmms_medtasks.samples.result_files import Run
 
+_WITHOUT_SCORES = "bypass"
+"""The one metric that the harness leaves of a task with --predict_only."""
+
 _MODEL_ARGUMENTS = ("pretrained", "model_version", "model", "model_name")
 
 
@@ -53,6 +56,11 @@ def records(run: Run, task: str) -> Iterator[tuple[records_form.Record, int]]:
     path, seen = run.samples_file(task), set()
     for line, row in run.rows(task):
         where = f"{path}, line {line}"
+        if _WITHOUT_SCORES in row:
+            raise UserError(
+                f"{where}: the run was made with --predict_only, so its log has replies and no scores. Run the task "
+                "again without it."
+            )
         if records_form.KEY not in row:
             raise UserError(
                 f"{where}: no record of a question (no {records_form.KEY!r}) in this row: the log is of an earlier "

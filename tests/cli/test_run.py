@@ -176,6 +176,9 @@ def test_the_harness_own_status_is_kept(harness):
         (["run", "--model", "m"], "Name a model and tasks"),
         ([*ASKED, "--limit", "0"], "--limit 0 asks for no question"),
         ([*ASKED, "--limit=0.0"], "--limit 0.0 asks for no question"),
+        (["run", "--model", "m", "--tasks", "medq_deg_l2", "--num_fewshot=3"], "--num_fewshot 3: medq_deg_l2"),
+        (["run", "--model", "medtasks_random", "--tasks", "a_1", "--num_fewshot", "3"], "baseline medtasks_random"),
+        (["run", "--model", "medtasks_server", "--tasks", "a_1", "--apply_chat_template"], "--apply_chat_template"),
     ],
 )
 def test_mistakes_are_told_before_anything_runs(harness, arguments, message):
