@@ -97,9 +97,9 @@ def run(
     """Run lmms-eval with the arguments given, and fail when it failed.
 
     All other arguments go to lmms-eval as they are. Where none is given, --output_path becomes a new folder in runs/,
-    and samples are logged. lmms-eval exits with status 0 when an evaluation failed; this command exits with 1 then, or
-    when the result of a task that was asked for is missing or incomplete. A run that was cut off goes on where it
-    stopped when the same command is given again.
+    files are named by the time in UTC (--timezone), and samples are logged. lmms-eval exits with status 0 when an
+    evaluation failed; this command exits with 1 then, or when the result of a task that was asked for is missing or
+    incomplete. A run that was cut off goes on where it stopped when the same command is given again.
 
     With --subset N a sample of N images (or items) of each task is asked, with all their questions: each group of the
     paper's tables has its share, all images have the same chance, and the same are drawn for every model. Results are
@@ -292,7 +292,7 @@ def _checked_tasks(arguments: list[str]) -> list[str]:
 
 def _check_options(tasks: list[str], model: str, arguments: list[str]) -> None:
     """Raises UserError for options of the harness that our models or tasks can't be run with."""
-    from lmms_medtasks.harness import plugin, run_options
+    from lmms_medtasks.harness import model_names, run_options
 
     shots = _value(arguments, "--num_fewshot") or "0"
     options = {
@@ -304,8 +304,8 @@ def _check_options(tasks: list[str], model: str, arguments: list[str]) -> None:
         model,
         [each for each in tasks if each in ours],
         options,
-        is_baseline=model in plugin.BASELINES,
-        lacks_template=model in plugin.MODELS,
+        is_baseline=model in model_names.BASELINES,
+        lacks_template=model in model_names.MODELS,
     )
 
 
@@ -323,7 +323,7 @@ def _check_names(tasks: list[str], model: str) -> None:
 
     The harness would end without a result, after it has started, and name no task that was meant.
     """
-    from lmms_medtasks.harness import plugin
+    from lmms_medtasks.harness import model_names
 
     ours = folders.task_files()
     by_folder: dict[Path, list[str]] = {}
@@ -337,8 +337,8 @@ def _check_names(tasks: list[str], model: str) -> None:
             continue
         if task.startswith(beginnings) or nearest(task, ours, _SLIP):
             raise unknown("task", task, ours, "--tasks")
-    if model.startswith("medtasks_") and model not in plugin.MODELS:
-        raise unknown("model", model, plugin.MODELS, "--model")
+    if model.startswith("medtasks_") and model not in model_names.MODELS:
+        raise unknown("model", model, model_names.MODELS, "--model")
 
 
 def _is_zero(limit: str) -> bool:
@@ -349,12 +349,15 @@ def _is_zero(limit: str) -> bool:
 
 
 def _output_folder(arguments: list[str]) -> Path:
-    """Where results go; adds --output_path and --log_samples to the arguments where they are missing."""
+    """Where results go; adds --output_path, --timezone and --log_samples to the arguments where they are missing."""
     given = _value(arguments, "--output_path")
     if given is None:
         # A folder a run: the harness names files by the second and appends to a sample log that is there already.
         given = str(Path("runs") / datetime.now(timezone.utc).strftime("%Y%m%dT%H%M%S.%fZ"))
         arguments += ["--output_path", given]
+    if _value(arguments, "--timezone") is None:
+        # The folder above is named in UTC; the harness would name its files in the time of Singapore.
+        arguments += ["--timezone", "UTC"]
     if "--log_samples" not in arguments:
         arguments.append("--log_samples")
     return Path(given)

@@ -30,6 +30,7 @@ from lmms_medtasks.harness import (
     chosen_settings,
     degraded_runs,
     journal,
+    model_names,
     reply_limits,
     run_options,
     runners,
@@ -114,10 +115,8 @@ def _join_simple_evaluate(module: Any) -> None:
 
 def _check_options(named: Mapping[str, Any]) -> None:
     """Raises UserError for options that the model, which is not loaded yet, or our tasks can't be run with."""
-    from lmms_medtasks.harness import plugin
-
     model, ours = named.get("model"), getattr(named.get("task_manager"), OURS, ())
-    if not isinstance(model, str) or not (ours or model in plugin.MODELS):
+    if not isinstance(model, str) or not (ours or model in model_names.MODELS):
         return
     force_simple = bool(named.get("force_simple"))
     found = runners.model_class(model, force_simple) if named.get("apply_chat_template") else None
@@ -125,7 +124,7 @@ def _check_options(named: Mapping[str, Any]) -> None:
         model,
         ours,
         named,
-        is_baseline=model in plugin.BASELINES,
+        is_baseline=model in model_names.BASELINES,
         lacks_template=found is not None and not hasattr(found, "apply_chat_template"),
     )
     run_options.check_instruction(model, runners.kind(model, force_simple), ours, named)

@@ -37,24 +37,12 @@ import wrapt
 
 from lmms_medtasks import folders
 from lmms_medtasks.errors import UserError, user_errors
-from lmms_medtasks.harness import chosen_settings, runners
+from lmms_medtasks.harness import chosen_settings, model_names, runners
 
 if TYPE_CHECKING:
     from lmms_eval.models.registry_v2 import ModelManifest
 
 _MARK = "_lmms_medtasks_joined"
-BASELINES = {
-    "medtasks_random": "RandomModel",
-    "medtasks_most_frequent": "MostFrequentModel",
-    "medtasks_observer": "ObserverModel",
-    "medtasks_pixel_outlier": "PixelOutlierModel",
-}
-"""The names of the baselines among our models, and their classes."""
-
-_ADAPTED = "medtasks_peft"
-_SERVER = "medtasks_server"
-MODELS = (*BASELINES, _ADAPTED, _SERVER)
-"""The names of our models."""
 
 
 def task_folder() -> Path:
@@ -69,13 +57,13 @@ def register() -> list[ModelManifest]:
     wrapt.register_post_import_hook(lambda module: join(module.TaskManager), "lmms_eval.tasks")
     baselines = [
         ModelManifest(model_id=name, simple_class_path=f"lmms_medtasks.harness.baseline_models.{cls}")
-        for name, cls in BASELINES.items()
+        for name, cls in model_names.BASELINES.items()
     ]
     adapters = "lmms_medtasks.harness.adapted_models"
     return [
         *baselines,
-        ModelManifest(_ADAPTED, f"{adapters}.SimpleAdapted", f"{adapters}.ChatAdapted"),
-        ModelManifest(_SERVER, chat_class_path="lmms_medtasks.harness.server_model.ServerModel"),
+        ModelManifest(model_names.ADAPTED, f"{adapters}.SimpleAdapted", f"{adapters}.ChatAdapted"),
+        ModelManifest(model_names.SERVER, chat_class_path="lmms_medtasks.harness.server_model.ServerModel"),
     ]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from lmms_medtasks.report.document import Cell
 from lmms_medtasks.samples import run_options
 from lmms_medtasks.samples.result_files import Run
-from lmms_medtasks.samples.runs import model_name, printable
+from lmms_medtasks.samples.runs import date_of, model_name, printable
 from lmms_medtasks.suites import paper
 
 OWN = "this run"
@@ -107,7 +107,7 @@ def facts(run: Run, tasks: Sequence[str], *more: tuple[str, str]) -> tuple[tuple
         ("Data", ", ".join(data_of(run, tasks))),
         *([("Settings", said)] if (said := settings_of(run, tasks)) else []),
         ("Task version", ", ".join(versions)),
-        ("Run", printable(str(run.content.get("date") or run.path.name))),
+        ("Run", date_of(run.content) or printable(run.path.name)),
     )
 
 

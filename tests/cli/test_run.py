@@ -53,6 +53,16 @@ def test_passes_arguments_on_and_logs_samples(harness):
     assert given[-1] == "--log_samples"
 
 
+def test_folder_and_files_are_named_by_one_clock(harness):
+    """The folder is named in UTC; the harness names its files in the time of Singapore unless told."""
+    call(*ASKED), call(*ASKED, "--timezone", "Europe/Berlin")
+    zones = [
+        [zone for name, zone in zip(given, given[1:], strict=False) if name == "--timezone"]
+        for given in harness.commands
+    ]
+    assert zones == [["UTC"], ["Europe/Berlin"]]
+
+
 def test_counts_are_accepted_by_a_variable(harness, monkeypatch):
     monkeypatch.delenv("MEDTASKS_ACCEPT_COUNTS", raising=False)
     assert call(*ASKED).exit_code == 0 and "MEDTASKS_ACCEPT_COUNTS" not in harness.environment
