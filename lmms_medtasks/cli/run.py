@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timezone
 from pathlib import Path
 from types import MappingProxyType
@@ -37,6 +37,7 @@ _INTERRUPTED = (
 )
 
 
+_SETTINGS = "lmms_eval_specific_kwargs"
 _SLIP = 0.7
 """Names as like each other as this are taken for one with a slip of the pen. The nearest of the 1,873 names of tasks,
 groups and tags in lmms-eval 0.7.3 is less like any of ours."""
@@ -125,6 +126,7 @@ def run(
     prices = (price_in, price_out)
     variables = _subset(arguments, subset, subset_seed)
     variables |= _chosen(settings, prompt or [], judge_prompt or [])
+    _check_prompts(tasks, {**os.environ, **variables})
     variables |= {journal.VARIABLE: journal.FRESH} if fresh else {}
     variables |= {release_counts.VARIABLE: "1"} if accept_counts else {}
     if estimate:
@@ -200,6 +202,21 @@ def _chosen(settings: str, prompts: list[str], judge_prompts: list[str]) -> dict
         chosen_settings.JUDGE_PROMPT: chosen_settings.written(judge_prompts),
     }
     return {name: value for name, value in given.items() if value}
+
+
+def _check_prompts(tasks: Sequence[str], variables: Mapping[str, str]) -> None:
+    """Raises UserError where a file that stands in place of a prompt can be none: the harness takes 10 s to say it."""
+    from lmms_medtasks.harness import chosen_settings
+
+    if not any(variables.get(name) for name in (chosen_settings.PROMPT, chosen_settings.JUDGE_PROMPT)):
+        return
+    from lmms_medtasks.task_yaml import chain
+
+    configs = [
+        {"task": each.path.stem, _SETTINGS: each.value(_SETTINGS) or {}}
+        for each in chain.installed(_bases(list(tasks)))
+    ]
+    chosen_settings.check_files(tasks, configs, variables)
 
 
 def _estimate(

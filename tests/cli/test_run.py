@@ -198,6 +198,33 @@ def test_mistakes_are_told_before_anything_runs(harness, arguments, message):
     assert not harness.commands
 
 
+@pytest.mark.parametrize(
+    ("text", "option", "tasks", "message"),
+    [
+        (b"Look. {question}", "--prompt={}", "med_cmr_mcq", "no place {options}"),
+        (b"Look. {question}", "--prompt=med_cmr*={}", "medobvious,med_cmr_mcq", "which med_cmr_mcq needs"),
+        (b"\xff {question}", "--prompt={}", "medq_deg_levels", "not UTF-8 text"),
+        (b"Look. {quest}", "--prompt={}", "own", "no place {question}"),
+        (b"Judge. {x}", "--judge-prompt={}", "med_cmr_open", "Judge protocol 'med_cmr_open'"),
+    ],
+)
+def test_a_file_that_can_be_no_prompt_is_told_before_the_harness_starts(
+    harness, tmp_path, text, option, tasks, message
+):
+    (tmp_path / "bad.txt").write_bytes(text)
+    more = () if tasks != "own" else ("--include_path", str(tmp_path))
+    asked = ("run", "--model", "m", "--tasks", tasks, *more, option.format(tmp_path / "bad.txt"))
+    done = call(*asked)
+    assert isinstance(done.exception, UserError) and message in str(done.exception)
+    assert harness.commands == []
+    # A group's tasks, and one that is not known here, take a file with both places.
+    (tmp_path / "good.txt").write_text("Look. {question} {options}")
+    if "--judge" not in option:
+        harness.results = {task: {"accuracy,none": 0.5} for task in tasks.split(",")}
+        assert call(*asked[:-1], option.format(tmp_path / "good.txt")).exit_code in (0, 1)
+        assert len(harness.commands) == 1
+
+
 def test_a_mistake_is_one_message_and_status_2(tmp_path):
     done = subprocess.run(
         [sys.executable, "-m", "lmms_medtasks", *ASKED, "--limit", "0"],
