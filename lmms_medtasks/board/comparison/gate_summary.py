@@ -9,6 +9,7 @@ from lmms_medtasks.board.entries import drawn_clusters
 from lmms_medtasks.report.document import EMPTY
 from lmms_medtasks.report.markdown import escaped
 from lmms_medtasks.samples.runs import printable
+from lmms_medtasks.statistics.p_values import p_text
 
 _WORD = {"fail": "**FAIL**", "undecided": "**can't tell**", "warn": "warning", "ignore": "pass"}
 _HEAD = (
@@ -90,7 +91,7 @@ def _row(each: Verdict) -> str:
 
 
 def _p(value: float | None) -> str:
-    return EMPTY if value is None else "<0.0001" if value < 1e-4 else f"{value:.4f}"
+    return EMPTY if value is None else p_text(value)
 
 
 def _difference(each: Verdict, value: float | None) -> str:
