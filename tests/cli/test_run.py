@@ -14,6 +14,7 @@ import pytest
 from typer.testing import CliRunner
 
 from lmms_medtasks.cli import run as command
+from lmms_medtasks.cli import run_arguments
 from lmms_medtasks.cli.app import build
 from lmms_medtasks.errors import UserError
 
@@ -29,7 +30,7 @@ def harness(monkeypatch, tmp_path):
     def stand_in(arguments, check, env=None):
         state.commands.append(arguments)
         state.environment = env
-        folder = command.Path(command._value(arguments, "--output_path")) / "model"
+        folder = command.Path(run_arguments.value_of(arguments, "--output_path")) / "model"
         if state.results is not None:
             folder.mkdir(parents=True, exist_ok=True)
             content = {"results": state.results, "group_subtasks": {}}
@@ -109,7 +110,7 @@ def test_no_task_of_the_harness_is_taken_for_one_of_ours():
     said = re.compile(r"^(?:task|group|tag): *[\"']?([\w.-]+)[\"']? *$", re.MULTILINE)
     names = {name for path in tasks.rglob("*.yaml") for name in (path.stem, *said.findall(path.read_text("utf-8")))}
     assert len(names) > 1000
-    command._check_names(sorted(names), "m")
+    run_arguments.check_names(sorted(names), "m")
 
 
 def test_says_where_results_went(harness):
