@@ -141,7 +141,8 @@ class Problem:
 class Source:
     """Where an entry came from. ``results``: the result file or the pack. ``samples``: the log, None of a pack.
 
-    ``sha256``: file name -> digest, of what was read. ``signed_off_by``: of a pack.
+    ``date``: in UTC, see ``samples.runs.date_of``. ``sha256``: file name -> digest, of what was read.
+    ``signed_off_by``: of a pack.
     """
 
     kind: Literal["run", "pack"]

@@ -20,7 +20,7 @@ from lmms_medtasks.judges import identity
 from lmms_medtasks.record import EMPTY, FAILED
 from lmms_medtasks.report.about import limit, settings_said, subset
 from lmms_medtasks.samples.result_files import Run
-from lmms_medtasks.samples.runs import model_name, printable
+from lmms_medtasks.samples.runs import date_of, model_name, printable
 from lmms_medtasks.samples.table import FIELDS, Samples, with_texts
 from lmms_medtasks.suites.estimates import Mean
 from lmms_medtasks.suites.reported_numbers import numbers_of
@@ -240,7 +240,6 @@ def _settings(
         "data_counts": str(metadata.get("data_counts") or ""),
         "settings": ", ".join(settings_said(metadata)),
         "generation": json.dumps(config.get("generation_kwargs") or {}, sort_keys=True, default=str),
-        "gen_kwargs": str((run.content.get("config") or {}).get("gen_kwargs") or ""),
         "image_encoding": str(metadata.get("image_encoding") or ""),
         "checkpoint_sampling_set_aside": str(metadata.get("checkpoint_sampling_set_aside") or ""),
         "agreement": str(metadata.get("agreement") or ""),
@@ -252,8 +251,7 @@ def _settings(
 
 def _source(run: Run, task: str) -> Source:
     files = (run.path, run.samples_file(task))
-    date = _text(run.content.get("date") or "")
-    return Source("run", files[0], files[1], date, {path.name: _sha256(path) for path in files})
+    return Source("run", files[0], files[1], date_of(run.content), {path.name: _sha256(path) for path in files})
 
 
 def _sha256(path: Path) -> str:

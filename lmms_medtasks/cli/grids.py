@@ -70,9 +70,20 @@ def build(
     asked = tuple(kind.strip() for kind in kinds.split(",") if kind.strip())
     if kinds:
         plan.check_kinds(asked)
-    sizes = tuple(dict.fromkeys(str(grids.parse_size(text)) for text in size or ["2x2"]))
+    parsed = tuple(dict.fromkeys(grids.parse_size(text) for text in size or ["2x2"]))
+    sizes = tuple(map(str, parsed))
     write_grids.check_target(output, force)
-    found = labelled_pictures.read(source, labels=labels, skip_bad=skip_bad, skip_unlabelled=skip_unlabelled)
+    needed = plan.needed_pictures(items, parsed, negatives)
+
+    def counted(there: int) -> None:
+        if not reuse:
+            plan.check_enough(there, items, parsed, negatives)
+        how = f"{needed:,} panels to fill, pictures used again" if reuse else f"{needed:,} pictures needed at least"
+        typer.echo(f"{items * len(sizes):,} items: {how}, {there:,} there.", err=True)
+
+    found = labelled_pictures.read(
+        source, labels=labels, skip_bad=skip_bad, skip_unlabelled=skip_unlabelled, counted=counted
+    )
     for name, reason in found.skipped:
         typer.echo(f"left out: {name}: {reason}", err=True)
     if found.ignored:

@@ -17,12 +17,12 @@ from typing import Annotated
 
 import typer
 
-from lmms_medtasks import folders
 from lmms_medtasks.cli import estimate as estimating
 from lmms_medtasks.cli.estimate import QUESTIONS
+from lmms_medtasks.cli.run_arguments import check_prompts, checked_tasks, value_of
 from lmms_medtasks.data import release_counts, subsets
 from lmms_medtasks.data.subsets import Subset
-from lmms_medtasks.errors import UserError, nearest, unknown
+from lmms_medtasks.errors import UserError
 from lmms_medtasks.samples import result_files as results
 
 _CONTEXT = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": ["--help"]}
@@ -35,11 +35,6 @@ _INTERRUPTED = (
     "lmms-medtasks: Interrupted. Give the same command again (without --fresh) to go on where it stopped: replies that "
     "came are kept, unless MEDTASKS_JOURNAL is off."
 )
-
-
-_SLIP = 0.7
-"""Names as like each other as this are taken for one with a slip of the pen. The nearest of the 1,873 names of tasks,
-groups and tags in lmms-eval 0.7.3 is less like any of ours."""
 
 
 def register(app: typer.Typer) -> None:
@@ -97,9 +92,9 @@ def run(
     """Run lmms-eval with the arguments given, and fail when it failed.
 
     All other arguments go to lmms-eval as they are. Where none is given, --output_path becomes a new folder in runs/,
-    and samples are logged. lmms-eval exits with status 0 when an evaluation failed; this command exits with 1 then, or
-    when the result of a task that was asked for is missing or incomplete. A run that was cut off goes on where it
-    stopped when the same command is given again.
+    files are named by the time in UTC (--timezone), and samples are logged. lmms-eval exits with status 0 when an
+    evaluation failed; this command exits with 1 then, or when the result of a task that was asked for is missing or
+    incomplete. A run that was cut off goes on where it stopped when the same command is given again.
 
     With --subset N a sample of N images (or items) of each task is asked, with all their questions: each group of the
     paper's tables has its share, all images have the same chance, and the same are drawn for every model. Results are
@@ -120,11 +115,12 @@ def run(
     from lmms_medtasks.harness import journal
 
     arguments = list(context.args)
-    tasks = _checked_tasks(arguments)
+    tasks = checked_tasks(arguments)
     tasks = _degraded(arguments, tasks, degrade, (modality, degrade_seed, degrade_control))
     prices = (price_in, price_out)
     variables = _subset(arguments, subset, subset_seed)
     variables |= _chosen(settings, prompt or [], judge_prompt or [])
+    check_prompts(tasks, {**os.environ, **variables})
     variables |= {journal.VARIABLE: journal.FRESH} if fresh else {}
     variables |= {release_counts.VARIABLE: "1"} if accept_counts else {}
     if estimate:
@@ -184,7 +180,7 @@ def _subset(arguments: list[str], size: int | None, seed: int) -> dict[str, str]
             raise UserError("--subset-seed chooses among subsets: give --subset too.")
         return {}
     chosen = Subset(size, seed)
-    if _value(arguments, "--limit") is not None:
+    if value_of(arguments, "--limit") is not None:
         raise UserError("--limit takes the first questions, --subset a sample of all of them: give one of both.")
     return {subsets.VARIABLE: str(chosen)}
 
@@ -214,7 +210,7 @@ def _estimate(
 
     estimating.check_prices(prices)
     for name in ("--limit", "--config", "--use_cache"):
-        if _value(arguments, name) is not None:
+        if value_of(arguments, name) is not None:
             raise UserError(f"{name} does not go with --estimate, which asks some questions of each task itself.")
     # Each of several processes asks as many.
     limit = ["--limit", str(asked * processes), "--log_samples"]
@@ -256,84 +252,16 @@ def _command(arguments: list[str], processes: int) -> list[str]:
     return [*launcher, "-m", "lmms_eval", *arguments]
 
 
-def _value(arguments: list[str], name: str) -> str | None:
-    """The value of an option given as ``--name value`` or ``--name=value``, the last one if it is given twice."""
-    found = None
-    for number, argument in enumerate(arguments):
-        if argument == name and number + 1 < len(arguments):
-            found = arguments[number + 1]
-        elif argument.startswith(f"{name}="):
-            found = argument.partition("=")[2]
-    return found
-
-
-def _checked_tasks(arguments: list[str]) -> list[str]:
-    """The tasks asked for; raises UserError for what the harness would misunderstand in silence."""
-    if _value(arguments, "--config") is not None:
-        return []  # the tasks stand in lmms-eval's own configuration file
-    tasks = _value(arguments, "--tasks")
-    if not tasks or _value(arguments, "--model") is None:
-        raise UserError(
-            "Name a model and tasks: lmms-medtasks run --model MODEL --tasks TASK,TASK. "
-            "`lmms-eval --tasks list` lists all tasks, `lmms-eval models` all models."
-        )
-    limit = _value(arguments, "--limit")
-    if limit is not None and _is_zero(limit):
-        raise UserError(
-            f"--limit {limit} asks for no question. Give a number above 0, a share below 1, or leave it out for all."
-        )
-    asked = [task.strip() for task in tasks.split(",") if task.strip()]
-    bases = _bases(asked)
-    _check_names(bases if _value(arguments, "--include_path") is None else [], str(_value(arguments, "--model")))
-    return asked
-
-
-def _bases(tasks: list[str]) -> list[str]:
-    """The tasks, of degraded ones their bases; raises UserError for names of such that can't be read."""
-    if not any("@" in each for each in tasks):
-        return tasks  # to read names takes importing the degradations
-    from lmms_medtasks.harness import degraded_names
-
-    return [degraded_names.parse(each)[0] if degraded_names.is_name(each) else each for each in tasks]
-
-
-def _check_names(tasks: list[str], model: str) -> None:
-    """Raises UserError for names that are none of ours and begin as ours do, or are ours but for a slip.
-
-    The harness would end without a result, after it has started, and name no task that was meant.
-    """
-    from lmms_medtasks.harness import plugin
-
-    ours = folders.task_files()
-    by_folder: dict[Path, list[str]] = {}
-    for name, path in ours.items():
-        by_folder.setdefault(path.parent, []).append(name)
-    # What the names of a benchmark's tasks have in common; three letters in common may be chance.
-    common = map(os.path.commonprefix, by_folder.values())
-    beginnings = tuple(each for each in common if len(each) > 3)
-    for task in tasks:
-        if task in ours or set(task) & set("*?["):
-            continue
-        if task.startswith(beginnings) or nearest(task, ours, _SLIP):
-            raise unknown("task", task, ours, "--tasks")
-    if model.startswith("medtasks_") and model not in plugin.MODELS:
-        raise unknown("model", model, plugin.MODELS, "--model")
-
-
-def _is_zero(limit: str) -> bool:
-    try:
-        return float(limit) == 0
-    except ValueError:
-        return False  # the harness reports what is no number
-
-
 def _output_folder(arguments: list[str]) -> Path:
-    """Where results go; adds --output_path and --log_samples to the arguments where they are missing."""
-    given = _value(arguments, "--output_path")
+    """Where results go; adds --output_path, --timezone and --log_samples to the arguments where they are missing."""
+    given = value_of(arguments, "--output_path")
     if given is None:
         # A folder a run: the harness names files by the second and appends to a sample log that is there already.
         given = str(Path("runs") / datetime.now(timezone.utc).strftime("%Y%m%dT%H%M%S.%fZ"))
         arguments += ["--output_path", given]
+    if value_of(arguments, "--timezone") is None:
+        # The folder above is named in UTC; the harness would name its files in the time of Singapore.
+        arguments += ["--timezone", "UTC"]
     if "--log_samples" not in arguments:
         arguments.append("--log_samples")
     return Path(given)

@@ -15,7 +15,7 @@ from typing import Any, Literal
 from lmms_medtasks.data import sources
 from lmms_medtasks.data.release_counts import OPTION, Counts, difference
 from lmms_medtasks.data.releases import LocalRelease
-from lmms_medtasks.data.sources import DataSource, Finding, Size, Split, SplitReader
+from lmms_medtasks.data.sources import DataSource, Finding, Size, Split, SplitReader, counted
 from lmms_medtasks.errors import UserError
 
 _LISTED = 20
@@ -121,7 +121,9 @@ def _miss_images(split: Split, reader: SplitReader, found: Diagnosis) -> None:
         costs = Counter(name for names in missing for name in dict.fromkeys(names))
         listed = ", ".join(f"{name!r} ({count:,})" for name, count in list(costs.items())[:_LISTED])
         more = f" and {len(costs) - _LISTED:,} more" if len(costs) > _LISTED else ""
-        detail = f"{len(costs):,} images are not there, which costs {len(missing):,} questions: {listed}{more}"
+        are = "is" if len(costs) == 1 else "are"
+        cost = counted(len(missing), "question")
+        detail = f"{counted(len(costs), 'image')} {are} not there, which costs {cost}: {listed}{more}"
         state: Literal["missing", "note"] = "missing" if split.default else "note"
         found.findings.append(Finding(f"split {split.name}", state, detail))
         if not split.default:

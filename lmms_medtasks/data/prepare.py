@@ -10,7 +10,7 @@ manifest.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -86,9 +86,9 @@ def prepare(
             work.take_back_acceptance(wanted)
         try:
             work.prepare_all(wanted, data, why, force, keep)
-        except _FewerThanExpected as short:
+        except _FewerThanExpected:
             data = "sample"
-            work.prepare_all(wanted, data, str(short), force, keep)
+            work.prepare_all(wanted, data, "", force, keep)
     return store.read_manifest(record.name, data)
 
 
@@ -106,17 +106,22 @@ class _Preparation:
         self._suite, self._release, self._accept = suite, release, accept
         self._readers: dict[str, SplitReader] = {}
         self._files: dict[str, list[SourceFile]] = {}
+        self._differing: dict[str, str] = {}  # split -> what is other in it than in the release
 
     def variant(self, wanted: Sequence[Split], sample: bool) -> tuple[Data, str]:
-        """Full or sample, and why (the rule stands at the top of this file)."""
+        """Full or sample (the rule stands at the top of this file), and why; "" where the splits' counts say that."""
         if sample:
             return "sample", "it was asked for as a sample"
-        found = [f"{split.name}: {said}" for split in wanted if (said := self._difference(split))]
-        if not found:
-            return "full", "it has the release's number of questions"
-        if self._accept:
-            return "full", _accepted("; ".join(found))
-        return "sample", "; ".join(found)
+        self._differing = {split.name: said for split in wanted if (said := self._difference(split))}
+        return "full" if self._accept or not self._differing else "sample", ""
+
+    def _because(self, data: Data, kept: Iterable[tuple[str, Entry]]) -> str:
+        """Why data is called what it is: every split whose counts are other than the release's, prepared or to be."""
+        known = {name: entry.counts for name, entry in kept if entry.counts} | self._differing
+        said = "; ".join(f"{split.name}: {known[split.name]}" for split in self._suite.splits if split.name in known)
+        if not said:
+            return "it has the release's number of questions"
+        return f"other counts than the release's were accepted: {said}" if data == "full" else said
 
     def prepare_all(self, wanted: Sequence[Split], data: Data, why: str, force: bool, keep: bool) -> None:
         """Prepare those of the splits that are not there yet, or all with ``force``."""
@@ -199,7 +204,7 @@ class _Preparation:
         return True
 
     def prepare_split(self, split: Split, data: Data, why: str) -> None:
-        """Prepare one split as ``data``."""
+        """Prepare one split as ``data``. ``why``: see :meth:`variant`."""
         name = f"{self._suite.name}/{split.name} ({data})"
         folder = store.folder(self._suite.name, data)
         files, reader = self._source_files(split), self._reader(split)
@@ -210,22 +215,20 @@ class _Preparation:
                 raise UserError(f"{name}: all {reader.records:,} rows were rejected, none is left.{_reasons(written)}")
             rejected = len(written.rejected)
             counts = self._difference(split, Counts(written.rows + rejected, rejected))
+            if counts:
+                self._differing[split.name] = counts
             if counts and data == "full" and not self._accept:
                 say(f"{name}: {counts}. It is prepared as a sample.{_reasons(written)}")
-                raise _FewerThanExpected(f"{split.name}: {counts}")
-            if counts and data == "full":
-                why = _accepted(f"{split.name}: {counts}")
+                raise _FewerThanExpected
             source = {**self._release.describe(), "files": [file.to_json() for file in files]}
-            header, kept = _header(self._suite, data, why), _entries(self._suite.name, data)
+            kept = _entries(self._suite.name, data)
+            others = ((other, entry) for other, entry in kept.items() if other != split.name)
+            header = _header(self._suite, data, why or self._because(data, others))
             told = (source, reader.notes, counts, header, kept)
             committing.commit(self._suite.name, data, split.name, part, written, *told)
         say(f"{name}: prepared, {_counts(written.rows, len(written.rejected))}, {len(written.image_ids):,} images")
         if written.rejected:
             say(f"  The rejected rows are listed in {folder / store.REJECTED}.{_reasons(written)}")
-
-
-def _accepted(counts: str) -> str:
-    return f"other counts than the release's were accepted: {counts}"
 
 
 def _stepping(reader: SplitReader, step: Any) -> Iterator[Candidate]:

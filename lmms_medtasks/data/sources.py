@@ -223,3 +223,8 @@ def _of_folder(folder: Path) -> tuple[DataSource, ...]:
         where = folder / FILE
         raise UserError(f"{where} exports no SOURCES: wanted a tuple of DataSource, got a {type(found).__name__}.")
     return found
+
+
+def counted(number: int, noun: str) -> str:
+    """``1 record``, ``2,153 records``."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

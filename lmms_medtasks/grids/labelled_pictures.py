@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,8 +30,15 @@ class Reading:
     ignored: tuple[str, ...]
 
 
-def read(source: str, *, labels: Path | None = None, skip_bad: bool = False, skip_unlabelled: bool = False) -> Reading:
-    """The pictures of ``source``.
+def read(
+    source: str,
+    *,
+    labels: Path | None = None,
+    skip_bad: bool = False,
+    skip_unlabelled: bool = False,
+    counted: Callable[[int], object] = lambda there: None,
+) -> Reading:
+    """The pictures of ``source``. ``counted`` is called with how many are listed before the first one is decoded.
 
     ``source`` is ``medtasks://suite/split``, a labels table (CSV, JSONL or parquet with a column ``image``, which holds
     paths relative to the table or, in parquet, the pictures), or a folder: with ``labels`` (paths relative to the
@@ -44,6 +51,7 @@ def read(source: str, *, labels: Path | None = None, skip_bad: bool = False, ski
     """
     rows, ignored = _rows(source, labels)
     rows, unlabelled = _with_labels(rows, skip_unlabelled)
+    counted(len(rows))
     pictures, bad = _checked(rows, source)
     if bad and not skip_bad:
         raise UserError(

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from lmms_medtasks.grids.features import CONTENT, INVISIBLE, RESOLUTION, SAME_CONTENT
 from lmms_medtasks.seeding import generator
+from lmms_medtasks.statistics.p_values import p_text
 
 ALPHA = 0.01
 """Adjusted p value below which a set is refused: a clean set is refused once in a hundred."""
@@ -282,7 +283,7 @@ def table(rows: Sequence[Row], write: Callable[[str], None]) -> None:
     write(f"{'tells':<9} {'feature':<26} {'grids of kind':<14} {'n':>5} {'rate':>6} {'chance':>6} {'adjusted p':>10}")
     for row in rows:
         numbers = [f"{value:.3f}" if value is not None else "-" for value in (row.rate, row.chance)]
-        shown = f"{row.adjusted:.2g}" if row.adjusted is not None else "-"
+        shown = p_text(row.adjusted) if row.adjusted is not None else "-"
         mark = "  LEAK" if row.leak else "" if row.counts else "  told only"
         write(
             f"{row.tells:<9} {row.feature:<26} {row.over:<14} {row.grids:>5} {numbers[0]:>6} {numbers[1]:>6} "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -91,6 +92,29 @@ def counts(items: int, negatives: float) -> tuple[int, int]:
     if negatives <= NEGATIVES:
         return items, round(5 * items * negatives / (3 * (1 - negatives)))
     return round(3 * items * (1 - negatives) / (5 * negatives)), items
+
+
+def needed_pictures(items: int, sizes: Sequence[Size], negatives: float) -> int:
+    """How many pictures the grids of ``items`` items of each size take at least, where none is used twice.
+
+    A picture a panel; foreign textures take a few more, and no category may run out (:func:`plan` tells that).
+
+    >>> needed_pictures(100, [Size(2)], 0.375)
+    800
+    """
+    return sum(counts(items, negatives)) * sum(size.panels for size in sizes)
+
+
+def check_enough(there: int, items: int, sizes: Sequence[Size], negatives: float) -> None:
+    """Raise UserError where ``there`` pictures can't be enough, none being used twice."""
+    needed = needed_pictures(items, sizes, negatives)
+    if there < needed:
+        fitting = math.floor(there * items / needed)
+        way_out = f"Ask for {fitting:,} items at most, or for smaller grids; add" if fitting else "Add"
+        raise UserError(
+            f"Too few pictures: {items:,} items of each size take at least {needed:,}, there are {there:,}. {way_out} "
+            "pictures; or allow --reuse."
+        )
 
 
 def plan(

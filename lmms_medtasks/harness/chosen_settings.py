@@ -37,8 +37,24 @@ def applied(config: dict[str, Any], folder: Path | None = None) -> tuple[dict[st
     """
     told: dict[str, Any] = {}
     config = _with_settings(config, told)
-    config = _with_prompt(config, told)
-    return _with_judge_prompt(config, folder), told
+    config = _with_prompt(config, told, os.environ)
+    return _with_judge_prompt(config, folder, os.environ), told
+
+
+def check_files(names: Sequence[str], configs: Sequence[dict[str, Any]], variables: Mapping[str, str]) -> None:
+    """Raise UserError where a file in ``variables`` can't be the prompt that it stands in place of.
+
+    That is told before the harness is started, from what YAMLs say. ``names``: the tasks that are asked for, as far as
+    they are known; ``configs``: ``task`` and ``lmms_eval_specific_kwargs`` of those among them that are ours.
+    """
+    from lmms_medtasks.judges import stage
+
+    asked = [_with_judge_prompt(_with_prompt(each, {}, variables), None, variables) for each in configs]
+    for config in asked:
+        stage.protocols_of(config)
+    for name, file in _named(PROMPT, variables).items():
+        if not any(not name or fnmatch.fnmatchcase(config["task"], name) for config in configs):
+            _checked_prompt(file, name or ", ".join(names) or "any task", "")
 
 
 def written(given: Sequence[str]) -> str:
@@ -63,11 +79,11 @@ def check(names: Iterable[str], configs: Sequence[Mapping[str, Any]]) -> None:
     from lmms_medtasks.judges import stage
 
     tasks = list(names)
-    for name in _named(PROMPT):
+    for name in _named(PROMPT, os.environ):
         if name and not any(fnmatch.fnmatchcase(task, name) for task in tasks):
             raise unknown("task", name, tasks, PROMPT)
     protocols = sorted({each.name for config in configs for each in stage.protocols_of(config)})
-    for name in _named(JUDGE_PROMPT):
+    for name in _named(JUDGE_PROMPT, os.environ):
         if name and name not in protocols:
             raise unknown("judge protocol", name, protocols, f"{JUDGE_PROMPT}; the tasks asked for have the allowed")
         if not name and len(protocols) != 1:
@@ -90,8 +106,8 @@ def judge_prompts(given: str) -> dict[str, str]:
     return {name: file for name, _, file in (each.rpartition("=") for each in parts)}
 
 
-def _named(variable: str) -> dict[str, str]:
-    return judge_prompts(os.environ.get(variable, ""))
+def _named(variable: str, variables: Mapping[str, str]) -> dict[str, str]:
+    return judge_prompts(variables.get(variable, ""))
 
 
 def _with_settings(config: dict[str, Any], told: dict[str, Any]) -> dict[str, Any]:
@@ -116,10 +132,11 @@ def _with_settings(config: dict[str, Any], told: dict[str, Any]) -> dict[str, An
     return {**config, "generation_kwargs": generation}
 
 
-def _with_prompt(config: dict[str, Any], told: dict[str, Any]) -> dict[str, Any]:
+def _with_prompt(config: dict[str, Any], told: dict[str, Any], variables: Mapping[str, str]) -> dict[str, Any]:
     given = config.get("lmms_eval_specific_kwargs") or {}
     ours = str((given.get("default") or {}).get("prompt") or "")
-    chosen = [file for name, file in _named(PROMPT).items() if not name or fnmatch.fnmatchcase(config["task"], name)]
+    named = _named(PROMPT, variables)
+    chosen = [file for name, file in named.items() if not name or fnmatch.fnmatchcase(config["task"], name)]
     # Of several the last counts, as of options given twice; a task's own name stands above a file for all.
     file = chosen[-1] if chosen else ours if Path(ours).is_absolute() and "{question}" not in ours else ""
     if not file:
@@ -151,7 +168,7 @@ def _checked_prompt(file: str, task: str, ours: str) -> str:
     return text
 
 
-def _with_judge_prompt(config: dict[str, Any], folder: Path | None) -> dict[str, Any]:
+def _with_judge_prompt(config: dict[str, Any], folder: Path | None, variables: Mapping[str, str]) -> dict[str, Any]:
     default = (config.get("lmms_eval_specific_kwargs") or {}).get("default") or {}
     if not default.get("judge"):
         return config
@@ -159,7 +176,7 @@ def _with_judge_prompt(config: dict[str, Any], folder: Path | None) -> dict[str,
     own = {"": own} if isinstance(own, str) else dict(own)
     named = default["judge"] if isinstance(default["judge"], list | tuple) else [default["judge"]]
     # Another task's protocols are not this one's.
-    own |= {name: file for name, file in _named(JUDGE_PROMPT).items() if not name or name in named}
+    own |= {name: file for name, file in _named(JUDGE_PROMPT, variables).items() if not name or name in named}
     if not own:
         return config
     return _with_default(config, {"judge_prompt": {name: _found(str(file), folder) for name, file in own.items()}})

@@ -1,6 +1,7 @@
 """What we add to the harness's ``lmms_eval.evaluator.evaluate``, which has the model and the tasks in hand.
 
-Before it runs, tasks are restricted to a subset where one is chosen (:mod:`lmms_medtasks.harness.subset_tasks`),
+Before it runs, options that change what a task asks are refused or noted (:mod:`lmms_medtasks.harness.run_options`),
+tasks are restricted to a subset where one is chosen (:mod:`lmms_medtasks.harness.subset_tasks`),
 --repeats is compared with the number of trials that a task's metrics get, a model behind the server of a third party is
 kept from data whose terms forbid that (:mod:`lmms_medtasks.harness.model_guard`), a task that would not show our
 pictures is refused, and so are several tasks for a runner that can be called once only; an adapter's runner that
@@ -29,7 +30,9 @@ from lmms_medtasks.harness import (
     chosen_settings,
     degraded_runs,
     journal,
+    model_names,
     reply_limits,
+    run_options,
     runners,
     sampling,
     server_sampling,
@@ -38,12 +41,19 @@ from lmms_medtasks.harness import (
 
 _MARK = "_lmms_medtasks_joined"
 
+OURS = "_lmms_medtasks_ours"
+"""Attribute of the harness's task manager: the names of the tasks of ours that were asked for."""
+
 
 def join_evaluator(module: Any) -> None:
-    """Wrap ``evaluate`` of ``module``, which is ``lmms_eval.evaluator``. Doing it twice changes nothing."""
+    """Wrap ``evaluate`` of ``module``, which is ``lmms_eval.evaluator``. Doing it twice changes nothing.
+
+    And ``simple_evaluate``, which the command line calls: it has the options in hand before a model is loaded.
+    """
     if getattr(module, _MARK, False):
         return
     setattr(module, _MARK, True)
+    _join_simple_evaluate(module)
     from lmms_medtasks.harness.judging_stage import Stage
 
     original = module.evaluate
@@ -55,8 +65,11 @@ def join_evaluator(module: Any) -> None:
         lm, tasks = named["lm"], named["task_dict"]
         with user_errors():
             every = list(tasks_of(tasks))
+            ours = [task for task in every if is_ours(task.config)]
+            run_options.check_loaded(lm, ours, [task for task in every if not is_ours(task.config)], named)
+            run_options.note(ours, named)
             chosen_settings.check_ours([str(task.config.task) for task in every if not is_ours(task.config)])
-            subset_tasks.restrict(every, [task for task in every if is_ours(task.config)], named.get("limit"))
+            subset_tasks.restrict(every, ours, named.get("limit"))
             _check_write_out(tasks, bool(named.get("write_out")))
             _check_model(lm, tasks)
             _check_repeats(tasks)
@@ -71,7 +84,7 @@ def join_evaluator(module: Any) -> None:
                 cached_failures.left_out(named.get("response_cache")),
                 degraded_runs.watched(lm, every) as watch,
                 calls.one_reply_each(lm, _drawn(tasks), bool(served)),
-                journal.kept(lm, [task for task in tasks_of(tasks) if is_ours(task.config)], named),
+                journal.kept(lm, ours, named),
                 call_times.noted(lm, list(tasks_of(tasks))),
                 _one_task_a_call(lm, tasks, served),
                 Stage(tasks_of(tasks)) as judging,
@@ -83,6 +96,38 @@ def join_evaluator(module: Any) -> None:
                 return watch.told(_with_server(judging.cleaned(original(*args, **kwargs)), lm, tasks))
 
     module.evaluate = evaluate
+
+
+def _join_simple_evaluate(module: Any) -> None:
+    original = getattr(module, "simple_evaluate", None)
+    if original is None:
+        return
+
+    @functools.wraps(original)
+    def simple_evaluate(*args: Any, **kwargs: Any) -> Any:
+        named = inspect.signature(original).bind(*args, **kwargs).arguments
+        with user_errors():
+            _check_options(named)
+        return original(*args, **kwargs)
+
+    module.simple_evaluate = simple_evaluate
+
+
+def _check_options(named: Mapping[str, Any]) -> None:
+    """Raises UserError for options that the model, which is not loaded yet, or our tasks can't be run with."""
+    model, ours = named.get("model"), getattr(named.get("task_manager"), OURS, ())
+    if not isinstance(model, str) or not (ours or model in model_names.MODELS):
+        return
+    force_simple = bool(named.get("force_simple"))
+    found = runners.model_class(model, force_simple) if named.get("apply_chat_template") else None
+    run_options.check_command(
+        model,
+        ours,
+        named,
+        is_baseline=model in model_names.BASELINES,
+        lacks_template=found is not None and not hasattr(found, "apply_chat_template"),
+    )
+    run_options.check_instruction(model, runners.kind(model, force_simple), ours, named)
 
 
 def check_messages(task: str, doc_to_visual: Any, doc_to_messages: Any) -> None:

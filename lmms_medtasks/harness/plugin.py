@@ -37,22 +37,12 @@ import wrapt
 
 from lmms_medtasks import folders
 from lmms_medtasks.errors import UserError, user_errors
-from lmms_medtasks.harness import chosen_settings, runners
+from lmms_medtasks.harness import chosen_settings, model_names, runners
 
 if TYPE_CHECKING:
     from lmms_eval.models.registry_v2 import ModelManifest
 
 _MARK = "_lmms_medtasks_joined"
-_BASELINES = {
-    "medtasks_random": "RandomModel",
-    "medtasks_most_frequent": "MostFrequentModel",
-    "medtasks_observer": "ObserverModel",
-    "medtasks_pixel_outlier": "PixelOutlierModel",
-}
-_ADAPTED = "medtasks_peft"
-_SERVER = "medtasks_server"
-MODELS = (*_BASELINES, _ADAPTED, _SERVER)
-"""The names of our models."""
 
 
 def task_folder() -> Path:
@@ -67,13 +57,13 @@ def register() -> list[ModelManifest]:
     wrapt.register_post_import_hook(lambda module: join(module.TaskManager), "lmms_eval.tasks")
     baselines = [
         ModelManifest(model_id=name, simple_class_path=f"lmms_medtasks.harness.baseline_models.{cls}")
-        for name, cls in _BASELINES.items()
+        for name, cls in model_names.BASELINES.items()
     ]
     adapters = "lmms_medtasks.harness.adapted_models"
     return [
         *baselines,
-        ModelManifest(_ADAPTED, f"{adapters}.SimpleAdapted", f"{adapters}.ChatAdapted"),
-        ModelManifest(_SERVER, chat_class_path="lmms_medtasks.harness.server_model.ServerModel"),
+        ModelManifest(model_names.ADAPTED, f"{adapters}.SimpleAdapted", f"{adapters}.ChatAdapted"),
+        ModelManifest(model_names.SERVER, chat_class_path="lmms_medtasks.harness.server_model.ServerModel"),
     ]
 
 
@@ -124,8 +114,9 @@ def task_index() -> dict[str, dict[str, Any]]:
 
 
 def _match_tasks(original: Any, self: Any, task_list: list[str]) -> list[str]:
-    from lmms_medtasks.harness import degraded_names, degraded_tasks
+    from lmms_medtasks.harness import degraded_names, degraded_tasks, evaluating
 
+    _join_evaluator()
     asked = [task_list] if isinstance(task_list, str) else list(task_list)
     with user_errors():
         degraded = degraded_tasks.names(self, asked)
@@ -139,6 +130,7 @@ def _match_tasks(original: Any, self: Any, task_list: list[str]) -> list[str]:
         configs = {name: _get_config_checked(self, name) for name in leaves}
         chosen_settings.check(leaves, list(configs.values()))
         _check_judge(list(configs.values()))
+        setattr(self, evaluating.OURS, tuple(leaves))
         by_definition = [name for name, config in configs.items() if degraded_tasks.asked(config.get("metadata"))]
         degraded_tasks.load_early(self, [*by_definition, *degraded], self._lmms_medtasks_runner)
     return sorted({*names, *degraded})
@@ -180,25 +172,31 @@ def _check_claimed_once(name: str, folders: list[Path]) -> None:
 
 def _load_task_or_group(original: Any, self: Any, task_list: Any = None, task_type: str = "simple") -> dict[str, Any]:
     self._lmms_medtasks_runner = task_type
-    # Not before: the evaluator imports the models, and so us, before it has defined `evaluate`.
-    if "lmms_eval.evaluator" in sys.modules:
-        from lmms_medtasks.harness.evaluating import join_evaluator
-
-        join_evaluator(sys.modules["lmms_eval.evaluator"])
+    _join_evaluator()
     from tenacity import RetryError
 
-    from lmms_medtasks.harness import degraded_tasks
+    from lmms_medtasks.harness import degraded_tasks, evaluating, run_options
 
     degraded_tasks.begin(self)
     with user_errors():
         try:
-            return original(self, task_list, task_type)  # type: ignore[no-any-return]
+            found: dict[str, Any] = original(self, task_list, task_type)
+            run_options.remember(evaluating.tasks_of(found))
+            return found
         except RetryError as error:
             if isinstance(error.__cause__, UserError):
                 raise error.__cause__ from None
             raise
         finally:
             degraded_tasks.forget(self)
+
+
+def _join_evaluator() -> None:
+    # Not before: the evaluator imports the models, and so us, before it has defined `evaluate`.
+    if "lmms_eval.evaluator" in sys.modules:
+        from lmms_medtasks.harness.evaluating import join_evaluator
+
+        join_evaluator(sys.modules["lmms_eval.evaluator"])
 
 
 def _load_individual(original: Any, self: Any, *args: Any, **kwargs: Any) -> dict[Any, Any]:
@@ -229,7 +227,7 @@ def _get_config(original: Any, self: Any, name: str) -> dict[str, Any]:
 
 
 def _get_config_checked(manager: Any, name: str) -> dict[str, Any]:
-    from lmms_medtasks.harness import degraded_tasks, evaluating, provenance
+    from lmms_medtasks.harness import degraded_tasks, evaluating, provenance, run_options
     from lmms_medtasks.harness.template_hooks import binding
 
     path = manager.task_index[name]["yaml_path"] if name in manager.task_index else None
@@ -238,4 +236,8 @@ def _get_config_checked(manager: Any, name: str) -> dict[str, Any]:
     degraded_tasks.check_config(manager, config)
     config = binding.bound(config, path)
     evaluating.check_messages(name, config.get("doc_to_visual"), config.get("doc_to_messages"))
-    return provenance.complete(config, manager.model_name, getattr(manager, "_lmms_medtasks_runner", None), path)
+    runner = getattr(manager, "_lmms_medtasks_runner", None)
+    config = provenance.complete(config, manager.model_name, runner, path)
+    if "data_digest" in (config.get("metadata") or {}):
+        run_options.check_examples(name, config.get("num_fewshot"))
+    return config

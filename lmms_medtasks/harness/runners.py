@@ -104,3 +104,14 @@ def warn(model_name: str, encoding: str) -> None:
         f"benchmark of image quality that is damage on top of the damage measured; the result file records it "
         f"(metadata.image_encoding). Runners measured to be clean: {clean} (as chat models)."
     )
+
+
+def model_class(model_name: str, force_simple: bool) -> type | None:
+    """The class that the harness makes a model of; None where it has none of that name, or it can't be imported."""
+    from lmms_eval.models import get_model
+
+    try:
+        found: type = get_model(model_name, force_simple)
+    except Exception:  # noqa: BLE001 (the harness imports it again and says what is wrong)
+        return None
+    return found

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from lmms_medtasks.report.document import Cell
+from lmms_medtasks.samples import run_options
 from lmms_medtasks.samples.result_files import Run
-from lmms_medtasks.samples.runs import model_name, printable
+from lmms_medtasks.samples.runs import date_of, model_name, printable
 from lmms_medtasks.suites import paper
 
 OWN = "this run"
@@ -43,7 +44,7 @@ def counts(run: Run, tasks: Sequence[str]) -> Iterator[tuple[str, int, int]]:
 
 
 def settings_of(run: Run, tasks: Sequence[str]) -> str:
-    """What the user put in place of ours: ``paper settings``, ``own prompt mine.txt (1a2b…)``; "" for nothing."""
+    """What the user put in place of ours: ``paper settings``, ``temperature=0 instead of 0.7``; "" for nothing."""
     return ", ".join(dict.fromkeys(said for told in metadata(run, tasks).values() for said in settings_said(told)))
 
 
@@ -51,7 +52,7 @@ def settings_said(told: Mapping[str, Any]) -> list[str]:
     """The same of one task; ``told``: its metadata."""
     name, own = paper.label(told), told.get("own_prompt")
     prompt = [f"own prompt {own.get('name')} ({own.get('digest')})"] if isinstance(own, Mapping) else []
-    return list(map(printable, [*([f"{name} settings"] if name else []), *prompt]))
+    return list(map(printable, [*([f"{name} settings"] if name else []), *prompt, *run_options.said(told)]))
 
 
 def limit(run: Run) -> str:
@@ -106,7 +107,7 @@ def facts(run: Run, tasks: Sequence[str], *more: tuple[str, str]) -> tuple[tuple
         ("Data", ", ".join(data_of(run, tasks))),
         *([("Settings", said)] if (said := settings_of(run, tasks)) else []),
         ("Task version", ", ".join(versions)),
-        ("Run", printable(str(run.content.get("date") or run.path.name))),
+        ("Run", date_of(run.content) or printable(run.path.name)),
     )
 
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from lmms_medtasks.report.document import Cell, Column
 from lmms_medtasks.statistics.intervals import ALIKE, FEW, FEW_IN_GROUP, MISSING, ZERO, Interval
+from lmms_medtasks.statistics.p_values import SMALL, p_text
 
 NONE = Cell(None)
 _MARKS = {FEW: "‖", FEW_IN_GROUP: "‖", ALIKE: "°", MISSING: "*", ZERO: "¶"}
@@ -61,12 +62,9 @@ def share(name: str, digits: int = 1) -> Column:
     return Column(name, digits=digits, unit="%")
 
 
-_SMALL_P = 0.0001
-
-
 def probability(p: float | None) -> Cell:
-    """A p value, for a column with four decimals; a smaller one in powers of ten, so that none is shown as 0."""
-    return Cell(f"{p:.1e}" if p is not None and p < _SMALL_P else p)
+    """A p value, for a column of :func:`p_value`: written as :func:`p_text` does, one of 0.0001 and above a number."""
+    return Cell(p_text(p) if p is not None and p < SMALL else p)
 
 
 def points(name: str, digits: int = 1) -> Column:

@@ -20,7 +20,7 @@ from lmms_medtasks.report.document import Cell, Column, Figure, Flag, Part, Row,
 from lmms_medtasks.report.drawing import FAINT, MARKERS, SERIES, canvas, svg
 from lmms_medtasks.samples.degraded import METADATA, PICTURES, SCORES, base_of
 from lmms_medtasks.samples.result_files import Run
-from lmms_medtasks.samples.runs import model_name, printable
+from lmms_medtasks.samples.runs import date_of, model_name, printable
 from lmms_medtasks.statistics.intervals import Interval, mean_interval
 from lmms_medtasks.statistics.sign_flip import sign_flip
 from lmms_medtasks.statistics.significance import adjust
@@ -103,7 +103,7 @@ def parts(runs: Sequence[Run], *, drawn: bool, prefix: str = "") -> list[Part]:
             for number, base in enumerate(bases)
         )
         model = model_name(run.content)
-        facts = (("Model", model), ("Degraded tasks", str(len(own))), ("Run", str(run.content.get("date") or "?")))
+        facts = (("Model", model), ("Degraded tasks", str(len(own))), ("Run", date_of(run.content) or "?"))
         found.append(Part(key, f"{TITLE}: {model}", facts, tuple(flags), sections, (("model", model),)))
     return found
 

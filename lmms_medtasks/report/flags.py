@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from lmms_medtasks.report.about import ACCEPTED, data_of, limit, metadata, subset
 from lmms_medtasks.report.about import counts as question_counts
 from lmms_medtasks.report.document import Flag
+from lmms_medtasks.samples import run_options
 from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.samples.runs import printable
 
@@ -51,6 +52,20 @@ def extent(run: Run, tasks: Sequence[str]) -> Iterator[Flag]:
         rows = run.sample_count(task)
         if rows is not None and rows != effective:
             yield Flag("warning", f"{task}: {rows:,} questions in the log, {effective:,} were asked for.")
+
+
+def options(run: Run, tasks: Sequence[str]) -> Iterator[Flag]:
+    """What options of the harness (``--gen_kwargs`` and others) made other than the tasks say."""
+    found: dict[str, list[str]] = {}
+    for task, told in metadata(run, tasks).items():
+        for said in run_options.said(told):
+            found.setdefault(printable(said), []).append(task)
+    for said, named in found.items():
+        yield Flag(
+            "warning",
+            f"{', '.join(named)}: not asked by the task's own settings, but with {said}. Numbers compare only with "
+            "runs that were asked so.",
+        )
 
 
 def code(run: Run, tasks: Sequence[str]) -> Iterator[Flag]:

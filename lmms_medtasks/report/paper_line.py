@@ -9,6 +9,7 @@ from typing import Any
 from lmms_medtasks.report import about
 from lmms_medtasks.report.document import PUBLISHED, Part, Table
 from lmms_medtasks.report.views import Source
+from lmms_medtasks.samples import run_options
 from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.samples.runs import printable
 from lmms_medtasks.suites import paper
@@ -77,8 +78,7 @@ def _of_run(run: Run, task: str, told: Mapping[str, Any], facts: paper.Facts) ->
     if (own := told.get("own_prompt")) and isinstance(own, Mapping):
         yield f"the prompt is the file {own.get('name')} ({own.get('digest')})"
     yield from _judge(told.get("judge"), facts.get("setting.judge_prompt"))
-    if given := (run.content.get("config") or {}).get("gen_kwargs"):
-        yield f"--gen_kwargs {given}"
+    yield from run_options.said(told)
     if encoding := told.get("image_encoding"):
         yield f"the runner re-encoded pictures ({encoding})"
 

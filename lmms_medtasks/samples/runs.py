@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from lmms_medtasks import record as records_form
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.samples import result_files as results
 from lmms_medtasks.samples.result_files import Run
 
+_WITHOUT_SCORES = "bypass"
+"""The one metric that the harness leaves of a task with --predict_only."""
+
+_DATE = "%Y%m%d_%H%M%S"
 _MODEL_ARGUMENTS = ("pretrained", "model_version", "model", "model_name")
 
 
@@ -53,6 +59,11 @@ def records(run: Run, task: str) -> Iterator[tuple[records_form.Record, int]]:
     path, seen = run.samples_file(task), set()
     for line, row in run.rows(task):
         where = f"{path}, line {line}"
+        if _WITHOUT_SCORES in row:
+            raise UserError(
+                f"{where}: the run was made with --predict_only, so its log has replies and no scores. Run the task "
+                "again without it."
+            )
         if records_form.KEY not in row:
             raise UserError(
                 f"{where}: no record of a question (no {records_form.KEY!r}) in this row: the log is of an earlier "
@@ -83,6 +94,23 @@ def model_name(content: Mapping[str, Any]) -> str:
     return printable(str((named or [config.get("model")])[0] or content.get("model_source") or "unnamed model"))
 
 
+def date_of(content: Mapping[str, Any]) -> str:
+    """When the run was made, in UTC: ``20260101_120000 UTC``; "" where the result file does not say it.
+
+    The harness writes a time without its zone, which is that of its option --timezone (Asia/Singapore unless given). A
+    time whose zone is not recorded, as of ``simple_evaluate`` called from Python, is given as it is, without a zone.
+    """
+    date = str(content.get("date") or "")
+    zone = ((content.get("config") or {}).get("resolved_cli_args") or {}).get("timezone")
+    if not date or not zone:
+        return printable(date)
+    try:
+        found = datetime.strptime(date, _DATE).replace(tzinfo=timezone.utc if zone == "UTC" else ZoneInfo(str(zone)))
+    except (ValueError, OSError, ZoneInfoNotFoundError):
+        return printable(f"{date} {zone}")
+    return f"{found.astimezone(timezone.utc).strftime(_DATE)} UTC"
+
+
 def printable(text: str) -> str:
     """``text`` with every character that can't be printed (escape sequences, line breaks) replaced by U+FFFD."""
     # Most texts are printable as a whole, which is quickly seen.
@@ -97,7 +125,7 @@ def distinct_names(runs: Sequence[Run], kinds: Sequence[Hashable]) -> list[str]:
     ``kinds``: what was run, for each of ``runs``; only runs of one kind need be told apart.
     """
     models = [model_name(run.content) for run in runs]
-    dated = [f"{model} [{run.content.get('date') or '?'}]" for model, run in zip(models, runs, strict=True)]
+    dated = [f"{model} [{date_of(run.content) or '?'}]" for model, run in zip(models, runs, strict=True)]
     plain = list(zip(models, kinds, strict=True))
     names = [dated[row] if plain.count(plain[row]) > 1 else model for row, model in enumerate(models)]
     keys = list(zip(names, kinds, strict=True))

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import fnmatch
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from lmms_medtasks import folders
 from lmms_medtasks.errors import nearest
 from lmms_medtasks.suites import templates
 from lmms_medtasks.suites.templates import including
@@ -81,6 +84,21 @@ def follow(path: Path, folder: Path, found: Findings) -> Chain | None:
     if on_template(chain.value("process_results")):
         chain.entries.update(chain.joined)
     return chain
+
+
+def installed(names: Iterable[str]) -> list[Chain]:
+    """The installed tasks among ``names``, those of groups and patterns too, each once."""
+    files, found = folders.task_files(), dict[str, Chain]()
+    waiting = [each for name in names for each in fnmatch.filter(sorted(files), name)]
+    while waiting:
+        name = waiting.pop(0)
+        made = follow(files[name], files[name].parent, Findings()) if name not in found else None
+        if made is not None and "group" in made.entries:
+            members = made.value("task") or []
+            waiting += [each for each in members if isinstance(each, str) and each in files]
+        elif made is not None:
+            found[name] = made
+    return list(found.values())
 
 
 def on_template(hook: object) -> bool:

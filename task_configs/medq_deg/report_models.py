@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lmms_medtasks.report.about import extent
-from lmms_medtasks.report.cells import NONE, count, decimal, label, number, p_value, percent_of, share
+from lmms_medtasks.report.cells import NONE, count, decimal, label, number, p_value, percent_of, probability, share
 from lmms_medtasks.report.document import Cell, Figure, Flag, Row, Section, Table
 from lmms_medtasks.report.drawing import FAINT, INK, MARKERS, SERIES, canvas, svg
 from lmms_medtasks.report.report_options import Options
@@ -288,7 +288,8 @@ def _dke(found: Sequence[Overconfidence], trials: int) -> Table:
                         *map(percent_of, shares),
                         *map(Cell, (dke.paper.spearman, dke.alike_spearman)),
                         *map(percent_of, (halves.share, halves.unrelated_share)),
-                        *map(Cell, (halves.spearman, halves.p)),
+                        Cell(halves.spearman),
+                        probability(halves.p),
                     )
                 )
             )
@@ -399,13 +400,13 @@ def _agreements(found: Sequence[Agreement]) -> Table:
             each.ranks.kendall,
             across.kendall,
             each.halves.one_order,
-            across.p,
+            probability(across.p),
             len(each.ranks.swaps),
             _named(each.ranks.swaps) or None,
             None if certain is None else len(certain),
             _named(certain or ()) or None,
         )
-        rows.append(Row(tuple(map(Cell, row))))
+        rows.append(Row(tuple(each if isinstance(each, Cell) else Cell(each) for each in row)))
     columns = (
         label("first"),
         label("second"),

@@ -227,7 +227,10 @@ def depends(found: Across) -> Table:
                     Cell(reference.DATASETS.get(each.dataset, each.dataset)),
                     Cell(", ".join(each.methods)),
                     Cell(each.conditions),
-                    *map(Cell, (shifts.f, shifts.p, methods.f, methods.p)),
+                    Cell(shifts.f),
+                    probability(shifts.p),
+                    Cell(methods.f),
+                    probability(methods.p),
                     *spreads,
                 )
             )
@@ -235,16 +238,16 @@ def depends(found: Across) -> Table:
     for published in reference.anova_results():
         head = (Cell(reference.DATASETS[published.dataset]), Cell(_METHODS[published.methods]))
         conditions = Cell(2 * len(reference.SHIFTS[published.dataset]))
-        numbers = (Cell(published.f), Cell(published.p))
+        numbers = (Cell(published.f), probability(published.p))
         rows.append(Row((*head, conditions, *numbers, NONE, NONE, NONE, NONE), "reference"))
     columns = (
         label("dataset"),
         label("methods"),
         count("conditions"),
         score("F between shifts"),
-        Column("p", digits=5),
+        p_value("p"),
         score("F between methods"),
-        Column("p (methods)", digits=5),
+        p_value("p (methods)"),
         decimal("SD between shifts"),
         decimal("SD between methods"),
     )

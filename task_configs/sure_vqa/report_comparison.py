@@ -12,6 +12,7 @@ from lmms_medtasks.report.report_options import Options
 from lmms_medtasks.report.same_questions import with_marks
 from lmms_medtasks.report.suite_report import data_extent, extents_of_data
 from lmms_medtasks.report.views import Source
+from lmms_medtasks.statistics.p_values import p_text
 from lmms_medtasks.task_configs.sure_vqa import report_across as across
 from lmms_medtasks.task_configs.sure_vqa import report_across_figures as figures
 from lmms_medtasks.task_configs.sure_vqa import report_across_tables as tables
@@ -134,7 +135,7 @@ def _without_rank(found: Across | None) -> Iterator[Flag]:
 
 
 def _not_better(standing: Standing) -> str:
-    p = "no p" if standing.adjusted is None else f"adjusted p = {standing.adjusted:.2g}"
+    p = "no p" if standing.adjusted is None else f"adjusted p = {p_text(standing.adjusted)}"
     means = ", ".join(
         f"{_mean(found.method)} against {_mean(found.baseline)} ({name})" for name, found in standing.tests.items()
     )

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from lmms_medtasks.data.sources import DataSource, Examination, Finding, Size, SplitReader
+from lmms_medtasks.data.sources import DataSource, Examination, Finding, Size, SplitReader, counted
 from lmms_medtasks.task_configs.sure_vqa import shift_rules
-from lmms_medtasks.task_configs.sure_vqa.source_reader import SureReader, empty, listed, number_of
+from lmms_medtasks.task_configs.sure_vqa.source_reader import SureReader, empty, left_out_lines, listed, number_of
 
 _SIDES = {"iid": "i.i.d.", "ood": "OoD"}
 _LONG = {"train_iid": "train i.i.d.", "test_iid": "test i.i.d.", "test_ood": "test OoD"}
@@ -68,13 +68,14 @@ def _of_split(record: DataSource, split: str, reader: SureReader) -> tuple[Rows,
 
 def _notes(what: str, reasons: Mapping[str, Sequence[str]], notes: Mapping[str, Any]) -> Iterator[Finding]:
     for reason, numbers in reasons.items():
-        detail = f"{len(numbers):,} records would be rejected: {reason}: questions {listed(numbers)}"
+        detail = f"{counted(len(numbers), 'record')} would be rejected: {reason}: questions {listed(numbers)}"
         yield Finding(what, "note", detail)
+    for line in left_out_lines(notes):
+        yield Finding(what, "note", line)
     for name, value in notes.items():
-        if name == "cleaned":
-            for reason, numbers in value.items():
-                yield Finding(what, "note", f"questions left out, {reason}: {listed(numbers)}")
-        elif name == "number_of_a_dropped_question" and value:
+        if name in ("cleaned", "left_out"):
+            continue
+        if name == "number_of_a_dropped_question" and value:
             yield Finding(what, "note", f"kept, but the authors' code, which drops by number, drops: {listed(value)}")
         elif value:
             yield Finding(what, "note", f"{name}: {value}")

@@ -18,7 +18,7 @@ from lmms_medtasks.data import json_lists
 from lmms_medtasks.data.documents import CHOICES_SEPARATOR as SEPARATOR
 from lmms_medtasks.data.image_files import Pictures
 from lmms_medtasks.data.releases import MissingFileError
-from lmms_medtasks.data.sources import Candidate, RejectedRow
+from lmms_medtasks.data.sources import Candidate, RejectedRow, counted
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.progress import say
 
@@ -67,9 +67,6 @@ class SureReader:
         if not self.records:
             found = ", ".join(f"{reason}: {count:,}" for reason, count in left_out.items()) or "it is empty"
             raise UserError(f"{path.name} has no record of this benchmark. {found}.")
-        for reason, count in left_out.items():
-            numbers = f": questions {listed(cleaned[reason])}" if reason in cleaned else ""
-            say(f"{path.name}: {count:,} records left out, {reason}{numbers}")
 
     def _look_through(self) -> tuple[Counter[str], dict[str, list[str]], list[str]]:
         left_out: Counter[str] = Counter()
@@ -110,7 +107,7 @@ class SureReader:
 
     def _unknown(self, found: Mapping[tuple[str, str], list[int]]) -> str:
         lines = [
-            f"{name} {value[:40]!r}, {len(numbers):,} records, first record {numbers[0]}. "
+            f"{name} {value[:40]!r}, {counted(len(numbers), 'record')}, first record {numbers[0]}. "
             f"Allowed, in any case: {', '.join(self._form.vocabulary[name])}."
             for (name, value), numbers in found.items()
         ]
@@ -133,7 +130,12 @@ class SureReader:
                 yield number, row, reason
 
     def candidates(self) -> Iterator[Candidate]:
-        """Every record of the benchmark as a document without its ``data`` field, or with the reason why it is none."""
+        """Every record of the benchmark as a document without its ``data`` field, or with the reason why it is none.
+
+        What is left out is said first.
+        """
+        for line in left_out_lines(self.notes):
+            say(f"{self._path.name}: {line}")
         for number, row, document in self.rows():
             name = number_of(row)
             reason = str(document) if isinstance(document, RejectedRow) else empty(document)
@@ -186,6 +188,14 @@ def empty(document: Mapping[str, Any]) -> str:
 def listed(numbers: Sequence[str], most: int = 60) -> str:
     """Numbers of questions for a message; the manifest has all of them."""
     return ", ".join(numbers[:most]) + (f" and {len(numbers) - most:,} more" if len(numbers) > most else "")
+
+
+def left_out_lines(notes: Mapping[str, Any]) -> Iterator[str]:
+    """What a reader's ``notes`` say of records that are left out: a line for each reason, with numbers where kept."""
+    cleaned: Mapping[str, Sequence[str]] = notes.get("cleaned") or {}
+    for reason, count in notes["left_out"].items():
+        numbers = f": questions {listed(cleaned[reason])}" if reason in cleaned else ""
+        yield f"{counted(count, 'record')} left out, {reason}{numbers}"
 
 
 def text(row: Row, *names: str) -> str:

@@ -12,6 +12,7 @@ from lmms_medtasks.report.assemble import build
 TASK = "medq_deg_l1"
 PAPER = {"settings": {"name": "paper", "changes": {"max_new_tokens": 96}}}
 OWN = {"own_prompt": {"name": "mine.txt", "digest": "1a2b3c4d5e6f"}}
+OPTIONS = {"changed_by_options": {"generation": {"temperature": [1.0, 0]}}}
 NOTHING = {"settings": {"name": "paper", "changes": {}}}
 ANSWERS = {f"q{row:02d}": "A" if row % 3 else "B" for row in range(12)}
 
@@ -25,7 +26,10 @@ def written(tmp_path, runs):
     return write
 
 
-@pytest.mark.parametrize(("metadata", "said"), [(PAPER, "paper settings"), (OWN, "own prompt mine.txt")])
+@pytest.mark.parametrize(
+    ("metadata", "said"),
+    [(PAPER, "paper settings"), (OWN, "own prompt mine.txt"), (OPTIONS, "temperature=0 instead of 1")],
+)
 def test_the_board_does_not_rank_them_together(written, tmp_path, metadata, said):
     written("ours"), written("theirs", metadata)
     board = collect([tmp_path], rules=rules_of_board.read())
@@ -42,7 +46,7 @@ def test_runs_of_one_model_by_both_settings_are_two_entries_and_a_board_of_one_k
     assert [entry.ranked for entry in alone.entries] == [True]
 
 
-@pytest.mark.parametrize("metadata", [PAPER, OWN])
+@pytest.mark.parametrize("metadata", [PAPER, OWN, OPTIONS])
 def test_the_gate_refuses_to_compare_them_and_a_comparison_says_so(written, tmp_path, metadata):
     written("base"), written("new", metadata)
     sides = [compared_entries.read(tmp_path / name) for name in ("base", "new")]
@@ -75,3 +79,13 @@ def test_the_report_names_them_apart_and_says_the_differences_beside_published_r
             assert beside == any("Unlike the paper's protocol" in note for note in table.all_notes)
     notes = " ".join(note for table in tables for note in table.all_notes)
     assert "mini data" in notes and "new tokens" in notes
+
+
+def test_options_that_changed_a_task_are_a_flag_in_the_report_and_in_every_rows_extent(written):
+    folder = written("changed", {**OPTIONS, "changed_by_options": {**OPTIONS["changed_by_options"],
+                     "system_instruction": "1a2b3c4d5e6f", "reasoning_tags": "none"}})  # fmt: skip
+    (part,) = build([folder]).parts
+    texts = [flag.text for flag in part.flags if flag.kind == "warning"]
+    for said in ("temperature=0 instead of 1", "system instruction (1a2b3c4d5e6f)", "reasoning tags none"):
+        assert sum(said in text for text in texts) == 1
+        assert said in dict(part.facts)["Settings"] and said in dict(part.origin)["run data"]

@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 from lmms_medtasks.cli import grids
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.grids import labelled_pictures
 from lmms_medtasks.seeding import generator
 
 
@@ -77,9 +78,9 @@ def test_what_is_left_out_is_said(run, folder, tmp_path):
     [
         (("--size", "2x3"), "'2x3' cannot be made. Allowed: 2x2"),
         (("--kinds", "flip"), "Unknown kind of outlier 'flip'"),
-        (("--kinds", "viewpoint"), "two labelled views"),
+        (("--kinds", "viewpoint", "--items", "2"), "two labelled views"),
         (("--negatives", "-0.1"), "from 0 to 1"),
-        (("--items", "50"), "CT: have 10, .* need about 200"),
+        (("--items", "50"), "at least 400, there are 20"),
         (("--labels", "none.csv"), "no labels table"),
     ],
 )
@@ -101,3 +102,18 @@ def test_all_kinds_that_the_labels_allow(run, folder, tmp_path):
 
 def test_alpha_must_make_sense(run, tmp_path):
     assert isinstance(run("check", tmp_path, "--alpha", "2").exception, UserError)
+
+
+def test_too_few_pictures_are_told_before_one_is_read(run, folder, tmp_path, monkeypatch):
+    monkeypatch.setattr(labelled_pictures, "image_problem", lambda data: pytest.fail("a picture was read"))
+    result = run("build", folder, "-o", tmp_path / "out", "--items", 3)
+    assert isinstance(result.exception, UserError)
+    said = str(result.exception)
+    assert "at least 24, there are 20" in said and "2 items at most" in said
+
+
+@pytest.mark.parametrize(("more", "said"), [((), "16 pictures needed"), (("--reuse",), "16 panels to fill")])
+def test_how_many_pictures_are_needed_and_there_is_said_first(run, folder, tmp_path, more, said):
+    result = run("build", folder, "-o", tmp_path / "out", *BUILD, "--no-check", *more)
+    assert result.exit_code == 0, result.output
+    assert f"2 items: {said}" in result.stderr and "20 there" in result.stderr

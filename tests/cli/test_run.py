@@ -14,6 +14,7 @@ import pytest
 from typer.testing import CliRunner
 
 from lmms_medtasks.cli import run as command
+from lmms_medtasks.cli import run_arguments
 from lmms_medtasks.cli.app import build
 from lmms_medtasks.errors import UserError
 
@@ -29,7 +30,7 @@ def harness(monkeypatch, tmp_path):
     def stand_in(arguments, check, env=None):
         state.commands.append(arguments)
         state.environment = env
-        folder = command.Path(command._value(arguments, "--output_path")) / "model"
+        folder = command.Path(run_arguments.value_of(arguments, "--output_path")) / "model"
         if state.results is not None:
             folder.mkdir(parents=True, exist_ok=True)
             content = {"results": state.results, "group_subtasks": {}}
@@ -51,6 +52,16 @@ def test_passes_arguments_on_and_logs_samples(harness):
     assert given[3:10] == ["--model", "m", "--tasks", "a_1", "--limit", "5", "--model_args"]
     assert given[10:12] == ["a=1,b=2", "-x"]
     assert given[-1] == "--log_samples"
+
+
+def test_folder_and_files_are_named_by_one_clock(harness):
+    """The folder is named in UTC; the harness names its files in the time of Singapore unless told."""
+    call(*ASKED), call(*ASKED, "--timezone", "Europe/Berlin")
+    zones = [
+        [zone for name, zone in zip(given, given[1:], strict=False) if name == "--timezone"]
+        for given in harness.commands
+    ]
+    assert zones == [["UTC"], ["Europe/Berlin"]]
 
 
 def test_counts_are_accepted_by_a_variable(harness, monkeypatch):
@@ -99,7 +110,7 @@ def test_no_task_of_the_harness_is_taken_for_one_of_ours():
     said = re.compile(r"^(?:task|group|tag): *[\"']?([\w.-]+)[\"']? *$", re.MULTILINE)
     names = {name for path in tasks.rglob("*.yaml") for name in (path.stem, *said.findall(path.read_text("utf-8")))}
     assert len(names) > 1000
-    command._check_names(sorted(names), "m")
+    run_arguments.check_names(sorted(names), "m")
 
 
 def test_says_where_results_went(harness):
@@ -176,6 +187,9 @@ def test_the_harness_own_status_is_kept(harness):
         (["run", "--model", "m"], "Name a model and tasks"),
         ([*ASKED, "--limit", "0"], "--limit 0 asks for no question"),
         ([*ASKED, "--limit=0.0"], "--limit 0.0 asks for no question"),
+        (["run", "--model", "m", "--tasks", "medq_deg_l2", "--num_fewshot=3"], "--num_fewshot 3: medq_deg_l2"),
+        (["run", "--model", "medtasks_random", "--tasks", "a_1", "--num_fewshot", "3"], "baseline medtasks_random"),
+        (["run", "--model", "medtasks_server", "--tasks", "a_1", "--apply_chat_template"], "--apply_chat_template"),
     ],
 )
 def test_mistakes_are_told_before_anything_runs(harness, arguments, message):
@@ -183,6 +197,33 @@ def test_mistakes_are_told_before_anything_runs(harness, arguments, message):
     assert isinstance(done.exception, UserError)
     assert message in str(done.exception)
     assert not harness.commands
+
+
+@pytest.mark.parametrize(
+    ("text", "option", "tasks", "message"),
+    [
+        (b"Look. {question}", "--prompt={}", "med_cmr_mcq", "no place {options}"),
+        (b"Look. {question}", "--prompt=med_cmr*={}", "medobvious,med_cmr_mcq", "which med_cmr_mcq needs"),
+        (b"\xff {question}", "--prompt={}", "medq_deg_levels", "not UTF-8 text"),
+        (b"Look. {quest}", "--prompt={}", "own", "no place {question}"),
+        (b"Judge. {x}", "--judge-prompt={}", "med_cmr_open", "Judge protocol 'med_cmr_open'"),
+    ],
+)
+def test_a_file_that_can_be_no_prompt_is_told_before_the_harness_starts(
+    harness, tmp_path, text, option, tasks, message
+):
+    (tmp_path / "bad.txt").write_bytes(text)
+    more = () if tasks != "own" else ("--include_path", str(tmp_path))
+    asked = ("run", "--model", "m", "--tasks", tasks, *more, option.format(tmp_path / "bad.txt"))
+    done = call(*asked)
+    assert isinstance(done.exception, UserError) and message in str(done.exception)
+    assert harness.commands == []
+    # A group's tasks, and one that is not known here, take a file with both places.
+    (tmp_path / "good.txt").write_text("Look. {question} {options}")
+    if "--judge" not in option:
+        harness.results = {task: {"accuracy,none": 0.5} for task in tasks.split(",")}
+        assert call(*asked[:-1], option.format(tmp_path / "good.txt")).exit_code in (0, 1)
+        assert len(harness.commands) == 1
 
 
 def test_a_mistake_is_one_message_and_status_2(tmp_path):

@@ -79,7 +79,7 @@ def test_an_image_that_is_not_there_is_missing_with_what_it_costs(make, tmp_path
     after = doctor.diagnose(suite, tmp_path / "source")
     assert not after.complete
     (said,) = missing(after, split)
-    assert f"1 images are not there, which costs {questions} questions" in said
+    assert f"1 image is not there, which costs {questions} questions" in said
     assert f"{gone.name}' ({questions})" in said
     done = CliRunner().invoke(build(), ["data", "doctor", suite, "--source", str(tmp_path / "source")])
     assert done.exit_code == 1 and "Nothing is missing" not in done.stdout
@@ -126,7 +126,7 @@ def test_a_name_that_leaves_the_folder_is_a_missing_image_and_no_crash(tmp_path,
     rows = json.loads(listed.read_text())
     listed.write_text(json.dumps([{**rows[0], "image_path": value}, *rows[1:]]))
     found = doctor.diagnose("med_cmr", tmp_path / "source")
-    assert ["costs 1 questions" in each for each in missing(found, "mcq")] == [True]
+    assert ["costs 1 question" in each for each in missing(found, "mcq")] == [True]
 
 
 @pytest.mark.parametrize("suite", sources.names())

@@ -271,3 +271,19 @@ def test_a_sample_can_be_asked_for(release: Path, expecting: Any) -> None:
     assert prepare("medq_deg", source=release, sample=True)["data"] == "sample"
     with pytest.raises(UserError, match="contradict"):
         prepare("medq_deg", source=release, sample=True, accept_counts=True)
+
+
+@pytest.mark.parametrize("accepted", [False, True])
+def test_why_data_is_called_what_it_is_names_every_split(
+    release: Path, table: Write, clean_row: Row, expecting: Any, accepted: bool
+) -> None:
+    """Each split is counted when it is written: the last, or the first that is short, is not the only one to name."""
+    expecting(CLEAN_3, Expected(("release",), 9))
+    table(release, [clean_row(0), clean_row(1), clean_row(2, answer="E")])
+    manifest = prepare("medq_deg", source=release, accept_counts=accepted)
+    said = "clean: 3 questions, 1 of them unusable; release: 4 questions, 9 expected"
+    assert manifest["data_because"].endswith(said)
+    assert manifest["data"] == ("full" if accepted else "sample")
+    expecting(CLEAN_3, RELEASE_4)  # nothing is other before rows are rejected
+    manifest = prepare("medq_deg", source=release, accept_counts=accepted, force=True)
+    assert manifest["data_because"].endswith("clean: 3 questions, 1 of them unusable")

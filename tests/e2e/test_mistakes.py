@@ -15,12 +15,23 @@ ELSEWHERE = "model=m,base_url=http://127.0.0.1.example/v1,api_key=none"
         ((*ASKED, "--model_args", "sed=3"), {}, "Unknown model argument 'sed'. Allowed: seed."),
         ((*ASKED, "--repeats", "5"), {}, "T = 3 trials, --repeats asks for 5"),
         (
+            ("--model", "openai", "--model_args", ELSEWHERE, *ASKED[2:], "--apply_chat_template"),
+            {},
+            "the model openai has no method apply_chat_template",
+        ),
+        (
             ("--model", "openai", "--model_args", ELSEWHERE, "--tasks", "sure_mimic_age", "--limit", "2"),
             {},
             "This model may not be asked 'sure_mimic_age': its host '127.0.0.1.example' resolves to no address.",
         ),
     ],
-    ids=["no data and no network", "model argument", "repeats", "a third party's model"],
+    ids=[
+        "no data and no network",
+        "model argument",
+        "repeats",
+        "chat template",
+        "a third party's model",
+    ],
 )
 def test_one_message(harness, arguments, env, message):
     done = harness(*arguments, **env)

@@ -19,6 +19,8 @@ def asked(harness, model_server, tmp_path):
             "--use_cache", str(tmp_path / "cache"), launcher=MODULE if env else (), **env,
         )  # fmt: skip
         assert done.run.tasks[TASK]["accuracy,trials"] is not None
+        told = done.run.content["configs"][TASK]["metadata"]["changed_by_options"]
+        assert told == {"generation": {"do_sample": [True, False], "temperature": [1.0, 0]}}
         return len(model_server.requests) - before
 
     return call

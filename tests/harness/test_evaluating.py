@@ -49,6 +49,32 @@ def test_what_is_given_by_place_is_checked_too(by_place):
     assert module.evaluate(runner, {}, 3) == {"results": {}} and asked == [runner]
 
 
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"num_fewshot": 2}, "--num_fewshot 2: medq_deg_l2"),
+        ({"apply_chat_template": True}, "openai has no method"),
+        ({"system_instruction": "Be brief."}, "no chat runner"),
+        ({"num_fewshot": 2, "model": "medtasks_observer", "task_manager": None}, "baseline medtasks_observer"),
+    ],
+)
+def test_options_are_refused_before_a_model_is_loaded(options, said):
+    loaded = []
+
+    def simple_evaluate(model, task_manager=None, num_fewshot=None, apply_chat_template=False, system_instruction=None):
+        loaded.append(model)
+
+    module = SimpleNamespace(evaluate=lambda lm, task_dict: None, simple_evaluate=simple_evaluate)
+    evaluating.join_evaluator(module)
+    manager = SimpleNamespace(**{evaluating.OURS: ("medq_deg_l2",)})
+    given = {"model": "openai", "task_manager": manager}
+    with pytest.raises(UserError, match=said):
+        module.simple_evaluate(**{**given, **options})
+    assert loaded == []
+    module.simple_evaluate(**given, num_fewshot=0, apply_chat_template=False)
+    assert loaded == ["openai"]
+
+
 def pictures_task(columns, settings=None, **changes):
     config = {"task": "own", "test_split": "test", "doc_to_visual": hooks.doc_to_visual, "doc_to_messages": None}
     dataset = {"test": SimpleNamespace(column_names=columns)}

@@ -15,7 +15,7 @@ JUDGE = {
 }
 
 
-def said(tmp_path, metadata=None, default=None, limit=None, asked=10, gen_kwargs=None):
+def said(tmp_path, metadata=None, default=None, limit=None, asked=10):
     """The line of a run of Med-CMR's open task."""
     config = {
         "metadata": {"data": "full", **(metadata or {})},
@@ -25,7 +25,7 @@ def said(tmp_path, metadata=None, default=None, limit=None, asked=10, gen_kwargs
     content = {
         "configs": {"med_cmr_open": config},
         "n-samples": {"med_cmr_open": {"original": 10, "effective": asked}},
-        "config": {"limit": limit, "gen_kwargs": gen_kwargs},
+        "config": {"limit": limit},
     }
     source = Source("m", Samples.of_rows([]), Samples.of_rows([]), 0, ((Run(tmp_path, content), ("med_cmr_open",)),))
     (line,) = paper_line.lines(paper.of("med_cmr"), [source])
@@ -50,7 +50,10 @@ def said(tmp_path, metadata=None, default=None, limit=None, asked=10, gen_kwargs
             "the judge's prompt of med_cmr_open is the file my.txt (d1)",
         ),
         ({"default": {"no_image": True}}, "no image is shown"),
-        ({"gen_kwargs": "temperature=1"}, "--gen_kwargs temperature=1"),
+        (
+            {"metadata": {"changed_by_options": {"generation": {"temperature": [0.0, 1]}}}},
+            "temperature=1 instead of 0",
+        ),
         ({"metadata": {"image_encoding": "JPEG 75"}}, "the runner re-encoded pictures (JPEG 75)"),
     ],
 )

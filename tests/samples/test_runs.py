@@ -1,5 +1,6 @@
 """What the sample log of a run holds is read as records, and what is none is told with its line."""
 
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -39,3 +40,31 @@ def test_a_question_that_is_there_twice_and_a_log_without_any():
         list(runs.records(log(row, row), "t"))
     with pytest.raises(UserError, match="holds no sample"):
         list(runs.records(log(), "t"))
+
+
+@pytest.mark.parametrize(
+    ("date", "zone", "said"),
+    [
+        ("20260101_033000", "Asia/Singapore", "20251231_193000 UTC"),
+        ("20260101_033000", "UTC", "20260101_033000 UTC"),
+        ("20260701_033000", "America/New_York", "20260701_073000 UTC"),
+        ("20260101_033000", "Nowhere/Known", "20260101_033000 Nowhere/Known"),
+        ("yesterday", "UTC", "yesterday UTC"),
+        ("20260101_033000", None, "20260101_033000"),
+        (None, "UTC", ""),
+    ],
+)
+def test_the_time_of_a_run_is_said_in_utc_wherever_the_harness_wrote_it(date, zone, said):
+    content = {"date": date, "config": {"resolved_cli_args": {"timezone": zone}}}
+    assert runs.date_of(content) == said
+
+
+def test_a_log_without_scores_is_told_as_what_it_is():
+    with pytest.raises(UserError, match="--predict_only"):
+        list(runs.records(log({"doc_id": 0, "bypass": ["A"]}), "t"))
+
+
+def test_nothing_pairs_questions_by_the_harnesss_doc_hash():
+    """It is one value for all questions of a log: the harness leaves the document out of it."""
+    sources = [path for path in Path(runs.__file__).parents[1].rglob("*.py") if "doc_hash" in path.read_text("utf-8")]
+    assert sources == []

@@ -88,7 +88,7 @@ def changed(first: Entry, second: Entry) -> Iterator[str]:
     for part in sorted({*first.fingerprint, *second.fingerprint}):
         if first.fingerprint.get(part) != second.fingerprint.get(part):
             yield f"another {part}"
-    for name in ("generation", "gen_kwargs", "image_encoding"):
+    for name in ("generation", "image_encoding"):
         if first.settings.get(name) != second.settings.get(name):
             yield f"other {name.replace('_', ' ')} settings" if name != "image_encoding" else "other image encoding"
     if first.harness != second.harness:

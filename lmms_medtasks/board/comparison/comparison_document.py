@@ -10,7 +10,7 @@ from typing import Any
 from lmms_medtasks.board.comparison.measure_comparison import Compared, Comparison, Telling
 from lmms_medtasks.board.entries import drawn_clusters
 from lmms_medtasks.board.shown_answers import Shown
-from lmms_medtasks.report.cells import count, decimal, label, scaled
+from lmms_medtasks.report.cells import count, decimal, label, p_value, probability, scaled
 from lmms_medtasks.report.document import Cell, Column, Document, Flag, Part, Row, Section, Table
 from lmms_medtasks.samples.runs import printable
 
@@ -27,7 +27,7 @@ _NOTES = (
     "the other sign (Fisher-Pitman's permutation test, exact up to 2,000 images that differ; with one question an "
     "image and scores of 0 and 1 it is McNemar's exact test). Independent are images, not questions. p (Holm): "
     "corrected over all rows of all tables: that any row of two equally able models is at or below 0.05 has a chance "
-    "of at most 5 %. 0.0000 is less than 0.00005.",
+    "of at most 5 %.",
     "p (questions): McNemar's exact test for scores of 0 and 1, else Wilcoxon's signed-rank test, exact up to 2,000 "
     "questions that differ; not corrected. It takes questions as independent, which those on one image are not, and is "
     "then too small. None where no question differs.",
@@ -102,7 +102,7 @@ def _columns(unit: str, digits: int) -> tuple[Column, ...]:
         Column("difference", digits=digits, signed=True, unit="points" if unit == "%" else unit),
         Column("detectable", digits=digits, unit="points" if unit == "%" else unit),
         count("wins"), count("ties"), count("losses"),
-        Column("p", digits=4), Column("p (Holm)", digits=4), Column("p (questions)", digits=4), label("test"),
+        p_value("p"), p_value("p (Holm)"), p_value("p (questions)"), label("test"),
         decimal("Cohen's h", signed=True), Column("odds", digits=2), decimal("rank-biserial", signed=True),
     )  # fmt: skip
 
@@ -118,7 +118,7 @@ def _row(each: Comparison) -> Row:
         Cell(each.task), Cell(each.measure), Cell(len(found.pairs)), Cell(found.pairs.images), *cells, shown,
         power,
         Cell(found.wins), Cell(found.ties), Cell(found.losses),
-        Cell(found.p), Cell(each.adjusted), Cell(found.question_p), Cell(found.test),
+        probability(found.p), probability(each.adjusted), probability(found.question_p), Cell(found.test),
         Cell(found.cohens_h), Cell(found.odds), Cell(found.rank_biserial),
     ))  # fmt: skip
 

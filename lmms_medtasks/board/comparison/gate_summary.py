@@ -9,6 +9,7 @@ from lmms_medtasks.board.entries import drawn_clusters
 from lmms_medtasks.report.document import EMPTY
 from lmms_medtasks.report.markdown import escaped
 from lmms_medtasks.samples.runs import printable
+from lmms_medtasks.statistics.p_values import p_text
 
 _WORD = {"fail": "**FAIL**", "undecided": "**can't tell**", "warn": "warning", "ignore": "pass"}
 _HEAD = (
@@ -85,15 +86,14 @@ def _row(each: Verdict) -> str:
         f"{test.clusters:,}" if test else "0", f"{test.n:,}" if test else "0",
         shown_number(each, each.baseline), shown_number(each, each.candidate), change, _difference(each, each.most),
         _difference(each, each.margin), _difference(each, each.detectable),
-        p_text(test.worse_p if test else None), p_text(each.adjusted), p_text(test.not_worse_p if test else None),
+        _p(test.worse_p if test else None), _p(each.adjusted), _p(test.not_worse_p if test else None),
         _text(said),
     )  # fmt: skip
     return f"| {' | '.join(cells)} |"
 
 
-def p_text(value: float | None) -> str:
-    """A p value; a small one as a bound, so that none is shown as 0."""
-    return EMPTY if value is None else "<0.0001" if value < 1e-4 else f"{value:.4f}"
+def _p(value: float | None) -> str:
+    return EMPTY if value is None else p_text(value)
 
 
 def _difference(each: Verdict, value: float | None) -> str:

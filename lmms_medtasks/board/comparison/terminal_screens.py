@@ -7,10 +7,11 @@ from collections.abc import Iterator, Sequence
 
 from lmms_medtasks.board.comparison.comparison_document import ONE_SIDED
 from lmms_medtasks.board.comparison.gate import EFFECTS, Gate, Verdict
-from lmms_medtasks.board.comparison.gate_summary import decision, p_text, shown_number
+from lmms_medtasks.board.comparison.gate_summary import decision, shown_number
 from lmms_medtasks.board.comparison.measure_comparison import Compared, Comparison
 from lmms_medtasks.report.document import EMPTY
 from lmms_medtasks.samples.runs import printable
+from lmms_medtasks.statistics.p_values import p_text
 
 WIDTH = 100
 ALPHA = 0.05
@@ -86,9 +87,11 @@ def _compared_line(sign: str, each: Comparison) -> str:
         change += f" [{factor * mean.low:+.{digits}f}, {factor * mean.high:+.{digits}f}]"
     what = _cut(f"{each.task}, {each.measure}", _WHAT - 1)
     first, second = values
-    return (
-        f"{sign} {what:<{_WHAT}}{first:>8}{second:>8}   {change:<25}{p_text(each.adjusted):>10}{found.pairs.images:>8,}"
-    )
+    return f"{sign} {what:<{_WHAT}}{first:>8}{second:>8}   {change:<25}{_p(each):>10}{found.pairs.images:>8,}"
+
+
+def _p(each: Comparison) -> str:
+    return EMPTY if each.adjusted is None else p_text(each.adjusted)
 
 
 def gate_lines(gate: Gate) -> Iterator[str]:

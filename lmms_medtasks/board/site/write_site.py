@@ -108,7 +108,8 @@ class _Site:
                 {
                     "name": name,
                     "about": suite_words.about(name),
-                    "ranked": len({entry.model.key for entry in entries if entry.ranked}),
+                    "models": len({entry.model.key for entry in entries if entry.ranked}),
+                    "ranked": len({entry.model.key for entry in entries if self._has_rank(entry)}),
                     "apart": len({entry.model.key for entry in entries if not entry.ranked}),
                     "data": sorted({entry.data for entry in entries}),
                 }
@@ -118,6 +119,13 @@ class _Site:
             table=table, problems=problems, cards=cards, board=self._board,
             stamp=self._options.stamp, questions=self._browsed,
         )  # fmt: skip
+
+    def _has_rank(self, entry: Entry) -> bool:
+        """Whether it has a rank on one of its main measures: one that may be ranked has none on too few images."""
+        if not entry.ranked:
+            return False
+        found = (self._standings.of(entry.task, name).get(entry.model.key) for name in entry.main_metrics)
+        return any(each is not None and each.rank is not None for each in found)
 
     def _suite(self, name: str) -> None:
         about, entries = suite_words.about(name), self._board.of(suite=name)

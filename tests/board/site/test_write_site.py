@@ -147,6 +147,13 @@ def test_tables_are_in_the_pages_without_scripts(pages):
     assert "Gemini-2.5-Pro" in text and "published, Table 6" in text and "were not run here" in text
 
 
+def test_a_model_counts_as_ranked_where_it_has_a_rank(pages):
+    """Six questions give none: the card says so, as the empty column does."""
+    text = " ".join("".join(pages["index.html"].text).split())
+    assert text.count("2 models, none ranked") == 4 and "models ranked" not in text
+    assert "No ranks by" in "".join(pages["suites/medq_deg.html"].text)
+
+
 def test_what_limits_a_run_is_said(pages):
     text = " ".join("".join(pages["index.html"].text).split())
     assert "1 run or task refused." in text

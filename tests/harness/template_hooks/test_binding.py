@@ -26,6 +26,8 @@ def config(**more):
          ("_template_yaml:26", "metric_list.metric", "'acuracy'", "Did you mean 'accuracy'")),
         ("chest_side.yaml", "metadata:", "generation_kwargs: {top_k: null}\nmetadata:",
          ("chest_side.yaml:13", "generation_kwargs.top_k", "'null'", "`top_k: 0`")),
+        ("chest_side.yaml", "metadata:", "num_fewshot: 3\nmetadata:",
+         ("chest_side.yaml:13", "num_fewshot", "wanted 0")),
         ("chest_side.yaml", "template: multiple_choice", "template: open",
          ("chest_side.yaml:14", "metadata.template", "is not scored by")),
     ],

@@ -136,7 +136,7 @@ def test_several_runs(several):
     assert [row[:2] for row in table(comparison, "versus_models")[:1]] == [["lora", "prompt"]]
     depends = table(comparison, "depends")
     assert depends[0][:3] == ["SLAKE", "lora, prompt", "4"]
-    assert depends[1][:5] == ["SLAKE", "all fine-tuning methods", "4", "19.16", "0.00007"]
+    assert depends[1][:5] == ["SLAKE", "all fine-tuning methods", "4", "19.16", "7.2e-05"]
     assert len(depends) == 1 + 6
 
 

@@ -83,12 +83,15 @@ def test_slake_is_cleaned_and_the_dropped_are_listed_by_number(write, rows_of, c
     assert f"{MANY}: questions 2" in said and f"{NOT_NAMED}: questions 3" in said
 
 
-def test_the_doctor_lists_them_too_and_counts_a_question_without_an_answer(write, rows_of):
+def test_the_doctor_lists_them_too_and_counts_a_question_without_an_answer(write, rows_of, capsys):
     rows = [*made_up(rows_of["slake"]), rows_of["slake"](7, answer="", answer_type="OPEN")]
     found = doctor.diagnose("sure_slake", write("slake", {"test": rows}))
     details = [each.detail for each in found.findings]
-    assert f"questions left out, {MANY}: 2" in details and f"questions left out, {NOT_NAMED}: 3" in details
-    empty = "1 records would be rejected: answer is empty (the sizes below have it): questions 7"
+    for reason, number in ((MANY, "2"), (NOT_NAMED, "3")):
+        assert f"1 record left out, {reason}: questions {number}" in details
+        assert sum(reason in each for each in details) == 1  # said once, and not on stderr before
+        assert reason not in capsys.readouterr().err
+    empty = "1 record would be rejected: answer is empty (the sizes below have it): questions 7"
     assert empty in details  # SLAKE's has the number 1622: kept in the count, asked by no task
     assert {size.what: size.here for size in found.sizes}["test, all"] == 4
 

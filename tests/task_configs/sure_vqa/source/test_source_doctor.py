@@ -37,7 +37,7 @@ def test_a_complete_folder(run, random_release):
     english = {split: [row for row in rows if row["answer"] != "MRI"] for split, rows in english.items()}
     assert "there    train.json: train.json, for train" in printed
     assert "there    images: folder imgs" in printed
-    assert f"language 'zh' is not English\": {len(raw['test']) - counts['test']}" in printed
+    assert f"{len(raw['test']) - counts['test']} records left out, language 'zh' is not English" in printed
     ood = sum(row["modality"] == "X-Ray" for split in ("train", "test") for row in english[split])
     lines = {" ".join(line.split()) for line in printed.splitlines()}
     assert f"sure_slake_modality, test OoD {ood} 1,779 {ood - 1779:+,}" in lines
@@ -57,7 +57,7 @@ def test_a_missing_picture_of_the_validation_questions_is_not_nothing(run, rando
     others = set().union(*(names for split, names in used.items() if split != validate))
     (folder / "imgs" / sorted(used[validate] - others)[0]).unlink()
     printed = run("doctor", "sure_slake", "--source", folder)
-    assert "note     split validate: 1 images are not there" in printed
+    assert "note     split validate: 1 image is not there" in printed
     assert "Nothing is missing" not in printed and "Images of validate are missing" in printed
 
 
@@ -100,10 +100,10 @@ def test_images_that_are_listed_and_not_there_and_numbers_that_are_there_twice(
     else:
         first.rename(folder / "elsewhere")
     printed = run("doctor", f"sure_{kind}", "--source", folder, status=1)
-    assert f"missing  split test: 1 images are not there, which costs 1 questions: '{image}" in printed
-    assert "split test: 1 records would be rejected: a record with its number was there before" in printed
+    assert f"missing  split test: 1 image is not there, which costs 1 question: '{image}" in printed
+    assert "split test: 1 record would be rejected: a record with its number was there before" in printed
     # Of MIMIC only the test set needs images.
-    assert ("missing  split train: 1 images" in printed) == (kind != "mimic")
+    assert ("missing  split train: 1 image" in printed) == (kind != "mimic")
     assert "SECRET" not in printed
 
 

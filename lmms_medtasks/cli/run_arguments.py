@@ -1,0 +1,122 @@
+"""What ``lmms-medtasks run`` checks of the harness's arguments before it starts the harness, which takes seconds."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from lmms_medtasks import folders
+from lmms_medtasks.errors import UserError, nearest, unknown
+
+_SETTINGS = "lmms_eval_specific_kwargs"
+_SLIP = 0.7
+"""Names as like each other as this are taken for one with a slip of the pen. The nearest of the 1,873 names of tasks,
+groups and tags in lmms-eval 0.7.3 is less like any of ours."""
+
+
+def value_of(arguments: list[str], name: str) -> str | None:
+    """The value of an option given as ``--name value`` or ``--name=value``, the last one if it is given twice."""
+    found = None
+    for number, argument in enumerate(arguments):
+        if argument == name and number + 1 < len(arguments):
+            found = arguments[number + 1]
+        elif argument.startswith(f"{name}="):
+            found = argument.partition("=")[2]
+    return found
+
+
+def checked_tasks(arguments: list[str]) -> list[str]:
+    """The tasks asked for; raises UserError for what the harness would misunderstand in silence."""
+    if value_of(arguments, "--config") is not None:
+        return []  # the tasks stand in lmms-eval's own configuration file
+    tasks = value_of(arguments, "--tasks")
+    if not tasks or value_of(arguments, "--model") is None:
+        raise UserError(
+            "Name a model and tasks: lmms-medtasks run --model MODEL --tasks TASK,TASK. "
+            "`lmms-eval --tasks list` lists all tasks, `lmms-eval models` all models."
+        )
+    limit = value_of(arguments, "--limit")
+    if limit is not None and _is_zero(limit):
+        raise UserError(
+            f"--limit {limit} asks for no question. Give a number above 0, a share below 1, or leave it out for all."
+        )
+    asked = [task.strip() for task in tasks.split(",") if task.strip()]
+    bases = _bases(asked)
+    model = str(value_of(arguments, "--model"))
+    check_names(bases if value_of(arguments, "--include_path") is None else [], model)
+    _check_options(bases, model, arguments)
+    return asked
+
+
+def _check_options(tasks: list[str], model: str, arguments: list[str]) -> None:
+    """Raises UserError for options of the harness that our models or tasks can't be run with."""
+    from lmms_medtasks.harness import model_names, run_options
+
+    shots = value_of(arguments, "--num_fewshot") or "0"
+    options = {
+        "apply_chat_template": "--apply_chat_template" in arguments,
+        "num_fewshot": int(shots) if shots.isdecimal() else 0,  # the harness reports what is no number
+    }
+    ours = folders.task_files()
+    run_options.check_command(
+        model,
+        [each for each in tasks if each in ours],
+        options,
+        is_baseline=model in model_names.BASELINES,
+        lacks_template=model in model_names.MODELS,
+    )
+
+
+def _bases(tasks: list[str]) -> list[str]:
+    """The tasks, of degraded ones their bases; raises UserError for names of such that can't be read."""
+    if not any("@" in each for each in tasks):
+        return tasks  # to read names takes importing the degradations
+    from lmms_medtasks.harness import degraded_names
+
+    return [degraded_names.parse(each)[0] if degraded_names.is_name(each) else each for each in tasks]
+
+
+def check_names(tasks: list[str], model: str) -> None:
+    """Raises UserError for names that are none of ours and begin as ours do, or are ours but for a slip.
+
+    The harness would end without a result, after it has started, and name no task that was meant.
+    """
+    from lmms_medtasks.harness import model_names
+
+    ours = folders.task_files()
+    by_folder: dict[Path, list[str]] = {}
+    for name, path in ours.items():
+        by_folder.setdefault(path.parent, []).append(name)
+    # What the names of a benchmark's tasks have in common; three letters in common may be chance.
+    common = map(os.path.commonprefix, by_folder.values())
+    beginnings = tuple(each for each in common if len(each) > 3)
+    for task in tasks:
+        if task in ours or set(task) & set("*?["):
+            continue
+        if task.startswith(beginnings) or nearest(task, ours, _SLIP):
+            raise unknown("task", task, ours, "--tasks")
+    if model.startswith("medtasks_") and model not in model_names.MODELS:
+        raise unknown("model", model, model_names.MODELS, "--model")
+
+
+def _is_zero(limit: str) -> bool:
+    try:
+        return float(limit) == 0
+    except ValueError:
+        return False  # the harness reports what is no number
+
+
+def check_prompts(tasks: Sequence[str], variables: Mapping[str, str]) -> None:
+    """Raises UserError where a file that stands in place of a prompt can be none: the harness takes 10 s to say it."""
+    from lmms_medtasks.harness import chosen_settings
+
+    if not any(variables.get(name) for name in (chosen_settings.PROMPT, chosen_settings.JUDGE_PROMPT)):
+        return
+    from lmms_medtasks.task_yaml import chain
+
+    configs = [
+        {"task": each.path.stem, _SETTINGS: each.value(_SETTINGS) or {}}
+        for each in chain.installed(_bases(list(tasks)))
+    ]
+    chosen_settings.check_files(tasks, configs, variables)

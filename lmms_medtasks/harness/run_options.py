@@ -1,0 +1,141 @@
+"""Options of the harness's command line that change what a task asks: refused where they can't, noted where they do.
+
+Refused, before a model is loaded where that can be told: ``--apply_chat_template`` for a model without that method (no
+model of lmms-eval 0.7.3 has it), examples (``--num_fewshot``, or ``num_fewshot`` in a YAML), whose pictures the harness
+shows to no model, and ``--system_instruction`` for a chat runner, which is not given it where a task shows pictures.
+
+Noted in the metadata of our tasks, under :data:`lmms_medtasks.samples.run_options.METADATA`: settings of the generation
+that are not the task's own (``--gen_kwargs``), a system instruction, and other tags of reasoning than the harness's.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from lmms_medtasks import fingerprints
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.samples.run_options import GENERATION, METADATA, REASONING_TAGS, SYSTEM_INSTRUCTION
+
+_OWN = "_lmms_medtasks_own_generation"
+_TAGS = [["<think>", "</think>"], ["<analysis>", "</analysis>"]]  # stripped unless --reasoning_tags says otherwise
+_PROMPT_FILE = "lmms-medtasks run --prompt FILE"
+
+
+def check_command(
+    model: str, tasks: Sequence[str], options: Mapping[str, Any], *, is_baseline: bool, lacks_template: bool
+) -> None:
+    """Raise UserError for options that a model can't be run with; nothing need be loaded for it.
+
+    ``tasks``: those of ours (contributed ones too) that are asked for; ``options``: the harness's options by name, as
+    far as they are known; ``lacks_template``: whether the model's class has no method ``apply_chat_template``.
+    """
+    if options.get("apply_chat_template") and lacks_template:
+        raise UserError(
+            f"--apply_chat_template: the model {model} has no method apply_chat_template, as no model of lmms-eval "
+            "0.7.3 has, so the run would end in an error. Runners of chat models apply the chat template of their "
+            "checkpoint without it: leave the option out."
+        )
+    shots = options.get("num_fewshot") or 0
+    if shots and tasks:
+        raise _shows_no_examples(f"--num_fewshot {shots}", tasks[0])
+    if shots and is_baseline:
+        raise UserError(
+            f"--num_fewshot {shots}: the baseline {model} reads one question from its prompt, and would take the "
+            "examples for it. Leave the option out."
+        )
+
+
+def check_loaded(lm: Any, ours: Iterable[Any], others: Iterable[Any], options: Mapping[str, Any]) -> None:
+    """Raise UserError for what :func:`check_command` refuses and could not be told before the tasks were loaded.
+
+    ``ours``, ``others``: the run's tasks of the harness's classes, ours and not; ``options``: what the harness's
+    ``evaluate`` was given, by name.
+    """
+    is_own_model = type(lm).__module__.startswith("lmms_medtasks.")
+    tasks = list(ours)
+    if tasks or is_own_model:
+        lacks = not callable(getattr(lm, "apply_chat_template", None))
+        check_command(type(lm).__name__, (), options, is_baseline=False, lacks_template=lacks)
+    for task in tasks:
+        check_examples(str(task.config.task), getattr(task.config, "num_fewshot", None))
+    if options.get("system_instruction") and tasks:
+        _check_instruction(str(tasks[0].config.task), "simple" if lm.is_simple else "chat")
+    for task in others if is_own_model else ():
+        shots = getattr(task.config, "num_fewshot", None)
+        if shots and not hasattr(task, "sampler"):
+            raise UserError(
+                f"num_fewshot {shots}: the task {task.config.task} names no examples (fewshot_config "
+                "in its YAML), so the harness has none to show. Leave --num_fewshot out."
+            )
+
+
+def check_examples(task: str, shots: object) -> None:
+    """Raise UserError where a task of ours is to show examples, whose number is ``shots``."""
+    if shots:
+        raise _shows_no_examples(f"num_fewshot: {shots}", task)
+
+
+def check_instruction(model_name: str, runner: str | None, tasks: Sequence[str], options: Mapping[str, Any]) -> None:
+    """Raise UserError where a system instruction would not reach the model. ``runner``: "chat", "simple" or None."""
+    if options.get("system_instruction") and tasks and runner:
+        _check_instruction(tasks[0], runner)
+
+
+def remember(tasks: Iterable[Any]) -> None:
+    """Note on each task, as it was loaded, the settings of its generation: options change them later in place."""
+    for task in tasks:
+        setattr(task, _OWN, copy.deepcopy(getattr(task.config, "generation_kwargs", None) or {}))
+
+
+def note(tasks: Iterable[Any], options: Mapping[str, Any]) -> None:
+    """Write into the metadata of these tasks, which are ours, in what options made them others than they are.
+
+    ``options``: what the harness's ``evaluate`` was given, by name.
+    """
+    for task in tasks:
+        told: dict[str, Any] = {}
+        own: Mapping[str, Any] | None = getattr(task, _OWN, None)
+        used = task.config.generation_kwargs or {}
+        if own is not None and (changed := _changed(own, used)):
+            told[GENERATION] = changed
+        if instruction := options.get("system_instruction"):
+            told[SYSTEM_INSTRUCTION] = fingerprints.digest(str(instruction).encode())
+        tags = getattr(options.get("cli_args"), "reasoning_tags", None)
+        if tags is not None and (given := _tags(tags)) != _TAGS:
+            told[REASONING_TAGS] = given
+        if told:
+            task.config.metadata = {**task.config.metadata, METADATA: told}
+
+
+def _changed(own: Mapping[str, Any], used: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """Setting -> [the task's, the run's], None where one has none."""
+    return {name: [own.get(name), used.get(name)] for name in sorted({*own, *used}) if own.get(name) != used.get(name)}
+
+
+def _tags(given: Any) -> Any:
+    if not isinstance(given, str):
+        return given
+    try:
+        return json.loads(given)
+    except ValueError:
+        return given  # "none", or what the harness itself refuses
+
+
+def _check_instruction(task: str, runner: str) -> None:
+    if runner == "chat":
+        raise UserError(
+            f"--system_instruction: the harness gives it to no chat runner where a task shows pictures, so {task} "
+            f"would be asked without it. Write it into a prompt file ({_PROMPT_FILE}), or take a simple runner "
+            "(--force_simple, where the model has one)."
+        )
+
+
+def _shows_no_examples(what: str, task: str) -> UserError:
+    return UserError(
+        f"{what}: {task} can't show examples. The harness (lmms-eval 0.7.3) would give a simple runner their text "
+        "without their pictures, and a chat runner nothing. Leave it out; examples in words can stand in a prompt file "
+        f"({_PROMPT_FILE})."
+    )

@@ -1,0 +1,35 @@
+"""What options of the harness's command line changed in a task: a mapping in its metadata, and how it is said."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+METADATA = "changed_by_options"
+"""The key of the mapping in a task's metadata; it is not there where options changed nothing."""
+
+GENERATION, SYSTEM_INSTRUCTION, REASONING_TAGS = "generation", "system_instruction", "reasoning_tags"
+"""Keys of the mapping: setting -> [the task's, the run's]; the digest of the text; the tags."""
+
+
+def said(told: Mapping[str, Any]) -> list[str]:
+    """The changes, each as ``temperature=0 instead of 0.7``; ``told``: the metadata of a task."""
+    found = told.get(METADATA)
+    return list(_said(found)) if isinstance(found, Mapping) else []
+
+
+def _said(found: Mapping[str, Any]) -> Iterator[str]:
+    generation = found.get(GENERATION)
+    for name, values in generation.items() if isinstance(generation, Mapping) else ():
+        own, used = values if isinstance(values, list | tuple) and len(values) == 2 else (None, values)
+        yield f"{name}={_shown(used)} instead of {_shown(own)}"
+    if digest := found.get(SYSTEM_INSTRUCTION):
+        yield f"system instruction ({digest})"
+    if REASONING_TAGS in found:
+        yield f"reasoning tags {_shown(found[REASONING_TAGS])}"
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, float):
+        return f"{value:g}"
+    return "none" if value is None else str(value)
