@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Union
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +11,7 @@ from lmms_medtasks.errors import UserError
 from lmms_medtasks.record import FAILED, NO_ANSWER
 from lmms_medtasks.samples.degraded import PICTURES, SCORES
 from lmms_medtasks.samples.result_files import Run
+from lmms_medtasks.samples.run_paths import RunPaths, paths_of
 from lmms_medtasks.samples.runs import distinct_names, find, model_name, printable
 from lmms_medtasks.samples.table import OWN_COLUMNS, Samples
 from lmms_medtasks.suites import registry
@@ -21,9 +20,6 @@ from lmms_medtasks.suites.suite_rows import task_table
 
 if TYPE_CHECKING:
     from pandas import DataFrame
-
-RunPaths = Union[str, "os.PathLike[str]", Iterable[Union[str, "os.PathLike[str]"]]]
-"""A result file or a folder with some below, several of these, or what :func:`evaluate` gave."""
 
 COLUMNS: Mapping[str, str] = {
     "run": "name of the run: its model's, with the date and a number where several have it",
@@ -86,20 +82,6 @@ def read_runs(runs: RunPaths, *, include_path: RunPaths = ()) -> DataFrame:
     measures = sorted(name for name in frame.columns if name.startswith("score."))
     tags = [name for name in frame.columns if name not in COLUMNS and name not in measures]
     return frame[[*COLUMNS, *measures, *tags]]
-
-
-def paths_of(given: Any) -> list[Path]:
-    """Paths as a list; of something with a ``folder`` (what :func:`evaluate` gave) that.
-
-    Raises UserError for what is no path.
-    """
-    single = isinstance(given, (str, os.PathLike)) or hasattr(given, "folder")
-    each_one = [given] if single else list(given) if isinstance(given, Iterable) else [given]
-    paths = [getattr(each, "folder", each) for each in each_one]
-    for each in paths:
-        if not isinstance(each, (str, os.PathLike)):
-            raise UserError(f"A run is named by the path of its folder or result file, got {type(each).__name__}.")
-    return [Path(each).expanduser() for each in paths]
 
 
 def _rows(run: Run, name: str) -> Iterator[dict[str, Any]]:
