@@ -57,18 +57,20 @@ _HOMES = {
 __all__ = ["__version__", *_HOMES]  # noqa: PLE0604 (names of a table)
 
 
-def __getattr__(name: str) -> Any:
-    """A public name, imported now (PEP 562)."""
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    import importlib
+if not TYPE_CHECKING:  # a type checker that sees it takes every package for one of its values
 
-    home = importlib.import_module(f"{__name__}.{_HOMES[name]}")
-    if name == _HOMES[name]:
-        return home  # `report`, a package that can be called; importing it has made it an attribute here
-    value = getattr(home, name)
-    globals()[name] = value
-    return value
+    def __getattr__(name: str) -> Any:
+        """A public name, imported now (PEP 562)."""
+        if name not in _HOMES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        import importlib
+
+        home = importlib.import_module(f"{__name__}.{_HOMES[name]}")
+        if name == _HOMES[name]:
+            return home  # `report`, a package that can be called; importing it has made it an attribute here
+        value = getattr(home, name)
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:

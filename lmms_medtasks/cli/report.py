@@ -77,7 +77,9 @@ def report(
     )
     document = build(runs, options)
     if output is not None:
-        typer.echo(f"Written: {output} ({len(RunReport(document).save(output))} files; start with report.html)", err=True)
+        typer.echo(
+            f"Written: {output} ({len(RunReport(document).save(output))} files; start with report.html)", err=True
+        )
     else:
         _print(document, format, everything)
 

@@ -24,7 +24,9 @@ _MISSING = ("NAType", "NaTType")
 
 def is_frame(values: Any) -> TypeGuard[DataFrame]:
     """Whether it is a pandas data frame; pandas is not imported for it."""
-    return any(each.__name__ == "DataFrame" and each.__module__.partition(".")[0] == "pandas" for each in type(values).__mro__)
+    return any(
+        each.__name__ == "DataFrame" and each.__module__.partition(".")[0] == "pandas" for each in type(values).__mro__
+    )
 
 
 def listed(values: Any, what: str) -> list[Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any, TypeVar, Union
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from PIL import Image
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 AnyImages = TypeVar("AnyImages")
-Key = Union[str, int, None]
+Key = str | int | None
 """What a picture's draw depends on beside the seed: an id, or None for the picture's pixels."""
 
 _FORMS = (
@@ -231,8 +231,8 @@ def _array(tensor: Tensor, where: str = "") -> np.ndarray:
     if tensor.ndim not in (2, 3, 4) or (tensor.ndim > 2 and not 1 <= tensor.shape[-3] <= 4):
         raise UserError(
             f"{where}A tensor must be a picture (H, W) or (C, H, W) of 1 to 4 channels, or a batch (N, C, H, W), got "
-            f"{tuple(tensor.shape)}. A batch of grey pictures (N, H, W) needs a channel axis: images[:, None]; a picture "
-            "with its channels last is turned by image.permute(2, 0, 1)."
+            f"{tuple(tensor.shape)}. A batch of grey pictures (N, H, W) needs a channel axis: images[:, None]; a "
+            "picture with its channels last is turned by image.permute(2, 0, 1)."
         )
     plain = tensor.detach().cpu()
     values: np.ndarray = (plain.float() if str(plain.dtype) == "torch.bfloat16" else plain).numpy()

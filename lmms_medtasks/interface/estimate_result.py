@@ -129,7 +129,9 @@ class DifferenceResult(EstimateResult):
         return "second less first"
 
 
-def of_interval(found: Interval, left_out: int, method: str, reason: str = "", unit: str = "questions") -> EstimateResult:
+def of_interval(
+    found: Interval, left_out: int, method: str, reason: str = "", unit: str = "questions"
+) -> EstimateResult:
     """The result of an interval that was made of ``found.n`` values; ``reason``: why it has no value."""
     return EstimateResult(**fields_of(found, left_out, method, reason, unit))
 

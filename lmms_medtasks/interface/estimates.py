@@ -28,9 +28,7 @@ _STUDENT = "Student's t with the jackknife over clusters"
 _SIGNS = "p: permutation test over clusters, by sign flips"
 
 
-def accuracy(
-    correct: Any, *, clusters: Any = None, column: str | None = None, level: float = 0.95
-) -> EstimateResult:
+def accuracy(correct: Any, *, clusters: Any = None, column: str | None = None, level: float = 0.95) -> EstimateResult:
     """The share of right answers with its interval.
 
     Args:
@@ -173,7 +171,12 @@ def ece(
     """
     from lmms_medtasks.statistics import reliability
 
-    if isinstance(bins, bool) or not isinstance(bins, (int, np.integer)) or bins < 1 or binning not in ("width", "mass"):
+    if (
+        isinstance(bins, bool)
+        or not isinstance(bins, (int, np.integer))
+        or bins < 1
+        or binning not in ("width", "mass")
+    ):
         raise UserError(f"ece takes 1 bin or more, of equal 'width' or 'mass', got {bins!r} and {binning!r}.")
     _check_level(level)
     certain, right, own, left_out = _calibrated(confidence, correct, clusters)
@@ -322,8 +325,8 @@ def question_rows(frame: DataFrame, column: str) -> DataFrame:
         if len(several) > 1:
             raise UserError(
                 f"The data frame has questions of {len(several)} {name}s ({', '.join(map(str, several[:3]))}"
-                f"{', …' if len(several) > 3 else ''}). Choose one, frame[frame.{name} == {several[0]!r}], or take each: "
-                f"{{name: mt.accuracy(rows) for name, rows in frame.groupby({name!r})}}."
+                f"{', …' if len(several) > 3 else ''}). Choose one, frame[frame.{name} == {several[0]!r}], or take "
+                f"each: {{name: mt.accuracy(rows) for name, rows in frame.groupby({name!r})}}."
             )
     return frame.drop_duplicates("id") if column == "score" or column.startswith("score.") else frame
 

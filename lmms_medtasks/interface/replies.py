@@ -16,7 +16,7 @@ _NEEDED = {"option": "options", "letter": "options", "several_letters": "options
 
 
 @overload
-def parse(
+def parse(  # type: ignore[overload-overlap]  # a text is iterable too
     replies: str | None, parser: str = ..., *, options: Sequence[str] | None = ..., question: str = ..., grid: str = ...
 ) -> str | None: ...
 @overload

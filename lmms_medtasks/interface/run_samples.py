@@ -9,7 +9,7 @@ import numpy as np
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.record import FAILED, NO_ANSWER
-from lmms_medtasks.samples.degraded import PICTURES, SCORES
+from lmms_medtasks.samples.degraded import PICTURES, SCORES, base_of
 from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.samples.run_paths import RunPaths, paths_of
 from lmms_medtasks.samples.runs import distinct_names, find, model_name, printable
@@ -34,10 +34,11 @@ COLUMNS: Mapping[str, str] = {
     "outcome": "ok, ambiguous, refused, unreadable, truncated, empty or failed; missing where the harness read it",
     "answer": "the right answer in the terms of reading, or the reference; missing where it is withheld",
     "correct": "1.0 where reading is answer, else 0.0; NaN for a failed request, and where a judge decides",
-    "score": "the question's score over all its trials, which the task's main metric is a mean of; NaN without one",
-    "measure": "which measure score is of",
+    "score": "the question's score over all its trials, of which the task's main metric is the mean; NaN without one, "
+    "as in other tasks of the harness that were not asked on degraded pictures too",
+    "measure": "which measure score is of; missing where a task of the harness has several",
 }
-"""Column of :func:`read_runs` -> what it holds. Behind them: ``score.NAME`` for each measure of a task, and the tags."""
+"""Column of :func:`read_runs` -> what it holds. Behind them: ``score.NAME`` for each measure, and the tags."""
 
 _MAIN = ("accuracy", "score")
 _NOT_TAGS = OWN_COLUMNS | {"reply"}
@@ -55,9 +56,8 @@ def read_runs(runs: RunPaths, *, include_path: RunPaths = ()) -> DataFrame:
         A data frame with these columns, texts unless said: ``run``, ``model``, ``task``, ``id``, ``cluster``, ``pair``,
         ``trial`` (int), ``reply``, ``reading``, ``outcome``, ``answer``, ``correct`` (float), ``score`` (float),
         ``measure``; behind them ``score.NAME`` (float) for each measure, and the tags that a benchmark breaks results
-        down by, such as ``modality``. ``score`` is of the question, the same in each of its trials: :func:`accuracy` and
-        :func:`difference` count a question once. What each column holds: ``lmms_medtasks.interface.run_samples.COLUMNS``.
-        A tag with the name of a column of ours is called ``tag_NAME``.
+        down by, such as ``modality``. ``score`` is of the question, the same in each of its trials: :func:`accuracy`
+        and :func:`difference` count a question once. What each column holds stands in docs/python.md. A tag with the name of a column of ours is called ``tag_NAME``.
 
     Raises:
         UserError: A path that is not there or holds no run, a run without a sample log (``--log_samples``), a log that
@@ -75,7 +75,8 @@ def read_runs(runs: RunPaths, *, include_path: RunPaths = ()) -> DataFrame:
     rows = [row for run, name in zip(found, names, strict=True) for row in _rows(run, printable(name))]
     if not rows:
         raise UserError(
-            f"No sample log in {', '.join(map(str, paths_of(runs)))}: there are result files only. Run with --log_samples."
+            f"No sample log in {', '.join(map(str, paths_of(runs)))}: there are result files only. Run with "
+            "--log_samples."
         )
     frame = pd.DataFrame(rows).dropna(axis="columns", how="all")
     frame = frame.reindex(columns=[*COLUMNS, *(name for name in frame.columns if name not in COLUMNS)])
@@ -90,7 +91,8 @@ def _rows(run: Run, name: str) -> Iterator[dict[str, Any]]:
     for task, config in configs.items():
         if not run.samples_file(task).is_file():
             continue
-        suite = registry.find(task, config)
+        # A degraded task of ours has the base's records.
+        suite = registry.find(base_of(task, config) or task, config)
         own = _of_suite(suite, run, task) if suite else _of_harness(run, task)
         for row in own:
             yield {"run": name, "model": model, "task": printable(task), **row}
@@ -103,7 +105,9 @@ def _of_suite(suite: Suite, run: Run, task: str) -> Iterator[dict[str, Any]]:
     measures = table.measures
     main = _main_measure(suite, run, task, measures)
     scores = {name: _scores(table, name) for name in measures}
-    columns = {name: table.column(name) for name in ("id", "cluster", "pair", "trials", "expected", "judgement", "line")}
+    columns = {
+        name: table.column(name) for name in ("id", "cluster", "pair", "trials", "expected", "judgement", "line")
+    }
     tags = {name: table.column(name) for name in table.columns if name not in _NOT_TAGS and "." not in name}
     for place in range(len(table)):
         own = {name: values[place] for name, values in columns.items()}
@@ -152,7 +156,8 @@ def _main_measure(suite: Suite, run: Run, task: str, measures: Sequence[str]) ->
 def _of_harness(run: Run, task: str) -> Iterator[dict[str, Any]]:
     """The questions of any other task, as the harness logged them."""
     for _, row in run.rows(task):
-        scores: Mapping[str, float] = row.get(SCORES) or {}
+        logged: Mapping[str, float] = row.get(SCORES) or {}
+        scores = {key.partition(",")[0]: value for key, value in logged.items()}
         only = next(iter(scores)) if len(scores) == 1 else None
         pictures = [str(each.get("picture")) for each in row.get(PICTURES) or ()]
         name = str(row.get("doc_id"))

@@ -4,24 +4,31 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, Union
 
 from lmms_medtasks.errors import UserError
 
 RunPaths = Union[str, "os.PathLike[str]", Iterable[Union[str, "os.PathLike[str]"]], Any]
-"""A result file or a folder with some below, what ``evaluate`` gave (it has a ``folder``), or several of these."""
+"""A result file or a folder with some below, what ``evaluate`` gave (it has a ``result_file``), or several of these."""
 
 
 def paths_of(given: RunPaths) -> list[Path]:
-    """Paths as a list; of something with a ``folder`` that.
+    """Paths as a list; of something with a ``result_file`` that.
 
     Raises UserError for what is no path.
     """
-    single = isinstance(given, (str, os.PathLike)) or hasattr(given, "folder")
+    single = isinstance(given, (str, os.PathLike)) or hasattr(given, "result_file")
     each_one = [given] if single or not isinstance(given, Iterable) else list(given)
-    paths = [getattr(each, "folder", each) for each in each_one]
+    paths = [getattr(each, "result_file", each) for each in each_one]
     for each in paths:
         if not isinstance(each, (str, os.PathLike)):
             raise UserError(f"A run is named by the path of its folder or result file, got {type(each).__name__}.")
     return [Path(each).expanduser() for each in paths]
+
+
+def new_folder() -> Path:
+    """A new folder for a run, in ``runs/``: the harness names files by the second and appends to a sample log that is
+    there already."""
+    return Path("runs") / datetime.now(timezone.utc).strftime("%Y%m%dT%H%M%S.%fZ")

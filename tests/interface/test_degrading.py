@@ -169,7 +169,7 @@ def test_parameters_are_those_that_are_drawn():
 
 
 def test_workers_of_a_data_loader_give_what_is_given_alone():
-    """The transform collates: it is what a worker is sent. The workers are new processes with generators of their own."""
+    """The transform collates: it is what a worker is sent. The workers are new processes."""
     pictures = [torch.from_numpy(each).permute(2, 0, 1) for each in pixels(4)]
     transform = mt.Degrade(**NOISE, seed=3)
     alone = [transform(each) for each in pictures]
@@ -182,6 +182,7 @@ def test_workers_of_a_data_loader_give_what_is_given_alone():
 
 
 def test_generators_of_the_process_are_left_alone():
-    before = np.random.get_state()[1].tolist(), torch.get_rng_state()
+    before = np.random.get_state()[1].tolist(), torch.get_rng_state()  # noqa: NPY002
     noisy(pixels(2))
-    assert np.random.get_state()[1].tolist() == before[0] and torch.equal(torch.get_rng_state(), before[1])
+    after = np.random.get_state()[1].tolist(), torch.get_rng_state()  # noqa: NPY002
+    assert after[0] == before[0] and torch.equal(after[1], before[1])
