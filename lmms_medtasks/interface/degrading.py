@@ -199,7 +199,8 @@ def _one(image: Any, key: Any, picture: Callable[[Any, Key], Any], where: str) -
 
 def _keys(key: Any, count: int, where: str) -> Sequence[Any]:
     if key is None or isinstance(key, (str, int, np.integer)):
-        return [key] * count
+        shared: list[Any] = [key] * count
+        return shared
     keys = list(key)
     if len(keys) != count:
         raise UserError(f"{where}{len(keys)} keys for {count} pictures; give one for each, or one for all.")

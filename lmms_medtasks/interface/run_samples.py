@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.record import FAILED, NO_ANSWER
+from lmms_medtasks.record import FAILED, KEY, NO_ANSWER, from_json
 from lmms_medtasks.samples.degraded import PICTURES, SCORES, base_of
 from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.samples.run_paths import RunPaths, paths_of
@@ -57,7 +57,8 @@ def read_runs(runs: RunPaths, *, include_path: RunPaths = ()) -> DataFrame:
         ``trial`` (int), ``reply``, ``reading``, ``outcome``, ``answer``, ``correct`` (float), ``score`` (float),
         ``measure``; behind them ``score.NAME`` (float) for each measure, and the tags that a benchmark breaks results
         down by, such as ``modality``. ``score`` is of the question, the same in each of its trials: :func:`accuracy`
-        and :func:`difference` count a question once. What each column holds stands in docs/python.md. A tag with the name of a column of ours is called ``tag_NAME``.
+        and :func:`difference` count a question once. What each column holds stands in docs/python.md.
+        A tag with the name of a column of ours is called ``tag_NAME``.
 
     Raises:
         UserError: A path that is not there or holds no run, a run without a sample log (``--log_samples``), a log that
@@ -101,7 +102,7 @@ def _rows(run: Run, name: str) -> Iterator[dict[str, Any]]:
 def _of_suite(suite: Suite, run: Run, task: str) -> Iterator[dict[str, Any]]:
     """The questions of a benchmark's task, as its report reads them."""
     table = task_table(suite, run, task)
-    replies = {line: _replies(row) for line, row in run.rows(task)}
+    logged = {line: _logged(row, f"{run.samples_file(task)}, line {line}") for line, row in run.rows(task)}
     measures = table.measures
     main = _main_measure(suite, run, task, measures)
     scores = {name: _scores(table, name) for name in measures}
@@ -112,21 +113,29 @@ def _of_suite(suite: Suite, run: Run, task: str) -> Iterator[dict[str, Any]]:
     for place in range(len(table)):
         own = {name: values[place] for name, values in columns.items()}
         judged = own["judgement"] is not None
+        said, answer = logged[own["line"]]
         question = {
             "id": own["id"],
             "cluster": own["cluster"],
             "pair": own["pair"],
-            "answer": own["expected"],
+            "answer": answer,
             "score": scores[main][place] if main else float("nan"),
             "measure": main,
             **{f"score.{each}": values[place] for each, values in scores.items()},
             **{f"tag_{each}" if each in COLUMNS else each: values[place] for each, values in tags.items()},
         }
-        said = replies[own["line"]]
         for trial, read in enumerate(own["trials"]):
             text = said[trial] if trial < len(said) else None
             yield {**question, **_reading(read, judged, own["expected"]), "trial": trial,
                    "reply": None if read == FAILED or text is None else printable_lines(text)}  # fmt: skip
+
+
+def _logged(row: Mapping[str, Any], where: str) -> tuple[list[str | None], str | None]:
+    """The replies of a question and its right answer; none of them where the data's terms withhold them."""
+    record = from_json(row.get(KEY), where)
+    if record.judgement is not None and isinstance(record.judgement.items, str):
+        return [], None
+    return _replies(row), record.right_answer
 
 
 def _reading(read: str, judged: bool, expected: str | None) -> dict[str, Any]:

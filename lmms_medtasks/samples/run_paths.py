@@ -19,13 +19,14 @@ def paths_of(given: RunPaths) -> list[Path]:
 
     Raises UserError for what is no path.
     """
-    single = isinstance(given, (str, os.PathLike)) or hasattr(given, "result_file")
-    each_one = [given] if single or not isinstance(given, Iterable) else list(given)
-    paths = [getattr(each, "result_file", each) for each in each_one]
-    for each in paths:
+    several = isinstance(given, Iterable) and not isinstance(given, (str, os.PathLike))
+    named = [getattr(each, "result_file", each) for each in (given if several else [given])]
+    found = []
+    for each in named:
         if not isinstance(each, (str, os.PathLike)):
             raise UserError(f"A run is named by the path of its folder or result file, got {type(each).__name__}.")
-    return [Path(each).expanduser() for each in paths]
+        found.append(Path(each).expanduser())
+    return found
 
 
 def new_folder() -> Path:
