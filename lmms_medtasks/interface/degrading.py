@@ -190,7 +190,7 @@ def _one(image: Any, key: Any, picture: Callable[[Any, Key], Any], where: str) -
     if key is not None and (isinstance(key, bool) or not isinstance(key, (str, int, np.integer))):
         raise UserError(f"{where}The key of a picture must be a text or a whole number, got {key!r}.")
     try:
-        return picture(image, key)
+        return picture(image, int(key) if isinstance(key, np.integer) else key)
     except UserError as error:
         if not where:
             raise

@@ -14,13 +14,14 @@ RunPaths = Union[str, "os.PathLike[str]", Iterable[Union[str, "os.PathLike[str]"
 """A result file or a folder with some below, what ``evaluate`` gave (it has a ``result_file``), or several of these."""
 
 
-def paths_of(given: RunPaths) -> list[Path]:
+def paths_of(given: Any) -> list[Path]:
     """Paths as a list; of something with a ``result_file`` that.
 
     Raises UserError for what is no path.
     """
-    several = isinstance(given, Iterable) and not isinstance(given, (str, os.PathLike))
-    named = [getattr(each, "result_file", each) for each in (given if several else [given])]
+    single = isinstance(given, (str, os.PathLike)) or not isinstance(given, Iterable)
+    every: list[Any] = [given] if single else list(given)
+    named = [getattr(each, "result_file", each) for each in every]
     found = []
     for each in named:
         if not isinstance(each, (str, os.PathLike)):
