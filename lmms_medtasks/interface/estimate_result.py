@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import html
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from lmms_medtasks.statistics.intervals import Interval
 
@@ -41,6 +42,10 @@ class EstimateResult:
     def interval(self) -> tuple[float, float] | None:
         """``(low, high)``; None where there is no interval."""
         return None if self.low is None or self.high is None else (self.low, self.high)
+
+    def to_dict(self) -> dict[str, object]:
+        """The attributes by name: a row of a data frame."""
+        return asdict(self)
 
     def __float__(self) -> float:
         return float("nan") if self.value is None else float(self.value)
@@ -136,7 +141,7 @@ def of_interval(
     return EstimateResult(**fields_of(found, left_out, method, reason, unit))
 
 
-def fields_of(found: Interval, left_out: int, method: str, reason: str = "", unit: str = "questions") -> dict:
+def fields_of(found: Interval, left_out: int, method: str, reason: str = "", unit: str = "questions") -> dict[str, Any]:
     """The arguments of :class:`EstimateResult` that an interval says."""
     why = reason or found.reason or ("no value is there" if found.estimate is None else "")
     return {

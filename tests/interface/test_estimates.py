@@ -24,6 +24,7 @@ def test_accuracy_is_the_mean_with_the_interval_of_the_reports():
     assert (found.n, found.clusters, found.left_out, found.level) == (60, 15, 0, 0.95)
     assert found.value == metrics.accuracy_score(np.ones(60), RIGHT) and float(found) == found.value
     assert found.interval == (found.low, found.high) and "Korn and Graubard" in found.method
+    assert found.to_dict()["low"] == found.low and list(found.to_dict())[:3] == ["value", "low", "high"]
     narrower = mt.accuracy(RIGHT, clusters=PATIENT, level=0.5)
     assert found.low < narrower.low < narrower.high < found.high
 

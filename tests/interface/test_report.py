@@ -1,4 +1,4 @@
-"""A report as an object: its tables are the report's, its figures Matplotlib's, its files those of the command."""
+"""A report as an object: its tables are the report's, its figures Matplotlib's."""
 
 import csv
 import io
@@ -6,10 +6,8 @@ import io
 import matplotlib
 import pytest
 from matplotlib.colors import to_hex, to_rgba_array
-from typer.testing import CliRunner
 
 import lmms_medtasks as mt
-from lmms_medtasks.cli.app import build
 from lmms_medtasks.report import drawing
 from lmms_medtasks.report.csv_writer import csv_text
 
@@ -52,7 +50,7 @@ def test_figures_are_matplotlibs_in_real_colours(report):
         assert isinstance(figure, matplotlib.figure.Figure) and to_hex(figure.get_facecolor()) == "#ffffff"
         for line in figure.findobj(matplotlib.lines.Line2D):
             shown |= {to_hex(row[:3]) for row in to_rgba_array(line.get_color())}
-        figure.savefig(io.BytesIO(), format="png", dpi=20)
+    figures["radar"].savefig(io.BytesIO(), format="png", dpi=20)
     assert not shown & stand_ins and {"#0072b2", "#b87700", "#b3438a"} <= shown
     # The page keeps its own, which follow a dark or a light screen.
     assert all("var(--" in figure.svg for part in report.document.parts for each in part.sections
@@ -67,13 +65,12 @@ def test_a_notebook_shows_the_page_in_a_frame(report):
     assert report.markdown.startswith("# MedQ") and len(report.warnings) == 3
 
 
-def test_what_is_saved_is_what_the_command_writes(report, folder, tmp_path):
+def test_what_is_saved_is_the_page_the_markdown_and_a_file_a_table(report, tmp_path):
+    """The command ``report -o`` writes by this method."""
     written = report.save(tmp_path / "own")
-    done = CliRunner().invoke(build(), ["report", str(folder), "-o", str(tmp_path / "command")])
-    assert done.exit_code == 0 and str(len(written)) in done.output
-    assert {each.name for each in written} == {each.name for each in (tmp_path / "command").iterdir()}
-    for each in written:
-        assert each.read_text("utf-8") == (tmp_path / "command" / each.name).read_text("utf-8")
+    names = ["report.md", "report.html", *(f"{key}.csv" for key in report.tables)]
+    assert [each.name for each in written] == names and all(each.is_file() for each in written)
+    assert written[0].read_text("utf-8") == report.markdown
     assert report.save(tmp_path / "new" / "one.html") == [tmp_path / "new" / "one.html"]
     assert (tmp_path / "new" / "one.html").read_text("utf-8") == report.html
     with pytest.raises(mt.UserError, match="x.pdf"):
