@@ -8,9 +8,11 @@ log, its keeping of replies for a run that goes on after it was cut off, and sev
 from __future__ import annotations
 
 import argparse
+import asyncio
 import contextlib
 import inspect
 import random  # noqa: TID251 (its state is kept and put back, nothing is drawn)
+import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -58,7 +60,7 @@ def evaluate(
     lm = model if isinstance(model, (str, lmms)) else of_function(model)
     name = lm if isinstance(lm, str) else str(getattr(lm, "name", type(lm).__name__))
     _check_model(lm)
-    with _generators_kept(torch), contextlib.ExitStack() as kept:
+    with _generators_kept(torch), _outside_of_a_loop(), contextlib.ExitStack() as kept:
         if not verbose:
             logger.disable("lmms_eval")
             kept.callback(logger.enable, "lmms_eval")
@@ -71,7 +73,7 @@ def evaluate(
             manager._lmms_medtasks_runner = "simple" if lm.is_simple else "chat"
         names = _matched(manager, tasks)
         tracker = EvaluationTracker(output_path=str(output))
-        date = utils.get_datetime_str(timezone="UTC")
+        date = _free_date(output, lambda: utils.get_datetime_str(timezone="UTC"))
         options = argparse.Namespace(
             tasks=",".join(tasks), model_args=model_args, limit=limit, batch_size=batch_size, device=device,
             num_fewshot=num_fewshot, gen_kwargs=gen_kwargs, use_cache=use_cache, output_path=str(output),
@@ -136,6 +138,13 @@ def _matched(manager: Any, tasks: Sequence[str]) -> list[str]:
     return names
 
 
+def _free_date(output: Path, now: Callable[[], str]) -> str:
+    """The time for the names of files, to the second. The harness would append to a sample log of the same second."""
+    while any(output.rglob(f"{now()}_*")):
+        time.sleep(0.05)
+    return now()
+
+
 def _written(output: Path, date: str, tasks: Sequence[str]) -> Path:
     """The result file that was written now. Raises UserError where there is none, or it is not complete."""
     found = sorted(each for each in result_files.files(output) if each.name.startswith(date))
@@ -148,6 +157,23 @@ def _written(output: Path, date: str, tasks: Sequence[str]) -> Path:
 
 
 @contextlib.contextmanager
+def _outside_of_a_loop() -> Iterator[None]:
+    """Let models that ask a server call ``asyncio.run``, which is refused within a loop, as in a notebook's cell."""
+    try:
+        loop = asyncio.get_running_loop()
+    except RuntimeError:
+        yield
+        return
+    # The loop waits for this cell, whatever is run in the meantime.
+    asyncio._set_running_loop(None)
+    try:
+        yield
+    finally:
+        asyncio._set_running_loop(loop)
+        asyncio.set_event_loop(loop)
+
+
+@contextlib.contextmanager
 def _generators_kept(torch: Any) -> Iterator[None]:
     """Put the process's random generators back: the harness seeds all of them."""
     states: list[tuple[Callable[[Any], Any], Any]] = [
@@ -155,6 +181,8 @@ def _generators_kept(torch: Any) -> Iterator[None]:
         (np.random.set_state, np.random.get_state()),  # noqa: NPY002 (as the harness seeds it)
         (torch.set_rng_state, torch.get_rng_state()),
     ]
+    if torch.cuda.is_initialized():
+        states.append((torch.cuda.set_rng_state_all, torch.cuda.get_rng_state_all()))
     try:
         yield
     finally:

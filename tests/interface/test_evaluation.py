@@ -1,5 +1,6 @@
 """An evaluation as a call gives what the command line gives, and leaves nothing behind."""
 
+import asyncio
 import json
 import os
 import random  # noqa: TID251 (its state is read)
@@ -85,10 +86,11 @@ def test_nothing_is_left_behind(in_process, tmp_path):
     handlers = {number: signal.getsignal(number) for number in signal.valid_signals()}
     variables, folder = dict(os.environ), os.getcwd()
     drawn = random.getstate(), np.random.get_state()[1].tolist(), torch.get_rng_state()  # noqa: NPY002
-    for number in range(2):
-        found = mt.evaluate(model, "medq_deg_l0", limit=2, output=tmp_path / str(number))
+    for _ in range(2):
+        found = mt.evaluate(model, "medq_deg_l0", limit=2, output=tmp_path)
         assert found.results["medq_deg_l0"]["questions"] == 2 and isinstance(model.weights, torch.nn.Linear)
     assert mt.read_runs(found).model.unique().tolist() == ["Constant"]
+    assert len(mt.read_runs(tmp_path)) == 2 * 2 * 3  # of one second, and not in one log
     assert {number: signal.getsignal(number) for number in signal.valid_signals()} == handlers
     assert (sys.argv, dict(os.environ), os.getcwd()) == (argv, variables, folder)
     after = random.getstate(), np.random.get_state()[1].tolist(), torch.get_rng_state()  # noqa: NPY002
@@ -116,6 +118,22 @@ def test_a_function_is_a_model(in_process, evaluated, tmp_path):
         100 * expected.high,
     )
     assert compared.to_dict() and "looks" in repr(compared) and "<iframe" in compared._repr_html_()
+
+
+def test_a_model_that_asks_a_server_answers_in_a_notebook(in_process, tmp_path):
+    """A cell runs within a loop, where asyncio.run is refused; medtasks_server and async_openai call it."""
+
+    async def answered():
+        await asyncio.sleep(0)
+        return "C"
+
+    async def cell():
+        found = mt.evaluate(lambda prompt, pictures: asyncio.run(answered()), "medq_deg_l0", limit=1, output=tmp_path)
+        await asyncio.sleep(0)  # the notebook's own loop goes on
+        assert asyncio.get_event_loop() is asyncio.get_running_loop()
+        return set(found.samples.reply)
+
+    assert asyncio.run(cell()) == {"C"}
 
 
 @pytest.mark.parametrize(("arguments", "said"), [
