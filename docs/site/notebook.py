@@ -1,4 +1,4 @@
-"""docs/notebook.md and docs/notebook.ipynb, made of docs/site/notebook_cells.md by running its cells.
+"""docs/notebook.md and docs/notebook.ipynb, made of docs/site/notebook_cells.txt by running its cells.
 
 A cell is a block of Python. What its last line gives stands below it, as in a notebook; a figure as a picture in the
 .ipynb, by its name in the .md.
@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-SOURCE = Path(__file__).with_name("notebook_cells.md")
+SOURCE = Path(__file__).with_name("notebook_cells.txt")
 _CELL = re.compile(r"```python\n(.*?)```\n", re.DOTALL)
 _OF_THIS_RUN = re.compile(r"^\d{4}-\d\d-\d\d \d\d:.*\n| at 0x[0-9A-Fa-f]+", re.MULTILINE)
 """Lines of the log, and addresses."""

@@ -76,7 +76,8 @@ class Degrade:
 
     def __call__(self, images: AnyImages, *, key: Key | Sequence[Key] = None) -> AnyImages:
         """``images`` degraded, see :func:`degrade`."""
-        return _each(images, key, self._picture, "")
+        made: AnyImages = _each(images, key, self._picture, "")
+        return made
 
     def parameters(self, image: Any, *, key: Key = None) -> dict[str, Any]:
         """What is drawn for one picture: the degradation's parameters, as JSON holds them; {} at level 0.
@@ -88,10 +89,11 @@ class Degrade:
             raise UserError("parameters() takes one picture, not a batch or a list.")
         if degradations.check_level(self.severity, self.strength) == 0:
             return {}
-        return degradations.sample(
+        drawn: dict[str, Any] = degradations.sample(
             self.name, severity=self.severity, strength=self.strength, seed=self._seed(array, key),
             size=size_of(array), modality=self.modality,
         ).to_json()  # fmt: skip
+        return drawn
 
     def _picture(self, picture: Any, key: Key) -> Any:
         return degradations.apply(
@@ -101,7 +103,8 @@ class Degrade:
 
     def _seed(self, picture: Any, key: Key) -> str:
         size_of(picture)
-        return picture_digest.seed_of(picture_digest.digest(picture) if key is None else key, self.seed)
+        known_as = picture_digest.digest(picture) if key is None else key
+        return str(picture_digest.seed_of(known_as, self.seed))
 
 
 def degrade(
