@@ -80,3 +80,28 @@ def column_of(frame: DataFrame, name: Any, what: str) -> Any:
     if name not in frame.columns:
         raise unknown("column", name, map(str, frame.columns), f"the data frame ({what})")
     return frame[name]
+
+
+def check_level(level: Any) -> None:
+    """Raise UserError where the coverage of an interval is none."""
+    if isinstance(level, bool) or not isinstance(level, (int, float)) or not 0 < level < 1:
+        raise UserError(f"level must be a number between 0 and 1, such as 0.95, got {level!r}.")
+
+
+def check_range(values: np.ndarray, bounds: tuple[float, float], what: str) -> None:
+    """Raise UserError, with the place, for a value outside of ``bounds``."""
+    if len(bounds) != 2 or not bounds[0] < bounds[1]:
+        raise UserError(f"bounds must be the lowest and the highest value that there can be, got {bounds!r}.")
+    with np.errstate(invalid="ignore"):
+        outside = np.flatnonzero((values < bounds[0]) | (values > bounds[1]))
+    if len(outside):
+        raise UserError(
+            f"{what[0].upper()}{what[1:]}: number {outside[0]} is {values[outside[0]]:g}, wanted {bounds[0]:g} to "
+            f"{bounds[1]:g}."
+        )
+
+
+def check_length(one: Any, other: Any, what: str) -> None:
+    """Raise UserError where two columns are not of one length."""
+    if len(one) != len(other):
+        raise UserError(f"The two columns of {what} have {len(one)} and {len(other)} values; wanted as many in each.")

@@ -8,6 +8,11 @@ from typing import Any
 
 from lmms_medtasks.statistics.intervals import Interval
 
+BETA = "beta distribution with the variance over clusters (Korn and Graubard 1998)"
+MOVER = "variance estimates recovery over clusters (Zou and Donner 2008)"
+STUDENT = "Student's t with the jackknife over clusters"
+"""How intervals are made."""
+
 
 @dataclass(frozen=True, repr=False)
 class EstimateResult:

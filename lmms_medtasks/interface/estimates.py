@@ -7,24 +7,37 @@ than five clusters there is no interval, and the result says so.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lmms_medtasks.errors import UserError, unknown
-from lmms_medtasks.interface.columns import column_of, is_frame, is_missing, labels, listed, numbers
-from lmms_medtasks.interface.estimate_result import DifferenceResult, EstimateResult, fields_of, of_interval
-from lmms_medtasks.statistics.intervals import intervals, mean_interval
-from lmms_medtasks.statistics.sums import Statistic, group, range_of
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.interface.columns import (
+    check_length,
+    check_level,
+    check_range,
+    column_of,
+    is_frame,
+    labels,
+    numbers,
+)
+from lmms_medtasks.interface.estimate_result import (
+    BETA,
+    MOVER,
+    STUDENT,
+    DifferenceResult,
+    EstimateResult,
+    fields_of,
+    of_interval,
+)
+from lmms_medtasks.statistics.intervals import mean_interval
+from lmms_medtasks.statistics.sums import range_of
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
 Bounds = tuple[float, float]
 
-_BETA = "beta distribution with the variance over clusters (Korn and Graubard 1998)"
-_MOVER = "variance estimates recovery over clusters (Zou and Donner 2008)"
-_STUDENT = "Student's t with the jackknife over clusters"
 _SIGNS = "p: permutation test over clusters, by sign flips"
 
 
@@ -57,7 +70,7 @@ def accuracy(correct: Any, *, clusters: Any = None, column: str | None = None, l
         0.700 [0.378, 0.916] (10 questions)
     """
     values, own = _values(correct, clusters, column)
-    _check_range(values, (0.0, 1.0), "accuracy takes values from 0 (wrong) to 1 (right)")
+    check_range(values, (0.0, 1.0), "accuracy takes values from 0 (wrong) to 1 (right)")
     return _mean(values, own, None, level)
 
 
@@ -81,7 +94,7 @@ def mean(
     """
     found, own = _values(values, clusters, column)
     if bounds is not None:
-        _check_range(found, bounds, "a value is outside of bounds")
+        check_range(found, bounds, "a value is outside of bounds")
     return _mean(found, own, bounds, level)
 
 
@@ -125,7 +138,7 @@ def difference(
     one, other, own = _paired(first, second, clusters, column, on)
     if bounds is not None:
         for each in (one, other):
-            _check_range(each, bounds, "a score is outside of bounds")
+            check_range(each, bounds, "a score is outside of bounds")
     used = ~(np.isnan(one) | np.isnan(other))
     ids = np.array([f"{row:012d}" for row in range(len(one))], dtype=object)
     pairs = paired.Pairs(
@@ -134,7 +147,7 @@ def difference(
     )  # fmt: skip
     known = range_of(np.concatenate([pairs.first, pairs.second]), bounds)
     found = paired.difference(pairs, share=known == (0.0, 1.0), bounds=bounds)
-    method = f"{_STUDENT if known is None else _MOVER}; {_SIGNS}"
+    method = f"{STUDENT if known is None else MOVER}; {_SIGNS}"
     told = fields_of(found.mean, int((~used).sum()), method)
     # The draw has a row for each of the two: what is paired are questions.
     told |= {"n": len(pairs), "clusters": pairs.images}
@@ -143,160 +156,10 @@ def difference(
     )
 
 
-def ece(
-    confidence: Any,
-    correct: Any,
-    *,
-    clusters: Any = None,
-    bins: int = 10,
-    binning: Literal["width", "mass"] = "width",
-    level: float = 0.95,
-) -> EstimateResult:
-    """Expected calibration error: how far confidence is from the share of right answers, over bins of confidence.
-
-    Args:
-        confidence: (n,) numbers from 0 to 1. correct: (n,) truth values or shares from 0 to 1.
-        clusters, level: As for :func:`accuracy`.
-        bins: Number of bins, closed on the right. binning: of equal width, or with equally many answers ("mass").
-
-    Raises:
-        UserError: As :func:`accuracy`; lengths that differ; a number of bins below 1.
-
-    Source:
-        Naeini et al. (2015); Guo et al. (2017), equation 3. Biased upwards in small samples.
-
-    Example:
-        >>> round(ece([0.9, 0.8, 0.9, 0.6, 0.7], [1, 1, 0, 1, 0]).value, 3)
-        0.42
-    """
-    from lmms_medtasks.statistics import reliability
-
-    if (
-        isinstance(bins, bool)
-        or not isinstance(bins, (int, np.integer))
-        or bins < 1
-        or binning not in ("width", "mass")
-    ):
-        raise UserError(f"ece takes 1 bin or more, of equal 'width' or 'mass', got {bins!r} and {binning!r}.")
-    _check_level(level)
-    certain, right, own, left_out = _calibrated(confidence, correct, clusters)
-    edges = reliability.Binning(binning, int(bins)).edges(certain)
-    places = np.searchsorted(edges[1:-1], certain, side="left")
-    rows = group(own, certain, right, cells=places, cell_count=len(edges) - 1)
-    statistic = Statistic(reliability.ece, ("",), (0.0, 1.0), mean=False)
-    return of_interval(intervals({"": rows}, {"": statistic}, level=level)[""], left_out, _STUDENT)
-
-
-def brier(confidence: Any, correct: Any, *, clusters: Any = None, level: float = 0.95) -> EstimateResult:
-    """Brier score: the mean squared distance of confidence from whether the answer is right, from 0 (best) to 1.
-
-    Args:
-        confidence: (n,) numbers from 0 to 1. correct: (n,) truth values, 0 or 1.
-        clusters, level: As for :func:`accuracy`.
-
-    Raises:
-        UserError: As :func:`ece`.
-
-    Source:
-        Brier (1950), the binary form, halved.
-
-    Example:
-        >>> round(brier([0.9, 0.8, 0.9, 0.6, 0.7], [1, 1, 0, 1, 0]).value, 3)
-        0.302
-    """
-    _check_level(level)
-    certain, right, own, left_out = _calibrated(confidence, correct, clusters)
-    if not np.isin(right, (0.0, 1.0)).all():
-        raise UserError("brier takes answers that are right (1) or wrong (0), not shares.")
-    found = mean_interval(own, (certain - right) ** 2, bounds=(0.0, 1.0), level=level)
-    return of_interval(found, left_out, _BETA)
-
-
-def cohen_kappa(
-    first: Any,
-    second: Any,
-    *,
-    clusters: Any = None,
-    weights: Literal["linear", "quadratic"] | None = None,
-    level: float = 0.95,
-) -> EstimateResult:
-    """Cohen's kappa of two raters, people or models, with its interval.
-
-    Args:
-        first, second: (n,) ratings of the same items, numbers or texts. Items that one did not rate are left out.
-        clusters, level: As for :func:`accuracy`.
-        weights: None: each disagreement weighs the same. "linear", "quadratic": by the distance of the ratings, which
-            then are numbers.
-
-    Raises:
-        UserError: Lengths that differ, weights of texts, another number of labels than ratings.
-
-    Source:
-        Cohen (1960, 1968). The value is that of ``sklearn.metrics.cohen_kappa_score``.
-
-    Example:
-        >>> cohen_kappa(["yes", "no", "yes", "no"], ["yes", "no", "no", "no"]).value
-        0.5
-    """
-    from lmms_medtasks.statistics.agreement import agreement
-
-    names = {None: "kappa", "linear": "kappa_linear", "quadratic": "kappa_quadratic"}
-    if weights not in names:
-        raise unknown("weights", weights, [name for name in names if name])
-    _check_level(level)
-    one, other = listed(first, "ratings"), listed(second, "ratings")
-    _check_length(one, other, "ratings")
-    coded = _coded([one, other], ordered=weights is not None)
-    own = labels(clusters, "clusters", len(one))
-    found = agreement(coded[0], coded[1], own, names=[names[weights]], level=level)[names[weights]]
-    left_out = len(one) - found.interval.n
-    return of_interval(found.interval, left_out, _STUDENT, found.reason, "items")
-
-
-def krippendorff_alpha(
-    ratings: Any,
-    *,
-    measurement: Literal["nominal", "ordinal", "interval"],
-    clusters: Any = None,
-    level: float = 0.95,
-) -> EstimateResult:
-    """Krippendorff's alpha of any number of raters, ratings missing or not, with its interval.
-
-    Args:
-        ratings: (raters, items) numbers or texts, None or NaN where a rater gave none: an array, or a list of columns.
-            Items with fewer than two ratings are left out.
-        measurement: What ratings are: names ("nominal"), ranks ("ordinal") or numbers ("interval").
-        clusters, level: As for :func:`accuracy`; a label an item.
-
-    Raises:
-        UserError: Rows of different lengths, texts that are to be ordinal or interval, an unknown measurement.
-
-    Source:
-        Krippendorff (2011), "Computing Krippendorff's Alpha-Reliability", section D.
-
-    Example:
-        >>> krippendorff_alpha([[1, 2, 3, 3], [1, 2, 3, 3]], measurement="nominal").value
-        1.0
-    """
-    from lmms_medtasks.statistics.agreement import ALPHA_LEVELS, alpha_of
-
-    if measurement not in ALPHA_LEVELS:
-        raise unknown("measurement", measurement, ALPHA_LEVELS)
-    _check_level(level)
-    rows = [listed(each, "ratings of a rater") for each in ratings]
-    for each in rows[1:]:
-        _check_length(rows[0], each, "ratings")
-    coded = _coded(rows, ordered=measurement != "nominal")
-    items = len(rows[0]) if rows else 0
-    own = labels(clusters, "clusters", items)
-    found = alpha_of(np.array(coded).reshape(len(rows), items), own, measurement, coverage=level)
-    return of_interval(found.interval, items - found.interval.n, _STUDENT, found.reason, "items")
-
-
 def _mean(values: np.ndarray, own: Sequence[str], bounds: Bounds | None, level: float) -> EstimateResult:
-    _check_level(level)
+    check_level(level)
     known = range_of(values[~np.isnan(values)], bounds)
-    method = _STUDENT if known is None else _MOVER if known[0] < 0 < known[1] else _BETA
+    method = STUDENT if known is None else MOVER if known[0] < 0 < known[1] else BETA
     found = mean_interval(own, values, bounds=bounds, level=level)
     return of_interval(found, int(np.isnan(values).sum()), method)
 
@@ -338,7 +201,7 @@ def _paired(
         raise UserError("Give two columns of scores, or two data frames.")
     if not is_frame(first):
         one, other = numbers(first, "first scores"), numbers(second, "second scores")
-        _check_length(one, other, "scores")
+        check_length(one, other, "scores")
         return one, other, labels(clusters, "clusters", len(one))
     name = column or "score"
     sides = []
@@ -356,49 +219,3 @@ def _paired(
     one, other = (numbers(column_of(each, name, "column"), "scores") for each in rows)
     own = column_of(rows[0], clusters, "clusters") if clusters is not None else rows[0].get("cluster")
     return one, other, labels(own, "clusters", len(shared))
-
-
-def _calibrated(confidence: Any, correct: Any, clusters: Any) -> tuple[np.ndarray, np.ndarray, list[str], int]:
-    certain, right = numbers(confidence, "confidences"), numbers(correct, "answers")
-    _check_length(certain, right, "confidences and answers")
-    for each, what in ((certain, "a confidence"), (right, "an answer")):
-        _check_range(each, (0.0, 1.0), f"{what} is outside of 0 to 1")
-    own = labels(clusters, "clusters", len(certain))
-    used = ~(np.isnan(certain) | np.isnan(right))
-    kept = [label for label, use in zip(own, used, strict=True) if use]
-    return certain[used], right[used], kept, int((~used).sum())
-
-
-def _coded(rows: Sequence[Sequence[Any]], *, ordered: bool) -> list[np.ndarray]:
-    """Ratings as numbers: themselves, or texts numbered alike in all rows; NaN where one is missing."""
-    texts = sorted({each for row in rows for each in row if isinstance(each, str)})
-    if not texts:
-        return [numbers(row, "ratings") for row in rows]
-    if ordered:
-        raise UserError(f"The rating {texts[0]!r} is a text, which has no distance from others. Give numbers.")
-    if any(not isinstance(each, str) and not is_missing(each) for row in rows for each in row):
-        raise UserError("Ratings must be all numbers or all texts, got both.")
-    codes = {text: float(number) for number, text in enumerate(texts)}
-    return [np.array([codes.get(each, np.nan) if isinstance(each, str) else np.nan for each in row]) for row in rows]
-
-
-def _check_level(level: Any) -> None:
-    if isinstance(level, bool) or not isinstance(level, (int, float)) or not 0 < level < 1:
-        raise UserError(f"level must be a number between 0 and 1, such as 0.95, got {level!r}.")
-
-
-def _check_range(values: np.ndarray, bounds: Bounds, what: str) -> None:
-    if len(bounds) != 2 or not bounds[0] < bounds[1]:
-        raise UserError(f"bounds must be the lowest and the highest value that there can be, got {bounds!r}.")
-    with np.errstate(invalid="ignore"):
-        outside = np.flatnonzero((values < bounds[0]) | (values > bounds[1]))
-    if len(outside):
-        raise UserError(
-            f"{what[0].upper()}{what[1:]}: number {outside[0]} is {values[outside[0]]:g}, wanted {bounds[0]:g} to "
-            f"{bounds[1]:g}."
-        )
-
-
-def _check_length(one: Any, other: Any, what: str) -> None:
-    if len(one) != len(other):
-        raise UserError(f"The two columns of {what} have {len(one)} and {len(other)} values; wanted as many in each.")
