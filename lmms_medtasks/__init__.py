@@ -1,3 +1,77 @@
-"""Medical vision-language benchmarks as a plugin of the lmms-eval harness."""
+"""Medical vision-language benchmarks as a plugin of the lmms-eval harness, and what a notebook needs of them.
+
+``import lmms_medtasks as mt`` imports nothing else: each name below is imported when it is first used. ``dir(mt)``
+lists them; docs/python.md describes them, docs/notebook.md shows them at work.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from lmms_medtasks.errors import UserError as UserError
+    from lmms_medtasks.interface.agreement_estimates import cohen_kappa as cohen_kappa
+    from lmms_medtasks.interface.agreement_estimates import krippendorff_alpha as krippendorff_alpha
+    from lmms_medtasks.interface.calibration_estimates import brier as brier
+    from lmms_medtasks.interface.calibration_estimates import ece as ece
+    from lmms_medtasks.interface.comparing import compare as compare
+    from lmms_medtasks.interface.degrading import Degrade as Degrade
+    from lmms_medtasks.interface.degrading import degrade as degrade
+    from lmms_medtasks.interface.estimates import accuracy as accuracy
+    from lmms_medtasks.interface.estimates import difference as difference
+    from lmms_medtasks.interface.estimates import mean as mean
+    from lmms_medtasks.interface.evaluation import evaluate as evaluate
+    from lmms_medtasks.interface.listings import list_degradations as list_degradations
+    from lmms_medtasks.interface.listings import list_modalities as list_modalities
+    from lmms_medtasks.interface.listings import list_tasks as list_tasks
+    from lmms_medtasks.interface.replies import count_outcomes as count_outcomes
+    from lmms_medtasks.interface.replies import parse as parse
+    from lmms_medtasks.interface.run_samples import read_runs as read_runs
+    from lmms_medtasks.report.run_report import report as report
 
 __version__ = "0.2.0"
+
+_HOMES = {
+    "degrade": "interface.degrading",
+    "Degrade": "interface.degrading",
+    "list_degradations": "interface.listings",
+    "list_modalities": "interface.listings",
+    "parse": "interface.replies",
+    "count_outcomes": "interface.replies",
+    "accuracy": "interface.estimates",
+    "mean": "interface.estimates",
+    "difference": "interface.estimates",
+    "ece": "interface.calibration_estimates",
+    "brier": "interface.calibration_estimates",
+    "cohen_kappa": "interface.agreement_estimates",
+    "krippendorff_alpha": "interface.agreement_estimates",
+    "list_tasks": "interface.listings",
+    "evaluate": "interface.evaluation",
+    "read_runs": "interface.run_samples",
+    "report": "report",
+    "compare": "interface.comparing",
+    "UserError": "errors",
+}
+"""Public name -> the module that has it, below this package; in the order of docs/python.md."""
+
+__all__ = ["__version__", *_HOMES]  # noqa: PLE0604 (names of a table)
+
+
+if not TYPE_CHECKING:  # a type checker that sees it takes every package for one of its values
+
+    def __getattr__(name: str) -> Any:
+        """A public name, imported now (PEP 562)."""
+        if name not in _HOMES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        import importlib
+
+        home = importlib.import_module(f"{__name__}.{_HOMES[name]}")
+        if name == _HOMES[name]:
+            return home  # `report`, a package that can be called; importing it has made it an attribute here
+        value = getattr(home, name)
+        globals()[name] = value
+        return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -2,7 +2,8 @@
 """Build the documentation's site, without network, and fail on a dead link.
 
 Usage: python docs/site/build.py FOLDER        (pip install -e ".[docs]" first)
-       python docs/site/build.py --write       renews docs/contributing/settings.md and templates.md
+       python docs/site/build.py --write       renews docs/python.md, docs/notebook.md, docs/notebook.ipynb, and
+                                               docs/contributing/settings.md and templates.md
 """
 
 from __future__ import annotations
@@ -15,25 +16,31 @@ from pathlib import Path
 
 import links
 import metric_pages
+import notebook
 import pages
 import pictures
+import python_page
 
 from lmms_medtasks.suites import registry
 
 ROOT = pages.ROOT
-MADE = {"settings.md": pages.settings_page, "templates.md": pages.templates_page}
-"""Pages in docs/contributing that are kept in the repository too, for readers without the site."""
+MADE = {
+    "contributing/settings.md": pages.settings_page,
+    "contributing/templates.md": pages.templates_page,
+    "python.md": python_page.python_page,
+}
+"""Pages in docs that are kept in the repository too, for readers without the site."""
 
 _LINK = re.compile(r"!?\[([^\]]*)\]\(([^)#\s]+)(?:#[^)]*)?\)")
 
 
 def write_made() -> list[Path]:
     """Write the pages that are kept."""
-    folder = ROOT / "docs" / "contributing"
-    folder.mkdir(exist_ok=True)
-    for name, make in MADE.items():
-        (folder / name).write_text(make(), "utf-8")
-    return [folder / name for name in MADE]
+    folder = ROOT / "docs"
+    texts = {name: make() for name, make in MADE.items()} | notebook.made()
+    for name, text in texts.items():
+        (folder / name).write_text(text, "utf-8")
+    return [folder / name for name in texts]
 
 
 def stage(folder: Path) -> None:

@@ -11,7 +11,6 @@ import typer
 
 from lmms_medtasks.cli.include_path import IncludePath
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.writing import write_text
 
 if TYPE_CHECKING:
     from lmms_medtasks.report import Document
@@ -68,6 +67,7 @@ def report(
     if output is not None and output.exists() and not output.is_dir():
         raise UserError(f"--output {output} is a file. Name a folder.")
     from lmms_medtasks.report import Options, arguments, build
+    from lmms_medtasks.report.run_report import RunReport
     from lmms_medtasks.suites import registry
 
     registry.give(include_path or ())
@@ -80,7 +80,9 @@ def report(
     )
     document = build(runs, options)
     if output is not None:
-        typer.echo(f"Written: {output} ({_write(document, output)} files; start with report.html)", err=True)
+        typer.echo(
+            f"Written: {output} ({len(RunReport(document).save(output))} files; start with report.html)", err=True
+        )
     else:
         _print(_of_suite(document, suite) if suite else document, format, everything)
 
@@ -125,17 +127,3 @@ def _texts(document: Document, format: Format) -> str:
     from lmms_medtasks.report.report_page import page
 
     return page(document)
-
-
-def _write(document: Document, folder: Path) -> int:
-    """Write everything into ``folder`` and return the number of files."""
-    from lmms_medtasks.report.csv_writer import csv_text
-
-    texts = {f"report.{each.value}": _texts(document, each) for each in (Format.markdown, Format.html)}
-    several = len(document.parts) > 1
-    for part, table in document.tables():
-        texts[f"{part.key}-{table.key}.csv" if several else f"{table.key}.csv"] = csv_text(table, part.origin)
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, text in texts.items():
-        write_text(folder / name, text)
-    return len(texts)

@@ -10,7 +10,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping
-from datetime import datetime, timezone
 from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated
@@ -24,6 +23,7 @@ from lmms_medtasks.data import release_counts, subsets
 from lmms_medtasks.data.subsets import Subset
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.samples import result_files as results
+from lmms_medtasks.samples.run_paths import new_folder
 
 _CONTEXT = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": ["--help"]}
 
@@ -256,8 +256,7 @@ def _output_folder(arguments: list[str]) -> Path:
     """Where results go; adds --output_path, --timezone and --log_samples to the arguments where they are missing."""
     given = value_of(arguments, "--output_path")
     if given is None:
-        # A folder a run: the harness names files by the second and appends to a sample log that is there already.
-        given = str(Path("runs") / datetime.now(timezone.utc).strftime("%Y%m%dT%H%M%S.%fZ"))
+        given = str(new_folder())
         arguments += ["--output_path", given]
     if value_of(arguments, "--timezone") is None:
         # The folder above is named in UTC; the harness would name its files in the time of Singapore.

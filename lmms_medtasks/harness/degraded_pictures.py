@@ -21,12 +21,13 @@ from PIL import Image
 
 from lmms_medtasks import degradations, fingerprints, pictures
 from lmms_medtasks.degradations import corruptions, images, picture_cache
+from lmms_medtasks.degradations.picture_digest import digest as digest
+from lmms_medtasks.degradations.picture_digest import seed_of
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness.degraded_names import CORRUPTIONS, Order
 from lmms_medtasks.seeding import generator
 
 _SUFFIXES = {".jpg", ".jpeg", ".png", ".bmp", ".gif", ".tif", ".tiff", ".webp"}
-_DIGEST_BYTES = 8
 
 
 def opened(visual: Any) -> Image.Image:
@@ -66,23 +67,15 @@ def _local(path: str) -> str:
     return local
 
 
-def digest(picture: Image.Image) -> str:
-    """16 hexadecimal digits of a picture's pixels: what its draw depends on."""
-    found = hashlib.blake2b(f"{picture.mode} {picture.size}".encode(), digest_size=_DIGEST_BYTES)
-    if picture.mode == "P" and picture.palette is not None:
-        found.update(picture.palette.tobytes())
-    found.update(picture.tobytes())
-    return found.hexdigest()
-
-
 def degraded(
     picture: Image.Image, known_as: str, order: Order, modality: str | None
 ) -> tuple[Image.Image, dict[str, Any]]:
     """A picture as ordered, at a level above 0, and what was done: the degradation and its parameters.
 
-    ``known_as``: its :func:`digest`; ``modality``: its canonical name where it is known.
+    ``known_as``: its digest (:mod:`lmms_medtasks.degradations.picture_digest`). ``modality``: its canonical name where
+    it is known.
     """
-    seed = f"{known_as}/{order.seed}"
+    seed = seed_of(known_as, order.seed)
     if order.is_function:
         return _by_function(picture, known_as, order), {}
     if order.what == CORRUPTIONS:

@@ -1,7 +1,29 @@
-"""Reports of runs: tables, figures, and what a reader must know before them, in a terminal, as files, as one page."""
+"""Reports of runs: tables, figures, and what a reader must know before them, in a terminal, as files, as one page.
+
+The package itself can be called, as ``lmms_medtasks.report(runs)``: see
+:func:`lmms_medtasks.report.run_report.report`.
+"""
+
+import sys
+from types import ModuleType
+from typing import Any
 
 from lmms_medtasks.report.assemble import build
 from lmms_medtasks.report.document import Document
 from lmms_medtasks.report.report_options import Options
 
 __all__ = ["Document", "Options", "build"]
+
+
+class _CallablePackage(ModuleType):
+    """``report`` is a name of the public interface and of this package, which an import makes the package's attribute:
+    whichever was imported first, it can be called."""
+
+    def __call__(self, runs: Any, **options: Any) -> Any:
+        """The report of runs, see :func:`lmms_medtasks.report.run_report.report`."""
+        from lmms_medtasks.report.run_report import report
+
+        return report(runs, **options)
+
+
+sys.modules[__name__].__class__ = _CallablePackage

@@ -20,6 +20,8 @@ SERIES = ("#070809", "#0a0b0c", "#0d0e0f")
 MARKERS = ("o", "s", "^")
 DASHES = ("-", "--", ":")
 _VARIABLES = {INK: "--ink", FAINT: "--faint", **{colour: f"--level{number}" for number, colour in enumerate(SERIES)}}
+_PAGE = dict(zip((INK, FAINT, *SERIES), ("#1b1f24", "#b4bac2", "#0072b2", "#b87700", "#b3438a"), strict=True))
+"""The colours of a light page (page.css)."""
 
 _SETTINGS: dict[Any, Any] = {
     "svg.fonttype": "none",
@@ -62,7 +64,20 @@ def canvas(width: float, height: float) -> Iterator[Figure]:
         yield figure
 
 
-def svg(figure: Figure, key: str, title: str) -> str:
+class Svg(str):
+    """An <svg> element for inline use, and the Matplotlib figure that it was made of."""
+
+    figure: Figure
+
+    @classmethod
+    def of(cls, text: str, figure: Figure) -> Svg:
+        """``text``, made of ``figure``."""
+        made = cls(text)
+        made.figure = figure
+        return made
+
+
+def svg(figure: Figure, key: str, title: str) -> Svg:
     """The figure as an <svg> element for inline use; ``key`` keeps its ids apart from other figures' on the page."""
     buffer = io.StringIO()
     figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
@@ -76,7 +91,39 @@ def svg(figure: Figure, key: str, title: str) -> str:
     width = figure.get_figwidth()
     opening = f'<svg role="img" aria-label="{html.escape(title)}" style="max-width:{width:.1f}in"'
     text = text.replace("<svg", opening, 1).replace("'DejaVu Sans'", "system-ui")
-    return _coloured(text).strip()
+    return Svg.of(_coloured(text).strip(), figure)
+
+
+def in_colour(figure: Figure) -> Figure:
+    """``figure`` itself on white, in the colours that a light page gives it, for use without a page.
+
+    Its lines, texts, bars and points get them once; doing it again changes nothing.
+    """
+    figure.draw_without_rendering()  # makes the ticks
+    figure.set_facecolor("white")
+    for artist in figure.findobj():
+        for name in ("color", "facecolor", "edgecolor", "markerfacecolor", "markeredgecolor"):
+            get, change = (getattr(artist, f"{verb}_{name}", None) for verb in ("get", "set"))
+            if get and change and (colours := _real_colours(get())) is not None:
+                change(colours)
+    return figure
+
+
+def _real_colours(colours: Any) -> Any:
+    """(n, 4) or (4,) floats with the stand-ins among ``colours`` replaced; None where there is none."""
+    from matplotlib import colors
+
+    try:
+        rows = colors.to_rgba_array(colours)
+    except (TypeError, ValueError):
+        return None
+    found = [_PAGE.get(colors.to_hex(row[:3])) for row in rows]
+    if not any(found):
+        return None
+    for row, real in zip(rows, found, strict=True):
+        if real:
+            row[:3] = colors.to_rgb(real)
+    return rows[0] if len(rows) == 1 else rows
 
 
 def _coloured(text: str) -> str:

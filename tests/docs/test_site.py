@@ -31,8 +31,9 @@ def modules():
         import links
         import metric_pages
         import pages
+        import python_page
 
-        yield {"pages": pages, "links": links, "metrics": metric_pages}
+        yield {"pages": pages, "links": links, "metrics": metric_pages, "python": python_page}
     finally:
         sys.path.remove(str(SITE))
 
@@ -136,3 +137,12 @@ def test_the_pages_that_are_kept_are_fresh(name, modules):
     made = getattr(modules["pages"], f"{name}_page")()
     kept = (ROOT / "docs" / "contributing" / f"{name}.md").read_text("utf-8")
     assert made == kept, "python docs/site/build.py --write"
+
+
+def test_the_reference_of_the_python_interface_is_fresh_and_has_every_name(modules):
+    import lmms_medtasks
+
+    page = modules["python"].python_page()
+    assert page == (ROOT / "docs" / "python.md").read_text("utf-8"), "python docs/site/build.py --write"
+    named = [name for _, names in modules["python"].CHAPTERS for name in names]
+    assert sorted([*named, "__version__"]) == dir(lmms_medtasks)

@@ -1,0 +1,190 @@
+"""The harness called as a function: the same model, tasks and files as its command line, and nothing left behind.
+
+What that command line does around ``simple_evaluate`` is done here with the same values: tasks are matched by the task
+manager (where ours are checked), the harness's own tracker writes results and sample logs. Not done: its command line's
+log, its keeping of replies for a run that goes on after it was cut off, and several processes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import inspect
+import random  # noqa: TID251 (its state is kept and put back, nothing is drawn)
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from lmms_medtasks.errors import UserError, nearest_match
+from lmms_medtasks.harness import plugin, runners
+from lmms_medtasks.harness.replacing import replaced
+from lmms_medtasks.samples import result_files
+
+REASONING_TAGS = '[["<think>", "</think>"], ["<analysis>", "</analysis>"]]'
+"""The default of the harness's --reasoning_tags."""
+
+
+def evaluate(
+    model: Any,
+    tasks: Sequence[str],
+    output: Path,
+    *,
+    model_args: str = "",
+    limit: int | float | None = None,
+    batch_size: int | str = 1,
+    device: str | None = None,
+    num_fewshot: int | None = None,
+    gen_kwargs: str | None = None,
+    include_path: Sequence[Path] = (),
+    use_cache: str | None = None,
+    verbose: bool = False,
+) -> Path:
+    """Evaluate a model on tasks, write results and sample logs below ``output``, and return the result file.
+
+    ``model``: a name of the harness, one of its model objects, or a function of a prompt and a list of PIL images that
+    gives a reply. All else as the options of that name of ``lmms-eval``; ``verbose`` shows the harness's log.
+    Raises UserError for an unknown model or task, what a task refuses, and a run without a complete result.
+    """
+    import torch
+    from lmms_eval import evaluator, utils
+    from lmms_eval.api.model import lmms
+    from lmms_eval.loggers import EvaluationTracker
+    from lmms_eval.tasks import TaskManager
+    from loguru import logger
+
+    plugin.join(TaskManager)
+    lm = model if isinstance(model, (str, lmms)) else of_function(model)
+    name = lm if isinstance(lm, str) else str(getattr(lm, "name", type(lm).__name__))
+    _check_model(lm)
+    with _generators_kept(torch), _outside_of_a_loop(), contextlib.ExitStack() as kept:
+        if not verbose:
+            logger.disable("lmms_eval")
+            kept.callback(logger.enable, "lmms_eval")
+        if not isinstance(lm, str):
+            # The harness takes a model apart at the end of a run; this one is its owner's.
+            kept.enter_context(replaced(lm, "clean", lambda: None))
+        paths = [str(each) for each in include_path] or None
+        manager = TaskManager("INFO", include_path=paths, model_name=name)
+        if not isinstance(lm, str):
+            manager._lmms_medtasks_runner = "simple" if lm.is_simple else "chat"
+        names = _matched(manager, tasks)
+        tracker = EvaluationTracker(output_path=str(output))
+        date = _free_date(output, lambda: utils.get_datetime_str(timezone="UTC"))
+        options = argparse.Namespace(
+            tasks=",".join(tasks), model_args=model_args, limit=limit, batch_size=batch_size, device=device,
+            num_fewshot=num_fewshot, gen_kwargs=gen_kwargs, use_cache=use_cache, output_path=str(output),
+            log_samples=True, process_with_media=False, reasoning_tags=REASONING_TAGS, agentic_trace_mode="basic",
+        )  # fmt: skip
+        results = evaluator.simple_evaluate(
+            model=lm, model_args=model_args, tasks=names, num_fewshot=num_fewshot, batch_size=batch_size,
+            device=device, use_cache=use_cache, limit=limit, gen_kwargs=gen_kwargs, task_manager=manager,
+            log_samples=True, cli_args=options, datetime_str=date,
+        )  # fmt: skip
+        if results is None:
+            raise UserError("Only the first of several processes has results. Use lmms-medtasks run --processes.")
+        # Not by simple_evaluate: it would have the tracker copy a model object.
+        tracker.general_config_tracker.log_experiment_args(name, model_args, None, None, False)
+        results["config"]["model"] = name
+        samples = results.pop("samples")
+        tracker.save_results_aggregated(results=results, samples=samples, datetime_str=date)
+        for task in results["configs"]:
+            tracker.save_results_samples(task_name=task, samples=samples[task])
+        return _written(output, date, tasks)
+
+
+def of_function(function: Any) -> Any:
+    """A model of the harness that asks a function of a prompt and a list of PIL images for each reply.
+
+    Raises UserError for what can't be called with two arguments.
+    """
+    if not callable(function):
+        raise UserError(
+            "A model is a name of the harness, one of its model objects, or a function of a prompt and a list of "
+            f"pictures that gives a reply, got {type(function).__name__}."
+        )
+    try:
+        inspect.signature(function).bind("", [])
+    except (TypeError, ValueError):
+        raise UserError(
+            "A function that is a model takes a prompt and a list of pictures, and gives a reply: def "
+            "model(prompt, pictures): ..."
+        ) from None
+    from lmms_medtasks.harness.function_model import FunctionModel
+
+    return FunctionModel(function)
+
+
+def _check_model(model: Any) -> None:
+    if isinstance(model, str) and runners.kind(model, False) is None:
+        from lmms_eval.models import MODEL_REGISTRY_V2
+
+        names = MODEL_REGISTRY_V2.list_model_names()
+        raise UserError(f"Unknown model {model!r}.{nearest_match(model, names)} `lmms-eval models` lists all.")
+
+
+def _matched(manager: Any, tasks: Sequence[str]) -> list[str]:
+    """The tasks that these names and wildcards stand for, as the harness's command line finds them."""
+    names: list[str] = manager.match_tasks(list(tasks))
+    for task in tasks:
+        if task not in names and "*" not in task:
+            hint = nearest_match(task, manager.all_tasks)
+            raise UserError(f"There is no task {task!r}.{hint} list_tasks() lists ours, `lmms-eval --tasks list` all.")
+    if not names:
+        raise UserError(f"No task is called like {', '.join(tasks)}.")
+    return names
+
+
+def _free_date(output: Path, now: Callable[[], str]) -> str:
+    """The time for the names of files, to the second. The harness would append to a sample log of the same second."""
+    while any(output.rglob(f"{now()}_*")):
+        time.sleep(0.05)
+    return now()
+
+
+def _written(output: Path, date: str, tasks: Sequence[str]) -> Path:
+    """The result file that was written now. Raises UserError where there is none, or it is not complete."""
+    found = sorted(each for each in result_files.files(output) if each.name.startswith(date))
+    if not found:
+        raise UserError(f"The harness wrote no results to {output}. Is there room, and may you write there?")
+    problems = result_files.problems([result_files.read(found[-1])], tasks)
+    if problems:
+        raise UserError(f"{' '.join(problems)} What there is stands in {found[-1]}.")
+    return found[-1]
+
+
+@contextlib.contextmanager
+def _outside_of_a_loop() -> Iterator[None]:
+    """Let models that ask a server call ``asyncio.run``, which is refused within a loop, as in a notebook's cell."""
+    try:
+        loop = asyncio.get_running_loop()
+    except RuntimeError:
+        yield
+        return
+    # The loop waits for this cell, whatever is run in the meantime.
+    asyncio._set_running_loop(None)
+    try:
+        yield
+    finally:
+        asyncio._set_running_loop(loop)
+        asyncio.set_event_loop(loop)
+
+
+@contextlib.contextmanager
+def _generators_kept(torch: Any) -> Iterator[None]:
+    """Put the process's random generators back: the harness seeds all of them."""
+    states: list[tuple[Callable[[Any], Any], Any]] = [
+        (random.setstate, random.getstate()),
+        (np.random.set_state, np.random.get_state()),  # noqa: NPY002 (as the harness seeds it)
+        (torch.set_rng_state, torch.get_rng_state()),
+    ]
+    if torch.cuda.is_initialized():
+        states.append((torch.cuda.set_rng_state_all, torch.cuda.get_rng_state_all()))
+    try:
+        yield
+    finally:
+        for put_back, state in states:
+            put_back(state)

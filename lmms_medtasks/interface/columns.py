@@ -1,0 +1,107 @@
+"""Arrays, lists, tensors, series and data frames as plain columns."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, TypeGuard
+
+import numpy as np
+
+from lmms_medtasks.errors import UserError, unknown
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+
+def is_missing(value: Any) -> bool:
+    """Whether it is None, NaN or pandas' NA or NaT."""
+    return value is None or (isinstance(value, float) and math.isnan(value)) or type(value).__name__ in _MISSING
+
+
+_MISSING = ("NAType", "NaTType")
+
+
+def is_frame(values: Any) -> TypeGuard[DataFrame]:
+    """Whether it is a pandas data frame; pandas is not imported for it."""
+    return any(
+        each.__name__ == "DataFrame" and each.__module__.partition(".")[0] == "pandas" for each in type(values).__mro__
+    )
+
+
+def listed(values: Any, what: str) -> list[Any]:
+    """A one-dimensional list, array, tensor or Series as a list.
+
+    Raises UserError for a text, a data frame and what is no column.
+    """
+    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable) or is_frame(values):
+        raise UserError(f"The {what} must be a list, an array or a Series, got {type(values).__name__}.")
+    if getattr(values, "ndim", 1) != 1:
+        raise UserError(f"The {what} must have one dimension, got the shape {tuple(values.shape)}.")  # type: ignore[attr-defined]
+    return list(values.tolist() if hasattr(values, "tolist") else values)
+
+
+def numbers(values: Any, what: str) -> np.ndarray:
+    """(n,) float64 of a column of numbers or truth values; NaN where a value is missing.
+
+    Raises UserError, with the place, for what is no number, and for infinity.
+    """
+    column = listed(values, what)
+    found = np.full(len(column), np.nan)
+    for row, value in enumerate(column):
+        if is_missing(value):
+            continue
+        if not isinstance(value, (bool, int, float, np.number, np.bool_)) or not math.isfinite(value):
+            raise UserError(f"The {what} must be numbers; number {row} is {value!r:.40} ({type(value).__name__}).")
+        found[row] = value
+    return found
+
+
+def labels(values: Any, what: str, count: int) -> list[str]:
+    """``count`` labels as texts; each row its own where ``values`` is None.
+
+    Raises UserError for another number of them, and where one is missing.
+    """
+    if values is None:
+        return [str(row) for row in range(count)]
+    column = listed(values, what)
+    if len(column) != count:
+        raise UserError(f"{len(column)} {what} for {count} values; give a label for each value.")
+    for row, value in enumerate(column):
+        if is_missing(value):
+            raise UserError(f"The {what} must have a label for each value; number {row} has none.")
+    return [str(value) for value in column]
+
+
+def column_of(frame: DataFrame, name: Any, what: str) -> Any:
+    """A column of a data frame by its name. Raises UserError where there is none of that name."""
+    if not isinstance(name, str):
+        raise UserError(f"With a data frame, {what} is the name of a column, got {type(name).__name__}.")
+    if name not in frame.columns:
+        raise unknown("column", name, map(str, frame.columns), f"the data frame ({what})")
+    return frame[name]
+
+
+def check_level(level: Any) -> None:
+    """Raise UserError where the coverage of an interval is none."""
+    if isinstance(level, bool) or not isinstance(level, (int, float)) or not 0 < level < 1:
+        raise UserError(f"level must be a number between 0 and 1, such as 0.95, got {level!r}.")
+
+
+def check_range(values: np.ndarray, bounds: tuple[float, float], what: str) -> None:
+    """Raise UserError, with the place, for a value outside of ``bounds``."""
+    if len(bounds) != 2 or not bounds[0] < bounds[1]:
+        raise UserError(f"bounds must be the lowest and the highest value that there can be, got {bounds!r}.")
+    with np.errstate(invalid="ignore"):
+        outside = np.flatnonzero((values < bounds[0]) | (values > bounds[1]))
+    if len(outside):
+        raise UserError(
+            f"{what[0].upper()}{what[1:]}: number {outside[0]} is {values[outside[0]]:g}, wanted {bounds[0]:g} to "
+            f"{bounds[1]:g}."
+        )
+
+
+def check_length(one: Any, other: Any, what: str) -> None:
+    """Raise UserError where two columns are not of one length."""
+    if len(one) != len(other):
+        raise UserError(f"The two columns of {what} have {len(one)} and {len(other)} values; wanted as many in each.")

@@ -1,0 +1,252 @@
+"""Degradations of pictures in any form, and as a transform for a data loader."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+from PIL import Image
+
+from lmms_medtasks import degradations
+from lmms_medtasks.degradations import picture_digest
+from lmms_medtasks.degradations.images import size_of
+from lmms_medtasks.errors import UserError
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+AnyImages = TypeVar("AnyImages")
+Key = str | int | None
+"""What a picture's draw depends on beside the seed: an id, or None for the picture's pixels."""
+
+_FORMS = (
+    "a PIL image; a NumPy array (H, W) or (H, W, C), or a batch (N, H, W, C); a torch tensor (H, W) or (C, H, W), or a "
+    "batch (N, C, H, W); a list or tuple of these"
+)
+
+
+@dataclass(frozen=True, repr=False)
+class Degrade:
+    """A degradation as a transform: call it with pictures, and get them degraded.
+
+    It needs no torchvision, can be pickled, and stands in a ``Compose`` or in a ``Dataset``. What it draws depends on
+    the picture, the name and the seed alone: not on the worker of a data loader, the order, the batch or any global
+    generator. It is the draw of ``lmms-medtasks run --degrade``: a model sees the very same pixels there.
+
+    Args:
+        name: A degradation, see :func:`list_degradations`.
+        severity: 0 (a copy), 1 (mild) or 2 (severe).
+        strength: In place of severity a number from 0 to 3; 1 and 2 are severity 1 and 2, bit for bit.
+        seed: Another seed draws other damage. A whole number or a text.
+        modality: What the pictures are of, see :func:`list_modalities`. None: any.
+        force: Allow a modality that the degradation is not for.
+
+    Raises:
+        UserError: An unknown name, severity, strength, seed or modality; neither or both of severity and strength; a
+            modality that the degradation is not for.
+
+    Example:
+        >>> import numpy as np
+        >>> transform = Degrade("gaussian_noise", severity=2, seed=7)
+        >>> transform
+        Degrade('gaussian_noise', severity=2, seed=7)
+        >>> transform(np.full((32, 32), 128, np.uint8)).shape
+        (32, 32)
+    """
+
+    name: str
+    severity: int | None = field(default=None, kw_only=True)
+    strength: float | None = field(default=None, kw_only=True)
+    seed: int | str = field(default=0, kw_only=True)
+    modality: str | None = field(default=None, kw_only=True)
+    force: bool = field(default=False, kw_only=True)
+
+    def __post_init__(self) -> None:
+        degradations.canonical_name(self.name)
+        degradations.check_level(self.severity, self.strength)
+        degradations.check_seed(self.seed)
+        degradations.check_modality(self.name, self.modality, self.force)
+
+    def __repr__(self) -> str:
+        options = ((each.name, getattr(self, each.name), each.default) for each in fields(self)[1:])
+        said = (f"{name}={value!r}" for name, value, default in options if value != default)
+        return f"Degrade({', '.join([repr(self.name), *said])})"
+
+    def __call__(self, images: AnyImages, *, key: Key | Sequence[Key] = None) -> AnyImages:
+        """``images`` degraded, see :func:`degrade`."""
+        made: AnyImages = _each(images, key, self._picture, "")
+        return made
+
+    def parameters(self, image: Any, *, key: Key = None) -> dict[str, Any]:
+        """What is drawn for one picture: the degradation's parameters, as JSON holds them; {} at level 0.
+
+        Raises UserError where ``image`` is a batch or a list, or no picture.
+        """
+        array = _array(image) if _is_tensor(image) else image
+        if isinstance(image, (list, tuple)) or getattr(array, "ndim", 3) > 3:
+            raise UserError("parameters() takes one picture, not a batch or a list.")
+        if degradations.check_level(self.severity, self.strength) == 0:
+            return {}
+        drawn: dict[str, Any] = degradations.sample(
+            self.name, severity=self.severity, strength=self.strength, seed=self._seed(array, key),
+            size=size_of(array), modality=self.modality,
+        ).to_json()  # fmt: skip
+        return drawn
+
+    def _picture(self, picture: Any, key: Key) -> Any:
+        return degradations.apply(
+            picture, self.name, severity=self.severity, strength=self.strength, seed=self._seed(picture, key),
+            modality=self.modality, force=self.force,
+        )  # fmt: skip
+
+    def _seed(self, picture: Any, key: Key) -> str:
+        size_of(picture)
+        known_as = picture_digest.digest(picture) if key is None else key
+        return str(picture_digest.seed_of(known_as, self.seed))
+
+
+def degrade(
+    images: AnyImages,
+    name: str,
+    *,
+    severity: int | None = None,
+    strength: float | None = None,
+    seed: int | str = 0,
+    key: Key | Sequence[Key] = None,
+    modality: str | None = None,
+    force: bool = False,
+) -> AnyImages:
+    """``images`` degraded: the same kind, shape and dtype come back, the input is not changed.
+
+    A batch is told from a picture by its number of dimensions, never by its values: two or three dimensions are one
+    picture, four are a batch. A batch of grey pictures (N, H, W) is refused; give it a channel axis, or a list.
+
+    Args:
+        images: A PIL image (modes 1, L, LA, P, RGB, RGBA, CMYK, I;16, I, F); a NumPy array (H, W) or (H, W, C) with C
+            from 1 to 4, or a batch (N, H, W, C); a torch tensor (H, W) or (C, H, W), or a batch (N, C, H, W), on any
+            device; a list or tuple of these. Arrays and tensors are bool, uint8, uint16 or float in [0, 1]: degrade
+            before you normalise.
+        name: A degradation, see :func:`list_degradations`.
+        severity: 0 (a copy), 1 (mild) or 2 (severe).
+        strength: In place of severity a number from 0 to 3; 1 and 2 are severity 1 and 2, bit for bit.
+        seed: Another seed draws other damage. A whole number or a text.
+        key: What a picture's draw depends on beside name and seed. None: its pixels, so that a picture in a batch is
+            degraded as it is alone. A text or number, such as an id: pictures with one key share their draw. A list:
+            a key for each picture of a batch or list.
+        modality: What the pictures are of, see :func:`list_modalities`. None: any.
+        force: Allow a modality that the degradation is not for.
+
+    Returns:
+        Degraded pictures of the same kind, shape and dtype. A tensor is on the same device and has no gradient.
+
+    Raises:
+        UserError: As :class:`Degrade`; pictures in another form, an unsupported dtype, floats outside [0, 1]; another
+            number of keys than pictures.
+
+    Source:
+        MedQ-Deg's eighteen degradations; each one's own source stands in the column ``source`` of
+        :func:`list_degradations`.
+
+    Example:
+        >>> import numpy as np
+        >>> batch = np.full((2, 32, 32, 3), 0.5, np.float32)
+        >>> worse = degrade(batch, "gaussian_noise", severity=2, seed=0)
+        >>> worse.shape, worse.dtype.name
+        ((2, 32, 32, 3), 'float32')
+        >>> bool((worse[1] == degrade(batch[1], "gaussian_noise", severity=2, seed=0)).all())
+        True
+    """
+    transform = Degrade(name, severity=severity, strength=strength, seed=seed, modality=modality, force=force)
+    return transform(images, key=key)
+
+
+def _each(images: Any, key: Any, picture: Callable[[Any, Key], Any], where: str) -> Any:
+    """``images`` in their form, with ``picture`` of each picture and its key; ``where`` is said in errors."""
+    if isinstance(images, (list, tuple)):
+        keys = _keys(key, len(images), where)
+        made = [_each(one, own, picture, f"{where}Item {number}: ")
+                for number, (one, own) in enumerate(zip(images, keys, strict=True))]  # fmt: skip
+        return type(images)(made)
+    if isinstance(images, Image.Image):
+        return _one(images, key, picture, where)
+    if isinstance(images, np.ndarray):
+        return _of_array(images, key, picture, where)
+    if _is_tensor(images):
+        return _as_tensor(_of_array(_array(images, where), key, picture, where), images)
+    raise UserError(f"{where}Pictures must be {_FORMS}. Got {type(images).__name__}.")
+
+
+def _of_array(array: np.ndarray, key: Any, picture: Callable[[Any, Key], Any], where: str) -> np.ndarray:
+    """The same of an array with its channels last."""
+    if array.ndim != 4:
+        _check_shape(array, where)
+        return np.asarray(_one(array, key, picture, where))
+    keys = _keys(key, len(array), where)
+    made = [_one(one, own, picture, f"{where}Picture {number} of the batch: ")
+            for number, (one, own) in enumerate(zip(array, keys, strict=True))]  # fmt: skip
+    return np.stack(made) if made else array.copy()
+
+
+def _one(image: Any, key: Any, picture: Callable[[Any, Key], Any], where: str) -> Any:
+    if key is not None and (isinstance(key, bool) or not isinstance(key, (str, int, np.integer))):
+        raise UserError(f"{where}The key of a picture must be a text or a whole number, got {key!r}.")
+    try:
+        return picture(image, int(key) if isinstance(key, np.integer) else key)
+    except UserError as error:
+        if not where:
+            raise
+        raise UserError(f"{where}{error}") from error
+
+
+def _keys(key: Any, count: int, where: str) -> Sequence[Any]:
+    if key is None or isinstance(key, (str, int, np.integer)):
+        shared: list[Any] = [key] * count
+        return shared
+    keys = list(key)
+    if len(keys) != count:
+        raise UserError(f"{where}{len(keys)} keys for {count} pictures; give one for each, or one for all.")
+    return keys
+
+
+def _check_shape(array: np.ndarray, where: str) -> None:
+    if array.ndim == 2 or (array.ndim == 3 and array.shape[2] <= 4):
+        return
+    if array.ndim == 3:
+        raise UserError(
+            f"{where}An array with three dimensions is one picture (H, W, C) of 1 to 4 channels, got {array.shape}. A "
+            "batch of grey pictures (N, H, W) needs a channel axis: images[..., None]; a picture with its channels "
+            "first is turned by np.moveaxis(image, 0, -1), or is a torch tensor."
+        )
+    raise UserError(f"{where}Pictures must be {_FORMS}. Got an array of shape {array.shape}.")
+
+
+def _is_tensor(images: Any) -> bool:
+    """Whether it is a torch tensor; torch is not imported for it."""
+    return any(each.__module__ == "torch" and each.__name__ == "Tensor" for each in type(images).__mro__)
+
+
+def _array(tensor: Tensor, where: str = "") -> np.ndarray:
+    """A tensor (H, W), (C, H, W) or (N, C, H, W) as an array with its channels last.
+
+    Raises UserError for other shapes.
+    """
+    if tensor.ndim not in (2, 3, 4) or (tensor.ndim > 2 and not 1 <= tensor.shape[-3] <= 4):
+        raise UserError(
+            f"{where}A tensor must be a picture (H, W) or (C, H, W) of 1 to 4 channels, or a batch (N, C, H, W), got "
+            f"{tuple(tensor.shape)}. A batch of grey pictures (N, H, W) needs a channel axis: images[:, None]; a "
+            "picture with its channels last is turned by image.permute(2, 0, 1)."
+        )
+    plain = tensor.detach().cpu()
+    values: np.ndarray = (plain.float() if str(plain.dtype) == "torch.bfloat16" else plain).numpy()
+    return values if values.ndim == 2 else np.moveaxis(values, -3, -1)
+
+
+def _as_tensor(array: np.ndarray, like: Tensor) -> Any:
+    """An array with its channels last as a tensor of the type, dtype, class and device of ``like``."""
+    import torch
+
+    values = array if array.ndim == 2 else np.moveaxis(array, -1, -3)
+    made = torch.from_numpy(np.array(values, order="C")).to(device=like.device, dtype=like.dtype)
+    return made if type(like) in (torch.Tensor, torch.nn.Parameter) else made.as_subclass(type(like))

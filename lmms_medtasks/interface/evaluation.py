@@ -1,0 +1,161 @@
+"""An evaluation as a call: the harness in this process, and what it gave as an object."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.samples import result_files
+from lmms_medtasks.samples.run_paths import RunPaths, new_folder, paths_of
+from lmms_medtasks.suites import registry
+from lmms_medtasks.suites.reported_numbers import numbers_of
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+    from lmms_medtasks.report.run_report import RunReport
+
+
+@dataclass(frozen=True)
+class EvaluationResult:
+    """A finished run. :func:`read_runs`, :func:`report` and :func:`compare` take it in place of its path.
+
+    Attributes:
+        result_file: The run's ``*_results.json``; its sample logs lie beside it.
+    """
+
+    result_file: Path
+
+    @property
+    def results(self) -> Mapping[str, Mapping[str, float]]:
+        """Task -> metric -> value, as the harness printed them."""
+        return {task: numbers_of(values) for task, values in result_files.read(self.result_file).tasks.items()}
+
+    @property
+    def table(self) -> DataFrame:
+        """The same as a data frame: ``task``, ``metric``, ``value``."""
+        import pandas as pd
+
+        rows = [(task, name, value) for task, values in self.results.items() for name, value in values.items()]
+        return pd.DataFrame(rows, columns=["task", "metric", "value"])
+
+    @property
+    def samples(self) -> DataFrame:
+        """Its questions, see :func:`read_runs`."""
+        from lmms_medtasks.interface.run_samples import read_runs
+
+        return read_runs(self.result_file)
+
+    def report(self, **options: Any) -> RunReport:
+        """Its report; options as of :func:`report`."""
+        from lmms_medtasks.report.run_report import report
+
+        return report(self.result_file, **options)
+
+    def __repr__(self) -> str:
+        return f"EvaluationResult({', '.join(self.results)}: {self.result_file})"
+
+    def _repr_html_(self) -> str:
+        shown = self.table.to_html(index=False, float_format=lambda value: f"{value:.4g}", escape=True)
+        return f"{shown}<p><code>{_escaped(str(self.result_file))}</code></p>"
+
+
+def evaluate(
+    model: str | Callable[[str, list[Any]], str] | Any,
+    tasks: str | Sequence[str],
+    *,
+    model_args: str | Mapping[str, Any] = "",
+    limit: int | float | None = None,
+    batch_size: int | str = 1,
+    device: str | None = None,
+    num_fewshot: int | None = None,
+    gen_kwargs: str | Mapping[str, Any] | None = None,
+    output: str | os.PathLike[str] | None = None,
+    include_path: RunPaths = (),
+    use_cache: str | os.PathLike[str] | None = None,
+    verbose: bool = False,
+) -> EvaluationResult:
+    """Evaluate a model on tasks in this process: the results and files are those of ``lmms-medtasks run``.
+
+    Args:
+        model: A model's name in the harness, such as "medtasks_observer" or "qwen2_5_vl"; a model object of the harness
+            (``lmms_eval.api.model.lmms``), which can be used again afterwards; or a function of a prompt and a list of
+            RGB PIL images that gives a reply. Where an object or a function sends pictures, we can't see: data whose
+            terms forbid third parties are then yours to keep.
+        tasks: Names of tasks, groups or tags; wildcards and degraded tasks ("slake_en@gaussian_noise.2") as well.
+        model_args: For a name: the model's arguments, a mapping or a text "name=value,name=value".
+        limit: The first questions of each task, or a share below 1. Such numbers are for trying out.
+        batch_size, device, num_fewshot: As of ``lmms-eval``.
+        gen_kwargs: Settings of generation in place of the tasks', a mapping or a text.
+        output: Folder for results and sample logs; a new one in ``runs/`` by default.
+        include_path: Folders with tasks that are not installed.
+        use_cache: Folder or file of the harness's response cache; replies in it are not asked again.
+        verbose: Show the harness's log.
+
+    Returns:
+        An :class:`~lmms_medtasks.interface.evaluation.EvaluationResult`.
+
+    Raises:
+        UserError: An unknown model or task, data that are not there, what a task refuses, no question, a run whose
+            results are not complete.
+
+    Note:
+        One process, no settings of the environment changed, the process's random generators as they were. A call that
+        is interrupted starts anew; ``lmms-medtasks run`` goes on where it stopped.
+
+    Example:
+        >>> found = evaluate("medtasks_random", ["medq_deg_l0"], limit=20)  # doctest: +SKIP
+        >>> found.results["medq_deg_l0"]["accuracy"], found.samples, found.report()  # doctest: +SKIP
+    """
+    from lmms_medtasks.harness import in_process
+
+    names = [each.strip() for each in tasks.split(",")] if isinstance(tasks, str) else list(tasks)
+    if not names or not all(isinstance(each, str) and each for each in names):
+        raise UserError(f"tasks must be names of tasks, such as ['medq_deg_l0'], got {tasks!r:.80}.")
+    if limit is not None and (isinstance(limit, bool) or not isinstance(limit, (int, float)) or not limit > 0):
+        raise UserError(f"limit must be a number of questions above 0, or a share below 1, got {limit!r}.")
+    if model_args and not isinstance(model, str):
+        raise UserError("model_args are for a model's name; an object or a function has its own.")
+    folder = new_folder() if output is None else Path(output).expanduser()
+    if folder.exists() and not folder.is_dir():
+        raise UserError(f"output={str(output)!r} is a file. Name a folder.")
+    included = paths_of(include_path)
+    registry.give(included)
+    written = in_process.evaluate(
+        model,
+        names,
+        folder,
+        model_args=_text(model_args, "model_args"),
+        limit=limit,
+        batch_size=batch_size,
+        device=device,
+        num_fewshot=num_fewshot,
+        gen_kwargs=_text(gen_kwargs, "gen_kwargs") or None,
+        include_path=included,
+        use_cache=None if use_cache is None else os.fspath(use_cache),
+        verbose=verbose,
+    )
+    return EvaluationResult(written)
+
+
+def _text(given: str | Mapping[str, Any] | None, what: str) -> str:
+    """Arguments as the harness's command line takes them. Raises UserError for a value that has a comma."""
+    if given is None or isinstance(given, str):
+        return given or ""
+    for name, value in given.items():
+        if "," in str(value) or (isinstance(value, float) and not math.isfinite(value)):
+            raise UserError(
+                f"{what}: {name}={value!r} can't be given to the harness, which reads NAME=VALUE,NAME=VALUE."
+            )
+    return ",".join(f"{name}={value}" for name, value in given.items())
+
+
+def _escaped(text: str) -> str:
+    import html
+
+    return html.escape(text)

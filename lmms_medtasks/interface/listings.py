@@ -1,0 +1,88 @@
+"""What there is: degradations, modalities and tasks, as data frames."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lmms_medtasks import degradations
+from lmms_medtasks.harness import plugin
+from lmms_medtasks.suites import registry
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+
+def list_degradations(modality: str | None = None) -> DataFrame:
+    """The degradations, a row each.
+
+    Args:
+        modality: Only those for this modality.
+
+    Returns:
+        Columns ``name``, ``category``, ``modalities`` (a list: those that it is for), ``source`` (where operator and
+        numbers come from).
+
+    Raises:
+        UserError: An unknown modality.
+
+    Example:
+        >>> list_degradations("CT").name.tolist()[:3]
+        ['limited_angle', 'sparse_view', 'object_rotation']
+    """
+    import pandas as pd
+
+    names = degradations.names() if modality is None else degradations.for_modality(modality)
+    rows = [
+        {
+            "name": name,
+            "category": degradations.category(name),
+            "modalities": list(degradations.modalities_of(name)),
+            "source": degradations.source(name),
+        }
+        for name in names
+    ]
+    return pd.DataFrame(rows, columns=["name", "category", "modalities", "source"])
+
+
+def list_modalities() -> DataFrame:
+    """The modalities, a row each: ``name``, and ``degradations`` (a list: those that are for it).
+
+    Example:
+        >>> list_modalities().name.tolist()[:3]
+        ['CT', 'MRI', 'X-ray']
+    """
+    import pandas as pd
+
+    rows = [{"name": name, "degradations": list(degradations.for_modality(name))} for name in degradations.modalities()]
+    return pd.DataFrame(rows, columns=["name", "degradations"])
+
+
+def list_tasks() -> DataFrame:
+    """The installed benchmarks' tasks and groups, a row each.
+
+    The harness's own tasks are listed by ``lmms-eval --tasks list``.
+
+    Returns:
+        Columns ``name``, ``benchmark``, ``title`` (the benchmark's name for people), ``group`` (True for a group of
+        tasks), ``file`` (its YAML).
+
+    Example:
+        >>> tasks = list_tasks()
+        >>> tasks[tasks.benchmark == "medq_deg"].name.tolist()[:2]
+        ['medq_deg', 'medq_deg_calib']
+    """
+    import pandas as pd
+
+    titles = {name: registry.get(name).title for name in registry.names()}
+    rows = [
+        {
+            "name": name,
+            "benchmark": Path(entry["yaml_path"]).parent.name,
+            "title": titles.get(Path(entry["yaml_path"]).parent.name, ""),
+            "group": entry["type"] == "group",
+            "file": entry["yaml_path"],
+        }
+        for name, entry in sorted(plugin.task_index().items())
+    ]
+    return pd.DataFrame(rows, columns=["name", "benchmark", "title", "group", "file"])

@@ -1,0 +1,200 @@
+"""The questions of runs as a data frame."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.record import FAILED, KEY, NO_ANSWER, from_json
+from lmms_medtasks.samples.degraded import PICTURES, SCORES, base_of
+from lmms_medtasks.samples.result_files import Run
+from lmms_medtasks.samples.run_paths import RunPaths, paths_of
+from lmms_medtasks.samples.runs import distinct_names, find, model_name, printable
+from lmms_medtasks.samples.table import OWN_COLUMNS, Samples
+from lmms_medtasks.suites import registry
+from lmms_medtasks.suites.suite import Suite
+from lmms_medtasks.suites.suite_rows import task_table
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+COLUMNS: Mapping[str, str] = {
+    "run": "name of the run: its model's, with the date and a number where several have it",
+    "model": "the checkpoint, or the harness's name of the model",
+    "task": "name of the task",
+    "id": "id of the question, unique in a task; of a task without records of ours the number of its document",
+    "cluster": "what questions share that are not independent: the image, item or case",
+    "pair": "names the question whose other forms (levels, wordings) are paired with this one; the id by default",
+    "trial": "number of the reply to the question, from 0",
+    "reply": "the reply's text; missing where the request failed, or the data's terms keep replies out of logs",
+    "reading": "the answer that was read; missing where none was read, or a judge reads replies",
+    "outcome": "ok, ambiguous, refused, unreadable, truncated, empty or failed; missing where the harness read it",
+    "answer": "the right answer in the terms of reading, or the reference; missing where it is withheld",
+    "correct": "1.0 where reading is answer, else 0.0; NaN for a failed request, and where a judge decides",
+    "score": "the question's score over all its trials, of which the task's main metric is the mean; NaN without one, "
+    "as in other tasks of the harness that were not asked on degraded pictures too",
+    "measure": "which measure score is of; missing where a task of the harness has several",
+}
+"""Column of :func:`read_runs` -> what it holds. Behind them: ``score.NAME`` for each measure, and the tags."""
+
+_MAIN = ("accuracy", "score")
+_NOT_TAGS = OWN_COLUMNS | {"reply"}
+
+
+def read_runs(runs: RunPaths, *, include_path: RunPaths = ()) -> DataFrame:
+    """The questions of runs as a data frame: a row for each run, task, question and trial.
+
+    Args:
+        runs: A folder with result files somewhere below, a ``*_results.json``, several of these, or what
+            :func:`evaluate` gave.
+        include_path: Folders of benchmarks that are not installed and declare measures of their own.
+
+    Returns:
+        A data frame with these columns, texts unless said: ``run``, ``model``, ``task``, ``id``, ``cluster``, ``pair``,
+        ``trial`` (int), ``reply``, ``reading``, ``outcome``, ``answer``, ``correct`` (float), ``score`` (float),
+        ``measure``; behind them ``score.NAME`` (float) for each measure, and the tags that a benchmark breaks results
+        down by, such as ``modality``. ``score`` is of the question, the same in each of its trials: :func:`accuracy`
+        and :func:`difference` count a question once. What each column holds stands in docs/python.md.
+        A tag with the name of a column of ours is called ``tag_NAME``.
+
+    Raises:
+        UserError: A path that is not there or holds no run, a run without a sample log (``--log_samples``), a log that
+            is cut off or of another version.
+
+    Example:
+        >>> frame = read_runs("runs/")  # doctest: +SKIP
+        >>> frame.groupby(["model", "modality"]).score.mean()  # doctest: +SKIP
+    """
+    import pandas as pd
+
+    registry.give(paths_of(include_path))
+    found = find(paths_of(runs))
+    names = distinct_names(found, [tuple(run.tasks) for run in found])
+    rows = [row for run, name in zip(found, names, strict=True) for row in _rows(run, printable(name))]
+    if not rows:
+        raise UserError(
+            f"No sample log in {', '.join(map(str, paths_of(runs)))}: there are result files only. Run with "
+            "--log_samples."
+        )
+    frame = pd.DataFrame(rows).dropna(axis="columns", how="all")
+    frame = frame.reindex(columns=[*COLUMNS, *(name for name in frame.columns if name not in COLUMNS)])
+    measures = sorted(name for name in frame.columns if name.startswith("score."))
+    tags = [name for name in frame.columns if name not in COLUMNS and name not in measures]
+    return frame[[*COLUMNS, *measures, *tags]]
+
+
+def _rows(run: Run, name: str) -> Iterator[dict[str, Any]]:
+    configs: Mapping[str, Mapping[str, Any]] = run.content.get("configs") or {}
+    model = printable(model_name(run.content))
+    for task, config in configs.items():
+        if not run.samples_file(task).is_file():
+            continue
+        # A degraded task of ours has the base's records.
+        suite = registry.find(base_of(task, config) or task, config)
+        own = _of_suite(suite, run, task) if suite else _of_harness(run, task)
+        for row in own:
+            yield {"run": name, "model": model, "task": printable(task), **row}
+
+
+def _of_suite(suite: Suite, run: Run, task: str) -> Iterator[dict[str, Any]]:
+    """The questions of a benchmark's task, as its report reads them."""
+    table = task_table(suite, run, task)
+    logged = {line: _logged(row, f"{run.samples_file(task)}, line {line}") for line, row in run.rows(task)}
+    measures = table.measures
+    main = _main_measure(suite, run, task, measures)
+    scores = {name: _scores(table, name) for name in measures}
+    columns = {
+        name: table.column(name) for name in ("id", "cluster", "pair", "trials", "expected", "judgement", "line")
+    }
+    tags = {name: table.column(name) for name in table.columns if name not in _NOT_TAGS and "." not in name}
+    for place in range(len(table)):
+        own = {name: values[place] for name, values in columns.items()}
+        judged = own["judgement"] is not None
+        said, answer = logged[own["line"]]
+        question = {
+            "id": own["id"],
+            "cluster": own["cluster"],
+            "pair": own["pair"],
+            "answer": answer,
+            "score": scores[main][place] if main else float("nan"),
+            "measure": main,
+            **{f"score.{each}": values[place] for each, values in scores.items()},
+            **{f"tag_{each}" if each in COLUMNS else each: values[place] for each, values in tags.items()},
+        }
+        for trial, read in enumerate(own["trials"]):
+            text = said[trial] if trial < len(said) else None
+            yield {**question, **_reading(read, judged, own["expected"]), "trial": trial,
+                   "reply": None if read == FAILED or text is None else printable_lines(text)}  # fmt: skip
+
+
+def _logged(row: Mapping[str, Any], where: str) -> tuple[list[str | None], str | None]:
+    """The replies of a question and its right answer; none of them where the data's terms withhold them."""
+    record = from_json(row.get(KEY), where)
+    if record.judgement is not None and isinstance(record.judgement.items, str):
+        return [], None
+    return _replies(row), record.right_answer
+
+
+def _reading(read: str, judged: bool, expected: str | None) -> dict[str, Any]:
+    if read == FAILED or read in NO_ANSWER:
+        wrong = float("nan") if read == FAILED or judged else 0.0
+        return {"reading": None, "outcome": read, "correct": wrong}
+    if judged:
+        return {"reading": None, "outcome": "ok", "correct": float("nan")}
+    return {"reading": read, "outcome": "ok", "correct": float("nan") if expected is None else float(read == expected)}
+
+
+def _scores(table: Samples, measure: str) -> np.ndarray:
+    """(n,) floats: the scores that a mean of the measure is over; NaN for all other rows."""
+    counted = table.scored(measure)
+    scores = np.full(len(table), np.nan)
+    scores[counted.rows] = counted.column(f"{measure}.score")
+    return scores
+
+
+def _main_measure(suite: Suite, run: Run, task: str, measures: Sequence[str]) -> str | None:
+    """The measure of the task's main metric; else accuracy or score, else its first one."""
+    reported = {key.partition(",")[0] for key in run.tasks.get(task, {})}
+    main = [getattr(each.estimate, "measure", None) for each in suite.main_metrics if each.name in reported]
+    return next((each for each in (*main, *_MAIN, *measures) if each in measures), None)
+
+
+def _of_harness(run: Run, task: str) -> Iterator[dict[str, Any]]:
+    """The questions of any other task, as the harness logged them."""
+    for _, row in run.rows(task):
+        logged: Mapping[str, float] = row.get(SCORES) or {}
+        scores = {key.partition(",")[0]: value for key, value in logged.items()}
+        only = next(iter(scores)) if len(scores) == 1 else None
+        pictures = [str(each.get("picture")) for each in row.get(PICTURES) or ()]
+        name = str(row.get("doc_id"))
+        for trial, text in enumerate(_replies(row) or [None]):
+            yield {
+                "id": name,
+                "cluster": pictures[0] if pictures else name,
+                "pair": name,
+                "trial": trial,
+                "reply": None if text is None else printable_lines(text),
+                "reading": None,
+                "outcome": None,
+                "answer": printable_lines(str(row.get("target", ""))),
+                "correct": float("nan"),
+                "score": float(scores[only]) if only and scores[only] is not None else float("nan"),
+                "measure": only,
+                **{f"score.{key}": value for key, value in scores.items()},
+            }
+
+
+def _replies(row: Mapping[str, Any]) -> list[str | None]:
+    found = row.get("filtered_resps")
+    while isinstance(found, list) and len(found) == 1 and isinstance(found[0], list):
+        found = found[0]
+    listed = found if isinstance(found, list) else [found]
+    return [each if isinstance(each, str) else None for each in listed]
+
+
+def printable_lines(text: str) -> str:
+    """A text of others with its line breaks, and without what can't be printed."""
+    return "\n".join(map(printable, text.split("\n")))

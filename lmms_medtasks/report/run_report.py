@@ -1,0 +1,182 @@
+"""A report as an object: tables as data frames, figures as Matplotlib figures, and the texts that are written of it."""
+
+from __future__ import annotations
+
+import functools
+import html
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.report.assemble import build
+from lmms_medtasks.report.document import Document, Part, Table
+from lmms_medtasks.report.report_options import Options
+from lmms_medtasks.samples.run_paths import RunPaths, paths_of
+from lmms_medtasks.statistics.bootstrap import RESAMPLES
+from lmms_medtasks.writing import write_text
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from pandas import DataFrame
+
+_MORE = ("low", "high", "sd", "reason", "detectable")
+_HEIGHT = 640
+
+
+class RunReport:
+    """The report of runs, as ``lmms-medtasks report`` writes it. A notebook shows it as its page.
+
+    Attributes:
+        document: What the report is made of.
+    """
+
+    def __init__(self, document: Document) -> None:
+        self.document = document
+
+    @property
+    def title(self) -> str:
+        """The report's title."""
+        return self.document.title
+
+    @functools.cached_property
+    def tables(self) -> Mapping[str, DataFrame]:
+        """Name -> table, numbers as they were computed.
+
+        Columns are named as in the report; an interval stands in the columns ``NAME low`` and ``NAME high``, why there
+        is none in ``NAME reason``. ``row`` says whose a row is: "run", "counts", "average", "reference". The title and
+        the notes of a table are in its ``attrs``.
+        """
+        return {name: _frame(table) for name, table, _ in _named(self.document)}
+
+    @functools.cached_property
+    def figures(self) -> Mapping[str, Figure]:
+        """Name -> Matplotlib figure, on white; not known to pyplot. {} where the report was made without figures."""
+        from lmms_medtasks.report.drawing import Svg, in_colour
+
+        several = len(self.document.parts) > 1
+        return {
+            f"{part.key}-{figure.key}" if several else figure.key: in_colour(figure.svg.figure)
+            for part in self.document.parts
+            for section in part.sections
+            for figure in section.figures
+            if isinstance(figure.svg, Svg)
+        }
+
+    @property
+    def warnings(self) -> list[str]:
+        """What limits what the numbers may be used for, a sentence each."""
+        return [flag.text for part in self.document.parts for flag in part.flags if flag.kind == "warning"]
+
+    @property
+    def html(self) -> str:
+        """The report as one HTML page that needs nothing else."""
+        from lmms_medtasks.report.report_page import page
+
+        return page(self.document)
+
+    @property
+    def markdown(self) -> str:
+        """The report as Markdown, without figures."""
+        from lmms_medtasks.report.markdown import markdown
+
+        return markdown(self.document)
+
+    def save(self, path: str | os.PathLike[str]) -> list[Path]:
+        """Write the report, and return the files.
+
+        ``path``: a file ``*.html`` or ``*.md``, or a folder for report.html, report.md and a CSV file a table.
+        Raises UserError where another file is named, or a file stands where the folder is to be.
+        """
+        target = Path(path).expanduser()
+        one_file = {".html": "html", ".md": "markdown"}.get(target.suffix)
+        if one_file and not target.is_dir():
+            target.parent.mkdir(parents=True, exist_ok=True)
+            write_text(target, getattr(self, one_file))
+            return [target]
+        if target.is_file() or target.suffix in (".csv", ".pdf", ".txt", ".json", ".xlsx"):
+            raise UserError(f"A report is saved to a folder, or to a file *.html or *.md, not to {target}.")
+        from lmms_medtasks.report.csv_writer import csv_text
+
+        texts = {"report.md": self.markdown, "report.html": self.html}
+        texts |= {f"{name}.csv": csv_text(table, part.origin) for name, table, part in _named(self.document)}
+        target.mkdir(parents=True, exist_ok=True)
+        for name, text in texts.items():
+            write_text(target / name, text)
+        return [target / name for name in texts]
+
+    def __repr__(self) -> str:
+        tables = sum(1 for _ in self.document.tables())
+        figures = sum(len(section.figures) for part in self.document.parts for section in part.sections)
+        counts = ((tables, "table"), (figures, "figure"), (len(self.warnings), "warning"))
+        said = ", ".join(f"{count} {what}{'' if count == 1 else 's'}" for count, what in counts)
+        return f"{type(self).__name__}({self.title!r}: {said})"
+
+    def _repr_html_(self) -> str:
+        # A frame of its own: the page's styles must not reach the notebook.
+        page = html.escape(self.html)
+        return f'<iframe srcdoc="{page}" width="100%" height="{_HEIGHT}" style="border: 1px solid #b4bac2"></iframe>'
+
+
+def report(
+    runs: RunPaths,
+    *,
+    figures: bool = True,
+    resamples: int = RESAMPLES,
+    pairs: Iterable[tuple[str, str]] = (),
+    parameters: Mapping[str, float] | None = None,
+    include_path: RunPaths = (),
+) -> RunReport:
+    """The report of runs: what ``lmms-medtasks report`` prints, as an object.
+
+    Args:
+        runs: A folder with result files somewhere below, a ``*_results.json``, several of these, or what
+            :func:`evaluate` gave.
+        figures: Whether figures are drawn, which takes seconds.
+        resamples: Draws at most, where models are compared by drawing; 0: no intervals and no tests there.
+        pairs: Two models each that are to be compared, a base and the one that was made from it, by the names that the
+            report gives them.
+        parameters: Number of parameters by model.
+        include_path: Folders of benchmarks that are not installed and declare measures of their own.
+
+    Returns:
+        A :class:`~lmms_medtasks.report.run_report.RunReport`: ``tables`` (data frames by name), ``figures`` (Matplotlib
+        figures by name), ``html``, ``markdown``, ``warnings``, ``save(path)``. A notebook shows the page.
+
+    Raises:
+        UserError: A path that is not there or holds no run, a run without a task of a benchmark or on degraded
+            pictures, a sample log that is missing, cut off or of another version.
+
+    Example:
+        >>> made = report("runs/")  # doctest: +SKIP
+        >>> made.tables["accuracy"], made.figures  # doctest: +SKIP
+    """
+    from lmms_medtasks.suites import registry
+
+    registry.give(paths_of(include_path))
+    options = Options(resamples=resamples, drawn=figures, pairs=tuple(pairs), parameters=dict(parameters or {}))
+    return RunReport(build(paths_of(runs), options))
+
+
+def _named(document: Document) -> Iterable[tuple[str, Table, Part]]:
+    """Every table with its name, that of its CSV file, and the part it stands in."""
+    several = len(document.parts) > 1
+    return [(f"{part.key}-{table.key}" if several else table.key, table, part) for part, table in document.tables()]
+
+
+def _frame(table: Table) -> DataFrame:
+    import pandas as pd
+
+    columns: list[tuple[str, list[object]]] = []
+    for place, column in enumerate(table.columns):
+        cells = [row.cells[place] for row in table.rows]
+        columns.append((column.head, [cell.value for cell in cells]))
+        for name in _MORE:
+            more = [getattr(cell, name) for cell in cells]
+            if any(each is not None for each in more):
+                columns.append((f"{column.head} {name}", more))
+    columns.append(("row", [row.kind for row in table.rows]))
+    frame = pd.concat([pd.Series(values, name=name) for name, values in columns], axis="columns")
+    frame.attrs = {"title": table.title, "notes": list(table.all_notes)}
+    return frame

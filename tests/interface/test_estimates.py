@@ -1,0 +1,162 @@
+"""Estimates of arrays and data frames are those of the package's statistics, and agree with other libraries."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from sklearn import metrics
+
+import lmms_medtasks as mt
+from lmms_medtasks.statistics import reliability, votes
+from lmms_medtasks.statistics.agreement import alpha_of
+from lmms_medtasks.statistics.intervals import mean_interval
+
+RNG = np.random.default_rng(3)
+RIGHT = RNG.integers(0, 2, 60)
+OTHER = np.where(RNG.random(60) < 0.7, RIGHT, 1 - RIGHT)
+PATIENT = np.arange(60) // 4
+
+
+def test_accuracy_is_the_mean_with_the_interval_of_the_reports():
+    found = mt.accuracy(RIGHT, clusters=PATIENT)
+    expected = mean_interval([str(each) for each in PATIENT], RIGHT.astype(float))
+    assert (found.value, found.low, found.high) == (expected.estimate, expected.low, expected.high)
+    assert (found.n, found.clusters, found.left_out, found.level) == (60, 15, 0, 0.95)
+    assert found.value == metrics.accuracy_score(np.ones(60), RIGHT) and float(found) == found.value
+    assert found.interval == (found.low, found.high) and "Korn and Graubard" in found.method
+    assert found.to_dict()["low"] == found.low and list(found.to_dict())[:3] == ["value", "low", "high"]
+    narrower = mt.accuracy(RIGHT, clusters=PATIENT, level=0.5)
+    assert found.low < narrower.low < narrower.high < found.high
+
+
+@pytest.mark.parametrize("made", [list, np.array, torch.tensor, pd.Series, lambda v: pd.Series(v, dtype="boolean"),
+                                  lambda v: np.array(v, bool), lambda v: np.array(v, object)])  # fmt: skip
+def test_any_kind_of_column_gives_the_same(made):
+    assert mt.accuracy(made(RIGHT.tolist()), clusters=list(map(str, PATIENT))) == mt.accuracy(RIGHT, clusters=PATIENT)
+
+
+def test_missing_values_are_left_out_and_counted():
+    values = pd.Series([1, 0, None, 1, float("nan"), 1, 1, 1], dtype="float")
+    found = mt.accuracy(values)
+    assert (found.n, found.left_out, found.value) == (6, 2, 5 / 6)
+    assert "2 without a value" in repr(found)
+    assert mt.accuracy(pd.Series([True, pd.NA], dtype="boolean")).left_out == 1
+
+
+def test_what_it_prints():
+    assert repr(mt.accuracy(np.array([1, 0, 1]))) == "0.667 (3 questions; no interval: fewer than 5 clusters)"
+    assert repr(mt.accuracy([1, 0, 1, 1, 1, 0, 1, 1, 0, 1])) == "0.700 [0.378, 0.916] (10 questions)"
+    found = mt.accuracy(RIGHT, clusters=PATIENT)
+    assert repr(found) == f"{found.value:.3f} [{found.low:.3f}, {found.high:.3f}] (60 questions in 15 clusters)"
+    assert repr(mt.accuracy([])) == "no value (0 questions; no value: no value is there)"
+    page = found._repr_html_()
+    assert page.startswith("<table>") and f"{found.value:.3f}" in page and "95% interval" in page
+
+
+def test_a_mean_knows_its_bounds():
+    stars = np.array([4, 5, 3, 4, 5, 2, 4, 5.0])
+    bounded, free = mt.mean(stars, bounds=(1, 5)), mt.mean(stars)
+    assert bounded.value == free.value == stars.mean() and bounded.high < 5 and "Student" in free.method
+    assert "Zou" in mt.mean([-1, 0, 1, 1, 0, 1]).method
+
+
+def test_a_difference_is_that_of_compare():
+    from lmms_medtasks.board.comparison import paired
+
+    found = mt.difference(RIGHT, OTHER, clusters=PATIENT)
+    ids = np.array([f"{row:03d}" for row in range(60)], object)
+    pairs = paired.Pairs(ids, PATIENT.astype(str).astype(object), RIGHT * 1.0, OTHER * 1.0, 0, 0, 0)
+    expected = paired.difference(pairs)
+    assert (found.value, found.low, found.high) == (expected.mean.estimate, expected.mean.low, expected.mean.high)
+    assert (found.p, found.wins, found.losses) == (expected.p, expected.wins, expected.losses)
+    assert found.value == pytest.approx(OTHER.mean() - RIGHT.mean()) and (found.n, found.clusters) == (60, 15)
+    assert repr(found).startswith(f"{found.value:+.3f} [") and "p = " in repr(found) and "p" in found._repr_html_()
+    flipped = mt.difference(OTHER, RIGHT, clusters=PATIENT)
+    assert flipped.value == -found.value and flipped.p == found.p
+
+
+def test_a_difference_leaves_out_questions_without_both_scores():
+    found = mt.difference([1, None, 0, 1, 0, 1, 1], [1, 1, float("nan"), 1, 1, 1, 0])
+    assert (found.n, found.left_out, found.wins, found.losses) == (5, 2, 1, 1)
+
+
+def test_calibration_is_that_of_the_reports():
+    """On shares of votes, of which the reports take it."""
+    answers = [[int(vote) for vote in RNG.integers(0, 3, 10)] for _ in range(30)]
+    counts = np.array([[*np.bincount(each, minlength=3), 0] for each in answers])
+    table = votes.VoteTable(
+        *3 * (tuple(map(str, range(30))),), counts, np.full(30, 3), np.zeros(30, int), np.zeros(30, int)
+    )  # fmt: skip
+    share, right = reliability.majority_share(table), reliability.majority_correct(table)
+    whole = reliability.reliability(table, "share")
+    found = mt.ece(share, right)
+    assert (found.value, found.low, found.high) == (whole.ece.estimate, whole.ece.low, whole.ece.high)
+    binary = (right == 0) | (right == 1)
+    expected = metrics.brier_score_loss(right[binary].astype(int), share[binary])
+    assert mt.brier(share[binary], right[binary]).value == pytest.approx(expected, abs=1e-12)
+    assert mt.ece(share, right, binning="mass", bins=3).n == 30
+
+
+@pytest.mark.parametrize("weights", [None, "linear", "quadratic"])
+def test_kappa_is_scikit_learns(weights):
+    first, second = RNG.integers(1, 5, 40), RNG.integers(1, 5, 40)
+    found = mt.cohen_kappa(first, second, weights=weights, clusters=np.arange(40) // 2)
+    assert found.value == pytest.approx(metrics.cohen_kappa_score(first, second, weights=weights), abs=1e-12)
+    assert found.low < found.value < found.high and (found.n, found.clusters) == (40, 20)
+
+
+def test_ratings_may_be_texts_and_missing():
+    first, second = ["yes", "no", None, "yes", "no", "no"], ["yes", "no", "no", "no", "no", "yes"]
+    used = [row for row in range(6) if row != 2]
+    expected = metrics.cohen_kappa_score([first[row] for row in used], [second[row] for row in used])
+    found = mt.cohen_kappa(first, second)
+    assert found.value == pytest.approx(expected) and (found.n, found.left_out) == (5, 1) and "items" in repr(found)
+    codes = np.array([[1, 0, np.nan, 1, 0, 0], [1, 0, 0, 0, 0, 1]])
+    alpha = mt.krippendorff_alpha([first, second], measurement="nominal")
+    assert alpha.value == alpha_of(codes, list("012345"), "nominal").value
+    assert "same" in mt.cohen_kappa([1, 1], [1, 1]).reason or mt.cohen_kappa([1, 1], [1, 1]).value is None
+
+
+FRAME = pd.DataFrame({"right": RIGHT, "patient": PATIENT, "id": [f"q{row}" for row in range(60)]})
+
+
+def test_columns_of_a_data_frame_are_named():
+    assert mt.accuracy(FRAME, column="right", clusters="patient") == mt.accuracy(RIGHT, clusters=PATIENT)
+    assert mt.accuracy(FRAME.rename(columns={"right": "score", "patient": "cluster"})).clusters == 15
+    shuffled = FRAME.assign(right=OTHER).sample(frac=1, random_state=1)
+    found = mt.difference(FRAME, shuffled, column="right", clusters="patient")
+    assert found == mt.difference(RIGHT, OTHER, clusters=PATIENT)
+
+
+@pytest.mark.parametrize(("call", "said"), [
+    (lambda: mt.accuracy([1, 2]), "number 1 is 2, wanted 0 to 1"),
+    (lambda: mt.accuracy(["yes", "no"]), "number 0 is 'yes'"),
+    (lambda: mt.accuracy([1, float("inf")]), "number 1 is inf"),
+    (lambda: mt.accuracy(1), "got int"),
+    (lambda: mt.accuracy(np.zeros((2, 2))), r"shape \(2, 2\)"),
+    (lambda: mt.accuracy([1, 0], clusters=["a"]), "1 clusters for 2 values"),
+    (lambda: mt.accuracy([1, 0], clusters=["a", None]), "number 1 has none"),
+    (lambda: mt.accuracy([1, 0], column="x"), "data frame"),
+    (lambda: mt.accuracy([1, 0], level=95), "0.95, got 95"),
+    (lambda: mt.accuracy(FRAME), "Unknown column 'score'"),
+    (lambda: mt.accuracy(FRAME, column="rigth"), "Did you mean 'right'"),
+    (lambda: mt.accuracy(FRAME, column="right", clusters=PATIENT), "name of a column, got ndarray"),
+    (lambda: mt.mean([1, 9], bounds=(1, 5)), "number 1 is 9"),
+    (lambda: mt.mean([1, 2], bounds=(5, 1)), r"got \(5, 1\)"),
+    (lambda: mt.difference([1, 0], [1]), "2 and 1"),
+    (lambda: mt.difference(FRAME, [1]), "two data frames"),
+    (lambda: mt.difference(FRAME, FRAME, column="right", on="key"), "Unknown column 'key'"),
+    (lambda: mt.difference(FRAME, FRAME, column="right", on="patient"), "stands twice"),
+    (lambda: mt.difference(FRAME[:3], FRAME[3:], column="right"), "no id in common"),
+    (lambda: mt.ece([0.5], [1], bins=0), "got 0"),
+    (lambda: mt.ece([1.5], [1]), "confidence is outside"),
+    (lambda: mt.brier([0.5], [0.5]), "right .1. or wrong"),
+    (lambda: mt.cohen_kappa(["a"], ["b"], weights="linear"), "'a' is a text"),
+    (lambda: mt.cohen_kappa([1], [1], weights="cubic"), "cubic"),
+    (lambda: mt.cohen_kappa(["a"], [1]), "got both"),
+    (lambda: mt.krippendorff_alpha([[1, 2], [1]], measurement="nominal"), "2 and 1"),
+    (lambda: mt.krippendorff_alpha([[1]], measurement="ratio"), "ratio"),
+])  # fmt: skip
+def test_a_mistake_is_named(call, said):
+    with pytest.raises(mt.UserError, match=said):
+        call()

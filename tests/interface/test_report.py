@@ -1,0 +1,91 @@
+"""A report as an object: its tables are the report's, its figures Matplotlib's."""
+
+import csv
+import io
+
+import matplotlib
+import pytest
+from matplotlib.colors import to_hex, to_rgba_array
+
+import lmms_medtasks as mt
+from lmms_medtasks.report import drawing
+from lmms_medtasks.report.csv_writer import csv_text
+
+
+@pytest.fixture(scope="module")
+def folder(medq_deg_runs, tmp_path_factory):
+    path = tmp_path_factory.mktemp("run")
+    medq_deg_runs.write(path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def report(folder):
+    return mt.report(folder)
+
+
+def test_a_table_has_the_cells_of_its_csv(report):
+    of_key = {table.key: (table, part) for part, table in report.document.tables()}
+    assert list(report.tables) == list(of_key) and len(of_key) > 10
+    for key, frame in report.tables.items():
+        table, part = of_key[key]
+        head, *rows = csv.reader(io.StringIO(csv_text(table, part.origin)))
+        origin = {name for name, _ in part.origin}
+        assert [name for name in head if name.lstrip("'") not in origin] == [
+            f"'{name}" if name[0] in "=+-@" else name for name in frame.columns
+        ]
+        assert len(frame) == len(rows) and frame.attrs["title"] == table.title
+    levels = report.tables["levels"].set_index("level")
+    assert levels["accuracy (%)"].tolist() == [75.0, 25.0, 0.0]
+    assert set(levels["accuracy (%) reason"]) == {"fewer than 5 images"}
+
+
+def test_figures_are_matplotlibs_in_real_colours(report):
+    figures = report.figures
+    assert list(figures) == [figure.key for part in report.document.parts for each in part.sections
+                             for figure in each.figures]  # fmt: skip
+    stand_ins = {drawing.INK, drawing.FAINT, *drawing.SERIES}
+    shown = set()
+    for figure in figures.values():
+        assert isinstance(figure, matplotlib.figure.Figure) and to_hex(figure.get_facecolor()) == "#ffffff"
+        for line in figure.findobj(matplotlib.lines.Line2D):
+            shown |= {to_hex(row[:3]) for row in to_rgba_array(line.get_color())}
+    figures["radar"].savefig(io.BytesIO(), format="png", dpi=20)
+    assert not shown & stand_ins and {"#0072b2", "#b87700", "#b3438a"} <= shown
+    # The page keeps its own, which follow a dark or a light screen.
+    assert all("var(--" in figure.svg for part in report.document.parts for each in part.sections
+               for figure in each.figures)  # fmt: skip
+
+
+def test_a_notebook_shows_the_page_in_a_frame(report):
+    assert repr(report) == "RunReport('MedQ-Deg: some_model': 18 tables, 6 figures, 3 warnings)"
+    shown = report._repr_html_()
+    assert shown.startswith("<iframe srcdoc=") and "<style>" not in shown and "&lt;style&gt;" in shown
+    assert report.html.lower().startswith("<!doctype html>")
+    assert report.markdown.startswith("# MedQ") and len(report.warnings) == 3
+
+
+def test_what_is_saved_is_the_page_the_markdown_and_a_file_a_table(report, tmp_path):
+    """The command ``report -o`` writes by this method."""
+    written = report.save(tmp_path / "own")
+    names = ["report.md", "report.html", *(f"{key}.csv" for key in report.tables)]
+    assert [each.name for each in written] == names and all(each.is_file() for each in written)
+    assert written[0].read_text("utf-8") == report.markdown
+    assert report.save(tmp_path / "new" / "one.html") == [tmp_path / "new" / "one.html"]
+    assert (tmp_path / "new" / "one.html").read_text("utf-8") == report.html
+    with pytest.raises(mt.UserError, match="x.pdf"):
+        report.save(tmp_path / "x.pdf")
+
+
+def test_a_report_without_figures_has_none(folder):
+    made = mt.report([folder], figures=False)
+    assert made.figures == {} and len(made.tables) == 18
+
+
+def test_what_is_no_run_is_refused(tmp_path):
+    with pytest.raises(mt.UserError, match="is not there"):
+        mt.report(tmp_path / "nowhere")
+    with pytest.raises(mt.UserError, match="one folder or file, got 2"):
+        mt.compare([tmp_path, tmp_path], tmp_path)
+    with pytest.raises(mt.UserError, match="got float"):
+        mt.report(1.5)
