@@ -29,7 +29,7 @@ def new(
     answer: Annotated[str | None, typer.Option(help="The column with the right answer.")] = None,
     answer_is: Annotated[str, typer.Option(help="letter, text, index (from 0) or number (from 1).")] = "",
     several: Annotated[
-        str, typer.Option(help="What several right answers mean: all (be named) or any (is right, open questions).")
+        str, typer.Option(help="What several right answers mean: all (must be named) or any (is right).")
     ] = "",
     sheet: Annotated[str, typer.Option(help="The sheet of an Excel workbook that has several.")] = "",
     id_: Annotated[str | None, typer.Option("--id", help="The column with the questions' names.")] = None,
@@ -78,6 +78,8 @@ def new(
     found = recognising.look(wanted)
     for line in found.said:
         typer.echo(line)
+    if found.problem:
+        raise UserError(f"{found.problem.rstrip('.')}. Nothing was written.")
     if look:
         return
     for path in write(found.wanted):

@@ -9,8 +9,8 @@ from typing import Any
 from lmms_medtasks import parsing
 from lmms_medtasks.contribute.loaded import Loaded
 from lmms_medtasks.data import picture_checks
-from lmms_medtasks.data.adapter import lettered
 from lmms_medtasks.data.documents import images_of
+from lmms_medtasks.data.option_cells import lettered
 from lmms_medtasks.task_yaml.problems import Findings
 
 _ENOUGH = 10

@@ -119,4 +119,4 @@ def test_several_right_options_are_read_and_scored_as_all_of_them(tmp_path):
 
 def test_several_right_options_without_their_parser_are_refused(tmp_path):
     folder = folder_of(tmp_path, [{"answer": ["A", "C"]}], several="all", answer_is="letter")
-    assert any("Say `parser: several_letters`" in text for level, text in found(folder) if level == "error")
+    assert any("say `parser: several_letters`" in text for level, text in found(folder) if level == "error")

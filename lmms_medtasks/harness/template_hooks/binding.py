@@ -205,6 +205,7 @@ def prepared(
         _check_degradation(documents.column_names, settings)
         _check_modality(documents, settings)
         _check_single_answers(documents, settings)
+        _check_several(adapt, settings)
         if not settings.get("no_image"):
             with _told_with(tables):
                 picture_checks.check(documents, folder)
@@ -239,7 +240,20 @@ def _check_single_answers(documents: Dataset, settings: Mapping[str, Any]) -> No
         if isinstance(answer, str) and len(answer) > 1:
             raise UserError(
                 f"Row {row + 1} (id {documents[row]['id']!r}) has several right answers, {answer!r}, and the parser "
-                f"{settings['parser']!r} reads one. Say `parser: several_letters` in the YAML."
+                f"{settings['parser']!r} has one right answer. In the YAML say `parser: several_letters` where all of "
+                "them must be named, `parser: any_letter` where any of them is right."
+            )
+
+
+def _check_several(adapt: Any, settings: Mapping[str, Any]) -> None:
+    """Refuse an adapter and a parser that mean different things by several right letters."""
+    several = adapt.several if isinstance(adapt, adapter.Columns) else ""
+    for parser, other in (("several_letters", "any"), ("any_letter", "all")):
+        if settings.get("parser") == parser and several == other:
+            means = {"all": "all of them must be named", "any": "any of them is right"}
+            raise UserError(
+                f'several="{several}" in adapter.py says that {means[several]}, and `parser: {parser}` that '
+                f"{means['all' if other == 'any' else 'any']}. Change one of them."
             )
 
 

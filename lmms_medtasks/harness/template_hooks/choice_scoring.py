@@ -38,13 +38,14 @@ def record_of(doc: Mapping[str, Any], results: Sequence[str], parser_name: str) 
     readings = [parser.read(doc, reply) for reply in results]
     trials = tuple(each.value or each.status for each in readings)
     expected, answers = parser.expected(doc), parser.answers(doc)
-    correct = [each.value == expected for each in readings if each.status != FAILED]
+    correct = [parser.accepts(each.value, expected) for each in readings if each.status != FAILED]
     replies = [reply for reply, each in zip(results, readings, strict=True) if each.status != FAILED]
     option_count = len(doc["options"]) or len(answers)
     possible = len(answers) if parser_name == "several_letters" else option_count
+    accepted = sum(parser.accepts(each, expected) for each in answers)
     scores: dict[str, float | None] = {
         "accuracy": sum(correct) / len(correct) if correct else None,
-        "chance": 1 / possible,
+        "chance": max(accepted, 1) / possible,
         "identical": float(len(set(replies)) == 1) if len(replies) > 1 else None,
     }
     tags: dict[str, Tag] = {"option_count": option_count}
