@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import TYPE_CHECKING, Any
 
+from lmms_medtasks.data import dicom_pictures
 from lmms_medtasks.errors import UserError, nearest_match
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ class TablePictures:
         self._row_of = {name: row for row, name in reversed(list(enumerate(ids)))}
         self._cells = [_encoded_column(dataset, name) for name in self._names]
         self._count = len(dataset)
+        self._made: dict[Path, Picture] = {}
 
     def columns(self) -> Dataset:
         """The column ``image``; with ``images`` where a row has several: ``image`` then is null in such a row."""
@@ -95,10 +97,10 @@ class TablePictures:
     def _picture(self, value: Any, name: str, row: int, values: Mapping[str, list[Any]], seen: int = 0) -> Picture:
         if isinstance(value, Mapping):
             if isinstance(value.get("bytes"), bytes) and value["bytes"]:
-                return {"bytes": value["bytes"], "path": None}
+                return _shown(value["bytes"])
             value = value.get("path")
         if isinstance(value, bytes):
-            return {"bytes": value, "path": None}
+            return _shown(value)
         if isinstance(value, int) and not isinstance(value, bool):
             value = str(value)
         if not isinstance(value, str):
@@ -106,10 +108,10 @@ class TablePictures:
         text = value.strip()
         path = self._file(text) if len(text) < _LONGEST_PATH else None
         if path is not None:
-            return {"bytes": None, "path": str(path)}
+            return self._file_shown(path)
         decoded = _base64(text)
         if decoded is not None:
-            return {"bytes": decoded, "path": None}
+            return _shown(decoded)
         other = self._row_of.get(text) if len(text) <= REFERENCE_LENGTH else None
         if other is None:
             raise UserError(self._not_there(text))
@@ -117,6 +119,21 @@ class TablePictures:
         if other == row or seen or len(pictures) != 1:
             raise UserError(f"{text!r} is the id of row {other + 1}, which has not one picture of its own.")
         return self._picture(pictures[0], name, other, values, seen + 1)
+
+    def _file_shown(self, path: Path) -> Picture:
+        """A file as a picture; of a DICOM file the one made of it. Each file is looked at once."""
+        if path not in self._made:
+            with path.open("rb") as file:
+                start = file.read(dicom_pictures.START)
+            wrong = dicom_pictures.mark_missing(path, start)
+            if wrong:
+                raise UserError(f"{path.name} {wrong}")
+            try:
+                made = dicom_pictures.png_of(path.read_bytes()) if dicom_pictures.is_dicom(start) else None
+            except UserError as error:
+                raise UserError(f"{path.name} {error}") from error
+            self._made[path] = made or {"bytes": None, "path": str(path)}
+        return self._made[path]
 
     def _file(self, text: str) -> Path | None:
         """The file in the folder that a text names; None where it names none. Raises UserError for one elsewhere."""
@@ -158,6 +175,11 @@ def _encoded_column(dataset: Dataset, name: str) -> Dataset:
         return one.cast_column(name, stored)
     inner = feature[0] if isinstance(feature, list) else getattr(feature, "feature", None)
     return one.cast_column(name, datasets.Sequence(stored)) if isinstance(inner, datasets.Image) else one
+
+
+def _shown(data: bytes) -> Picture:
+    """Encoded bytes as a picture; of a DICOM file's the one made of it."""
+    return dicom_pictures.png_of(data) if dicom_pictures.is_dicom(data) else {"bytes": data, "path": None}
 
 
 def _listed(value: Any) -> list[Any]:

@@ -244,7 +244,7 @@ def test_nothing_is_written_where_the_table_cannot_be_taken(tmp_path):
     path = table(tmp_path, [{"image": "p0.png", "question": "q", "options": ["a", "b"], "answer": "D"}])
     result = CliRunner().invoke(build(), ["new", "asked", "--dataset", str(path), "--folder", str(path.parent)])
     assert isinstance(result.exception, UserError) and str(result.exception).endswith("Nothing was written.")
-    assert [each.suffix for each in path.parent.iterdir() if each.is_file()] == [".json", ".png"]
+    assert not list(path.parent.glob("*.yaml"))
 
 
 def test_several_references_of_an_open_question_are_each_right(tmp_path):
