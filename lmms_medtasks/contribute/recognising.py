@@ -130,7 +130,8 @@ def _choose_template(found: Look, table: Dataset) -> None:
     if not chosen and ("question" not in columns or "answer" not in columns) and "conversations" not in columns:
         raise UserError(
             f"Which columns of {wanted.dataset} are question and answer can't be told. It has: "
-            f"{', '.join(table.column_names)}. Say --question COLUMN and --answer COLUMN."
+            f"{', '.join(table.column_names)}. Say --question COLUMN and --answer COLUMN. If these are values and no "
+            "names, the table has no header: write one."
         )
     if not chosen:
         chosen = "multiple_choice" if "options" in columns else "open"

@@ -10,11 +10,14 @@ import base64
 import binascii
 import json
 import re
+import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import TYPE_CHECKING, Any
 
+from lmms_medtasks import progress
 from lmms_medtasks.data import dicom_pictures
+from lmms_medtasks.data.cell_texts import joined_by_python
 from lmms_medtasks.errors import UserError, nearest_match
 
 if TYPE_CHECKING:
@@ -23,6 +26,8 @@ if TYPE_CHECKING:
 REFERENCE_LENGTH = 64
 """A cell of this many characters or fewer may be another row's id, whose picture it then has (VLMEvalKit's form)."""
 
+_BASE64_STARTS = r"data:|iVBORw0KGgo|/9j/|R0lGOD|UklGR|SUkqA|TU0AK|Qk[0-9A-Za-z]{20}"
+"""How base64 of PNG, JPEG, GIF, WebP, TIFF and BMP begins."""
 _LONGEST_PATH = 1024
 _SHOWN = 5
 _DATA_URL = re.compile(r"data:[\w/+.-]*;base64,", re.IGNORECASE)
@@ -80,15 +85,17 @@ class TablePictures:
         found: list[list[Picture]] = []
         wrong: list[str] = []
         columns = zip(self._names, self._cells, strict=True)
-        values = {name: list(column[name]) for name, column in columns}
-        for row in range(self._count):
-            made: list[Picture] = []
-            for name in self._names:
-                try:
-                    made += [self._picture(each, name, row, values) for each in _listed(values[name][row])]
-                except UserError as error:
-                    wrong.append(f"{self._place(name, row)}: {error}")
-            found.append(made)
+        values = {name: column[name][:] for name, column in columns}
+        with progress.bar(self._count, "finding pictures", "rows") as step:
+            for row in range(self._count):
+                made: list[Picture] = []
+                for name in self._names:
+                    try:
+                        made += [self._picture(each, name, row, values) for each in _listed(values[name][row])]
+                    except UserError as error:
+                        wrong.append(f"{self._place(name, row)}: {error}")
+                found.append(made)
+                step(1)
         if wrong:
             more = f" And {len(wrong) - _SHOWN} more." if len(wrong) > _SHOWN else ""
             raise UserError(" ".join(wrong[:_SHOWN]) + more)
@@ -116,7 +123,12 @@ class TablePictures:
         if other is None:
             raise UserError(self._not_there(text))
         pictures = _listed(values[name][other])
-        if other == row or seen or len(pictures) != 1:
+        if seen:
+            raise UserError(
+                f"it refers to row {row + 1}, which has no picture but refers to row {other + 1}. Refer to the row "
+                "that has the picture."
+            )
+        if other == row or len(pictures) != 1:
             raise UserError(f"{text!r} is the id of row {other + 1}, which has not one picture of its own.")
         return self._picture(pictures[0], name, other, values, seen + 1)
 
@@ -155,13 +167,34 @@ class TablePictures:
         if re.match(r"https?://", text):
             return f"{text[:200]!r} is an address on the web. Download the pictures, and name their files."
         folder = self._folder if str(self._folder) != "." else Path.cwd()
+        if re.match(_BASE64_STARTS, text):
+            return (
+                f"{text[:20]!r} ... ({len(text)} characters) is base64 of a picture that is cut short or damaged. "
+                "Fetch the table again; Excel cuts cells at 32,767 characters."
+            )
+        if re.match(r"b['\"]", text):
+            return "bytes as Python prints them. Write base64, or the names of files."
+        if len(text) < _LONGEST_PATH and (folder / text).is_dir():
+            return f"{text!r} is a folder. Name one file, or several in a list."
         there: list[str] = []
         if len(text) < 200:
             listed = (each for each in folder.rglob("*") if each.is_file() and each.suffix not in (".py", ".yaml"))
             there = [each.relative_to(folder).as_posix() for each, _ in zip(listed, range(5000), strict=False)]
-        same = [each for each in there if each.casefold() == text.casefold()]
+        same = [each for each in there if _alike(each) == _alike(text)]
         near = nearest_match(text, same or there) or (f" Did you mean {same[0]!r}?" if same else "")
+        if same and same[0] != text and unicodedata.normalize("NFC", same[0]) == unicodedata.normalize("NFC", text):
+            near = (
+                f" There is {same[0]!r}, which looks the same and is written with other characters (Unicode NFC and "
+                "NFD): rename the file."
+            )
+        if self._row_of and re.fullmatch(r"[0-9]+", text):
+            near = f" No row has the id {text!r}."
         return f"no file {text[:200]!r} in {folder}, and no base64 of a picture either.{near}"
+
+
+def _alike(name: str) -> str:
+    """A name without differences of letter case and of how Unicode writes the same letters."""
+    return unicodedata.normalize("NFC", name).casefold()
 
 
 def _encoded_column(dataset: Dataset, name: str) -> Dataset:
@@ -203,7 +236,8 @@ def _read(text: str) -> Any:
             found = read(text)
         except (ValueError, SyntaxError, MemoryError, RecursionError):
             continue
-        if isinstance(found, list | dict):
+        # Texts side by side, as NumPy prints arrays, would have been joined into one.
+        if isinstance(found, list | dict) and not (read is ast.literal_eval and joined_by_python(text)):
             return found
     return None
 

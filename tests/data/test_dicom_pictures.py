@@ -75,6 +75,7 @@ def by_pydicom(data):
         {"values": ramp(8), "bits": 8, "WindowCenter": 100, "WindowWidth": 100},
     ],
 )  # fmt: skip
+@pytest.mark.filterwarnings("ignore:overflow encountered in exp")
 def test_windows_are_those_of_pydicom(kind, fields):
     data = dicom(PhotometricInterpretation=kind, **fields)
     image, view = dicom_pictures.read(data)
