@@ -47,7 +47,8 @@ def check(documents: Dataset, folder: Path | None = None) -> int:
     mark = store.home() / FOLDER / total.hexdigest()[:32]
     if not count or mark.is_file():
         return count
-    begun = mark.with_suffix(".part")
+    # By the task's folder where there is one: after one picture is mended, the others need no second look.
+    begun = mark.with_name(f"{hashlib.sha256(str(folder or mark).encode()).hexdigest()[:32]}.part")
     _check_all(documents, rows, count, folder, _Remembered(begun))
     with contextlib.suppress(OSError):  # the next run decodes again
         mark.parent.mkdir(parents=True, exist_ok=True)

@@ -104,7 +104,8 @@ def test_all_pictures_are_looked_at_before_a_run_and_only_once(monkeypatch):
     prepared(broken, adapt=documents, settings={"no_image": True})
 
 
-def test_a_check_that_was_interrupted_goes_on_where_it_stopped(monkeypatch):
+def test_a_check_that_was_interrupted_goes_on_where_it_stopped(monkeypatch, tmp_path):
+    monkeypatch.setenv("MEDTASKS_HOME", str(tmp_path))
     data = datasets.Dataset.from_dict(
         {"image": [png(60 + number) for number in range(8)], "question": ["q"] * 8, "answer": ["x"] * 8}
     )
@@ -121,8 +122,8 @@ def test_a_check_that_was_interrupted_goes_on_where_it_stopped(monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         picture_checks.check(documents(data))
     monkeypatch.setattr(picture_checks, "problem", lambda picture: looked.append(1) or problem(picture))
-    assert picture_checks.check(documents(data)) == 8 and len(looked) == 8
-    assert picture_checks.check(documents(data)) == 8 and len(looked) == 8
+    for _ in range(2):
+        assert picture_checks.check(documents(data)) == 8 and len(looked) == 8
     assert not list((store.home() / picture_checks.FOLDER).glob("*.part"))
 
 
