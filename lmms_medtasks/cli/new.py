@@ -64,7 +64,7 @@ def new(
     wanted = Wanted(
         name=name,
         template=template,
-        dataset=dataset,
+        dataset=_without_hub(dataset),
         folder=folder or Path(name),
         split=split,
         columns={key: value for key, value in columns.items() if value},
@@ -85,6 +85,14 @@ def new(
     for path in write(found.wanted):
         typer.echo(path)
     typer.echo(f"Next: lmms-medtasks validate {wanted.folder}", err=True)
+
+
+def _without_hub(dataset: str) -> str:
+    """A hub's owner/name without what stands before it in addresses."""
+    for start in ("hf://datasets/", "hf://", "https://huggingface.co/datasets/"):
+        if dataset.startswith(start):
+            return dataset.removeprefix(start).rstrip("/")
+    return dataset
 
 
 def _shift(text: str) -> dict[str, Any]:

@@ -12,9 +12,9 @@ _NAMES: Mapping[str, tuple[str, ...]] = {
               "filename", "imagename", "imgname", "imagefilename", "figurepath", "file"),
     "question": ("question", "query", "questiontext", "q", "problem"),
     "options": ("options", "choices", "candidates", "answeroptions", "answerchoices"),
-    "answer": ("answer", "answerindex", "answeridx", "answerid", "answerlabel", "answerletter", "correctanswer",
-               "correctindex", "correctidx", "correctoption", "correctchoice", "correct", "label", "groundtruth", "gt",
-               "gtanswer", "target", "cop", "reference", "multiplechoiceanswer", "answers"),
+    "answer": ("answer", "answerindex", "answeridx", "answerid", "answerlabel", "answerletter", "answerkey",
+               "correctanswer", "correctindex", "correctidx", "correctoption", "correctchoice", "correct", "label",
+               "groundtruth", "gt", "gtanswer", "target", "cop", "reference", "multiplechoiceanswer", "answers"),
     "id": ("id", "index", "questionid", "qid", "uid", "sampleid"),
 }  # fmt: skip
 """Our name of a column -> how others call it: small letters, without blanks and signs. The first one counts."""

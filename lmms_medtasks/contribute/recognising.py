@@ -85,6 +85,8 @@ def _of_hub(wanted: Wanted, found: Look) -> Dataset | None:
         rows = list(stream.take(_LOOKED_AT))
         table = datasets.Dataset.from_list(rows, features=stream.features)
     except Exception as error:  # noqa: BLE001 (the hub's library raises many kinds)
+        if "split" in str(error) and wanted.split in str(error):
+            raise UserError(f"{wanted.dataset}: {error} Say --split NAME.") from error
         found.said.append(f"{wanted.dataset} could not be looked at ({type(error).__name__}: {str(error)[:120]})")
         return None
     found.said.append(f"the first {len(table)} rows of {wanted.dataset}, split {wanted.split}, were looked at")

@@ -280,6 +280,37 @@ def test_a_hubs_data_set_is_looked_at_by_its_first_rows(tmp_path, monkeypatch):
     assert any("pictures: 1" in line for line in found.said)
 
 
+def hub_set(tmp_path, monkeypatch, **columns):
+    """What `new` tells of a hub's data set with a picture and a question in each of four rows and these columns."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(Wanted, "table", None)
+    rows = {"image": [png(number) for number in range(4)], "question": [f"q{number}" for number in range(4)]}
+    data = datasets.Dataset.from_dict({**rows, **columns}).cast_column("image", datasets.Image())
+    if "label" in columns:
+        data = data.cast_column("label", datasets.ClassLabel(names=["malignant", "benign"]))
+    (tmp_path / "owner" / "name" / "data").mkdir(parents=True)
+    data.to_parquet(tmp_path / "owner" / "name" / "data" / "test-00000-of-00001.parquet")
+    return recognising.look(Wanted("asked", "", "owner/name", tmp_path / "asked", card=CARD))
+
+
+def test_a_hubs_class_labels_are_names_and_no_counts(tmp_path, monkeypatch):
+    found = hub_set(tmp_path, monkeypatch, options=[["benign", "malignant"]] * 4, label=[0, 1, 1, 0])
+    assert found.wanted.answer_is == "" and found.said[-1] == "  right: B; pictures: 1"
+
+
+def test_a_hubs_columns_of_usual_names_are_recognised(tmp_path, monkeypatch):
+    """ARC's options are a mapping of lists, and its answer is called answerKey."""
+    choices = [{"text": ["cat", "dog"], "label": ["A", "B"]}] * 4
+    found = hub_set(tmp_path, monkeypatch, choices=choices, answerKey=["A", "B", "B", "A"])
+    assert found.wanted.columns["answer"] == "answerKey" and found.said[-1] == "  right: A; pictures: 1"
+
+
+def test_a_split_that_a_hubs_set_has_not_is_named(tmp_path, monkeypatch):
+    hub_set(tmp_path, monkeypatch, answers=[["a", "b"]] * 4)
+    with pytest.raises(UserError, match="validation.*Say --split NAME"):
+        recognising.look(Wanted("asked", "", "owner/name", tmp_path / "asked", split="validation"))
+
+
 def test_a_hub_that_cannot_be_reached_is_said(tmp_path, monkeypatch):
     def load_dataset(*_, **__):
         raise ConnectionError("no network")

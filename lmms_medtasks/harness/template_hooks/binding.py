@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from lmms_medtasks.data import adapter, picture_checks, text_tables
 from lmms_medtasks.data.rotated_options import rotations
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.harness.template_hooks import row_degradations
 from lmms_medtasks.suites import templates
 from lmms_medtasks.suites.templates import including, measures, template_yaml
 from lmms_medtasks.task_yaml import keys
@@ -213,6 +214,7 @@ def prepared(
             documents = _with_sides(documents, settings["shift"])
         if settings.get("degradation") == schema.DRAWN:
             documents = _with_draws(documents, settings)
+        row_degradations.check(documents, settings)
         if settings.get("rotate_options"):
             documents = rotations(documents)
     ids = list(documents["id"])
