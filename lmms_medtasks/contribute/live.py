@@ -122,11 +122,9 @@ def _about(task: Loaded, doc: Mapping[str, Any]) -> str:
 
 def _windows(task: Loaded, doc: Mapping[str, Any]) -> list[str]:
     """The windows in which the pictures of a question are shown, of those that have more than 8 bits."""
-    from PIL.Image import Image
-
     if task.template is None or task.settings.get("no_image"):
         return []
-    views = [pictures.shown_as(each) for each in images_of(doc) if isinstance(each, Image)]
+    views = [pictures.shown_as(pictures.opened(each)) for each in images_of(doc)]
     return [
         f"window {view['window'][0]:g} to {view['window'][1]:g} ({view.get('window_from', '16 bits')})"
         for view in views

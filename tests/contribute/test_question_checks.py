@@ -168,7 +168,7 @@ def test_what_is_odd_about_pictures_is_told(make):
         "window", "turned", "a side of", "colour",
     ]  # fmt: skip
     assert all(text.startswith("chest_side.yaml: warning: pictures: 1 of 12") for text in told)
-    assert "window 0 to 3" in page.read_text("utf-8")
+    assert "(16 bits)" in page.read_text("utf-8")
 
 
 @pytest.mark.parametrize(("several", "parser"), [("any", "several_letters"), ("all", "any_letter")])
