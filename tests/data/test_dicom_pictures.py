@@ -18,6 +18,7 @@ from lmms_medtasks.data import dicom_pictures
 from lmms_medtasks.data.adapter import from_columns
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness import hooks
+from lmms_medtasks.harness.template_hooks.choice_scoring import record_of
 
 
 def ramp(bits=12, signed=False):
@@ -169,3 +170,18 @@ def test_a_name_of_dicom_files_for_something_else_is_refused(tmp_path):
     rows = datasets.Dataset.from_dict({"image": ["scan.dcm"], "question": ["q1"], "answer": ["x"]})
     with pytest.raises(UserError, match="row 1: scan.dcm is called as DICOM files are, and has no mark DICM"):
         from_columns().in_folder(tmp_path)(rows)
+
+
+def test_a_clean_variant_has_no_parameters_of_the_degraded_one():
+    """Both ask questions of the same ids in one process; what was done to the one's pictures is not the other's."""
+    doc = {"id": "both", "image_id": "i", "options": ["x", "y"], "answer": "A", "question": "q"}
+    view = {"window": [0.0, 9.0], "window_from": "the file"}
+    hooks.RENDERED.put("both", 0, {"sigma": 3.0, "shown_as": view})
+    kept = {}
+    for name, settings in {
+        "degraded": {"degradation": "gaussian_noise", "severity": 1},
+        "clean": {"degradation": "gaussian_noise", "severity": 0},
+        "no_image": {"no_image": True},
+    }.items():
+        kept[name] = record_of(doc, ["A"], "option", settings).details.get("degradation_parameters")
+    assert kept == {"degraded": [{"sigma": 3.0, "shown_as": view}], "clean": [{"shown_as": view}], "no_image": None}

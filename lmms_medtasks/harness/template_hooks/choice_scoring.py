@@ -28,11 +28,13 @@ def process_results(
     """
     settings = settings or get("multiple_choice").settings
     names = settings.get("metrics") or get("multiple_choice").metrics
-    record = record_of(doc, results, str(settings.get("parser", "option")))
+    record = record_of(doc, results, str(settings.get("parser", "option")), settings)
     return values_of(measures.of_kind(KIND), names, record)
 
 
-def record_of(doc: Mapping[str, Any], results: Sequence[str], parser_name: str) -> Record:
+def record_of(
+    doc: Mapping[str, Any], results: Sequence[str], parser_name: str, settings: Mapping[str, Any] | None = None
+) -> Record:
     """The record of a question, its answers read by the parser of this name."""
     parser = parser_of(parser_name)
     readings = [parser.read(doc, reply) for reply in results]
@@ -55,7 +57,7 @@ def record_of(doc: Mapping[str, Any], results: Sequence[str], parser_name: str) 
         scores["false_alarm"] = triage.false_alarm(trials, negative)
         scores["abstention"] = triage.abstention(trials, negative)
     own, details = tags_and_details(doc)
-    rendered = hooks.RENDERED.get(str(doc["id"]))
+    rendered = _own(hooks.RENDERED.get(str(doc["id"])), doc, settings or {})
     if rendered:
         details["degradation_parameters"] = rendered
     return Record(
@@ -70,6 +72,20 @@ def record_of(doc: Mapping[str, Any], results: Sequence[str], parser_name: str) 
         pair=str(doc.get("question_id") or ""),
         details=details,
     )
+
+
+def _own(rendered: list[dict[str, Any]], doc: Mapping[str, Any], settings: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Of what was done to a question's pictures in this process what this task can have done.
+
+    Variants of a task (clean, without pictures) ask questions of the same ids in one run, in which a degraded one may
+    have left its parameters.
+    """
+    if settings.get("no_image"):
+        return []
+    level = 0 if settings.get("rendered") else settings.get("severity", doc.get("severity")) or 0
+    if level == 0 or not settings.get("degradation", doc.get("degradation")):
+        return [{"shown_as": each["shown_as"]} for each in rendered if "shown_as" in each]
+    return rendered
 
 
 def tags_and_details(doc: Mapping[str, Any]) -> tuple[dict[str, Tag], dict[str, Any]]:
