@@ -41,7 +41,8 @@ def check(documents: Dataset, settings: Mapping[str, Any]) -> None:
         try:
             _check(values)
         except UserError as error:
-            raise UserError(f"Row {row + 1} (id {documents['id'][row]!r}): {error}") from error
+            said = str(error).partition(" To apply")[0]  # by force: not from a table
+            raise UserError(f"Row {row + 1} (id {documents['id'][row]!r}): {said}") from error
 
 
 def _check(values: Mapping[str, Any]) -> None:
