@@ -39,6 +39,9 @@ WIDE_MODES = ("I;16", "I;16B", "I;16L", "I;16N", "I")
 Window = tuple[float, float]
 FULL_WINDOW: Window = (0.0, 65535.0)
 
+SHOWN_AS = "ShownAs"
+"""The text of a PNG made of a DICOM file that tells its window, as JSON."""
+
 _CENTRE, _WIDTH = "WindowCenter", "WindowWidth"
 _TIFF_DESCRIPTION = 270
 _LUMA = np.array([0.299, 0.587, 0.114], np.float32)
@@ -122,8 +125,11 @@ def rgb8(image: Image) -> Image:
 def shown_as(image: Image) -> dict[str, Any]:
     """What the two rules did to ``image``, for a record: ``{"window": [low, high]}``, ``{"background": "white"}``.
 
-    Empty for a picture that has nothing to decide: 8 bits, or all of 16, and nothing transparent.
+    Of a picture made of a DICOM file: its window, in the file's modality values, and where that comes from. Empty for a
+    picture that has nothing to decide: 8 bits, or all of 16, and nothing transparent.
     """
+    if SHOWN_AS in image.info:
+        return _recorded_view(image.info[SHOWN_AS])
     if image.mode in WIDE_MODES:
         window = window_of(image)
         return {} if window == FULL_WINDOW else {"window": list(window)}
@@ -218,6 +224,14 @@ def _recorded_window(description: str) -> Window | None:
         return float(low), float(high)
     except (ValueError, TypeError, KeyError):
         return None  # any other description
+
+
+def _recorded_view(text: Any) -> dict[str, Any]:
+    try:
+        view = json.loads(text)
+    except (ValueError, TypeError):
+        return {}  # a text of somebody else's
+    return view if isinstance(view, dict) else {}
 
 
 def _check_range(values: np.ndarray, full: float, mode: str) -> None:

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def bar(total: int, what: str, unit: str) -> Iterator[Callable[[int], None]]:
-    """A progress bar of ``total`` steps; gives the function that takes steps."""
+def bar(total: int | None, what: str, unit: str) -> Iterator[Callable[[int], None]]:
+    """A progress bar of ``total`` steps, a count where that is None; gives the function that takes steps."""
     from tqdm import tqdm
 
     # disable=None: no bar where the file is not a terminal

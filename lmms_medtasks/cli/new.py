@@ -29,7 +29,7 @@ def new(
     answer: Annotated[str | None, typer.Option(help="The column with the right answer.")] = None,
     answer_is: Annotated[str, typer.Option(help="letter, text, index (from 0) or number (from 1).")] = "",
     several: Annotated[
-        str, typer.Option(help="What several right answers mean: all (be named) or any (is right, open questions).")
+        str, typer.Option(help="What several right answers mean: all (must be named) or any (is right).")
     ] = "",
     sheet: Annotated[str, typer.Option(help="The sheet of an Excel workbook that has several.")] = "",
     id_: Annotated[str | None, typer.Option("--id", help="The column with the questions' names.")] = None,
@@ -64,7 +64,7 @@ def new(
     wanted = Wanted(
         name=name,
         template=template,
-        dataset=dataset,
+        dataset=_without_hub(dataset),
         folder=folder or Path(name),
         split=split,
         columns={key: value for key, value in columns.items() if value},
@@ -78,11 +78,21 @@ def new(
     found = recognising.look(wanted)
     for line in found.said:
         typer.echo(line)
+    if found.problem:
+        raise UserError(f"{found.problem.rstrip('.')}. Nothing was written.")
     if look:
         return
     for path in write(found.wanted):
         typer.echo(path)
     typer.echo(f"Next: lmms-medtasks validate {wanted.folder}", err=True)
+
+
+def _without_hub(dataset: str) -> str:
+    """A hub's owner/name without what stands before it in addresses."""
+    for start in ("hf://datasets/", "hf://", "https://huggingface.co/datasets/"):
+        if dataset.startswith(start):
+            return dataset.removeprefix(start).rstrip("/")
+    return dataset
 
 
 def _shift(text: str) -> dict[str, Any]:

@@ -63,7 +63,8 @@ def _section(
     view = pictures.shown_as(image)
     about = [f"{image.width} x {image.height}"]
     if "window" in view:
-        about.append(f"window {view['window'][0]:g} to {view['window'][1]:g} of 16 bits")
+        of = "" if "window_from" in view else " of 16 bits"
+        about.append(f"window {view['window'][0]:g} to {view['window'][1]:g}{of}")
     if "background" in view:
         about.append(f"transparent pixels on {view['background']}")
     rows = []

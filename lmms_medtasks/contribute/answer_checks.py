@@ -52,7 +52,7 @@ def forms(task: Loaded, doc: Mapping[str, Any], answer: str) -> list[str]:
         return [answer, f"The answer is {answer}."]
     text = doc["options"][parsing.option_letters(len(doc["options"])).index(answer)]
     said = [answer, f"{answer}.", f"({answer})", f"The answer is {answer}."]
-    return [*said, f"{answer}. {text}"] if name == "option" else said
+    return [*said, f"{answer}. {text}"] if name in ("option", "any_letter") else said
 
 
 def _check_parser(task: Loaded, docs: Sequence[Mapping[str, Any]], found: Findings) -> None:
@@ -75,7 +75,7 @@ def _check_right_and_wrong(task: Loaded, docs: Sequence[Mapping[str, Any]], foun
         for answer in parser.answers(doc):
             said = forms(task, doc, answer)[0]
             score = _scores([task.score(doc, [said] * task.repeats)])
-            wanted = float(answer == expected)
+            wanted = float(parser.accepts(answer, expected))
             if score and any(each != wanted for each in score):
                 found.add(task.path, f"scores {score} for the answer {said!r}, wanted {wanted}",
                           key=f"question {doc['id']!r}")  # fmt: skip
@@ -101,7 +101,8 @@ def _check_chance(task: Loaded, docs: Sequence[Mapping[str, Any]], found: Findin
         drawn = generator("validate", task.name, str(doc["id"]))
         replies = [forms(task, doc, possible[int(drawn.integers(len(possible)))])[0] for _ in range(task.repeats)]
         values.append(task.score(doc, replies))
-        expected += 1 / len(possible)
+        right = parser.expected(doc)
+        expected += sum(parser.accepts(each, right) for each in possible) / len(possible)
     got = aggregated(task, values, found)
     scores = _scores(values)
     if scores:

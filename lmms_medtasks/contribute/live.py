@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import warnings
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -11,8 +12,10 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from lmms_medtasks.contribute import answer_checks, question_checks
+from lmms_medtasks import pictures
+from lmms_medtasks.contribute import answer_checks, picture_notes, question_checks
 from lmms_medtasks.contribute.loaded import Loaded, attempt, load
+from lmms_medtasks.data.documents import images_of
 from lmms_medtasks.errors import UserError, nearest
 from lmms_medtasks.task_yaml.chain import Chain
 from lmms_medtasks.task_yaml.problems import Findings
@@ -57,6 +60,8 @@ def check(chain: Chain, found: Findings) -> tuple[Loaded | None, list[Shown]]:
     _check_options(task, found)
     if len(found.errors) == before and len(shown) == min(SHOWN, len(task.documents)):
         task.attempt(question_checks.check, task, found, what="can't be compared", found=found, key="questions")
+        if task.template is not None:
+            task.attempt(picture_notes.check, task, found, what="can't be looked at", found=found, key="pictures")
         task.attempt(answer_checks.check, task, found, what="can't be scored", found=found, key="process_results")
         task.attempt(_check_threads, task, found, what="can't be scored in threads", found=found, key="process_results")
     _check_pickles(task, found)
@@ -97,18 +102,34 @@ def _pixels(shown: Shown) -> list[bytes]:
 def _once(task: Loaded, doc: Mapping[str, Any]) -> Shown:
     from PIL.Image import Image
 
-    pictures = task.pictures(doc)
-    for each in pictures:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", pictures.WindowWarning)  # picture_notes says it
+        shown = task.pictures(doc)
+        about = _about(task, doc)
+    for each in shown:
         if not isinstance(each, Image):
             raise UserError(f"doc_to_visual gives a {type(each).__name__} among its pictures, wanted PIL images.")
-    return Shown(str(doc.get("id", "")), task.prompt(doc), tuple(pictures), task.target(doc), _about(task, doc))
+    return Shown(str(doc.get("id", "")), task.prompt(doc), tuple(shown), task.target(doc), about)
 
 
 def _about(task: Loaded, doc: Mapping[str, Any]) -> str:
     said = {"set": doc.get("set"), **{key: task.settings.get(key, doc.get(key)) for key in ("degradation", "severity")}}
     if said["degradation"] == DRAWN:
         said["degradation"] = doc.get("degradation")
-    return ", ".join(f"{key} {value}" for key, value in said.items() if value not in (None, ""))
+    told = [f"{key} {value}" for key, value in said.items() if value not in (None, "")]
+    return ", ".join([*told, *_windows(task, doc)])
+
+
+def _windows(task: Loaded, doc: Mapping[str, Any]) -> list[str]:
+    """The windows in which the pictures of a question are shown, of those that have more than 8 bits."""
+    if task.template is None or task.settings.get("no_image"):
+        return []
+    views = [pictures.shown_as(pictures.opened(each)) for each in images_of(doc)]
+    return [
+        f"window {view['window'][0]:g} to {view['window'][1]:g} ({view.get('window_from', '16 bits')})"
+        for view in views
+        if "window" in view
+    ]
 
 
 def _rows(task: Loaded) -> list[int]:
@@ -141,7 +162,7 @@ def _check_options(task: Loaded, found: Findings) -> None:
         possible = task.attempt(parser.answers, doc, what="its answers can't be told", found=found, key=key)
         if expected is None or possible is None:
             return
-        if expected not in possible:
+        if not any(parser.accepts(each, expected) for each in possible):
             message = "the answer is not among those that there are"
             found.add(task.path, message, key=key, value=expected, allowed=possible)
             return

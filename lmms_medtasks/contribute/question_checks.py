@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lmms_medtasks import parsing
+from lmms_medtasks.contribute import text_checks
 from lmms_medtasks.contribute.loaded import Loaded
 from lmms_medtasks.data import picture_checks
-from lmms_medtasks.data.adapter import lettered
 from lmms_medtasks.data.documents import images_of
+from lmms_medtasks.data.option_cells import lettered
 from lmms_medtasks.task_yaml.problems import Findings
 
 _ENOUGH = 10
@@ -31,6 +32,7 @@ def check(task: Loaded, found: Findings) -> None:
     if task.template.kind == "choice" and task.settings.get("parser") in ("option", "letter"):
         _check_letters(task, docs, found)
     _check_lettered(task, docs, found)
+    text_checks.check(task, docs, found)
 
 
 def check_prompt(task: Loaded, doc: Mapping[str, Any], prompt: str, found: Findings) -> None:

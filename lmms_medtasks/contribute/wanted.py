@@ -43,8 +43,14 @@ class Wanted:
         if self.dataset.startswith("medtasks://"):
             return None
         path = Path(self.dataset)
-        if not path.suffix and re.fullmatch(r"[\w.-]+/[\w.-]+", self.dataset) and not path.exists():
+        known = path.suffix.lower() in text_tables.LOADERS
+        if not known and re.fullmatch(r"[\w.-]+/[\w.-]+", self.dataset) and not path.exists():
             return None  # on a hub
+        if path.is_dir():
+            tables = sorted(each.name for each in path.iterdir() if each.suffix.lower() in text_tables.LOADERS)
+            raise UserError(
+                f"--dataset {self.dataset!r} is a folder. Name one table in it: {', '.join(tables[:10]) or '(none)'}."
+            )
         if not path.is_file():
             raise UserError(
                 f"--dataset {self.dataset!r}: no such file. Allowed: a table in {self.folder}/ "

@@ -17,6 +17,8 @@ SECTION = "section"
 
 _NO_DATA = {"dataset_info.json", "dataset_infos.json", "state.json", "config.json", "package.json"}
 
+_KEYS = 12  # of an object that are named
+
 Row = dict[str, Any]
 
 PLAIN = json.JSONDecoder()
@@ -119,15 +121,34 @@ def _json(path: Path, decoder: json.JSONDecoder = PLAIN) -> Iterator[Row | None]
         if isinstance(error, ValueError) and "Extra data" in str(error):
             yield from _json_lines(path, decoder)
             return
-        raise UserError(f"{path.name} is not JSON: {error}. It is cut short or damaged. Fetch it again.") from error
+        raise UserError(f"{path.name} is not JSON: {error}. {json_lists.cure(_start(path))}") from error
     if not isinstance(content, Mapping):
         raise UserError(f"{path.name} holds no records: it is {type(content).__name__}.")
     lists = {key: value for key, value in content.items() if isinstance(value, list)}
     if not lists:
-        raise UserError(f"{path.name} holds no list of records. Its keys: {', '.join(map(str, content))}.")
+        named = list(map(str, content))
+        more = f" and {len(named) - _KEYS} more" if len(named) > _KEYS else ""
+        raise UserError(
+            f"{path.name} holds no list of records, it is an object with the keys {', '.join(named[:_KEYS])}{more}. "
+            "Write a list of objects, one for each row (pandas: to_json(orient='records'))."
+        )
     for key, value in lists.items():
         for record in value:
             yield {SECTION: key, **record} if isinstance(record, dict) else None
+
+
+def lists_of(path: Path) -> list[str]:
+    """The keys of the lists in a JSON file that is one object; [] for a list, and for JSON lines."""
+    try:
+        content = PLAIN.decode(path.read_text("utf-8-sig"))
+    except ValueError:
+        return []
+    return [str(key) for key, value in content.items() if isinstance(value, list)] if isinstance(content, dict) else []
+
+
+def _start(path: Path) -> str:
+    with path.open(encoding="utf-8-sig", errors="replace") as file:
+        return file.read(1 << 12)
 
 
 def _first_sign(path: Path) -> str:

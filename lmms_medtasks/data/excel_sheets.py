@@ -50,8 +50,9 @@ def rows(path: Path, sheet: str = "") -> Iterator[dict[str, str]]:
     for cells in lines[1:]:
         texts = [_text(cell, written, path.name) for cell in cells]
         if any(texts[len(names) :]):
-            raise UserError(f"{path.name}, row {cells[0].row} of the sheet: a value stands beyond the header.")
-        if any(texts):
+            one = " The first row must be the header: is it a title?" if len(names) == 1 else ""
+            raise UserError(f"{path.name}, row {cells[0].row} of the sheet: a value stands beyond the header.{one}")
+        if any(text.strip() for text in texts):
             yield dict(zip(names, texts, strict=False))
 
 

@@ -21,7 +21,7 @@ _TABLES: tuple[tuple[bytes, str, tuple[str, ...]], ...] = (
 )
 
 _PICTURES: tuple[tuple[bytes, int, str], ...] = (
-    (b"DICM", 128, "DICOM. Write it out as PNG with the window that readers use, and say the window in the card"),
+    (b"DICM", 128, "DICOM in a column of images. Name files by their paths, or store them in a column of bytes"),
     (b"ftyp", 4, "a video, or HEIC or AVIF. Write the frame that is asked about as PNG"),
     (b"\x1aE\xdf\xa3", 0, "a video (Matroska, WebM). Write the frame that is asked about as PNG"),
     (b"AVI ", 8, "a video (AVI). Write the frame that is asked about as PNG"),

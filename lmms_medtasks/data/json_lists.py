@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -78,7 +79,7 @@ def _item(window: _Window, name: str, count: int, decoder: json.JSONDecoder) -> 
             raise UserError(f"{name}, record {count + 1}: {error}") from error
         except ValueError as error:
             if not window.more():
-                raise _damaged(name, count, str(error)) from error
+                raise _damaged(name, count, str(error), window.text[window.at :]) from error
         except RecursionError as error:
             raise _damaged(name, count, "it is nested too deeply") from error
         else:
@@ -86,5 +87,14 @@ def _item(window: _Window, name: str, count: int, decoder: json.JSONDecoder) -> 
             return value
 
 
-def _damaged(name: str, count: int, why: str) -> UserError:
-    return UserError(f"{name} cannot be read after record {count}: {why}. It is cut short or damaged. Fetch it again.")
+def cure(rest: str) -> str:
+    """What to do about JSON that can't be read from ``rest`` on."""
+    if rest.lstrip()[:1] in ("]", "}"):
+        return "JSON has no comma before a closing bracket: take it out."
+    if re.match(r"\s*[\[{\s]*'", rest):
+        return "Its texts are in single quotation marks, as Python prints them: write it with json.dump."
+    return "It is cut short or damaged. Fetch it again."
+
+
+def _damaged(name: str, count: int, why: str, rest: str = "") -> UserError:
+    return UserError(f"{name} cannot be read after record {count}: {why}. {cure(rest)}")

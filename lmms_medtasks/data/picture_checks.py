@@ -5,9 +5,11 @@ What was found right is remembered in the data folder by the pictures' bytes, so
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import io
 import re
+import warnings
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 FOLDER = "checked_pictures"
 _VERSION = b"1"  # of what is checked
 _NAMED = 10
+_AT_ONCE = 100
 
 
 def check(documents: Dataset, folder: Path | None = None) -> int:
@@ -44,13 +47,43 @@ def check(documents: Dataset, folder: Path | None = None) -> int:
     mark = store.home() / FOLDER / total.hexdigest()[:32]
     if not count or mark.is_file():
         return count
-    _check_all(documents, rows, count, folder)
-    try:
+    # By the task's folder where there is one: after one picture is mended, the others need no second look.
+    begun = mark.with_name(f"{hashlib.sha256(str(folder or mark).encode()).hexdigest()[:32]}.part")
+    _check_all(documents, rows, count, folder, _Remembered(begun))
+    with contextlib.suppress(OSError):  # the next run decodes again
         mark.parent.mkdir(parents=True, exist_ok=True)
         mark.touch()
-    except OSError:  # the next run decodes again
-        pass
+        begun.unlink(missing_ok=True)
     return count
+
+
+class _Remembered:
+    """The pictures found right so far, in a file: a check that was interrupted goes on where it stopped.
+
+    A folder that can't be written costs nothing but that.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._known: set[str] = set()
+        with contextlib.suppress(OSError):
+            self._known = set(path.read_text("ascii", errors="replace").split())
+        self._new: list[str] = []
+
+    def has(self, state: bytes) -> bool:
+        return hashlib.sha256(state).hexdigest() in self._known
+
+    def add(self, state: bytes) -> None:
+        self._new.append(hashlib.sha256(state).hexdigest())
+        if len(self._new) >= _AT_ONCE:
+            self.write()
+
+    def write(self) -> None:
+        with contextlib.suppress(OSError):
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            with self._path.open("a", encoding="ascii") as file:
+                file.writelines(f"{each}\n" for each in self._new)
+        self._new = []
 
 
 def encoded(documents: Dataset) -> Dataset | None:
@@ -82,18 +115,25 @@ def _state(picture: Mapping[str, Any]) -> bytes:
     return f"{picture['path']}/{found.st_size}/{found.st_mtime_ns}".encode()
 
 
-def _check_all(documents: Dataset, rows: Dataset, count: int, folder: Path | None) -> None:
+def _check_all(documents: Dataset, rows: Dataset, count: int, folder: Path | None, remembered: _Remembered) -> None:
     ids = list(documents["id"]) if "id" in documents.column_names else [""] * len(documents)
     wrong: list[str] = []
     known: dict[bytes, str] = {}
-    with progress.bar(count, "checking pictures", "pictures") as step:
-        for row, name, picture in _each(rows):
-            state = _state(picture)
-            if state not in known:
-                known[state] = problem(picture)
-            if known[state]:
-                wrong.append(f"row {row + 1} (id {str(ids[row])!r}), {_named(picture, name, folder)}: {known[state]}")
-            step(1)
+    try:
+        with progress.bar(count, "checking pictures", "pictures") as step:
+            for row, name, picture in _each(rows):
+                state = _state(picture)
+                if state not in known:
+                    before = remembered.has(state)
+                    known[state] = "" if before else problem(picture)
+                    if not known[state] and not before:
+                        remembered.add(state)
+                if known[state]:
+                    place = f"row {row + 1} (id {str(ids[row])!r}), {_named(picture, name, folder)}"
+                    wrong.append(f"{place}: {known[state]}")
+                step(1)
+    finally:  # also where somebody pressed Ctrl-C
+        remembered.write()
     if wrong:
         more = [f"and {len(wrong) - _NAMED} more"] if len(wrong) > _NAMED else []
         listed = "\n".join(f"  {each}" for each in [*wrong[:_NAMED], *more])
@@ -148,7 +188,9 @@ def _unshown(data: bytes) -> str:
         if image.mode in ("1", "L", "P", "RGB", "RGBA", "LA", "CMYK"):
             return ""
         try:
-            pictures.rgb8(image)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", pictures.WindowWarning)  # said where it is shown
+                pictures.rgb8(image)
         except UserError as error:
             return str(error)
     return ""

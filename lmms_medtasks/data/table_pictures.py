@@ -10,10 +10,14 @@ import base64
 import binascii
 import json
 import re
+import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import TYPE_CHECKING, Any
 
+from lmms_medtasks import progress
+from lmms_medtasks.data import dicom_pictures
+from lmms_medtasks.data.cell_texts import joined_by_python
 from lmms_medtasks.errors import UserError, nearest_match
 
 if TYPE_CHECKING:
@@ -22,6 +26,8 @@ if TYPE_CHECKING:
 REFERENCE_LENGTH = 64
 """A cell of this many characters or fewer may be another row's id, whose picture it then has (VLMEvalKit's form)."""
 
+_BASE64_STARTS = r"data:|iVBORw0KGgo|/9j/|R0lGOD|UklGR|SUkqA|TU0AK|Qk[0-9A-Za-z]{20}"
+"""How base64 of PNG, JPEG, GIF, WebP, TIFF and BMP begins."""
 _LONGEST_PATH = 1024
 _SHOWN = 5
 _DATA_URL = re.compile(r"data:[\w/+.-]*;base64,", re.IGNORECASE)
@@ -49,6 +55,7 @@ class TablePictures:
         self._row_of = {name: row for row, name in reversed(list(enumerate(ids)))}
         self._cells = [_encoded_column(dataset, name) for name in self._names]
         self._count = len(dataset)
+        self._made: dict[Path, Picture] = {}
 
     def columns(self) -> Dataset:
         """The column ``image``; with ``images`` where a row has several: ``image`` then is null in such a row."""
@@ -78,15 +85,17 @@ class TablePictures:
         found: list[list[Picture]] = []
         wrong: list[str] = []
         columns = zip(self._names, self._cells, strict=True)
-        values = {name: list(column[name]) for name, column in columns}
-        for row in range(self._count):
-            made: list[Picture] = []
-            for name in self._names:
-                try:
-                    made += [self._picture(each, name, row, values) for each in _listed(values[name][row])]
-                except UserError as error:
-                    wrong.append(f"{self._place(name, row)}: {error}")
-            found.append(made)
+        values = {name: column[name][:] for name, column in columns}
+        with progress.bar(self._count, "finding pictures", "rows") as step:
+            for row in range(self._count):
+                made: list[Picture] = []
+                for name in self._names:
+                    try:
+                        made += [self._picture(each, name, row, values) for each in _listed(values[name][row])]
+                    except UserError as error:
+                        wrong.append(f"{self._place(name, row)}: {error}")
+                found.append(made)
+                step(1)
         if wrong:
             more = f" And {len(wrong) - _SHOWN} more." if len(wrong) > _SHOWN else ""
             raise UserError(" ".join(wrong[:_SHOWN]) + more)
@@ -95,10 +104,10 @@ class TablePictures:
     def _picture(self, value: Any, name: str, row: int, values: Mapping[str, list[Any]], seen: int = 0) -> Picture:
         if isinstance(value, Mapping):
             if isinstance(value.get("bytes"), bytes) and value["bytes"]:
-                return {"bytes": value["bytes"], "path": None}
+                return _shown(value["bytes"])
             value = value.get("path")
         if isinstance(value, bytes):
-            return {"bytes": value, "path": None}
+            return _shown(value)
         if isinstance(value, int) and not isinstance(value, bool):
             value = str(value)
         if not isinstance(value, str):
@@ -106,17 +115,37 @@ class TablePictures:
         text = value.strip()
         path = self._file(text) if len(text) < _LONGEST_PATH else None
         if path is not None:
-            return {"bytes": None, "path": str(path)}
+            return self._file_shown(path)
         decoded = _base64(text)
         if decoded is not None:
-            return {"bytes": decoded, "path": None}
+            return _shown(decoded)
         other = self._row_of.get(text) if len(text) <= REFERENCE_LENGTH else None
         if other is None:
             raise UserError(self._not_there(text))
         pictures = _listed(values[name][other])
-        if other == row or seen or len(pictures) != 1:
+        if seen:
+            raise UserError(
+                f"it refers to row {row + 1}, which has no picture but refers to row {other + 1}. Refer to the row "
+                "that has the picture."
+            )
+        if other == row or len(pictures) != 1:
             raise UserError(f"{text!r} is the id of row {other + 1}, which has not one picture of its own.")
         return self._picture(pictures[0], name, other, values, seen + 1)
+
+    def _file_shown(self, path: Path) -> Picture:
+        """A file as a picture; of a DICOM file the one made of it. Each file is looked at once."""
+        if path not in self._made:
+            with path.open("rb") as file:
+                start = file.read(dicom_pictures.START)
+            wrong = dicom_pictures.mark_missing(path, start)
+            if wrong:
+                raise UserError(f"{path.name} {wrong}")
+            try:
+                made = dicom_pictures.png_of(path.read_bytes()) if dicom_pictures.is_dicom(start) else None
+            except UserError as error:
+                raise UserError(f"{path.name} {error}") from error
+            self._made[path] = made or {"bytes": None, "path": str(path)}
+        return self._made[path]
 
     def _file(self, text: str) -> Path | None:
         """The file in the folder that a text names; None where it names none. Raises UserError for one elsewhere."""
@@ -138,13 +167,34 @@ class TablePictures:
         if re.match(r"https?://", text):
             return f"{text[:200]!r} is an address on the web. Download the pictures, and name their files."
         folder = self._folder if str(self._folder) != "." else Path.cwd()
+        if re.match(_BASE64_STARTS, text):
+            return (
+                f"{text[:20]!r} ... ({len(text)} characters) is base64 of a picture that is cut short or damaged. "
+                "Fetch the table again; Excel cuts cells at 32,767 characters."
+            )
+        if re.match(r"b['\"]", text):
+            return "bytes as Python prints them. Write base64, or the names of files."
+        if len(text) < _LONGEST_PATH and (folder / text).is_dir():
+            return f"{text!r} is a folder. Name one file, or several in a list."
         there: list[str] = []
         if len(text) < 200:
             listed = (each for each in folder.rglob("*") if each.is_file() and each.suffix not in (".py", ".yaml"))
             there = [each.relative_to(folder).as_posix() for each, _ in zip(listed, range(5000), strict=False)]
-        same = [each for each in there if each.casefold() == text.casefold()]
+        same = [each for each in there if _alike(each) == _alike(text)]
         near = nearest_match(text, same or there) or (f" Did you mean {same[0]!r}?" if same else "")
+        if same and same[0] != text and unicodedata.normalize("NFC", same[0]) == unicodedata.normalize("NFC", text):
+            near = (
+                f" There is {same[0]!r}, which looks the same and is written with other characters (Unicode NFC and "
+                "NFD): rename the file."
+            )
+        if self._row_of and re.fullmatch(r"[0-9]+", text):
+            near = f" No row has the id {text!r}."
         return f"no file {text[:200]!r} in {folder}, and no base64 of a picture either.{near}"
+
+
+def _alike(name: str) -> str:
+    """A name without differences of letter case and of how Unicode writes the same letters."""
+    return unicodedata.normalize("NFC", name).casefold()
 
 
 def _encoded_column(dataset: Dataset, name: str) -> Dataset:
@@ -158,6 +208,11 @@ def _encoded_column(dataset: Dataset, name: str) -> Dataset:
         return one.cast_column(name, stored)
     inner = feature[0] if isinstance(feature, list) else getattr(feature, "feature", None)
     return one.cast_column(name, datasets.Sequence(stored)) if isinstance(inner, datasets.Image) else one
+
+
+def _shown(data: bytes) -> Picture:
+    """Encoded bytes as a picture; of a DICOM file's the one made of it."""
+    return dicom_pictures.png_of(data) if dicom_pictures.is_dicom(data) else {"bytes": data, "path": None}
 
 
 def _listed(value: Any) -> list[Any]:
@@ -181,7 +236,8 @@ def _read(text: str) -> Any:
             found = read(text)
         except (ValueError, SyntaxError, MemoryError, RecursionError):
             continue
-        if isinstance(found, list | dict):
+        # Texts side by side, as NumPy prints arrays, would have been joined into one.
+        if isinstance(found, list | dict) and not (read is ast.literal_eval and joined_by_python(text)):
             return found
     return None
 

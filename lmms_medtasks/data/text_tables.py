@@ -17,6 +17,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from lmms_medtasks import progress
 from lmms_medtasks.data import any_tables, excel_sheets, file_forms, store
 from lmms_medtasks.data.tsv_records import Table
 from lmms_medtasks.errors import UserError
@@ -121,18 +122,33 @@ def _of_csv(path: Path, separator: str) -> Iterator[Row]:
     for record in table.records():
         if record.cells is None:
             raise UserError(
-                f"{path.name}, row {record.number}: {record.width} cells, the header has {len(table.columns)}. Is a "
-                "separator in a cell that is not in quotation marks?"
+                f"{path.name}, row {record.number}: {record.width} cells, the header has {len(table.columns)}"
+                f"{_header_hint(table.columns)}. Is a separator in a cell that is not in quotation marks?"
             )
         if any("\0" in cell for cell in record.cells.values()):
             raise UserError(f"{path.name}, row {record.number}: a cell holds a NUL character: the file is damaged.")
         yield record.cells
 
 
+def _header_hint(names: Sequence[str]) -> str:
+    """The header itself, where it has one name only: it may be a title or a comment."""
+    return f" ({names[0]!r}; the first line must be the header)" if len(names) == 1 else ""
+
+
 def _of_json(path: Path) -> Iterator[Row]:
+    lists: dict[str, None] = {}
     for number, record in enumerate(any_tables.json_rows(path, any_tables.AS_WRITTEN), start=1):
         if record is None:
-            raise UserError(f"{path.name}, row {number}: no record. Wanted a JSON object for each row.")
+            raise UserError(
+                f"{path.name}, row {number}: no record. Wanted a JSON object for each row, not a list for each column "
+                "(pandas: to_json(orient='records'))."
+            )
+        lists[str(record.get(any_tables.SECTION, ""))] = None
+        if len(lists) == 2 and len(any_tables.lists_of(path)) > 1:
+            raise UserError(
+                f"{path.name} holds several lists: {', '.join(lists)} and perhaps more. Which of them is asked? Keep "
+                "one list in the file, and put the others into files of their own."
+            )
         yield record
 
 
@@ -245,7 +261,7 @@ def _kinds(tables: Sequence[Path], how: str, kwargs: Mapping[str, Any], where: s
     found: dict[Path, dict[str, Kind]] = {}
     for path in tables:
         of_table: dict[str, Kind] = {}
-        for row in rows(path, how, kwargs):
+        for row in _shown(rows(path, how, kwargs), f"reading {path.name}"):
             for name, value in row.items():
                 if of_table.get(name) != "list":
                     of_table[name] = "list" if _is_plain_list(value) else "text"
@@ -288,7 +304,7 @@ def _made(path: Path, how: str, kwargs: Mapping[str, Any], kinds: Mapping[str, K
         os.close(handle)
         # Without dictionaries: cells may be whole pictures in base64.
         with pq.ParquetWriter(part, schema, use_dictionary=False) as writer:
-            for batch in _batches(rows(path, how, kwargs)):
+            for batch in _batches(_shown(rows(path, how, kwargs), f"storing {path.name}")):
                 cells = [{name: _cell(row.get(name), kind) for name, kind in kinds.items()} for row in batch]
                 writer.write_table(pa.Table.from_pylist(cells, schema))
         os.replace(part, target)
@@ -298,6 +314,14 @@ def _made(path: Path, how: str, kwargs: Mapping[str, Any], kinds: Mapping[str, K
         if part and os.path.exists(part):
             os.unlink(part)
     return target
+
+
+def _shown(records: Iterator[Row], what: str) -> Iterator[Row]:
+    """The records, counted on stderr while they come."""
+    with progress.bar(None, what, "rows") as step:
+        for record in records:
+            yield record
+            step(1)
 
 
 def _batches(records: Iterator[Row]) -> Iterator[list[Row]]:

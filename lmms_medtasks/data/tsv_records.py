@@ -160,6 +160,15 @@ class _Lines:
             ) from error
 
 
+def _cure(error: csv.Error) -> str:
+    said = str(error)
+    if "new-line character" in said:
+        return "Its lines end in a carriage return alone, as on old Macs: save it anew, or: tr '\\r' '\\n'."
+    if "expected after" in said:
+        return 'Inside a cell in quotation marks, a quotation mark is written twice (""), not after a backslash.'
+    return "Is a quotation mark never closed?"
+
+
 def _rows(lines: _Lines, name: str, delimiter: str) -> Iterator[list[str]]:
     # Strict: a quotation mark that is never closed would otherwise swallow every row up to the end of the file.
     reader = csv.reader(lines, delimiter=delimiter, strict=True)
@@ -171,7 +180,7 @@ def _rows(lines: _Lines, name: str, delimiter: str) -> Iterator[list[str]]:
             row = next(reader, None)
         except csv.Error as error:
             raise UserError(
-                f"{name} cannot be read after record {max(number - 1, 0)}: {error}. Is a quotation mark never closed?"
+                f"{name} cannot be read after record {max(number - 1, 0)}: {error}. {_cure(error)}"
             ) from error
         finally:
             csv.field_size_limit(before)

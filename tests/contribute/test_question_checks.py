@@ -2,11 +2,17 @@
 
 import json
 
+import datasets
+import numpy as np
 import pytest
+from PIL import Image
 
 from lmms_medtasks.contribute.new import write
 from lmms_medtasks.contribute.validate import validate
 from lmms_medtasks.contribute.wanted import Wanted
+from lmms_medtasks.data.adapter import documents
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.harness.template_hooks.binding import prepared
 from lmms_medtasks.harness.template_hooks.choice_scoring import record_of
 from tests.contributed_tables import CARD, load
 
@@ -119,4 +125,54 @@ def test_several_right_options_are_read_and_scored_as_all_of_them(tmp_path):
 
 def test_several_right_options_without_their_parser_are_refused(tmp_path):
     folder = folder_of(tmp_path, [{"answer": ["A", "C"]}], several="all", answer_is="letter")
-    assert any("Say `parser: several_letters`" in text for level, text in found(folder) if level == "error")
+    assert any("say `parser: several_letters`" in text for level, text in found(folder) if level == "error")
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "named"),
+    [
+        ("modality", "banana", "Unknown modality 'banana'"),
+        ("degradation", "banana", "Unknown degradation 'banana'"),
+        ("degradation", "low_dose", "'low_dose' is not for 'Dermoscopy'"),
+        ("severity", "7", "got 7"),
+        ("modality", "", "is empty. Allowed: CT"),
+    ],
+)
+def test_a_degradation_that_a_row_cannot_have_is_named_before_a_run(column, value, named, tmp_path):
+    """Only five questions are shown, the twentieth has it: a run would have ended there."""
+    given = {"degradation": "gaussian_noise", "severity": "1", "modality": "Dermoscopy"}
+    if not value:
+        given |= {"degradation": "low_dose", "modality": "CT"}
+    records = [given] * 19
+    data = datasets.Dataset.from_list([
+        {"id": f"n{n}", "question": "q", "options": ["x", "y"], "answer": "A", **each}
+        for n, each in enumerate([*records, {**given, column: value}])
+    ])  # fmt: skip
+    with pytest.raises(UserError, match=r"Row 20 \(id 'n19'\)") as error:
+        prepared(data, adapt=documents, settings={})
+    assert named in str(error.value)
+
+
+def test_what_is_odd_about_pictures_is_told(make):
+    folder = make()
+    odd = np.random.default_rng(0).integers(0, 4000, (40, 40)).astype(np.uint16)
+    Image.fromarray(odd).save(folder / "images" / "p00.png")
+    Image.new("RGB", (40, 9), (7, 7, 7)).save(folder / "images" / "p01.png")
+    turned = Image.fromarray(odd.astype(np.uint8))
+    exif = turned.getexif()
+    exif[0x0112] = 6
+    turned.save(folder / "images" / "p02.png", exif=exif)
+    page = folder / "page.html"
+    told = [str(each) for each in validate(folder, write=True, show=page).problems if "pictures looked at" in str(each)]
+    assert [next(kind for kind in ("window", "turned", "a side of", "colour") if kind in text) for text in told] == [
+        "window", "turned", "a side of", "colour",
+    ]  # fmt: skip
+    assert all(text.startswith("chest_side.yaml: warning: pictures: 1 of 12") for text in told)
+    assert "(16 bits)" in page.read_text("utf-8")
+
+
+@pytest.mark.parametrize(("several", "parser"), [("any", "several_letters"), ("all", "any_letter")])
+def test_an_adapter_and_a_parser_must_mean_the_same_by_several_answers(several, parser, tmp_path):
+    records = [{"answer": ["A", "C"]}, {"answer": ["B"]}]
+    folder = folder_of(tmp_path, records, several=several, answer_is="letter", settings={"parser": parser})
+    assert any("Change one of them" in text for level, text in found(folder) if level == "error")

@@ -15,6 +15,7 @@ from lmms_medtasks.contribute import recognising
 from lmms_medtasks.contribute.new import write
 from lmms_medtasks.contribute.wanted import Wanted, adapter_arguments
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.harness.template_hooks.choice_scoring import record_of
 from tests.contributed_tables import CARD, errors, load
 
 
@@ -102,7 +103,7 @@ def test_what_answers_are_is_told_by_their_values(name, values, kind, tmp_path):
                for number, value in enumerate(values)]  # fmt: skip
     path = table(tmp_path, records)
     if kind is None:
-        assert any("can't be taken yet" in line for line in looked(path).said)
+        assert "write them without .0" in looked(path).problem
         return
     found, documents = made(path)
     assert found.wanted.answer_is == kind
@@ -147,8 +148,8 @@ def test_conversations_are_open_questions_without_their_placeholder(turns, tmp_p
 
 def test_a_conversation_of_several_questions_is_refused(tmp_path):
     turns = [{"from": who, "value": "x"} for who in ("human", "gpt", "human", "gpt")]
-    said = looked(table(tmp_path, [{"image": "p0.png", "conversations": turns}])).said
-    assert any("row 1" in line and "got human, gpt, human, gpt" in line for line in said)
+    problem = looked(table(tmp_path, [{"image": "p0.png", "conversations": turns}])).problem
+    assert "row 1" in problem and "got human, gpt, human, gpt" in problem
 
 
 def test_answers_that_are_yes_or_no_are_read_without_a_judge(tmp_path):
@@ -192,11 +193,66 @@ def test_several_right_letters_are_several_right_answers(written, tmp_path):
     assert documents["answer"][:] == ["AC", "B"]
 
 
+@pytest.mark.parametrize("written", ["A or C", "A, or C", "(A) or (C)", "a OR c"])
+def test_letters_with_or_between_them_are_each_right(written, tmp_path):
+    records = [{"image": "p0.png", "question": "q0", "options": ["low", "mid", "top"], "answer": written},
+               {"image": "p1.png", "question": "q1", "options": ["low", "mid", "top"], "answer": "B"}]  # fmt: skip
+    path = table(tmp_path, records)
+    found, documents = made(path)
+    assert (found.wanted.several, found.wanted.settings["parser"]) == ("any", "any_letter")
+    assert any("names any of them is right (--several any)" in line for line in found.said)
+    assert documents["answer"][:] == ["AC", "B"]
+    task = load(path.parent)
+    replies = {"A": 1.0, "The answer is C.": 1.0, "C. top": 1.0, "B": 0.0, "A and C": 0.0, "": 0.0}
+    scored = {reply: task.score(task.scored[0], [reply])["accuracy"]["score"] for reply in replies}
+    assert scored == replies
+    assert [record_of(doc, ["A"], "any_letter").measures["chance"].score for doc in task.scored] == [2 / 3, 1 / 3]
+
+
+@pytest.mark.parametrize("written", ["A/C", "A | C"])
+def test_letters_with_an_unclear_sign_between_them_are_asked_for(written, tmp_path):
+    records = [{"image": "p0.png", "question": "q0", "options": ["low", "mid", "top"], "answer": written},
+               {"image": "p1.png", "question": "q1", "options": ["low", "mid", "top"], "answer": "B"}]  # fmt: skip
+    path = table(tmp_path, records)
+    found = looked(path)
+    assert found.problem and any("--several all or --several any" in line for line in found.said)
+    parsers = {several: made(path, several=several)[0].wanted.settings["parser"] for several in ("all",)}
+    assert parsers == {"all": "several_letters"}
+    assert looked(path, several="any").wanted.settings["parser"] == "any_letter"
+
+
+def test_a_second_column_with_other_answers_is_named(tmp_path):
+    records = [{"question": f"q{number}", "options": ["low", "top"], "answer": "AB"[number % 2], "label": "A"}
+               for number in range(4)]  # fmt: skip
+    said = looked(table(tmp_path, records)).said
+    assert any("`label`" in line and "differs from `answer` in 2 of 4 rows, the first is row 2" in line
+               for line in said)  # fmt: skip
+
+
+def test_numbers_that_are_options_texts_are_not_taken_for_counts(tmp_path):
+    records = [{"question": f"q{number}", "options": ["2", "0", "1"], "answer": str(number)} for number in range(3)]
+    found = looked(table(tmp_path, records))
+    assert "could be options' texts or count options" in found.problem and not found.wanted.answer_is
+
+
+def test_the_training_split_in_a_table_is_named(tmp_path):
+    records = [{"question": f"q{number}", "answer": "x", "split": ["train", "test"][number % 2]} for number in range(4)]
+    assert any("`split` has test, train" in line for line in looked(table(tmp_path, records)).said)
+
+
+def test_nothing_is_written_where_the_table_cannot_be_taken(tmp_path):
+    path = table(tmp_path, [{"image": "p0.png", "question": "q", "options": ["a", "b"], "answer": "D"}])
+    result = CliRunner().invoke(build(), ["new", "asked", "--dataset", str(path), "--folder", str(path.parent)])
+    assert isinstance(result.exception, UserError) and str(result.exception).endswith("Nothing was written.")
+    assert not list(path.parent.glob("*.yaml"))
+
+
 def test_several_references_of_an_open_question_are_each_right(tmp_path):
     records = [{"image": "p0.png", "question": "q0", "answers": ["liver", "hepar", "liver"]},
                {"image": "p1.png", "question": "q1", "answers": ["spleen"]}]  # fmt: skip
     path = table(tmp_path, records)
-    _, documents = made(path, several="any")
+    found, documents = made(path)
+    assert found.wanted.several == "any" and any("several references" in line for line in found.said)
     assert documents["answer"][:] == ["liver OR hepar", "spleen"]
     task = load(path.parent)
     scored = [task.score(task.scored[0], [reply]) for reply in ("Hepar", "liver", "spleen")]
@@ -222,6 +278,37 @@ def test_a_hubs_data_set_is_looked_at_by_its_first_rows(tmp_path, monkeypatch):
     assert found.wanted.columns == {"image": "image", "question": "question", "options": "choices", "answer": "answer"}
     assert found.wanted.answer_is == "index" and found.wanted.template == "multiple_choice"
     assert any("pictures: 1" in line for line in found.said)
+
+
+def hub_set(tmp_path, monkeypatch, **columns):
+    """What `new` tells of a hub's data set with a picture and a question in each of four rows and these columns."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(Wanted, "table", None)
+    rows = {"image": [png(number) for number in range(4)], "question": [f"q{number}" for number in range(4)]}
+    data = datasets.Dataset.from_dict({**rows, **columns}).cast_column("image", datasets.Image())
+    if "label" in columns:
+        data = data.cast_column("label", datasets.ClassLabel(names=["malignant", "benign"]))
+    (tmp_path / "owner" / "name" / "data").mkdir(parents=True)
+    data.to_parquet(tmp_path / "owner" / "name" / "data" / "test-00000-of-00001.parquet")
+    return recognising.look(Wanted("asked", "", "owner/name", tmp_path / "asked", card=CARD))
+
+
+def test_a_hubs_class_labels_are_names_and_no_counts(tmp_path, monkeypatch):
+    found = hub_set(tmp_path, monkeypatch, options=[["benign", "malignant"]] * 4, label=[0, 1, 1, 0])
+    assert found.wanted.answer_is == "" and found.said[-1] == "  right: B; pictures: 1"
+
+
+def test_a_hubs_columns_of_usual_names_are_recognised(tmp_path, monkeypatch):
+    """ARC's options are a mapping of lists, and its answer is called answerKey."""
+    choices = [{"text": ["cat", "dog"], "label": ["A", "B"]}] * 4
+    found = hub_set(tmp_path, monkeypatch, choices=choices, answerKey=["A", "B", "B", "A"])
+    assert found.wanted.columns["answer"] == "answerKey" and found.said[-1] == "  right: A; pictures: 1"
+
+
+def test_a_split_that_a_hubs_set_has_not_is_named(tmp_path, monkeypatch):
+    hub_set(tmp_path, monkeypatch, answers=[["a", "b"]] * 4)
+    with pytest.raises(UserError, match="validation.*Say --split NAME"):
+        recognising.look(Wanted("asked", "", "owner/name", tmp_path / "asked", split="validation"))
 
 
 def test_a_hub_that_cannot_be_reached_is_said(tmp_path, monkeypatch):

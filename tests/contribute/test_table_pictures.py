@@ -14,7 +14,7 @@ from PIL import Image
 from lmms_medtasks.contribute.new import write
 from lmms_medtasks.contribute.validate import validate
 from lmms_medtasks.contribute.wanted import Wanted
-from lmms_medtasks.data import picture_checks
+from lmms_medtasks.data import picture_checks, store
 from lmms_medtasks.data.adapter import documents, from_columns
 from lmms_medtasks.data.image_bytes import image_id
 from lmms_medtasks.errors import UserError
@@ -51,7 +51,6 @@ WRONG = {
     "huge.png": (bomb(20000, 12000), "has 240,000,000 pixels, the limit is 100,000,000. Write it smaller"),
     "clip.png": (b"\0\0\0\x18ftypmp42" + b"\0" * 40, "is a video, or HEIC or AVIF"),
     "film.png": (b"RIFF\0\0\0\0AVI LIST", "is a video (AVI)"),
-    "scan.png": (b"\0" * 128 + b"DICM" + b"\0" * 40, "is DICOM. Write it out as PNG with the window"),
     "volume.png": (b"\x1f\x8b" + b"\0" * 40, "NIfTI"),
     "page.png": (b"<!DOCTYPE html><html>log in</html>", "is a web page"),
     "pointer.png": (b"version https://git-lfs.github.com/spec/v1\noid sha256:0", "git lfs pull"),
@@ -103,6 +102,29 @@ def test_all_pictures_are_looked_at_before_a_run_and_only_once(monkeypatch):
         with pytest.raises(UserError, match=r"row 8 \(id '7'\), its picture: is none of PNG"):
             prepared(broken, adapt=documents, settings={})
     prepared(broken, adapt=documents, settings={"no_image": True})
+
+
+def test_a_check_that_was_interrupted_goes_on_where_it_stopped(monkeypatch, tmp_path):
+    monkeypatch.setenv("MEDTASKS_HOME", str(tmp_path))
+    data = datasets.Dataset.from_dict(
+        {"image": [png(60 + number) for number in range(8)], "question": ["q"] * 8, "answer": ["x"] * 8}
+    )
+    looked = []
+    problem = picture_checks.problem
+
+    def stopping(picture):
+        if len(looked) == 5:
+            raise KeyboardInterrupt
+        looked.append(1)
+        return problem(picture)
+
+    monkeypatch.setattr(picture_checks, "problem", stopping)
+    with pytest.raises(KeyboardInterrupt):
+        picture_checks.check(documents(data))
+    monkeypatch.setattr(picture_checks, "problem", lambda picture: looked.append(1) or problem(picture))
+    for _ in range(2):
+        assert picture_checks.check(documents(data)) == 8 and len(looked) == 8
+    assert not list((store.home() / picture_checks.FOLDER).glob("*.part"))
 
 
 def test_a_file_that_changes_is_looked_at_again(tmp_path):
@@ -200,7 +222,7 @@ def test_a_cell_may_name_the_row_that_has_the_picture():
     made = from_columns(id="index")(data)
     assert made["image_id"][:] == [image_id([png(4)])] * 3
     circle = {"index": ["7", "8"], "image": ["8", "7"]}
-    assert "has not one picture of its own" in said(circle, from_columns(id="index"))
+    assert "which has no picture but refers to row" in said(circle, from_columns(id="index"))
 
 
 def test_a_question_that_speaks_of_a_picture_it_has_not_is_refused():

@@ -74,8 +74,8 @@ def test_answers_that_could_be_two_things_are_not_guessed():
         (from_columns(question="quest"), {}, "Unknown column 'quest' in the data. Did you mean 'question'?"),
         (documents, {"answer": ["A", "D"]}, "Column 'answer', row 2: the answer 'D' is not among the options"),
         (from_columns(answer_is="number"), {"answer": [0, 1]}, "row 1: the answer '0' is not among the options"),
-        (documents, {"options": [["x", "y"], ["x"]]}, "Row 2: the options are ['x']"),
-        (documents, {"options": [["x", "y"], ["x", "x"]]}, "Row 2: the option 'x' stands there twice"),
+        (documents, {"options": [["x", "y"], ["x"]]}, "row 2: the options are ['x']"),
+        (documents, {"options": [["x", "y"], ["x", "x"]]}, "row 2: the option 'x' stands there twice"),
         (documents, {"options": ['["x", "y"]', "x, y"]}, "Column 'options', row 2: wanted a list of options"),
         (documents, {"question": ["q1", " "]}, "Column 'question', row 2: empty"),
         (documents, {"question": [True, False]}, "Column 'question', row 1: True is a bool"),
@@ -147,3 +147,51 @@ def test_a_date_is_not_advised_into_the_quotation_marks_that_it_had():
     date = dt.datetime(2020, 1, 2)
     message = said(OPEN, table(answer=[date, date]))
     assert "row 1" in message and "CSV" in message and "quotation" not in message
+
+
+def test_numbers_of_class_labels_are_their_names():
+    """A hub's ClassLabel counts in the order of its names, which need not be that of the options."""
+    given = table(options=[["x", "y"], ["x", "y"]], answer=[0, 1])
+    given = given.cast_column("answer", datasets.ClassLabel(names=["y", "x"]))
+    assert documents(given)["answer"][:] == ["B", "A"]
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        [{"label": "A", "text": "cat"}, {"label": "B", "text": "dog"}],
+        {"text": ["cat", "dog"], "label": ["A", "B"]},
+        '[{"key": "A", "value": "cat"}, {"key": "B", "value": "dog"}]',
+        "{'A': 'cat', 'B': 'dog'}",
+    ],
+)
+def test_options_may_be_pairs_of_letter_and_text(cell):
+    assert documents(table(options=[cell, cell], answer=["A", "B"]))["options"][:] == [["cat", "dog"]] * 2
+
+
+@pytest.mark.parametrize(
+    ("answer", "named"),
+    [
+        ("CAT", "differs from 'cat' in letter case or blanks"),
+        ("\u0410", "U+0410 (CYRILLIC CAPITAL LETTER A)"),
+        ("\uff21", "U+FF21 (FULLWIDTH LATIN CAPITAL LETTER A)"),
+        ("cat\u200b", "U+200B (ZERO WIDTH SPACE)"),
+        ("A or B", 'several="any" and `parser: any_letter`'),
+    ],
+)
+def test_an_answer_that_only_looks_like_an_option_is_explained(answer, named):
+    assert named in said(documents, table(options=[["cat", "dog"]] * 2, answer=[answer, "B"]))
+
+
+def test_a_letter_may_stand_before_its_own_text_and_no_other():
+    options = [["cat", "dog"]] * 2
+    assert documents(table(options=options, answer=["A. cat", "(B) dog"]))["answer"][:] == ["A", "B"]
+    assert "'A. dog' is not among" in said(documents, table(options=options, answer=["A. dog", "B"]))
+
+
+def test_texts_that_numpy_prints_side_by_side_are_not_joined():
+    assert "as NumPy prints it" in said(documents, table(options=["['cat' 'dog']", '["x", "y"]']))
+
+
+def test_more_placeholders_than_pictures_are_refused():
+    assert "holds <image> 2 times, the row has 1 picture" in said(documents, table(question=["<image><image> x", "y"]))

@@ -63,7 +63,7 @@ def test_a_record_that_is_none_is_told_apart(tmp_path):
         ("a.parquet", b"PAR1 no", "cannot be read as parquet"),
         ("a.json", b'{"a": ', "is not JSON"),
         ("a.json", b'"text"', "holds no records: it is str"),
-        ("a.json", b'{"a": 1}', "holds no list of records. Its keys: a"),
+        ("a.json", b'{"a": 1}', "holds no list of records, it is an object with the keys a"),
         ("a.jsonl", b'{"a": 1}\n{"a"\n', "line 2 is not JSON"),
         ("a.jsonl", b"\xff\xfe", "is not UTF-8"),
         ("a.csv", b'a,b\n"open', "Is a quotation mark never closed"),

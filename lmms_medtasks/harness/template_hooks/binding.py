@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from lmms_medtasks.data import adapter, picture_checks, text_tables
 from lmms_medtasks.data.rotated_options import rotations
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.harness.template_hooks import row_degradations
 from lmms_medtasks.suites import templates
 from lmms_medtasks.suites.templates import including, measures, template_yaml
 from lmms_medtasks.task_yaml import keys
@@ -205,6 +206,7 @@ def prepared(
         _check_degradation(documents.column_names, settings)
         _check_modality(documents, settings)
         _check_single_answers(documents, settings)
+        _check_several(adapt, settings)
         if not settings.get("no_image"):
             with _told_with(tables):
                 picture_checks.check(documents, folder)
@@ -212,6 +214,7 @@ def prepared(
             documents = _with_sides(documents, settings["shift"])
         if settings.get("degradation") == schema.DRAWN:
             documents = _with_draws(documents, settings)
+        row_degradations.check(documents, settings)
         if settings.get("rotate_options"):
             documents = rotations(documents)
     ids = list(documents["id"])
@@ -239,7 +242,20 @@ def _check_single_answers(documents: Dataset, settings: Mapping[str, Any]) -> No
         if isinstance(answer, str) and len(answer) > 1:
             raise UserError(
                 f"Row {row + 1} (id {documents[row]['id']!r}) has several right answers, {answer!r}, and the parser "
-                f"{settings['parser']!r} reads one. Say `parser: several_letters` in the YAML."
+                f"{settings['parser']!r} has one right answer. In the YAML say `parser: several_letters` where all of "
+                "them must be named, `parser: any_letter` where any of them is right."
+            )
+
+
+def _check_several(adapt: Any, settings: Mapping[str, Any]) -> None:
+    """Refuse an adapter and a parser that mean different things by several right letters."""
+    several = adapt.several if isinstance(adapt, adapter.Columns) else ""
+    for parser, other in (("several_letters", "any"), ("any_letter", "all")):
+        if settings.get("parser") == parser and several == other:
+            means = {"all": "all of them must be named", "any": "any of them is right"}
+            raise UserError(
+                f'several="{several}" in adapter.py says that {means[several]}, and `parser: {parser}` that '
+                f"{means['all' if other == 'any' else 'any']}. Change one of them."
             )
 
 

@@ -28,23 +28,26 @@ def process_results(
     """
     settings = settings or get("multiple_choice").settings
     names = settings.get("metrics") or get("multiple_choice").metrics
-    record = record_of(doc, results, str(settings.get("parser", "option")))
+    record = record_of(doc, results, str(settings.get("parser", "option")), settings)
     return values_of(measures.of_kind(KIND), names, record)
 
 
-def record_of(doc: Mapping[str, Any], results: Sequence[str], parser_name: str) -> Record:
+def record_of(
+    doc: Mapping[str, Any], results: Sequence[str], parser_name: str, settings: Mapping[str, Any] | None = None
+) -> Record:
     """The record of a question, its answers read by the parser of this name."""
     parser = parser_of(parser_name)
     readings = [parser.read(doc, reply) for reply in results]
     trials = tuple(each.value or each.status for each in readings)
     expected, answers = parser.expected(doc), parser.answers(doc)
-    correct = [each.value == expected for each in readings if each.status != FAILED]
+    correct = [parser.accepts(each.value, expected) for each in readings if each.status != FAILED]
     replies = [reply for reply, each in zip(results, readings, strict=True) if each.status != FAILED]
     option_count = len(doc["options"]) or len(answers)
     possible = len(answers) if parser_name == "several_letters" else option_count
+    accepted = sum(parser.accepts(each, expected) for each in answers)
     scores: dict[str, float | None] = {
         "accuracy": sum(correct) / len(correct) if correct else None,
-        "chance": 1 / possible,
+        "chance": max(accepted, 1) / possible,
         "identical": float(len(set(replies)) == 1) if len(replies) > 1 else None,
     }
     tags: dict[str, Tag] = {"option_count": option_count}
@@ -54,7 +57,7 @@ def record_of(doc: Mapping[str, Any], results: Sequence[str], parser_name: str) 
         scores["false_alarm"] = triage.false_alarm(trials, negative)
         scores["abstention"] = triage.abstention(trials, negative)
     own, details = tags_and_details(doc)
-    rendered = hooks.RENDERED.get(str(doc["id"]))
+    rendered = _own(hooks.RENDERED.get(str(doc["id"])), doc, settings or {})
     if rendered:
         details["degradation_parameters"] = rendered
     return Record(
@@ -69,6 +72,20 @@ def record_of(doc: Mapping[str, Any], results: Sequence[str], parser_name: str) 
         pair=str(doc.get("question_id") or ""),
         details=details,
     )
+
+
+def _own(rendered: list[dict[str, Any]], doc: Mapping[str, Any], settings: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Of what was done to a question's pictures in this process what this task can have done.
+
+    Variants of a task (clean, without pictures) ask questions of the same ids in one run, in which a degraded one may
+    have left its parameters.
+    """
+    if settings.get("no_image"):
+        return []
+    level = 0 if settings.get("rendered") else settings.get("severity", doc.get("severity")) or 0
+    if level == 0 or not settings.get("degradation", doc.get("degradation")):
+        return [{"shown_as": each["shown_as"]} for each in rendered if "shown_as" in each]
+    return rendered
 
 
 def tags_and_details(doc: Mapping[str, Any]) -> tuple[dict[str, Tag], dict[str, Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Mapping
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -27,12 +28,13 @@ class Read(NamedTuple):
 
 class Parser(NamedTuple):
     """``read``: what a reply to a document says. ``answers``: all answers that there are, in these terms.
-    ``expected``: the right one."""
+    ``expected``: the right one. ``accepts``: whether an answer is right where this is expected."""
 
     about: str
     read: Callable[[Document, str | None], Read]
     answers: Callable[[Document], tuple[str, ...]]
     expected: Callable[[Document], str]
+    accepts: Callable[[str, str], bool] = operator.eq
 
 
 def get(name: str) -> Parser:
@@ -76,6 +78,18 @@ def _letter_sets(doc: Document) -> tuple[str, ...]:
 def _read_letters(doc: Document, reply: str | None) -> Read:
     found = read_letters(reply, doc["options"])
     return Read(found.status, found.value)
+
+
+def _accepted_letters(doc: Document) -> str:
+    """All letters that are right; each of them is an option's."""
+    expected, letters = _answer(doc), _letters(doc)
+    if not expected or not set(expected) <= set(letters):
+        raise UserError(f"Question {doc['id']!r}: {expected!r} are not letters of its {len(letters)} options.")
+    return expected
+
+
+def _is_accepted(answer: str, expected: str) -> bool:
+    return bool(answer) and answer in expected
 
 
 def _read_yes_no(doc: Document, reply: str | None) -> Read:
@@ -122,6 +136,10 @@ PARSERS: Mapping[str, Parser] = {
     "several_letters": Parser(
         "The letters of several options, where several are right together: all of them and no other must be named.",
         _read_letters, _letter_sets, _answer,
+    ),
+    "any_letter": Parser(
+        "An option's letter or text, read as `option` reads it, where several are right and one of them is asked for: "
+        "any of the right ones is right.", _read_option, _letters, _accepted_letters, _is_accepted,
     ),
     "yes_no": Parser("Yes or no, as the reply's final word has it.", _read_yes_no, lambda doc: ("yes", "no"), _said),
     "position": Parser(

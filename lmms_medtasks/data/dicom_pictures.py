@@ -1,0 +1,211 @@
+"""DICOM files made pictures: one frame, grey or RGB, 8 bits, in the window that the file states.
+
+Grey values go through the file's modality transform (rescale slope and intercept, or a table), then through its VOI
+transform (DICOM PS3.3, C.11.2): the first window that it states, or its VOI table. A file without either is shown from
+0 to the largest value that its bits can hold where these are 8 or fewer, else from its own smallest to its own largest
+value, without padding. Photometric interpretation MONOCHROME1 is inverted, so that large values are dark.
+
+What was made lies as PNG in the data folder, under the digest of the DICOM file. Which window it is in stands in its
+text ``ShownAs``, and from there in the record of each question. Nothing else of the file goes along, such as names.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import tempfile
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lmms_medtasks import pictures
+from lmms_medtasks.data import store
+from lmms_medtasks.errors import UserError
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+FOLDER = "dicom_pictures"
+SUFFIXES = (".dcm", ".dicom")
+START = 132
+"""Bytes from which on a file tells whether it is DICOM."""
+
+_VERSION = 1  # of what is made of a file
+_AS_PNG = "Write the picture that is asked about as PNG"
+_DECODERS = (
+    "Install decoders (pip install pylibjpeg pylibjpeg-libjpeg pylibjpeg-openjpeg), or write the file uncompressed "
+    "(gdcmconv --raw, dcmdjpeg)"
+)
+
+
+def is_dicom(start: bytes) -> bool:
+    """Whether a file that begins so is DICOM: it has the mark ``DICM`` after 128 bytes."""
+    return start[128:START] == b"DICM"
+
+
+def png_of(data: bytes) -> dict[str, Any]:
+    """The picture of a DICOM file as documents have it: the path of its PNG, which is made unless it is there.
+
+    Its bytes where the data folder can't be written. Raises UserError for what can't be shown, as in :func:`read`.
+    """
+    name = hashlib.sha256(b"%d" % _VERSION + data).hexdigest()[:32]
+    target = store.home() / FOLDER / f"{name}.png"
+    if target.is_file():
+        return {"bytes": None, "path": str(target)}
+    made = _png(*read(data))
+    part = ""
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        handle, part = tempfile.mkstemp(dir=target.parent, prefix=target.name)
+        with os.fdopen(handle, "wb") as file:
+            file.write(made)
+        os.replace(part, target)
+    except OSError:
+        return {"bytes": made, "path": None}
+    finally:
+        if part and os.path.exists(part):
+            os.unlink(part)
+    return {"bytes": None, "path": str(target)}
+
+
+def read(data: bytes) -> tuple[Image, dict[str, Any]]:
+    """The picture in a DICOM file, mode L or RGB, and its view: ``{"window": [low, high], "window_from": ...}``.
+
+    The window is in modality values (CT: Hounsfield units); the view of a colour picture is empty.
+
+    Raises:
+        UserError: several frames, video, no pixels, colours of another kind, more than 8 bits of colour, compression
+            that no installed decoder reads, a window that is none, a damaged file.
+    """
+    import pydicom
+    from PIL import Image
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of odd values in fields that are not read here
+            file = pydicom.dcmread(io.BytesIO(data))
+            _check(file)
+            stored = pydicom.pixels.pixel_array(file)
+            if stored.ndim == 3:
+                return Image.fromarray(_eight_bits(stored)), {}
+            levels, view = _levels(file, stored)
+    except UserError:
+        raise
+    except Exception as error:  # pydicom and its decoders raise many kinds on what is damaged
+        cure = f"{_DECODERS}." if isinstance(error, RuntimeError) else "It is truncated or damaged: fetch it again."
+        raise UserError(f"is DICOM that can't be read ({type(error).__name__}: {error}). {cure}") from error
+    return Image.fromarray(levels), view
+
+
+def _check(file: Any) -> None:
+    """Refuse, by name, what is not one grey or RGB picture that can be decoded here."""
+    from pydicom.pixels import get_decoder
+
+    syntax = file.file_meta.TransferSyntaxUID
+    if "MPEG" in syntax.name or "HEVC" in syntax.name:
+        raise UserError(f"is a video in DICOM ({syntax.name}). Write the frame that is asked about as PNG.")
+    if "PixelData" not in file:
+        about = getattr(getattr(file, "SOPClassUID", None), "name", "no picture")
+        raise UserError(f"is DICOM without pixels ({about}). {_AS_PNG}.")
+    frames = int(file.get("NumberOfFrames") or 1)
+    if frames > 1:
+        raise UserError(f"is DICOM with {frames} frames. Write the one that is asked about as PNG.")
+    kind = str(file.get("PhotometricInterpretation"))
+    if kind not in ("MONOCHROME1", "MONOCHROME2", "RGB") and not kind.startswith("YBR_"):
+        raise UserError(
+            f"is DICOM with the photometric interpretation {kind!r}. Allowed: MONOCHROME1, MONOCHROME2, RGB, YBR. "
+            f"{_AS_PNG}."
+        )
+    if file.get("SamplesPerPixel", 1) == 3 and file.BitsAllocated != 8:
+        raise UserError(f"is DICOM with {file.BitsAllocated} bits a colour, wanted 8. {_AS_PNG}.")
+    try:
+        readable = get_decoder(syntax).is_available
+    except NotImplementedError:
+        readable = False
+    if not readable:
+        raise UserError(f"is DICOM compressed as {syntax.name}, for which no decoder is installed. {_DECODERS}.")
+
+
+def _eight_bits(stored: np.ndarray) -> np.ndarray:
+    if stored.dtype != np.uint8:
+        raise UserError(f"is DICOM whose colours are {stored.dtype}, wanted 8 bits. {_AS_PNG}.")
+    return stored
+
+
+def _levels(file: Any, stored: np.ndarray) -> tuple[np.ndarray, dict[str, Any]]:
+    """(H, W) uint8 of the grey values of a file, and the view."""
+    from pydicom.pixels import apply_modality_lut, apply_voi
+
+    values = apply_modality_lut(stored, file)
+    if file.get("VOILUTSequence"):
+        if not np.equal(np.mod(values, 1), 0).all():
+            raise UserError(f"is DICOM with a VOI table and values that are no whole numbers. {_AS_PNG}.")
+        shares = apply_voi(values.astype(np.int64), file) / (2.0 ** file.VOILUTSequence[0].LUTDescriptor[2] - 1)
+        view: dict[str, Any] = {"window_from": "the file's VOI table"}
+    elif file.get("WindowCenter") is not None and file.get("WindowWidth") is not None:
+        shares, view = _windowed(file, values)
+    else:
+        low, high, origin = _range(file, stored, values)
+        shares, view = (values - low) / (high - low), {"window": [low, high], "window_from": origin}
+    levels = np.rint(np.clip(shares, 0.0, 1.0) * 255.0).astype(np.uint8)
+    inverted = file.PhotometricInterpretation == "MONOCHROME1"
+    return (255 - levels, {**view, "inverted": True}) if inverted else (levels, view)
+
+
+def _windowed(file: Any, values: np.ndarray) -> tuple[np.ndarray, dict[str, Any]]:
+    """The values in the first window that the file states as shares, 0 black and 1 white (PS3.3, C.11.2.1.2, 1.3)."""
+    centres, widths = (_numbers(file[name].value) for name in ("WindowCenter", "WindowWidth"))
+    centre, width = centres[0], widths[0]
+    form = str(file.get("VOILUTFunction") or "LINEAR").upper()
+    least = 1.0 if form == "LINEAR" else 0.0
+    if not width > least or form not in ("LINEAR", "LINEAR_EXACT", "SIGMOID"):
+        raise UserError(
+            f"is DICOM with the window centre {centre:g}, width {width:g} and VOI function {form}. The width must be "
+            f"above {least:g}, the function LINEAR, LINEAR_EXACT or SIGMOID. {_AS_PNG}."
+        )
+    low, high = (centre - 0.5 - (width - 1) / 2, centre - 0.5 + (width - 1) / 2)
+    if form != "LINEAR":
+        low, high = centre - width / 2, centre + width / 2
+    origin = "the file" if len(centres) == 1 else f"the file, the first of {len(centres)}"
+    view: dict[str, Any] = {"window": [low, high], "window_from": origin}
+    if form == "SIGMOID":
+        return 1.0 / (1.0 + np.exp(-4.0 * (values - centre) / width)), {**view, "function": "SIGMOID"}
+    return (values - low) / (high - low), view
+
+
+def _numbers(value: Any) -> list[float]:
+    return [float(each) for each in (value if hasattr(value, "__iter__") and not isinstance(value, str) else [value])]
+
+
+def _range(file: Any, stored: np.ndarray, values: np.ndarray) -> tuple[float, float, str]:
+    """From where to where a picture without a window is shown, and what that is."""
+    bits = int(file.BitsStored)
+    padding = file.get("PixelPaddingValue")
+    own = values if padding is None or (stored == padding).all() else values[stored != padding]
+    low, high = float(own.min()), float(own.max())
+    if (bits <= 8 and not file.get("RescaleSlope")) or low == high:
+        lowest = -(2 ** (bits - 1)) if file.PixelRepresentation else 0
+        return float(lowest), float(lowest + 2**bits - 1), "all values of its bits"
+    return low, high, "its own smallest and largest value"
+
+
+def _png(image: Image, view: dict[str, Any]) -> bytes:
+    from PIL.PngImagePlugin import PngInfo
+
+    said = PngInfo()
+    if view:
+        said.add_text(pictures.SHOWN_AS, json.dumps(view))
+    held = io.BytesIO()
+    image.save(held, "PNG", pnginfo=said, compress_level=1)
+    return held.getvalue()
+
+
+def mark_missing(path: Path, start: bytes) -> str:
+    """What is wrong with a file that is called as DICOM files are and is none; "" for any other."""
+    if path.suffix.lower() in SUFFIXES and start and not is_dicom(start):
+        return "is called as DICOM files are, and has no mark DICM after 128 bytes. Write it again with a DICOM tool."
+    return ""

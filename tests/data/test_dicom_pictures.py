@@ -1,0 +1,187 @@
+"""DICOM files as a model is shown them, against pydicom's own transforms."""
+
+import io
+import json
+import warnings
+
+import datasets
+import numpy as np
+import pydicom
+import pytest
+from PIL import Image
+from pydicom.dataset import Dataset, FileMetaDataset
+from pydicom.pixels import apply_modality_lut, apply_voi_lut
+from pydicom.uid import MPEG4HP41, ExplicitVRLittleEndian, JPEGLSLossless, RLELossless
+
+from lmms_medtasks import pictures
+from lmms_medtasks.data import dicom_pictures
+from lmms_medtasks.data.adapter import from_columns
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.harness import hooks
+from lmms_medtasks.harness.template_hooks.choice_scoring import record_of
+
+
+def ramp(bits=12, signed=False):
+    """(16, 20) values from the smallest to the largest that ``bits`` hold."""
+    low = -(2 ** (bits - 1)) if signed else 0
+    kind = np.int16 if signed else np.uint16 if bits > 8 else np.uint8
+    return np.linspace(low, low + 2**bits - 1, 320).round().astype(kind).reshape(16, 20)
+
+
+def dicom(values=None, syntax=ExplicitVRLittleEndian, bits=12, **fields):
+    """A DICOM file's bytes; ``fields`` by their keywords."""
+    values = ramp(bits) if values is None else values
+    file = Dataset()
+    file.file_meta = FileMetaDataset()
+    file.file_meta.TransferSyntaxUID = syntax
+    file.file_meta.MediaStorageSOPClassUID = file.SOPClassUID = pydicom.uid.CTImageStorage
+    file.file_meta.MediaStorageSOPInstanceUID = file.SOPInstanceUID = "1.2.3"
+    file.Rows, file.Columns = values.shape[-2:] if fields.get("SamplesPerPixel", 1) == 1 else values.shape[:2]
+    file.SamplesPerPixel, file.PhotometricInterpretation = 1, "MONOCHROME2"
+    file.BitsAllocated, file.BitsStored, file.HighBit = values.dtype.itemsize * 8, bits, bits - 1
+    file.PixelRepresentation = int(values.dtype.kind == "i")
+    file.PatientName = "Somebody"
+    file.PixelData = values.tobytes()
+    for name, value in fields.items():
+        setattr(file, name, value)
+    if syntax == JPEGLSLossless or syntax == MPEG4HP41:
+        file.PixelData = pydicom.encaps.encapsulate([values.tobytes()])
+    held = io.BytesIO()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        file.save_as(held, enforce_file_format=True)
+    return held.getvalue()
+
+
+def by_pydicom(data):
+    """(H, W) uint8: pydicom's transforms, then its output range on 0 to 255."""
+    file = pydicom.dcmread(io.BytesIO(data))
+    values = apply_modality_lut(file.pixel_array, file)
+    seen = apply_voi_lut(values.copy(), file)
+    extreme = apply_voi_lut(np.array([-1e6, 1e6]), file)  # what it gives below and above the window
+    levels = np.rint((seen - extreme[0]) / (extreme[1] - extreme[0]) * 255).astype(int)
+    return 255 - levels if file.PhotometricInterpretation == "MONOCHROME1" else levels
+
+
+@pytest.mark.parametrize("kind", ["MONOCHROME1", "MONOCHROME2"])
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"WindowCenter": 40, "WindowWidth": 400, "RescaleSlope": 1, "RescaleIntercept": -1024},
+        {"WindowCenter": 2000.5, "WindowWidth": 37.25},
+        {"WindowCenter": [600, 40], "WindowWidth": [1600, 400], "RescaleSlope": 0.5, "RescaleIntercept": -3.25},
+        {"WindowCenter": 1000, "WindowWidth": 900, "VOILUTFunction": "LINEAR_EXACT"},
+        {"WindowCenter": 1000, "WindowWidth": 900, "VOILUTFunction": "SIGMOID"},
+        {"values": ramp(16, signed=True), "bits": 16, "WindowCenter": -100, "WindowWidth": 5000},
+        {"values": ramp(8), "bits": 8, "WindowCenter": 100, "WindowWidth": 100},
+    ],
+)  # fmt: skip
+@pytest.mark.filterwarnings("ignore:overflow encountered in exp")
+def test_windows_are_those_of_pydicom(kind, fields):
+    data = dicom(PhotometricInterpretation=kind, **fields)
+    image, view = dicom_pictures.read(data)
+    assert image.mode == "L"
+    assert np.abs(np.asarray(image).astype(int) - by_pydicom(data)).max() <= (1 if "SIGMOID" in str(fields) else 0)
+    assert view["window_from"].startswith("the file") and view.get("inverted", False) is (kind == "MONOCHROME1")
+
+
+def test_the_window_is_recorded_in_modality_values():
+    fields = {"WindowCenter": 40, "WindowWidth": 400, "RescaleSlope": 1, "RescaleIntercept": -1024}
+    assert dicom_pictures.read(dicom(**fields))[1]["window"] == [-160.0, 239.0]
+
+
+def test_a_voi_table_is_pydicoms():
+    table = Dataset()
+    table.LUTDescriptor, table.LUTData = [4096, 0, 16], np.linspace(65535, 0, 4096).astype("<u2").tobytes()
+    data = dicom(VOILUTSequence=[table])
+    image, view = dicom_pictures.read(data)
+    file = pydicom.dcmread(io.BytesIO(data))
+    assert np.array_equal(np.asarray(image), np.rint(apply_voi_lut(file.pixel_array, file) / 65535 * 255))
+    assert view == {"window_from": "the file's VOI table"}
+
+
+def test_without_a_window_eight_bits_are_shown_whole_and_more_from_their_own_range():
+    image, view = dicom_pictures.read(dicom(np.full((4, 4), 100, np.uint8), bits=8))
+    assert np.asarray(image).max() == 100 and view["window"] == [0.0, 255.0]
+    image, view = dicom_pictures.read(dicom(ramp(12) // 2 + 50, bits=16))
+    assert view == {"window": [50.0, 2097.0], "window_from": "its own smallest and largest value"}
+    assert np.asarray(image).min() == 0 and np.asarray(image).max() == 255
+
+
+def test_padding_does_not_count_for_the_own_range():
+    values = ramp(12, signed=True) + 3000
+    values[0] = -2000
+    padded = dicom(values, bits=16, PixelPaddingValue=-2000)
+    assert dicom_pictures.read(padded)[1]["window"][0] == values[1:].min()
+
+
+def test_colours_and_lossless_compression_are_read_as_they_are():
+    colours = np.random.default_rng(0).integers(0, 256, (6, 5, 3), dtype=np.uint8)
+    more = {"SamplesPerPixel": 3, "PhotometricInterpretation": "RGB", "PlanarConfiguration": 0}
+    image, view = dicom_pictures.read(dicom(colours, bits=8, **more))
+    assert np.array_equal(np.asarray(image), colours) and view == {}
+    file = pydicom.dcmread(io.BytesIO(dicom(WindowCenter=2000, WindowWidth=900)))
+    plain = dicom_pictures.read(dicom(WindowCenter=2000, WindowWidth=900))[0]
+    file.compress(RLELossless)
+    held = io.BytesIO()
+    file.save_as(held)
+    assert dicom_pictures.read(held.getvalue())[0].tobytes() == plain.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("data", "named"),
+    [
+        (dicom(np.zeros((3, 4, 4), np.uint16), NumberOfFrames=3), "3 frames"),
+        (dicom(syntax=MPEG4HP41, NumberOfFrames=9), "video in DICOM"),
+        (dicom(syntax=JPEGLSLossless), "for which no decoder is installed. Install decoders (pip install pylibjpeg"),
+        (dicom(PhotometricInterpretation="PALETTE COLOR"), "'PALETTE COLOR'. Allowed: MONOCHROME1"),
+        (dicom(WindowCenter=40, WindowWidth=0), "width 0"),
+        (dicom()[:500], "fetch it again"),
+    ],
+    ids=["frames", "video", "compressed", "palette", "window", "truncated"],
+)  # fmt: skip
+def test_what_cannot_be_shown_is_named_with_the_way_out(data, named):
+    with pytest.raises(UserError) as error:
+        dicom_pictures.read(data)
+    assert named in str(error.value)
+
+
+@pytest.mark.parametrize("name", ["scan.dcm", "IM0001", "scan.DCM"])
+def test_a_table_may_name_dicom_files_whatever_their_ending(name, tmp_path, monkeypatch):
+    """The picture is made once, its window is in the question's record, and no name of a patient goes along."""
+    monkeypatch.setenv("MEDTASKS_HOME", str(tmp_path / "home"))
+    data = dicom(WindowCenter=40, WindowWidth=400, RescaleSlope=1, RescaleIntercept=-1024)
+    (tmp_path / name).write_bytes(data)
+    rows = datasets.Dataset.from_dict({"image": [name, name], "question": ["q1", "q2"], "answer": ["x", "y"]})
+    documents = from_columns().in_folder(tmp_path)(rows)
+    made = list((tmp_path / "home" / dicom_pictures.FOLDER).iterdir())
+    assert len(made) == 1 and b"Somebody" not in made[0].read_bytes()
+    assert json.loads(Image.open(made[0]).info[pictures.SHOWN_AS])["window"] == [-160.0, 239.0]
+    hooks.RENDERED.reset(documents["id"])
+    shown = hooks.doc_to_visual(documents[0])
+    assert np.array_equal(np.asarray(shown[0])[..., 0], by_pydicom(data))
+    assert hooks.RENDERED.get("0")[0]["shown_as"] == {"window": [-160.0, 239.0], "window_from": "the file"}
+    stored = datasets.Dataset.from_dict({"image": [data], "question": ["q1"], "answer": ["x"]})
+    assert from_columns()(stored)["image_id"] == documents["image_id"][:1]  # bytes in a cell: the same picture
+
+
+def test_a_name_of_dicom_files_for_something_else_is_refused(tmp_path):
+    (tmp_path / "scan.dcm").write_bytes(b"\0" * 200)
+    rows = datasets.Dataset.from_dict({"image": ["scan.dcm"], "question": ["q1"], "answer": ["x"]})
+    with pytest.raises(UserError, match="row 1: scan.dcm is called as DICOM files are, and has no mark DICM"):
+        from_columns().in_folder(tmp_path)(rows)
+
+
+def test_a_clean_variant_has_no_parameters_of_the_degraded_one():
+    """Both ask questions of the same ids in one process; what was done to the one's pictures is not the other's."""
+    doc = {"id": "both", "image_id": "i", "options": ["x", "y"], "answer": "A", "question": "q"}
+    view = {"window": [0.0, 9.0], "window_from": "the file"}
+    hooks.RENDERED.put("both", 0, {"sigma": 3.0, "shown_as": view})
+    kept = {}
+    for name, settings in {
+        "degraded": {"degradation": "gaussian_noise", "severity": 1},
+        "clean": {"degradation": "gaussian_noise", "severity": 0},
+        "no_image": {"no_image": True},
+    }.items():
+        kept[name] = record_of(doc, ["A"], "option", settings).details.get("degradation_parameters")
+    assert kept == {"degraded": [{"sigma": 3.0, "shown_as": view}], "clean": [{"shown_as": view}], "no_image": None}
