@@ -26,6 +26,7 @@ PACKAGE = "lmms_medtasks"
 NO_NUMBERS: Mapping[str, str] = {
     "lmms_medtasks": "the version's number",
     "lmms_medtasks.errors": "words of errors",
+    "lmms_medtasks.extensions": "finds a part of someone's own; its code is taken in by the task that names it",
     "lmms_medtasks.fingerprints": "these digests",
     "lmms_medtasks.writing": "writes files, after all is scored",
     "lmms_medtasks.data.committing": "moves finished files into place",
