@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from lmms_medtasks.judges import prompts
+from lmms_medtasks.judges import prompts, rubric
 from lmms_medtasks.judges.protocol import Mode, Protocol
 from lmms_medtasks.judges.settings import Settings
 from lmms_medtasks.record import Judgement
@@ -33,12 +33,18 @@ def describe(settings: Settings, protocol: Protocol, check: str = "") -> dict[st
         "settings": asking(settings, protocol),
         "paper_judge": protocol.paper_judge,
         "is_paper_judge": is_paper_judge(settings, protocol),
+        **scale_said(protocol),
     }
     if settings.provider == "lexical":
         described["note"] = NOT_AN_LLM
     if check:
         described["check"] = check
     return described
+
+
+def scale_said(protocol: Protocol) -> dict[str, Any]:
+    """Of a protocol of someone's own its scale, so that a log is read without its file; nothing of ours."""
+    return {"scale": rubric.scale_of(protocol)} if protocol.reference else {}
 
 
 def summary(

@@ -16,7 +16,11 @@ from typing import TYPE_CHECKING, Any
 from lmms_medtasks.data import adapter, picture_checks, text_tables
 from lmms_medtasks.data.rotated_options import rotations
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.suites import templates
+from lmms_medtasks.harness.template_hooks import own_binding
+from lmms_medtasks.judges import registry as protocols
+from lmms_medtasks.judges.rubric import is_rubric
+from lmms_medtasks.suites import own_parts, templates
+from lmms_medtasks.suites.suite import Metric
 from lmms_medtasks.suites.templates import including, measures, template_yaml
 from lmms_medtasks.task_yaml import keys
 from lmms_medtasks.task_yaml import settings as schema
@@ -72,12 +76,15 @@ def bound(config: dict[str, Any], yaml_path: str | Path | None) -> dict[str, Any
     settings = settings_of(config, template, folder)
     from lmms_medtasks.harness.scoring import CLUSTER
 
-    names = tuple(settings["metrics"])
+    settings, parts = own_binding.resolved(settings, template, folder)
+    scoring_settings = {**settings, **parts.scoring}
     hook = config["process_results"]
-    process_results = functools.partial(hook, settings=settings)
+    process_results = functools.partial(hook, settings=scoring_settings)
     if hasattr(hook, "metrics_of"):
-        process_results.metrics_of = functools.partial(hook.metrics_of, settings=settings)  # type: ignore[attr-defined]
+        process_results.metrics_of = functools.partial(hook.metrics_of, settings=scoring_settings)  # type: ignore[attr-defined]
     shown = {key: value for key, value in settings.items() if key != "metrics"}
+    if parts.described:
+        config = {**config, "metadata": {**(config.get("metadata") or {}), own_parts.KEY: parts.described}}
     return {
         **config,
         "process_docs": functools.partial(
@@ -87,10 +94,11 @@ def bound(config: dict[str, Any], yaml_path: str | Path | None) -> dict[str, Any
             tables=tables,
             folder=folder,
             training_split=str(config.get("training_split") or ""),
+            own=parts.scoring,
         ),
         "generation_kwargs": _generation(config, template),
         "process_results": process_results,
-        "metric_list": [_metric(name) for name in names],
+        "metric_list": [_metric(parts.suite.metric(name)) for name in settings["metrics"]],
         "cluster_key": CLUSTER,
         "lmms_eval_specific_kwargs": {"default": shown},
     }
@@ -117,7 +125,18 @@ def _with_folder(config: dict[str, Any], folder: Path) -> dict[str, Any]:
     if getattr(config.get("doc_to_text"), "__module__", "") == _ASKING and own.get("prompt"):
         prompt = prompt_of(str(own["prompt"]), folder)
         changed["lmms_eval_specific_kwargs"] = {**given, "default": {**own, "prompt": prompt}}
+    if any(isinstance(name, str) and is_rubric(name) for name in judges_of(own)):
+        given = changed.get("lmms_eval_specific_kwargs") or given
+        named = [protocols.get(str(name), folder).name for name in judges_of(own)]
+        default = {**given["default"], "judge": named if isinstance(own["judge"], list) else named[0]}
+        changed["lmms_eval_specific_kwargs"] = {**given, "default": default}
     return {**config, **changed} if changed else config
+
+
+def judges_of(settings: Mapping[str, Any]) -> list[Any]:
+    """The judge protocols that settings name."""
+    named = settings.get("judge") or []
+    return named if isinstance(named, list) else [named]
 
 
 def _located(config: dict[str, Any], folder: Path) -> dict[str, Any]:
@@ -183,6 +202,7 @@ def prepared(
     training_split: str = "",
     tables: tuple[Path, ...] = (),
     folder: Path | None = None,
+    own: Mapping[str, Any] | None = None,
 ) -> Dataset:
     """The documents of a task: adapted, with the side of the shift and the degradation drawn where it asks for them.
 
@@ -205,6 +225,8 @@ def prepared(
         _check_degradation(documents.column_names, settings)
         _check_modality(documents, settings)
         _check_single_answers(documents, settings)
+        if own:
+            own_binding.check_documents(own, settings, documents)
         if not settings.get("no_image"):
             with _told_with(tables):
                 picture_checks.check(documents, folder)
@@ -329,10 +351,10 @@ def _adapter(config: Mapping[str, Any], settings: Mapping[str, Any], folder: Pat
     return adapt.in_folder(folder, tags) if folder else adapt
 
 
-def _metric(name: str) -> dict[str, Any]:
+def _metric(metric: Metric) -> dict[str, Any]:
     from lmms_medtasks.harness.scoring import aggregate
 
-    return {"metric": name, "aggregation": aggregate, "higher_is_better": measures.metrics()[name].higher_is_better}
+    return {"metric": metric.name, "aggregation": aggregate, "higher_is_better": metric.higher_is_better}
 
 
 def _name(config: Mapping[str, Any]) -> str:
