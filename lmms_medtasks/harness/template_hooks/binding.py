@@ -37,6 +37,16 @@ ALWAYS = {
 _ASKING = "lmms_medtasks.harness.template_hooks.prompt_hooks"
 
 
+class Bound(functools.partial):  # type: ignore[type-arg]
+    """A hook with what it knows of its task.
+
+    The harness writes hooks into the result file as Python shows them: this one without folders of this machine.
+    """
+
+    def __repr__(self) -> str:
+        return f"{self.func.__module__}.{self.func.__qualname__} with {', '.join(self.keywords)}"
+
+
 def template_of(config: Mapping[str, Any]) -> templates.Template | None:
     """The template that a task is built on, whether its hook is bound to settings or not.
 
@@ -79,15 +89,15 @@ def bound(config: dict[str, Any], yaml_path: str | Path | None) -> dict[str, Any
     settings, parts = own_binding.resolved(settings, template, folder)
     scoring_settings = {**settings, **parts.scoring}
     hook = config["process_results"]
-    process_results = functools.partial(hook, settings=scoring_settings)
+    process_results = Bound(hook, settings=scoring_settings)
     if hasattr(hook, "metrics_of"):
-        process_results.metrics_of = functools.partial(hook.metrics_of, settings=scoring_settings)  # type: ignore[attr-defined]
+        process_results.metrics_of = Bound(hook.metrics_of, settings=scoring_settings)  # type: ignore[attr-defined]
     shown = {key: value for key, value in settings.items() if key != "metrics"}
     if parts.described:
         config = {**config, "metadata": {**(config.get("metadata") or {}), own_parts.KEY: parts.described}}
     return {
         **config,
-        "process_docs": functools.partial(
+        "process_docs": Bound(
             prepared,
             adapt=_adapter(config, settings, folder),
             settings=settings,
@@ -119,7 +129,7 @@ def _with_folder(config: dict[str, Any], folder: Path) -> dict[str, Any]:
         config, tables = text_tables.with_text_cells(_located(config, folder), _name(config))
         adapt = config["process_docs"].in_folder(folder)
         training = str(config.get("training_split") or "")
-        changed["process_docs"] = functools.partial(
+        changed["process_docs"] = Bound(
             prepared, adapt=adapt, settings=own, tables=tables, folder=folder, training_split=training
         )
     if getattr(config.get("doc_to_text"), "__module__", "") == _ASKING and own.get("prompt"):

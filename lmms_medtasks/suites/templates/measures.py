@@ -57,7 +57,7 @@ def measures_of_judged(protocol: Protocol) -> tuple[Measure, ...]:
             f"What the judge gave by the protocol {protocol.name}.",
             min(worst, best),
             max(worst, best),
-            "%" if share else f"of {max(worst, best):g}",
+            "%" if share else f"of {max(worst, best):.4g}",
             1 if share else 2,
             best > worst,
         ),
@@ -229,7 +229,7 @@ def dimension_measure(name: str, ends: tuple[float, float]) -> Measure:
     """The measure of one of a rubric's named scores, from its worst to its best."""
     low, high = min(ends), max(ends)
     share = (low, high) == (0.0, 1.0)
-    unit = "%" if share else f"of {high:g}"
+    unit = "%" if share else f"of {high:.4g}"
     return Measure(f"score_{name}", f"What the judge gave for {name}.", low, high, unit, 1 if share else 2)
 
 
