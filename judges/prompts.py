@@ -79,7 +79,12 @@ def digest(protocol: Protocol) -> str:
     """
     files = (_FRAME, _AGAIN, *_REPLY.values())
     scale = [[dimension.name, dict(dimension.labels)] for dimension in protocol.dimensions]
-    told = [told_of(protocol), *map(text_of, files), *(form(protocol, mode) for mode in _REPLY), json.dumps(scale, ensure_ascii=True)]
+    told = [
+        told_of(protocol),
+        *map(text_of, files),
+        *(form(protocol, mode) for mode in _REPLY),
+        json.dumps(scale, ensure_ascii=True),
+    ]
     told += [json.dumps(verdicts.schema(protocol), ensure_ascii=True), str(defaults()["longest_field"])]
     told += [f"rule {protocol.rule}"] if protocol.rule else []
     return fingerprints.digest(*(text.encode() for text in told))

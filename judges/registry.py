@@ -88,6 +88,8 @@ def forget() -> None:
 
 
 def _known(protocol: Protocol) -> Protocol:
+    if not protocol.reference:
+        return protocol
     other = _OWN.setdefault(protocol.name, protocol)
     if other.reference != protocol.reference:
         raise UserError(
@@ -112,9 +114,9 @@ def _own(reference: str) -> Protocol:
         raise UserError(f"{said} calls itself {protocol.name!r}: wanted small letters, digits and underscores.")
     if protocol.name in _ours():
         raise UserError(f"{said} calls itself {protocol.name!r}, which is one of ours. Give it another name.")
-    protocol = replace(protocol, reference=reference)
     check(protocol)
-    return protocol
+    # One that is called as it is named is found again by its name: a log needs no more.
+    return protocol if protocol.name == reference else replace(protocol, reference=reference)
 
 
 @functools.cache

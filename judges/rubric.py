@@ -223,7 +223,7 @@ def _dimensions(given: Any, where: str) -> tuple[tuple[Dimension, ...], dict[str
 def _of_label(label: Any, value: Any, at: str) -> tuple[str, float, str]:
     """A label, its number, its meaning."""
     if isinstance(label, bool) or label is None:
-        raise UserError(f"{at}: the label {label!r} is no text to YAML. Put it in quotes: \"yes\".")
+        raise UserError(f'{at}: the label {label!r} is no text to YAML. Put it in quotes: "yes".')
     text = str(label)
     number, meaning = label, value
     if isinstance(value, Mapping):
@@ -256,8 +256,8 @@ def _total(given: Any, dimensions: Sequence[Dimension], where: str) -> Weighted 
     if given is None or (len(names) == 1 and given == names[0]):
         if len(names) > 1:
             raise UserError(
-                f"{where}: score is missing: which of {', '.join(names)} is the task's score? Wanted one of them, mean, "
-                "sum, or a mapping to weights."
+                f"{where}: score is missing: which of {', '.join(names)} is the task's score? Wanted one of them, "
+                "mean, sum, or a mapping to weights."
             )
         return None
     if given in ("mean", "sum"):
@@ -320,7 +320,10 @@ def scale_of(protocol: Protocol) -> dict[str, Any]:
     elif isinstance(total, ByCode):
         found["score"] = {"reference": total.reference, "range": [value for _, value in total.ends]}
     elif total is not None:
-        found["score"] = {"reference": without_folder(protocol.reference), "range": [total(dict(at)) for at in _ends(protocol)]}
+        found["score"] = {
+            "reference": without_folder(protocol.reference),
+            "range": [total(dict(at)) for at in _ends(protocol)],
+        }
     return found
 
 

@@ -22,7 +22,7 @@ def metrics_of(task: Loaded) -> list[OwnMetric]:
 
 
 def check(task: Loaded, docs: Sequence[Mapping[str, Any]], replies: Mapping[str, Say], found: Findings) -> None:
-    """Score all of ``docs`` with each kind of reply, what says nothing and what failed too; tell what metrics make of it.
+    """Score ``docs`` with each kind of reply, also such that say nothing or failed; tell what metrics make of it.
 
     ``replies``: by their kind.
     """

@@ -1,6 +1,6 @@
-"""Whether a parser of someone's own can be trusted with any reply: it never raises, says the same twice, guesses nothing.
+"""Whether a parser of someone's own copes with any reply: it never raises, says the same twice, guesses nothing.
 
-And which way of saying an answer plainly it reads.
+And whether it reads an answer that is said plainly.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ HOSTILE: Mapping[str, str | None] = {
     "other scripts": "答案是左边。 الجواب يسار 🫁 \u202eabc",
     "a null character": "a\x00b",
     "half a surrogate pair": "\ud800",
-    "markup": "**<b>$\\boxed{}$</b>** {\"answer\": null}",
+    "markup": '**<b>$\\boxed{}$</b>** {"answer": null}',
     "a number": "1e309",
     "braces": "{question} %s {0}",
 }

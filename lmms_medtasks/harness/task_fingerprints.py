@@ -22,8 +22,8 @@ from typing import Any
 
 from lmms_medtasks import fingerprints
 from lmms_medtasks.fingerprints import NO_NUMBERS, SourceTrees
-from lmms_medtasks.suites import own_parts
 from lmms_medtasks.harness.hooks import prompt_text
+from lmms_medtasks.suites import own_parts
 
 LIBRARIES = ("numba", "numpy", "pillow", "scipy")
 """Packages of others that can move a pixel or a score."""

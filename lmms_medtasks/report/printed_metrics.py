@@ -1,4 +1,4 @@
-"""Metrics whose code is not at hand: the number that the run printed stands in the report, and why it has no interval."""
+"""Metrics whose code is not at hand: the report has the number that the run printed, and why it has no interval."""
 
 from __future__ import annotations
 

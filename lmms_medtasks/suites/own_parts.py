@@ -47,7 +47,9 @@ class NotFound(Estimate):
 # --- What a task says -------------------------------------------------------------------------------------------------
 
 
-def described(metrics: Sequence[OwnMetric], protocol: Protocol | None, parser: tuple[str, Part] | None) -> dict[str, Any]:
+def described(
+    metrics: Sequence[OwnMetric], protocol: Protocol | None, parser: tuple[str, Part] | None
+) -> dict[str, Any]:
     """The parts of a task that are not ours, JSON-safe; {} where there are none.
 
     ``parser``: its reference as the YAML has it, and what it led to.
@@ -129,7 +131,11 @@ def declared(metadata: object) -> str:
     if not isinstance(own, Mapping):
         return ""
     metrics = [
-        {key: value for key, value in each.items() if key not in _NOT_DECLARED or (key == "reference" and _by_code(each))}
+        {
+            key: value
+            for key, value in each.items()
+            if key not in _NOT_DECLARED or (key == "reference" and _by_code(each))
+        }
         for each in own.get("metrics") or []
     ]
     judge = {key: value for key, value in (own.get("judge") or {}).items() if key not in _NOT_DECLARED}

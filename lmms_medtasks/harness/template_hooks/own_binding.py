@@ -49,7 +49,9 @@ def resolved(settings: dict[str, Any], template: Template, folder: Path | None) 
     for reference, each in named.items():
         other = by_name.setdefault(each.metric.name, reference)
         if other != reference:
-            raise UserError(f"Two metrics are called {each.metric.name!r}: {other} and {reference}. Rename one of them.")
+            raise UserError(
+                f"Two metrics are called {each.metric.name!r}: {other} and {reference}. Rename one of them."
+            )
     metrics = [named[name].metric.name if name in named else name for name in settings["metrics"]]
     settings = {**settings, "metrics": metrics}
     scoring: dict[str, Any] = {}

@@ -28,8 +28,8 @@ from lmms_medtasks.suites.templates.parser_form import Document, Parser, Read
 ReadReply = Callable[[str, Document], "str | None"]
 _STATUSES = ("ok", *NO_ANSWER, FAILED)
 _WANTED = (
-    "Wanted a function of (reply, doc) that returns a text or None, or an object with about, read, answers and expected "
-    "as lmms_medtasks.suites.templates.parsers.Parser has them."
+    "Wanted a function of (reply, doc) that returns a text or None, or an object with about, read, answers and "
+    "expected as lmms_medtasks.suites.templates.parsers.Parser has them."
 )
 _LONGEST = 60
 
@@ -196,5 +196,3 @@ def _expected_of(expected: Callable[..., Any], where: str, doc: Document) -> str
     if not isinstance(found, str):
         raise UserError(f"{said}: got {found!r:.60}, wanted a text.")
     return found
-
-
