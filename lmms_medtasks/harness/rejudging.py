@@ -139,7 +139,9 @@ def know_protocols(runs: Sequence[results.Run], include_path: Path | None) -> No
                 )
             protocol = registry.get(reference, found[0].parent if found else None)
             if protocol.name != own["name"]:
-                raise UserError(f"{task} in {run.path} was judged by {own['name']}; {reference} is {protocol.name} now.")
+                raise UserError(
+                    f"{task} in {run.path} was judged by {own['name']}; {reference} is {protocol.name} now."
+                )
 
 
 def with_judge_prompts(run: results.Run, given: Sequence[str], tasks: Sequence[str]) -> results.Run:

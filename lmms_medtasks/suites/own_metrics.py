@@ -137,7 +137,7 @@ def _of(part: Part, where: str) -> OwnMetric:
     if isinstance(value, Metric):
         if not isinstance(value.estimate, Estimate):
             raise UserError(
-                f"{where}: its estimate is a {type(value.estimate).__name__}, wanted one of "
+                f"{where}: its estimate is {value.estimate!r:.40}, wanted one of "
                 "lmms_medtasks.suites.estimates, such as Mean({'finding': 'yes'})."
             )
         return OwnMetric(value, part)
@@ -146,7 +146,7 @@ def _of(part: Part, where: str) -> OwnMetric:
     elif callable(value) and not inspect.isclass(value):
         function, measure, main = value, Measure(""), False
     else:
-        raise UserError(f"{where} is a {type(value).__name__}. {_WANTED}")
+        raise UserError(f"{where} is no function ({type(value).__name__}). {_WANTED}")
     _check_arguments(function, where)
     about = measure.about or (inspect.getdoc(function) or "").partition("\n")[0]
     measure = replace(measure, name=measure.name or part.name, about=about)
@@ -192,7 +192,7 @@ def _value(own: OwnMetric, record: Record) -> float | None:
     if value is None:
         return None
     if not isinstance(value, numbers.Real):
-        raise UserError(f"{said}: returns {value!r:.40}, a {type(value).__name__}. Wanted a number, or None.")
+        raise UserError(f"{said}: returns {value!r:.40} ({type(value).__name__}). Wanted a number, or None.")
     number, (low, high) = float(value), own.measure.range
     if not math.isfinite(number):
         raise UserError(f"{said}: returns {number}. Wanted a finite number, or None where there is none.")

@@ -74,7 +74,7 @@ def parser_of(part: Part) -> Parser:
     if all(callable(getattr(value, name, None)) for name in ("read", "answers", "expected")):
         return _checked(value, where)
     if inspect.isclass(value) or not callable(value):
-        raise UserError(f"{where} is a {type(value).__name__}. {_WANTED}")
+        raise UserError(f"{where} is no function ({type(value).__name__}). {_WANTED}")
     function = value.read if isinstance(value, Declared) else value
     _check_arguments(function, where)
     possible = value.answers if isinstance(value, Declared) else ()
@@ -132,7 +132,7 @@ def _read(
     if found is None:
         return Read("unreadable")
     if not isinstance(found, str):
-        raise UserError(f"{said}: returns {found!r:.40}, a {type(found).__name__}. Wanted a text, or None.")
+        raise UserError(f"{said}: returns {found!r:.40} ({type(found).__name__}). Wanted a text, or None.")
     possible = answers(doc)
     folded = _folded(found)
     if not folded:
