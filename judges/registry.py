@@ -115,8 +115,10 @@ def _own(reference: str) -> Protocol:
     if protocol.name in _ours():
         raise UserError(f"{said} calls itself {protocol.name!r}, which is one of ours. Give it another name.")
     check(protocol)
-    # One that is called as it is named is found again by its name: a log needs no more.
-    return protocol if protocol.name == reference else replace(protocol, reference=reference)
+    # One that is called by its module is found again by its name: a log needs no more.
+    return (
+        protocol if protocol.name == reference and is_reference(reference) else replace(protocol, reference=reference)
+    )
 
 
 @functools.cache

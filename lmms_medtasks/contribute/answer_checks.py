@@ -34,9 +34,11 @@ def check(task: Loaded, found: Findings) -> None:
     if template is not None and template.kind == "choice":
         if not _check_parser(task, docs, found):
             return
+        said = {"right answers": _right(task), "wrong answers": _wrong(task)}
+        if not metric_checks.check(task, docs, said, found):
+            return
         _check_right_and_wrong(task, docs, found)
         _check_chance(task, docs, found)
-        metric_checks.check(task, docs, {"right answers": _right(task), "wrong answers": _wrong(task)}, found)
     elif template is not None:
         _check_judged(task, docs, found)
         metric_checks.check(task, docs, {"right answers": lambda doc: str(doc["answer"])}, found)

@@ -21,14 +21,14 @@ def metrics_of(task: Loaded) -> list[OwnMetric]:
     return own_of(settings.get("own") or Own())
 
 
-def check(task: Loaded, docs: Sequence[Mapping[str, Any]], replies: Mapping[str, Say], found: Findings) -> None:
+def check(task: Loaded, docs: Sequence[Mapping[str, Any]], replies: Mapping[str, Say], found: Findings) -> bool:
     """Score ``docs`` with each kind of reply, also such that say nothing or failed; tell what metrics make of it.
 
-    ``replies``: by their kind.
+    ``replies``: by their kind. False where one could not be scored.
     """
     own = metrics_of(task)
     if not own:
-        return
+        return True
     kinds: dict[str, Say] = {
         **replies,
         "unread replies": lambda doc: "I don't know.",
@@ -48,7 +48,7 @@ def check(task: Loaded, docs: Sequence[Mapping[str, Any]], replies: Mapping[str,
                 key=f"row {row}, question {doc['id']!r}",
             )
             if scored is None:
-                return
+                return False
             values.append(scored)
         got[kind] = _aggregated(task, own, values, kind, found)
     for each in own:
@@ -62,6 +62,7 @@ def check(task: Loaded, docs: Sequence[Mapping[str, Any]], replies: Mapping[str,
             found.add(task.path, message, key="metrics", level="warning")
         shown = ", ".join(f"{kind} {'–' if value is None else f'{value:.3f}'}" for kind, value in said.items())
         found.told.append(f"{task.name}: {name}: {shown}")
+    return True
 
 
 def _aggregated(
