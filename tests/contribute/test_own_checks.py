@@ -56,7 +56,7 @@ def test_the_pages_benchmark_is_right_and_what_its_parts_make_of_replies_is_told
             "parts.py",
             "def read_impression",
             "def read_impresion",
-            "has no 'read_impression'. Did you mean 'read_impresion'",
+            "does not define 'read_impression'. Did you mean 'read_impresion'",
         ),
         ("metrics.py", 'record.tags["spot"]', 'record.tags["spto"]', "row 1, .*there is no 'spto', metrics.py line 8"),
         ("metrics.py", "low=0, high=2", "low=0, high=1", "returns 2, wanted 0 to 1"),
@@ -70,7 +70,7 @@ def test_the_pages_benchmark_is_right_and_what_its_parts_make_of_replies_is_told
         ("metrics.py", "[said + there for", "[said - 2 for", "numbers, 0 or more"),
         ("metrics.py", 'Metric("f1"', 'Metric("specificity"', "Two metrics are called 'specificity'"),
         ("metrics.py", 'Metric("f1"', 'Metric("parse_rate"', "'parse_rate', which is one of ours"),
-        ("spots.yaml", "metrics.py:F1", "metrics.py:F2", "metrics.py has no 'F2'. Did you mean 'F1'"),
+        ("spots.yaml", "metrics.py:F1", "metrics.py:F2", "spots.yaml:13: error.*metrics.py does not define 'F2'"),
         ("spots.yaml", "metrics.py:F1", "ece", ""),
     ],
 )
@@ -83,6 +83,15 @@ def test_a_mistake_is_named(folder, file, old, new, said):
     import re
 
     assert re.search(said, text, re.DOTALL) if said else problems == [], text
+
+
+def test_static_checks_execute_nothing_and_find_a_file_that_is_not_there(folder):
+    (folder / "parts.py").unlink()
+    (folder / "metrics.py").write_text("raise SystemExit\n", "utf-8")
+    (folder / "rubric.yml").rename(folder / "rubrics.yml")
+    said = "\n".join(str(each) for each in validate(folder, static_only=True).problems)
+    assert "there is no file parts.py beside the YAML" in said and "there is no file rubric.yml beside the YAML" in said
+    assert "metrics.py does not define 'F1'" in said and "spots.yaml:12" in said
 
 
 def test_parts_of_an_installed_package_stand_beside_ours(tmp_path, monkeypatch):

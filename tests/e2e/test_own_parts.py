@@ -64,6 +64,7 @@ def test_own_parts_stand_in_table_report_comparison_and_board(harness, tmp_path)
     for file in ("report.md", "report.html"):
         text = (report / file).read_text("utf-8").replace("\\", "")
         assert all(name in text for name in (*OWN, "score_place"))
+        assert "answers read by parts.py:read_impression" in text and "judged under spot_report (rubric.yml)" in text
     with_code = {name: text for path in report.glob("*results.csv") for name, text in cells(path).items()}
     for name in OWN:
         assert with_code[name]["low"] < with_code[name]["value"] < with_code[name]["high"]
