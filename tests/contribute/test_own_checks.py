@@ -85,6 +85,12 @@ def test_a_mistake_is_named(folder, file, old, new, said):
     assert re.search(said, text, re.DOTALL) if said else problems == [], text
 
 
+def test_a_folder_that_declares_its_metrics_names_them_there(folder):
+    (folder / "measures.py").write_text("SUITE = None\n", "utf-8")
+    problems, _ = check(folder / "spots.yaml")
+    assert "metrics.py:sensitivity: the folder has a measures.py" in "\n".join(problems)
+
+
 def test_static_checks_execute_nothing_and_find_a_file_that_is_not_there(folder):
     (folder / "parts.py").unlink()
     (folder / "metrics.py").write_text("raise SystemExit\n", "utf-8")

@@ -45,6 +45,11 @@ def resolved(settings: dict[str, Any], template: Template, folder: Path | None) 
     ours = measures.metrics()
     references = {name: located(name, folder) for name in settings["metrics"] if name not in ours}
     named = {name: own_metrics.get(reference, tuple(ours)) for name, reference in references.items()}
+    if named and folder is not None and (folder / "measures.py").is_file():
+        raise UserError(
+            f"metrics: {next(iter(named))}: the folder has a measures.py, which declares its metrics. Name it in SUITE "
+            "there, among measures and metrics."
+        )
     by_name: dict[str, str] = {}
     for reference, each in named.items():
         other = by_name.setdefault(each.metric.name, reference)
