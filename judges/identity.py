@@ -33,18 +33,13 @@ def describe(settings: Settings, protocol: Protocol, check: str = "") -> dict[st
         "settings": asking(settings, protocol),
         "paper_judge": protocol.paper_judge,
         "is_paper_judge": is_paper_judge(settings, protocol),
-        **scale_said(protocol),
+        **rubric.scale_said(protocol),
     }
     if settings.provider == "lexical":
         described["note"] = NOT_AN_LLM
     if check:
         described["check"] = check
     return described
-
-
-def scale_said(protocol: Protocol) -> dict[str, Any]:
-    """Of a protocol of someone's own its scale, so that a log is read without its file; nothing of ours."""
-    return {"scale": rubric.scale_of(protocol)} if protocol.reference else {}
 
 
 def summary(

@@ -327,6 +327,11 @@ def scale_of(protocol: Protocol) -> dict[str, Any]:
     return found
 
 
+def scale_said(protocol: Protocol) -> dict[str, Any]:
+    """Of a protocol of someone's own its scale, so that a log is read without its file; nothing of ours."""
+    return {"scale": scale_of(protocol)} if protocol.reference else {}
+
+
 def without_folder(reference: str) -> str:
     """A reference as the YAML says it: a file without its folder, which is this machine's."""
     file, mark, name = reference.rpartition(":")
