@@ -14,7 +14,7 @@ from typing import Any, get_args
 
 from lmms_medtasks.errors import UserError, unknown
 from lmms_medtasks.extensions import Kind, installed, is_reference, load, located
-from lmms_medtasks.judges import rubric
+from lmms_medtasks.judges import own_scales, rubric
 from lmms_medtasks.judges.protocol import Mode, Protocol
 
 KIND: Kind = "judge protocol"
@@ -64,12 +64,14 @@ def get(name: str, folder: Path | None = None) -> Protocol:
         return _built_in(name)
     if name in _OWN:
         return _OWN[name]
-    return _known(_own(str(((folder or Path()) / name).resolve()) if rubric.is_rubric(name) else located(name, folder)))
+    return _known(
+        _own(str(((folder or Path()) / name).resolve()) if own_scales.is_rubric(name) else located(name, folder))
+    )
 
 
 def is_own(name: str) -> bool:
     """Whether ``name`` is a reference to a protocol of someone's own, or its name where it was got already."""
-    return is_reference(name) or rubric.is_rubric(name) or name in _OWN or name in installed(KIND)
+    return is_reference(name) or own_scales.is_rubric(name) or name in _OWN or name in installed(KIND)
 
 
 def of_judge(judge: Mapping[str, Any]) -> Protocol:
@@ -78,7 +80,7 @@ def of_judge(judge: Mapping[str, Any]) -> Protocol:
     if not isinstance(scale, Mapping):
         return get(name)
     known = _OWN.get(name)
-    return known if known and rubric.scale_of(known) == scale else rubric.restored(name, scale)
+    return known if known and own_scales.scale_of(known) == scale else own_scales.restored(name, scale)
 
 
 def forget() -> None:
@@ -100,7 +102,7 @@ def _known(protocol: Protocol) -> Protocol:
 
 @functools.cache
 def _own(reference: str) -> Protocol:
-    if rubric.is_rubric(reference):
+    if own_scales.is_rubric(reference):
         protocol, said = rubric.read(Path(reference)), Path(reference).name
     else:
         part = load(KIND, reference, tuple(names()))

@@ -8,7 +8,7 @@ from typing import Any
 from lmms_medtasks.contribute import functions
 from lmms_medtasks.errors import nearest
 from lmms_medtasks.extensions import is_reference
-from lmms_medtasks.judges.rubric import is_rubric
+from lmms_medtasks.judges.own_scales import is_rubric
 from lmms_medtasks.suites.templates.including import SETTINGS
 from lmms_medtasks.task_yaml import places
 from lmms_medtasks.task_yaml.chain import Chain

@@ -15,7 +15,7 @@ from typing import Any
 
 from lmms_medtasks.errors import UserError, unknown
 from lmms_medtasks.harness import chosen_settings, rescoring
-from lmms_medtasks.judges import identity, records, registry, rubric, stage, withheld
+from lmms_medtasks.judges import identity, own_scales, records, registry, stage, withheld
 from lmms_medtasks.judges.handed_verdicts import Key, key_of
 from lmms_medtasks.judges.judging import Counts, Judge, Say, Wanted
 from lmms_medtasks.judges.protocol import Item, Protocol, Verdict
@@ -132,7 +132,7 @@ def know_protocols(runs: Sequence[results.Run], include_path: Path | None) -> No
                 continue
             found = sorted(include_path.rglob(f"{task}.yaml")) if include_path else []
             reference = str(own["reference"])
-            if not found and (rubric.is_rubric(reference) or reference.partition(":")[0].endswith(".py")):
+            if not found and (own_scales.is_rubric(reference) or reference.partition(":")[0].endswith(".py")):
                 raise UserError(
                     f"{task} in {run.path} is judged by {reference}, a file beside its YAML. Give its folder with "
                     "--include-path."

@@ -16,7 +16,7 @@ from typing import Any
 from lmms_medtasks import fingerprints
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.extensions import Part, located
-from lmms_medtasks.judges import rubric
+from lmms_medtasks.judges import own_scales
 from lmms_medtasks.judges.protocol import Protocol
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.statistics.intervals import Interval
@@ -62,8 +62,8 @@ def described(
     if protocol is not None and protocol.reference:
         found["judge"] = {
             "name": protocol.name,
-            "reference": rubric.without_folder(protocol.reference),
-            "scale": rubric.scale_of(protocol),
+            "reference": own_scales.without_folder(protocol.reference),
+            "scale": own_scales.scale_of(protocol),
         }
     return found
 
@@ -88,7 +88,7 @@ def _metric(own: OwnMetric) -> dict[str, Any]:
     metric = own.metric
     found: dict[str, Any] = {
         "name": metric.name,
-        "reference": rubric.without_folder(own.part.reference),
+        "reference": own_scales.without_folder(own.part.reference),
         **_origin(own.part),
         "about": metric.about,
         "higher_is_better": metric.higher_is_better,
@@ -171,7 +171,7 @@ def restored(text: str, folder: Path | None) -> Declared:
         metrics = [_restored(each, folder) for each in content.get("metrics") or []]
         measures = tuple(Measure(**each["measure"]) for each in content.get("metrics") or [] if each.get("measure"))
         judge = content.get("judge")
-        protocol = rubric.restored(judge["name"], judge["scale"]) if judge else None
+        protocol = own_scales.restored(judge["name"], judge["scale"]) if judge else None
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         if isinstance(error, UserError):
             raise

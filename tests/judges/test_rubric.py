@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.judges import prompts, registry, rubric
+from lmms_medtasks.judges import own_scales, prompts, registry
 from lmms_medtasks.judges.protocol import Dimension, Item
 
 RUBRIC = {
@@ -94,7 +94,9 @@ def test_a_meaning_changes_the_digest(write):
 
 def test_a_record_tells_the_scale_without_the_file_and_without_its_folder(write):
     protocol = registry.get("rubric.yml", write())
-    said = json.loads(json.dumps({"name": "a judge", "protocol": protocol.name, "scale": rubric.scale_of(protocol)}))
+    said = json.loads(
+        json.dumps({"name": "a judge", "protocol": protocol.name, "scale": own_scales.scale_of(protocol)})
+    )
     assert registry.of_judge(said) is protocol
     registry.forget()
     again = registry.of_judge(said)
@@ -112,9 +114,9 @@ def test_of_a_total_by_code_a_record_tells_the_range(write, tmp_path):
         "PROTOCOL = replace(rubric.read(Path(__file__).with_name('rubric.yml')), total=lambda n: n['place'] ** 2)\n"
     )
     protocol = registry.get("parts.py:PROTOCOL", tmp_path)
-    scale = rubric.scale_of(protocol)
+    scale = own_scales.scale_of(protocol)
     assert scale["score"] == {"reference": "parts.py:PROTOCOL", "range": [0, 1]}
-    total = rubric.restored("spot_report", scale).total
+    total = own_scales.restored("spot_report", scale).total
     assert (total({"place": 0, "wording": 0}), total({"place": 1, "wording": 2})) == (0, 1)
     with pytest.raises(UserError, match=r"parts.py:PROTOCOL.*--include_path"):
         total({"place": 1, "wording": 0})

@@ -18,7 +18,7 @@ from lmms_medtasks.data.rotated_options import rotations
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness.template_hooks import own_binding
 from lmms_medtasks.judges import registry as protocols
-from lmms_medtasks.judges.rubric import is_rubric
+from lmms_medtasks.judges.own_scales import is_rubric
 from lmms_medtasks.suites import own_parts, templates
 from lmms_medtasks.suites.suite import Metric
 from lmms_medtasks.suites.templates import including, measures, template_yaml
