@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from lmms_medtasks.judges import prompts
+from lmms_medtasks.judges import own_scales, prompts
 from lmms_medtasks.judges.protocol import Mode, Protocol
 from lmms_medtasks.judges.settings import Settings
 from lmms_medtasks.record import Judgement
@@ -33,6 +33,7 @@ def describe(settings: Settings, protocol: Protocol, check: str = "") -> dict[st
         "settings": asking(settings, protocol),
         "paper_judge": protocol.paper_judge,
         "is_paper_judge": is_paper_judge(settings, protocol),
+        **own_scales.scale_said(protocol),
     }
     if settings.provider == "lexical":
         described["note"] = NOT_AN_LLM

@@ -56,9 +56,15 @@ def text_of(name: str) -> str:
         raise UserError(f"Judge prompt {resource}: not UTF-8 text ({error.reason} at byte {error.start:,}).") from error
 
 
+def told_of(protocol: Protocol) -> str:
+    """The text of the protocol's prompt, with the meanings of the labels where it has a place for them."""
+    text = text_of(protocol.prompt)
+    return text.replace("{{scale}}", protocol.scale) if protocol.scale else text
+
+
 def check(protocol: Protocol) -> None:
     """Raise UserError unless the places in the protocol's prompt are its fields, each at least once."""
-    places = set(_PLACE.findall(text_of(protocol.prompt)))
+    places = set(_PLACE.findall(told_of(protocol)))
     if places != set(protocol.fields):
         raise UserError(
             f"Judge protocol {protocol.name!r}: the prompt {protocol.prompt!r} has the places {sorted(places)}, the "
@@ -71,9 +77,14 @@ def digest(protocol: Protocol) -> str:
 
     And with the rule that settles answers in place of the protocol's own.
     """
-    files = (protocol.prompt, _FRAME, _AGAIN, *_REPLY.values())
+    files = (_FRAME, _AGAIN, *_REPLY.values())
     scale = [[dimension.name, dict(dimension.labels)] for dimension in protocol.dimensions]
-    told = [*map(text_of, files), *(form(protocol, mode) for mode in _REPLY), json.dumps(scale, ensure_ascii=True)]
+    told = [
+        told_of(protocol),
+        *map(text_of, files),
+        *(form(protocol, mode) for mode in _REPLY),
+        json.dumps(scale, ensure_ascii=True),
+    ]
     told += [json.dumps(verdicts.schema(protocol), ensure_ascii=True), str(defaults()["longest_field"])]
     told += [f"rule {protocol.rule}"] if protocol.rule else []
     return fingerprints.digest(*(text.encode() for text in told))
@@ -96,7 +107,7 @@ def render(protocol: Protocol, item: Item, mode: Mode | None = None) -> Rendered
         name: f"<<<{name.upper()} {fence}>>>\n{text}\n<<<END {name.upper()} {fence}>>>"
         for name, (text, _) in shown.items()
     }
-    rules, texts = _parts(text_of(protocol.prompt))
+    rules, texts = _parts(told_of(protocol))
     told = {"rules": rules, "reply": text_of(_REPLY[mode]), "format": form(protocol, mode), "fence": fence}
     whole = _filled(text_of(_FRAME), {**told, "texts": _filled(texts, blocks)})
     return Rendered(whole, tuple(name for name, (_, cut) in shown.items() if cut))

@@ -85,7 +85,7 @@ class Protocol:
     """How the open answers of a suite are judged.
 
     Attributes:
-        name: as the registry and the task's YAML call it; of a protocol outside this package ``module:ATTRIBUTE``.
+        name: as the registry calls it, and every log.
         prompt: file in ``judges/prompts``; its places are ``{{name}}`` for each of ``fields``.
         version: goes up when the prompt, the scale or the reading changes what a judge would say.
         dimensions: what is scored. All of them must be in a verdict, and no other.
@@ -105,6 +105,8 @@ class Protocol:
         check: file with answers of known quality (:mod:`~lmms_medtasks.judges.judge_check`), an absolute path or one in
             ``judges/checks``; "" for none.
         source: where the scale and the rule come from, and what is ours.
+        scale: the labels with their meanings as text, for the prompt's place ``{{scale}}``; "" where it has none.
+        reference: of a protocol of someone's own how a task named it; "" of ours.
     """
 
     name: str
@@ -125,6 +127,8 @@ class Protocol:
     open_tags: tuple[str, ...] = ()
     check: str = ""
     source: str = ""
+    scale: str = ""
+    reference: str = ""
 
     def dimension(self, name: str) -> Dimension:
         """The dimension of this name; UserError, with those that there are, when there is none."""

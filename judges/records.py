@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from lmms_medtasks import parsing
-from lmms_medtasks.judges import registry, withheld
+from lmms_medtasks.judges import own_scales, registry, withheld
 from lmms_medtasks.judges.handed_verdicts import TABLE
 from lmms_medtasks.judges.protocol import Item, Protocol, Verdict
 from lmms_medtasks.judges.stage import trials_of
@@ -51,7 +51,8 @@ def judgement_of(
     None where none was asked), and ``system_fingerprint`` where the server gave one.
     """
     items = items_of(doc, results, protocol)
-    judge = dict(TABLE.judge(protocol) or {"name": "none", "protocol": protocol.name})
+    nobody = {"name": "none", "protocol": protocol.name, **own_scales.scale_said(protocol)}
+    judge = dict(TABLE.judge(protocol) or nobody)
     trials = trials_of(protocol, judge.get("settings", {}))
     judgement = Judgement(
         judge=judge,
@@ -94,7 +95,7 @@ def scored_by(metrics_of: Callable[[Record], dict[str, Any]]) -> Callable[[Hook]
 
 def protocol_of(judgement: Judgement) -> Protocol:
     """The protocol that a question was judged by."""
-    return registry.get(judgement.judge["protocol"])
+    return registry.of_judge(judgement.judge)
 
 
 def scores(judgement: Judgement, measure: Measure) -> list[float | None]:

@@ -8,11 +8,16 @@ from __future__ import annotations
 import functools
 import importlib
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 from lmms_medtasks.errors import UserError, unknown
+from lmms_medtasks.extensions import Kind, installed, is_reference, load, located
+from lmms_medtasks.judges import own_scales, rubric
 from lmms_medtasks.judges.protocol import Mode, Protocol
+
+KIND: Kind = "judge protocol"
 
 # Name -> "module:ATTRIBUTE", imported when asked for.
 _PROTOCOLS: Mapping[str, str] = {
@@ -22,7 +27,7 @@ _PROTOCOLS: Mapping[str, str] = {
 
 def names() -> list[str]:
     """The built-in protocols' names, sorted: the general ones, and those in the folders of the benchmarks."""
-    return sorted({**_PROTOCOLS, **_of_folders()})
+    return sorted(_ours())
 
 
 @functools.cache
@@ -40,32 +45,98 @@ def _of_folders() -> Mapping[str, str]:
     return found
 
 
-@functools.cache
-def get(name: str) -> Protocol:
-    """The protocol called ``name``: a built-in one, or ``package.module:ATTRIBUTE`` of anyone's own.
+_OWN: dict[str, Protocol] = {}
+"""Protocols of someone's own by their names, which is all that a log has. One a process: hooks get nothing else."""
 
-    A protocol's own ``name`` must be the name that it is got by, since a sample log has no more than that.
+
+def get(name: str, folder: Path | None = None) -> Protocol:
+    """The protocol called ``name``: one of ours, or of someone's own.
+
+    Args:
+        name: As a task's YAML says it: one of ours, a rubric's file, ``FILE.py:NAME``, ``package.module:NAME``, or what
+            an installed package offers. Once it was got, its own name will do.
+        folder: Where the YAML lies; files are looked for there, else in the working directory.
 
     Raises:
-        UserError: there is none of that name, or it is not well-formed (see :func:`check`).
+        UserError: there is none of that name, it is not well-formed (see :func:`check`), or its name is taken.
     """
-    known = {**_PROTOCOLS, **_of_folders()}
-    if name not in known and ":" not in name:
-        message = f"{unknown('judge protocol', name, names())} For one of your own give package.module:ATTRIBUTE."
-        raise UserError(message)
-    module, _, attribute = known.get(name, name).partition(":")
-    try:
-        protocol = getattr(importlib.import_module(module), attribute)
-    except (ImportError, AttributeError) as error:
+    if name in _ours():
+        return _built_in(name)
+    if name in _OWN:
+        return _OWN[name]
+    return _known(
+        _own(str(((folder or Path()) / name).resolve()) if own_scales.is_rubric(name) else located(name, folder))
+    )
+
+
+def is_own(name: str) -> bool:
+    """Whether ``name`` is a reference to a protocol of someone's own, or its name where it was got already."""
+    return is_reference(name) or own_scales.is_rubric(name) or name in _OWN or name in installed(KIND)
+
+
+def of_judge(judge: Mapping[str, Any]) -> Protocol:
+    """The protocol of verdicts, as a record describes who gave them: of one that is not ours the scale stands there."""
+    name, scale = str(judge["protocol"]), judge.get("scale")
+    if not isinstance(scale, Mapping):
+        return get(name)
+    known = _OWN.get(name)
+    return known if known and own_scales.scale_of(known) == scale else own_scales.restored(name, scale)
+
+
+def forget() -> None:
+    """Forget the protocols that are not ours."""
+    _OWN.clear()
+    _own.cache_clear()
+
+
+def _known(protocol: Protocol) -> Protocol:
+    if not protocol.reference:
+        return protocol
+    other = _OWN.setdefault(protocol.name, protocol)
+    if other.reference != protocol.reference:
         raise UserError(
-            f"Can't get the judge protocol {name!r} from {module}, attribute {attribute!r}: {error}."
-        ) from error
+            f"Two judge protocols are called {protocol.name!r}: {other.reference} and {protocol.reference}. Rename one."
+        )
+    return other
+
+
+@functools.cache
+def _own(reference: str) -> Protocol:
+    if own_scales.is_rubric(reference):
+        protocol, said = rubric.read(Path(reference)), Path(reference).name
+    else:
+        part = load(KIND, reference, tuple(names()))
+        protocol, said = part.value, f"{part.origin}: the judge protocol {part.name!r}"
+        if not isinstance(protocol, Protocol):
+            raise UserError(
+                f"{said} is a {type(protocol).__name__}, wanted a lmms_medtasks.judges.protocol.Protocol, or the file "
+                "of a rubric."
+            )
+    if protocol.name != reference and not rubric.NAME.fullmatch(protocol.name):
+        raise UserError(f"{said} calls itself {protocol.name!r}: wanted small letters, digits and underscores.")
+    if protocol.name in _ours():
+        raise UserError(f"{said} calls itself {protocol.name!r}, which is one of ours. Give it another name.")
+    check(protocol)
+    # One that is called by its module is found again by its name: a log needs no more.
+    return (
+        protocol if protocol.name == reference and is_reference(reference) else replace(protocol, reference=reference)
+    )
+
+
+@functools.cache
+def _built_in(name: str) -> Protocol:
+    module, _, attribute = _ours()[name].partition(":")
+    protocol = getattr(importlib.import_module(module), attribute)
     if not isinstance(protocol, Protocol):
         raise UserError(f"{name!r} is a {type(protocol).__name__}, wanted a lmms_medtasks.judges.protocol.Protocol.")
     if protocol.name != name:
         raise UserError(f"The judge protocol {name!r} calls itself {protocol.name!r}: the two names must be the same.")
     check(protocol)
     return protocol
+
+
+def _ours() -> Mapping[str, str]:
+    return {**_PROTOCOLS, **_of_folders()}
 
 
 def check(protocol: Protocol) -> None:

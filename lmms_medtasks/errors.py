@@ -5,7 +5,9 @@ from __future__ import annotations
 import difflib
 import os
 import sys
+import traceback
 from collections.abc import Iterable
+from pathlib import Path
 
 
 class UserError(ValueError):
@@ -72,3 +74,9 @@ def _is_command_line() -> bool:
     main = sys.modules.get("__main__")
     spec = getattr(main, "__spec__", None)
     return "lmms_eval.__main__" in sys.modules or getattr(spec, "name", "") == "lmms_eval.__main__"
+
+
+def line_of(error: BaseException) -> str:
+    """Where in someone's own file an error was raised: ``, parts.py line 7``; "" where that is not known."""
+    frames = traceback.extract_tb(error.__traceback__)[1:]
+    return f", {Path(frames[0].filename).name} line {frames[0].lineno}" if frames else ""

@@ -26,6 +26,7 @@ PACKAGE = "lmms_medtasks"
 NO_NUMBERS: Mapping[str, str] = {
     "lmms_medtasks": "the version's number",
     "lmms_medtasks.errors": "words of errors",
+    "lmms_medtasks.extensions": "finds a part of someone's own; its code is taken in by the task that names it",
     "lmms_medtasks.fingerprints": "these digests",
     "lmms_medtasks.writing": "writes files, after all is scored",
     "lmms_medtasks.data.committing": "moves finished files into place",
@@ -49,6 +50,7 @@ NO_NUMBERS: Mapping[str, str] = {
     "lmms_medtasks.judges.withheld": "keeps replies that no log may hold",
     "lmms_medtasks.statistics.bootstrap": "draws resamples; the numbers themselves come from statistics.sums",
     "lmms_medtasks.statistics.intervals": "makes intervals; the numbers themselves come from statistics.sums",
+    "lmms_medtasks.suites.own_parts": "says what a task's own parts are; their code is taken in by the task",
     "lmms_medtasks.suites.registry": "finds a benchmark by its folder; the task's own is taken in",
 }
 """Modules that can't move a number, each with the reason. What only they import is not reached."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from lmms_medtasks.errors import UserError, unknown
-from lmms_medtasks.judges import identity, records, registry
+from lmms_medtasks.judges import identity, records
 from lmms_medtasks.judges.protocol import Protocol
 from lmms_medtasks.record import Judgement, Record
 from lmms_medtasks.samples import runs as report_runs
@@ -114,7 +114,8 @@ def read(paths: Sequence[Path], tasks: Sequence[str] = (), protocol: str = "") -
     if not chosen:
         raise _nothing(found, tasks)
     found_rows = [row for run, task in chosen for row in _answers(run, task)]
-    names = sorted({name for name, _, _ in found_rows})
+    protocols = {each.name: each for each, _, _ in found_rows}
+    names = sorted(protocols)
     if protocol and protocol not in names:
         raise unknown("judge protocol", protocol, names, "these runs")
     if not protocol and len(names) > 1:
@@ -122,12 +123,12 @@ def read(paths: Sequence[Path], tasks: Sequence[str] = (), protocol: str = "") -
             f"The answers were judged by several protocols: {', '.join(names)}. Choose one with --protocol."
         )
     chosen_name = protocol or names[0]
-    rows = [(answer, described) for name, answer, described in found_rows if name == chosen_name]
+    rows = [(answer, described) for each, answer, described in found_rows if each.name == chosen_name]
     answers = _named_judges(rows)
     _check(answers)
     described = {answer.judge: json.loads(text) for answer, (_, text) in zip(answers, rows, strict=True)}
     notes = {name: report_runs.printable(str(each["note"])) for name, each in described.items() if each.get("note")}
-    return Judged(registry.get(chosen_name), answers, notes)
+    return Judged(protocols[chosen_name], answers, notes)
 
 
 def _judged_tasks(run: Run) -> list[str]:
@@ -148,15 +149,15 @@ def _nothing(found: Sequence[Run], tasks: Sequence[str]) -> UserError:
     )
 
 
-def _answers(run: Run, task: str) -> Iterator[tuple[str, Answer, str]]:
-    """For each of the task's answers its protocol's name, the answer, and a description of its judge as text."""
+def _answers(run: Run, task: str) -> Iterator[tuple[Protocol, Answer, str]]:
+    """For each of the task's answers its protocol, the answer, and a description of its judge as text."""
     for record, line in report_runs.records(run, task):
         where = f"{run.samples_file(task)}, line {line}"
         if record.judgement is None:
             raise UserError(f"{where}: its record holds no verdicts. The log is not of a judged task of ours.")
         try:
             protocol = records.protocol_of(record.judgement)
-            yield from ((protocol.name, *row) for row in _of_record(record, record.judgement, run, task, protocol))
+            yield from ((protocol, *row) for row in _of_record(record, record.judgement, run, task, protocol))
         except UserError as error:
             raise UserError(f"{where}: {error}") from error
         except (KeyError, TypeError, IndexError, ValueError) as error:

@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 
 from lmms_medtasks import folders
-from lmms_medtasks.suites import registry
+from lmms_medtasks.suites import own_parts, registry
 from lmms_medtasks.suites.suite import Suite
 
 CONTRIBUTED = "contributed"
@@ -84,13 +84,17 @@ def told_of(config: Mapping[str, Any]) -> dict[str, str]:
     """What a run's configuration of a task says of its declaration, see :func:`declaration`."""
     metadata = config.get("metadata") or {}
     settings = (config.get("lmms_eval_specific_kwargs") or {}).get("default") or {}
-    found = {**{name: metadata.get(name) for name in TOLD}, PROTOCOL: settings.get("judge")}
+    found = {
+        **{name: metadata.get(name) for name in TOLD},
+        PROTOCOL: settings.get("judge"),
+        own_parts.KEY: own_parts.declared(metadata),
+    }
     return {name: value for name, value in found.items() if isinstance(value, str) and value}
 
 
 def declaration(task: str, told: Mapping[str, str]) -> Suite | None:
     """The benchmark's declaration of a task, None where it is not known; ``told``: of a contributed task."""
-    metadata = {name: told[name] for name in TOLD if name in told}
+    metadata = {name: told[name] for name in (*TOLD, own_parts.KEY) if name in told}
     settings = {"default": {"judge": told[PROTOCOL]}} if PROTOCOL in told else {}
     return registry.find(task, {"metadata": metadata, "lmms_eval_specific_kwargs": settings})
 

@@ -68,6 +68,7 @@ def judge(
     if not paths:
         raise UserError(f"No *_results.json in {run}.")
     runs = [results.read(path) for path in paths]
+    rejudging.know_protocols(runs, include_path)
     if judge_prompt:
         runs = [rejudging.with_judge_prompts(each, judge_prompt, task or []) for each in runs]
     tasks, every = (rejudging.judged_tasks(runs, names) for names in (task or [], []))

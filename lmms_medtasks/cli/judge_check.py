@@ -12,7 +12,8 @@ from lmms_medtasks.errors import UserError
 def check(
     judge: Annotated[str | None, typer.Option("--judge", help="provider:model. Default: MEDTASKS_JUDGE.")] = None,
     protocol: Annotated[
-        list[str] | None, typer.Option("--protocol", help="Judge protocol, by its name; may be given again.")
+        list[str] | None,
+        typer.Option("--protocol", help="Judge protocol: its name, a rubric's file, FILE.py:NAME. Repeatable."),
     ] = None,
     max_requests: Annotated[int | None, typer.Option(min=0, help="Ask at most this often.")] = None,
 ) -> None:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from lmms_medtasks import parsing
+from lmms_medtasks.contribute import metric_checks, parser_checks
 from lmms_medtasks.contribute.loaded import Loaded
 from lmms_medtasks.judges import prompts, registry
 from lmms_medtasks.seeding import generator
-from lmms_medtasks.suites.templates.parsers import Parser, get
+from lmms_medtasks.suites.templates.parsers import Parser, get, is_own
 from lmms_medtasks.task_yaml.problems import Findings
 
 CHECKED = 200
@@ -23,7 +24,7 @@ _SIGMAS = 5.0
 
 def parser_of(task: Loaded) -> Parser:
     """The parser that the task's settings name."""
-    return get(str(task.settings["parser"]))
+    return get(str(task.settings["parser"]), task.path.parent)
 
 
 def check(task: Loaded, found: Findings) -> None:
@@ -31,11 +32,16 @@ def check(task: Loaded, found: Findings) -> None:
     docs = [task.scored[row] for row in range(min(CHECKED, len(task.scored)))]
     template = task.template
     if template is not None and template.kind == "choice":
-        _check_parser(task, docs, found)
+        if not _check_parser(task, docs, found):
+            return
+        said = {"right answers": _right(task), "wrong answers": _wrong(task)}
+        if not metric_checks.check(task, docs, said, found):
+            return
         _check_right_and_wrong(task, docs, found)
         _check_chance(task, docs, found)
     elif template is not None:
         _check_judged(task, docs, found)
+        metric_checks.check(task, docs, {"right answers": lambda doc: str(doc["answer"])}, found)
     else:
         _check_any(task, docs, found)
 
@@ -43,6 +49,8 @@ def check(task: Loaded, found: Findings) -> None:
 def forms(task: Loaded, doc: Mapping[str, Any], answer: str) -> list[str]:
     """Ways in which a model may say ``answer`` that the task's parser must read."""
     name = task.settings["parser"]
+    if is_own(name):
+        return [parser_checks.plain_form(parser_of(task), doc, answer)]
     if name == "several_letters":
         listed = ", ".join(answer)
         return [answer, listed, f"{listed}.", f"The answer is {listed}.", " and ".join(answer)]
@@ -55,24 +63,51 @@ def forms(task: Loaded, doc: Mapping[str, Any], answer: str) -> list[str]:
     return [*said, f"{answer}. {text}"] if name in ("option", "any_letter") else said
 
 
-def _check_parser(task: Loaded, docs: Sequence[Mapping[str, Any]], found: Findings) -> None:
-    parser = parser_of(task)
+def _right(task: Loaded) -> Callable[[Mapping[str, Any]], str]:
+    return lambda doc: forms(task, doc, parser_of(task).expected(doc))[0]
+
+
+def _wrong(task: Loaded) -> Callable[[Mapping[str, Any]], str]:
+    def say(doc: Mapping[str, Any]) -> str:
+        parser = parser_of(task)
+        other = next((each for each in parser.answers(doc) if each != parser.expected(doc)), None)
+        return "no answer" if other is None else forms(task, doc, other)[0]
+
+    return say
+
+
+def _check_parser(task: Loaded, docs: Sequence[Mapping[str, Any]], found: Findings) -> bool:
+    """Whether every answer that there is is read where it is said plainly."""
+    parser, name = parser_of(task), task.settings["parser"]
+    if is_own(name):
+        before = len(found.errors)
+        if not parser_checks.check(task, name, parser, docs, found):
+            return False
+        for row, doc in enumerate(docs, start=1):
+            for answer in parser.answers(doc)[:_ANSWERS] or [parser.expected(doc)]:
+                key = f"row {row}, question {doc['id']!r}"
+                what = f"the parser {name!r} can't be used"
+                task.attempt(parser_checks.plain_form, parser, doc, answer, what=what, found=found, key=key)
+                if len(found.errors) > before:
+                    return False
+        return True
     for doc in docs:
         for answer in parser.answers(doc)[:_ANSWERS]:
             for said in forms(task, doc, answer):
                 read = parser.read(doc, said)
                 if (read.status, read.value) != ("ok", answer):
                     got = read.value or read.status
-                    message = f"the parser {task.settings['parser']!r} reads its own answer {said!r} as {got!r}"
+                    message = f"the parser {name!r} reads its own answer {said!r} as {got!r}"
                     found.add(task.path, f"{message}, not {answer!r}", key=f"question {doc['id']!r}")
-                    return
+                    return False
+    return True
 
 
 def _check_right_and_wrong(task: Loaded, docs: Sequence[Mapping[str, Any]], found: Findings) -> None:
     parser = parser_of(task)
     for doc in docs:
         expected = parser.expected(doc)
-        for answer in parser.answers(doc):
+        for answer in parser.answers(doc) or [expected]:
             said = forms(task, doc, answer)[0]
             score = _scores([task.score(doc, [said] * task.repeats)])
             wanted = float(parser.accepts(answer, expected))
@@ -97,7 +132,7 @@ def _check_chance(task: Loaded, docs: Sequence[Mapping[str, Any]], found: Findin
     parser = parser_of(task)
     values, expected = [], 0.0
     for doc in docs:
-        possible = parser.answers(doc)
+        possible = parser.answers(doc) or (parser.expected(doc),)
         drawn = generator("validate", task.name, str(doc["id"]))
         replies = [forms(task, doc, possible[int(drawn.integers(len(possible)))])[0] for _ in range(task.repeats)]
         values.append(task.score(doc, replies))
@@ -145,7 +180,7 @@ def _told(got: Mapping[str, Any]) -> str:
 
 def _check_judged(task: Loaded, docs: Sequence[Mapping[str, Any]], found: Findings) -> None:
     """The judge's prompt can be made of each document, and a missing judgement is no score."""
-    protocol = registry.get(str(task.settings["judge"]))
+    protocol = registry.get(str(task.settings["judge"]), task.path.parent)
     values = []
     wants = f"the judge protocol {protocol.name!r} wants what this document has not"
     for doc in docs:

@@ -85,11 +85,11 @@ def _check_local(
         tree = ast.parse(path.read_bytes())
     except (SyntaxError, ValueError):
         return  # told once for the file, by python_files
-    defined = _defined(tree)
-    if name not in defined:
-        found.add(entry.file, f"{path.name} does not define {name!r}", near=nearest(name, defined), **where)
+    names = defined(tree)
+    if name not in names:
+        found.add(entry.file, f"{path.name} does not define {name!r}", near=nearest(name, names), **where)
         return
-    node = defined[name]
+    node = names[name]
     if isinstance(node, ast.AsyncFunctionDef):
         found.add(entry.file, f"{path.name} defines {name!r} as async, and nobody awaits it", **where)
     elif isinstance(node, ast.FunctionDef | ast.Lambda):
@@ -98,7 +98,7 @@ def _check_local(
         found.add(entry.file, f"{path.name} defines {name!r} as a value, which can't be called", **where)
 
 
-def _defined(tree: ast.Module) -> dict[str, ast.AST | None]:
+def defined(tree: ast.Module) -> dict[str, ast.AST | None]:
     """What a module defines at its top level: name -> the function, or the value that it is bound to."""
     found: dict[str, ast.AST | None] = {}
     for node in tree.body:

@@ -162,7 +162,7 @@ def _check_options(task: Loaded, found: Findings) -> None:
         possible = task.attempt(parser.answers, doc, what="its answers can't be told", found=found, key=key)
         if expected is None or possible is None:
             return
-        if not any(parser.accepts(each, expected) for each in possible):
+        if possible and not any(parser.accepts(each, expected) for each in possible):
             message = "the answer is not among those that there are"
             found.add(task.path, message, key=key, value=expected, allowed=possible)
             return

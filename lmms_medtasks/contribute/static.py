@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
-from lmms_medtasks.contribute import card, data_files, functions, prompt_files, python_files, taken_names
+from lmms_medtasks.contribute import card, data_files, functions, part_files, prompt_files, python_files, taken_names
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.suites import templates
 from lmms_medtasks.suites.templates import template_yaml
@@ -64,6 +64,7 @@ def _check_chain(chain: Chain, found: Findings) -> None:
     if not wrong & {"process_results", "metadata", SETTINGS}:
         if keys.reads_settings(chain):
             prompt_files.check(chain, found)
+            part_files.check(chain, found)
         _check_copy(chain, found)
 
 

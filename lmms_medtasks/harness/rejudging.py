@@ -15,7 +15,7 @@ from typing import Any
 
 from lmms_medtasks.errors import UserError, unknown
 from lmms_medtasks.harness import chosen_settings, rescoring
-from lmms_medtasks.judges import identity, records, registry, stage, withheld
+from lmms_medtasks.judges import identity, own_scales, records, registry, stage, withheld
 from lmms_medtasks.judges.handed_verdicts import Key, key_of
 from lmms_medtasks.judges.judging import Counts, Judge, Say, Wanted
 from lmms_medtasks.judges.protocol import Item, Protocol, Verdict
@@ -23,6 +23,7 @@ from lmms_medtasks.judges.settings import Settings
 from lmms_medtasks.record import Judgement, Record
 from lmms_medtasks.samples import result_files as results
 from lmms_medtasks.samples import runs
+from lmms_medtasks.suites import own_parts
 
 NOT_HERE = "reply not on this machine"
 
@@ -117,6 +118,30 @@ def judged_tasks(runs: Sequence[results.Run], tasks: Sequence[str]) -> list[Judg
         if task not in names:
             raise UserError(f"Task {task!r} is not judged in this run. Judged: {', '.join(sorted(names))}.")
     return [each for each in found if not tasks or each.task in tasks]
+
+
+def know_protocols(runs: Sequence[results.Run], include_path: Path | None) -> None:
+    """Find the judge protocols of ``runs`` that are not ours, in the folders of their tasks below ``include_path``.
+
+    Raises UserError where one is not there, or is another than the runs say.
+    """
+    for run in runs:
+        for task, config in run.content.get("configs", {}).items():
+            own = ((config.get("metadata") or {}).get(own_parts.KEY) or {}).get("judge")
+            if not own:
+                continue
+            found = sorted(include_path.rglob(f"{task}.yaml")) if include_path else []
+            reference = str(own["reference"])
+            if not found and (own_scales.is_rubric(reference) or reference.partition(":")[0].endswith(".py")):
+                raise UserError(
+                    f"{task} in {run.path} is judged by {reference}, a file beside its YAML. Give its folder with "
+                    "--include-path."
+                )
+            protocol = registry.get(reference, found[0].parent if found else None)
+            if protocol.name != own["name"]:
+                raise UserError(
+                    f"{task} in {run.path} was judged by {own['name']}; {reference} is {protocol.name} now."
+                )
 
 
 def with_judge_prompts(run: results.Run, given: Sequence[str], tasks: Sequence[str]) -> results.Run:

@@ -23,6 +23,7 @@ from typing import Any
 from lmms_medtasks import fingerprints
 from lmms_medtasks.fingerprints import NO_NUMBERS, SourceTrees
 from lmms_medtasks.harness.hooks import prompt_text
+from lmms_medtasks.suites import own_parts
 
 LIBRARIES = ("numba", "numpy", "pillow", "scipy")
 """Packages of others that can move a pixel or a score."""
@@ -100,7 +101,7 @@ def _data(config: Mapping[str, Any]) -> list[str]:
 
     made = sorted({function.fingerprint for function in _functions(config) if hasattr(function, "fingerprint")})
     told = [f"{each.name} {each.version} {prompts.digest(each)}" for each in _protocols(config)]
-    return [*made, *told]
+    return [*made, *told, *own_parts.digests(config.get("metadata"))]
 
 
 def _protocols(config: Mapping[str, Any]) -> list[Any]:

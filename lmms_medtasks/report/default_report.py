@@ -18,7 +18,7 @@ import numpy as np
 
 from lmms_medtasks.errors import UserError, unknown
 from lmms_medtasks.record import FAILED, NO_ANSWER
-from lmms_medtasks.report import document, judged_tables
+from lmms_medtasks.report import document, judged_tables, printed_metrics
 from lmms_medtasks.report.about import own
 from lmms_medtasks.report.default_finding import finding_of
 from lmms_medtasks.report.document import Cell, Flag
@@ -126,8 +126,10 @@ class _Declared:
         """A row a task with the numbers that the harness prints, each with its interval."""
 
         def columns(sources: Sequence[Source]) -> tuple[Column, ...]:
-            named = {name for source in sources for task in source.tasks for name in _metrics_of(source, task)}
-            return tuple(self.column(metric) for metric in self.suite.metrics if metric.name in named)
+            named = dict.fromkeys(
+                name for source in sources for task in source.tasks for name in _metrics_of(source, task)
+            )
+            return tuple(self.column(self.suite.metric(name)) for name in named if name in self.suite.estimates)
 
         return Table("results", "Metrics of the tasks", ("task",), self._task_rows, columns, self.intervals)
 
@@ -136,7 +138,8 @@ class _Declared:
             for task in source.tasks:
                 named = _metrics_of(source, task)
                 left_out = {metric.name: None for metric in self.suite.metrics if metric.name not in named}
-                yield Row((task,), {"task": task}, estimates=left_out, source=source)
+                estimates = {**left_out, **printed_metrics.printed(self.suite, source, task)}
+                yield Row((task,), {"task": task}, estimates=estimates, source=source)
 
     def shift(self) -> Table:
         """Both tests of a shift pair, and what is kept of one on the other."""
@@ -426,8 +429,10 @@ def _outcome(rows: Samples, name: str) -> int:
 
 
 def _caveats(suite: Suite, source: Source) -> Iterator[Flag]:
-    """Who judged, and whether judgements are missing."""
+    """Who judged, whether judgements are missing, and which numbers could not be made again."""
     import json
+
+    yield from printed_metrics.caveats(suite, source)
 
     names = {json.loads(each)["name"] for each in source.rows.column("judge") if each}
     if names:

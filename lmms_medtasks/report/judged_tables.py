@@ -64,7 +64,7 @@ class Judging:
         if not judged:
             return None
         descriptions: dict[str, dict[str, Any]] = {each[0]: json.loads(each[0]) for each in judged}
-        found = cls(registry.get(descriptions[judged[0][0]]["protocol"]))
+        found = cls(registry.of_judge(descriptions[judged[0][0]]))
         for judge, trials, statuses, reasons, models, labels, fingerprints in judged:
             described = tuple((name, _shown(name, value)) for name, value in sorted(descriptions[judge].items()))
             answered = sorted({model for model in models if model is not None})

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from lmms_medtasks.errors import UserError
 from lmms_medtasks.samples.table import Samples, Where
 from lmms_medtasks.statistics.bootstrap import RESAMPLES, Distribution, bootstrap
 from lmms_medtasks.statistics.intervals import Interval, estimates, intervals
@@ -21,7 +22,9 @@ from lmms_medtasks.statistics.sums import (
     Difference,
     Group,
     Ratio,
+    Statistic,
     Through,
+    group,
     mean_of_means,
     mean_statistic,
     range_of,
@@ -197,6 +200,39 @@ class Contrast(Estimate):
         if self.ratio:
             statistics["ratio"] = Ratio(after, before)
         return Draw(groups, statistics)
+
+
+@dataclass(frozen=True)
+class Fraction(Estimate):
+    """The sum of one number of each question over the sum of another, such as precision or F1.
+
+    ``top``, ``bottom``: table of n questions -> (n,) numbers, 0 or more; the sum of ``bottom`` is never the smaller. No
+    value where it is 0.
+    """
+
+    main: str = "fraction"
+    top: Callable[[Samples], Sequence[float] | np.ndarray] = lambda rows: np.zeros(len(rows))
+    bottom: Callable[[Samples], Sequence[float] | np.ndarray] = lambda rows: np.ones(len(rows))
+
+    def draw(self, rows: Samples) -> Draw | None:
+        """Both numbers of each question; the one sum over the other."""
+        columns = [np.asarray(each(rows), dtype=float) for each in (self.top, self.bottom)]
+        for each in columns:
+            if each.shape != (len(rows),) or not np.isfinite(each).all() or (each < 0).any():
+                raise UserError(
+                    f"A fraction's top and bottom give {len(rows)} numbers, 0 or more, one a question; got the shape "
+                    f"{each.shape}, values {each.ravel()[:5].tolist()}."
+                )
+        if not len(rows):
+            return None
+        both = group(rows.column("cluster").tolist(), *columns)
+        return Draw({"": both}, {self.main: Statistic(_fraction, ("",), (0.0, 1.0), mean=False)})
+
+
+def _fraction(sums: np.ndarray) -> np.ndarray:
+    totals = sums.sum(-2)
+    parts: np.ndarray = totals[..., 1] / totals[..., 2]
+    return parts
 
 
 @dataclass(frozen=True)

@@ -92,9 +92,9 @@ def get(name: str) -> Suite:
     Raises UserError where there is no such folder, it declares no SUITE, has no YAML, or is named otherwise.
     """
     if name.startswith(_TEMPLATE):
-        from lmms_medtasks.suites.templates import measures
+        from lmms_medtasks.suites.templates import scoring_suites
 
-        return measures.of_kind(name.removeprefix(_TEMPLATE))
+        return scoring_suites.of_name(name)
     if name not in names() and name not in _GIVEN:
         raise unknown("benchmark", name, (*names(), *_GIVEN), str(folder()))
     place = folder() / name if name in names() else _GIVEN[name]
@@ -124,7 +124,7 @@ def find(task: str, config: Mapping[str, Any]) -> Suite | None:
         return get(path.parent.name)
     from lmms_medtasks.suites.templates import measures
 
-    default = measures.of_config(task, config, path.parent.name if path else "")
+    default = measures.of_config(task, config, path.parent.name if path else "", folder_of)
     if path is not None or default is not None:
         return default
     read = data_names(config)

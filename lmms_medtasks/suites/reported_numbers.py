@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from lmms_medtasks.samples.table import Samples
+from lmms_medtasks.suites.own_parts import NotFound
 from lmms_medtasks.suites.suite import Suite
 
 _TOLERANCE = 1e-9
@@ -23,9 +24,9 @@ def numbers_of(result: Mapping[str, Any]) -> dict[str, float]:
 def differences(suite: Suite, rows: Samples, said: Mapping[str, float]) -> Iterator[str]:
     """A sentence for each number that is ``said`` of a task and is another one over its ``rows``.
 
-    Names that no metric of the benchmark has are left out.
+    Names that no metric of the benchmark has are left out, and metrics whose code is not here.
     """
-    estimates = suite.estimates
+    estimates = {name: each for name, each in suite.estimates.items() if not isinstance(each, NotFound)}
     for name, value in said.items():
         number = estimates[name].value(rows) if name in estimates else value
         if not same(value, number):

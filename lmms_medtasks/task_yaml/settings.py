@@ -13,7 +13,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import AfterValidator, Field
 
-from lmms_medtasks import folders
+from lmms_medtasks import extensions, folders
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.suites import templates
 from lmms_medtasks.suites.templates import measures
@@ -68,13 +68,23 @@ def _does(function: Any, *arguments: Any) -> bool:
 def _parsers() -> tuple[str, ...]:
     from lmms_medtasks.suites.templates.parsers import PARSERS
 
-    return tuple(PARSERS)
+    return extensions.names("parser", PARSERS)
+
+
+def _metrics() -> tuple[str, ...]:
+    return extensions.names("metric", measures.metrics())
 
 
 def _protocols() -> tuple[str, ...]:
     from lmms_medtasks.judges import registry
 
-    return tuple(registry.names())
+    return extensions.names("judge protocol", registry.names())
+
+
+def _is_protocol(name: object) -> bool:
+    from lmms_medtasks.judges import registry
+
+    return isinstance(name, str) and registry.is_own(name)
 
 
 class Shift(StrictModel):
@@ -120,15 +130,20 @@ class Settings(StrictModel):
     modality: Annotated[str, AfterValidator(OneOf("no such modality", _modalities, _is_modality))] = setting(
         "What all pictures are of, where the data has no column `modality`. Some degradations depend on it.", "X-ray"
     )
-    parser: Annotated[str, AfterValidator(OneOf("no such parser", _parsers))] = setting(
-        "How an answer is read out of a reply. An answer that can't be read is wrong, and counted.", "letter"
+    parser: Annotated[str, AfterValidator(OneOf("no such parser", _parsers, extensions.is_reference))] = setting(
+        "How an answer is read out of a reply. An answer that can't be read is wrong, and counted. One of your own: "
+        "FILE.py:NAME beside the YAML, or package.module:NAME.",
+        "letter",
     )
-    metrics: Annotated[Texts, AfterValidator(OneOf("no such metric", lambda: measures.metrics()))] = setting(
-        "Which metrics, in this order; the template's own where left out.", ["accuracy", "parse_rate"]
+    metrics: Annotated[Texts, AfterValidator(OneOf("no such metric", _metrics, extensions.is_reference))] = setting(
+        "Which metrics, in this order; the template's own where left out. One of your own: FILE.py:NAME beside the "
+        "YAML, or package.module:NAME.",
+        ["accuracy", "parse_rate"],
     )
-    judge: Annotated[Texts, AfterValidator(OneOf("no such judge", _protocols, lambda name: ":" in name))] = setting(
-        "The judge protocols of open answers: built-in ones, or package.module:ATTRIBUTE of an installed package. The "
-        "judge itself is named by whoever runs the task (MEDTASKS_JUDGE).",
+    judge: Annotated[Texts, AfterValidator(OneOf("no such judge", _protocols, _is_protocol))] = setting(
+        "The judge protocols of open answers: built-in ones, or one of your own: a rubric's file beside the YAML "
+        "(rubric.yml), FILE.py:NAME, package.module:NAME. The judge itself is named by whoever runs the task "
+        "(MEDTASKS_JUDGE).",
         "open_answer",
     )
     judge_prompt: str | dict[str, str] = setting(
@@ -226,10 +241,15 @@ def check_fit(settings: Mapping[str, Any], template: templates.Template, where: 
 
 def _check_metrics(names: Sequence[str], settings: Mapping[str, Any], template: templates.Template, where: str) -> None:
     from lmms_medtasks.suites.templates import measures
+    from lmms_medtasks.suites.templates.parsers import is_own
 
     parser = settings.get("parser", "")
-    has = {"shift": "shift" in settings, "grid": parser == "position", "letters": parser in ("option", "letter"),
-           "rotations": bool(settings.get("rotate_options"))}  # fmt: skip
+    has = {
+        "shift": "shift" in settings,
+        "grid": parser == "position",
+        "letters": parser in ("option", "letter") or (bool(parser) and is_own(parser)),
+        "rotations": bool(settings.get("rotate_options")),
+    }
     needs_words = {
         "shift": "the setting shift",
         "grid": "parser: position",
@@ -238,6 +258,8 @@ def _check_metrics(names: Sequence[str], settings: Mapping[str, Any], template: 
     }
     for name in names:
         fitting = measures.metric_names(template.kind)
+        if name not in fitting and name not in measures.metrics():
+            continue  # of someone's own: checked where it is found
         if name not in fitting:
             raise UserError(f"{where}: the metric {name!r} is not for the template {template.name!r}. Those for it: "
                             f"{', '.join(fitting)}.")  # fmt: skip

@@ -36,7 +36,7 @@ def protocol(tmp_path, monkeypatch) -> Protocol:
     )
     use(monkeypatch, made)
     yield made
-    registry.get.cache_clear()
+    registry.forget()
 
 
 @pytest.fixture
@@ -53,7 +53,7 @@ def change_protocol(protocol, monkeypatch) -> Callable[..., Protocol]:
 
 def use(monkeypatch: pytest.MonkeyPatch, protocol: Protocol) -> None:
     monkeypatch.setitem(sys.modules, "agreement_sample", SimpleNamespace(PROTOCOL=protocol))
-    registry.get.cache_clear()
+    registry.forget()
 
 
 @pytest.fixture

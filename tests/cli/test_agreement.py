@@ -36,7 +36,7 @@ def run(tmp_path, monkeypatch):
         item=lambda doc, reply: None,
     )
     monkeypatch.setitem(sys.modules, "cli_sample", SimpleNamespace(PROTOCOL=protocol))
-    registry.get.cache_clear()
+    registry.forget()
     records = [
         Record(
             f"q{number}", f"i{number}", ("ok",), None, {}, {"modality": "CT"},
@@ -56,7 +56,7 @@ def run(tmp_path, monkeypatch):
     lines = "".join(json.dumps({"questions": record.to_json()}) + "\n" for record in records)
     (folder / "x_samples_open.jsonl").write_text(lines)
     yield folder
-    registry.get.cache_clear()
+    registry.forget()
 
 
 @pytest.fixture

@@ -75,12 +75,12 @@ def quick(monkeypatch):
 def sample(monkeypatch):
     """The module ``judge_sample.py``, importable by its name; its benchmark is known to the harness's aggregation."""
     monkeypatch.syspath_prepend(str(Path(__file__).parent))
-    registry.get.cache_clear()
+    registry.forget()
     module = importlib.import_module("judge_sample")
     get = suites.get
     monkeypatch.setattr(suites, "get", lambda name: module.SUITE if name == module.SUITE.name else get(name))
     yield module
-    registry.get.cache_clear()
+    registry.forget()
     TABLE.clear()
 
 

@@ -367,7 +367,7 @@ def test_published_rows_stand_beside_those_of_their_task(tmp_path):
     assert ("a model", "published-lungs_b") not in found  # of a task that was not run
     from lmms_medtasks.board.site.rows import published
 
-    [row] = published("lungs", "multiple_choice")
+    [row] = published("lungs", {"template": "multiple_choice"})
     assert (row.model, row.cells["accuracy"].value) == ("Theirs", 61.5)
 
 

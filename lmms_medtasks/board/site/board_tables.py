@@ -74,7 +74,7 @@ def ranking(task: str, standings: Standings, links: Links) -> Table | None:
     measures = measures_of(entries)
     ordered = sorted(entries, key=lambda entry: _place(entry, measures, standings))
     rows = [Row(_own(entry, measures, standings, links)) for entry in ordered]
-    below = published(task, entries[0].settings.get("template", ""))
+    below = published(task, entries[0].settings)
     rows += [Row(_published(each.model, each.source, each.cells, measures), "reference") for each in below]
     columns: list[Column] = [label("model"), label("source")]
     for name in measures:

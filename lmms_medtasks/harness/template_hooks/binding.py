@@ -16,8 +16,11 @@ from typing import TYPE_CHECKING, Any
 from lmms_medtasks.data import adapter, picture_checks, text_tables
 from lmms_medtasks.data.rotated_options import rotations
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.harness.template_hooks import row_degradations
-from lmms_medtasks.suites import templates
+from lmms_medtasks.harness.template_hooks import own_binding, row_degradations
+from lmms_medtasks.judges import registry as protocols
+from lmms_medtasks.judges.own_scales import is_rubric
+from lmms_medtasks.suites import own_parts, templates
+from lmms_medtasks.suites.suite import Metric
 from lmms_medtasks.suites.templates import including, measures, template_yaml
 from lmms_medtasks.task_yaml import keys
 from lmms_medtasks.task_yaml import settings as schema
@@ -32,6 +35,16 @@ ALWAYS = {
 }
 """Metrics that every task has, before and after those it names: a mean says nothing without what it is over."""
 _ASKING = "lmms_medtasks.harness.template_hooks.prompt_hooks"
+
+
+class Bound(functools.partial):  # type: ignore[type-arg]
+    """A hook with what it knows of its task.
+
+    The harness writes hooks into the result file as Python shows them: this one without folders of this machine.
+    """
+
+    def __repr__(self) -> str:
+        return f"{self.func.__module__}.{self.func.__qualname__} with {', '.join(self.keywords)}"
 
 
 def template_of(config: Mapping[str, Any]) -> templates.Template | None:
@@ -73,25 +86,29 @@ def bound(config: dict[str, Any], yaml_path: str | Path | None) -> dict[str, Any
     settings = settings_of(config, template, folder)
     from lmms_medtasks.harness.scoring import CLUSTER
 
-    names = tuple(settings["metrics"])
+    settings, parts = own_binding.resolved(settings, template, folder)
+    scoring_settings = {**settings, **parts.scoring}
     hook = config["process_results"]
-    process_results = functools.partial(hook, settings=settings)
+    process_results = Bound(hook, settings=scoring_settings)
     if hasattr(hook, "metrics_of"):
-        process_results.metrics_of = functools.partial(hook.metrics_of, settings=settings)  # type: ignore[attr-defined]
+        process_results.metrics_of = Bound(hook.metrics_of, settings=scoring_settings)  # type: ignore[attr-defined]
     shown = {key: value for key, value in settings.items() if key != "metrics"}
+    if parts.described:
+        config = {**config, "metadata": {**(config.get("metadata") or {}), own_parts.KEY: parts.described}}
     return {
         **config,
-        "process_docs": functools.partial(
+        "process_docs": Bound(
             prepared,
             adapt=_adapter(config, settings, folder),
             settings=settings,
             tables=tables,
             folder=folder,
             training_split=str(config.get("training_split") or ""),
+            own=parts.scoring,
         ),
         "generation_kwargs": _generation(config, template),
         "process_results": process_results,
-        "metric_list": [_metric(name) for name in names],
+        "metric_list": [_metric(parts.suite.metric(name)) for name in settings["metrics"]],
         "cluster_key": CLUSTER,
         "lmms_eval_specific_kwargs": {"default": shown},
     }
@@ -112,13 +129,24 @@ def _with_folder(config: dict[str, Any], folder: Path) -> dict[str, Any]:
         config, tables = text_tables.with_text_cells(_located(config, folder), _name(config))
         adapt = config["process_docs"].in_folder(folder)
         training = str(config.get("training_split") or "")
-        changed["process_docs"] = functools.partial(
+        changed["process_docs"] = Bound(
             prepared, adapt=adapt, settings=own, tables=tables, folder=folder, training_split=training
         )
     if getattr(config.get("doc_to_text"), "__module__", "") == _ASKING and own.get("prompt"):
         prompt = prompt_of(str(own["prompt"]), folder)
         changed["lmms_eval_specific_kwargs"] = {**given, "default": {**own, "prompt": prompt}}
+    if any(isinstance(name, str) and is_rubric(name) for name in judges_of(own)):
+        given = changed.get("lmms_eval_specific_kwargs") or given
+        named = [protocols.get(str(name), folder).name for name in judges_of(own)]
+        default = {**given["default"], "judge": named if isinstance(own["judge"], list) else named[0]}
+        changed["lmms_eval_specific_kwargs"] = {**given, "default": default}
     return {**config, **changed} if changed else config
+
+
+def judges_of(settings: Mapping[str, Any]) -> list[Any]:
+    """The judge protocols that settings name."""
+    named = settings.get("judge") or []
+    return named if isinstance(named, list) else [named]
 
 
 def _located(config: dict[str, Any], folder: Path) -> dict[str, Any]:
@@ -184,6 +212,7 @@ def prepared(
     training_split: str = "",
     tables: tuple[Path, ...] = (),
     folder: Path | None = None,
+    own: Mapping[str, Any] | None = None,
 ) -> Dataset:
     """The documents of a task: adapted, with the side of the shift and the degradation drawn where it asks for them.
 
@@ -207,6 +236,8 @@ def prepared(
         _check_modality(documents, settings)
         _check_single_answers(documents, settings)
         _check_several(adapt, settings)
+        if own:
+            own_binding.check_documents(own, settings, documents)
         if not settings.get("no_image"):
             with _told_with(tables):
                 picture_checks.check(documents, folder)
@@ -345,10 +376,10 @@ def _adapter(config: Mapping[str, Any], settings: Mapping[str, Any], folder: Pat
     return adapt.in_folder(folder, tags) if folder else adapt
 
 
-def _metric(name: str) -> dict[str, Any]:
+def _metric(metric: Metric) -> dict[str, Any]:
     from lmms_medtasks.harness.scoring import aggregate
 
-    return {"metric": name, "aggregation": aggregate, "higher_is_better": measures.metrics()[name].higher_is_better}
+    return {"metric": metric.name, "aggregation": aggregate, "higher_is_better": metric.higher_is_better}
 
 
 def _name(config: Mapping[str, Any]) -> str:

@@ -10,8 +10,11 @@ from lmms_medtasks.harness import hooks
 from lmms_medtasks.harness.scoring import MetricValue, values_of
 from lmms_medtasks.record import FAILED, MeasureValue, Record, Tag
 from lmms_medtasks.samples.table import FIELDS, OWN_COLUMNS
-from lmms_medtasks.suites.templates import get, measures
+from lmms_medtasks.suites.own_metrics import with_values
+from lmms_medtasks.suites.templates import get
 from lmms_medtasks.suites.templates.parsers import get as parser_of
+from lmms_medtasks.suites.templates.parsers import is_own
+from lmms_medtasks.suites.templates.scoring_suites import Own, of_kind, own_of
 
 KIND = "choice"
 
@@ -28,8 +31,10 @@ def process_results(
     """
     settings = settings or get("multiple_choice").settings
     names = settings.get("metrics") or get("multiple_choice").metrics
-    record = record_of(doc, results, str(settings.get("parser", "option")), settings)
-    return values_of(measures.of_kind(KIND), names, record)
+    own = settings.get("own") or Own()
+    made = record_of(doc, results, str(settings.get("parser", "option")), settings)
+    record = with_values(made, own_of(own))
+    return values_of(of_kind(KIND, own), names, record)
 
 
 def record_of(
@@ -43,11 +48,11 @@ def record_of(
     correct = [parser.accepts(each.value, expected) for each in readings if each.status != FAILED]
     replies = [reply for reply, each in zip(results, readings, strict=True) if each.status != FAILED]
     option_count = len(doc["options"]) or len(answers)
-    possible = len(answers) if parser_name == "several_letters" else option_count
+    possible = len(answers) if parser_name == "several_letters" or is_own(parser_name) else option_count
     accepted = sum(parser.accepts(each, expected) for each in answers)
     scores: dict[str, float | None] = {
         "accuracy": sum(correct) / len(correct) if correct else None,
-        "chance": max(accepted, 1) / possible,
+        "chance": max(accepted, 1) / possible if possible else None,
         "identical": float(len(set(replies)) == 1) if len(replies) > 1 else None,
     }
     tags: dict[str, Tag] = {"option_count": option_count}

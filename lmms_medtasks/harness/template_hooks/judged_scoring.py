@@ -13,7 +13,9 @@ from lmms_medtasks.parsing.replies import after_reasoning
 from lmms_medtasks.record import FAILED, Judgement, MeasureValue, Record
 from lmms_medtasks.statistics.text import exact_match, token_scores
 from lmms_medtasks.suites.judged_measures import measure_value, tags_of, with_measures
+from lmms_medtasks.suites.own_metrics import with_values
 from lmms_medtasks.suites.templates import get, measures
+from lmms_medtasks.suites.templates.scoring_suites import Own, of_kind, own_of
 
 KIND = "open"
 
@@ -25,7 +27,7 @@ def process_results(
     protocol = registry.get((settings or get("open").settings)["judge"])
     trials, judgement = records.judgement_of(doc, results, protocol)
     tags, details = tags_and_details(doc)
-    found = {"score": _score(judgement)}
+    found = _scores(judgement)
     if not protocol.terms:
         found.update(_traditional(doc, results, trials))
     record = Record(
@@ -44,8 +46,8 @@ def process_results(
 
 def metrics_of(record: Record, settings: Mapping[str, Any] | None = None) -> dict[str, MetricValue]:
     """The metrics' values of a logged record: a function of it, so that a log can be judged and scored again."""
-    score = {"score": _score(record.judgement)} if record.judgement else {}
-    return _values(with_measures(record, score), settings)
+    scores = _scores(record.judgement) if record.judgement else {}
+    return _values(with_measures(record, scores), settings)
 
 
 process_results.metrics_of = metrics_of  # type: ignore[attr-defined]  # as records.scored_by does
@@ -53,12 +55,17 @@ process_results.metrics_of = metrics_of  # type: ignore[attr-defined]  # as reco
 
 def _values(record: Record, settings: Mapping[str, Any] | None) -> dict[str, MetricValue]:
     names = (settings or {}).get("metrics") or get("open").metrics
-    return values_of(measures.of_kind(KIND), names, record)
+    own = (settings or {}).get("own") or Own()
+    return values_of(of_kind(KIND, own), names, with_values(record, own_of(own)))
 
 
-def _score(judgement: Judgement) -> MeasureValue:
+def _scores(judgement: Judgement) -> dict[str, MeasureValue]:
+    """The task's score, and of a rubric with several named scores each of them."""
     protocol = records.protocol_of(judgement)
-    return measure_value(judgement, measures.scored_of(protocol))
+    found = {"score": measure_value(judgement, measures.scored_of(protocol))}
+    if protocol.reference and len(protocol.dimensions) > 1:
+        found |= {f"score_{each.name}": measure_value(judgement, each.name) for each in protocol.dimensions}
+    return found
 
 
 def _traditional(doc: Mapping[str, Any], results: Sequence[str], trials: Sequence[str]) -> dict[str, MeasureValue]:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from lmms_medtasks import folders
@@ -20,7 +21,7 @@ from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.statistics import calibration
 from lmms_medtasks.statistics.reliability import groups_and_statistics
 from lmms_medtasks.statistics.votes import VoteTable, votes
-from lmms_medtasks.suites import judged_measures, templates
+from lmms_medtasks.suites import judged_measures, own_parts, templates
 from lmms_medtasks.suites.common_metrics import (
     EMPTY_REPLIES,
     FAILED_REQUESTS,
@@ -56,7 +57,7 @@ def measures_of_judged(protocol: Protocol) -> tuple[Measure, ...]:
             f"What the judge gave by the protocol {protocol.name}.",
             min(worst, best),
             max(worst, best),
-            "%" if share else f"of {max(worst, best):g}",
+            "%" if share else f"of {max(worst, best):.4g}",
             1 if share else 2,
             best > worst,
         ),
@@ -224,10 +225,17 @@ def metric_names(kind: str) -> tuple[str, ...]:
 # --- The benchmark ----------------------------------------------------------------------------------------------------
 
 
-@functools.cache
-def of_kind(kind: str) -> Suite:
-    """The declaration that scores tasks on templates of a kind, "choice" or "open", whatever benchmark they are of."""
-    return replace(suite(f"{PREFIX}{kind}"), metrics=METRICS[kind], tasks={})
+def dimension_measure(name: str, ends: tuple[float, float]) -> Measure:
+    """The measure of one of a rubric's named scores, from its worst to its best."""
+    low, high = min(ends), max(ends)
+    share = (low, high) == (0.0, 1.0)
+    unit = "%" if share else f"of {high:.4g}"
+    return Measure(f"score_{name}", f"What the judge gave for {name}.", low, high, unit, 1 if share else 2)
+
+
+def dimension_metric(measure: Measure) -> Metric:
+    """The mean of one of a rubric's named scores."""
+    return Metric(measure.name, Mean(measure=measure.name), about=measure.about)
 
 
 PREFIX = "template:"
@@ -243,17 +251,35 @@ PAIRED = ("pair", "cluster", "expected")
 
 
 @functools.cache
-def suite(benchmark: str, protocol: str = OPEN_ANSWER) -> Suite:
-    """The declaration of a contributed folder called ``benchmark``; ``protocol``: its judge's, which has the scale."""
-    judged_ones = measures_of_judged(protocols.get(protocol))
+def suite(benchmark: str, protocol: str = OPEN_ANSWER, own: str = "", folder: Path | None = None) -> Suite:
+    """The declaration of a contributed folder called ``benchmark``.
+
+    Args:
+        benchmark: Its name.
+        protocol: The judge's, one of ours; it has the scale.
+        own: What the tasks say of parts that are not ours (:func:`lmms_medtasks.suites.own_parts.declared`).
+        folder: Where such parts may lie.
+    """
+    added = own_parts.restored(own, folder)
+    judged_by = added.protocol or protocols.get(protocol)
+    judged_ones = measures_of_judged(judged_by)
+    named = [
+        dimension_measure(each.name, (each.worst, each.best))
+        for each in judged_by.dimensions
+        if judged_by.reference and len(judged_by.dimensions) > 1
+    ]
     # Bounds are on the judge's scale.
     bounds = {each.name: replace(each, unit=judged_ones[0].unit) for each in (_WORST, _BEST)}
     return Suite(
         name=benchmark,
         title=benchmark,
         cluster="image",
-        measures=(*CHOICE_MEASURES, *judged_ones),
-        metrics=tuple(bounds.get(name, metric) for name, metric in metrics().items()),
+        measures=(*CHOICE_MEASURES, *judged_ones, *named, *added.measures),
+        metrics=(
+            *(bounds.get(name, metric) for name, metric in metrics().items()),
+            *map(dimension_metric, named),
+            *added.metrics,
+        ),
         tasks={name: templates.get(name).metrics for name in templates.names()},
         condition=condition,
         task_tags=task_tags,
@@ -274,10 +300,13 @@ def task_tags(task: str, settings: Mapping[str, Any]) -> Mapping[str, Any]:
     return {"severity": settings["severity"]} if "severity" in settings else {}
 
 
-def of_config(task: str, config: Mapping[str, Any], benchmark: str = "") -> Suite | None:
+def of_config(
+    task: str, config: Mapping[str, Any], benchmark: str = "", folder_of: Callable[[str], Path | None] | None = None
+) -> Suite | None:
     """The declaration for a task as a result file records it; None where it is on no template.
 
     ``benchmark``: its folder where that is known; else what the run recorded, else its name without a variant's ending.
+    ``folder_of``: a benchmark's folder by its name.
     """
     metadata = config.get("metadata")  # a list in many of the harness's own tasks
     template = metadata.get("template") if isinstance(metadata, Mapping) else None
@@ -285,8 +314,13 @@ def of_config(task: str, config: Mapping[str, Any], benchmark: str = "") -> Suit
         return None
     name = benchmark or _name(str(metadata.get("benchmark") or ""), task, templates.get(template))
     settings = (config.get("lmms_eval_specific_kwargs") or {}).get("default") or {}
-    judge = settings.get("judge")
-    return suite(name, judge if isinstance(judge, str) else OPEN_ANSWER)
+    judge, own = settings.get("judge"), own_parts.declared(metadata)
+    if not own:
+        return suite(name, judge if isinstance(judge, str) else OPEN_ANSWER)
+    # Only what is made by code needs the folder: with it and without it other declarations are the same.
+    folder = folder_of(name) if folder_of and "reference" in own else None
+    known = judge if isinstance(judge, str) and judge in protocols.names() else OPEN_ANSWER
+    return suite(name, known, own, folder)
 
 
 def _name(recorded: str, task: str, template: templates.Template) -> str:

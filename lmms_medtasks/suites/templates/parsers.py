@@ -2,44 +2,47 @@
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable, Mapping
+import functools
+from collections.abc import Mapping
 from itertools import combinations
-from typing import Any, NamedTuple
+from pathlib import Path
 
 from lmms_medtasks import parsing
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.extensions import load, located
 from lmms_medtasks.grid_positions import parse_size
 from lmms_medtasks.parsing.choice import read_first_capital
 from lmms_medtasks.parsing.letter_sets import read_letters
 from lmms_medtasks.parsing.option import read_option
 from lmms_medtasks.parsing.positions import NONE, read_option_position, read_position
 from lmms_medtasks.parsing.yes_no import read_yes_no
+from lmms_medtasks.suites.templates.own_parsers import parser_of
+from lmms_medtasks.suites.templates.parser_form import Document, Parser, Read
 
-Document = Mapping[str, Any]
-
-
-class Read(NamedTuple):
-    """``status`` is "ok" if an answer was read, which then is ``value``."""
-
-    status: str
-    value: str = ""
+__all__ = ["PARSERS", "Document", "Parser", "Read", "get", "is_own"]
 
 
-class Parser(NamedTuple):
-    """``read``: what a reply to a document says. ``answers``: all answers that there are, in these terms.
-    ``expected``: the right one. ``accepts``: whether an answer is right where this is expected."""
+def get(name: str, folder: Path | None = None) -> Parser:
+    """The parser that a task names: one of ours, an installed package's, ``FILE.py:NAME`` or ``package.module:NAME``.
 
-    about: str
-    read: Callable[[Document, str | None], Read]
-    answers: Callable[[Document], tuple[str, ...]]
-    expected: Callable[[Document], str]
-    accepts: Callable[[str, str], bool] = operator.eq
+    Args:
+        name: As the YAML says it.
+        folder: Where the YAML lies; files are looked for there.
+
+    Raises:
+        UserError: There is none, or it is no parser.
+    """
+    return PARSERS[name] if name in PARSERS else _own(located(name, folder))
 
 
-def get(name: str) -> Parser:
-    """The parser called ``name``; the settings were checked before."""
-    return PARSERS[name]
+def is_own(name: str) -> bool:
+    """Whether a parser's name is not one of ours."""
+    return name not in PARSERS
+
+
+@functools.cache
+def _own(reference: str) -> Parser:
+    return parser_of(load("parser", reference, tuple(PARSERS)))
 
 
 def _letters(doc: Document) -> tuple[str, ...]:

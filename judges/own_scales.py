@@ -1,0 +1,130 @@
+"""What a log says of a judge protocol that is not ours: its scale, and how the one number is made of it.
+
+With it a report reads the verdicts without the protocol's file.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.judges.protocol import Dimension, Item, Protocol
+
+PAPER_JUDGE = "none: this protocol is of no paper"
+"""The paper's judge of a protocol that is of no paper."""
+
+
+def is_rubric(text: object) -> bool:
+    """Whether a task's setting ``judge`` names a rubric's file."""
+    return isinstance(text, str) and text.endswith((".yml", ".yaml"))
+
+
+@dataclass(frozen=True)
+class Weighted:
+    """The one number of a judgement: a weighted sum of the dimensions' numbers, over ``over``."""
+
+    weights: tuple[tuple[str, float], ...]
+    over: float = 1.0
+
+    def __call__(self, numbers: Mapping[str, float]) -> float:
+        """The number."""
+        return math.fsum(weight * numbers[name] for name, weight in self.weights) / self.over
+
+
+@dataclass(frozen=True)
+class ByCode:
+    """The one number of a judgement whose function is not at hand: only its range is known."""
+
+    name: str
+    reference: str
+    ends: tuple[tuple[tuple[tuple[str, float], ...], float], ...]
+
+    def __call__(self, numbers: Mapping[str, float]) -> float:
+        """The number where all dimensions are at their worst, or best; else a UserError."""
+        for at, value in self.ends:
+            if dict(at) == dict(numbers):
+                return value
+        raise UserError(
+            f"The judge protocol {self.name!r} ({self.reference}) is not here, and its total is made by its code. Give "
+            "its folder with --include_path, or install its package."
+        )
+
+
+def scale_of(protocol: Protocol) -> dict[str, Any]:
+    """What a report must know of a protocol to read verdicts under it, JSON-safe: the labels, and what is scored."""
+    total = protocol.total
+    found: dict[str, Any] = {"labels": {each.name: dict(each.labels) for each in protocol.dimensions}}
+    if isinstance(total, Weighted):
+        found["score"] = {"weights": dict(total.weights), "over": total.over}
+    elif isinstance(total, ByCode):
+        found["score"] = {"reference": total.reference, "range": [value for _, value in total.ends]}
+    elif total is not None:
+        found["score"] = {
+            "reference": without_folder(protocol.reference),
+            "range": [total(dict(at)) for at in _ends(protocol)],
+        }
+    return found
+
+
+def scale_said(protocol: Protocol) -> dict[str, Any]:
+    """Of a protocol of someone's own its scale, so that a log is read without its file; nothing of ours."""
+    return {"scale": scale_of(protocol)} if protocol.reference else {}
+
+
+def without_folder(reference: str) -> str:
+    """A reference as the YAML says it: a file without its folder, which is this machine's."""
+    file, mark, name = reference.rpartition(":")
+    if is_rubric(reference) or not file.endswith(".py"):
+        return Path(reference).name if is_rubric(reference) else reference
+    return f"{Path(file).name}{mark}{name}"
+
+
+def _ends(protocol: Protocol) -> tuple[tuple[tuple[str, float], ...], ...]:
+    dimensions = protocol.dimensions
+    return tuple((each.name, each.worst) for each in dimensions), tuple((each.name, each.best) for each in dimensions)
+
+
+def restored(name: str, scale: Mapping[str, Any]) -> Protocol:
+    """The protocol as far as a record tells it: its scale, and not what the judge is asked.
+
+    Raises:
+        UserError: The record is not as :func:`scale_of` wrote it.
+    """
+    return _restored(name, json.dumps(scale, sort_keys=False))
+
+
+@functools.cache
+def _restored(name: str, text: str) -> Protocol:
+    scale = json.loads(text)
+    try:
+        dimensions = tuple(
+            Dimension(each, {str(label): float(number) for label, number in labels.items()})
+            for each, labels in scale["labels"].items()
+        )
+        if not dimensions or any(len(each.labels) < 2 for each in dimensions):
+            raise ValueError("a score has fewer than two labels")
+        bare = Protocol(name, "", 1, dimensions, (), PAPER_JUDGE, functools.partial(_no_item, name), reference=name)
+        score = scale.get("score")
+        if score is None:
+            return bare
+        total: Weighted | ByCode
+        if "weights" in score:
+            total = Weighted(tuple((each, float(weight)) for each, weight in score["weights"].items()), score["over"])
+        else:
+            ends = zip(_ends(bare), map(float, score["range"]), strict=True)
+            total = ByCode(name, str(score["reference"]), tuple(ends))
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise UserError(
+            f"The scale of the judge protocol {name!r} can't be read ({error!r:.80}). Was the log edited?"
+        ) from None
+    return Protocol(name, "", 1, dimensions, (), PAPER_JUDGE, bare.item, total=total, reference=name)
+
+
+def _no_item(name: str, doc: Mapping[str, Any], reply: str) -> Item | None:
+    raise UserError(f"The judge protocol {name!r} is not here. Give its folder with --include-path.")

@@ -1,0 +1,270 @@
+"""A judge protocol of someone's own as a YAML file: named scores, what their labels mean, and a prompt file.
+
+::
+
+    name: finding_quality
+    version: 1
+    prompt: finding_prompt.txt
+    scores:
+      finding: {0: another finding or none, 1: the right finding}
+      wording:
+        poor: {is: 0, means: no radiologist would say it so}
+        good: {is: 1, means: as a report would say it}
+    score: {finding: 3, wording: 1}
+
+The prompt's places are the fields, and ``{{scale}}``, where the labels with their meanings are written. Without a
+prompt file the built-in ``rubric.txt`` is taken.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, get_args
+
+from lmms_medtasks import folders
+from lmms_medtasks.errors import UserError, nearest_match, unknown
+from lmms_medtasks.judges.folding import folded
+from lmms_medtasks.judges.own_scales import PAPER_JUDGE, Weighted
+from lmms_medtasks.judges.protocol import Dimension, Item, Mode, Protocol
+from lmms_medtasks.parsing.replies import after_reasoning
+
+PROMPT = "rubric.txt"
+FIELDS = ("question", "reference", "answer")
+"""The fields of every rubric; further ones are columns of the questions."""
+KEYS = ("name", "version", "prompt", "scores", "score", "fields", "reply", "trials", "exact_match", "check", "terms",
+        "source")  # fmt: skip
+SCALE = "scale"
+"""The prompt's place for labels and their meanings."""
+NAME = re.compile(r"[a-z][a-z0-9_]{1,59}")
+
+
+def read(path: Path) -> Protocol:
+    """The protocol that a rubric's file says.
+
+    Raises:
+        UserError: With file and key: a key that is missing, unknown or twice, a score with one label or with numbers
+            that are none, a prompt whose places are no fields.
+    """
+    path = path.resolve()
+    if not path.is_file():
+        raise UserError(f"There is no rubric {path.name} in {path.parent}.")
+    found = folders.load_yaml(path)
+    where = path.name
+    if not isinstance(found, Mapping):
+        raise UserError(f"{where}: wanted a mapping with {', '.join(KEYS[:4])}, got a {type(found).__name__}.")
+    for key in found:
+        if key not in KEYS:
+            raise UserError(f"{where}: unknown key {key!r}.{nearest_match(key, KEYS)} Allowed: {', '.join(KEYS)}.")
+    name = _text(found, "name", where)
+    if not NAME.fullmatch(name):
+        raise UserError(f"{where}: name is {name!r}, wanted small letters, digits and underscores, a letter first.")
+    dimensions, meanings = _dimensions(found.get("scores"), where)
+    fields = _fields(found.get("fields"), where)
+    prompt, scale = _prompt(found, path, meanings)
+    reply = found.get("reply", "schema")
+    if reply not in get_args(Mode):
+        raise unknown("reply", reply, get_args(Mode), where)
+    check = found.get("check") or ""
+    return Protocol(
+        name=name,
+        prompt=prompt,
+        version=_count(found, "version", where),
+        dimensions=dimensions,
+        fields=fields,
+        paper_judge=PAPER_JUDGE,
+        item=functools.partial(item, fields, where),
+        settle=functools.partial(settle, dimensions, _exact_match(found, where)),
+        reply=reply,
+        trials=_count(found, "trials", where),
+        total=_total(found.get("score"), dimensions, where),
+        terms=str(found.get("terms") or ""),
+        check=str(_beside(path, "check", str(check))) if check else "",
+        source=str(found.get("source") or f"{path.name} of {path.parent.name}."),
+        scale=scale,
+    )
+
+
+def item(fields: Sequence[str], where: str, doc: Mapping[str, Any], reply: str) -> Item:
+    """What the judge is shown of one reply: question, reference, answer, and columns of the question."""
+    known = {
+        "question": doc["question"],
+        "reference": str(doc["answer"]),
+        "answer": (after_reasoning(reply) or "").strip(),
+    }
+    shown = {}
+    for name in fields:
+        if name not in known and doc.get(name) is None:
+            raise UserError(
+                f"{where}: the field {name!r}: question {doc.get('id')!r} has no such column. Its columns: "
+                f"{', '.join(map(str, doc))}. Columns are kept by `tags=` in the adapter."
+            )
+        shown[name] = str(known[name] if name in known else doc[name])
+    return Item(str(doc["id"]), shown)
+
+
+def settle(dimensions: Sequence[Dimension], exact_match: bool, judged: Item) -> tuple[Mapping[str, str], str] | None:
+    """The verdict without a judge: an answer without a word is at worst, with ``exact_match`` the reference at best."""
+    answer = folded(judged.fields["answer"])
+    if not answer:
+        return {each.name: _label(each, each.worst) for each in dimensions}, "no answer"
+    if exact_match and answer == folded(judged.fields["reference"]):
+        return {each.name: _label(each, each.best) for each in dimensions}, "exact match"
+    return None
+
+
+def _label(dimension: Dimension, number: float) -> str:
+    return next(label for label, each in dimension.labels.items() if each == number)
+
+
+# --- What the file says -----------------------------------------------------------------------------------------------
+
+
+def _text(found: Mapping[Any, Any], key: str, where: str) -> str:
+    value = found.get(key)
+    if not isinstance(value, str) or not value.strip():
+        raise UserError(f"{where}: {key} is {value!r:.40}, wanted a text.")
+    return value
+
+
+def _count(found: Mapping[Any, Any], key: str, where: str) -> int:
+    value = found.get(key, 1)
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise UserError(f"{where}: {key} is {value!r:.40}, wanted a whole number, 1 or more.")
+    return value
+
+
+def _exact_match(found: Mapping[Any, Any], where: str) -> bool:
+    value = found.get("exact_match", False)
+    if not isinstance(value, bool):
+        raise UserError(f"{where}: exact_match is {value!r:.40}, wanted true or false.")
+    return value
+
+
+def _fields(given: Any, where: str) -> tuple[str, ...]:
+    names = list(FIELDS) if given is None else given
+    if not isinstance(names, list) or not all(isinstance(each, str) and each.isidentifier() for each in names):
+        raise UserError(f"{where}: fields is {given!r:.60}, wanted a list of names: {', '.join(FIELDS)}, and columns.")
+    if len(set(names)) < len(names) or SCALE in names:
+        raise UserError(f"{where}: fields is {names}: each stands once, and {SCALE!r} is the place of the labels.")
+    missing = [each for each in ("answer", "reference") if each not in names]
+    if missing:
+        raise UserError(f"{where}: fields is {names}: {missing[0]!r} is missing.")
+    return tuple(names)
+
+
+def _dimensions(given: Any, where: str) -> tuple[tuple[Dimension, ...], dict[str, dict[str, str]]]:
+    """The scores, and of each the labels' meanings, "" where none is told."""
+    if not isinstance(given, Mapping) or not given:
+        raise UserError(f"{where}: scores is {given!r:.40}, wanted a mapping from a score's name to its labels.")
+    dimensions, meanings = [], {}
+    for name, labels in given.items():
+        at = f"{where}, scores, {name}"
+        if not isinstance(name, str) or not NAME.fullmatch(name):
+            raise UserError(f"{at}: a score's name is in small letters, digits and underscores, a letter first.")
+        if isinstance(labels, list):
+            if len(set(map(str, labels))) < len(labels):
+                raise UserError(f"{at}: a label stands twice in {labels}.")
+            labels = dict.fromkeys(labels)
+        if not isinstance(labels, Mapping) or len(labels) < 2:
+            raise UserError(f"{at}: got {labels!r:.60}, wanted two or more labels, each with its meaning.")
+        pairs = [_of_label(label, value, at) for label, value in labels.items()]
+        numbers = {label: number for label, number, _ in pairs}
+        if len(numbers) < len(pairs):
+            raise UserError(f"{at}: a label stands twice in {[label for label, _, _ in pairs]}.")
+        if len(set(numbers.values())) < 2:
+            raise UserError(f"{at}: all labels stand for {next(iter(numbers.values())):g}: they score nothing.")
+        dimensions.append(Dimension(name, numbers))
+        meanings[name] = {label: meaning for label, _, meaning in pairs}
+    return tuple(dimensions), meanings
+
+
+def _of_label(label: Any, value: Any, at: str) -> tuple[str, float, str]:
+    """A label, its number, its meaning."""
+    if isinstance(label, bool) or label is None:
+        raise UserError(f'{at}: the label {label!r} is no text to YAML. Put it in quotes: "yes".')
+    text = str(label)
+    number, meaning = label, value
+    if isinstance(value, Mapping):
+        if set(value) - {"is", "means"}:
+            raise UserError(f"{at}, label {text!r}: got the keys {sorted(map(str, value))}, wanted is and means.")
+        number, meaning = value.get("is", label), value.get("means")
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        number, meaning = value, None  # label: number
+    if isinstance(number, str):
+        number = _number(number)
+    if number is None or isinstance(number, bool) or not isinstance(number, int | float) or not math.isfinite(number):
+        raise UserError(f"{at}, label {text!r}: which number is it? Wanted {text}: {{is: 1, means: ...}}.")
+    if meaning is not None and not isinstance(meaning, str):
+        raise UserError(f"{at}, label {text!r}: its meaning is {meaning!r:.40}, wanted a text.")
+    meaning = (meaning or "").strip()
+    if "{{" in meaning or "\n" in meaning:
+        raise UserError(f"{at}, label {text!r}: its meaning is one line without {{{{places}}}}.")
+    return text, float(number), meaning
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def _total(given: Any, dimensions: Sequence[Dimension], where: str) -> Weighted | None:
+    names = [each.name for each in dimensions]
+    if given is None or (len(names) == 1 and given == names[0]):
+        if len(names) > 1:
+            raise UserError(
+                f"{where}: score is missing: which of {', '.join(names)} is the task's score? Wanted one of them, "
+                "mean, sum, or a mapping to weights."
+            )
+        return None
+    if given in ("mean", "sum"):
+        return Weighted(tuple((name, 1.0) for name in names), float(len(names)) if given == "mean" else 1.0)
+    if isinstance(given, str):
+        if given not in names:
+            raise unknown("score", given, (*names, "mean", "sum"), where)
+        return Weighted(((given, 1.0),))
+    if not isinstance(given, Mapping) or not given:
+        raise UserError(f"{where}: score is {given!r:.40}, wanted a score's name, mean, sum, or a mapping to weights.")
+    for name, weight in given.items():
+        if name not in names:
+            raise unknown("score", name, names, f"{where}, score")
+        if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 < weight < math.inf:
+            raise UserError(f"{where}, score: the weight of {name} is {weight!r:.40}, wanted a number above 0.")
+    return Weighted(tuple((name, float(weight)) for name, weight in given.items()), math.fsum(given.values()))
+
+
+def _prompt(found: Mapping[Any, Any], path: Path, meanings: Mapping[str, Mapping[str, str]]) -> tuple[str, str]:
+    """The prompt's file, and the text of its place for the scale."""
+    told = any(meaning for labels in meanings.values() for meaning in labels.values())
+    file = _text(found, "prompt", path.name) if "prompt" in found else ""
+    prompt = str(_beside(path, "prompt", file)) if file else PROMPT
+    has_place = not file or f"{{{{{SCALE}}}}}" in Path(prompt).read_text("utf-8")
+    if told and not has_place:
+        raise UserError(
+            f"{path.name}: the labels' meanings would reach no judge: the prompt {file} has no place {{{{{SCALE}}}}}. "
+            "Put it where they should stand, or leave the meanings out of the rubric."
+        )
+    if has_place and not told:
+        raise UserError(f"{path.name}: the prompt has the place {{{{{SCALE}}}}}, and no label has a meaning.")
+    return prompt, _scale_text(meanings) if has_place else ""
+
+
+def _scale_text(meanings: Mapping[str, Mapping[str, str]]) -> str:
+    several = len(meanings) > 1
+    lines = []
+    for name, labels in meanings.items():
+        lines += [f"{name}:"] if several else []
+        lines += [f"{label} - {meaning}" if meaning else label for label, meaning in labels.items()]
+    return "\n".join(lines)
+
+
+def _beside(path: Path, key: str, name: str) -> Path:
+    found = path.parent / name
+    if not found.is_file():
+        raise UserError(f"{path.name}: {key}: there is no file {name} beside it.")
+    return found.resolve()

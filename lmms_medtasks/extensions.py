@@ -1,0 +1,181 @@
+"""Parts of someone's own in place of ours: degradations, modalities, parsers, metrics, judge protocols, data readers.
+
+A task names one by a reference, wherever the name of one of ours may stand:
+
+========================== ==============================================================================
+``parts.py:read_finding``  what the file ``parts.py`` beside the task's YAML defines
+``package.module:READER``  what an importable module defines
+``read_finding``           an entry point of an installed package, in the group of its kind (:data:`GROUPS`)
+========================== ==============================================================================
+
+An installed package declares the last in its setup.cfg, and its name then stands beside ours everywhere::
+
+    [options.entry_points]
+    lmms_medtasks.parsers =
+        read_finding = package.module:READER
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import importlib.util
+import traceback
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import Any, Literal
+
+from lmms_medtasks.errors import UserError, nearest, unknown
+
+Kind = Literal["degradation", "modality", "parser", "metric", "judge protocol", "data reader"]
+
+GROUPS: Mapping[Kind, str] = {
+    "degradation": "lmms_medtasks.degradations",
+    "modality": "lmms_medtasks.modalities",
+    "parser": "lmms_medtasks.parsers",
+    "metric": "lmms_medtasks.metrics",
+    "judge protocol": "lmms_medtasks.judge_protocols",
+    "data reader": "lmms_medtasks.data_readers",
+}
+"""The group of entry points in which an installed package offers parts of a kind."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of someone's own.
+
+    ``value``: the object itself, not checked for being what its kind must be. ``name``: what reports call it: an entry
+    point's name, else the object's in its module. ``reference``: the full one, ``module:NAME`` or the path of a file
+    and the name. ``origin``: whose it is, for records and reports ("package example 1.2", "parts.py"). ``file``: its
+    source, for fingerprints; None where there is none.
+    """
+
+    value: Any
+    name: str
+    reference: str
+    origin: str
+    file: Path | None
+
+
+def is_reference(text: object) -> bool:
+    """Whether ``text`` names a part by file or module, and is not a plain name.
+
+    >>> is_reference("parts.py:read_finding"), is_reference("letter")
+    (True, False)
+    """
+    return isinstance(text, str) and ":" in text
+
+
+def located(text: str, folder: Path | None) -> str:
+    """A reference to a file with ``folder``, where the task's YAML lies, before it; any other text as it is."""
+    file, _, name = text.rpartition(":")
+    if folder is None or not file.endswith(".py") or Path(file).is_absolute():
+        return text
+    return f"{(folder / file).resolve()}:{name}"
+
+
+@functools.cache
+def installed(kind: Kind) -> Mapping[str, metadata.EntryPoint]:
+    """The parts of a kind that installed packages offer, by name; nothing of them is imported.
+
+    Raises:
+        UserError: Two packages offer a part of one name.
+    """
+    found: dict[str, metadata.EntryPoint] = {}
+    for each in metadata.entry_points(group=GROUPS[kind]):
+        other = found.get(each.name)
+        if other is not None and other.value != each.value:
+            raise UserError(
+                f"Two installed packages offer a {kind} called {each.name!r}: {_package(other)} ({other.value}) and "
+                f"{_package(each)} ({each.value}). Uninstall one, or name the one that is meant by {each.value}."
+            )
+        found[each.name] = each
+    return found
+
+
+def names(kind: Kind, ours: Collection[str]) -> tuple[str, ...]:
+    """The plain names of a kind: ``ours``, then those of installed packages.
+
+    Raises:
+        UserError: An installed package offers a part by the name of one of ours.
+    """
+    for name, each in installed(kind).items():
+        if name in ours:
+            raise UserError(
+                f"{_package(each)} offers a {kind} called {name!r}, which is one of ours. It needs another name; until "
+                f"then uninstall it, or name it by {each.value}."
+            )
+    return (*ours, *sorted(installed(kind)))
+
+
+def load(kind: Kind, text: str, ours: Collection[str] = (), where: str = "") -> Part:
+    """The part that ``text`` names: a full reference, or the name of an installed one.
+
+    Args:
+        kind: What it must be, for words and for the group of entry points.
+        text: The reference; that to a file has the folder before it (:func:`located`).
+        ours: The names of our own parts, for the error about an unknown name.
+        where: Where the reference stands, said before the error.
+
+    Raises:
+        UserError: There is no such file, module or name in it, it can't be imported, or there is no part of that name.
+    """
+    before = f"{where}: " if where else ""
+    if not is_reference(text):
+        entry = installed(kind).get(text)
+        if entry is None:
+            raise UserError(
+                f"{before}{unknown(kind, text, names(kind, ours))} One of your own: FILE.py:NAME of a file beside the "
+                "YAML, or package.module:NAME."
+            )
+        part = load(kind, entry.value.partition(" ")[0], ours, f"{before}the {kind} {text!r} of {_package(entry)}")
+        return Part(part.value, entry.name, part.reference, f"package {_package(entry)}", part.file)
+    source, _, name = text.rpartition(":")
+    if not name.isidentifier() or not source:
+        raise UserError(f"{before}{text!r} names no {kind}. Wanted FILE.py:NAME or package.module:NAME.")
+    module = _module(source, f"{before}the {kind} {text!r}")
+    if not hasattr(module, name):
+        near = nearest(name, [each for each in vars(module) if not each.startswith("_")])
+        hint = f" Did you mean {near!r}?" if near else ""
+        raise UserError(f"{before}the {kind} {text!r}: {source} has no {name!r}.{hint}")
+    path = getattr(module, "__file__", None)
+    origin = Path(source).name if source.endswith(".py") else f"module {source}"
+    return Part(getattr(module, name), name, text, origin, Path(path) if path else None)
+
+
+def _module(source: str, what: str) -> Any:
+    try:
+        return _from_file(Path(source)) if source.endswith(".py") else importlib.import_module(source)
+    except UserError:
+        raise
+    except ModuleNotFoundError as error:
+        if error.name is None or not (source == error.name or source.startswith(f"{error.name}.")):
+            raise UserError(f"{what} can't be imported: {error}.") from error
+        raise UserError(
+            f"{what}: there is no module {error.name!r}. Install its package, put its folder on PYTHONPATH, or name a "
+            "file beside the YAML: FILE.py:NAME."
+        ) from error
+    except FileNotFoundError as error:
+        raise UserError(f"{what}: there is no file {source}. It is looked for beside the task's YAML.") from error
+    except Exception as error:  # noqa: BLE001 (anyone's module may raise anything as it is imported)
+        lines = [each.lineno for each in traceback.extract_tb(error.__traceback__) if each.filename == source]
+        line = f", line {lines[-1]}" if lines else f", line {error.lineno}" if isinstance(error, SyntaxError) else ""
+        raise UserError(f"{what} can't be imported: {type(error).__name__}: {error}{line}.") from error
+
+
+@functools.cache
+def _from_file(path: Path) -> Any:
+    if not path.is_file():
+        raise FileNotFoundError(path)
+    spec = importlib.util.spec_from_file_location(f"medtasks_extension.{path.parent.name}.{path.stem}", path)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{path} is no Python file")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def _package(entry: metadata.EntryPoint) -> str:
+    return f"{entry.dist.name} {entry.dist.version}" if entry.dist else entry.value.partition(":")[0]

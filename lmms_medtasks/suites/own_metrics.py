@@ -1,0 +1,228 @@
+"""Metrics of someone's own in a task on a template: a number of each question, or an estimate of all of them.
+
+The simple form is a function of a question's record; the metric is its mean over the questions of which it is not None,
+with an interval over clusters::
+
+    def sensitivity(record: Record) -> float | None:
+        return record.measures["accuracy"].score if record.expected == "yes" else None
+
+:func:`question_metric` declares what such a function can't say itself: name, range, unit. The full form is a
+:class:`~lmms_medtasks.suites.suite.Metric` with any of :mod:`lmms_medtasks.suites.estimates`.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import math
+import numbers
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from lmms_medtasks.errors import UserError, line_of
+from lmms_medtasks.extensions import Part, load
+from lmms_medtasks.record import MeasureValue, Record
+from lmms_medtasks.suites.estimates import Estimate, Mean
+from lmms_medtasks.suites.suite import Measure, Metric
+
+OfQuestion = Callable[[Record], "float | None"]
+_NAME = re.compile(r"[a-z][a-z0-9_]{0,59}")
+_WANTED = (
+    "Wanted a function of a question's record that returns a number or None, or a lmms_medtasks.suites.suite.Metric."
+)
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class QuestionMetric:
+    """A number that a function gives to each question; its mean is the metric.
+
+    ``metric`` is the mean, ``measure`` the number with its range. ``name`` is "" until the part's own is known.
+    """
+
+    function: OfQuestion
+    measure: Measure
+    main: bool = False
+
+    def __call__(self, record: Record) -> float | None:
+        """What the function returns."""
+        return self.function(record)
+
+    @property
+    def metric(self) -> Metric:
+        """The mean over the questions that have a number."""
+        own = self.measure
+        return Metric(own.name, Mean(measure=own.name), own.higher_is_better, own.about, self.main)
+
+
+def question_metric(
+    *,
+    name: str = "",
+    about: str = "",
+    low: float = 0.0,
+    high: float = 1.0,
+    unit: str = "%",
+    digits: int = 1,
+    higher_is_better: bool = True,
+    main: bool = False,
+) -> Callable[[OfQuestion], QuestionMetric]:
+    """Declare a function of a question's record as a metric; see :class:`~lmms_medtasks.suites.suite.Measure`.
+
+    Args:
+        name: As tables show it; the function's name by default.
+        about: A sentence; the first line of the docstring by default.
+        low: The lowest number that the function may return.
+        high: The highest one.
+        unit: "%" for a share from 0 to 1 that is shown in percent, else a word.
+        digits: Decimals that are shown.
+        higher_is_better: Its direction.
+        main: Whether the leaderboard ranks by it, and comparison and gate test it.
+
+    Raises:
+        UserError: A range without room.
+    """
+    if not (math.isfinite(low) and math.isfinite(high) and low < high):
+        raise UserError(f"question_metric: low is {low!r} and high {high!r}, wanted two numbers, the lower first.")
+    return lambda function: QuestionMetric(
+        function, Measure(name, about, float(low), float(high), unit, digits, higher_is_better), main
+    )
+
+
+@dataclass(frozen=True)
+class OwnMetric:
+    """A metric of someone's own: what a declaration takes of it, and what a record gets.
+
+    ``measure`` and ``function`` are None of an estimate, which takes what the records have.
+    """
+
+    metric: Metric
+    part: Part
+    measure: Measure | None = None
+    function: OfQuestion | None = None
+
+    @property
+    def where(self) -> str:
+        """What messages call it."""
+        return f"{self.part.origin}: the metric {self.metric.name!r}"
+
+
+@functools.cache
+def get(reference: str, ours: tuple[str, ...] = ()) -> OwnMetric:
+    """The metric that a reference names; that to a file has the folder before it.
+
+    Args:
+        reference: ``FILE.py:NAME``, ``package.module:NAME`` or an installed package's name.
+        ours: The names that are taken.
+
+    Raises:
+        UserError: There is none, it is none, or its name is taken or can't stand in tables.
+    """
+    part = load("metric", reference, ours)
+    where = f"{part.origin}: the metric {part.name!r}"
+    found = _of(part, where)
+    name = found.metric.name
+    if not _NAME.fullmatch(name) or name.endswith("_stderr"):
+        raise UserError(f"{where} is called {name!r}: wanted small letters, digits and underscores, a letter first.")
+    if name in ours:
+        raise UserError(f"{where} is called {name!r}, which is one of ours. Give it another name.")
+    if "." in name or (found.measure and not found.measure.low < found.measure.high):
+        raise UserError(f"{where}: its range is {found.measure and found.measure.range}, wanted the lower first.")
+    return found
+
+
+def _of(part: Part, where: str) -> OwnMetric:
+    value = part.value
+    if isinstance(value, Metric):
+        if not isinstance(value.estimate, Estimate):
+            raise UserError(
+                f"{where}: its estimate is {value.estimate!r:.40}, wanted one of "
+                "lmms_medtasks.suites.estimates, such as Mean({'finding': 'yes'})."
+            )
+        return OwnMetric(value, part)
+    if isinstance(value, QuestionMetric):
+        function, measure, main = value.function, value.measure, value.main
+    elif callable(value) and not inspect.isclass(value):
+        function, measure, main = value, Measure(""), False
+    else:
+        raise UserError(f"{where} is no function ({type(value).__name__}). {_WANTED}")
+    _check_arguments(function, where)
+    about = measure.about or (inspect.getdoc(function) or "").partition("\n")[0]
+    measure = replace(measure, name=measure.name or part.name, about=about)
+    return OwnMetric(QuestionMetric(function, measure, main).metric, part, measure, function)
+
+
+def _check_arguments(function: Any, where: str) -> None:
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        return
+    try:
+        signature.bind("a record")
+    except TypeError as error:
+        raise UserError(f"{where} takes {signature}, which one record does not fit: {error}. {_WANTED}") from error
+
+
+def with_values(record: Record, own: Sequence[OwnMetric]) -> Record:
+    """The record with the numbers of these metrics' functions among its measures.
+
+    Raises:
+        UserError: A function raises, or returns what is no number within its range.
+    """
+    found = {each.metric.name: value for each in own if (value := _value(each, record)) is not None}
+    if not found:
+        return record
+    return replace(record, measures={**record.measures, **{name: MeasureValue(each) for name, each in found.items()}})
+
+
+def _value(own: OwnMetric, record: Record) -> float | None:
+    if own.function is None or own.measure is None:
+        return None
+    said = f"{own.where} on question {record.id!r}"
+    try:
+        value = own.function(record)
+    except KeyError as error:
+        raise UserError(f"{said}: there is no {error}{line_of(error)}. {_has(record)}") from error
+    except Exception as error:  # anyone's function may raise anything
+        raise UserError(
+            f"{said}: {type(error).__name__}: {error}{line_of(error)}. Return None for a question that it says nothing "
+            "of."
+        ) from error
+    if value is None:
+        return None
+    if not isinstance(value, numbers.Real):
+        raise UserError(f"{said}: returns {value!r:.40} ({type(value).__name__}). Wanted a number, or None.")
+    number, (low, high) = float(value), own.measure.range
+    if not math.isfinite(number):
+        raise UserError(f"{said}: returns {number}. Wanted a finite number, or None where there is none.")
+    if not low - _ROUNDING <= number <= high + _ROUNDING:
+        raise UserError(
+            f"{said}: returns {number:g}, wanted {low:g} to {high:g}. Another range: "
+            f"@question_metric(low=..., high=...) of {__name__}."
+        )
+    return number
+
+
+def _has(record: Record) -> str:
+    return f"Tags: {', '.join(record.tags) or 'none'}. Measures: {', '.join(record.measures) or 'none'}."
+
+
+def check_columns(own: Sequence[OwnMetric], columns: Collection[str]) -> None:
+    """Raise UserError where an estimate is restricted by a column that questions have not."""
+    from lmms_medtasks.errors import unknown
+
+    for each in own:
+        for name in restricted_by(each.metric.estimate):
+            if name not in columns:
+                raise unknown("tag", name, columns, f"{each.where}. Columns become tags by `tags=` in the adapter")
+
+
+def restricted_by(estimate: Estimate) -> list[str]:
+    """The columns by which an estimate, or its parts, restricts the questions."""
+    found: list[str] = []
+    for value in vars(estimate).values():
+        parts = value if isinstance(value, tuple) else (value,)
+        found += [name for part in parts if isinstance(part, Mapping) for name in part]
+    by = getattr(estimate, "by", "")
+    return list(dict.fromkeys([*found, *([by] if by else [])]))

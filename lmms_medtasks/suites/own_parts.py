@@ -1,0 +1,217 @@
+"""What a result file and a leaderboard's entry say of a task's parts that are not ours, and what is read from it.
+
+The description stands in the task's metadata under ``own_parts``. It names no folder of a machine. Means, contrasts and
+macro means are described as data: a report makes them without the code. Of other estimates it says where the code was.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from lmms_medtasks import fingerprints
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.extensions import Part, located
+from lmms_medtasks.judges import own_scales
+from lmms_medtasks.judges.protocol import Protocol
+from lmms_medtasks.samples.table import Samples
+from lmms_medtasks.statistics.intervals import Interval
+from lmms_medtasks.suites import own_metrics
+from lmms_medtasks.suites.estimates import Contrast, Estimate, Macro, MacroContrast, Mean
+from lmms_medtasks.suites.own_metrics import OwnMetric
+from lmms_medtasks.suites.suite import Measure, Metric
+
+KEY = "own_parts"
+"""The key of a task's metadata."""
+
+_AS_DATA: Mapping[str, type[Estimate]] = {each.__name__: each for each in (Mean, Macro, MacroContrast, Contrast)}
+_NOT_DECLARED = ("origin", "digest", "reference")
+"""What tells where a part was, and not what its numbers are."""
+
+
+@dataclass(frozen=True)
+class NotFound(Estimate):
+    """An estimate whose code is not at hand: only what a run printed is known. ``reason``: why, and the way out."""
+
+    reason: str = ""
+
+    def of(self, rows: Samples, with_intervals: bool = True) -> Mapping[str, Interval]:
+        """Nothing."""
+        return {}
+
+
+# --- What a task says -------------------------------------------------------------------------------------------------
+
+
+def described(
+    metrics: Sequence[OwnMetric], protocol: Protocol | None, parser: tuple[str, Part] | None
+) -> dict[str, Any]:
+    """The parts of a task that are not ours, JSON-safe; {} where there are none.
+
+    ``parser``: its reference as the YAML has it, and what it led to.
+    """
+    found: dict[str, Any] = {}
+    if parser:
+        found["parser"] = {"reference": parser[0], **_origin(parser[1])}
+    if metrics:
+        found["metrics"] = [_metric(each) for each in metrics]
+    if protocol is not None and protocol.reference:
+        found["judge"] = {
+            "name": protocol.name,
+            "reference": own_scales.without_folder(protocol.reference),
+            "scale": own_scales.scale_of(protocol),
+        }
+    return found
+
+
+def _origin(part: Part) -> dict[str, str]:
+    return {"origin": part.origin, "digest": digest(part.file)}
+
+
+def digest(file: Path | None) -> str:
+    """A digest of a part's module and of those beside it in its package; "" where its source is not to be had.
+
+    A file beside a YAML counts alone: the folder has a digest of its own.
+    """
+    if file is None or file.suffix != ".py":
+        return ""
+    is_package = (file.parent / "__init__.py").is_file()
+    files = sorted(file.parent.glob("*.py")) if is_package else [file]
+    return fingerprints.installed().digest(files)
+
+
+def _metric(own: OwnMetric) -> dict[str, Any]:
+    metric = own.metric
+    found: dict[str, Any] = {
+        "name": metric.name,
+        "reference": own_scales.without_folder(own.part.reference),
+        **_origin(own.part),
+        "about": metric.about,
+        "higher_is_better": metric.higher_is_better,
+        "main": metric.main,
+        "unit": metric.unit,
+    }
+    if own.measure is not None:
+        found["measure"] = asdict(own.measure)
+    if type(metric.estimate).__name__ in _AS_DATA and type(metric.estimate) in _AS_DATA.values():
+        found["estimate"] = _data_of(metric.estimate)
+    return found
+
+
+def _data_of(estimate: Estimate) -> dict[str, Any]:
+    changed = {}
+    for each in fields(estimate):
+        value = getattr(estimate, each.name)
+        default = each.default_factory() if each.default_factory is not MISSING else each.default
+        if value != default:
+            changed[each.name] = value
+    found: dict[str, Any] = json.loads(json.dumps({"kind": type(estimate).__name__, **changed}, default=str))
+    return found
+
+
+def digests(metadata: object) -> list[str]:
+    """The digests of the code of a task's parts, for its fingerprint."""
+    own = metadata.get(KEY) if isinstance(metadata, Mapping) else None
+    parts = [own.get("parser"), *(own.get("metrics") or [])] if isinstance(own, Mapping) else []
+    return [f"{each.get('reference')} {each['digest']}" for each in parts if each and each.get("digest")]
+
+
+def declared(metadata: object) -> str:
+    """What of a task's parts decides its declaration, as text; "" where it has no metric or protocol of its own.
+
+    The same for two versions of the code that declare the same.
+    """
+    own = metadata.get(KEY) if isinstance(metadata, Mapping) else None
+    if isinstance(own, str):
+        return own  # of a leaderboard's entry
+    if not isinstance(own, Mapping):
+        return ""
+    metrics = [
+        {
+            key: value
+            for key, value in each.items()
+            if key not in _NOT_DECLARED or (key == "reference" and _by_code(each))
+        }
+        for each in own.get("metrics") or []
+    ]
+    judge = {key: value for key, value in (own.get("judge") or {}).items() if key not in _NOT_DECLARED}
+    found = {name: value for name, value in (("metrics", metrics), ("judge", judge)) if value}
+    return json.dumps(found, sort_keys=False) if found else ""
+
+
+def _by_code(described_metric: Mapping[str, Any]) -> bool:
+    return "estimate" not in described_metric
+
+
+# --- What is read from it ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Declared:
+    """Measures and metrics of someone's own, and the judge's protocol if it is; see :func:`declared`."""
+
+    measures: tuple[Measure, ...] = ()
+    metrics: tuple[Metric, ...] = ()
+    protocol: Protocol | None = None
+
+
+@functools.cache
+def restored(text: str, folder: Path | None) -> Declared:
+    """What a description declares. ``folder``: the benchmark's, None where it is not known.
+
+    Raises:
+        UserError: It is not as :func:`declared` wrote it.
+    """
+    try:
+        content = json.loads(text) if text else {}
+        metrics = [_restored(each, folder) for each in content.get("metrics") or []]
+        measures = tuple(Measure(**each["measure"]) for each in content.get("metrics") or [] if each.get("measure"))
+        judge = content.get("judge")
+        protocol = own_scales.restored(judge["name"], judge["scale"]) if judge else None
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        if isinstance(error, UserError):
+            raise
+        raise UserError(f"What a run says of its own metrics can't be read ({error!r:.100}). Was it edited?") from error
+    return Declared(measures, tuple(metrics), protocol)
+
+
+def _restored(described_metric: Mapping[str, Any], folder: Path | None) -> Metric:
+    name, own = str(described_metric["name"]), described_metric.get("estimate")
+    estimate: Estimate
+    if own is not None:
+        kind = _AS_DATA[own["kind"]]
+        values = {key: _tuples(value) for key, value in own.items() if key != "kind"}
+        estimate = kind(**values)
+    else:
+        estimate = _by_reference(name, str(described_metric["reference"]), folder)
+    return Metric(
+        name,
+        estimate,
+        described_metric.get("higher_is_better"),
+        str(described_metric.get("about") or ""),
+        bool(described_metric.get("main")),
+        unit=described_metric.get("unit"),
+    )
+
+
+def _by_reference(name: str, reference: str, folder: Path | None) -> Estimate:
+    file = reference.rpartition(":")[0]
+    if file.endswith(".py") and folder is None:
+        return NotFound(reason=f"{reference} is not here. Give its folder with --include_path.")
+    try:
+        found = own_metrics.get(located(reference, folder))
+    except UserError as error:
+        return NotFound(reason=str(error))
+    if found.metric.name != name:
+        return NotFound(reason=f"{reference} is called {found.metric.name!r} now.")
+    return found.metric.estimate
+
+
+def _tuples(value: Any) -> Any:
+    if isinstance(value, list):
+        return tuple(map(_tuples, value))
+    return {key: _tuples(each) for key, each in value.items()} if isinstance(value, dict) else value

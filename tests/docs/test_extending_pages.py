@@ -1,0 +1,61 @@
+"""The pages on parsers, metrics and judge protocols: their blocks run, their links lead somewhere."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from lmms_medtasks.extensions import GROUPS
+from lmms_medtasks.judges import judge_check, registry, rubric
+from lmms_medtasks.suites.templates.own_parsers import parser_of
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from extending_pages import PAGES, blocks, files_of, write_benchmark  # noqa: E402
+
+NAMES = ("parser.md", "metric.md", "judge_protocol.md")
+
+
+@pytest.mark.parametrize("page", NAMES)
+def test_links_lead_to_files(page):
+    for target in re.findall(r"\]\(([^)#]+)", (PAGES / page).read_text("utf-8")):
+        assert (PAGES / target).exists(), target
+
+
+@pytest.mark.parametrize("page", NAMES)
+def test_entry_points_are_those_that_are_looked_for(page):
+    [group] = re.findall(r"^(lmms_medtasks\.\w+) =", blocks(page, "ini")[0], re.MULTILINE)
+    assert group in GROUPS.values()
+
+
+def test_the_other_parsers_of_the_page_read():
+    from lmms_medtasks.extensions import Part
+
+    first, second = blocks("parser.md", "python")
+    declared, whole = {}, {}
+    exec(first, declared)  # noqa: S102 (our own page)
+    exec(second, whole)  # noqa: S102
+    parser = parser_of(Part(declared["read_finding"], "read_finding", "parts.py:read_finding", "parts.py", None))
+    doc = {"id": "1", "options": [], "answer": "benign"}
+    assert (parser.read(doc, "It is Benign").value, parser.answers(doc)) == ("benign", ("benign", "malignant"))
+    assert whole["PARSER"].read({}, "left").value == "left"
+
+
+def test_the_rubric_of_the_page_has_a_check_of_its_own(tmp_path):
+    registry.forget()
+    protocol = registry.get("rubric.yml", write_benchmark(tmp_path / "spots", questions=3))
+    registry.forget()
+    assert len(judge_check.cases(protocol)) == 10
+    assert [each.name for each in protocol.dimensions] == ["place", "wording"]
+    text = (PAGES / "judge_protocol.md").read_text("utf-8")
+    assert all(f"`{key}`" in text for key in rubric.KEYS if key != "source")
+
+
+def test_the_files_of_the_pages_are_those_that_the_end_to_end_run_uses():
+    assert set(files_of("parser.md")) == {"spots.yaml", "parts.py"}
+    assert set(files_of("metric.md")) == {"spots.yaml", "metrics.py"}
+    assert set(files_of("judge_protocol.md")) == {
+        "spot_words.yaml", "rubric.yml", "rubric_prompt.txt", "rubric_check.yml"
+    }  # fmt: skip

@@ -1,0 +1,176 @@
+"""Metrics of someone's own: their numbers, what a run says of them, and every mistake by file, question and value."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.record import MeasureValue, Record
+from lmms_medtasks.samples.table import Samples
+from lmms_medtasks.suites import own_metrics, own_parts
+from lmms_medtasks.suites.estimates import Fraction, Mean
+from lmms_medtasks.suites.templates import measures, scoring_suites
+from lmms_medtasks.suites.templates.scoring_suites import Own
+
+PARTS = '''
+from lmms_medtasks.suites.estimates import Contrast, Fraction, Mean
+from lmms_medtasks.suites.own_metrics import question_metric
+from lmms_medtasks.suites.suite import Metric
+
+def sensitivity(record):
+    """Right where there is one."""
+    return record.measures["accuracy"].score if record.expected == "A" else None
+
+@question_metric(name="stars", low=1, high=5, unit="stars", higher_is_better=False, main=True)
+def _stars(record):
+    return 4.5
+
+def two(a, b):
+    return 1
+
+def raises(record):
+    return record.tags["sight"]
+
+def text(record):
+    return "1"
+
+def not_a_number(record):
+    return float("nan")
+
+def too_much(record):
+    return 1.5
+
+def accuracy(record):
+    return 1
+
+CHANGE = Metric("change", Contrast(first={"site": "a"}, second={"site": "b"}), about="b less a.", unit="points")
+F1 = Metric("f1", Fraction(top=lambda rows: [1.0] * len(rows), bottom=lambda rows: [2.0] * len(rows)))
+NO_ESTIMATE = Metric("no_estimate", 1)
+BAD_NAME = Metric("Bad name", Mean())
+UNKNOWN_MEASURE = Metric("unknown_measure", Mean(measure="acuracy"))
+FILTERED = Metric("filtered", Mean({"sight": "a"}))
+'''
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "parts.py").write_text(PARTS, "utf-8")
+    return tmp_path
+
+
+def reference(folder: Path, name: str) -> str:
+    return f"{folder / 'parts.py'}:{name}"
+
+
+def records() -> list[Record]:
+    return [
+        Record(f"q{n}", f"i{n}", ("A",), "AB"[n % 2], {"accuracy": MeasureValue(float(n < 6))}, {"site": "ab"[n % 2]})
+        for n in range(12)
+    ]
+
+
+def test_a_function_is_the_mean_over_the_questions_that_it_speaks_of(folder):
+    own = Own((reference(folder, "sensitivity"),))
+    suite = scoring_suites.of_kind("choice", own)
+    rows = Samples.of_records(own_metrics.with_values(each, scoring_suites.own_of(own)) for each in records())
+    found = suite.metric("sensitivity").estimate.of(rows)["mean"]
+    assert (found.estimate, found.n, found.clusters) == (0.5, 6, 6)
+    assert 0 < found.low < 0.5 < found.high < 1
+    assert scoring_suites.of_name(suite.name) is suite
+
+
+def test_what_a_function_is_declared_to_be(folder):
+    own = own_metrics.get(reference(folder, "_stars"))
+    assert (own.metric.name, own.metric.main, own.metric.higher_is_better) == ("stars", True, False)
+    assert own.measure.range == (1, 5)
+    [value] = [own_metrics.with_values(each, [own]).measures["stars"].score for each in records()[:1]]
+    assert value == 4.5
+
+
+def test_a_fraction_has_an_interval_and_is_none_without_a_sum():
+    rows = Samples.of_records(records())
+    own = Fraction(top=lambda rows: rows.column("accuracy.score"), bottom=lambda rows: [2.0] * len(rows))
+    found = own.of(rows)["fraction"]
+    assert found.estimate == 0.25 and found.low < 0.25 < found.high
+    assert Fraction(bottom=lambda rows: [0.0] * len(rows)).value(rows) is None
+    with pytest.raises(UserError, match="12 numbers, 0 or more"):
+        Fraction(top=lambda rows: [-1.0] * len(rows)).value(rows)
+
+
+@pytest.mark.parametrize("name", ["sensitivity", "_stars", "CHANGE"])
+def test_what_a_run_says_makes_the_metric_again_without_the_code(folder, name):
+    own = own_metrics.get(reference(folder, name))
+    said = {own_parts.KEY: json.loads(json.dumps(own_parts.described([own], None, None)))}
+    assert str(folder) not in json.dumps(said)
+    again = own_parts.restored(own_parts.declared(said), None)
+    assert again.metrics == (own.metric,)
+    assert again.measures == ((own.measure,) if own.measure else ())
+
+
+def test_what_is_code_is_found_in_the_folder_or_said_to_be_missing(folder):
+    own = own_metrics.get(reference(folder, "F1"))
+    said = own_parts.declared({own_parts.KEY: own_parts.described([own], None, None)})
+    [found] = own_parts.restored(said, folder).metrics
+    assert found.estimate is own.metric.estimate
+    [missing] = own_parts.restored(said, None).metrics
+    assert missing.estimate.value(Samples.of_records(records())) is None
+    assert "parts.py:F1 is not here" in missing.estimate.reason
+    with pytest.raises(UserError, match="Was it edited"):
+        own_parts.restored('{"metrics": [{}]}', None)
+
+
+def test_the_code_counts_into_the_fingerprint(folder):
+    own = own_metrics.get(reference(folder, "F1"))
+    metadata = {own_parts.KEY: own_parts.described([own], None, None)}
+    [before] = own_parts.digests(metadata)
+    file = folder / "parts.py"
+    file.write_text(PARTS.replace("2.0", "3.0"), "utf-8")
+    from lmms_medtasks.fingerprints import SourceTrees
+
+    assert before != f"parts.py:F1 {SourceTrees().digest([file])}"
+    assert own_parts.digests({}) == [] and own_parts.digests([]) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("two", r"takes \(a, b\), which one record does not fit"),
+        ("accuracy", "called 'accuracy', which is one of ours"),
+        ("NO_ESTIMATE", "its estimate is 1, wanted"),
+        ("BAD_NAME", "called 'Bad name': wanted small letters"),
+        ("sensitivty", "Did you mean 'sensitivity'"),
+        ("Metric", "is no function .type.. Wanted"),
+    ],
+)
+def test_what_is_no_metric_is_refused(folder, name, said):
+    with pytest.raises(UserError, match=said) as caught:
+        own_metrics.get(reference(folder, name), tuple(measures.metrics()))
+    assert "parts.py" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("raises", "there is no 'sight', parts.py line 18. Tags: site. Measures: accuracy"),
+        ("text", "returns '1' .str.. Wanted a number, or None"),
+        ("not_a_number", "returns nan. Wanted a finite number"),
+        ("too_much", "returns 1.5, wanted 0 to 1. Another range: @question_metric"),
+    ],
+)
+def test_a_mistake_at_a_question_is_named(folder, name, said):
+    own = own_metrics.get(reference(folder, name))
+    with pytest.raises(UserError, match=said) as caught:
+        own_metrics.with_values(records()[3], [own])
+    assert f"parts.py: the metric '{name}' on question 'q3'" in str(caught.value)
+
+
+def test_a_measure_or_a_tag_that_there_is_not_is_named(folder):
+    with pytest.raises(UserError, match="Unknown measure 'acuracy'.*Did you mean 'accuracy'"):
+        scoring_suites.of_kind("choice", Own((reference(folder, "UNKNOWN_MEASURE"),)))
+    own = own_metrics.get(reference(folder, "FILTERED"))
+    with pytest.raises(UserError, match="Unknown tag 'sight' in parts.py: the metric 'filtered'.*Allowed: id, site"):
+        own_metrics.check_columns([own], ["site", "id"])
+    assert own_metrics.restricted_by(Mean({"site": "a"})) == ["site"]
