@@ -1,0 +1,71 @@
+"""``lmms-medtasks leaderboard pin`` and ``verify``: what a board in public goes by, written by its keepers."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lmms_medtasks.cli.include_path import IncludePath
+from lmms_medtasks.errors import UserError, unknown
+from lmms_medtasks.visible_text import visible
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands to ``app``."""
+    app.command()(pin)
+    app.command()(verify)
+
+
+def pin(
+    runs: Annotated[list[Path], typer.Argument(help="Runs of all questions, on data that you prepared yourself.")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="The board's pins.yml; new pins are added to it.")],
+    task: Annotated[list[str] | None, typer.Option("--task", help="Only this task; may be given again.")] = None,
+    include_path: IncludePath = None,
+) -> None:
+    """Write down which questions and data each task version has, so that no entry of others can be ranked.
+
+    Any model's run will do, also one of --model medtasks_random, which is instant: the questions are the same. What is
+    pinned already is never changed.
+    """
+    from lmms_medtasks.board.collect import collect
+    from lmms_medtasks.board.trust import pins
+    from lmms_medtasks.suites import registry
+
+    registry.give(include_path or ())
+    board = collect(runs, tasks=task or (), processes=os.cpu_count() or 1)
+    for problem in board.refused:
+        typer.echo(visible(f"lmms-medtasks: refused: {problem.reason}"), err=True)
+    if not board.entries:
+        raise UserError("There is no task that can be pinned. Give the --output_path of a whole run.")
+    new = pins.write(board.entries, output)
+    typer.echo(f"Written: {output} ({new} new, {len(board.entries)} tasks read)", err=True)
+    if board.refused:
+        raise typer.Exit(1)
+
+
+def verify(
+    submission: Annotated[Path, typer.Argument(help="A pack.")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="The board's verified.yml.")],
+    level: Annotated[str, typer.Option(help="\"recomputed\" or \"run by the board\".")],
+    against: Annotated[Path, typer.Option(help="The run that the board has: its replies, or what its workflow wrote.")],
+) -> None:
+    """Say in the board's verified.yml what was verified of a submission: a pack that is the same as a run of the board.
+
+    Exits with 1, and writes nothing, where the pack is not of that run.
+    """
+    from lmms_medtasks.board import packs
+    from lmms_medtasks.board.matching import differences
+    from lmms_medtasks.board.trust import levels
+
+    if level not in levels.LEVELS:
+        raise unknown("level", level, levels.LEVELS, "--level")
+    entries = packs.read(submission)
+    if said := differences(entries, against):
+        for text in said:
+            typer.echo(visible(f"refused: {text}"), err=True)
+        raise typer.Exit(1)
+    levels.write(output, entries[0].source.digest, level)
+    typer.echo(f"Written: {output} ({level}: {submission})", err=True)
