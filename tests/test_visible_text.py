@@ -3,14 +3,27 @@
 import pytest
 
 from lmms_medtasks.report import report_page
+from lmms_medtasks.report.cells import label
 from lmms_medtasks.report.csv_writer import csv_text
 from lmms_medtasks.report.document import Cell, Row, Table
-from lmms_medtasks.report.cells import label
 from lmms_medtasks.report.markdown import escaped
 from lmms_medtasks.samples.runs import printable
 from lmms_medtasks.visible_text import visible
 
-HIDDEN = ["\x1b[31m", "\u202e", "\u200b", "\u2066", "\ufeff", "\u00ad", "\u3164", "\u2800", "\x00", "\x9b", "\u2028", "\ud800"]
+HIDDEN = [
+    "\x1b[31m",
+    "\u202e",
+    "\u200b",
+    "\u2066",
+    "\ufeff",
+    "\u00ad",
+    "\u3164",
+    "\u2800",
+    "\x00",
+    "\x9b",
+    "\u2028",
+    "\ud800",
+]
 
 
 @pytest.mark.parametrize("hidden", HIDDEN, ids=ascii)

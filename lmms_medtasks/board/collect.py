@@ -56,8 +56,8 @@ def collect(
 
     ``rules``: the board's (:mod:`lmms_medtasks.board.rules`). ``processes``: as many logs are read at once, each
     in a process of its own (a script that wants more than 1 guards its main part by ``__name__``). ``tasks``: only
-    these. ``trust``: what a board in public goes by beside its rules. Nothing that is wrong with one file keeps the others from being read: see the board's ``problems``. Raises
-    UserError when a path is not there.
+    these. ``trust``: what a board in public goes by beside its rules. Nothing that is wrong with one file keeps the
+    others from being read: see the board's ``problems``. Raises UserError when a path is not there.
     """
     chosen = rules if isinstance(rules, Rules) else read_rules(rules)
     paths, trusted = list(paths), trust or Trust()
@@ -101,9 +101,7 @@ def task_names(path: Path) -> list[str]:
     return sorted(map(printable, found))
 
 
-def assembled(
-    entries: Sequence[Entry], problems: Sequence[Problem], rules: Rules, trust: Trust | None = None
-) -> Board:
+def assembled(entries: Sequence[Entry], problems: Sequence[Problem], rules: Rules, trust: Trust | None = None) -> Board:
     """A board of these entries: what the ranking is of, what each entry lacks, and each model on a task ranked once.
 
     What is refused, or set apart for what it is itself, has no say in what the ranking is of.
@@ -117,9 +115,7 @@ def assembled(
     sound, refused = _kept(checked)
     kept, copies = side_by_side.without_copies(sound, rules)
     found = _references(kept, rules, trusted)
-    beside = [
-        each.with_problems(checks.problems_beside(each, found[each.task], rules, trusted.pins)) for each in kept
-    ]
+    beside = [each.with_problems(checks.problems_beside(each, found[each.task], rules, trusted.pins)) for each in kept]
     kept, more = _kept(beside)
     kept = side_by_side.apart(kept, rules, trusted.owners, trusted.pins)
     problems = (*problems, *refused, *more, *copies, *(problem for entry in kept for problem in entry.problems))

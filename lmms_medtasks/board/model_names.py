@@ -37,7 +37,9 @@ def wrong(name: str) -> str:
         return "it has characters that can't be seen"
     if not name.isascii():
         other = next(each for each in name if not each.isascii())
-        return f"{other!r} (U+{ord(other):04X}) is no ASCII character, and other letters look like those of another name"
+        return (
+            f"{other!r} (U+{ord(other):04X}) is no ASCII character, and other letters look like those of another name"
+        )
     if name != " ".join(name.split()):
         return "it begins or ends with a blank, or has two in a row"
     return ""

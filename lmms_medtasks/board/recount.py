@@ -64,8 +64,14 @@ def _undeclared(entry: Entry) -> Iterator[str]:
     allowed = task.metrics if task else frozenset(suite.estimates)
     if others := sorted({*entry.metrics, *entry.reported} - allowed):
         yield f"{entry.task} has no metric {', '.join(others)}."
-    judged = [name for name in entry.answers.column_names if name == "judgement" or name.endswith((".judged", ".requested"))]
-    if task and not task.is_judged and any(entry.answers.column(name).null_count < len(entry.answers) for name in judged):
+    judged = [
+        name for name in entry.answers.column_names if name == "judgement" or name.endswith((".judged", ".requested"))
+    ]
+    if (
+        task
+        and not task.is_judged
+        and any(entry.answers.column(name).null_count < len(entry.answers) for name in judged)
+    ):
         yield f"It has judgements, and {entry.task} is judged by nobody."
 
 

@@ -1,7 +1,7 @@
 """What the ranking of a task is of: one version, one data, one judge, one prompt.
 
-What is pinned, demanded by the rules or installed counts. The rest is taken from the entries, what most of them have, and
-called unverified. No date decides anything.
+What is pinned, demanded by the rules or installed counts. The rest is what most entries have, and called unverified. No
+date decides anything.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ def of(entries: Sequence[Entry], rules: Rules, pins: Pins = pins_of_board.NONE) 
 
     Of a task with pins only what is pinned can be ranked: the installed version before others, full data before sample
     before mini; where no entry is of the questions pinned, the ranking is empty. Without pins: full data before sample
-    before mini before a subset of one; our settings, where an entry has them; the installed version and fingerprint, where
-    an entry has them. Each choice is made among the entries that agree with the choices before.
+    before mini before a subset of one; our settings, the installed version and the installed fingerprint, where an
+    entry has them. Each choice is made among the entries that agree with the choices before.
     """
     tasks: dict[str, list[Entry]] = {}
     for entry in entries:
@@ -49,21 +49,23 @@ def _pinned(task: str, entries: Sequence[Entry], rules: Rules, pins: Pins) -> tu
         return None
     present = {key_of(entry)[1:] for entry in entries if pins.hold(entry)}
     found = installed.of_task(task)
-    version = found.version if found else ""
-    chosen = min(
-        sorted(kinds, reverse=True),
-        key=lambda kind: (kind not in present, kind[0] != version, _DATA.index(kind[1]) if kind[1] in _DATA else len(_DATA)),
-    )
-    return chosen, pins.found[(task, *chosen)]
+
+    def preference(kind: tuple[str, str]) -> tuple[bool, bool, int]:
+        version, data = kind
+        is_other = found is not None and version != found.version
+        return kind not in present, is_other, _DATA.index(data) if data in _DATA else len(_DATA)
+
+    chosen = min(sorted(kinds, reverse=True), key=preference)
+    return chosen, pins.found[(task, chosen[0], chosen[1])]
 
 
 def _of_task(task: str, entries: list[Entry], rules: Rules, pins: Pins) -> Reference:
     pinned = _pinned(task, entries, rules, pins)
     if pinned:
-        (version, data), pin = pinned
-        left = [entry for entry in entries if key_of(entry)[1:] == (version, data) and pins.hold(entry)]
-        data, _, settings = data.partition(", ")
-        return _completed(task, left, rules, (version, data, pin.data, settings), pin.judge)
+        kind, pin = pinned
+        left = [entry for entry in entries if key_of(entry)[1:] == kind and pins.hold(entry)]
+        data, _, settings = kind[1].partition(", ")
+        return _completed(task, left, rules, (kind[0], data, pin.data, settings), pin)
     kinds = {entry.data for entry in entries}
     data = rules.demanded(task, "data") or next((kind for kind in _DATA if kind in kinds), None) or _subset(entries)
     left = _agreeing(entries, lambda entry: entry.data == data)
@@ -78,26 +80,29 @@ def _of_task(task: str, entries: list[Entry], rules: Rules, pins: Pins) -> Refer
     left = _agreeing(left, lambda entry: entry.version == version)
     digest = _preferred(left, lambda entry: entry.data_digest) or ""
     left = _agreeing(left, lambda entry: entry.data_digest == digest)
-    reference = _completed(task, left, rules, (version, data, digest, settings), "")
+    reference = _completed(task, left, rules, (version, data, digest, settings), None)
     return replace(reference, unverified=("questions and data", *reference.unverified))
 
 
 def _completed(
-    task: str, left: list[Entry], rules: Rules, kind: tuple[str, str, str, str], judge_pinned: str
+    task: str, left: list[Entry], rules: Rules, kind: tuple[str, str, str, str], pin: Pin | None
 ) -> Reference:
     """The reference of ``kind`` (version, data, its digest, settings), with fingerprint, judge and harness."""
     version, data, digest, settings = kind
     found = installed.of_task(task)
     own = _items(found.fingerprint) if found and found.version == version else None
-    fingerprint: Any = own if own and not left else _preferred(left, lambda entry: _items(entry.fingerprint), own)
-    demanded = rules.demanded(task, "judge") or judge_pinned or None
+    fingerprint: Any = pin.fingerprint if pin else _preferred(left, lambda entry: _items(entry.fingerprint), own)
+    demanded = rules.demanded(task, "judge") or (pin and pin.judge) or None
     judge = _judge(left, demanded)
     named = judge or ""
     judged = _agreeing(left, lambda entry: entry.judge is not None and identity.same_judge(entry.judge.name, named))
     prompts: Any = _preferred(judged, lambda entry: _items(entry.judge.prompts) if entry.judge else ())
+    prompts = (pin and pin.prompts) or prompts
     harness = rules.demanded(task, "harness") or _preferred(left, lambda entry: entry.harness)
     said = ("judge",) if judge is not None and demanded is None else ()
-    return Reference(version, data, digest, dict(fingerprint or ()), judge, dict(prompts or ()), harness or "", settings, said)
+    return Reference(
+        version, data, digest, dict(fingerprint or ()), judge, dict(prompts or ()), harness or "", settings, said
+    )
 
 
 def _subset(entries: Sequence[Entry]) -> str:

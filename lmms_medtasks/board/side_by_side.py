@@ -1,7 +1,7 @@
 """Entries that stand in each other's way: several of one model, names that look alike, and other questions.
 
-Nothing here prefers one of them, by date or by number: who could submit twice could else take a place. What is refused, or
-set apart for another reason, stands in nobody's way.
+Nothing here prefers one of them, by date or by number: who could submit twice could else take a place. What is refused,
+or set apart for another reason, stands in nobody's way.
 """
 
 from __future__ import annotations
@@ -47,7 +47,8 @@ def _alike(entries: Sequence[Entry], rules: Rules, owners: Owners | None) -> lis
     for entry in entries:
         others = sorted(names.get(model_names.look(entry.model.name), set()) - {entry.model.name})
         if others and entry.ranked:
-            said = f"A reader takes {entry.model.name!r} for {', '.join(map(repr, others))}: owners.yml says whose a name is."
+            named = ", ".join(map(repr, others))
+            said = f"A reader takes {entry.model.name!r} for {named}: owners.yml says whose a name is."
             entry = entry.with_problems([problem(rules, entry, "look_alike", said)])
         added.append(entry)
     return added
@@ -91,7 +92,7 @@ def _several(entries: Sequence[Entry], rules: Rules) -> list[Entry]:
         others = [each for each in groups.get(_model(entry), []) if each is not entry]
         if entry.ranked and others:
             where = ", ".join(str(each.source.results) for each in others)
-            said = f"{entry.model.name} on {entry.task}: {where} has other scores of it. Which counts can't be known: keep one."
+            said = f"{entry.model.name} on {entry.task}: {where} has other scores of it. Which counts? Keep one."
             entry = entry.with_problems([problem(rules, entry, "several_entries", said)])
         added.append(entry)
     return added
@@ -109,7 +110,9 @@ def _content(entry: Entry) -> Hashable:
     """The same where nothing that a ranking is made of differs: who, what was asked, how, and all answers."""
     answers = tuple(
         (name, str(column.dictionary.to_pylist()), column.indices.to_numpy(zero_copy_only=False).tobytes())
-        for name, column in sorted((name, entry.answers.column(name).combine_chunks()) for name in entry.answers.column_names)
+        for name, column in sorted(
+            (name, entry.answers.column(name).combine_chunks()) for name in entry.answers.column_names
+        )
         if name != "line"
     )
     judge = entry.judge and (entry.judge.name, tuple(sorted(entry.judge.prompts.items())))

@@ -48,7 +48,8 @@ def build(
     says that something was refused, or of another version of a task or of the harness. Images of the mini data are
     shown without being asked for, credentialed data never.
 
-    A board that strangers submit to gives --pins, --owners and --verified, files of its base branch (docs/leaderboard.md).
+    A board that strangers submit to gives --pins, --owners and --verified, files of its base branch: see
+    docs/leaderboard.md.
     """
     from lmms_medtasks.board.collect import collect
     from lmms_medtasks.board.site import folder, suite_words

@@ -12,6 +12,9 @@ from lmms_medtasks.cli.include_path import IncludePath
 from lmms_medtasks.errors import UserError, unknown
 from lmms_medtasks.visible_text import visible
 
+_SHOWN = 20
+"""Differences that are named at most."""
+
 
 def register(app: typer.Typer) -> None:
     """Add the commands to ``app``."""
@@ -49,12 +52,14 @@ def pin(
 def verify(
     submission: Annotated[Path, typer.Argument(help="A pack.")],
     output: Annotated[Path, typer.Option("-o", "--output", help="The board's verified.yml.")],
-    level: Annotated[str, typer.Option(help="\"recomputed\" or \"run by the board\".")],
+    level: Annotated[str, typer.Option(help='"recomputed" or "run by the board".')],
     against: Annotated[Path, typer.Option(help="The run that the board has: its replies, or what its workflow wrote.")],
 ) -> None:
-    """Say in the board's verified.yml what was verified of a submission: a pack that is the same as a run of the board.
+    """Say in the board's verified.yml what was verified of a submission: a pack, held against a run that the board has.
 
-    Exits with 1, and writes nothing, where the pack is not of that run.
+    The pack must be of that run. For "recomputed" each reply in the run's log is read again by the task's own hook, on
+    the data that are here, and must give the same scores; a judge's verdicts are taken as recorded. Exits with 1, and
+    writes nothing, where something differs.
     """
     from lmms_medtasks.board import packs
     from lmms_medtasks.board.matching import differences
@@ -63,9 +68,27 @@ def verify(
     if level not in levels.LEVELS:
         raise unknown("level", level, levels.LEVELS, "--level")
     entries = packs.read(submission)
-    if said := differences(entries, against):
-        for text in said:
+    said = differences(entries, against)
+    if level == levels.RECOMPUTED and not said:
+        said = _recomputed(against, {entry.task for entry in entries})
+    if said:
+        for text in said[:_SHOWN]:
             typer.echo(visible(f"refused: {text}"), err=True)
         raise typer.Exit(1)
+    if level == levels.SCORES_ONLY:
+        raise UserError(f"--level {level} needs no entry in {output}: it is what every pack has.")
     levels.write(output, entries[0].source.digest, level)
     typer.echo(f"Written: {output} ({level}: {submission})", err=True)
+
+
+def _recomputed(path: Path, tasks: set[str]) -> list[str]:
+    """What of these tasks' logs does not follow from the replies in them."""
+    from lmms_medtasks.harness.recomputing import differences
+    from lmms_medtasks.harness.rescoring import Definitions
+    from lmms_medtasks.samples.runs import find
+
+    definitions, found = Definitions(), []
+    for run in find([path]):
+        for task in sorted(tasks & set(run.content.get("configs") or {})):
+            found += list(differences(run, task, definitions))
+    return found

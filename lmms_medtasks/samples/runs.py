@@ -85,7 +85,7 @@ def model_name(content: Mapping[str, Any]) -> str:
 
 
 def printable(text: str) -> str:
-    """``text`` on one line with every character that can't be seen (escape sequences, line breaks) replaced by U+FFFD."""
+    """``text`` on one line, with U+FFFD for each character that can't be seen (escape sequences, line breaks)."""
     return visible(text).replace("\n", "\ufffd").replace("\t", "\ufffd")
 
 

@@ -216,7 +216,7 @@ def cell(interval: Interval | None, shown: Measure) -> Cell:
     return scaled(interval, shown.factor)
 
 
-_COUNTS = (count("questions"), share("answers read"), share("judged"))
+_COUNTS = (count("questions"), share("answers read"), share("judged"), label("verified"))
 _LEVELS = {"refused": "refused", "unranked": "shown apart", "flag": "flagged"}
 
 
@@ -241,13 +241,13 @@ def _own(entry: Entry, measures: Sequence[str], standings: Standings, links: Lin
 
 
 def _head(entry: Entry, standings: Standings, links: Links) -> tuple[Cell, Cell]:
-    data = [] if entry.data == "full" else [f"{entry.data} data"]
-    said = [entry.source.kind, *data, *([entry.level] if entry.level else [])]
+    said = [entry.source.kind, *([] if entry.data == "full" else [f"{entry.data} data"])]
     return Cell(standings.title(entry), href=links.model(entry.model.key)), Cell(", ".join(said))
 
 
 def _counted(entry: Entry) -> tuple[Cell, ...]:
-    return Cell(len(entry.questions)), percent_of(entry.counts.parse_rate), percent_of(entry.counts.coverage)
+    rates = percent_of(entry.counts.parse_rate), percent_of(entry.counts.coverage)
+    return Cell(len(entry.questions)), *rates, Cell(entry.level or None)
 
 
 def _notes(entry: Entry) -> Cell:

@@ -17,15 +17,15 @@ SCORES_ONLY = "scores only"
 RECOMPUTED = "recomputed"
 OWN_RUN = "run by the board"
 LEVELS = {
-    SCORES_ONLY: "Its means, counts and scores follow from what it says was read of each reply. That a model replied so is "
-    "its submitter's word.",
-    RECOMPUTED: "The board had the replies, read them again and got the same scores; verdicts of a judge are the recorded "
-    "ones. That the model gave these replies is its submitter's word.",
+    SCORES_ONLY: "Its means, counts and scores follow from what it says was read of each reply. That a model replied "
+    "so is its submitter's word.",
+    RECOMPUTED: "The board had the replies, read them again and got the same scores; verdicts of a judge are the "
+    "recorded ones. That the model gave these replies is its submitter's word.",
     OWN_RUN: "The board's own workflow ran the model.",
 }
 _HEAD = (
-    "# What the board verified, by the SHA-256 of the submitted file. Kept in the base branch; written by the board's keepers\n"
-    "# and by its own workflow: lmms-medtasks leaderboard verify\n"
+    "# What the board verified, by the SHA-256 of the submitted file. Kept in the base branch; written by its keepers\n"
+    "# with: lmms-medtasks leaderboard verify\n"
 )
 
 

@@ -65,7 +65,11 @@ def check_entry(entry: Entry, where: object) -> None:
         if not name.strip():
             raise UserError(f"{where}: {what} is empty.")
         check(len(name), "name", where, f"characters in {what} ({name[:40]!r}…)")
-    for what, found in {"settings": entry.settings, "fingerprint": entry.fingerprint, "reported": entry.reported}.items():
+    for what, found in {
+        "settings": entry.settings,
+        "fingerprint": entry.fingerprint,
+        "reported": entry.reported,
+    }.items():
         check(len(found), "texts", where, f"values in {what}")
     texts = [entry.data, entry.data_digest, entry.harness, entry.source.date, entry.source.signed_off_by]
     texts += [*entry.settings, *entry.settings.values(), *entry.fingerprint, *entry.fingerprint.values()]

@@ -7,7 +7,7 @@ An entry of other questions or data does not stand in the ranking, however many 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from lmms_medtasks.errors import UserError
 from lmms_medtasks.writing import write_text
 
 _HEAD = (
-    "# Digests of the questions and the data of each task version, written by: lmms-medtasks leaderboard pin RUNS -o FILE\n"
+    "# Digests of the questions and the data of each task version, by: lmms-medtasks leaderboard pin RUNS -o FILE\n"
     "# task: version: data: what the entries of a ranking must be of. judge: who judges; without it the rules say.\n"
 )
 Key = tuple[str, str, str]
@@ -34,7 +34,8 @@ class Pin:
     Attributes:
         data: digest of the data's bytes. questions: of ids, clusters, right answers and tags. count: of questions.
         measures: how many questions belong to each measure. metrics: those that a run of it has.
-        judge: of the run, in full; "" where nothing was judged.
+        fingerprint: digests of prompt, code and degradations. judge: of the run, in full, and ``prompts`` that it was
+            asked by; empty where nothing was judged.
     """
 
     data: str
@@ -42,7 +43,9 @@ class Pin:
     count: int
     measures: Mapping[str, int]
     metrics: tuple[str, ...]
+    fingerprint: Mapping[str, str] = field(default_factory=dict)
     judge: str = ""
+    prompts: Mapping[str, str] = field(default_factory=dict)
 
     def differences(self, entry: Entry) -> list[str]:
         """What of the questions of an entry is other than pinned, a sentence each; [] if nothing is."""
@@ -51,16 +54,16 @@ class Pin:
             found.append(f"Its data are not the pinned ones (digest {entry.data_digest[:12] or 'none'} against "
                          f"{self.data[:12] or 'none'}).")  # fmt: skip
         if entry.questions.digest != self.questions:
-            found.append(f"Its {len(entry.questions):,} questions are not the {self.count:,} pinned ones: some are missing, "
-                         "added, or have other images, right answers or tags.")  # fmt: skip
+            said = "some are missing, added, or have other images, right answers or tags"
+            found.append(f"Its {len(entry.questions):,} questions are not the {self.count:,} pinned ones: {said}.")
             return found
         if lacking := [name for name in self.metrics if name not in entry.metrics]:
             found.append(f"It lacks {', '.join(lacking)}, which every entry of these questions has.")
         own = measured(entry)
         for name in sorted({*self.measures, *own}):
-            if own.get(name, 0) != self.measures.get(name, 0):
-                found.append(f"{own.get(name, 0):,} of its questions belong to {name}, and {self.measures.get(name, 0):,} "
-                             "of the pinned ones.")  # fmt: skip
+            one, other = own.get(name, 0), self.measures.get(name, 0)
+            if one != other:
+                found.append(f"{one:,} of its questions belong to {name}, and {other:,} of the pinned ones.")
         return found
 
 
@@ -107,8 +110,17 @@ def pin_of(entry: Entry) -> Pin:
         raise UserError(f"{where}: not all questions of its data were asked (or it does not say). Pin a whole run.")
     if wrong := [problem.reason for problem in entry.problems if problem.code in ("not_adding_up", "unreleased_code")]:
         raise UserError(f"{where}: {' '.join(wrong)}")
-    judge = entry.judge.name if entry.judge and entry.judge.name != "none" and " + " not in entry.judge.name else ""
-    return Pin(entry.data_digest, entry.questions.digest, len(entry.questions), measured(entry), entry.metrics, judge)
+    judge = entry.judge if entry.judge and entry.judge.name != "none" and " + " not in entry.judge.name else None
+    return Pin(
+        data=entry.data_digest,
+        questions=entry.questions.digest,
+        count=len(entry.questions),
+        measures=measured(entry),
+        metrics=entry.metrics,
+        fingerprint=entry.fingerprint,
+        judge=judge.name if judge else "",
+        prompts=judge.prompts if judge else {},
+    )
 
 
 def write(entries: Iterable[Entry], path: Path) -> int:
@@ -122,13 +134,16 @@ def write(entries: Iterable[Entry], path: Path) -> int:
         key, pin = key_of(entry), pin_of(entry)
         before = found.setdefault(key, pin)
         if (before.data, before.questions) != (pin.data, pin.questions):
-            raise UserError(f"{path} pins other {'data' if before.data != pin.data else 'questions'} for {' '.join(key)} than "
-                            f"{entry.source.results} has. Remove that pin by hand if it was wrong.")  # fmt: skip
+            what = "data" if before.data != pin.data else "questions"
+            where = f"{path} pins other {what} for {' '.join(key)} than {entry.source.results} has."
+            raise UserError(f"{where} Remove that pin by hand if it was wrong.")
         new += before is pin
     tree: dict[str, Any] = {}
     for (task, version, data), pin in sorted(found.items()):
-        said = {**asdict(pin), "metrics": list(pin.metrics), "measures": dict(pin.measures)}
-        tree.setdefault(task, {}).setdefault(version, {})[data] = {name: value for name, value in said.items() if value != ""}
+        said = {**asdict(pin), "metrics": list(pin.metrics)}
+        tree.setdefault(task, {}).setdefault(version, {})[data] = {
+            name: value for name, value in said.items() if value or name == "data"
+        }
     write_text(path, _HEAD + yaml.safe_dump(tree, sort_keys=False, width=1000))
     return new
 
@@ -145,8 +160,8 @@ def read(path: Path) -> Pins:
         }
     except (AttributeError, TypeError, KeyError, ValueError) as error:
         raise UserError(
-            f"{path}: wanted task: version: data: {{data, questions, count, measures, metrics}} ({error!r}). Write it with: "
-            "lmms-medtasks leaderboard pin RUNS -o FILE"
+            f"{path}: wanted task: version: data: {{data, questions, count, measures, metrics}} ({error!r}). Write it "
+            "with: lmms-medtasks leaderboard pin RUNS -o FILE"
         ) from error
     return Pins(found)
 

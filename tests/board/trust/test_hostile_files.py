@@ -1,4 +1,4 @@
-"""Files that hang, fill the memory or lead elsewhere are refused with the reason, and the rest of the board is built."""
+"""Files that hang, fill the memory or lead elsewhere are refused with the reason; the rest of the board is built."""
 
 import gzip
 import json
@@ -70,7 +70,9 @@ def test_json_beyond_the_limits(submissions, more, said):
     assert code == "bad_pack" and said in reason and len(reason) < 600
 
 
-@pytest.mark.parametrize("make", [lambda path: os.symlink("/dev/zero", path), os.mkfifo, lambda path: os.symlink(path, path)])
+@pytest.mark.parametrize(
+    "make", [lambda path: os.symlink("/dev/zero", path), os.mkfifo, lambda path: os.symlink(path, path)]
+)
 @pytest.mark.parametrize("name", ["e.json", "e.json.gz", "e_results.json"])
 def test_what_is_no_regular_file_is_not_opened(submissions, make, name):
     submissions.pack("h.json")
@@ -104,8 +106,14 @@ def test_a_run_whose_log_lies_elsewhere_or_is_one_endless_line_is_refused(submis
     ("edit", "said"),
     [
         (lambda entry: entry["settings"].update(x="y" * 5_000), "5,000 characters in one text"),
-        (lambda entry: entry.update(settings={str(number): "x" for number in range(1_001)}), "1,001 values in settings"),
-        (lambda entry: entry["answers"]["trials"].update(values=[["A"] * 1_001], codes=[1] * 12), "replies to a question"),
+        (
+            lambda entry: entry.update(settings={str(number): "x" for number in range(1_001)}),
+            "1,001 values in settings",
+        ),
+        (
+            lambda entry: entry["answers"]["trials"].update(values=[["A"] * 1_001], codes=[1] * 12),
+            "replies to a question",
+        ),
         (lambda entry: entry.update(harness="9" * 4_001), "4,001 characters"),
         (lambda entry: entry.update(version=" "), "the version is empty"),
     ],
@@ -118,7 +126,7 @@ def test_names_and_texts_have_lengths(submissions, edit, said):
 
 
 def test_what_is_read_is_what_json_reads(tmp_path):
-    value = {"a": ['x"[\\', {"b": [1, -2.5, None, True]}], "ä": "\\\"{"}
+    value = {"a": ['x"[\\', {"b": [1, -2.5, None, True]}], "ä": '\\"{'}
     (tmp_path / "x.json").write_text(json.dumps(value, ensure_ascii=False), "utf-8")
     assert bounded_json.read(tmp_path / "x.json") == value
     with pytest.raises(UserError, match="at most 67,108,864"):

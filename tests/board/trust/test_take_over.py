@@ -2,7 +2,8 @@
 
 import pytest
 
-from lmms_medtasks.board.trust import levels
+from lmms_medtasks.board.collect import collect
+from lmms_medtasks.board.trust import levels, pins
 from lmms_medtasks.board.trust.rules_of_trust import Trust
 from tests.board.trust.submissions import HONEST, PERFECT, TASK, codes, ranked
 
@@ -53,7 +54,9 @@ def test_questions_that_belong_to_no_measure_any_more_are_seen(submissions):
         answers = entry["answers"]
         right = [answers["accuracy.score"]["values"][code - 1] == 1.0 for code in answers["accuracy.score"]["codes"]]
         for name in ("accuracy.score", "accuracy.asked"):
-            answers[name]["codes"] = [code if kept else 0 for code, kept in zip(answers[name]["codes"], right, strict=True)]
+            answers[name]["codes"] = [
+                code if kept else 0 for code, kept in zip(answers[name]["codes"], right, strict=True)
+            ]
         entry["metrics"]["accuracy"] = {"mean": 1.0, "n": sum(right)}
         entry["reported"]["accuracy"] = 1.0
 
@@ -63,6 +66,28 @@ def test_questions_that_belong_to_no_measure_any_more_are_seen(submissions):
     assert ranked(board) == ["honest/model"]
     (reason,) = [each.reason for each in board.problems if each.model == "evil/m"]
     assert reason == "4 of its questions belong to accuracy, and 12 of the pinned ones."
+
+
+def test_a_majority_moves_neither_the_prompt_nor_the_judge_of_a_pinned_task(submissions, runs, tmp_path):
+    rows, judge = {"o1": 60.0, "o2": 80.0}, {**runs.JUDGE, "name": "openai:friend"}
+    for number, name in enumerate(("honest", "x", "y")):
+        own = runs.JUDGE if name == "honest" else judge
+        prompt = "9409" if name == "honest" else "0ther"
+        submissions.pack(f"{name}.json", name=name, metadata={"fingerprint": {"code": "c0de", "prompt": prompt}})
+        runs.write(
+            submissions.folder / f"run-{number}", {"med_cmr_open": runs.judged_rows(rows, own["name"])}, model=name,
+            metadata={"judge": own},
+        )  # fmt: skip
+    path = tmp_path / "pins.yml"
+    run = runs.write(
+        tmp_path / "keeper-open", {"med_cmr_open": runs.judged_rows(rows)}, metadata={"judge": runs.JUDGE}, model="k"
+    )
+    pins.write(collect([run]).entries, path)
+    trust = Trust(pins.Pins({**submissions.pins().found, **pins.read(path).found}))
+    before, after = submissions.board(), submissions.board(trust)
+    assert ranked(before) == ["x", "x", "y", "y"]  # what most have
+    assert ranked(after) == ["honest", "honest"]
+    assert {"other_prompt", "other_judge"} <= codes(after, "x")
 
 
 def test_a_name_is_its_owners_and_a_later_date_is_nothing(submissions):
@@ -104,7 +129,9 @@ def test_a_name_that_looks_like_anothers_is_not_ranked(submissions, name):
     assert "It looks like 'honest/model'" in reason
 
 
-@pytest.mark.parametrize("name", ["honest/m\u043edel", "honest/mode\u0307l", "\u3164", "honest/\uff4dodel", "honest/model\u00a0"])
+@pytest.mark.parametrize(
+    "name", ["honest/m\u043edel", "honest/mode\u0307l", "\u3164", "honest/\uff4dodel", "honest/model\u00a0"]
+)
 def test_a_name_of_other_letters_is_not_ranked(submissions, name):
     def renamed(entry):
         entry["model"]["name"] = name
