@@ -1,4 +1,4 @@
-"""``lmms-medtasks leaderboard pin`` and ``verify``: what a board in public goes by, written by its keepers."""
+"""``lmms-medtasks leaderboard pin``, ``verify`` and ``check``: what a board in public goes by, and its submissions."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ def register(app: typer.Typer) -> None:
     """Add the commands to ``app``."""
     app.command()(pin)
     app.command()(verify)
+    app.command()(check)
 
 
 def pin(
@@ -79,6 +80,37 @@ def verify(
         raise UserError(f"--level {level} needs no entry in {output}: it is what every pack has.")
     levels.write(output, entries[0].source.digest, level)
     typer.echo(f"Written: {output} ({level}: {submission})", err=True)
+
+
+def check(
+    submission: Annotated[Path, typer.Argument(help="Folder of entries as the submission leaves it.")],
+    base: Annotated[Path, typer.Option(help="Folder of entries of the base branch.")],
+    account: Annotated[str, typer.Option(help="Who made the submission.")],
+    rules: Annotated[Path | None, typer.Option(help="YAML with the board's own rules.")] = None,
+    pins: Annotated[Path | None, typer.Option(help="YAML with the questions and data of each task version.")] = None,
+    owners: Annotated[Path | None, typer.Option(help="YAML that says whose a model's name is.")] = None,
+    verified: Annotated[Path | None, typer.Option(help="YAML with what the board verified of submissions.")] = None,
+    resamples: Annotated[int, typer.Option(min=0, help="Draws for intervals; 0: none.")] = 200,
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="Write the Markdown summary here too.")] = None,
+) -> None:
+    """Tell whether a submission may be merged, and where its entries would stand.
+
+    All options name files of the base branch: what a submission brings along of them does not count. Exits with 1
+    where it touches files of others, is refused, or would take an entry of others out of the ranking.
+    """
+    from lmms_medtasks.board import submission as submissions
+    from lmms_medtasks.board.rules import read
+    from lmms_medtasks.board.trust import rules_of_trust
+    from lmms_medtasks.writing import write_text
+
+    trust = rules_of_trust.read(pins, owners, verified)
+    found = submissions.check(base, submission, account, read(rules), trust, resamples)
+    text = visible(found.markdown())
+    if output is not None:
+        write_text(output, text)
+    typer.echo(text, nl=False)
+    if found.wrong:
+        raise typer.Exit(1)
 
 
 def _recomputed(path: Path, tasks: set[str]) -> list[str]:
