@@ -6,12 +6,14 @@ or set apart for another reason, stands in nobody's way.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Hashable, Iterable, Sequence
 
 import numpy as np
 
 from lmms_medtasks.board import model_names
 from lmms_medtasks.board.checks import problem
+from lmms_medtasks.board.columns import codes_of, compact
 from lmms_medtasks.board.entries import Entry, Problem
 from lmms_medtasks.board.rules import Rules
 from lmms_medtasks.board.trust.owners import Owners
@@ -108,16 +110,15 @@ def _data(entry: Entry) -> Hashable:
 
 def _content(entry: Entry) -> Hashable:
     """The same where nothing that a ranking is made of differs: who, what was asked, how, and all answers."""
-    answers = tuple(
-        (name, str(column.dictionary.to_pylist()), column.indices.to_numpy(zero_copy_only=False).tobytes())
-        for name, column in sorted(
-            (name, entry.answers.column(name).combine_chunks()) for name in entry.answers.column_names
-        )
-        if name != "line"
-    )
+    digest = hashlib.sha256()
+    for name in sorted(entry.answers.column_names):
+        if name != "line":
+            column = compact(entry.answers.column(name))
+            digest.update(f"\1{name}\0{column.dictionary.to_pylist()!r}".encode("utf-8", "backslashreplace"))
+            digest.update(codes_of(column).astype("<u4").tobytes())
     judge = entry.judge and (entry.judge.name, tuple(sorted(entry.judge.prompts.items())))
     prints = tuple(sorted(entry.fingerprint.items()))
     return (
         entry.model.key, entry.task, entry.version, entry.data, entry.data_digest, entry.asked_by, judge, prints,
-        entry.questions.digest, entry.counts, answers,
+        entry.questions.digest, entry.counts, digest.hexdigest(),
     )  # fmt: skip
