@@ -4,6 +4,7 @@ import importlib.util
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -45,7 +46,7 @@ def test_every_command_exists_with_its_options(path):
 
     root = typer.main.get_command(build())
     for text in (each["run"] for each in steps(path) if "run" in each):
-        for call in COMMAND.findall(text):
+        for call in COMMAND.findall(text.replace("\\\n", " ")):
             words = shlex.split(call.split("||")[0])
             command = root
             while hasattr(command, "commands"):
@@ -131,12 +132,12 @@ def test_the_gate_of_the_action_that_can_not_tell(tmp_path, runs, shell):
     assert not (tmp_path / "summary.md").exists()
 
 
-def packed(runs, folder, path, right):
+def packed(runs, folder, path, right, **chosen):
     """A pack at ``path`` of a run that is written to ``folder``."""
     from lmms_medtasks.board import packing
     from lmms_medtasks.board.collect import collect
 
-    write(runs, folder, right)
+    write(runs, folder, right, **chosen)
     packing.write(packing.pack(collect([folder]).entries, "A B <a@b.org>"), path)
 
 
@@ -149,6 +150,56 @@ def test_the_check_of_packs_of_the_action_refuses_a_tampered_one(tmp_path, runs,
     path.write_text(path.read_text().replace('"mean":0.75', '"mean":0.95'))
     status, output = shell(text, CANDIDATE="packs")
     assert (status, "accuracy says 0.95 over 80 questions, its scores give 0.75" in output) == (1, True)
+
+
+@pytest.mark.parametrize("path", [*WORKFLOWS, ROOT / ACTION], ids=lambda path: path.name)
+def test_actions_are_pinned_and_rights_are_least(path):
+    for each in steps(path):
+        assert "uses" not in each or each["uses"].startswith("./") or re.search(r"@[0-9a-f]{40}$", each["uses"]), each
+    content = yaml.safe_load(path.read_text("utf-8"))
+    rights = [content, *content.get("jobs", {}).values()]
+    assert path.name == "action.yml" or content["permissions"] == {"contents": "read"}
+    assert {name for each in rights for name, right in (each.get("permissions") or {}).items() if right == "write"} <= (
+        {"pages", "id-token"} if path.name == "publish.yml" else set()
+    )
+
+
+def test_nothing_of_a_submission_is_run_and_it_gets_no_secret():
+    path = ROOT / ".github/workflows/check-submission.yml"
+    text = path.read_text("utf-8")
+    assert "secrets." not in text and "pull_request_target" in text
+    base, submitted = (each["with"] for each in steps(path) if "checkout" in each.get("uses", ""))
+    assert base["ref"] == "${{ github.event.pull_request.base.sha }}" and base["path"] == "base"
+    assert (submitted["path"], submitted["sparse-checkout"]) == ("submitted", "entries")
+    assert not base["persist-credentials"] and not submitted["persist-credentials"]
+    assert "./base" in step(".github/workflows/check-submission.yml", "Install")
+
+
+def test_a_submission_is_checked_by_the_base_branchs_files_and_published(tmp_path, runs, shell):
+    packed(runs, tmp_path / "runs" / "a", tmp_path / "base" / "entries" / "ada" / "a.json", 60)
+    (tmp_path / "base" / "owners.yml").write_text("model-a: ada\nmodel-b: ben\n", "utf-8")
+    shutil.copytree(tmp_path / "base", tmp_path / "submitted")
+    text = step(".github/workflows/check-submission.yml", "Check")
+    packed(runs, tmp_path / "runs" / "b", tmp_path / "submitted" / "entries" / "ben" / "b.json", 70, model="model-b")
+    status, output = shell(text, ACCOUNT="ben")
+    assert status == 0 and "rank 1" in output, output
+    # What it brings along of owners does not count.
+    packed(runs, tmp_path / "runs" / "c", tmp_path / "submitted" / "entries" / "ben" / "b.json", 80)
+    (tmp_path / "submitted" / "owners.yml").write_text("model-a: ben\n", "utf-8")
+    assert shell(text, ACCOUNT="ben")[0] == 1
+    assert "belongs to ada" in (tmp_path / "summary.md").read_text("utf-8")
+    for each in ("entries", "owners.yml"):
+        (tmp_path / "base" / each).rename(tmp_path / each)
+    status, output = shell(step(".github/workflows/publish.yml", "Build"), COMMIT="c0ffee")
+    assert status == 0 and (tmp_path / "site" / "index.html").is_file(), output
+
+
+def test_an_evaluated_run_is_packed_with_its_level(tmp_path, runs, shell):
+    write(runs, tmp_path / "kept" / "7", 60)
+    text = step(".github/workflows/evaluate.yml", "Pack")
+    status, output = shell(text, RUNS=tmp_path / "kept", RUN_ID="7", SIGNED_OFF_BY="A B <a@b.org>")
+    assert status == 0, output
+    assert "run by the board" in (tmp_path / "packs" / "verified.yml").read_text("utf-8")
 
 
 def test_the_nights_steps_after_the_evaluation(tmp_path, runs, shell):

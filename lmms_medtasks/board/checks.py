@@ -2,35 +2,37 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
-import numpy as np
-
-from lmms_medtasks.board import installed, recount
-from lmms_medtasks.board.entries import Entry, Problem, Questions, Reference
+from lmms_medtasks.board import installed, model_names, recount
+from lmms_medtasks.board.boards import Reference
+from lmms_medtasks.board.entries import Entry, Problem
 from lmms_medtasks.board.rules import Rules
+from lmms_medtasks.board.trust.pins import Pins
 from lmms_medtasks.judges import identity
 
 Found = Iterator[tuple[str, str]]
 
 
-def problems_of(entry: Entry, reference: Reference, rules: Rules) -> list[Problem]:
-    """Everything that limits the entry on a board of this reference."""
+def own_problems(entry: Entry, rules: Rules) -> list[Problem]:
+    """Everything that limits the entry whatever else is on the board."""
+    found = [*_task(entry), *_name(entry), *_adding_up(entry), *_extent(entry), *_rates(entry, rules.thresholds)]
+    return [problem(rules, entry, code, reason) for code, reason in found]
+
+
+def problems_beside(entry: Entry, reference: Reference, rules: Rules, pins: Pins) -> list[Problem]:
+    """Everything that limits the entry on a board of this reference, its own problems apart."""
     found = [
-        *_task(entry),
-        *_adding_up(entry),
         *_data(entry, reference),
+        *_questions(entry, pins),
         *_settings(entry, reference),
-        *_extent(entry),
-        *_rates(entry, rules.thresholds),
         *_judging(entry, reference),
         *_versions(entry, reference),
     ]
-    return [_problem(rules, entry, code, reason) for code, reason in found]
+    return [problem(rules, entry, code, reason) for code, reason in found]
 
 
-def _problem(rules: Rules, entry: Entry, code: str, reason: str) -> Problem:
+def problem(rules: Rules, entry: Entry, code: str, reason: str) -> Problem:
     return rules.problem(code, reason, entry.source.results, entry.task, entry.model.name)
 
 
@@ -47,9 +49,23 @@ def _task(entry: Entry) -> Found:
             yield "unknown_task", f"{entry.task} is none of the tasks that are installed here."
 
 
+def _name(entry: Entry) -> Found:
+    if said := model_names.wrong(model_names.shown_name(entry.model.name)):
+        yield "bad_name", f"A model is not ranked by this name: {said}."
+    if not entry.fingerprint or not all(entry.fingerprint.values()):
+        yield "no_fingerprint", "The digests of prompt and code are missing: nobody knows what was asked. Run it again."
+
+
 def _adding_up(entry: Entry) -> Found:
-    for said in (*recount.reported(entry), *recount.of_trials(entry)):
+    for said in recount.sound(entry):
         yield "not_adding_up", said
+
+
+def _questions(entry: Entry, pins: Pins) -> Found:
+    pin = pins.of(entry)
+    if pin is not None and not entry.limited:
+        for said in pin.differences(entry):
+            yield "other_questions", said
 
 
 def _data(entry: Entry, reference: Reference) -> Found:
@@ -139,63 +155,3 @@ def _versions(entry: Entry, reference: Reference) -> Found:
         yield "reencoded_images", f"The runner re-encoded the pictures ({entry.settings['image_encoding']})."
     if entry.harness != reference.harness:
         yield "other_harness", f"Harness version {entry.harness}; the ranking's is {reference.harness}."
-
-
-def most_asked(entries: Sequence[Entry]) -> dict[tuple[str, str, str], Questions]:
-    """By task, version and data digest: the questions that most entries were asked, the larger set among equals."""
-    groups: dict[tuple[str, str, str], Counter[str]] = {}
-    questions: dict[str, Questions] = {}
-    for entry in entries:
-        questions[entry.questions.digest] = entry.questions
-        groups.setdefault(_same(entry), Counter())[entry.questions.digest] += 0 if entry.limited else 1
-    return {
-        key: questions[max(counts, key=lambda digest: (counts[digest], len(questions[digest]), digest))]
-        for key, counts in groups.items()
-    }
-
-
-def missing(entry: Entry, asked: Mapping[tuple[str, str, str], Questions], rules: Rules) -> list[Problem]:
-    """Questions that the other entries have and this one has not (where it doesn't say itself that it lacks some)."""
-    others = asked[_same(entry)]
-    known = {problem.code for problem in entry.problems}
-    if others.digest == entry.questions.digest or known & {"limited", "missing_samples"}:
-        return []
-    lacking = len(np.setdiff1d(others.ids, entry.questions.ids, assume_unique=True))
-    added = len(np.setdiff1d(entry.questions.ids, others.ids, assume_unique=True))
-    if not lacking and not added:
-        said = "Its questions have other images or tags than those of the other entries."
-    else:
-        said = f"{lacking:,} questions that other entries have are missing, {added:,} are of no other."
-    return [_problem(rules, entry, "missing_samples", said)]
-
-
-def _same(entry: Entry) -> tuple[str, str, str]:
-    return entry.task, entry.version, entry.data_digest
-
-
-def once(entries: Sequence[Entry], rules: Rules) -> tuple[list[Entry], list[Problem]]:
-    """Each model on a task once for version, data, settings, prompt and judge: the ranked, most complete, newest."""
-    groups: dict[tuple[object, ...], list[Entry]] = {}
-    for entry in entries:
-        groups.setdefault(_kind(entry), []).append(entry)
-    kept, problems = [], []
-    for group in groups.values():
-        best = max(group, key=lambda each: (each.ranked, each.counts.rows, each.source.date, str(each.source.results)))
-        kept.append(best)
-        for other in (each for each in group if each is not best):
-            same = set(other.source.sha256.values()) & set(best.source.sha256.values())
-            what = "the same log" if same else "another run of the same model on the same task"
-            said = f"{entry_name(other)}: {what}; {best.source.results} is kept."
-            problems.append(_problem(rules, other, "duplicate", said))
-    return kept, problems
-
-
-def entry_name(entry: Entry) -> str:
-    """Model and task, for messages."""
-    return f"{entry.model.name} on {entry.task}"
-
-
-def _kind(entry: Entry) -> tuple[object, ...]:
-    judge = entry.judge and (entry.judge.name, tuple(sorted(entry.judge.prompts.items())))
-    prints = tuple(entry.fingerprint.get(part) for part in ("prompt", "degradations"))
-    return entry.model.key, entry.task, entry.version, entry.data_digest, entry.asked_by, judge, prints

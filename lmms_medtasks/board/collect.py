@@ -11,11 +11,15 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-from lmms_medtasks.board import checks, installed, packs, references, run_form
-from lmms_medtasks.board.entries import Board, Entry, Problem, Questions
+from lmms_medtasks.board import checks, installed, packs, references, run_form, side_by_side
+from lmms_medtasks.board.boards import Board, Reference
+from lmms_medtasks.board.entries import Entry, Problem, Questions
 from lmms_medtasks.board.rules import Rules
 from lmms_medtasks.board.rules import read as read_rules
 from lmms_medtasks.board.run_entry import entry_of
+from lmms_medtasks.board.trust import bounded_json, limits, safe_files
+from lmms_medtasks.board.trust.owners import account_of
+from lmms_medtasks.board.trust.rules_of_trust import Trust
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.samples import result_files as results
 from lmms_medtasks.samples.degraded import base_of
@@ -41,25 +45,44 @@ class Job:
 
 
 def collect(
-    paths: Iterable[Path], *, rules: Rules | Path | None = None, processes: int = 1, tasks: Sequence[str] = ()
+    paths: Iterable[Path],
+    *,
+    rules: Rules | Path | None = None,
+    processes: int = 1,
+    tasks: Sequence[str] = (),
+    trust: Trust | None = None,
 ) -> Board:
     """Read all runs and packs that ``paths`` are or hold.
 
     ``rules``: the board's (:mod:`lmms_medtasks.board.rules`). ``processes``: as many logs are read at once, each
     in a process of its own (a script that wants more than 1 guards its main part by ``__name__``). ``tasks``: only
-    these. Nothing that is wrong with one file keeps the others from being read: see the board's ``problems``. Raises
-    UserError when a path is not there.
+    these. ``trust``: what a board in public goes by beside its rules. Nothing that is wrong with one file keeps the
+    others from being read: see the board's ``problems``. Raises UserError when a path is not there.
     """
     chosen = rules if isinstance(rules, Rules) else read_rules(rules)
+    paths, trusted = list(paths), trust or Trust()
     jobs, problems = _jobs(paths, chosen, tasks)
     entries: list[Entry] = []
     pool = _Pool()
     for found in _read(jobs, chosen, processes):
         if isinstance(found, Problem):
             problems.append(found)
-        else:
-            entries.extend(pool.shared(entry) for entry in found if not tasks or entry.task in tasks)
-    return assembled(entries, problems, chosen)
+            continue
+        for entry in found:
+            if tasks and entry.task not in tasks:
+                continue
+            wrong = _not_owned(entry, paths, trusted, chosen)
+            problems += [wrong] if wrong else []
+            entries += [] if wrong else [replace(pool.shared(entry), level=trusted.levels.of(entry.source.digest))]
+    return assembled(entries, problems, chosen, trusted)
+
+
+def _not_owned(entry: Entry, roots: Sequence[Path], trust: Trust, rules: Rules) -> Problem | None:
+    """Why an entry is refused where names have owners: who is no owner must not even be counted."""
+    if trust.owners is None:
+        return None
+    found = trust.owners.problem(entry.model.name, account_of(entry.source.results, roots))
+    return checks.problem(rules, entry, *found) if found else None
 
 
 def task_names(path: Path) -> list[str]:
@@ -67,37 +90,51 @@ def task_names(path: Path) -> list[str]:
     from lmms_medtasks.samples.runs import printable
 
     found: set[str] = set()
-    for file in _files(path):
+    for file in _files(path)[0]:
         # What is wrong with a file is said by `collect`.
         with suppress(UserError):
             if file.name.endswith(results.SUFFIX):
-                run = results.read(file)
+                run = _result_file(file)
                 found |= set() if run_form.of_run(run.content) else set(run.content.get("configs") or {})
             else:
                 found |= {entry.task for entry in packs.read(file)}
     return sorted(map(printable, found))
 
 
-def assembled(entries: Sequence[Entry], problems: Sequence[Problem], rules: Rules) -> Board:
-    """A board of these entries: what the ranking is of, what each entry lacks, and each model on a task once."""
+def assembled(entries: Sequence[Entry], problems: Sequence[Problem], rules: Rules, trust: Trust | None = None) -> Board:
+    """A board of these entries: what the ranking is of, what each entry lacks, and each model on a task ranked once.
+
+    What is refused, or set apart for what it is itself, has no say in what the ranking is of.
+    """
+    trusted = trust or Trust()
     entries = sorted(
         map(_placed, entries),
         key=lambda each: (each.suite, each.task, each.model.key, each.source.date, str(each.source.results)),
     )
-    found = references.of(entries, rules)
-    checked = [each.with_problems(checks.problems_of(each, found[each.task], rules)) for each in entries]
-    asked = checks.most_asked(checked)
-    checked = [each.with_problems(checks.missing(each, asked, rules)) for each in checked]
-    kept, refused = [], list(problems)
-    for entry in checked:
-        hard = [each for each in entry.problems if each.level == "refused"]
-        refused += hard
-        kept += [] if hard else [entry]
-    kept, doubles = checks.once(kept, rules)
-    problems = (*refused, *doubles, *(problem for entry in kept for problem in entry.problems))
+    checked = [each.with_problems(checks.own_problems(each, rules)) for each in entries]
+    sound, refused = _kept(checked)
+    kept, copies = side_by_side.without_copies(sound, rules)
+    found = _references(kept, rules, trusted)
+    beside = [each.with_problems(checks.problems_beside(each, found[each.task], rules, trusted.pins)) for each in kept]
+    kept, more = _kept(beside)
+    kept = side_by_side.apart(kept, rules, trusted.owners, trusted.pins)
+    problems = (*problems, *refused, *more, *copies, *(problem for entry in kept for problem in entry.problems))
     bad = tuple(each for each in problems if each.level == "refused" or each.code in rules.exit_status)
     present = {entry.task for entry in kept}
-    return Board(tuple(kept), {task: each for task, each in found.items() if task in present}, problems, bad)
+    shown = {task: each for task, each in found.items() if task in present}
+    return Board(tuple(kept), shown, problems, bad, trusted.owners is not None)
+
+
+def _references(entries: Sequence[Entry], rules: Rules, trust: Trust) -> dict[str, Reference]:
+    """What the rankings are of, by the entries that could be ranked; by all of a task where none of it could."""
+    found = references.of(entries, rules, trust.pins)
+    return {**found, **references.of([entry for entry in entries if entry.ranked], rules, trust.pins)}
+
+
+def _kept(entries: Sequence[Entry]) -> tuple[list[Entry], list[Problem]]:
+    """The entries that nothing refuses, and what refuses the others."""
+    refused = [each for entry in entries for each in entry.problems if each.level == "refused"]
+    return [entry for entry in entries if all(each.level != "refused" for each in entry.problems)], refused
 
 
 def _placed(entry: Entry) -> Entry:
@@ -112,7 +149,9 @@ def _jobs(paths: Iterable[Path], rules: Rules, tasks: Sequence[str]) -> tuple[li
     for path in paths:
         if not path.exists():
             raise UserError(f"{path} is not there. Give folders with runs or packs, or their files.")
-        for file in _files(path):
+        files, unread = _files(path)
+        problems += [rules.problem("unreadable", reason, file) for file, reason in unread]
+        for file in files:
             for each in _of_file(file, rules, tasks):
                 if isinstance(each, Problem):
                     problems.append(each)
@@ -121,10 +160,19 @@ def _jobs(paths: Iterable[Path], rules: Rules, tasks: Sequence[str]) -> tuple[li
     return list(jobs.values()), problems
 
 
-def _files(path: Path) -> list[Path]:
-    if path.is_file():
-        return [path]
-    return sorted(results.files(path) | packs.files(path))
+def _files(path: Path) -> tuple[list[Path], list[tuple[Path, str]]]:
+    """The result files and packs that ``path`` is or holds, and what is none that may be read, with the reason."""
+    if not path.is_dir():
+        return [path], []
+    found, unread = safe_files.below(path, packs.ENDINGS)
+    return [file for file in found if file.name.endswith(results.SUFFIX) or packs.is_pack(file)], unread
+
+
+def _result_file(file: Path) -> Run:
+    """A result file, read once it is known to be within the limits. Raises UserError."""
+    safe_files.check(file)
+    bounded_json.check_form(bounded_json.content_of(file), file)
+    return results.read(file)
 
 
 def _of_file(file: Path, rules: Rules, tasks: Sequence[str]) -> Iterator[Job | Problem]:
@@ -132,7 +180,7 @@ def _of_file(file: Path, rules: Rules, tasks: Sequence[str]) -> Iterator[Job | P
         yield Job(file)
         return
     try:
-        run = results.read(file)
+        run = _result_file(file)
     except UserError as error:
         yield rules.problem("unreadable", str(error), file)
         return
@@ -171,6 +219,10 @@ def _of_task(run: Run, task: str, rules: Rules) -> Job | Problem:
     if not run.samples_file(task).is_file():
         said = f"No sample log of {task} ({run.samples_file(task).name}). Run with --log_samples."
         return rules.problem("no_samples", said, run.path, task, model)
+    try:
+        safe_files.check(run.samples_file(task), run.path.parent)
+    except UserError as error:
+        return rules.problem("unreadable", str(error), run.path, task, model)
     return Job(run.path, run, task)
 
 
@@ -203,7 +255,10 @@ def read_job(job: Job, rules: Rules, given: Sequence[Path] = ()) -> Problem | li
         except UserError as error:
             return rules.problem("bad_pack", str(error), job.path)
     try:
-        return [entry_of(job.run, job.task)]
+        bounded_json.check_lines(job.run.samples_file(job.task))
+        entry = entry_of(job.run, job.task)
+        limits.check_entry(entry, f"{job.path}, {job.task}")
+        return [entry]
     except UserError as error:
         return rules.problem("broken_log", str(error), job.run.path, job.task, model_name(job.run.content))
 

@@ -7,7 +7,7 @@ files nor the harness: :mod:`lmms_medtasks.board.collect` makes it from runs and
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
@@ -141,8 +141,9 @@ class Problem:
 class Source:
     """Where an entry came from. ``results``: the result file or the pack. ``samples``: the log, None of a pack.
 
-    ``date``: in UTC, see ``samples.runs.date_of``. ``sha256``: file name -> digest, of what was read.
-    ``signed_off_by``: of a pack.
+    ``date``: in UTC, see ``samples.runs.date_of``. ``sha256``: file name -> digest, of what was read; what a pack says
+    of its run. ``signed_off_by``: of a pack. ``digest``: SHA-256 of the submission's own bytes: of a pack, or of a
+    run's log.
     """
 
     kind: Literal["run", "pack"]
@@ -151,6 +152,7 @@ class Source:
     date: str
     sha256: Mapping[str, str] = field(default_factory=dict)
     signed_off_by: str = ""
+    digest: str = ""
 
 
 def mean_of(metric: Metric) -> Mean:
@@ -177,6 +179,7 @@ class Entry:
             of a run the ``line`` of its log; no texts.
         metrics: the task's means of a measure that a question has a score for, as the benchmark orders them.
         reported: the task's metrics as the harness wrote them, those with a number.
+        level: what a board verified of it (:data:`lmms_medtasks.board.trust.levels.LEVELS`).
     """
 
     suite: str
@@ -198,6 +201,7 @@ class Entry:
     counts: Counts
     reported: Mapping[str, float]
     problems: tuple[Problem, ...] = ()
+    level: str = ""
 
     @property
     def declaration(self) -> Suite | None:
@@ -274,65 +278,3 @@ class Entry:
     def with_problems(self, problems: Sequence[Problem]) -> Entry:
         """The entry with these problems added."""
         return replace(self, problems=(*self.problems, *problems))
-
-
-@dataclass(frozen=True)
-class Reference:
-    """What all ranked entries of a task have in common; None: not demanded. ``settings``: see ``Entry.asked_by``."""
-
-    version: str
-    data: str
-    data_digest: str
-    fingerprint: Mapping[str, str]
-    judge: str | None
-    prompts: Mapping[str, str]
-    harness: str
-    settings: str = ""
-
-
-@dataclass(frozen=True)
-class Board:
-    """Everything read: the entries (at most one a model and task), what the ranking is of, and every problem.
-
-    ``problems`` holds those of the entries and those of files that gave none. ``references``: by task. ``bad``: the
-    problems that a build's exit status tells of: everything refused, and what the rules name.
-    """
-
-    entries: tuple[Entry, ...]
-    references: Mapping[str, Reference]
-    problems: tuple[Problem, ...]
-    bad: tuple[Problem, ...] = ()
-
-    def scale(self, task: str, metric: str) -> Measure:
-        """The scale of a task's metric, as its entries have it."""
-        return self.of(task=task)[0].scale(metric)
-
-    def of(self, *, suite: str | None = None, task: str | None = None, ranked: bool | None = None) -> list[Entry]:
-        """The entries of a suite, of a task, ranked ones or the others."""
-        return [
-            entry
-            for entry in self.entries
-            if suite in (None, entry.suite) and task in (None, entry.task) and ranked in (None, entry.ranked)
-        ]
-
-    @property
-    def suites(self) -> list[str]:
-        """Suites with an entry, sorted."""
-        return sorted({entry.suite for entry in self.entries})
-
-    @property
-    def models(self) -> list[Model]:
-        """Models with an entry, sorted by name."""
-        return sorted({entry.model.key: entry.model for entry in self.entries}.values(), key=lambda each: each.key)
-
-    @property
-    def refused(self) -> list[Problem]:
-        """What gave no entry at all."""
-        return [problem for problem in self.problems if problem.level == "refused"]
-
-
-def drawn_clusters(entries: Iterable[Entry]) -> str:
-    """What is independent in these entries, for a note: "images", or also what other benchmarks say."""
-    suites = [suite for entry in entries if (suite := entry.declaration)]
-    other = dict.fromkeys(f"{suite.title}: {suite.cluster}s" for suite in suites if suite.cluster != "image")
-    return f"images ({'; '.join(other)})" if other else "images"

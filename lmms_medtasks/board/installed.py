@@ -20,11 +20,13 @@ CONTRIBUTED = "contributed"
 
 @dataclass(frozen=True)
 class Installed:
-    """A task of ours as it is installed. ``suite`` is the folder of its YAML."""
+    """A task of ours as it is installed. ``suite`` is the folder of its YAML; ``metrics``: those that its table has."""
 
     suite: str
     version: str
     fingerprint: Mapping[str, str]
+    metrics: frozenset[str] = frozenset()
+    is_judged: bool = False
 
 
 class _Loader(yaml.SafeLoader):
@@ -57,8 +59,16 @@ def of_task(task: str) -> Installed | None:
     path = tasks().get(task)
     if path is None:
         return None
-    metadata = _config(path).get("metadata") or {}
-    return Installed(path.parent.name, str(metadata.get("version", "?")), metadata.get("fingerprint") or {})
+    config = _config(path)
+    metadata = config.get("metadata") or {}
+    settings = (config.get("lmms_eval_specific_kwargs") or {}).get("default") or {}
+    return Installed(
+        suite=path.parent.name,
+        version=str(metadata.get("version", "?")),
+        fingerprint=metadata.get("fingerprint") or {},
+        metrics=frozenset(str(each["metric"]) for each in config.get("metric_list") or []),
+        is_judged=bool(settings.get("judge")),
+    )
 
 
 def is_contributed(config: Mapping[str, Any]) -> bool:

@@ -3,28 +3,28 @@
 from __future__ import annotations
 
 import gzip
-import json
+import hashlib
 import zlib
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from lmms_medtasks.board import recount
 from lmms_medtasks.board.entries import Entry, Questions
 from lmms_medtasks.board.pack_form import FORMAT, VERSION, checksum, entry_from_json, questions_from_json
+from lmms_medtasks.board.trust import bounded_json, limits, safe_files
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.samples.result_files import SUFFIX
 
-_LARGEST = 2**30
-"""Bytes of a pack unpacked, at most: a small file must not fill the memory of those who check it."""
+ENDINGS = (".json", ".json.gz")
 
 
 def files(folder: Path) -> set[Path]:
-    """All packs below ``folder``: JSON files, compressed or not, that begin as ours do."""
+    """All packs below ``folder``: regular JSON files in it, compressed or not, that begin as ours do."""
     if not folder.is_dir():
         return set()
-    found = {*folder.rglob("*.json"), *folder.rglob("*.json.gz")}
-    return {path for path in found if not path.name.endswith(SUFFIX) and is_pack(path)}
+    return {path for path in safe_files.below(folder, ENDINGS)[0] if not path.name.endswith(SUFFIX) and is_pack(path)}
 
 
 def is_pack(path: Path) -> bool:
@@ -40,14 +40,16 @@ def read(path: Path) -> list[Entry]:
     """The entries of a pack.
 
     Raises UserError, saying what differs, when the file is cut off, is of another version, nobody signed it, a mean or
-    a count is not what its scores give, a score is outside its scale or not what its trials give, or a checksum fails.
+    a count is not what its scores give, a score is outside its scale or not what its trials give, a checksum fails, or
+    it holds more than the limits allow (:mod:`lmms_medtasks.board.trust.limits`).
     """
     try:
+        safe_files.check(path)
         return _read(path)
     except UserError:
         raise
     # Numbers beyond all bounds, NaN, half of a surrogate pair; tags that a benchmark's functions have never written.
-    except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError) as error:
+    except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError, MemoryError) as error:
         raise UserError(f"{path}: what it holds can't be computed with ({error!r}).") from error
 
 
@@ -65,23 +67,17 @@ def _read(path: Path) -> list[Entry]:
     entries, questions = content.get("entries"), content.get("questions")
     if not isinstance(entries, list) or not entries or not isinstance(questions, dict):
         raise UserError(f"{path}: it has no entries.")
+    for each in (entries, questions):
+        limits.check(len(each), "entries", path, "entries")
     known = {name: _questions(each, name, path) for name, each in questions.items()}
     found = [_entry(each, known, path, signed) for each in entries]
     _check_sum(content, str(path))
-    return found
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    return [replace(each, source=replace(each.source, digest=digest)) for each in found]
 
 
 def _loaded(path: Path) -> dict[str, Any]:
-    try:
-        with gzip.open(path) if path.name.endswith(".gz") else path.open("rb") as file:
-            data = file.read(_LARGEST + 1)
-        if len(data) > _LARGEST:
-            raise UserError(f"{path}: more than {_LARGEST:,} bytes.")
-        content = json.loads(data)
-    except (OSError, EOFError, zlib.error, ValueError, RecursionError) as error:
-        if isinstance(error, UserError):
-            raise
-        raise UserError(f"{path}: cut off or damaged ({error}).") from error
+    content = bounded_json.read(path)
     if not isinstance(content, dict):
         raise UserError(f"{path} is no pack.")
     return content
@@ -102,6 +98,7 @@ def _entry(found: Any, known: Mapping[str, Questions], path: Path, signed: str) 
     if not isinstance(found.get("questions"), str) or found["questions"] not in known:
         raise UserError(f"{where}: its questions are not in the pack.")
     entry = entry_from_json(found, known[found["questions"]], path, signed, where)
+    limits.check_entry(entry, where)
     wrong = list(recount.of_submission(entry, found["metrics"]))
     if wrong:
         more = f" And {len(wrong) - 3} more." if len(wrong) > 3 else ""

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from lmms_medtasks.board import installed
 from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.board.run_entry import counts_of, metrics_of
 from lmms_medtasks.record import FAILED
@@ -38,14 +39,57 @@ def of_submission(entry: Entry, said: Mapping[str, Mapping[str, Any]]) -> Iterat
         found = entry.interval(name, with_interval=False)
         if not same(mean, found.estimate) or n != found.n:
             yield f"{name} says {mean!r} over {n!r} questions, its scores give {found.estimate!r} over {found.n}."
-    yield from reported(entry)
+    yield from sound(entry)
     counts = dataclasses.asdict(entry.counts)
     counted = counts_of(suite, samples, entry.counts.original, entry.counts.effective)
     for name, value in dataclasses.asdict(counted).items():
         if counts[name] != value:
             yield f"{name} is {counts[name]!r}, its columns give {value!r}."
     yield from _ranges(entry)
+
+
+def sound(entry: Entry) -> Iterator[str]:
+    """What of an entry contradicts its own questions, trials and benchmark, whether it is a run or a pack."""
+    yield from reported(entry)
     yield from of_trials(entry)
+    yield from _unscored(entry)
+    yield from _undeclared(entry)
+
+
+def _undeclared(entry: Entry) -> Iterator[str]:
+    """Metrics that the task does not print, and judgements of a task that nobody judges."""
+    suite, task = entry.declaration, installed.of_task(entry.task)
+    if suite is None:
+        return
+    allowed = task.metrics if task else frozenset(suite.estimates)
+    if others := sorted({*entry.metrics, *entry.reported} - allowed):
+        yield f"{entry.task} has no metric {', '.join(others)}."
+    judged = [
+        name for name in entry.answers.column_names if name == "judgement" or name.endswith((".judged", ".requested"))
+    ]
+    if (
+        task
+        and not task.is_judged
+        and any(entry.answers.column(name).null_count < len(entry.answers) for name in judged)
+    ):
+        yield f"It has judgements, and {entry.task} is judged by nobody."
+
+
+def _unscored(entry: Entry) -> Iterator[str]:
+    """Questions that belong to a measure and have no score of it, although a reply came and no judgement is missing."""
+    suite, samples = entry.declaration, entry.samples
+    came = np.array([any(trial != FAILED for trial in trials) for trials in samples.column("trials")], dtype=bool)
+    for measure in suite.measures if suite else ():
+        if f"{measure.name}.asked" not in entry.answers.column_names:
+            continue
+        asked = np.array([each is not None for each in samples.column(f"{measure.name}.asked")], dtype=bool)
+        score, wanted, judged = (samples.column(f"{measure.name}.{each}") for each in ("score", "requested", "judged"))
+        missing = np.nan_to_num(wanted) > np.nan_to_num(judged)
+        wrong = asked & np.isnan(score) & came & ~missing
+        if wrong.any():
+            row = int(np.flatnonzero(wrong)[0])
+            said = f"Question {str(entry.questions.ids[row])!r} has a reply and no score of {measure.name}"
+            yield f"{said} ({int(wrong.sum()):,} questions)."
 
 
 def reported(entry: Entry) -> Iterator[str]:
@@ -74,10 +118,12 @@ def of_trials(entry: Entry) -> Iterator[str]:
     read = zip(samples.column("trials"), samples.column("expected"), samples.column("judgement"), strict=True)
     for row, (trials, expected, judged) in enumerate(read):
         replies = [trial for trial in trials if trial != FAILED]
-        if expected is not None and judged is None and replies:
-            given[row] = replies.count(expected) / len(replies)
+        if expected is not None and judged is None:
+            # Without a reply there is no score: any that is said is another one than that.
+            given[row] = replies.count(expected) / len(replies) if replies else np.inf
     wrong = ~np.isnan(scores) & ~np.isnan(given) & ~(np.abs(scores - given) < _TOLERANCE)
     if wrong.any():
         row = int(np.flatnonzero(wrong)[0])
         said = f"accuracy of question {str(entry.questions.ids[row])!r} is {scores[row]:g}"
-        yield f"{said}, its trials give {given[row]:g} ({int(wrong.sum()):,} questions differ)."
+        found = "none" if np.isinf(given[row]) else f"{given[row]:g}"
+        yield f"{said}, its trials give {found} ({int(wrong.sum()):,} questions differ)."

@@ -1,55 +1,108 @@
-"""What the ranking of a task is of: one version, one data, one judge, one prompt."""
+"""What the ranking of a task is of: one version, one data, one judge, one prompt.
+
+What is pinned, demanded by the rules or installed counts. The rest is what most entries have, and called unverified. No
+date decides anything.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from lmms_medtasks.board import installed
-from lmms_medtasks.board.entries import Entry, Reference
+from lmms_medtasks.board.boards import Reference
+from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.board.rules import Rules
+from lmms_medtasks.board.trust import pins as pins_of_board
+from lmms_medtasks.board.trust.pins import Pin, Pins, key_of
 from lmms_medtasks.judges import identity
 
 _DATA = ("full", "sample", "mini")
 Key = TypeVar("Key", bound=Hashable)
 
 
-def of(entries: Sequence[Entry], rules: Rules) -> dict[str, Reference]:
-    """For each task what its ranked entries have in common: what the rules demand, else what most entries have.
+def of(entries: Sequence[Entry], rules: Rules, pins: Pins = pins_of_board.NONE) -> dict[str, Reference]:
+    """For each task what its ranked entries have in common: what is pinned and demanded, else what most entries have.
 
-    Data: full before sample before mini before a subset of one. Settings: ours, where an entry has them. Version and
-    fingerprint: those installed, where an entry has them. Each choice is made among the entries that agree with the
-    choices before.
+    Of a task with pins only what is pinned can be ranked: the installed version before others, full data before sample
+    before mini; where no entry is of the questions pinned, the ranking is empty. Without pins: full data before sample
+    before mini before a subset of one; our settings, the installed version and the installed fingerprint, where an
+    entry has them. Each choice is made among the entries that agree with the choices before.
     """
     tasks: dict[str, list[Entry]] = {}
     for entry in entries:
         tasks.setdefault(entry.task, []).append(entry)
-    return {task: _of_task(task, own, rules) for task, own in tasks.items()}
+    return {task: _of_task(task, own, rules, pins) for task, own in tasks.items()}
 
 
-def _of_task(task: str, entries: list[Entry], rules: Rules) -> Reference:
+def _pinned(task: str, entries: Sequence[Entry], rules: Rules, pins: Pins) -> tuple[tuple[str, str], Pin] | None:
+    """Version and data of the pin that the ranking is of, and the pin; None where none fits what the rules demand."""
+    demanded = rules.demanded(task, "version"), rules.demanded(task, "data")
+    kinds = [
+        (version, data)
+        for name, version, data in pins.found
+        if name == task and demanded[0] in (None, version) and demanded[1] in (None, data)
+    ]
+    if not kinds:
+        return None
+    present = {key_of(entry)[1:] for entry in entries if pins.hold(entry)}
+    found = installed.of_task(task)
+
+    def preference(kind: tuple[str, str]) -> tuple[bool, bool, int]:
+        version, data = kind
+        is_other = found is not None and version != found.version
+        return kind not in present, is_other, _DATA.index(data) if data in _DATA else len(_DATA)
+
+    chosen = min(sorted(kinds, reverse=True), key=preference)
+    return chosen, pins.found[(task, chosen[0], chosen[1])]
+
+
+def _of_task(task: str, entries: list[Entry], rules: Rules, pins: Pins) -> Reference:
+    pinned = _pinned(task, entries, rules, pins)
+    if pinned:
+        kind, pin = pinned
+        left = [entry for entry in entries if key_of(entry)[1:] == kind and pins.hold(entry)]
+        data, _, settings = kind[1].partition(", ")
+        return _completed(task, left, rules, (kind[0], data, pin.data, settings), pin)
     kinds = {entry.data for entry in entries}
     data = rules.demanded(task, "data") or next((kind for kind in _DATA if kind in kinds), None) or _subset(entries)
     left = _agreeing(entries, lambda entry: entry.data == data)
     # What is full only because its counts were accepted never stands before the release, however many ran on it.
     left = _agreeing(left, lambda entry: data != "full" or not entry.settings.get("data_counts"))
-    settings = _preferred(left, lambda entry: entry.asked_by, "")
+    settings = _preferred(left, lambda entry: entry.asked_by, "") or ""
     left = _agreeing(left, lambda entry: entry.asked_by == settings)
     found = installed.of_task(task)
     version: Any = rules.demanded(task, "version") or _preferred(
         left, lambda entry: entry.version, found and found.version
     )
     left = _agreeing(left, lambda entry: entry.version == version)
-    digest = _preferred(left, lambda entry: entry.data_digest)
+    digest = _preferred(left, lambda entry: entry.data_digest) or ""
     left = _agreeing(left, lambda entry: entry.data_digest == digest)
-    fingerprint: Any = _preferred(left, lambda entry: _items(entry.fingerprint), found and _items(found.fingerprint))
-    judge = _judge(left, rules.demanded(task, "judge"))
+    reference = _completed(task, left, rules, (version, data, digest, settings), None)
+    return replace(reference, unverified=("questions and data", *reference.unverified))
+
+
+def _completed(
+    task: str, left: list[Entry], rules: Rules, kind: tuple[str, str, str, str], pin: Pin | None
+) -> Reference:
+    """The reference of ``kind`` (version, data, its digest, settings), with fingerprint, judge and harness."""
+    version, data, digest, settings = kind
+    found = installed.of_task(task)
+    own = _items(found.fingerprint) if found and found.version == version else None
+    fingerprint: Any = pin.fingerprint if pin else _preferred(left, lambda entry: _items(entry.fingerprint), own)
+    demanded = rules.demanded(task, "judge") or (pin and pin.judge) or None
+    judge = _judge(left, demanded)
     named = judge or ""
     judged = _agreeing(left, lambda entry: entry.judge is not None and identity.same_judge(entry.judge.name, named))
     prompts: Any = _preferred(judged, lambda entry: _items(entry.judge.prompts) if entry.judge else ())
+    prompts = (pin and pin.prompts) or prompts
     harness = rules.demanded(task, "harness") or _preferred(left, lambda entry: entry.harness)
-    return Reference(version, data, digest, dict(fingerprint), judge, dict(prompts), harness, settings)
+    said = ("judge",) if judge is not None and demanded is None else ()
+    return Reference(
+        version, data, digest, dict(fingerprint or ()), judge, dict(prompts or ()), harness or "", settings, said
+    )
 
 
 def _subset(entries: Sequence[Entry]) -> str:
@@ -85,14 +138,15 @@ def _agreeing(entries: list[Entry], agrees: Callable[[Entry], bool]) -> list[Ent
     return [entry for entry in entries if agrees(entry)] or entries
 
 
-def _preferred(entries: Sequence[Entry], key: Callable[[Entry], Key], wanted: Key | None = None) -> Key:
-    """``wanted`` where an entry has it, else what most have; among equals the newest, then the last in order."""
+def _preferred(entries: Sequence[Entry], key: Callable[[Entry], Key], wanted: Key | None = None) -> Key | None:
+    """``wanted`` where an entry has it, else what most have; among equals the last in order. None of no entry."""
     values = [key(entry) for entry in entries]
+    if not values:
+        return None
     if wanted is not None and wanted in values:
         return wanted
     counts = Counter(values)
-    newest = {value: max(entry.source.date for entry in entries if key(entry) == value) for value in counts}
-    return max(counts, key=lambda value: (counts[value], newest[value], str(value)))
+    return max(counts, key=lambda value: (counts[value], str(value)))
 
 
 def _items(mapping: Mapping[str, str]) -> tuple[tuple[str, str], ...]:

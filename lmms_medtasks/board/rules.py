@@ -19,6 +19,7 @@ _LEVELS = ("refused", "unranked", "flag")
 # Problems that leave nothing to build an entry from.
 _ALWAYS_REFUSED = (
     "unreadable", "no_samples", "broken_log", "no_result", "unknown_task", "not_adding_up", "bad_pack", "duplicate",
+    "no_owner", "not_the_owner",
 )  # fmt: skip
 _DEMANDS = ("version", "data", "judge", "harness")
 

@@ -76,7 +76,8 @@ def entry_of(run: Run, task: str) -> Entry:
         answers=answers,
         metrics=metrics_of(suite, rows, named_in(run.tasks[task])),
         counts=counts_of(suite, rows, *_asked(run, task)),
-        reported={_text(name): value for name, value in numbers_of(run.tasks[task]).items()},
+        # What the harness adds of its own (times, counts) is no number of the benchmark.
+        reported={name: value for name, value in numbers_of(run.tasks[task]).items() if name in suite.estimates},
     )
 
 
@@ -251,7 +252,8 @@ def _settings(
 
 def _source(run: Run, task: str) -> Source:
     files = (run.path, run.samples_file(task))
-    return Source("run", files[0], files[1], date_of(run.content), {path.name: _sha256(path) for path in files})
+    digests = {path.name: _sha256(path) for path in files}
+    return Source("run", files[0], files[1], date_of(run.content), digests, digest=digests[files[1].name])
 
 
 def _sha256(path: Path) -> str:

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from lmms_medtasks.cli.include_path import IncludePath
+from lmms_medtasks.visible_text import visible
 
 
 def register(app: typer.Typer) -> None:
@@ -35,6 +36,9 @@ def build(
     ] = None,
     stamp: Annotated[str, typer.Option(help="A line for the foot of the overview: a commit, a date.")] = "",
     processes: Annotated[int, typer.Option(min=1, help="Sample logs read at once.")] = 1,
+    pins: Annotated[Path | None, typer.Option(help="YAML with the questions and data of each task version.")] = None,
+    owners: Annotated[Path | None, typer.Option(help="YAML that says whose a model's name is.")] = None,
+    verified: Annotated[Path | None, typer.Option(help="YAML with what the board verified of submissions.")] = None,
     include_path: IncludePath = None,
 ) -> None:
     """Build a static site of all runs and packs: rankings, published rows, a page a model, the questions.
@@ -43,24 +47,32 @@ def build(
     with a run keeps no other one from the site: it is flagged, shown apart or refused, with the reason; exit status 1
     says that something was refused, or of another version of a task or of the harness. Images of the mini data are
     shown without being asked for, credentialed data never.
+
+    A board that strangers submit to gives --pins, --owners and --verified, files of its base branch: see
+    docs/leaderboard.md.
     """
     from lmms_medtasks.board.collect import collect
     from lmms_medtasks.board.site import folder, suite_words
     from lmms_medtasks.board.site import write_site as site
+    from lmms_medtasks.board.trust import rules_of_trust
     from lmms_medtasks.suites import registry
 
     registry.give(include_path or ())
     shown = suite_words.shown(texts or (), images or ())
     folder.check(output)
-    board = collect(runs, rules=rules, processes=processes)
+    trust = rules_of_trust.read(pins, owners, verified)
+    board = collect(runs, rules=rules, processes=processes, trust=trust)
     options = site.Options(
         title=title, resamples=resamples, reports=reports, questions=questions, stamp=stamp, shown=shown,
         roots=tuple(path if path.is_dir() else path.parent for path in runs),
     )  # fmt: skip
     files = site.build(board, output, options)
     for problem in board.bad:
-        typer.echo(f"lmms-medtasks: {problem.level}: {problem.reason} ({problem.source})", err=True)
+        typer.echo(visible(f"lmms-medtasks: {problem.level}: {problem.reason} ({problem.source})"), err=True)
     apart = sum(not entry.ranked for entry in board.entries)
+    if unpinned := sorted(task for task, each in board.references.items() if "questions and data" in each.unverified):
+        shown_tasks = ", ".join(unpinned[:5]) + (f" and {len(unpinned) - 5} more" if len(unpinned) > 5 else "")
+        typer.echo(visible(f"Unverified (no pin of questions and data): {shown_tasks}."), err=True)
     typer.echo(
         f"Written: {output} ({len(files):,} files, {sum(files.values()) / 1e6:,.1f} MB; start with index.html). "
         f"{len(board.entries)} entries, {apart} of them apart from the rankings; {len(board.refused)} refused.",

@@ -10,6 +10,7 @@ import typer
 
 from lmms_medtasks.cli.include_path import IncludePath
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.visible_text import visible
 
 
 def register(app: typer.Typer) -> None:
@@ -52,7 +53,7 @@ def _pack(run: Path, output: Path, signed_off_by: str, tasks: list[str]) -> None
     board = collect([run], tasks=tasks, processes=os.cpu_count() or 1)
     for problem in board.problems:
         where = f"{problem.task}: " if problem.task else ""
-        typer.echo(f"{problem.level}: {where}{problem.reason}", err=True)
+        typer.echo(visible(f"{problem.level}: {where}{problem.reason}"), err=True)
     if not board.entries:
         raise UserError(f"No task of {run} can be packed.")
     size = packing.write(packing.pack(board.entries, signed_off_by), output)
@@ -64,11 +65,19 @@ def _pack(run: Path, output: Path, signed_off_by: str, tasks: list[str]) -> None
 def _check(path: Path, against: Path | None) -> None:
     from lmms_medtasks.board import packs
     from lmms_medtasks.board.matching import differences
+    from lmms_medtasks.board.trust import safe_files
+    from lmms_medtasks.samples.result_files import SUFFIX
 
-    found = sorted(packs.files(path)) if path.is_dir() else [path]
-    if not found:
+    unread: list[tuple[Path, str]] = []
+    found = [path]
+    if path.is_dir():
+        named, unread = safe_files.below(path, packs.ENDINGS)
+        found = [file for file in named if not file.name.endswith(SUFFIX) and packs.is_pack(file)]
+    if not found and not unread:
         raise UserError(f"No pack in {path}.")
-    bad = False
+    for _, reason in unread:
+        typer.echo(visible(f"refused: {reason}"))
+    bad = bool(unread)
     for file in found:
         try:
             entries = packs.read(file)
@@ -76,10 +85,11 @@ def _check(path: Path, against: Path | None) -> None:
         except UserError as error:
             entries, said = [], [str(error)]
         for text in said:
-            typer.echo(f"refused: {text}")
+            typer.echo(visible(f"refused: {text}"))
         bad = bad or bool(said)
         if not said:
             rows = sum(len(entry.questions) for entry in entries)
-            typer.echo(f"holds: {file} ({len(entries)} tasks, {rows:,} questions, {entries[0].source.signed_off_by})")
+            signed = entries[0].source.signed_off_by
+            typer.echo(visible(f"holds: {file} ({len(entries)} tasks, {rows:,} questions, {signed})"))
     if bad:
         raise typer.Exit(1)

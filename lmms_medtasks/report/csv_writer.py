@@ -8,6 +8,7 @@ import io
 from collections.abc import Sequence
 
 from lmms_medtasks.report.document import PUBLISHED, Column, Document, Table
+from lmms_medtasks.visible_text import visible
 
 _MORE = ("low", "high", "sd", "reason", "detectable")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
@@ -15,6 +16,7 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 def csv_text(table: Table, origin: Sequence[tuple[str, str]] = ()) -> str:
     """The table as CSV (RFC 4180, but with line feeds). Texts that a spreadsheet would run as a formula get a ``'``.
+    What can't be seen is U+FFFD.
 
     The last columns are those of ``origin`` (see :class:`Part`), empty in published rows, and the kind of the row.
     """
@@ -58,4 +60,5 @@ def _text(column: Column, value: str | int | float | None) -> str:
 
 
 def _safe(text: str) -> str:
-    return f"'{text}" if text.startswith(_FORMULA) else text
+    shown = visible(text)
+    return f"'{shown}" if shown.startswith(_FORMULA) else shown

@@ -7,14 +7,15 @@ from collections.abc import Iterator
 
 from lmms_medtasks.report.document import Document, Part, Row, Table
 from lmms_medtasks.report.first_screen import FirstScreen
+from lmms_medtasks.visible_text import visible
 
 # What Markdown or HTML in it could take for markup, wherever it stands.
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>|#~$!&])")
 
 
 def escaped(text: str) -> str:
-    """``text`` so that Markdown shows it as it is."""
-    return _SPECIAL.sub(r"\\\1", text.replace("\n", " "))
+    """``text`` so that Markdown shows it as it is, on one line."""
+    return _SPECIAL.sub(r"\\\1", visible(text).replace("\n", " "))
 
 
 def markdown(document: Document) -> str:

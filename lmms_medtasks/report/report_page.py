@@ -14,6 +14,7 @@ from lmms_medtasks import __version__
 from lmms_medtasks.report.csv_writer import csv_text
 from lmms_medtasks.report.document import MARKS, Document, Figure, Part, Section, Table
 from lmms_medtasks.report.findings import Finding
+from lmms_medtasks.visible_text import visible
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -92,11 +93,18 @@ def _groups(document: Document) -> list[Group]:
 
 
 def environment() -> Environment:
-    """Templates of this folder; what is put into them is escaped."""
+    """Templates of this folder; what is put into them is escaped, and nothing in it is invisible."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     loader = PackageLoader("lmms_medtasks.report", ".")
-    return Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    return Environment(
+        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=_shown
+    )
+
+
+def _shown(value: object) -> object:
+    """A text that is put into a page, with what can't be seen made visible; what is HTML already as it is."""
+    return visible(value) if type(value) is str else value
 
 
 def styles() -> Markup:

@@ -13,6 +13,7 @@ from lmms_medtasks import record as records_form
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.samples import result_files as results
 from lmms_medtasks.samples.result_files import Run
+from lmms_medtasks.visible_text import visible
 
 _WITHOUT_SCORES = "bypass"
 """The one metric that the harness leaves of a task with --predict_only."""
@@ -112,11 +113,8 @@ def date_of(content: Mapping[str, Any]) -> str:
 
 
 def printable(text: str) -> str:
-    """``text`` with every character that can't be printed (escape sequences, line breaks) replaced by U+FFFD."""
-    # Most texts are printable as a whole, which is quickly seen.
-    if text.isprintable():
-        return text
-    return "".join(character if character.isprintable() else "\ufffd" for character in text)
+    """``text`` on one line, with U+FFFD for each character that can't be seen (escape sequences, line breaks)."""
+    return visible(text).replace("\n", "\ufffd").replace("\t", "\ufffd")
 
 
 def distinct_names(runs: Sequence[Run], kinds: Sequence[Hashable]) -> list[str]:

@@ -228,14 +228,17 @@ def test_a_board_may_demand_a_judge_by_name_or_in_full(tmp_path, runs, demanded,
     assert [entry.model.name for entry in board.of(ranked=True)] == ranked
 
 
-def test_questions_that_others_have_are_missed(tmp_path, runs):
+def test_without_a_pin_entries_of_other_questions_than_one_another_are_all_apart(tmp_path, runs):
+    """However many have one of the sets: a majority can be made up."""
     for name in "ab":
         runs.write(tmp_path / name, {TASK: runs.choice_rows(GOOD)}, model=f"model-{name}")
     less = {name: letters for name, letters in GOOD.items() if name != "q2"}
     runs.write(tmp_path / "c", {TASK: runs.choice_rows(less)}, model="model-c")
-    (problem,) = [each for each in collect([tmp_path]).problems if each.code == "missing_samples"]
-    assert (problem.model, problem.level) == ("model-c", "unranked")
-    assert problem.reason == "1 questions that other entries have are missing, 0 are of no other."
+    board = collect([tmp_path])
+    found = {each.model: each.reason for each in board.problems if each.code == "other_questions"}
+    assert set(found) == {"model-a", "model-b", "model-c"} and not board.of(ranked=True)
+    assert "1 that it has are missing, 0 are of this one only" in found["model-c"]
+    assert "lmms-medtasks leaderboard pin" in found["model-a"]
 
 
 def test_rates_under_the_thresholds(tmp_path, runs):
@@ -280,7 +283,7 @@ def bad_runs(tmp_path, runs):
         "edited": ("not_adding_up", "accuracy of question 'q2' is 1, its trials give 0.666667"),
         "stopped": ("no_result", "stopped before"),
         "broken": ("unreadable", "Can't read"),
-        "again": ("duplicate", "model-a on medq_deg_l1: the same log;"),
+        "again": ("duplicate", "model-a on medq_deg_l1: the same answers as"),
     }
 
 
@@ -310,15 +313,15 @@ def test_logs_are_read_in_several_processes_as_in_one(tmp_path, runs, monkeypatc
     assert several.entries[0].questions is several.entries[1].questions
 
 
-def test_of_two_runs_of_a_model_the_more_complete_then_the_newer_is_kept(tmp_path, runs):
+def test_of_two_runs_of_a_model_none_is_preferred_and_a_limited_one_is_in_nobodys_way(tmp_path, runs):
     rows = runs.choice_rows(GOOD)
     runs.write(tmp_path / "old", {TASK: rows}, date="20260101_000000")
-    runs.write(tmp_path / "new", {TASK: runs.choice_rows({**GOOD, "q1": "BBB"})}, date="20260202_000000")
     runs.write(tmp_path / "less", {TASK: rows[:2]}, date="20260303_000000", original=4)
+    assert [entry.source.date for entry in collect([tmp_path]).of(ranked=True)] == ["20260101_000000"]
+    runs.write(tmp_path / "new", {TASK: runs.choice_rows({**GOOD, "q1": "BBB"})}, date="20260202_000000")
     board = collect([tmp_path])
-    (entry,) = board.of(task=TASK)
-    assert entry.source.date == "20260202_000000"
-    assert sorted(problem.source.split("/")[-2] for problem in board.refused) == ["less", "old"]
+    apart = {each.source.split("/")[-2] for each in board.problems if each.code == "several_entries"}
+    assert apart == {"old", "new"} and not board.of(ranked=True) and not board.refused
 
 
 def test_models_are_told_apart_by_their_arguments_which_are_not_kept(tmp_path, runs):

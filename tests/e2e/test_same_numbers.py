@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import pytest
 
+from lmms_medtasks.board.boards import Board
 from lmms_medtasks.board.collect import collect
-from lmms_medtasks.board.entries import Board
 from lmms_medtasks.board.site.board_tables import Links, Standings, apart, ranking, scores
 from lmms_medtasks.report import Options, build
 from lmms_medtasks.report.document import PUBLISHED, Cell, Column, Document, Table

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from lmms_medtasks.board.boards import Board
 from lmms_medtasks.board.collect import collect, task_names
-from lmms_medtasks.board.entries import Board, Entry
+from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.board.rules import Rules
 from lmms_medtasks.errors import UserError, nearest_match
 from lmms_medtasks.judges import identity

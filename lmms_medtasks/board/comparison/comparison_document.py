@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from lmms_medtasks.board.boards import drawn_clusters
 from lmms_medtasks.board.comparison.measure_comparison import Compared, Comparison, Telling
-from lmms_medtasks.board.entries import drawn_clusters
 from lmms_medtasks.board.shown_answers import Shown
 from lmms_medtasks.report.cells import count, decimal, label, p_value, probability, scaled
 from lmms_medtasks.report.document import Cell, Column, Document, Flag, Part, Row, Section, Table

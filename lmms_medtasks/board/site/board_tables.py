@@ -7,11 +7,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from lmms_medtasks.board.entries import Board, Entry, Problem, drawn_clusters
+from lmms_medtasks.board.boards import Board, drawn_clusters
+from lmms_medtasks.board.entries import Entry, Problem
+from lmms_medtasks.board.model_names import shown_name
 from lmms_medtasks.board.site import suite_words
-from lmms_medtasks.board.site.file_names import model_titles, shown_name, without_roots
+from lmms_medtasks.board.site.file_names import model_titles, without_roots
 from lmms_medtasks.board.site.ranking import SHORT, Standing, standings
 from lmms_medtasks.board.site.rows import published
+from lmms_medtasks.board.trust.levels import LEVELS
 from lmms_medtasks.report.cells import NONE, count, label, percent_of, scaled, share
 from lmms_medtasks.report.document import Cell, Column, Row, Table
 from lmms_medtasks.statistics.intervals import Interval
@@ -80,9 +83,15 @@ def ranking(task: str, standings: Standings, links: Links) -> Table | None:
     for name in measures:
         columns += [column(name, entries[0].scale(name)), Column(f"rank, {name}")]
     columns += [*_COUNTS, label("notes")]
-    notes = (_intervals(entries), *_without_ranks(task, measures, standings), SHORT)
+    notes = (_intervals(entries), *_without_ranks(task, measures, standings), SHORT, *_verified(entries))
     said = (_PUBLISHED.format(paper=below[0].paper),) if below else ()
     return Table(f"{task}-ranking", f"{task}: ranking", tuple(columns), tuple(rows), notes, said, _MARKS)
+
+
+def _verified(entries: Iterable[Entry]) -> list[str]:
+    """What the levels of these entries mean."""
+    present = {entry.level for entry in entries}
+    return [f"{level.capitalize()}: {meaning}" for level, meaning in LEVELS.items() if level in present]
 
 
 def _without_ranks(task: str, measures: Sequence[str], standings: Standings) -> list[str]:
@@ -162,9 +171,10 @@ def facts(model: str, board: Board) -> Table:
     rows = []
     for entry in _of_model(model, board):
         judge = entry.judge.name if entry.judge else None
-        texts = (entry.task, entry.version, entry.data, judge, harness(entry), entry.source.kind, entry.source.date)
+        told = (judge, harness(entry), entry.source.kind, entry.level or None, entry.source.date)
+        texts = (entry.task, entry.version, entry.data, *told)
         rows.append(Row((*map(Cell, texts), Cell(entry.counts.rows), _notes(entry))))
-    heads = ("task", "version", "data", "judge", "lmms-eval", "from a", "run")
+    heads = ("task", "version", "data", "judge", "lmms-eval", "from a", "verified", "run")
     columns = (*map(label, heads), count("questions"), label("notes"))
     return Table("entries", "What was run", columns, tuple(rows))
 
@@ -206,7 +216,7 @@ def cell(interval: Interval | None, shown: Measure) -> Cell:
     return scaled(interval, shown.factor)
 
 
-_COUNTS = (count("questions"), share("answers read"), share("judged"))
+_COUNTS = (count("questions"), share("answers read"), share("judged"), label("verified"))
 _LEVELS = {"refused": "refused", "unranked": "shown apart", "flag": "flagged"}
 
 
@@ -236,7 +246,8 @@ def _head(entry: Entry, standings: Standings, links: Links) -> tuple[Cell, Cell]
 
 
 def _counted(entry: Entry) -> tuple[Cell, ...]:
-    return Cell(len(entry.questions)), percent_of(entry.counts.parse_rate), percent_of(entry.counts.coverage)
+    rates = percent_of(entry.counts.parse_rate), percent_of(entry.counts.coverage)
+    return Cell(len(entry.questions)), *rates, Cell(entry.level or None)
 
 
 def _notes(entry: Entry) -> Cell:

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from lmms_medtasks.board.entries import Model
+from lmms_medtasks.board.model_names import shown_name
 
 _LENGTH = 40
 _DIGEST = 8
@@ -57,13 +58,6 @@ def model_titles(models: Iterable[Model]) -> dict[str, str]:
         else:
             titles[model.key] = f"{longer} [{digest(model.key)}]"
     return titles
-
-
-def shown_name(name: str) -> str:
-    """A model's name; of a checkpoint in a folder of somebody's machine only the last two parts of its path."""
-    parts = [part for part in name.replace("\\", "/").split("/") if part]
-    local = name.startswith(("/", "~", "./", "../")) or name[1:3] in (":\\", ":/")
-    return "/".join(parts[-2:]) if local and parts else name
 
 
 def digest(text: str) -> str:

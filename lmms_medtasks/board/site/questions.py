@@ -27,6 +27,7 @@ from lmms_medtasks.report.document import Cell, Column, Row, Table
 from lmms_medtasks.samples import result_files as results
 from lmms_medtasks.samples.runs import settings_of, splits_of
 from lmms_medtasks.suites.suite import Measure
+from lmms_medtasks.visible_text import visible
 
 SHARD = 100
 """Questions in a file."""
@@ -223,11 +224,6 @@ def _question(
         for scores, each in zip(found, texts, strict=True)
     ]
     return said
-
-
-def visible(text: str) -> str:
-    """``text`` with what can't be seen (control and formatting characters but line feeds and tabs) as U+FFFD."""
-    return "".join(each if each in "\n\t" or each.isprintable() else "\ufffd" for each in text.replace("\r\n", "\n"))
 
 
 def _head(prompt: str) -> str:

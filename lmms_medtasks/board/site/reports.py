@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from lmms_medtasks.board.entries import Entry
-from lmms_medtasks.board.site.file_names import shown_name
+from lmms_medtasks.board.model_names import shown_name
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.report.document import Flag, Part
 from lmms_medtasks.report.report_options import Options

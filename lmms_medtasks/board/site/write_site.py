@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lmms_medtasks.board.entries import Board, Entry, Model, Reference
+from lmms_medtasks.board.boards import Board, Reference
+from lmms_medtasks.board.entries import Entry, Model
 from lmms_medtasks.board.site import board_tables, figures, file_names, published, reports, suite_words
 from lmms_medtasks.board.site.board_tables import Links, Standings
 from lmms_medtasks.board.site.cards import card

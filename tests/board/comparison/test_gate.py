@@ -7,12 +7,12 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+from lmms_medtasks.board.boards import drawn_clusters
 from lmms_medtasks.board.comparison import compared_entries, gate_rules
 from lmms_medtasks.board.comparison.gate import gate, outcomes
 from lmms_medtasks.board.comparison.gate_summary import markdown
 from lmms_medtasks.board.comparison.measure_comparison import compare
 from lmms_medtasks.board.comparison.terminal_screens import gate_lines
-from lmms_medtasks.board.entries import drawn_clusters
 from lmms_medtasks.cli import gate as command
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.seeding import generator

@@ -167,7 +167,7 @@ def board_folder(tmp_path_factory, write):
     """Two models on every suite, one hostile; a third limited, a fourth broken."""
     folder = tmp_path_factory.mktemp("runs")
     write(folder / "good", "good", LETTERS["good"])
-    write(folder / "bad", HOSTILE, LETTERS["bad"], HOSTILE)
+    write(folder / "bad", HOSTILE.replace("\u202e", ""), LETTERS["bad"], HOSTILE)
     write(folder / "part", "part", "AAA", tasks={"medobvious": medobvious}, limit=3.0, original=6)
     broken = write(folder / "broken", "broken", "AB", tasks={"medobvious": medobvious})
     log = next(broken.parent.glob("*.jsonl"))

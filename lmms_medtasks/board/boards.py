@@ -1,0 +1,77 @@
+"""A board: everything that was read, and what the ranking of each task is of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from lmms_medtasks.board.entries import Entry, Model, Problem
+from lmms_medtasks.suites.suite import Measure
+
+
+@dataclass(frozen=True)
+class Reference:
+    """What all ranked entries of a task have in common; None: not demanded. ``settings``: see ``Entry.asked_by``.
+
+    ``unverified``: what of it was taken from the entries themselves, since no pin and no rule says it.
+    """
+
+    version: str
+    data: str
+    data_digest: str
+    fingerprint: Mapping[str, str]
+    judge: str | None
+    prompts: Mapping[str, str]
+    harness: str
+    settings: str = ""
+    unverified: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Board:
+    """Everything read: the entries (at most one a model and task is ranked), what the ranking is of, and every problem.
+
+    ``problems`` holds those of the entries and those of files that gave none. ``references``: by task. ``bad``: the
+    problems that a build's exit status tells of: everything refused, and what the rules name. ``owned``: only the owner
+    of a model's name could submit its entries.
+    """
+
+    entries: tuple[Entry, ...]
+    references: Mapping[str, Reference]
+    problems: tuple[Problem, ...]
+    bad: tuple[Problem, ...] = ()
+    owned: bool = False
+
+    def scale(self, task: str, metric: str) -> Measure:
+        """The scale of a task's metric, as its entries have it."""
+        return self.of(task=task)[0].scale(metric)
+
+    def of(self, *, suite: str | None = None, task: str | None = None, ranked: bool | None = None) -> list[Entry]:
+        """The entries of a suite, of a task, ranked ones or the others."""
+        return [
+            entry
+            for entry in self.entries
+            if suite in (None, entry.suite) and task in (None, entry.task) and ranked in (None, entry.ranked)
+        ]
+
+    @property
+    def suites(self) -> list[str]:
+        """Suites with an entry, sorted."""
+        return sorted({entry.suite for entry in self.entries})
+
+    @property
+    def models(self) -> list[Model]:
+        """Models with an entry, sorted by name."""
+        return sorted({entry.model.key: entry.model for entry in self.entries}.values(), key=lambda each: each.key)
+
+    @property
+    def refused(self) -> list[Problem]:
+        """What gave no entry at all."""
+        return [problem for problem in self.problems if problem.level == "refused"]
+
+
+def drawn_clusters(entries: Iterable[Entry]) -> str:
+    """What is independent in these entries, for a note: "images", or also what other benchmarks say."""
+    suites = [suite for entry in entries if (suite := entry.declaration)]
+    other = dict.fromkeys(f"{suite.title}: {suite.cluster}s" for suite in suites if suite.cluster != "image")
+    return f"images ({'; '.join(other)})" if other else "images"

@@ -1,0 +1,45 @@
+"""Names of models on a board: how they are shown, and which look like one another."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from lmms_medtasks.visible_text import visible
+
+_ALIKE = str.maketrans({"0": "o", "1": "l", "i": "l", "|": "l"})
+
+
+def shown_name(name: str) -> str:
+    """A model's name; of a checkpoint in a folder of somebody's machine only the last two parts of its path."""
+    parts = [part for part in name.replace("\\", "/").split("/") if part]
+    local = name.startswith(("/", "~", "./", "../")) or name[1:3] in (":\\", ":/")
+    return "/".join(parts[-2:]) if local and parts else name
+
+
+def look(name: str) -> str:
+    """What a reader may take a name for: two names with the same look could stand for one model.
+
+    Case, accents, width, what can't be seen, and the sort of a separator make no difference; neither do 0 and o, 1, i,
+    l and |, rn and m, vv and w.
+    """
+    plain = unicodedata.normalize("NFKD", shown_name(name))
+    seen = "".join(each for each in plain if unicodedata.category(each) not in ("Mn", "Me", "Cf", "Cc"))
+    letters = seen.casefold().translate(_ALIKE).replace("rn", "m").replace("vv", "w")
+    return re.sub(r"[\s_\-.:/]+", "-", letters).strip("-")
+
+
+def wrong(name: str) -> str:
+    """Why a name may not stand in a ranking, as a clause; "" if it may: visible ASCII, single blanks inside only."""
+    if not name.strip():
+        return "it is empty"
+    if visible(name) != name:
+        return "it has characters that can't be seen"
+    if not name.isascii():
+        other = next(each for each in name if not each.isascii())
+        return (
+            f"{other!r} (U+{ord(other):04X}) is no ASCII character, and other letters look like those of another name"
+        )
+    if name != " ".join(name.split()):
+        return "it begins or ends with a blank, or has two in a row"
+    return ""

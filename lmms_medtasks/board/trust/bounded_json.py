@@ -1,0 +1,114 @@
+"""JSON of strangers: read only after its size, depth and number of values are known to be within the limits."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+import zlib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from lmms_medtasks.board.trust.limits import check, limits
+from lmms_medtasks.errors import UserError
+
+_BLOCK = 2**20
+
+
+def content_of(path: Path) -> bytes:
+    """The bytes of a file, unpacked where its name ends in .gz.
+
+    Raises UserError where it, or what it unpacks to, is larger than the limits; no more than these is ever read.
+    """
+    check(path.stat().st_size, "file_bytes", path, "bytes")
+    most = limits().unpacked_bytes
+    parts, size = [], 0
+    try:
+        with gzip.open(path) if path.name.endswith(".gz") else path.open("rb") as file:
+            while part := file.read(_BLOCK):
+                size += len(part)
+                if size > most:
+                    raise UserError(f"{path}: more than {most:,} bytes, unpacked.")
+                parts.append(part)
+    except (OSError, EOFError, zlib.error) as error:
+        raise UserError(f"{path}: cut off or damaged ({error}).") from error
+    return b"".join(parts)
+
+
+def read(path: Path) -> Any:
+    """The value of a JSON file in UTF-8.
+
+    Raises UserError for what is beyond the limits, cut off or damaged, a key that stands twice in a mapping, and for
+    numbers that are none (NaN, Infinity, or beyond what a float holds).
+    """
+    data = content_of(path)
+    check_form(data, path)
+    try:
+        return json.loads(
+            data.decode("utf-8"), object_pairs_hook=_mapping, parse_constant=_no_number, parse_float=_finite
+        )
+    except (ValueError, RecursionError) as error:
+        raise UserError(f"{path}: cut off or damaged ({error}).") from error
+
+
+def check_form(data: bytes, where: object) -> None:
+    """Raise UserError where JSON text is deeper than the limits, or has more values or longer numbers.
+
+    Nothing is built for it: 150 MB of ``[]`` would be gigabytes of lists.
+    """
+    bare = _without_texts(data)
+    containers = bare.count(b"[") + bare.count(b"{")
+    check(containers, "containers", where, "lists and mappings")
+    check(containers + bare.count(b",") + bare.count(b":"), "values", where, "values")
+    codes = np.frombuffer(bare, dtype=np.uint8)
+    opened, closed = ((codes == ord(one)) | (codes == ord(other)) for one, other in ("[{", "]}"))
+    steps = opened.astype(np.int8) - closed.astype(np.int8)
+    deepest = int(np.cumsum(steps[steps != 0], dtype=np.int32).max(initial=0))
+    check(deepest, "depth", where, "lists inside each other")
+    most = limits().digits
+    if re.search(rb"[0-9]{%d}" % (most + 1), bare):
+        raise UserError(f"{where}: a number of more than {most} digits.")
+
+
+def _without_texts(data: bytes) -> bytes:
+    """JSON text without what stands in quotation marks."""
+    codes = np.frombuffer(data.replace(b"\\\\", b"").replace(b'\\"', b""), dtype=np.uint8)
+    inside = np.logical_xor.accumulate(codes == ord('"'))
+    return codes[~inside].tobytes()
+
+
+def check_lines(path: Path) -> None:
+    """Raise UserError where a log, or one of its lines, is larger than the limits."""
+    check(path.stat().st_size, "log_bytes", path, "bytes")
+    most, number, length = limits().line_bytes, 1, 0
+    with path.open("rb") as file:
+        while block := file.read(_BLOCK):
+            for place, part in enumerate(block.split(b"\n")):
+                if place:
+                    number, length = number + 1, 0
+                length += len(part)
+                if length > most:
+                    raise UserError(f"{path}, line {number}: more than {most:,} bytes.")
+
+
+def _mapping(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in found:
+            raise ValueError(f"the key {name[:40]!r} stands twice in a mapping")
+        found[name] = value
+    return found
+
+
+def _no_number(text: str) -> float:
+    raise ValueError(f"{text} is no number")
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if value in (float("inf"), float("-inf")):
+        raise ValueError(f"{text[:30]} is beyond what a number can be")
+    return value

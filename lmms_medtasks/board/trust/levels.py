@@ -1,0 +1,60 @@
+"""What was verified of an entry (``verified.yml`` of the base branch): nothing but its arithmetic, or more.
+
+The file names submissions by the SHA-256 of their bytes, so that a changed one has no more than its arithmetic again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from lmms_medtasks import folders
+from lmms_medtasks.errors import UserError, unknown
+from lmms_medtasks.writing import write_text
+
+SCORES_ONLY = "scores only"
+RECOMPUTED = "recomputed"
+OWN_RUN = "run by the board"
+LEVELS = {
+    SCORES_ONLY: "Its means, counts and scores follow from what it says was read of each reply. That a model replied "
+    "so is its submitter's word.",
+    RECOMPUTED: "The board had the replies, read them again and got the same scores; verdicts of a judge are the "
+    "recorded ones. That the model gave these replies is its submitter's word.",
+    OWN_RUN: "The board's own workflow ran the model.",
+}
+_HEAD = (
+    "# What the board verified, by the SHA-256 of the submitted file. Kept in the base branch; written by its keepers\n"
+    "# with: lmms-medtasks leaderboard verify\n"
+)
+
+
+@dataclass(frozen=True)
+class Levels:
+    """SHA-256 of a submitted file -> its level, one of :data:`LEVELS`."""
+
+    found: Mapping[str, str]
+
+    def of(self, digest: str) -> str:
+        """The level of a submission."""
+        return self.found.get(digest, SCORES_ONLY)
+
+
+NONE = Levels({})
+
+
+def read(path: Path) -> Levels:
+    """The levels of a file. Raises UserError for a level that is none."""
+    said = folders.load_yaml(path) or {}
+    if not isinstance(said, dict):
+        raise UserError(f"{path}: wanted lines such as 'SHA-256: recomputed'.")
+    for digest, level in said.items():
+        if level not in LEVELS:
+            raise unknown("level", level, LEVELS, f"{path}, {digest}")
+    return Levels({str(digest): level for digest, level in said.items()})
+
+
+def write(path: Path, digest: str, level: str) -> None:
+    """Add a submission's level to a file."""
+    found = {**(read(path).found if path.is_file() else {}), digest: level}
+    write_text(path, _HEAD + "".join(f'"{each}": {found[each]}\n' for each in sorted(found)))

@@ -1,0 +1,96 @@
+"""How much a submission may hold (``limits.yml``)."""
+
+from __future__ import annotations
+
+import functools
+import importlib.resources
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import yaml
+
+from lmms_medtasks.errors import UserError
+
+if TYPE_CHECKING:
+    from lmms_medtasks.board.entries import Entry
+
+
+@dataclass(frozen=True)
+class Limits:
+    """See ``limits.yml``, which documents each number."""
+
+    file_bytes: int
+    unpacked_bytes: int
+    log_bytes: int
+    line_bytes: int
+    depth: int
+    containers: int
+    values: int
+    digits: int
+    entries: int
+    questions: int
+    trials: int
+    columns: int
+    name: int
+    text: int
+    texts: int
+    files: int
+
+
+@functools.cache
+def limits() -> Limits:
+    """The limits of this release."""
+    return Limits(**yaml.safe_load(importlib.resources.files(__package__).joinpath("limits.yml").read_text("utf-8")))
+
+
+def check(value: int, name: str, where: object, what: str) -> None:
+    """Raise UserError where ``value`` is more than the limit ``name``; ``what``: "bytes", "questions"."""
+    most = getattr(limits(), name)
+    if value > most:
+        raise UserError(f"{where}: {value:,} {what}; at most {most:,} are read.")
+
+
+def check_entry(entry: Entry, where: object) -> None:
+    """Raise UserError for a name or a text that is empty or too long, and for too many questions, trials or columns."""
+    names = {
+        "the model's name": entry.model.name,
+        "the task's name": entry.task,
+        "the suite's name": entry.suite,
+        "the version": entry.version,
+        "the runner's name": entry.model.harness_model,
+    }
+    for what, name in names.items():
+        if not name.strip():
+            raise UserError(f"{where}: {what} is empty.")
+        check(len(name), "name", where, f"characters in {what} ({name[:40]!r}…)")
+    for what, found in {
+        "settings": entry.settings,
+        "fingerprint": entry.fingerprint,
+        "reported": entry.reported,
+    }.items():
+        check(len(found), "texts", where, f"values in {what}")
+    texts = [entry.data, entry.data_digest, entry.harness, entry.source.date, entry.source.signed_off_by]
+    texts += [*entry.settings, *entry.settings.values(), *entry.fingerprint, *entry.fingerprint.values()]
+    texts += [*entry.source.sha256, *entry.source.sha256.values(), *entry.reported]
+    if entry.judge:
+        texts += [entry.judge.name, entry.judge.settings, *entry.judge.prompts, *entry.judge.prompts.values()]
+    for text in texts:
+        check(len(text), "text", where, f"characters in one text ({text[:40]!r}…)")
+    check(len(entry.questions), "questions", where, "questions")
+    for table in (entry.questions.table, entry.answers):
+        check(table.num_columns, "columns", where, "columns")
+        for name in table.column_names:
+            check(len(name), "name", where, "characters in a column's name")
+            _check_values(table.column(name).combine_chunks(), f"{where}, {name}")
+
+
+def _check_values(column: pa.Array, where: str) -> None:
+    """Raise UserError for a text that is too long, or a list of too many, among the distinct values of a column."""
+    values = column.dictionary if pa.types.is_dictionary(column.type) else column
+    if pa.types.is_list(values.type):
+        check(pc.max(pc.list_value_length(values)).as_py() or 0, "trials", where, "replies to a question")
+        values = values.flatten()
+    if pa.types.is_string(values.type):
+        check(pc.max(pc.utf8_length(values)).as_py() or 0, "text", where, "characters in one text")

@@ -1,0 +1,69 @@
+"""Whose a model's name is on a board (``owners.yml`` of the base branch): only he adds and replaces its entries.
+
+A submission lies in a folder that is named by the account that made it: ``entries/ACCOUNT/...``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from lmms_medtasks import folders
+from lmms_medtasks.board import model_names
+from lmms_medtasks.errors import UserError
+
+
+@dataclass(frozen=True)
+class Owners:
+    """Model's name -> the accounts that may add its entries, in small letters. ``path``: the file."""
+
+    accounts: Mapping[str, tuple[str, ...]]
+    path: str = "owners.yml"
+
+    def problem(self, model: str, account: str) -> tuple[str, str] | None:
+        """Code and reason where an account may not submit entries of a model; None where it may."""
+        if model not in self.accounts:
+            alike = next((name for name in self.accounts if model_names.look(name) == model_names.look(model)), None)
+            said = f" It looks like {alike!r}, which is another's name." if alike else ""
+            return "no_owner", f"{self.path} names no owner of {model[:200]!r}.{said} The board's keepers add one."
+        if account.casefold() not in self.accounts[model]:
+            mine = f"It lies in the folder of {account!r}" if account else "It lies in no folder of an account"
+            return "not_the_owner", f"{mine}; the name {model!r} belongs to {', '.join(self.accounts[model])}."
+        return None
+
+
+def read(path: Path) -> Owners:
+    """The owners that a file names: ``model: account`` or ``model: [account, account]``.
+
+    Raises UserError for another form, and for names that differ only in case, blanks, separators or what can't be seen.
+    """
+    said = folders.load_yaml(path) or {}
+    if not isinstance(said, dict):
+        raise UserError(f"{path}: wanted lines such as 'organisation/model: account'.")
+    found: dict[str, tuple[str, ...]] = {}
+    plain: dict[str, str] = {}
+    for name, accounts in said.items():
+        listed = [accounts] if isinstance(accounts, str) else accounts
+        if not isinstance(name, str) or not isinstance(listed, list) or not listed or not _texts(listed):
+            raise UserError(f"{path}: {name!r}: {accounts!r}; wanted a model's name and one account or a list of them.")
+        if wrong := model_names.wrong(name):
+            raise UserError(f"{path}: {name!r} can't be a model's name: {wrong}.")
+        other = plain.setdefault(name.casefold().replace("_", "-").replace(" ", "-"), name)
+        if other is not name:
+            raise UserError(f"{path}: {name!r} and {other!r} differ in nothing that a reader sees. Keep one of them.")
+        found[name] = tuple(each.casefold() for each in listed)
+    return Owners(found, str(path.name))
+
+
+def account_of(file: Path, roots: Iterable[Path]) -> str:
+    """The account whose folder a file lies in: the first folder below the root that it lies below; "" for none."""
+    for root in roots:
+        if root.is_dir() and file.is_relative_to(root):
+            parts = file.relative_to(root).parts
+            return parts[0] if len(parts) > 1 else ""
+    return ""
+
+
+def _texts(values: Iterable[object]) -> bool:
+    return all(isinstance(each, str) and each.strip() for each in values)

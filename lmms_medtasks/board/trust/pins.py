@@ -1,0 +1,172 @@
+"""What the questions and the data of a task version are, by their digests: the board's pins (``pins.yml``).
+
+They are written once, from a run of all questions by somebody who prepared the data, and lie in the board's repository.
+An entry of other questions or data does not stand in the ranking, however many others agree with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import yaml
+
+from lmms_medtasks import folders
+from lmms_medtasks.board.entries import Entry
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.writing import write_text
+
+_HEAD = (
+    "# Digests of the questions and the data of each task version, by: lmms-medtasks leaderboard pin RUNS -o FILE\n"
+    "# task: version: data: what the entries of a ranking must be of. judge: who judges; without it the rules say.\n"
+)
+Key = tuple[str, str, str]
+"""Task, version, data (and settings, where they are not ours)."""
+
+
+@dataclass(frozen=True)
+class Pin:
+    """What entries must be of.
+
+    Attributes:
+        data: digest of the data's bytes. questions: of ids, clusters, right answers and tags. count: of questions.
+        measures: how many questions belong to each measure. metrics: those that a run of it has.
+        fingerprint: digests of prompt, code and degradations. judge: of the run, in full, and ``prompts`` that it was
+            asked by; empty where nothing was judged.
+    """
+
+    data: str
+    questions: str
+    count: int
+    measures: Mapping[str, int]
+    metrics: tuple[str, ...]
+    fingerprint: Mapping[str, str] = field(default_factory=dict)
+    judge: str = ""
+    prompts: Mapping[str, str] = field(default_factory=dict)
+
+    def differences(self, entry: Entry) -> list[str]:
+        """What of the questions of an entry is other than pinned, a sentence each; [] if nothing is."""
+        found = []
+        if entry.data_digest != self.data:
+            found.append(f"Its data are not the pinned ones (digest {entry.data_digest[:12] or 'none'} against "
+                         f"{self.data[:12] or 'none'}).")  # fmt: skip
+        if entry.questions.digest != self.questions:
+            said = "some are missing, added, or have other images, right answers or tags"
+            found.append(f"Its {len(entry.questions):,} questions are not the {self.count:,} pinned ones: {said}.")
+            return found
+        if lacking := [name for name in self.metrics if name not in entry.metrics]:
+            found.append(f"It lacks {', '.join(lacking)}, which every entry of these questions has.")
+        own = measured(entry)
+        for name in sorted({*self.measures, *own}):
+            one, other = own.get(name, 0), self.measures.get(name, 0)
+            if one != other:
+                found.append(f"{one:,} of its questions belong to {name}, and {other:,} of the pinned ones.")
+        return found
+
+
+@dataclass(frozen=True)
+class Pins:
+    """All pins of a board; none: nothing on it can be told from a forgery of questions."""
+
+    found: Mapping[Key, Pin]
+
+    def of(self, entry: Entry) -> Pin | None:
+        """The pin of an entry's task, version and data."""
+        return self.found.get(key_of(entry))
+
+    def hold(self, entry: Entry) -> bool:
+        """Whether an entry is of the questions and data that are pinned for what it says it is."""
+        pin = self.of(entry)
+        return pin is not None and not pin.differences(entry)
+
+
+NONE = Pins({})
+
+
+def key_of(entry: Entry) -> Key:
+    """What a pin is of."""
+    return entry.task, entry.version, f"{entry.data}, {entry.asked_by}" if entry.asked_by else entry.data
+
+
+def measured(entry: Entry) -> dict[str, int]:
+    """Measure -> number of questions that belong to it."""
+    found = {}
+    for name in entry.answers.column_names:
+        measure, _, field = name.rpartition(".")
+        if field == "asked":
+            found[measure] = int(np.sum(entry.answers.column(name).is_valid().to_numpy()))
+    return found
+
+
+def pin_of(entry: Entry) -> Pin:
+    """The pin that an entry gives. Raises UserError where it is not of all questions of its data, or of a pack."""
+    where = f"{entry.source.results}, {entry.task}"
+    if entry.source.kind != "run":
+        raise UserError(f"{where}: a pack says itself what its questions are. Pin a run on data that you prepared.")
+    if entry.data == "unknown" or entry.limited or entry.counts.rows != entry.counts.effective:
+        raise UserError(f"{where}: not all questions of its data were asked (or it does not say). Pin a whole run.")
+    if wrong := [problem.reason for problem in entry.problems if problem.code in ("not_adding_up", "unreleased_code")]:
+        raise UserError(f"{where}: {' '.join(wrong)}")
+    judge = entry.judge if entry.judge and entry.judge.name != "none" and " + " not in entry.judge.name else None
+    return Pin(
+        data=entry.data_digest,
+        questions=entry.questions.digest,
+        count=len(entry.questions),
+        measures=measured(entry),
+        metrics=entry.metrics,
+        fingerprint=entry.fingerprint,
+        judge=judge.name if judge else "",
+        prompts=judge.prompts if judge else {},
+    )
+
+
+def write(entries: Iterable[Entry], path: Path) -> int:
+    """Write the pins of these entries to ``path``, beside those that are there; returns how many are new.
+
+    Raises UserError where one differs from what is pinned there already: a pin is changed by hand only.
+    """
+    found = dict(read(path).found) if path.is_file() else {}
+    new = 0
+    for entry in entries:
+        key, pin = key_of(entry), pin_of(entry)
+        before = found.setdefault(key, pin)
+        if (before.data, before.questions) != (pin.data, pin.questions):
+            what = "data" if before.data != pin.data else "questions"
+            where = f"{path} pins other {what} for {' '.join(key)} than {entry.source.results} has."
+            raise UserError(f"{where} Remove that pin by hand if it was wrong.")
+        new += before is pin
+    tree: dict[str, Any] = {}
+    for (task, version, data), pin in sorted(found.items()):
+        said = {**asdict(pin), "metrics": list(pin.metrics)}
+        tree.setdefault(task, {}).setdefault(version, {})[data] = {
+            name: value for name, value in said.items() if value or name == "data"
+        }
+    write_text(path, _HEAD + yaml.safe_dump(tree, sort_keys=False, width=1000))
+    return new
+
+
+def read(path: Path) -> Pins:
+    """The pins of a file. Raises UserError for what is none."""
+    tree = folders.load_yaml(path) or {}
+    try:
+        found = {
+            (str(task), str(version), str(data)): _pin(pin)
+            for task, versions in tree.items()
+            for version, kinds in versions.items()
+            for data, pin in kinds.items()
+        }
+    except (AttributeError, TypeError, KeyError, ValueError) as error:
+        raise UserError(
+            f"{path}: wanted task: version: data: {{data, questions, count, measures, metrics}} ({error!r}). Write it "
+            "with: lmms-medtasks leaderboard pin RUNS -o FILE"
+        ) from error
+    return Pins(found)
+
+
+def _pin(said: Mapping[str, Any]) -> Pin:
+    if not isinstance(said["questions"], str) or not isinstance(said["data"], str):
+        raise TypeError("a digest is a text: put it in quotation marks")
+    return Pin(**{**said, "metrics": tuple(said["metrics"]), "count": int(said["count"])})

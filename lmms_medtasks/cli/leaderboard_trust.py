@@ -1,0 +1,126 @@
+"""``lmms-medtasks leaderboard pin``, ``verify`` and ``check``: what a board in public goes by, and its submissions."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lmms_medtasks.cli.include_path import IncludePath
+from lmms_medtasks.errors import UserError, unknown
+from lmms_medtasks.visible_text import visible
+
+_SHOWN = 20
+"""Differences that are named at most."""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands to ``app``."""
+    app.command()(pin)
+    app.command()(verify)
+    app.command()(check)
+
+
+def pin(
+    runs: Annotated[list[Path], typer.Argument(help="Runs of all questions, on data that you prepared yourself.")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="The board's pins.yml; new pins are added to it.")],
+    task: Annotated[list[str] | None, typer.Option("--task", help="Only this task; may be given again.")] = None,
+    include_path: IncludePath = None,
+) -> None:
+    """Write down which questions and data each task version has, so that no entry of others can be ranked.
+
+    Any model's run will do, also one of --model medtasks_random, which is instant: the questions are the same. What is
+    pinned already is never changed.
+    """
+    from lmms_medtasks.board.collect import collect
+    from lmms_medtasks.board.trust import pins
+    from lmms_medtasks.suites import registry
+
+    registry.give(include_path or ())
+    board = collect(runs, tasks=task or (), processes=os.cpu_count() or 1)
+    for problem in board.refused:
+        typer.echo(visible(f"lmms-medtasks: refused: {problem.reason}"), err=True)
+    if not board.entries:
+        raise UserError("There is no task that can be pinned. Give the --output_path of a whole run.")
+    new = pins.write(board.entries, output)
+    typer.echo(f"Written: {output} ({new} new, {len(board.entries)} tasks read)", err=True)
+    if board.refused:
+        raise typer.Exit(1)
+
+
+def verify(
+    submission: Annotated[Path, typer.Argument(help="A pack.")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="The board's verified.yml.")],
+    level: Annotated[str, typer.Option(help='"recomputed" or "run by the board".')],
+    against: Annotated[Path, typer.Option(help="The run that the board has: its replies, or what its workflow wrote.")],
+) -> None:
+    """Say in the board's verified.yml what was verified of a submission: a pack, held against a run that the board has.
+
+    The pack must be of that run. For "recomputed" each reply in the run's log is read again by the task's own hook, on
+    the data that are here, and must give the same scores; a judge's verdicts are taken as recorded. Exits with 1, and
+    writes nothing, where something differs.
+    """
+    from lmms_medtasks.board import packs
+    from lmms_medtasks.board.matching import differences
+    from lmms_medtasks.board.trust import levels
+
+    if level not in levels.LEVELS:
+        raise unknown("level", level, levels.LEVELS, "--level")
+    entries = packs.read(submission)
+    said = differences(entries, against)
+    if level == levels.RECOMPUTED and not said:
+        said = _recomputed(against, {entry.task for entry in entries})
+    if said:
+        for text in said[:_SHOWN]:
+            typer.echo(visible(f"refused: {text}"), err=True)
+        raise typer.Exit(1)
+    if level == levels.SCORES_ONLY:
+        raise UserError(f"--level {level} needs no entry in {output}: it is what every pack has.")
+    levels.write(output, entries[0].source.digest, level)
+    typer.echo(f"Written: {output} ({level}: {submission})", err=True)
+
+
+def check(
+    submission: Annotated[Path, typer.Argument(help="Folder of entries as the submission leaves it.")],
+    base: Annotated[Path, typer.Option(help="Folder of entries of the base branch.")],
+    account: Annotated[str, typer.Option(help="Who made the submission.")],
+    rules: Annotated[Path | None, typer.Option(help="YAML with the board's own rules.")] = None,
+    pins: Annotated[Path | None, typer.Option(help="YAML with the questions and data of each task version.")] = None,
+    owners: Annotated[Path | None, typer.Option(help="YAML that says whose a model's name is.")] = None,
+    verified: Annotated[Path | None, typer.Option(help="YAML with what the board verified of submissions.")] = None,
+    resamples: Annotated[int, typer.Option(min=0, help="Draws for intervals; 0: none.")] = 200,
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="Write the Markdown summary here too.")] = None,
+) -> None:
+    """Tell whether a submission may be merged, and where its entries would stand.
+
+    All options name files of the base branch: what a submission brings along of them does not count. Exits with 1
+    where it touches files of others, is refused, or would take an entry of others out of the ranking.
+    """
+    from lmms_medtasks.board import submission as submissions
+    from lmms_medtasks.board.rules import read
+    from lmms_medtasks.board.trust import rules_of_trust
+    from lmms_medtasks.writing import write_text
+
+    trust = rules_of_trust.read(pins, owners, verified)
+    found = submissions.check(base, submission, account, read(rules), trust, resamples)
+    text = visible(found.markdown())
+    if output is not None:
+        write_text(output, text)
+    typer.echo(text, nl=False)
+    if found.wrong:
+        raise typer.Exit(1)
+
+
+def _recomputed(path: Path, tasks: set[str]) -> list[str]:
+    """What of these tasks' logs does not follow from the replies in them."""
+    from lmms_medtasks.harness.recomputing import differences
+    from lmms_medtasks.harness.rescoring import Definitions
+    from lmms_medtasks.samples.runs import find
+
+    definitions, found = Definitions(), []
+    for run in find([path]):
+        for task in sorted(tasks & set(run.content.get("configs") or {})):
+            found += list(differences(run, task, definitions))
+    return found

@@ -1,0 +1,73 @@
+"""Submissions for tests of what a public board does with them."""
+
+import json
+
+from lmms_medtasks.board import packing
+from lmms_medtasks.board.collect import collect
+from lmms_medtasks.board.pack_form import checksum
+from lmms_medtasks.board.trust import owners, pins
+from lmms_medtasks.board.trust.rules_of_trust import Trust
+
+TASK = "medq_deg_l1"
+SIGNED = "Ada Lovelace <ada@example.org>"
+HONEST = {f"q{number:02}": "AAB" if number % 3 else "AAA" for number in range(12)}
+PERFECT = dict.fromkeys(HONEST, "AAA")
+
+
+def signed_again(content):
+    """Checksums made anew, as someone would who knows how."""
+    for entry in content["entries"]:
+        entry["sha256"] = checksum({name: value for name, value in entry.items() if name != "sha256"})
+    content["sha256"] = checksum({name: value for name, value in content.items() if name != "sha256"})
+    return content
+
+
+class Submissions:
+    """A folder of submissions: ``ACCOUNT/FILE``."""
+
+    def __init__(self, folder, runs):
+        self.folder, self.runs, self.made = folder, runs, 0
+
+    def content(self, trials=None, name="honest/model", **chosen):
+        """A pack's content of these trials, by question."""
+        self.made += 1
+        rows = self.runs.choice_rows(HONEST if trials is None else trials)
+        run = self.runs.write(self.folder.parent / f"run{self.made}", {TASK: rows}, model=name, **chosen)
+        return packing.pack(collect([run]).entries, SIGNED)
+
+    def pack(self, file, trials=None, name="honest/model", edit=None, **chosen):
+        """Write a pack, after a change of it with checksums made anew."""
+        content = self.content(trials, name, **chosen)
+        if edit:
+            edit(content["entries"][0])
+            signed_again(content)
+        packing.write(content, self.folder / file)
+        return self.folder / file
+
+    def pins(self, trials=None):
+        """The pins that a whole run of the board's keeper gives."""
+        rows = self.runs.choice_rows(HONEST if trials is None else trials)
+        run = self.runs.write(self.folder.parent / "keeper", {TASK: rows}, model="keeper")
+        path = self.folder.parent / "pins.yml"
+        pins.write(collect([run]).entries, path)
+        return pins.read(path)
+
+    def owned(self, **accounts):
+        """Trust in these pins, and owners of the names of honest and other models."""
+        path = self.folder.parent / "owners.yml"
+        path.write_text(json.dumps({"honest/model": ["Ada"], "other/model": ["Ben"], **accounts}), "utf-8")
+        return Trust(self.pins(), owners.read(path))
+
+    def board(self, trust=None):
+        """The board of all submissions."""
+        return collect([self.folder], trust=trust)
+
+
+def ranked(board):
+    """Names of the ranked models, sorted."""
+    return sorted(entry.model.name for entry in board.of(ranked=True))
+
+
+def codes(board, model):
+    """Codes of the problems of a model that set it apart or refuse it."""
+    return {each.code for each in board.problems if each.model == model and each.level != "flag"}

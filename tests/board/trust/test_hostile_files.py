@@ -1,0 +1,157 @@
+"""Files that hang, fill the memory or lead elsewhere are refused with the reason; the rest of the board is built."""
+
+import gzip
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from lmms_medtasks.board.collect import collect
+from lmms_medtasks.board.trust import bounded_json, limits
+from lmms_medtasks.errors import UserError
+from tests.board.trust.submissions import PERFECT, TASK, ranked
+
+HEAD = b'{"format": "lmms-medtasks pack", "version": 3, "signed_off_by": "a@b.org", '
+READ = """
+import resource, sys, time
+from pathlib import Path
+from lmms_medtasks.board.collect import collect
+before, start = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.monotonic()
+(problem,) = collect([Path(sys.argv[1])]).problems
+used = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024
+print(used, round(time.monotonic() - start, 1), problem.reason)
+"""
+
+
+def refused(board):
+    """Code and reason of the one thing that is refused, where the honest entry is ranked."""
+    assert ranked(board) == ["honest/model"]
+    (problem,) = board.refused
+    return problem.code, problem.reason
+
+
+def test_a_bomb_of_150_mb_takes_little_memory(tmp_path):
+    """It took 3.8 GB and 45 s. What is unpacked is read in blocks up to the limit, and no list is built."""
+    with gzip.open(tmp_path / "bomb.json.gz", "wb", 1) as file:
+        file.write(HEAD + b'"questions": [')
+        for _ in range(50):
+            file.write(b"[]," * 10**6)
+        file.write(b"[]]}")
+    done = subprocess.run(
+        [sys.executable, "-c", READ, str(tmp_path)], capture_output=True, text=True, check=True, timeout=60
+    )
+    used, seconds, reason = done.stdout.split(" ", 2)
+    assert "unpacked" in reason and int(used) < 250 and float(seconds) < 20, done.stdout
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (b'"x": ' + b"[" * 990 + b"]" * 990 + b"}", "lists inside each other"),
+        (b'"x": ' + b"[" * 100_000, "lists inside each other"),
+        (b'"x": [' + b"[]," * 1_000_001 + b"[]]}", "lists and mappings"),
+        (b'"x": [' + b"0," * 8_000_001 + b"0]}", "values; at most 8,000,000"),
+        (b'"x": ' + b"9" * 5_000 + b"}", "a number of more than 25 digits"),
+        (b'"x": 1e999}', "beyond what a number can be"),
+        (b'"x": NaN}', "NaN is no number"),
+        (b'"x": -Infinity}', "-Infinity is no number"),
+        (b'"x": 1, "x": 2}', "the key 'x' stands twice"),
+        (b'"x": "\xff\xfe"}', "cut off or damaged ('utf-8' codec"),
+        (b'"x": "' + b"\\\\" * 100 + b'[[[[[[[[[[[[[[[[[[[["}', "has no entries"),
+    ],
+    ids=["deep", "open", "lists", "values", "digits", "huge", "nan", "infinity", "twice", "utf-8", "text"],
+)  # fmt: skip
+def test_json_beyond_the_limits(submissions, more, said):
+    submissions.pack("h.json")
+    (submissions.folder / "e.json").write_bytes(HEAD + more)
+    code, reason = refused(submissions.board())
+    assert code == "bad_pack" and said in reason and len(reason) < 600
+
+
+@pytest.mark.parametrize(
+    "make", [lambda path: os.symlink("/dev/zero", path), os.mkfifo, lambda path: os.symlink(path, path)]
+)
+@pytest.mark.parametrize("name", ["e.json", "e.json.gz", "e_results.json"])
+def test_what_is_no_regular_file_is_not_opened(submissions, make, name):
+    submissions.pack("h.json")
+    make(submissions.folder / name)
+    code, reason = refused(submissions.board())
+    assert code == "unreadable" and name in reason
+
+
+def test_links_out_of_the_folder_are_not_followed(submissions, tmp_path):
+    submissions.pack("h.json")
+    submissions.pack("../outside/secret.json", PERFECT, "outside/model")
+    os.symlink(tmp_path / "outside" / "secret.json", submissions.folder / "e.json")
+    os.symlink(tmp_path / "outside", submissions.folder / "folder")
+    code, reason = refused(submissions.board())
+    assert code == "unreadable" and "leads out of the folder" in reason
+
+
+def test_a_run_whose_log_lies_elsewhere_or_is_one_endless_line_is_refused(submissions, runs, monkeypatch):
+    submissions.pack("h.json")
+    path = runs.write(submissions.folder / "run", {TASK: runs.choice_rows(PERFECT)}, model="evil/m")
+    log = path.with_name(f"20260101_000000_samples_{TASK}.jsonl")
+    log.rename(submissions.folder.parent / "log")
+    os.symlink(submissions.folder.parent / "log", log)
+    assert "leads out" in refused(submissions.board())[1]
+    log.unlink()
+    log.write_bytes(b"x" * (limits.limits().line_bytes + 1))
+    assert "line 1: more than 16,777,216 bytes" in refused(submissions.board())[1]
+
+
+@pytest.mark.parametrize(
+    ("edit", "said"),
+    [
+        (lambda entry: entry["settings"].update(x="y" * 5_000), "5,000 characters in one text"),
+        (
+            lambda entry: entry.update(settings={str(number): "x" for number in range(1_001)}),
+            "1,001 values in settings",
+        ),
+        (
+            lambda entry: entry["answers"]["trials"].update(values=[["A"] * 1_001], codes=[1] * 12),
+            "replies to a question",
+        ),
+        (lambda entry: entry.update(harness="9" * 4_001), "4,001 characters"),
+        (lambda entry: entry.update(version=" "), "the version is empty"),
+    ],
+)
+def test_names_and_texts_have_lengths(submissions, edit, said):
+    submissions.pack("h.json")
+    submissions.pack("e.json", PERFECT, "evil/m", edit=edit)
+    code, reason = refused(submissions.board())
+    assert code == "bad_pack" and said in reason
+
+
+def test_what_is_read_is_what_json_reads(tmp_path):
+    value = {"a": ['x"[\\', {"b": [1, -2.5, None, True]}], "ä": '\\"{'}
+    (tmp_path / "x.json").write_text(json.dumps(value, ensure_ascii=False), "utf-8")
+    assert bounded_json.read(tmp_path / "x.json") == value
+    with pytest.raises(UserError, match="at most 67,108,864"):
+        bounded_json.check_lines(tmp_path / "x.json") or limits.check(10**9, "file_bytes", "x", "bytes")
+
+
+def test_a_file_name_that_a_terminal_would_run_is_made_visible(submissions, tmp_path):
+    from typer.testing import CliRunner
+
+    from lmms_medtasks.cli.app import build
+
+    (submissions.folder / "e\x1b[2J\u202egpj.json").write_bytes(HEAD)
+    site = str(tmp_path / "site")
+    result = CliRunner().invoke(build(), ["leaderboard", "build", str(submissions.folder), "-o", site, "--no-reports"])
+    assert result.exit_code == 1 and "e\ufffd[2J\ufffdgpj.json" in result.output
+    assert not {"\x1b", "\u202e"} & set(result.output)
+    for page in ("index.html", "data/overview/problems.csv"):
+        text = (tmp_path / "site" / page).read_text("utf-8")
+        assert "e\ufffd[2J\ufffdgpj.json" in text and not {"\x1b", "\u202e"} & set(text), page
+
+
+def test_a_folder_of_too_many_files_is_told(tmp_path, monkeypatch):
+    for number in range(3):
+        (tmp_path / f"{number}.txt").touch()
+    few = limits.Limits(**{**vars(limits.limits()), "files": 2})
+    monkeypatch.setattr("lmms_medtasks.board.trust.safe_files.limits", lambda: few)
+    with pytest.raises(UserError, match="more than 2 files"):
+        collect([tmp_path])

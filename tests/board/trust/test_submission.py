@@ -1,0 +1,105 @@
+"""A submission held against the board as it is: whose files it touches, what becomes of its entries and of others."""
+
+import os
+import shutil
+
+import pytest
+from typer.testing import CliRunner
+
+from lmms_medtasks.board import rules
+from lmms_medtasks.board.submission import check
+from lmms_medtasks.board.trust import pins
+from lmms_medtasks.board.trust.rules_of_trust import Trust
+from tests.board.trust.submissions import HONEST, PERFECT, TASK, Submissions, ranked
+
+
+@pytest.fixture
+def both(submissions, runs):
+    """The base's entries, a copy that a submission changes, and the base's trust."""
+    submissions.pack("Ada/h.json")
+    submissions.pack("ben/o.json", PERFECT, "other/model")
+    head = submissions.folder.parent / "head"
+    shutil.copytree(submissions.folder, head)
+    changed = Submissions(head, runs)
+    changed.made = 10
+    return submissions.folder, changed, submissions.owned(**{"new/model": ["Cy"]})
+
+
+def checked(both, account="Cy"):
+    base, changed, trust = both
+    return check(base, changed.folder, account, rules.read(), trust, 20)
+
+
+def test_a_new_entry_is_told_its_rank_and_against_whom(both):
+    both[1].pack("cy/n.json", {**HONEST, "q01": "AAA"}, "new/model")
+    found = checked(both)
+    assert not found.wrong and [str(file) for file in found.added] == ["cy/n.json"]
+    (line,) = found.lines
+    assert (
+        "new/model on medq_deg_l1, scores only, accuracy: 0.8056, rank 2 [" in line
+        and "of 3, after other/model" in line
+    )
+
+
+def test_who_changes_or_removes_files_of_others_is_refused(both):
+    both[1].pack("Ada/h.json", PERFECT)
+    (both[1].folder / "ben" / "o.json").unlink()
+    found = checked(both)
+    assert len(found.wrong) == 2 and all("not in the folder of Cy" in text for text in found.wrong)
+
+
+def test_an_owner_replaces_and_removes_his_entry(both):
+    both[1].pack("Ada/h.json", PERFECT)
+    assert not checked(both, "ada").wrong
+    shutil.rmtree(both[1].folder / "Ada")
+    found = checked(both, "ada")
+    assert not found.wrong and [str(file) for file in found.removed] == ["Ada/h.json"]
+
+
+@pytest.mark.parametrize("name", ["other/model", "0ther/model", "unlisted/model"])
+def test_another_name_or_one_like_it_is_refused_and_the_others_stay(both, name):
+    both[1].pack("cy/n.json", name=name)
+    found = checked(both)
+    assert len(found.wrong) == 1 and not found.lines
+
+
+def test_a_link_and_an_empty_submission_are_refused(both):
+    assert checked(both).wrong == ("No pack and no run is added, changed or removed.",)
+    (both[1].folder / "cy").mkdir()
+    os.symlink("/dev/zero", both[1].folder / "cy" / "z.json")
+    assert any("z.json" in text for text in checked(both).wrong)
+
+
+def test_a_second_entry_of_ones_own_must_not_take_the_first_out_of_the_ranking(both):
+    both[1].pack("Ada/again.json", PERFECT)
+    (said,) = checked(both, "Ada").wrong
+    assert "honest/model on medq_deg_l1 is ranked now and would not be any more" in said
+
+
+def test_the_first_entry_of_a_new_version_pushes_nobody_out(submissions, runs):
+    old = {"versions": {TASK: 1.0}}
+    submissions.pack("Ada/h.json", **old)
+    head = submissions.folder.parent / "head"
+    shutil.copytree(submissions.folder, head)
+    changed = Submissions(head, runs)
+    changed.made = 10
+    changed.pack("cy/n.json", name="new/model")
+    trust = submissions.owned(**{"new/model": ["Cy"]})
+    (pin,) = trust.pins.found.values()
+    both_versions = Trust(pins.Pins({(TASK, version, "full"): pin for version in ("1.0", "1.1")}), trust.owners)
+    found = check(submissions.folder, head, "Cy", rules.read(), both_versions, 20)
+    assert not found.wrong and "rank 1 of 1" in found.lines[0]
+    assert "honest/model" in ranked(submissions.board(both_versions))
+
+
+def test_the_command_goes_by_the_files_it_is_given(both, tmp_path):
+    from lmms_medtasks.cli.app import build
+
+    both[1].pack("cy/n.json", name="new/model")
+    folder = both[0].parent
+    options = ["--base", both[0], "--account", "Cy", "--pins", folder / "pins.yml", "--owners", folder / "owners.yml"]
+    arguments = ["leaderboard", "check", both[1].folder, *options, "-o", tmp_path / "s.md", "--resamples", 0]
+    result = CliRunner().invoke(build(), list(map(str, arguments)))
+    assert result.exit_code == 0 and "Submission: holds" in (tmp_path / "s.md").read_text("utf-8")
+    result = CliRunner().invoke(build(), [str(each) if each != "Cy" else "Eve" for each in arguments])
+    assert result.exit_code == 1 and "**refused**" in result.stdout

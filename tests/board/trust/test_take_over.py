@@ -1,0 +1,226 @@
+"""Attacks on a board in public: each gave its submitter a place in the ranking, and none does any more."""
+
+import pytest
+
+from lmms_medtasks.board.collect import collect
+from lmms_medtasks.board.trust import levels, pins
+from lmms_medtasks.board.trust.rules_of_trust import Trust
+from tests.board.trust.submissions import HONEST, PERFECT, TASK, codes, ranked
+
+MINI = {f"m{number}": "AAA" for number in range(12)}
+
+
+def test_mini_data_that_is_called_full_is_seen_by_its_digest_whatever_the_majority(submissions):
+    submissions.pack("Ada/h.json")
+    for name in ("x", "y", "z"):
+        submissions.pack(f"{name}.json", MINI, f"evil/{name}", date="20270101_000000", metadata={"data_digest": "m1n1"})
+    board = submissions.board(Trust(submissions.pins()))
+    assert ranked(board) == ["honest/model"]
+    assert {"other_data", "other_questions"} <= codes(board, "evil/x")
+    assert not board.references[TASK].unverified
+
+
+def test_the_digest_of_the_data_may_be_copied_and_the_questions_still_tell(submissions):
+    submissions.pack("h.json")
+    submissions.pack("e.json", MINI, "evil/m")
+    board = submissions.board(Trust(submissions.pins()))
+    assert ranked(board) == ["honest/model"] and codes(board, "evil/m") == {"other_questions"}
+
+
+@pytest.mark.parametrize(
+    "trials",
+    [
+        {**PERFECT, "zz": "AAA"},
+        {name: "AAA" for name in list(HONEST)[1:]},
+        {**{name: "AAA" for name in list(HONEST)[1:]}, "zz": "AAA"},
+    ],
+    ids=["invented", "missing", "exchanged"],
+)
+def test_other_questions_are_apart_and_the_honest_entry_stays(submissions, trials):
+    submissions.pack("h.json")
+    submissions.pack("e.json", trials, "evil/m")
+    submissions.pack("f.json", trials, "evil/puppet")
+    board = submissions.board(Trust(submissions.pins()))
+    assert ranked(board) == ["honest/model"]
+    (reason,) = [each.reason for each in board.problems if each.model == "evil/m"]
+    assert f"{len(trials)} questions are not the 12 pinned ones" in reason
+    assert not submissions.board().of(ranked=True)  # without pins nobody can say who is right
+
+
+def test_questions_that_belong_to_no_measure_any_more_are_seen(submissions):
+    """Hard questions taken out of a measure raise its mean, and nothing else in the pack contradicts that."""
+
+    def easy(entry):
+        answers = entry["answers"]
+        right = [answers["accuracy.score"]["values"][code - 1] == 1.0 for code in answers["accuracy.score"]["codes"]]
+        for name in ("accuracy.score", "accuracy.asked"):
+            answers[name]["codes"] = [
+                code if kept else 0 for code, kept in zip(answers[name]["codes"], right, strict=True)
+            ]
+        entry["metrics"]["accuracy"] = {"mean": 1.0, "n": sum(right)}
+        entry["reported"]["accuracy"] = 1.0
+
+    submissions.pack("h.json")
+    submissions.pack("e.json", name="evil/m", edit=easy)
+    board = submissions.board(Trust(submissions.pins()))
+    assert ranked(board) == ["honest/model"]
+    (reason,) = [each.reason for each in board.problems if each.model == "evil/m"]
+    assert reason == "4 of its questions belong to accuracy, and 12 of the pinned ones."
+
+
+def test_a_majority_moves_neither_the_prompt_nor_the_judge_of_a_pinned_task(submissions, runs, tmp_path):
+    rows, judge = {"o1": 60.0, "o2": 80.0}, {**runs.JUDGE, "name": "openai:friend"}
+    for number, name in enumerate(("honest", "x", "y")):
+        own = runs.JUDGE if name == "honest" else judge
+        prompt = "9409" if name == "honest" else "0ther"
+        submissions.pack(f"{name}.json", name=name, metadata={"fingerprint": {"code": "c0de", "prompt": prompt}})
+        runs.write(
+            submissions.folder / f"run-{number}", {"med_cmr_open": runs.judged_rows(rows, own["name"])}, model=name,
+            metadata={"judge": own},
+        )  # fmt: skip
+    path = tmp_path / "pins.yml"
+    run = runs.write(
+        tmp_path / "keeper-open", {"med_cmr_open": runs.judged_rows(rows)}, metadata={"judge": runs.JUDGE}, model="k"
+    )
+    pins.write(collect([run]).entries, path)
+    trust = Trust(pins.Pins({**submissions.pins().found, **pins.read(path).found}))
+    before, after = submissions.board(), submissions.board(trust)
+    assert ranked(before) == ["x", "x", "y", "y"]  # what most have
+    assert ranked(after) == ["honest", "honest"]
+    assert {"other_prompt", "other_judge"} <= codes(after, "x")
+
+
+def test_a_name_is_its_owners_and_a_later_date_is_nothing(submissions):
+    submissions.pack("Ada/h.json")
+    submissions.pack("eve/e.json", PERFECT, date="20270101_000000")
+    submissions.pack("eve/new.json", PERFECT, "evil/new")
+    board = submissions.board(submissions.owned())
+    (entry,) = board.entries
+    assert entry.interval("accuracy").estimate < 1 and board.owned
+    assert codes(board, "honest/model") == {"not_the_owner"} and codes(board, "evil/new") == {"no_owner"}
+
+
+def test_two_entries_of_one_model_are_both_apart_whoever_is_later(submissions):
+    for trust in (None, submissions.owned()):
+        for number, trials in enumerate((HONEST, PERFECT)):
+            submissions.pack(f"Ada/{number}.json", trials, date=f"202{number}0101_000000")
+        submissions.pack("Ben/b.json", name="other/model")
+        board = submissions.board(trust)
+        assert ranked(board) == ["other/model"] and codes(board, "honest/model") == {"several_entries"}
+
+
+def test_a_copy_of_an_entry_is_refused_and_the_entry_stays(submissions):
+    submissions.pack("a.json")
+    submissions.pack("b.json", date="20270101_000000")
+    board = submissions.board()
+    assert ranked(board) == ["honest/model"] and [each.code for each in board.refused] == ["duplicate"]
+
+
+@pytest.mark.parametrize(
+    "name", ["Honest/Model", "honest/mode1", "honest/m0del", "h0nest / model", "honest_model", "/mnt/x/honest/model"]
+)
+def test_a_name_that_looks_like_anothers_is_not_ranked(submissions, name):
+    submissions.pack("Ada/h.json")
+    submissions.pack("Ada/e.json", PERFECT, name)
+    assert codes(submissions.board(), name) & {"look_alike", "several_entries"}
+    board = submissions.board(submissions.owned())
+    assert ranked(board) == ["honest/model"]
+    (reason,) = [each.reason for each in board.refused]
+    assert "It looks like 'honest/model'" in reason
+
+
+@pytest.mark.parametrize(
+    "name", ["honest/m\u043edel", "honest/mode\u0307l", "\u3164", "honest/\uff4dodel", "honest/model\u00a0"]
+)
+def test_a_name_of_other_letters_is_not_ranked(submissions, name):
+    def renamed(entry):
+        entry["model"]["name"] = name
+
+    submissions.pack("h.json")
+    path = submissions.pack("e.json", PERFECT, "evil/m", edit=renamed)
+    board = submissions.board()
+    assert "evil/m" not in ranked(board) and name not in ranked(board)
+    assert [each for each in board.problems if each.source == str(path) and each.code in ("bad_name", "bad_pack")]
+
+
+@pytest.mark.parametrize("name", ["", "   ", "x" * 201, "x" * 2**21])
+def test_a_name_that_is_empty_or_too_long_is_refused(submissions, name):
+    submissions.pack("h.json")
+    submissions.pack("e.json", PERFECT, "evil/m", edit=lambda entry: entry["model"].update(name=name))
+    board = submissions.board()
+    assert ranked(board) == ["honest/model"]
+    (problem,) = board.refused
+    assert problem.code == "bad_pack" and len(problem.reason) < 400
+
+
+def without_fingerprint(entry):
+    entry.update(fingerprint={}, fingerprint_recorded=None)
+
+
+def without_replies(entry):
+    entry["answers"]["trials"] = {"values": [["failed"]], "codes": [1] * 12}
+    all_right(entry, {"replies": 0, "parsed": 0, "requests": 12, "failed": 12})
+
+
+def called_judged(entry):
+    entry["answers"] |= {
+        "trials": {"values": [["ok"]], "codes": [1] * 12}, "judgement": {"values": ["exact"], "codes": [1] * 12},
+    }  # fmt: skip
+    all_right(entry, {"replies": 12, "parsed": 12, "requests": 12, "failed": 0})
+
+
+def all_right(entry, counts):
+    entry["answers"]["accuracy.score"] = {"values": [1.0], "codes": [1] * 12}
+    entry["metrics"] = {"accuracy": {"mean": 1.0, "n": 12}}
+    entry["reported"] = {"accuracy": 1.0}
+    entry["counts"].update(counts)
+
+
+def left_out(entry):
+    """The questions that it got wrong have no score."""
+    answers = entry["answers"]["accuracy.score"]
+    values = answers["values"]
+    answers["codes"] = [code if values[code - 1] == 1.0 else 0 for code in answers["codes"]]
+    entry["metrics"]["accuracy"] = {"mean": 1.0, "n": sum(map(bool, answers["codes"]))}
+    entry["reported"]["accuracy"] = 1.0
+
+
+def other_metric(entry):
+    """A metric of the benchmark that this task does not print."""
+    entry["reported"]["circular_accuracy"] = 1.0
+
+
+@pytest.mark.parametrize(
+    ("edit", "said"),
+    [
+        (without_fingerprint, "digests of prompt and code are missing"), (without_replies, "its trials give none"),
+        (called_judged, "judged by nobody"), (left_out, "has a reply and no score of accuracy"),
+        (other_metric, "has no metric circular_accuracy"),
+        (lambda entry: entry["answers"].pop("trials"), "wanted what was read from each reply"),
+    ],
+)  # fmt: skip
+def test_scores_that_nothing_stands_behind_are_refused(submissions, edit, said):
+    submissions.pack("h.json")
+    submissions.pack("e.json", name="evil/m", edit=edit)
+    board = submissions.board()
+    assert ranked(board) == ["honest/model"]
+    assert said in board.refused[0].reason
+
+
+def test_a_recorded_level_is_of_these_bytes_alone(submissions, tmp_path):
+    first = submissions.board().entries
+    path = submissions.pack("h.json")
+    assert not first
+    (entry,) = submissions.board().entries
+    assert entry.level == levels.SCORES_ONLY
+    levels.write(tmp_path / "verified.yml", entry.source.digest, levels.OWN_RUN)
+    trust = Trust(levels=levels.read(tmp_path / "verified.yml"))
+    assert submissions.board(trust).entries[0].level == levels.OWN_RUN
+    submissions.pack(path.name, PERFECT)
+    assert submissions.board(trust).entries[0].level == levels.SCORES_ONLY
+
+
+def test_a_board_without_pins_says_what_is_unverified(submissions):
+    submissions.pack("h.json")
+    board = submissions.board()
+    assert board.references[TASK].unverified == ("questions and data",) and not board.owned
