@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import filelock
 import pytest
 from hypothesis import settings
 
@@ -31,14 +32,27 @@ QUIET = {"HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM"
 
 @pytest.fixture(scope="session")
 def commands(tmp_path_factory):
-    """A folder with the commands lmms-eval and lmms-medtasks, without network, see ``tests/harness_commands.py``."""
-    folder = tmp_path_factory.mktemp("commands")
-    environment = {**os.environ, **QUIET, "HF_HOME": str(tmp_path_factory.mktemp("hf"))}
-    server = [sys.executable, str(Path(__file__).with_name("harness_commands.py")), str(folder)]
-    with subprocess.Popen(server, env=environment, stdout=subprocess.PIPE, text=True) as serving:
-        assert serving.stdout.readline() == "ready\n"
-        yield folder
-        serving.terminate()
+    """A folder with the commands lmms-eval, lmms-medtasks and python, see ``tests/harness_commands.py``; no network.
+
+    They are shared by all processes of a test session: the first one that asks starts the process that answers, which
+    ends when the last one that asked has ended.
+    """
+    shared = tmp_path_factory.getbasetemp()
+    shared = shared.parent if "PYTEST_XDIST_WORKER" in os.environ else shared
+    folder = shared / "commands"
+    with filelock.FileLock(shared / "commands.lock"):
+        folder.mkdir(exist_ok=True)
+        if not (folder / "socket").exists():
+            (folder / "alive").unlink(missing_ok=True)
+            os.mkfifo(folder / "alive")
+        alive = os.open(folder / "alive", os.O_RDWR)  # for writing alone it would wait for a reader
+        if not (folder / "socket").exists():
+            environment = {**os.environ, **QUIET, "HF_HOME": str(shared / "hf")}
+            server = [sys.executable, str(Path(__file__).with_name("harness_commands.py")), str(folder)]
+            with subprocess.Popen(server, env=environment, stdout=subprocess.PIPE, text=True).stdout as said:
+                assert said.readline() == "ready\n"
+    yield folder
+    os.close(alive)
 
 
 @pytest.fixture(scope="session")

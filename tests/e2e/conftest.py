@@ -45,18 +45,26 @@ class Finished:
 def harness(tmp_path, request):
     """Call as harness(arguments..., VARIABLE="value", ...): runs lmms-eval on the mini data, without network.
 
-    It is the command of ``tests/harness_commands.py``. With ``launcher`` (what follows ``python``) the harness is
-    started anew: for two processes, and where a variable matters to an import.
+    With ``launcher`` it is started in another way, for two processes for example: what follows ``python`` then. Either
+    way it is a command of ``tests/harness_commands.py``, which costs a second or two; with ``anew`` the real Python
+    starts the harness, which costs 15 s of a processor for each process: ``test_subset.py`` does so once for all.
     """
 
-    def call(*arguments: str, launcher: tuple[str, ...] = (), **variables: str | None) -> Finished:
+    def call(*arguments: str, launcher: tuple[str, ...] = (), anew: bool = False, **variables: str | None) -> Finished:
         folder = tmp_path / f"out{len(list(tmp_path.glob('out*')))}"
         folder.mkdir()
         own = {"MEDTASKS_HOME": str(tmp_path / "home"), "MEDTASKS_DATA": "mini", "HF_HOME": str(tmp_path / "hf")}
         environment = {**os.environ, **QUIET, **own, **variables}
         environment = {key: value for key, value in environment.items() if value is not None}
-        begin = [sys.executable, *launcher] if launcher else [str(request.getfixturevalue("commands") / "lmms-eval")]
-        command = [*begin, *arguments, "--output_path", str(folder), "--log_samples"]
+        python = sys.executable if anew else str(request.getfixturevalue("commands") / "python")
+        command = [
+            python,
+            *(launcher or ("-m", "lmms_eval")),
+            *arguments,
+            "--output_path",
+            str(folder),
+            "--log_samples",
+        ]
         done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=300, check=False)
         return Finished(done.returncode, done.stdout + done.stderr, folder)
 
@@ -87,13 +95,14 @@ def shown_runner(tmp_path_factory) -> str:
 
 
 @pytest.fixture(scope="session")
-def killed_runs(tmp_path_factory):
+def killed_runs(commands, tmp_path_factory):
     """The process of ``killed_runs.py``, which knows ``counting_runner.py`` as a model."""
     folder = tmp_path_factory.mktemp("killed_runs")
     path = os.pathsep.join(filter(None, [_runner("counting_runner", folder), os.environ.get("PYTHONPATH")]))
-    program = [sys.executable, str(Path(__file__).with_name("killed_runs.py"))]
+    program = [commands / "python", "-m", "killed_runs"]
     environment = {**os.environ, **QUIET, "PYTHONPATH": path, "HF_HOME": str(folder / "hf")}
-    with subprocess.Popen(program, stdin=-1, stdout=-1, text=True, env=environment) as process:
+    here = Path(__file__).parent
+    with subprocess.Popen(program, stdin=-1, stdout=-1, text=True, env=environment, cwd=here) as process:
         assert process.stdout.readline() == "ready\n"
         yield process
         process.stdin.close()
