@@ -123,7 +123,7 @@ def serve(folder: Path) -> None:
         # What a fork starts are forks again.
         sys.executable = os.environ["PYTHON_EXEC"] = str(folder / "python")
         signal.signal(signal.SIGCHLD, reap)
-        print("ready", flush=True)
+        (folder / "ready").touch()
         while True:
             ready, _, _ = select.select([listener, alive], [], [])
             if listener in ready:
@@ -135,7 +135,8 @@ def serve(folder: Path) -> None:
             # Whoever opens it does so under this lock.
             with filelock.FileLock(folder.with_suffix(".lock")), contextlib.suppress(BlockingIOError):
                 if not os.read(alive, 1):
-                    os.unlink(address)
+                    for name in ("ready", "socket", "alive"):
+                        (folder / name).unlink()
                     return
 
 
