@@ -66,6 +66,7 @@ def commands_begun(request, tmp_path_factory):
 @pytest.fixture(scope="session")
 def commands(commands_begun):
     """A folder with the commands lmms-eval, lmms-medtasks and python, see ``tests/harness_commands.py``; no network."""
+    assert commands_begun is not None, "A test that wants the commands names a fixture that leads to them."
     end = time.monotonic() + 300
     while not (commands_begun / "ready").exists():
         assert time.monotonic() < end, "tests/harness_commands.py did not start."
