@@ -6,8 +6,10 @@ import importlib.util
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
+import filelock
 import pytest
 from hypothesis import settings
 
@@ -17,28 +19,59 @@ pytest_plugins = ["tests.release_fixtures"]
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
 
-# Folders whose files take long: begun first, so that no process is left with one of them at the end.
-LONG = ("e2e", "contributing", "leaderboard")
+# Folders whose files take long: begun first, so that no process is left with one of them at the end. While the first
+# of them is tested, the process starts that the second one waits for (commands_begun).
+LONG = ("board", "e2e", "contribute", "report")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    items.sort(key=lambda item: not any(name in item.path.parts for name in LONG))
+    def place(item: pytest.Item) -> int:
+        return next((place for place, name in enumerate(LONG) if name in item.path.parts), len(LONG))
+
+    items.sort(key=place)
 
 
 # What libraries read when they are imported: no network, one thread.
 QUIET = {"HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
 
 
+@pytest.fixture(scope="session", autouse=True)
+def commands_begun(request, tmp_path_factory):
+    """Starts the process behind :func:`commands` where a test of this session wants it, and does not wait for it.
+
+    It is shared by all processes of the session, and ends when the last one has ended.
+    """
+    if not any("commands" in getattr(item, "fixturenames", ()) for item in request.session.items):
+        yield None
+        return
+    shared = tmp_path_factory.getbasetemp()
+    shared = shared.parent if "PYTEST_XDIST_WORKER" in os.environ else shared
+    folder, process = shared / "commands", None
+    with filelock.FileLock(shared / "commands.lock"):
+        folder.mkdir(exist_ok=True)
+        first = not (folder / "alive").exists()
+        if first:
+            os.mkfifo(folder / "alive")
+        alive = os.open(folder / "alive", os.O_RDWR)  # to open it for writing alone would wait for a reader
+        if first:
+            environment = {**os.environ, **QUIET, "HF_HOME": str(shared / "hf")}
+            server = [sys.executable, str(Path(__file__).with_name("harness_commands.py")), str(folder)]
+            process = subprocess.Popen(server, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    yield folder
+    os.close(alive)
+    if process:
+        process.wait()
+
+
 @pytest.fixture(scope="session")
-def commands(tmp_path_factory):
-    """A folder with the commands lmms-eval and lmms-medtasks, without network, see ``tests/harness_commands.py``."""
-    folder = tmp_path_factory.mktemp("commands")
-    environment = {**os.environ, **QUIET, "HF_HOME": str(tmp_path_factory.mktemp("hf"))}
-    server = [sys.executable, str(Path(__file__).with_name("harness_commands.py")), str(folder)]
-    with subprocess.Popen(server, env=environment, stdout=subprocess.PIPE, text=True) as serving:
-        assert serving.stdout.readline() == "ready\n"
-        yield folder
-        serving.terminate()
+def commands(commands_begun):
+    """A folder with the commands lmms-eval, lmms-medtasks and python, see ``tests/harness_commands.py``; no network."""
+    assert commands_begun is not None, "A test that wants the commands names a fixture that leads to them."
+    end = time.monotonic() + 300
+    while not (commands_begun / "ready").exists():
+        assert time.monotonic() < end, "tests/harness_commands.py did not start."
+        time.sleep(0.05)
+    return commands_begun
 
 
 @pytest.fixture(scope="session")

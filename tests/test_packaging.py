@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from lmms_medtasks.harness.plugin import task_index
+
 ROOT = Path(__file__).resolve().parent.parent
 TOP_LEVEL = {
     "lmms_medtasks": "lmms_medtasks",
@@ -97,7 +99,7 @@ print(json.dumps({
     assert done.returncode == 0, done.stderr
     seen = json.loads(done.stdout.splitlines()[-1])
     assert Path(seen["where"]).is_relative_to(target)
-    assert "medq_deg_levels" in seen["tasks"]
+    assert set(seen["tasks"]) == set(task_index())
     assert seen["questions"] > 500
     assert seen["prompt"].startswith("You are a medical AI assistant.")
     assert min(seen["size"]) > 100

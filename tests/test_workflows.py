@@ -6,7 +6,6 @@ import re
 import shlex
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -65,18 +64,12 @@ def test_no_step_puts_an_expression_into_a_shell(path):
 
 
 @pytest.fixture
-def shell(tmp_path):
+def shell(tmp_path, commands):
     """Runs a step in a folder of its own, with ``lmms-medtasks`` on the path; gives status and output."""
-    bin_folder = tmp_path / "bin"
-    bin_folder.mkdir()
-    script = bin_folder / "lmms-medtasks"
-    script.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m lmms_medtasks "$@"\n')
-    script.chmod(0o755)
 
     def run(text, **variables):
         own = {
-            "PATH": f"{bin_folder}{os.pathsep}{os.environ['PATH']}",
-            "PYTHONPATH": str(ROOT),
+            "PATH": f"{commands}{os.pathsep}{os.environ['PATH']}",
             "GITHUB_STEP_SUMMARY": str(tmp_path / "summary.md"),
             "GITHUB_OUTPUT": str(tmp_path / "output.txt"),
             "RUNNER_TEMP": str(tmp_path),

@@ -12,7 +12,8 @@ from lmms_medtasks.harness import plugin
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    shutil.copytree(plugin.task_folder(), tmp_path / "configs")
+    """A copy of one benchmark; that those of all are fresh: ``tests/test_fingerprints.py``."""
+    shutil.copytree(plugin.task_folder() / "medq_deg", tmp_path / "configs" / "medq_deg")
     monkeypatch.setattr(plugin, "task_folder", lambda: tmp_path / "configs")
     return tmp_path / "configs"
 

@@ -1,4 +1,13 @@
-"""Runs of the real harness: tiny random-weight models of real architectures, a stub of a model server, a launcher."""
+"""Runs of the real harness: tiny random-weight models of real architectures, a stub of a model server, a launcher.
+
+How a run costs a second and not fifteen: one process (``tests/harness_commands.py``, fixture ``commands``) has imported
+the harness, is shared by all processes of a test session, and carries each command out in a fork of itself; torchrun,
+accelerate and ``lmms-medtasks run`` start forks too. So a test asks the fixture ``harness`` (or ``commands``, for other
+commands and other folders of tests) and starts no Python with ``sys.executable``. One run of two processes begins
+anew, in ``test_subset.py``: it proves for all others that nothing rests on what was imported before. What costs then is
+the run itself: a few questions (``--limit``), one run for many assertions, and for several tests of a file one run in
+a fixture of the module's scope, made with ``harness_in``.
+"""
 
 from __future__ import annotations
 
@@ -41,26 +50,41 @@ class Finished:
         return sorted((json.loads(line) for line in lines), key=lambda row: row["doc_id"])
 
 
-@pytest.fixture
-def harness(tmp_path, request):
-    """Call as harness(arguments..., VARIABLE="value", ...): runs lmms-eval on the mini data, without network.
+@pytest.fixture(scope="session")
+def harness_in(commands):
+    """The fixture ``harness`` for runs in a folder: ``harness_in(folder)(arguments..., VARIABLE="value", ...)``.
 
-    It is the command of ``tests/harness_commands.py``. With ``launcher`` (what follows ``python``) the harness is
-    started anew: for two processes, and where a variable matters to an import.
+    For a fixture of a module's scope, with ``tmp_path_factory``, so that several tests look at one run.
     """
 
-    def call(*arguments: str, launcher: tuple[str, ...] = (), **variables: str | None) -> Finished:
-        folder = tmp_path / f"out{len(list(tmp_path.glob('out*')))}"
-        folder.mkdir()
-        own = {"MEDTASKS_HOME": str(tmp_path / "home"), "MEDTASKS_DATA": "mini", "HF_HOME": str(tmp_path / "hf")}
-        environment = {**os.environ, **QUIET, **own, **variables}
-        environment = {key: value for key, value in environment.items() if value is not None}
-        begin = [sys.executable, *launcher] if launcher else [str(request.getfixturevalue("commands") / "lmms-eval")]
-        command = [*begin, *arguments, "--output_path", str(folder), "--log_samples"]
-        done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=300, check=False)
-        return Finished(done.returncode, done.stdout + done.stderr, folder)
+    def of(home: Path):
+        def call(
+            *arguments: str, launcher: tuple[str, ...] = (), anew: bool = False, **variables: str | None
+        ) -> Finished:
+            folder = home / f"out{len(list(home.glob('out*')))}"
+            folder.mkdir()
+            own = {"MEDTASKS_HOME": str(home / "home"), "MEDTASKS_DATA": "mini", "HF_HOME": str(home / "hf")}
+            environment = {**os.environ, **QUIET, **own, **variables}
+            environment = {key: value for key, value in environment.items() if value is not None}
+            python = sys.executable if anew else str(commands / "python")
+            begin = [python, *(launcher or ("-m", "lmms_eval"))]
+            command = [*begin, *arguments, "--output_path", str(folder), "--log_samples"]
+            done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=300, check=False)
+            return Finished(done.returncode, done.stdout + done.stderr, folder)
 
-    return call
+        return call
+
+    return of
+
+
+@pytest.fixture
+def harness(harness_in, tmp_path):
+    """Call as harness(arguments..., VARIABLE="value", ...): runs lmms-eval on the mini data, without network.
+
+    With ``launcher`` it is started in another way, for two processes for example: what follows ``python`` then. Either
+    way it is a command of ``tests/harness_commands.py``; with ``anew`` the real Python starts the harness.
+    """
+    return harness_in(tmp_path)
 
 
 def _runner(name: str, folder: Path) -> str:
@@ -87,13 +111,14 @@ def shown_runner(tmp_path_factory) -> str:
 
 
 @pytest.fixture(scope="session")
-def killed_runs(tmp_path_factory):
+def killed_runs(commands, tmp_path_factory):
     """The process of ``killed_runs.py``, which knows ``counting_runner.py`` as a model."""
     folder = tmp_path_factory.mktemp("killed_runs")
     path = os.pathsep.join(filter(None, [_runner("counting_runner", folder), os.environ.get("PYTHONPATH")]))
-    program = [sys.executable, str(Path(__file__).with_name("killed_runs.py"))]
+    program = [commands / "python", "-m", "killed_runs"]
     environment = {**os.environ, **QUIET, "PYTHONPATH": path, "HF_HOME": str(folder / "hf")}
-    with subprocess.Popen(program, stdin=-1, stdout=-1, text=True, env=environment) as process:
+    here = Path(__file__).parent
+    with subprocess.Popen(program, stdin=-1, stdout=-1, text=True, env=environment, cwd=here) as process:
         assert process.stdout.readline() == "ready\n"
         yield process
         process.stdin.close()

@@ -1,7 +1,8 @@
-"""Runs the harness in one process or several, and kills it where it is told to; imports the harness once.
+"""Runs the harness in one process or several, and kills it where it is told to.
 
-Reads commands as lines of JSON, and writes a line when one has ended. Each process of a run is a fork, started as
-torchrun would start it, and killed with SIGKILL as soon as ``kill`` requests were asked.
+To be run by the command ``python`` of ``tests/harness_commands.py``, which has imported the harness already. Reads
+commands as lines of JSON, and writes a line when one has ended. Each process of a run is a fork, started as torchrun
+would start it, and killed with SIGKILL as soon as ``kill`` requests were asked.
 """
 
 import json
@@ -44,7 +45,7 @@ def run(arguments, environment, ranks, kill, log, printed):
             places = {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": ranks, "MASTER_ADDR": "127.0.0.1",
                       "LOCAL_WORLD_SIZE": ranks, "MASTER_PORT": port} if ranks > 1 else {}  # fmt: skip
             own = {**os.environ, **environment, **{name: str(value) for name, value in places.items()}}
-            harness_commands._become("lmms-eval", arguments, os.getcwd(), own)
+            harness_commands.become("lmms-eval", arguments, os.getcwd(), own)
         children.append(child)
     statuses = {}
     before = len(asked(log))
@@ -63,11 +64,6 @@ def run(arguments, environment, ranks, kill, log, printed):
 
 
 if __name__ == "__main__":
-    import importlib
-
-    for name in harness_commands.IMPORTED:
-        importlib.import_module(name)
-    harness_commands.read_tasks_once()
     print("ready", flush=True)
     for line in sys.stdin:
         print(json.dumps(run(**json.loads(line))), flush=True)

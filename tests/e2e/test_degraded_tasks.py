@@ -1,16 +1,10 @@
 """``TASK@degradation.level`` from the commands: ``lmms-eval``, ``lmms-medtasks run --degrade``, two processes."""
 
-import os
-import subprocess
-import sys
-
 import pytest
 
 from lmms_medtasks import degradations
 from lmms_medtasks.harness import degraded_pictures
-from lmms_medtasks.samples import result_files as results
 from tests import foreign_tasks
-from tests.e2e.conftest import QUIET
 from tests.e2e.shown_runner import digest
 
 TORCHRUN = ("-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2", "-m", "lmms_eval")
@@ -26,25 +20,14 @@ def replies(run, task):
     return {row["doc_id"]: row["filtered_resps"] for _, row in run.rows(task)}
 
 
-def test_run_degrade_asks_clean_and_degraded_tasks(folder, shown_runner, tmp_path):
-    environment = {**os.environ, **QUIET, "PYTHONPATH": shown_runner, "HF_HOME": str(tmp_path / "hf")}
-    command = [
-        *(sys.executable, "-m", "lmms_medtasks", "run", "--model", "shown_chat", "--include_path", str(folder)),
-        *(
-            "--tasks",
-            "forms_pil",
-            "--degrade",
-            "gaussian_noise:1,2,motion_blur:1",
-            "--output_path",
-            str(tmp_path / "o"),
-        ),
-    ]
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=300, check=False)
-    assert done.returncode == 0, done.stderr[-3000:]
-    [path] = results.files(tmp_path / "o")
-    run = results.read(path)
+def test_run_degrade_asks_clean_and_degraded_tasks(harness, folder, shown_runner):
+    asked = ("--model", "shown_chat", "--include_path", str(folder), "--tasks", "forms_pil")
+    degrade = ("--degrade", "gaussian_noise:1,2,motion_blur:1")
+    done = harness("run", *asked, *degrade, launcher=("-m", "lmms_medtasks"), PYTHONPATH=shown_runner)
+    assert done.status == 0, done.printed[-3000:]
+    run = done.run
     assert set(run.tasks) == {"forms_pil", *DEGRADED}
-    assert all(f"|{name}" in done.stdout for name in run.tasks)
+    assert all(f"|{name}" in done.printed for name in run.tasks)
     found = [replies(run, name) for name in ("forms_pil", *DEGRADED)]
     assert all(len({each[number] for each in found}) == 4 for number in range(foreign_tasks.QUESTIONS))
     for name in DEGRADED:

@@ -37,6 +37,8 @@ def test_served_again_only_while_nothing_changed(asked, tmp_path):
         "    more = '\\nEDITED = 1\\n' if path.parts[-2:] == ('harness', 'hooks.py') else ''\n"
         "    return original(path, *args, **kwargs) + more\n"
         "pathlib.Path.read_text = edited\n"
+        "from lmms_medtasks import fingerprints\n"
+        "fingerprints.installed.cache_clear()\n"  # what a process of harness_commands.py has read before
     )
     assert asked(PYTHONPATH=str(tmp_path)) == first
 

@@ -7,7 +7,7 @@ import pytest
 from lmms_medtasks.data import subsets
 
 RANDOM = ("--model", "medtasks_random")
-TWO = ("-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2")
+TWO = ("run", "--processes", "2", "--subset", "12", "--subset-seed", "3")
 
 
 def units(done, task):
@@ -28,7 +28,8 @@ def test_the_same_images_at_every_level_and_in_any_number_of_processes(harness):
     assert metadata["data"] == "12 images of mini"
     assert done.run.tasks["medq_deg_l2"]["alias"].strip(" -") == "medq_deg_l2 (12 images of mini data)"
     assert done.run.content["n-samples"]["medq_deg_l0"] == {"original": len(clean), "effective": len(clean)}
-    other = harness(*RANDOM, *tasks, launcher=(*TWO, "-m", "lmms_eval"), **{subsets.VARIABLE: "12/3"})
+    # The one run of two processes in which everything begins anew, as it does for a user.
+    other = harness(*TWO, *RANDOM, *tasks, launcher=("-m", "lmms_medtasks"), anew=True)
     assert other.status == 0, other.printed[-3000:]
     assert [row["questions"]["id"] for row in other.samples("medq_deg_l2")] == [
         row["questions"]["id"] for row in severe

@@ -118,9 +118,10 @@ LONG = (
 
 
 @pytest.mark.parametrize("reader", READERS)
-def test_a_reply_of_100_kb_is_read_in_a_moment(reader):
+def test_a_long_reply_is_read_in_a_moment(reader):
+    """50 kB take a quarter of a second at most; where the time grows with the square, it is more than the limit."""
     for filler in LONG:
-        reply = filler * (100_000 // len(filler))
+        reply = filler * (50_000 // len(filler))
         start = time.process_time()
         READERS[reader](reply)
-        assert time.process_time() - start < 5, filler
+        assert time.process_time() - start < 1.25, filler

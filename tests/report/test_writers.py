@@ -30,30 +30,32 @@ def terminal(document, everything=True):
     return console.file.getvalue()
 
 
-@pytest.fixture
-def document(write_run):
-    return build([write_run()], Options(resamples=50, drawn=False))
+# A document is frozen: tests that only look at one share it.
 
 
-@pytest.fixture
-def drawn(write_run):
-    return build([write_run()], Options(resamples=50))
-
-
-@pytest.fixture
-def two_runs(write_run):
+@pytest.fixture(scope="module")
+def runs(medq_deg_runs, tmp_path_factory):
+    """Two runs, of two models."""
+    folders = [tmp_path_factory.mktemp(name) for name in "ab"]
+    medq_deg_runs.write(folders[0])
     other = {level: {"q1": "BB", "q2": "BB"} for level in range(3)}
-    return [write_run("a"), write_run("b", model="other", trials=other)]
+    medq_deg_runs.write(folders[1], model="other", trials=other)
+    return folders
 
 
-@pytest.fixture
-def several(two_runs):
-    return build(two_runs, Options(resamples=50, drawn=False))
+@pytest.fixture(scope="module")
+def document(runs):
+    return build(runs[:1], Options(resamples=50, drawn=False))
 
 
-@pytest.fixture
-def several_drawn(two_runs):
-    return build(two_runs, Options(resamples=50))
+@pytest.fixture(scope="module")
+def several(runs):
+    return build(runs, Options(resamples=50, drawn=False))
+
+
+@pytest.fixture(scope="module")
+def several_drawn(runs):
+    return build(runs, Options(resamples=50))
 
 
 def table(document, key, part=0):
@@ -321,8 +323,8 @@ def test_numbers_for_people(column, cell, text):
     assert column.text(cell) == text
 
 
-def test_figures_keep_their_texts_and_colours_follow_the_page(drawn):
-    figures = [figure for section in drawn.parts[0].sections for figure in section.figures]
+def test_figures_keep_their_texts_and_colours_follow_the_page(several_drawn):
+    figures = [figure for section in several_drawn.parts[1].sections for figure in section.figures]
     assert [figure.key for figure in figures] == [
         "radar",
         "heatmap_l1",

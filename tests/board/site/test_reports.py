@@ -8,15 +8,21 @@ from lmms_medtasks.board.site.ranking import standings
 from lmms_medtasks.board.site.write_site import Options, build
 
 
-@pytest.fixture
-def folder(tmp_path, write, rows_of):
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory, write, rows_of):
     """Models a and b on the whole of MedQ-Deg, a the better one; and a limited run of a on another of its tasks."""
+    found = tmp_path_factory.mktemp("runs")
     whole = {"medq_deg": rows_of["medq_deg"]}
-    write(tmp_path / "runs" / "a", "a", "AAAAAB", tasks=whole)
-    write(tmp_path / "runs" / "b", "b", "ABBABB", tasks=whole)
+    write(found / "a", "a", "AAAAAB", tasks=whole)
+    write(found / "b", "b", "ABBABB", tasks=whole)
     part = {"medq_deg_calib": whole["medq_deg"]}
-    write(tmp_path / "runs" / "limited", "a", "AB", tasks=part, limit=2.0, original=18)
-    return tmp_path / "runs"
+    write(found / "limited", "a", "AB", tasks=part, limit=2.0, original=18)
+    return found
+
+
+@pytest.fixture(scope="module")
+def of_suite(folder):
+    return reports.of_suite("medq_deg", collect([folder]).of(suite="medq_deg"), 20)
 
 
 def shown(part):
@@ -24,7 +30,7 @@ def shown(part):
             for section in part.sections for table in section.tables}  # fmt: skip
 
 
-def test_a_limited_run_of_another_task_takes_nothing_of_its_model_with_it(folder):
+def test_a_limited_run_of_another_task_takes_nothing_of_its_model_with_it(folder, of_suite):
     board = collect([folder])
     assert {(entry.model.name, entry.task, entry.ranked) for entry in board.entries} == {
         ("a", "medq_deg", True), ("b", "medq_deg", True), ("a", "medq_deg_calib", False),
@@ -36,8 +42,7 @@ def test_a_limited_run_of_another_task_takes_nothing_of_its_model_with_it(folder
     assert {entry.model.name: (place.mean.estimate, place.rank) for entry, place in placed} == {
         "a": (pytest.approx(5 / 6), None), "b": (pytest.approx(2 / 6), None),
     }  # fmt: skip
-    found = reports.of_suite("medq_deg", board.of(suite="medq_deg"), 20)
-    (comparison,) = found.comparison.parts
+    (comparison,) = of_suite.comparison.parts
     # Five of six right, and two of six: the limited run's two questions are in no row.
     assert [row[:2] for row in shown(comparison)["models"]] == [
         ["a (our degradations, 2 trials)", pytest.approx(500 / 6)],
@@ -47,9 +52,8 @@ def test_a_limited_run_of_another_task_takes_nothing_of_its_model_with_it(folder
     assert len(said) == 1
 
 
-def test_its_own_report_still_has_every_run_of_it(folder):
-    found = reports.of_suite("medq_deg", collect([folder]).of(suite="medq_deg"), 20)
-    assert {key.partition("|")[0]: len(each.parts) for key, each in found.models.items()} == {"a": 2, "b": 1}
+def test_its_own_report_still_has_every_run_of_it(of_suite):
+    assert {key.partition("|")[0]: len(each.parts) for key, each in of_suite.models.items()} == {"a": 2, "b": 1}
 
 
 def test_the_page_of_the_suite_has_the_comparison(folder, tmp_path):
