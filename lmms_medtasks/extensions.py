@@ -76,6 +76,21 @@ def located(text: str, folder: Path | None) -> str:
     return f"{(folder / file).resolve()}:{name}"
 
 
+def portable(text: str, folder: Path | None) -> str:
+    """The opposite of :func:`located`: a reference to a file of ``folder`` as its YAML writes it."""
+    file, _, name = text.rpartition(":")
+    if folder is None or not file.endswith(".py") or not Path(file).is_relative_to(folder.resolve()):
+        return text
+    return f"{Path(file).relative_to(folder.resolve())}:{name}"
+
+
+def raised(error: BaseException, file: Path | None) -> str:
+    """What a part raised, for messages: "ValueError: too dark (parts.py, line 12)"."""
+    lines = [each.lineno for each in traceback.extract_tb(error.__traceback__) if file and each.filename == str(file)]
+    place = f" ({file.name}, line {lines[-1]})" if file and lines else ""
+    return f"{type(error).__name__}: {error}{place}"
+
+
 @functools.cache
 def installed(kind: Kind) -> Mapping[str, metadata.EntryPoint]:
     """The parts of a kind that installed packages offer, by name; nothing of them is imported.

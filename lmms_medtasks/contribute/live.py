@@ -11,7 +11,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from lmms_medtasks.contribute import answer_checks, question_checks
+from lmms_medtasks.contribute import answer_checks, degradation_checks, question_checks
 from lmms_medtasks.contribute.loaded import Loaded, attempt, load
 from lmms_medtasks.errors import UserError, nearest
 from lmms_medtasks.task_yaml.chain import Chain
@@ -59,6 +59,7 @@ def check(chain: Chain, found: Findings) -> tuple[Loaded | None, list[Shown]]:
         task.attempt(question_checks.check, task, found, what="can't be compared", found=found, key="questions")
         task.attempt(answer_checks.check, task, found, what="can't be scored", found=found, key="process_results")
         task.attempt(_check_threads, task, found, what="can't be scored in threads", found=found, key="process_results")
+    task.attempt(degradation_checks.check, task, found, what="can't be degraded", found=found, key="degradation")
     _check_pickles(task, found)
     found.told.append(f"{task.name}: {len(task.documents)} questions, {len(shown)} looked at")
     return task, shown

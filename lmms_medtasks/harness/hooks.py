@@ -41,14 +41,18 @@ def doc_to_visual(doc: Document, settings: Settings | None = None) -> list[Image
 
     Raises UserError for a document with neither of the columns ``image`` and ``images``; empty ones are no pictures.
     """
-    settings = settings or {}
+    return degraded_pictures(doc, settings or {}, None)
+
+
+def degraded_pictures(doc: Document, settings: Settings, folder: Path | None) -> list[Image]:
+    """As :func:`doc_to_visual`; degradations of someone's own that are named by files are looked for in ``folder``."""
     if settings.get("seed_trials"):
         TRIALS.seed_torch(str(doc["id"]), int(settings.get("seed", 0)))
     if settings.get("no_image"):
         return []
     check_image_columns(doc, f"The document {doc.get('id')!r}")
     shown = images_of(doc)
-    return [_picture(picture, number, doc, settings) for number, picture in enumerate(shown)]
+    return [_picture(picture, number, doc, settings, folder) for number, picture in enumerate(shown)]
 
 
 def check_image_columns(columns: Iterable[str], whose: str) -> None:
@@ -62,8 +66,8 @@ def check_image_columns(columns: Iterable[str], whose: str) -> None:
         )
 
 
-def _picture(picture: Any, number: int, doc: Document, settings: Settings) -> Image:
-    from lmms_medtasks import degradations
+def _picture(picture: Any, number: int, doc: Document, settings: Settings, folder: Path | None) -> Image:
+    from lmms_medtasks import degradations, extensions
     from lmms_medtasks.degradations import images, picture_cache
 
     name = settings.get("degradation", doc.get("degradation")) or ""
@@ -78,6 +82,7 @@ def _picture(picture: Any, number: int, doc: Document, settings: Settings) -> Im
     seed = f"{doc.get('question_id') or doc['id']}/{number}/{settings.get('seed', 0)}"
     modality = doc.get("modality") or None
     size = images.size_of(image)
+    name = extensions.located(name, folder)
     drawn = degradations.sample(name, severity=severity, seed=seed, size=size, modality=modality)
     RENDERED.put(str(doc["id"]), number, {**drawn.to_json(), **({"shown_as": shown} if shown else {})})
     return pictures.rgb8(picture_cache.apply(image, name, severity=severity, seed=seed, modality=modality))
