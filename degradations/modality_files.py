@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,9 @@ from lmms_medtasks import extensions
 from lmms_medtasks.degradations import own, own_modalities, registry
 from lmms_medtasks.degradations.own_modalities import GENERAL, Modality
 from lmms_medtasks.errors import UserError, unknown
+
+VARIABLE = "MEDTASKS_MODALITIES"
+"""Environment variable: files with modalities, as `lmms-medtasks run` hands them to the harness."""
 
 
 def give(paths: Iterable[Path], execute: bool = True) -> None:
@@ -27,6 +31,21 @@ def give(paths: Iterable[Path], execute: bool = True) -> None:
             for modality in own_modalities.read(file.resolve()):
                 _check_own(modality, execute)
                 own_modalities.put(modality)
+
+
+def begin(folders: Iterable[Path]) -> None:
+    """What a process of a run starts with: the modalities below ``folders``, and in files of :data:`VARIABLE`.
+
+    Raises UserError as :func:`give` does.
+    """
+    give([each for each in folders if each.is_dir()])
+    give(Path(each) for each in os.environ.get(VARIABLE, "").split(os.pathsep) if each)
+
+
+def variables() -> dict[str, str]:
+    """The environment variable for another process that is to know what this one does; {} where there is nothing."""
+    files = sorted({each.origin for each in own_modalities.given()})
+    return {VARIABLE: os.pathsep.join(files)} if files else {}
 
 
 def _check_own(modality: Modality, execute: bool) -> None:

@@ -127,10 +127,19 @@ def title(name: str) -> str:
     return own.get(canonical).title if own.is_own(canonical) else canonical
 
 
-def code_of(name: str) -> str:
-    """12 hexadecimal digits that change with the code and numbers that decide how ``name`` degrades."""
+def levels_of(name: str) -> tuple[int, ...]:
+    """The levels above 0 of a degradation: 1 and 2, of a plain function of someone's own perhaps 1 only."""
     canonical = canonical_name(name)
-    return own.get(canonical).code if own.is_own(canonical) else fingerprint()
+    return own.get(canonical).levels if own.is_own(canonical) else (1, 2)
+
+
+def code_of(name: str, modality: str | None = None) -> str:
+    """12 hexadecimal digits that change with the code and numbers that decide how ``name`` degrades ``modality``."""
+    canonical = canonical_name(name)
+    code = own.get(canonical).code if own.is_own(canonical) else fingerprint()
+    given = own_modalities.known().get(canonical_modality(modality)) if modality is not None else None
+    changed = given.levels.get(canonical) if given is not None else None
+    return fingerprints.digest(code.encode(), repr(changed).encode()) if changed else code
 
 
 def canonical_modality(modality: str) -> str:

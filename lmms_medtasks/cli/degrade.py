@@ -12,7 +12,10 @@ from lmms_medtasks.errors import UserError
 
 SeedOption = Annotated[str, typer.Option(help="What random draws depend on: a number, or any text.")]
 ModalityOption = Annotated[
-    str | None, typer.Option(help="What the images are of, e.g. CT or X-ray; some operators depend on it.")
+    str | None,
+    typer.Option(
+        help="What the images are of: CT, X-ray, or your own: modalities.yml:OCT. Some operators depend on it."
+    ),
 ]
 
 
@@ -30,7 +33,9 @@ def _seed(text: str) -> int | str:
 def degrade(
     source: Annotated[Path, typer.Argument(metavar="IN", help="An image file, or a folder of them (searched whole).")],
     output: Annotated[Path, typer.Option("--output", "-o", help="File or folder to write to.")],
-    name: Annotated[str, typer.Option(help="The degradation, e.g. gaussian_noise.")],
+    name: Annotated[
+        str, typer.Option(help="The degradation: gaussian_noise, or your own: parts.py:NAME, module:NAME.")
+    ],
     severity: Annotated[int | None, typer.Option(help="0 (untouched), 1 (mild) or 2 (severe).")] = None,
     strength: Annotated[
         float | None, typer.Option(help="Instead of --severity: a number from 0 to 3, through both levels (1 and 2).")
