@@ -18,8 +18,10 @@ An installed package declares the last in its setup.cfg, and its name then stand
 from __future__ import annotations
 
 import functools
+import hashlib
 import importlib
 import importlib.util
+import sys
 import traceback
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -184,11 +186,19 @@ def _module(source: str, what: str) -> Any:
 def _from_file(path: Path) -> Any:
     if not path.is_file():
         raise FileNotFoundError(path)
-    spec = importlib.util.spec_from_file_location(f"medtasks_extension.{path.parent.name}.{path.stem}", path)
+    # Two folders may be called alike.
+    known_as = hashlib.blake2b(str(path).encode(), digest_size=4).hexdigest()
+    spec = importlib.util.spec_from_file_location(f"medtasks_{path.stem}_{known_as}", path)
     if spec is None or spec.loader is None:
         raise ImportError(f"{path} is no Python file")
     module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    # Data classes look their module up, and so does pickle.
+    sys.modules[spec.name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[spec.name]
+        raise
     return module
 
 
