@@ -31,7 +31,7 @@ def check(path: Path, found: Findings) -> list[Chain]:
     chosen = [path] if path.is_file() else sorted(folder.glob("*.yaml"))
     if not chosen:
         found.add(str(folder), "holds no .yaml file: a task's YAML ends in .yaml")
-    _give_modalities(folder, found)
+    _give_own(folder, found)
     strange = places.check(folder, found)
     chains = [chain for each in chosen if each not in strange and (chain := follow(each, folder, found))]
     for chain in chains:
@@ -44,7 +44,7 @@ def check(path: Path, found: Findings) -> list[Chain]:
     return [chain for chain in chains if not _is_group(chain)]
 
 
-def _give_modalities(folder: Path, found: Findings) -> None:
+def _give_own(folder: Path, found: Findings) -> None:
     """Make the modalities known that the folder brings: settings name them."""
     path = folder / own_modalities.FILE
     if path.is_file():

@@ -124,12 +124,14 @@ def task_index() -> dict[str, dict[str, Any]]:
 
 
 def _match_tasks(original: Any, self: Any, task_list: list[str]) -> list[str]:
+    from lmms_medtasks.data import sources
     from lmms_medtasks.degradations import modality_files
     from lmms_medtasks.harness import degraded_names, degraded_tasks
 
     asked = [task_list] if isinstance(task_list, str) else list(task_list)
     with user_errors():
         modality_files.begin(_included(self))
+        sources.give(each for each in _included(self) if each.is_dir())
         degraded = degraded_tasks.names(self, asked)
     names = original(self, [each for each in asked if not degraded_names.is_name(each) or each in self.task_index])
     if getattr(self, "_lmms_medtasks_runner", None) is None:

@@ -121,5 +121,5 @@ def _functions(value: Any) -> Iterator[Any]:
     elif isinstance(value, functools.partial):
         yield from _functions(value.func)
         yield from _functions(value.keywords)
-    elif inspect.isfunction(value) or (callable(value) and hasattr(value, "fingerprint")):
+    elif inspect.isfunction(value) or hasattr(value, "fingerprint"):
         yield value

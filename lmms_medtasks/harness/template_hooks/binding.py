@@ -13,7 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lmms_medtasks.data import adapter, picture_checks, text_tables
+from lmms_medtasks import folders
+from lmms_medtasks.data import adapter, own_readers, picture_checks, sources, text_tables
 from lmms_medtasks.data.rotated_options import rotations
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness.template_hooks import degraded_documents, task_pictures
@@ -66,13 +67,14 @@ def bound(config: dict[str, Any], yaml_path: str | Path | None) -> dict[str, Any
             f"{folder}. Start from another directory."
         )
     if folder is not None:
-        _give_modalities(folder)
+        _give_own(folder)
     if is_on_template(config.get("process_results")) and yaml_path and Path(yaml_path).is_file():
         keys.check_file(Path(yaml_path))
         config = {**config, **including.read_joined(Path(yaml_path).resolve())}
     template = template_of(config)
     if template is None:
         return _with_folder(config, folder) if folder else config
+    config, files, read_by = own_readers.with_rows_read(config, folder or Path(), _name(config))
     config, tables = text_tables.with_text_cells(config, _name(config))
     settings = settings_of(config, template, folder)
     from lmms_medtasks.harness.scoring import CLUSTER
@@ -89,8 +91,9 @@ def bound(config: dict[str, Any], yaml_path: str | Path | None) -> dict[str, Any
             prepared,
             adapt=_adapter(config, settings, folder),
             settings=settings,
-            tables=tables,
+            tables=files or tables,
             folder=folder,
+            read_by=read_by,
             training_split=str(config.get("training_split") or ""),
         ),
         "doc_to_visual": task_pictures.of_task(config, settings, folder) if folder else config.get("doc_to_visual"),
@@ -102,8 +105,10 @@ def bound(config: dict[str, Any], yaml_path: str | Path | None) -> dict[str, Any
     }
 
 
-def _give_modalities(folder: Path) -> None:
-    """Make the modalities known that a task's folder brings."""
+def _give_own(folder: Path) -> None:
+    """Make the modalities and the data sets known that a task's folder brings."""
+    if (folder / sources.FILE).is_file():
+        sources.give([folder])
     if (folder / MODALITIES).is_file():
         from lmms_medtasks.degradations import modality_files
 
@@ -120,16 +125,22 @@ def _with_folder(config: dict[str, Any], folder: Path) -> dict[str, Any]:
     """``config``, for a task that is scored by a hook of its own: its folder for our adapter, its prompt for ours."""
     given = config.get("lmms_eval_specific_kwargs") or {}
     own = given.get("default") or {}
+    config, files, read_by = own_readers.with_rows_read(config, folder, _name(config))
     changed: dict[str, Any] = {}
-    visual = task_pictures.of_task(config, own, folder)
-    if visual is not config.get("doc_to_visual"):
-        changed["doc_to_visual"] = visual
+    if not folder.is_relative_to(folders.folder().resolve()) and config.get("doc_to_visual") is not None:
+        changed["doc_to_visual"] = task_pictures.of_task(config, own, folder)
     if isinstance(config.get("process_docs"), adapter.Columns):
         config, tables = text_tables.with_text_cells(_located(config, folder), _name(config))
         adapt = config["process_docs"].in_folder(folder)
         training = str(config.get("training_split") or "")
         changed["process_docs"] = functools.partial(
-            prepared, adapt=adapt, settings=own, tables=tables, folder=folder, training_split=training
+            prepared,
+            adapt=adapt,
+            settings=own,
+            tables=files or tables,
+            folder=folder,
+            training_split=training,
+            read_by=read_by,
         )
     if getattr(config.get("doc_to_text"), "__module__", "") == _ASKING and own.get("prompt"):
         prompt = prompt_of(str(own["prompt"]), folder)
@@ -200,10 +211,12 @@ def prepared(
     training_split: str = "",
     tables: tuple[Path, ...] = (),
     folder: Path | None = None,
+    read_by: own_readers.ReadBy | None = None,
 ) -> Dataset:
     """The documents of a task: adapted, with the side of the shift and the degradation drawn where it asks for them.
 
     Every picture that is shown is decoded once. ``tables``: where the data come from; one of them is named in messages.
+    ``read_by``: for the task's fingerprint.
     Those of the training split are only adapted; where there is a shift, what is out of distribution is left out.
     """
     from lmms_medtasks.errors import user_errors
