@@ -156,7 +156,8 @@ def load(kind: Kind, text: str, ours: Collection[str] = (), where: str = "") -> 
     if not hasattr(module, name):
         near = nearest(name, [each for each in vars(module) if not each.startswith("_")])
         hint = f" Did you mean {near!r}?" if near else ""
-        raise UserError(f"{before}the {kind} {text!r}: {source} has no {name!r}.{hint}")
+        raise UserError(f"{before}the {kind} {text!r}: {Path(source).name if source.endswith('.py') else source} has "
+                        f"no {name!r}.{hint}")  # fmt: skip
     path = getattr(module, "__file__", None)
     origin = Path(source).name if source.endswith(".py") else f"module {source}"
     return Part(getattr(module, name), name, text, origin, Path(path) if path else None)

@@ -21,7 +21,7 @@ from lmms_medtasks.task_yaml.problems import Findings
 from lmms_medtasks.task_yaml.settings import DRAWN
 
 _SEED = "validate"
-_LARGE = (1600, 1200)
+_LARGE = (1024, 768)
 _SHOWN = 5
 
 
