@@ -101,6 +101,7 @@ def _become(name: str, arguments: list[str], folder: str, environment: dict[str,
     """Call what the command calls, and end with its status."""
     os.environ.clear()
     os.environ.update(environment)
+    sys.path[:0] = filter(None, environment.get("PYTHONPATH", "").split(os.pathsep))
     os.chdir(folder)
     sys.argv = [name, *arguments]
     [entry] = importlib.metadata.entry_points(group="console_scripts", name=name)

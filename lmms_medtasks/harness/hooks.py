@@ -55,6 +55,14 @@ def degraded_pictures(doc: Document, settings: Settings, folder: Path | None) ->
     return [_picture(picture, number, doc, settings, folder) for number, picture in enumerate(shown)]
 
 
+def order_of(doc: Document, settings: Settings) -> str:
+    """What tells the tasks of a run apart that degrade a question of one id differently."""
+    named = settings.get("degradation")
+    name = doc.get("degradation") if named in (None, "drawn") else named
+    level = settings.get("severity", doc.get("severity") or 0)
+    return f"{name or ''} {level} {settings.get('modality') or doc.get('modality') or ''} {settings.get('seed', 0)}"
+
+
 def check_image_columns(columns: Iterable[str], whose: str) -> None:
     """Raise UserError where none of the columns of ``whose`` documents is one that pictures are taken from."""
     found = sorted(columns)
@@ -76,7 +84,7 @@ def _picture(picture: Any, number: int, doc: Document, settings: Settings, folde
     shown = pictures.shown_as(image)
     if settings.get("rendered") or not name or severity == 0:
         if shown:
-            RENDERED.put(str(doc["id"]), number, {"shown_as": shown})
+            RENDERED.put(str(doc["id"]), number, {"shown_as": shown}, order_of(doc, settings))
         return pictures.rgb8(image)
     # The same for every trial, level and kind of run: only the question and the task's seed count.
     seed = f"{doc.get('question_id') or doc['id']}/{number}/{settings.get('seed', 0)}"
@@ -84,7 +92,8 @@ def _picture(picture: Any, number: int, doc: Document, settings: Settings, folde
     size = images.size_of(image)
     name = extensions.located(name, folder)
     drawn = degradations.sample(name, severity=severity, seed=seed, size=size, modality=modality)
-    RENDERED.put(str(doc["id"]), number, {**drawn.to_json(), **({"shown_as": shown} if shown else {})})
+    parameters = {**drawn.to_json(), **({"shown_as": shown} if shown else {})}
+    RENDERED.put(str(doc["id"]), number, parameters, order_of(doc, settings))
     return pictures.rgb8(picture_cache.apply(image, name, severity=severity, seed=seed, modality=modality))
 
 

@@ -28,12 +28,15 @@ def process_results(
     """
     settings = settings or get("multiple_choice").settings
     names = settings.get("metrics") or get("multiple_choice").metrics
-    record = record_of(doc, results, str(settings.get("parser", "option")))
+    record = record_of(doc, results, str(settings.get("parser", "option")), hooks.order_of(doc, settings))
     return values_of(measures.of_kind(KIND), names, record)
 
 
-def record_of(doc: Mapping[str, Any], results: Sequence[str], parser_name: str) -> Record:
-    """The record of a question, its answers read by the parser of this name."""
+def record_of(doc: Mapping[str, Any], results: Sequence[str], parser_name: str, order: str | None = None) -> Record:
+    """The record of a question, its answers read by the parser of this name.
+
+    ``order``: what was done to its pictures, as :func:`lmms_medtasks.harness.hooks.order_of` tells it.
+    """
     parser = parser_of(parser_name)
     readings = [parser.read(doc, reply) for reply in results]
     trials = tuple(each.value or each.status for each in readings)
@@ -54,7 +57,7 @@ def record_of(doc: Mapping[str, Any], results: Sequence[str], parser_name: str) 
         scores["false_alarm"] = triage.false_alarm(trials, negative)
         scores["abstention"] = triage.abstention(trials, negative)
     own, details = tags_and_details(doc)
-    rendered = hooks.RENDERED.get(str(doc["id"]))
+    rendered = hooks.RENDERED.get(str(doc["id"]), order)
     if rendered:
         details["degradation_parameters"] = rendered
     return Record(
