@@ -75,9 +75,10 @@ def test_parts_of_ones_own_from_run_to_board(harness, tmp_path):
     for row in done.samples("oct_side_speckle"):
         [said] = row["questions"]["details"]["degradation_parameters"]
         assert set(said) == {"seed", "level", "code"} and said["level"] == 2
-    assert {row["doc"]["degradation"] for row in done.samples("oct_side_drawn")} <= {
+    assert {row["questions"]["tags"]["degradation"] for row in done.samples("oct_side_drawn")} <= {
         "gaussian_noise", "low_resolution", "parts.py:speckle",
     }  # fmt: skip
+    assert configs["oct_side_speckle"]["doc_to_visual"].endswith("prompt_hooks.doc_to_visual")
     digests = {name: configs[name]["metadata"]["fingerprint"]["code"] for name in TASKS[:3]}
     assert len(set(digests.values())) == 3
     of = {name: configs[name]["metadata"]["degradation"] for name in results if "@" in name}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,24 +22,23 @@ _HOOKS: Mapping[Any, Callable[..., list[Image]]] = {
 }
 
 
-@dataclass(frozen=True)
 class TaskPictures:
     """A hook for ``doc_to_visual`` in place of ``hook``, one of ours, that knows the task's ``folder``.
 
     ``fingerprint``: what the task's fingerprint takes in: the code of degradations of someone's own, and what their
-    modalities say. It is called with a document and settings, as the harness calls what takes two arguments.
+    modalities say. It is called with a document and settings, as the harness calls what takes two arguments. Written
+    into results and keys it is the name of ``hook``, without an address or a folder of this machine.
     """
 
-    hook: Callable[..., list[Image]]
-    folder: Path
-    fingerprint: str
+    def __init__(self, hook: Callable[..., list[Image]], folder: Path, fingerprint: str) -> None:
+        self.hook, self.folder, self.fingerprint = hook, folder, fingerprint
+        self.__name__ = hook.__name__
+
+    def __repr__(self) -> str:
+        return f"{self.hook.__module__}.{self.hook.__name__}"
 
     def __call__(self, doc: Mapping[str, Any], settings: Mapping[str, Any] | None = None) -> list[Image]:
         return _HOOKS[self.hook](doc, settings or {}, self.folder)
-
-    @property
-    def __name__(self) -> str:
-        return self.hook.__name__
 
 
 def of_task(config: Mapping[str, Any], settings: Mapping[str, Any], folder: Path) -> Any:
