@@ -33,6 +33,18 @@ def give(paths: Iterable[Path], execute: bool = True) -> None:
                 own_modalities.put(modality)
 
 
+def named(text: str | None) -> str | None:
+    """The modality's name in what a command line says: "modalities.yml:OCT" is OCT of a file, which is then known.
+
+    Any other text, and None, is as it is. Raises UserError as :func:`give` does.
+    """
+    file, _, name = (text or "").rpartition(":")
+    if not file.endswith((".yml", ".yaml")):
+        return text
+    give([Path(file)])
+    return name
+
+
 def begin(folders: Iterable[Path]) -> None:
     """What a process of a run starts with: the modalities below ``folders``, and in files of :data:`VARIABLE`.
 

@@ -145,8 +145,6 @@ def code_of(name: str, modality: str | None = None) -> str:
 def canonical_modality(modality: str) -> str:
     """A modality's name for ``modality``, in any case and spelling that modalities.yaml lists.
 
-    ``modalities.yml:OCT`` is that of a file of someone's own, which is then known to this process.
-
     Raises:
         UserError: No modality is called that; the nearest one is in the message.
 
@@ -158,12 +156,6 @@ def canonical_modality(modality: str) -> str:
     found = called().get(own_modalities.folded(modality))
     if found is not None:
         return found
-    file, _, name = modality.rpartition(":")
-    if file.endswith((".yml", ".yaml")):
-        from lmms_medtasks.degradations import modality_files
-
-        modality_files.give([Path(file)])
-        modality = name
     wanted = own_modalities.folded(modality)
     for each in own_modalities.known().values():
         if wanted in each.spellings:

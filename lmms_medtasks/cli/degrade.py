@@ -59,9 +59,9 @@ def degrade(
     Rotation by an EXIF tag is applied first. Files that fail are listed, the others are written, and the exit status
     is 1.
     """
-    from lmms_medtasks.degradations import files
+    from lmms_medtasks.degradations import files, modality_files
 
-    order = files.Order(name, severity, _seed(seed), modality, force, vary, strength)
+    order = files.Order(name, severity, _seed(seed), modality_files.named(modality), force, vary, strength)
     try:
         outcome = files.degrade_all(source, output, order, pattern=pattern, workers=workers, existing=existing)
     except KeyboardInterrupt:
@@ -117,12 +117,12 @@ def preview(
     and the exit status is 1.
     """
     from lmms_medtasks.cli.preview import sections
-    from lmms_medtasks.degradations import fingerprint, gallery
+    from lmms_medtasks.degradations import fingerprint, gallery, modality_files
     from lmms_medtasks.degradations.files import write_whole
 
     if output.exists() and not output.is_dir():
         raise UserError(f"{output} is a file; --output names the folder for preview.png and preview.html.")
-    shown, failed = sections(sources or [], modality, name or [], _seed(seed), curve)
+    shown, failed = sections(sources or [], modality_files.named(modality), name or [], _seed(seed), curve)
     for path, problem in failed:
         typer.echo(f"{path}: {problem}", err=True)
     if not shown:

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lmms_medtasks import degradations
-from lmms_medtasks.degradations import corruptions
+from lmms_medtasks.degradations import corruptions, modality_files
 from lmms_medtasks.errors import UserError, unknown
 
 MARK = "@"
@@ -152,6 +152,7 @@ def names(tasks: Sequence[str], degrade: str, modality: str | None, seed: int, c
     column = (modality or "").partition(":")[2] if (modality or "").startswith(f"{_COLUMN}:") else None
     if modality is not None and (column == "" or modality == _COLUMN):
         raise UserError("--modality column:NAME names the column of the documents that has the modality.")
+    modality = modality_files.named(modality)
     canonical = None if modality is None or column else degradations.canonical_modality(modality)
     asked = [
         (what, level)

@@ -77,7 +77,8 @@ def test_names_of_degraded_tasks_take_it(given):
 def test_a_file_may_be_named_where_a_modality_is(monkeypatch, tmp_path):
     monkeypatch.setattr(own_modalities, "_GIVEN", {})
     (tmp_path / "own.yml").write_text("Fundus photography: {called: [fundus]}\n", "utf-8")
-    assert degradations.canonical_modality(f"{tmp_path}/own.yml:fundus") == "Fundus photography"
+    found = degraded_names.names(["t"], "draw2:1", f"{tmp_path}/own.yml:fundus", 0, False)
+    assert found[0] == "t@draw2_1.1~Fundus photography" and modality_files.named("CT") == "CT"
     assert modality_files.variables() == {"MEDTASKS_MODALITIES": str(tmp_path / "own.yml")}
     monkeypatch.setattr(own_modalities, "_GIVEN", {})
     monkeypatch.setenv("MEDTASKS_MODALITIES", str(tmp_path / "own.yml"))
