@@ -91,10 +91,14 @@ def _picture(picture: Any, number: int, doc: Document, settings: Settings, folde
     modality = doc.get("modality") or None
     size = images.size_of(image)
     name = extensions.located(name, folder)
-    drawn = degradations.sample(name, severity=severity, seed=seed, size=size, modality=modality)
+    try:
+        drawn = degradations.sample(name, severity=severity, seed=seed, size=size, modality=modality)
+        made = picture_cache.apply(image, name, severity=severity, seed=seed, modality=modality)
+    except UserError as error:
+        raise UserError(f"Question {doc['id']!r}: {error}") from error
     parameters = {**drawn.to_json(), **({"shown_as": shown} if shown else {})}
     RENDERED.put(str(doc["id"]), number, parameters, order_of(doc, settings))
-    return pictures.rgb8(picture_cache.apply(image, name, severity=severity, seed=seed, modality=modality))
+    return pictures.rgb8(made)
 
 
 def doc_to_text(doc: Document, settings: Settings | None = None) -> str:

@@ -12,6 +12,7 @@ from PIL import Image
 from lmms_medtasks import degradations, extensions
 from lmms_medtasks.degradations import files, picture_cache
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.harness import degraded_names, degraded_pictures
 
 PARTS = """
 from dataclasses import dataclass
@@ -210,6 +211,26 @@ def test_a_mistake_is_named_with_its_file(parts, name, said):
     with pytest.raises(UserError, match=said) as caught:
         degradations.apply(GREY, f"{parts}:{name}", severity=1)
     assert "parts.py" in str(caught.value)
+
+
+def test_a_name_of_a_degraded_task_finds_a_file_of_the_working_directory(parts, monkeypatch):
+    monkeypatch.chdir(parts.parent)
+    _, order = degraded_names.parse("slake_en@parts.py.fade.2")
+    degraded_pictures.check_function(order, "slake_en@parts.py.fade.2")
+    made, done = degraded_pictures.degraded(GREY, degraded_pictures.digest(GREY), order, None)
+    assert np.asarray(made).max() == 250 // 3 and (done["name"], done["level"]) == ("parts.py:fade", 2)
+    assert done["code"] == degraded_pictures.code_of(order) == degradations.code_of(f"{parts}:fade")
+    for name, said in {
+        "parts.py.turn.2": "parts.py:turn has level 1 only",
+        "parts.py.in_file.1": "is for CT.*--modality",
+        "parts.py.in_file.1~MRI": "is not for 'MRI' images",
+        "parts.py.absent.1": "has no 'absent'",
+        "no_parts.py.turn.1": "there is no file",
+        "parts.py.one.1": "It takes picture",
+    }.items():
+        _, order = degraded_names.parse(f"slake_en@{name}")
+        with pytest.raises(UserError, match=f"t@{name}.*{said}"):
+            degraded_pictures.check_function(order, f"t@{name}")
 
 
 def test_an_array_is_degraded_as_the_picture_is(parts):
