@@ -191,7 +191,7 @@ def modalities_of(name: str) -> tuple[str, ...]:
     given = {each.name: each for each in own_modalities.known().values()}
     if own.is_own(canonical):
         said = own.get(canonical).made.modalities
-        allowed = map(canonical_modality, said) if said else _our_modalities()
+        allowed = map(_canonical_or_itself, said) if said else _our_modalities()
         listing = (of for of, each in given.items() if not said or canonical in _canonical(each.degradations))
         return tuple(dict.fromkeys([*allowed, *listing]))
     named = _row_of(canonical)["modalities"]
@@ -202,6 +202,14 @@ def modalities_of(name: str) -> tuple[str, ...]:
         if canonical in each.degradations or (general and GENERAL in each.degradations)
     )
     return (*(_our_modalities() if general else named), *more)
+
+
+def _canonical_or_itself(modality: str) -> str:
+    """A modality that a degradation of someone's own is for, which nobody may have made known here."""
+    try:
+        return canonical_modality(modality)
+    except UserError:
+        return modality
 
 
 def _canonical(references: Iterable[str]) -> set[str]:

@@ -157,7 +157,9 @@ def _diagnosis(found: doctors.Diagnosis) -> str:
     if found.complete:
         asked_for = ", ".join(found.incomplete)
         said = f"Images of {asked_for} are missing, prepared only if asked for" if asked_for else "Nothing is missing"
-        lines.append(f"{said}. Next: lmms-medtasks data prepare {found.suite} --source {found.source}")
+        place = sources.folder_of(found.suite)
+        where = f" --include_path {place}" if place in sources.given() else ""
+        lines.append(f"{said}. Next: lmms-medtasks data prepare {found.suite} --source {found.source}{where}")
     else:
         lines.append(f"Something is missing. {found.how}")
     return "\n".join(lines)

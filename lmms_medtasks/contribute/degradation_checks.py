@@ -49,6 +49,11 @@ class _Check:
 
     def all(self) -> None:
         """Every check; what is told by a check of one picture is not told again of the next one."""
+        for modality in (*self._own.made.modalities, *(each for each in self._own.rows if each != own.ANY)):
+            try:
+                degradations.canonical_modality(modality)
+            except UserError as error:
+                self._say(f"a modality that it is for, or has settings for: {error}")
         for what, picture in _made_up():
             for level in self._own.levels:
                 if not self._holds(what, picture, level):

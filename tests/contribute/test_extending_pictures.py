@@ -104,6 +104,9 @@ BROKEN = {
     ),
     "def f(p, g):\n    return p.crop((0, 0, 5, 5))\n": "a picture of 64 x 48 pixels, mode 'L': The",
     "def f(p, g):\n    return p.resize((p.width // 2, p.height // 2)).resize(p.size)\n": "1 x 1 pixels, mode 'L'",
+    "from lmms_medtasks.degradations import own\nfrom lmms_medtasks.degradations import Degradation\n\n"
+    "f = Degradation('f', lambda r, s, z: own.Drawn(1, 2, ''), lambda i, d: i / 2, own.Drawn,\n"
+    "                modalities=('Ultrasound', 'Otc'))\n": ("Unknown modality 'Otc'"),
     "def f(p):\n    return p\n": "It takes p.",
     "def g(p):\n    return p\n": "has no 'f'",
     "f = (\n": "parts.py:1: error: is no Python",
@@ -114,7 +117,7 @@ BROKEN = {
 def test_validate_names_what_is_wrong_with_a_degradation(example, code):
     (example / "parts.py").write_text(code, "utf-8")
     (example / "modalities.yml").unlink()
-    found = with_setting(example, "parts.py:f", severity=1)
+    found = with_setting(example, "parts.py:f", severity="1\n    modality: Ultrasound")
     assert any(BROKEN[code] in each for each in found), found
     assert all("oct_side_speckle.yaml" in each or "parts.py" in each for each in found)
 

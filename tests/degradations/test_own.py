@@ -54,6 +54,8 @@ ROWS = {"any": {1: {"amount": 0.1}, 2: {"amount": 0.3}}, "CT": {1: {"amount": 0.
 speckle = Degradation("speckle", sample, apply, Speckles, levels=ROWS)
 in_file = Degradation("speckle", sample, apply, Speckles, levels="speckle.yaml", modalities=("CT",))
 
+for_oct = Degradation("speckle", sample, apply, Speckles, levels=ROWS, modalities=("OCT", "ct"))
+
 # Mistakes, a line each.
 one = lambda picture: picture
 three = lambda picture, generator, other: picture
@@ -130,6 +132,12 @@ def test_rows_of_a_modality_and_a_yaml_beside_the_code(parts):
     )
     with pytest.raises(UserError, match="'parts.py:in_file' is not for 'MRI' images, only for CT"):
         degradations.apply(GREY, f"{parts}:in_file", severity=1, modality="MRI")
+
+
+def test_a_modality_that_nobody_made_known_is_no_error_for_others(parts):
+    assert degradations.modalities_of(f"{parts}:for_oct") == ("OCT", "CT")
+    with pytest.raises(UserError, match="'parts.py:for_oct' is not for 'MRI' images, only for OCT, CT"):
+        degradations.apply(GREY, f"{parts}:for_oct", severity=1, modality="MRI")
 
 
 def test_ours_are_as_they_were_and_none_is_added(parts):
