@@ -16,34 +16,39 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from lmms_medtasks.degradations import images
+from lmms_medtasks.degradations import images, own
+from lmms_medtasks.degradations.arguments import check_level, check_seed, check_severity
 from lmms_medtasks.degradations.base import MIXED_SHARE, MIXED_WITH, Degradation, FloatImage, Mixed, Parameters, Shape
+from lmms_medtasks.degradations.own_modalities import Modality
 from lmms_medtasks.degradations.registry import (
     canonical_modality,
     canonical_name,
     category,
-    check_level,
     check_modality,
-    check_seed,
-    check_severity,
+    code_of,
     depends_on_modality,
     draw_for_question,
     drawn_for,
     fingerprint,
     for_modality,
     get,
+    is_general,
+    known_names,
+    levels_of,
     modalities,
     modalities_of,
     names,
     settings_at,
     severity_version,
     source,
+    title,
 )
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.seeding import generator
 
 __all__ = [
     "Degradation",
+    "Modality",
     "Parameters",
     "apply",
     "apply_parameters",
@@ -53,18 +58,23 @@ __all__ = [
     "check_level",
     "check_seed",
     "check_severity",
+    "code_of",
     "draw_for_question",
     "drawn_for",
     "fingerprint",
     "depends_on_modality",
     "for_modality",
     "get",
+    "is_general",
+    "known_names",
+    "levels_of",
     "modalities",
     "modalities_of",
     "names",
     "parameters_from_json",
     "sample",
     "source",
+    "title",
 ]
 
 AnyImage = TypeVar("AnyImage")
@@ -85,7 +95,8 @@ def apply(
     Args:
         image: A PIL image (modes 1, L, LA, P, RGB, RGBA, CMYK, I;16, I, F) or a NumPy array (H, W) or (H, W, C) with
             C from 1 to 4, of bool, uint8, uint16 or float in [0, 1]; 1 x 1 to at least 4096 x 4096 pixels.
-        name: One of :func:`names`, or the authors' site's name for it.
+        name: One of :func:`names`, or the authors' site's name for it; or one of your own: an installed one's name,
+            ``FILE.py:NAME`` or ``package.module:NAME`` (:mod:`lmms_medtasks.degradations.own`).
         severity: 0 (a copy, bit for bit), 1 (mild) or 2 (severe).
         strength: Instead of severity, a number from 0 to 3, for a curve: 1 and 2 are severity 1 and 2, bit for bit,
             and the damage grows in between and beyond (:mod:`lmms_medtasks.degradations.strength`).
@@ -145,8 +156,12 @@ def sample(
     # The level is no part of the seed: all levels of a question share their draws (the same cells and more of them,
     # fewer of the same k-space lines), so that a higher one is further from the clean image by construction, not by
     # luck.
+    own_one = own.get(canonical) if own.is_own(canonical) else None
+
     def drawn(numbers: Mapping[str, Any]) -> Parameters:
-        rng = generator("degradation", severity_version(), canonical, check_seed(seed))
+        # Of someone's own the title counts: a file has the same draws in whatever folder it lies.
+        whose = ("own degradation", own_one.title) if own_one else ("degradation", severity_version(), canonical)
+        rng = generator(*whose, check_seed(seed))
         return get(canonical, modality).sample(rng, numbers, (height, width))
 
     if share == 1:
@@ -167,6 +182,10 @@ def apply_parameters(image: AnyImage, name: str, parameters: Parameters, modalit
             raise UserError(
                 f"{degradation.name!r} takes {degradation.record.__name__}, got {type(record).__name__} {record!r}."
             )
+
+    if isinstance(mixed.drawn, own.Drawn):
+        images.size_of(image)
+        return own.get(canonical_name(name)).on_picture(image, mixed.drawn)  # type: ignore[no-any-return]
 
     def transform(unit: FloatImage) -> FloatImage:
         stronger = degradation.apply(unit, mixed.drawn)

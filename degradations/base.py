@@ -77,6 +77,11 @@ class Degradation:
 
     A family module lists its degradations in ``DEGRADATIONS``; one that serves a single modality with an operator of
     its own carries the plain name and stands in the registry's table as ``name@Modality``.
+
+    ``levels`` and ``modalities`` are for degradations of someone's own (:mod:`lmms_medtasks.degradations.own`); ours
+    have both in YAML. ``levels``: the settings of level 1 and 2, ``{1: {...}, 2: {...}}``, or such a mapping for each
+    modality ("any" for all others), or the name of a YAML file beside the code that holds them; None: the settings are
+    ``{"level": 1}`` and ``{"level": 2}``. ``modalities``: which ones it is for; () for all.
     """
 
     name: str
@@ -87,3 +92,5 @@ class Degradation:
     annotations: Annotations = "degrade"
     keep_annotations_on: tuple[str, ...] = ()
     channels: Channels = "shared"
+    levels: Mapping[Any, Any] | str | None = None
+    modalities: tuple[str, ...] = ()

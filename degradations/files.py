@@ -20,6 +20,7 @@ from typing import Any
 from PIL import Image, ImageOps, PngImagePlugin, UnidentifiedImageError
 
 from lmms_medtasks import degradations
+from lmms_medtasks.degradations import own, own_modalities
 from lmms_medtasks.errors import UserError, unknown
 from lmms_medtasks.pictures import WindowWarning, refusing_truncated, shown_as, window_info
 
@@ -47,7 +48,9 @@ class Order:
 
     def checked(self) -> Order:
         """The order in canonical names and plain numbers. Raises UserError where it is wrong: no file is open yet."""
-        degradations.check_level(self.severity, self.strength)
+        level = degradations.check_level(self.severity, self.strength)
+        if own.is_own(self.name) and level:
+            own.get(degradations.canonical_name(self.name)).check_strength(level)
         return replace(
             self,
             name=degradations.canonical_name(self.name),
@@ -102,7 +105,7 @@ def degrade_all(
         raise unknown("way with existing files", existing, EXISTING)
     jobs = _jobs(source, output, order, pattern, existing)
     records, problems, skipped = [], [], 0
-    with bar(len(jobs), order.name, "image") as step:
+    with bar(len(jobs), degradations.title(order.name), "image") as step:
         for job, result in zip(jobs, _results(jobs, workers), strict=True):
             if isinstance(result, str):
                 problems.append((job.source, result))
@@ -215,7 +218,9 @@ def _results(jobs: list[_Job], workers: int) -> Iterator[dict[str, Any] | str | 
         return
     # Started afresh, not forked: a fork of a process with threads may hang.
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(processes, mp_context=context, initializer=_one_thread) as pool:
+    with ProcessPoolExecutor(
+        processes, mp_context=context, initializer=_begin, initargs=(own_modalities.given(),)
+    ) as pool:
         try:
             yield from pool.map(_done, jobs)
         except BrokenProcessPool as error:
@@ -228,8 +233,11 @@ def _results(jobs: list[_Job], workers: int) -> Iterator[dict[str, Any] | str | 
             raise
 
 
-def _one_thread() -> None:
+def _begin(modalities: tuple[own_modalities.Modality, ...]) -> None:
+    """A worker process knows what this one was given."""
     os.environ["OMP_NUM_THREADS"] = "1"
+    for each in modalities:
+        own_modalities.put(each)
 
 
 def _done(job: _Job) -> dict[str, Any] | str | None:
@@ -259,13 +267,13 @@ def _degraded(job: _Job) -> dict[str, Any] | None:
     record: dict[str, Any] = {
         "file": job.label,
         "written": path.as_posix(),
-        "degradation": order.name,
+        "degradation": degradations.title(order.name),
         "severity": order.severity,
         "strength": order.strength,
         "seed": order.seed,
         "modality": order.modality,
         "parameters": {},
-        "degradations": degradations.fingerprint(),
+        "degradations": degradations.code_of(order.name, order.modality),
     }
     size = degradations.images.size_of(image)
     level = degradations.check_level(order.severity, order.strength)
@@ -288,7 +296,7 @@ def _check_same(path: Path, order: Order) -> None:
     if not text:
         return
     found = json.loads(text)
-    wanted = [order.name, order.severity, order.strength, order.seed, order.modality]
+    wanted = [degradations.title(order.name), order.severity, order.strength, order.seed, order.modality]
     there = [found.get(key) for key in ("degradation", "severity", "strength", "seed", "modality")]
     if there != wanted:
         raise UserError(

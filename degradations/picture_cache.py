@@ -179,7 +179,7 @@ def key_of(image: Any, name: str, *, severity: int, seed: int | str, modality: s
     """
     degradations.images.size_of(image)
     canonical = degradations.canonical_modality(modality) if modality is not None else None
-    what = [degradations.fingerprint(), degradations.canonical_name(name), int(severity), seed, canonical]
+    what = [degradations.code_of(name, canonical), degradations.canonical_name(name), int(severity), seed, canonical]
     digest = hashlib.blake2b(json.dumps(what).encode(), digest_size=16)
     header, pixels = _taken_apart(image)
     digest.update(json.dumps(header, sort_keys=True).encode())

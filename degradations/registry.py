@@ -1,7 +1,8 @@
 """Which degradations exist, where their code and their numbers are, and which of them is for which modality.
 
 Everything here is read from modalities.yaml and severity.yaml when it is first asked for; a family of degradations is
-imported only when one of its names is used.
+imported only when one of its names is used. Wherever a name is taken, one of someone's own is too
+(:mod:`lmms_medtasks.degradations.own`, :mod:`lmms_medtasks.degradations.own_modalities`).
 """
 
 from __future__ import annotations
@@ -10,14 +11,17 @@ import functools
 import importlib
 from collections.abc import Iterable, Mapping
 from importlib import resources
+from pathlib import Path
 from typing import Any
 
-import numpy as np
 import yaml
 
-from lmms_medtasks import fingerprints
+from lmms_medtasks import extensions, fingerprints
+from lmms_medtasks.degradations import own, own_modalities
+from lmms_medtasks.degradations.arguments import check_seed, check_severity
 from lmms_medtasks.degradations.base import Degradation
-from lmms_medtasks.degradations.strength import anchors, check_strength
+from lmms_medtasks.degradations.own_modalities import GENERAL
+from lmms_medtasks.degradations.strength import anchors
 from lmms_medtasks.errors import UserError, unknown
 from lmms_medtasks.fingerprints import SourceTrees
 from lmms_medtasks.seeding import generator
@@ -64,8 +68,17 @@ def names() -> tuple[str, ...]:
     return tuple(_read("modalities.yaml")["degradations"])
 
 
+def known_names() -> tuple[str, ...]:
+    """The eighteen names, then those of degradations that installed packages offer."""
+    return extensions.names(own.KIND, names())
+
+
 def modalities() -> tuple[str, ...]:
-    """The seven modalities as they are written everywhere."""
+    """The seven modalities as they are written everywhere, then those of someone's own that are known here."""
+    return (*_our_modalities(), *own_modalities.known())
+
+
+def _our_modalities() -> tuple[str, ...]:
     return tuple(_read("modalities.yaml")["modalities"])
 
 
@@ -78,34 +91,59 @@ def _names_called() -> dict[str, str]:
 
 
 @functools.cache
-def _modalities_called() -> dict[str, str]:
+def called() -> dict[str, str]:
+    """Our modalities by all their spellings, as :func:`.own_modalities.folded` has them."""
     rows = _read("modalities.yaml")["modalities"]
-    table = {_folded(name): name for name in rows}
-    table.update({_folded(other): name for name, row in rows.items() for other in row["called"]})
+    folded = own_modalities.folded
+    table = {folded(name): name for name in rows}
+    table.update({folded(other): name for name, row in rows.items() for other in row["called"]})
     return table
-
-
-def _folded(text: str) -> str:
-    return "".join(character for character in text.casefold() if character.isalnum())
 
 
 def canonical_name(name: str) -> str:
     """The paper's name for ``name``, which may also be the one that the authors' site uses.
 
+    A reference to one of someone's own has the folder before its file, the working directory where it has none.
+
     Raises:
-        UserError: No degradation has that name; the nearest one is in the message.
+        UserError: No degradation has that name (the nearest one is in the message), or someone's own can't be had.
 
     >>> canonical_name("downsample_artifact")
     'low_resolution'
     """
     found = _names_called().get(name) if isinstance(name, str) else None
+    if found is None and own.is_own(name):
+        found = extensions.located(name, Path.cwd())
+        own.get(found)
     if found is None:
-        raise unknown("degradation", name, names())
+        raise unknown("degradation", name, known_names())
+    known_names()  # refuses an installed one by the name of one of ours
     return found
 
 
+def title(name: str) -> str:
+    """What records and reports call a degradation: its name, of someone's own without its file's folder."""
+    canonical = canonical_name(name)
+    return own.get(canonical).title if own.is_own(canonical) else canonical
+
+
+def levels_of(name: str) -> tuple[int, ...]:
+    """The levels above 0 of a degradation: 1 and 2, of a plain function of someone's own perhaps 1 only."""
+    canonical = canonical_name(name)
+    return own.get(canonical).levels if own.is_own(canonical) else (1, 2)
+
+
+def code_of(name: str, modality: str | None = None) -> str:
+    """12 hexadecimal digits that change with the code and numbers that decide how ``name`` degrades ``modality``."""
+    canonical = canonical_name(name)
+    code = own.get(canonical).code if own.is_own(canonical) else fingerprint()
+    given = own_modalities.known().get(canonical_modality(modality)) if modality is not None else None
+    changed = given.levels.get(canonical) if given is not None else None
+    return fingerprints.digest(code.encode(), repr(changed).encode()) if changed else code
+
+
 def canonical_modality(modality: str) -> str:
-    """One of the seven modality names for ``modality``, in any case and spelling that modalities.yaml lists.
+    """A modality's name for ``modality``, in any case and spelling that modalities.yaml lists.
 
     Raises:
         UserError: No modality is called that; the nearest one is in the message.
@@ -113,44 +151,110 @@ def canonical_modality(modality: str) -> str:
     >>> canonical_modality("x_ray"), canonical_modality("pathology")
     ('X-ray', 'Histopathology')
     """
-    found = _modalities_called().get(_folded(modality)) if isinstance(modality, str) else None
-    if found is None:
+    if not isinstance(modality, str):
         raise unknown("modality", modality, modalities())
-    return found
+    found = called().get(own_modalities.folded(modality))
+    if found is not None:
+        return found
+    wanted = own_modalities.folded(modality)
+    for each in own_modalities.known().values():
+        if wanted in each.spellings:
+            return each.name
+    raise unknown("modality", modality, modalities())
+
+
+def expanded(listed: Iterable[str]) -> tuple[str, ...]:
+    """Names with ours that are for every modality in place of "general"."""
+    general = [name for name in names() if is_general(name)]
+    return tuple(dict.fromkeys(each for name in listed for each in (general if name == GENERAL else [name])))
 
 
 def category(name: str) -> str:
-    """``artifacts``, ``motion``, ``intensity``, ``noise`` or ``resolution_blur`` (paper, Table 5)."""
-    return str(_read("modalities.yaml")["degradations"][canonical_name(name)]["category"])
+    """``artifacts``, ``motion``, ``intensity``, ``noise`` or ``resolution_blur`` (paper, Table 5); "own"."""
+    canonical = canonical_name(name)
+    return "own" if own.is_own(canonical) else str(_row_of(canonical)["category"])
+
+
+def _row_of(name: str) -> Mapping[str, Any]:
+    found: Mapping[str, Any] = _read("modalities.yaml")["degradations"][name]
+    return found
+
+
+def is_general(name: str) -> bool:
+    """Whether a degradation is for every one of our modalities."""
+    return set(_our_modalities()) <= set(modalities_of(name))
 
 
 def modalities_of(name: str) -> tuple[str, ...]:
     """The modalities that ``name`` may be applied to without force (paper, Table 5)."""
-    allowed = _read("modalities.yaml")["degradations"][canonical_name(name)]["modalities"]
-    return modalities() if allowed == "all" else tuple(allowed)
+    canonical = canonical_name(name)
+    given = {each.name: each for each in own_modalities.known().values()}
+    if own.is_own(canonical):
+        said = own.get(canonical).made.modalities
+        allowed = map(_canonical_or_itself, said) if said else _our_modalities()
+        listing = (of for of, each in given.items() if not said or canonical in _canonical(each.degradations))
+        return tuple(dict.fromkeys([*allowed, *listing]))
+    named = _row_of(canonical)["modalities"]
+    general = named == "all"
+    more = (
+        name
+        for name, each in given.items()
+        if canonical in each.degradations or (general and GENERAL in each.degradations)
+    )
+    return (*(_our_modalities() if general else named), *more)
+
+
+def _canonical_or_itself(modality: str) -> str:
+    """A modality that a degradation of someone's own is for, which nobody may have made known here."""
+    try:
+        return canonical_modality(modality)
+    except UserError:
+        return modality
+
+
+def _canonical(references: Iterable[str]) -> set[str]:
+    return {canonical_name(each) for each in references if each != GENERAL}
 
 
 def depends_on_modality(name: str) -> bool:
-    """Whether a degradation is for some modalities only, or has other numbers or another operator for some."""
-    known = modalities_of(name)
-    made = {(_section(canonical_name(name), each), repr(settings(name, 1, each))) for each in known}
-    return set(known) != set(modalities()) or len(made) > 1
+    """Whether a degradation is for some modalities only, or has other numbers or another operator for some.
+
+    Modalities of someone's own don't count: what one task brings changes nothing for another.
+    """
+    canonical = canonical_name(name)
+    if own.is_own(canonical):
+        return bool(own.get(canonical).made.modalities) or len(own.get(canonical).rows) > 1
+    known = [each for each in _our_modalities() if each in modalities_of(canonical)]
+    made = {(_section(canonical, each), repr(settings(canonical, 1, each))) for each in known}
+    return not is_general(canonical) or len(made) > 1
 
 
 def source(name: str, modality: str | None = None) -> str:
-    """Where the operator and its numbers come from, as severity.yaml tells it."""
-    return " ".join(str(_read("severity.yaml")[_section(canonical_name(name), modality)]["source"]).split())
+    """Where the operator and its numbers come from, as severity.yaml tells it; whose it is, of someone's own."""
+    canonical = canonical_name(name)
+    if own.is_own(canonical):
+        return own.get(canonical).origin
+    return " ".join(str(_read("severity.yaml")[_section(canonical, modality)]["source"]).split())
 
 
 def for_modality(modality: str) -> tuple[str, ...]:
-    """The degradations that may be applied to ``modality`` without force (paper, Table 5)."""
+    """The degradations that may be applied to ``modality`` without force (paper, Table 5).
+
+    Degradations of someone's own are among them where a modality of someone's own lists them.
+    """
     canonical = canonical_modality(modality)
+    given = own_modalities.known().get(canonical)
+    if given is not None:
+        return expanded(given.degradations)
     return tuple(name for name in names() if canonical in modalities_of(name))
 
 
 def drawn_for(modality: str) -> tuple[str, ...]:
     """The degradations that a question of ``modality`` draws from (what the authors' images show)."""
     canonical = canonical_modality(modality)
+    given = own_modalities.known().get(canonical)
+    if given is not None:
+        return expanded(given.degradations if given.drawn is None else given.drawn)
     rows = _read("modalities.yaml")["degradations"]
     return tuple(name for name in names() if canonical in rows[name]["drawn_for"])
 
@@ -201,56 +305,10 @@ def get(name: str, modality: str | None = None) -> Degradation:
     Raises:
         UserError: An unknown name or modality.
     """
+    canonical = canonical_name(name)
+    if own.is_own(canonical):
+        return own.get(canonical).made
     return _load(_section(canonical_name(name), modality))
-
-
-def check_severity(severity: object) -> int:
-    """``severity`` if it is the integer 0, 1 or 2.
-
-    Raises:
-        UserError: Anything else, ``True`` and ``1.0`` included.
-    """
-    if not _is_integer(severity):
-        raise UserError(f"Severity must be the integer 0, 1 or 2, got {severity!r} ({type(severity).__name__}).")
-    level = int(severity)  # type: ignore[call-overload]
-    if level not in (0, 1, 2):
-        raise UserError(
-            f"Severity must be 0 (untouched), 1 (mild) or 2 (severe), got {severity!r}. For what is between or beyond "
-            "them: strength, a number from 0 to 3."
-        )
-    return level
-
-
-def check_level(severity: object, strength: object) -> float:
-    """The one of the two that is not None, checked, as a float: severity 1 is strength 1.0.
-
-    Raises:
-        UserError: Neither or both are given, or one of them is wrong.
-    """
-    if (severity is None) == (strength is None):
-        got = "neither" if severity is None else f"severity={severity!r} and strength={strength!r}"
-        raise UserError(f"Give either severity (0, 1 or 2) or strength (a number from 0 to 3), got {got}.")
-    return float(check_severity(severity)) if strength is None else check_strength(strength)
-
-
-def check_seed(seed: object) -> int | str:
-    """``seed`` if it is a whole number of any sign, or a text; NumPy's integers as Python's.
-
-    Raises:
-        UserError: Anything else: ``None``, ``1.5`` and ``True`` would hide that the draw is another one than meant.
-    """
-    if isinstance(seed, str):
-        return str(seed)
-    if not _is_integer(seed):
-        raise UserError(
-            f"A seed must be a whole number or a text, got {seed!r} ({type(seed).__name__}). The same seed gives the "
-            "same draw; leave it out for seed 0."
-        )
-    return int(seed)  # type: ignore[call-overload]
-
-
-def _is_integer(value: object) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
 def check_modality(name: str, modality: str | None, force: bool = False) -> str | None:
@@ -265,7 +323,7 @@ def check_modality(name: str, modality: str | None, force: bool = False) -> str 
     allowed = modalities_of(name)
     if not force and canonical not in allowed:
         raise UserError(
-            f"{canonical_name(name)!r} is not for {canonical!r} images, only for {', '.join(allowed)}. Degradations "
+            f"{title(name)!r} is not for {canonical!r} images, only for {', '.join(allowed)}. Degradations "
             f"for {canonical}: {', '.join(for_modality(canonical))}. To apply it all the same: "
             "force=True, --force on the command line."
         )
@@ -277,14 +335,19 @@ def settings(name: str, severity: int, modality: str | None = None) -> Mapping[s
     level = check_severity(severity)
     if level == 0:
         raise UserError("Level 0 is the untouched image and has no parameters.")
-    section = _section(canonical_name(name), modality)
-    entry = _read("severity.yaml").get(section)
-    if entry is None:
-        raise UserError(f"severity.yaml has no section {section!r}.")
+    of = canonical_name(name)
+    canonical = canonical_modality(modality) if modality is not None else own.ANY
+    if own.is_own(of):
+        entry: Mapping[str, Any] = {"levels": own.get(of).rows}
+    else:
+        entry = _read("severity.yaml").get(_section(of, modality), {})
+    if not entry:
+        raise UserError(f"severity.yaml has no section {_section(of, modality)!r}.")
     rows = entry["levels"]
-    canonical = canonical_modality(modality) if modality is not None else "any"
-    row = rows.get(canonical) or rows.get("any") or next(iter(rows.values()))
-    return {**entry.get("shared", {}), **row[level]}
+    row = rows.get(canonical) or rows.get(own.ANY) or next(iter(rows.values()))
+    given = own_modalities.known().get(canonical)
+    changed = given.levels.get(of, {}).get(level, {}) if given is not None else {}
+    return {**entry.get("shared", {}), **row[level], **changed}
 
 
 def settings_at(
@@ -294,6 +357,11 @@ def settings_at(
 
     See :func:`lmms_medtasks.degradations.strength.anchors`.
     """
+    of = canonical_name(name)
+    if own.is_own(of):
+        own.get(of).check_strength(strength)
+        if own.get(of).function is not None:
+            return None, {"level": strength}, 1.0
     first, second = (settings(name, level, modality) for level in (1, 2))
     rules = _read("severity.yaml")["strength"].get(_section(canonical_name(name), modality), {})
     return anchors(first, second, rules, strength)

@@ -18,8 +18,10 @@ An installed package declares the last in its setup.cfg, and its name then stand
 from __future__ import annotations
 
 import functools
+import hashlib
 import importlib
 import importlib.util
+import sys
 import traceback
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -74,6 +76,21 @@ def located(text: str, folder: Path | None) -> str:
     if folder is None or not file.endswith(".py") or Path(file).is_absolute():
         return text
     return f"{(folder / file).resolve()}:{name}"
+
+
+def portable(text: str, folder: Path | None) -> str:
+    """The opposite of :func:`located`: a reference to a file of ``folder`` as its YAML writes it."""
+    file, _, name = text.rpartition(":")
+    if folder is None or not file.endswith(".py") or not Path(file).is_relative_to(folder.resolve()):
+        return text
+    return f"{Path(file).relative_to(folder.resolve())}:{name}"
+
+
+def raised(error: BaseException, file: Path | None) -> str:
+    """What a part raised, for messages: "ValueError: too dark (parts.py, line 12)"."""
+    lines = [each.lineno for each in traceback.extract_tb(error.__traceback__) if file and each.filename == str(file)]
+    place = f" ({file.name}, line {lines[-1]})" if file and lines else ""
+    return f"{type(error).__name__}: {error}{place}"
 
 
 @functools.cache
@@ -139,7 +156,8 @@ def load(kind: Kind, text: str, ours: Collection[str] = (), where: str = "") -> 
     if not hasattr(module, name):
         near = nearest(name, [each for each in vars(module) if not each.startswith("_")])
         hint = f" Did you mean {near!r}?" if near else ""
-        raise UserError(f"{before}the {kind} {text!r}: {source} has no {name!r}.{hint}")
+        raise UserError(f"{before}the {kind} {text!r}: {Path(source).name if source.endswith('.py') else source} has "
+                        f"no {name!r}.{hint}")  # fmt: skip
     path = getattr(module, "__file__", None)
     origin = Path(source).name if source.endswith(".py") else f"module {source}"
     return Part(getattr(module, name), name, text, origin, Path(path) if path else None)
@@ -169,11 +187,19 @@ def _module(source: str, what: str) -> Any:
 def _from_file(path: Path) -> Any:
     if not path.is_file():
         raise FileNotFoundError(path)
-    spec = importlib.util.spec_from_file_location(f"medtasks_extension.{path.parent.name}.{path.stem}", path)
+    # Two folders may be called alike.
+    known_as = hashlib.blake2b(str(path).encode(), digest_size=4).hexdigest()
+    spec = importlib.util.spec_from_file_location(f"medtasks_{path.stem}_{known_as}", path)
     if spec is None or spec.loader is None:
         raise ImportError(f"{path} is no Python file")
     module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    # Data classes look their module up, and so does pickle.
+    sys.modules[spec.name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[spec.name]
+        raise
     return module
 
 

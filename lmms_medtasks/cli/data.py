@@ -21,12 +21,21 @@ app = typer.Typer(no_args_is_help=True, help="List, prepare and look at the data
 
 SuiteArgument = Annotated[str, typer.Argument(help="Name of the suite, as 'data list' shows it.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+IncludePath = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--include_path",
+        "--include-path",
+        help="A folder with a source.py of your own (which is executed), or one with several of them. Repeatable.",
+    ),
+]
 DataOption = Annotated[str, typer.Option("--data", help="full, sample or mini (default: what a task would get).")]
 
 
 @app.command("list")
-def list_data(as_json: JsonOption = False) -> None:
+def list_data(as_json: JsonOption = False, include_path: IncludePath = None) -> None:
     """Show all suites and splits, and which of them are prepared."""
+    sources.give(include_path or ())
     store.chosen_data()  # a misspelt MEDTASKS_DATA is told here too
     rows = [row for name in sources.names() for row in _state(sources.get(name))]
     if as_json:
@@ -70,6 +79,7 @@ def prepare(
     accept_counts: Annotated[
         bool, typer.Option("--accept-counts", help="Call it full, however many questions there are.")
     ] = False,
+    include_path: IncludePath = None,
     as_json: JsonOption = False,
 ) -> None:
     """Bring the data of a suite into the form that the tasks read.
@@ -79,6 +89,7 @@ def prepare(
     questions than the release has, from a folder or from the hub, is called a sample everywhere, with its counts;
     --accept-counts calls it full, and results say so.
     """
+    sources.give(include_path or ())
     manifest = prepare_suite(
         suite,
         source=source,
@@ -120,12 +131,14 @@ def _against_the_paper(split: dict[str, Any]) -> str:
 def doctor(
     suite: SuiteArgument,
     source: Annotated[Path, typer.Option(help="Folder with the release's files.")],
+    include_path: IncludePath = None,
     as_json: JsonOption = False,
 ) -> None:
     """Look at a folder before preparing it: which files are there, which are missing, do the sizes fit the paper.
 
     Nothing is written. Status 1 if something is missing that the suite's default splits need.
     """
+    sources.give(include_path or ())
     found = doctors.diagnose(suite, source)
     typer.echo(json.dumps(found.to_json(), indent=2, ensure_ascii=False) if as_json else _diagnosis(found))
     if not found.complete:
@@ -144,7 +157,9 @@ def _diagnosis(found: doctors.Diagnosis) -> str:
     if found.complete:
         asked_for = ", ".join(found.incomplete)
         said = f"Images of {asked_for} are missing, prepared only if asked for" if asked_for else "Nothing is missing"
-        lines.append(f"{said}. Next: lmms-medtasks data prepare {found.suite} --source {found.source}")
+        place = sources.folder_of(found.suite)
+        where = f" --include_path {place}" if place in sources.given() else ""
+        lines.append(f"{said}. Next: lmms-medtasks data prepare {found.suite} --source {found.source}{where}")
     else:
         lines.append(f"Something is missing. {found.how}")
     return "\n".join(lines)
@@ -169,9 +184,11 @@ def inspect(
     split: Annotated[str, typer.Option(help="Split to look into (default: all that are prepared).")] = "",
     data: DataOption = "",
     rows: Annotated[int, typer.Option(min=0, help="How many rows of each split to show.")] = 1,
+    include_path: IncludePath = None,
     as_json: JsonOption = False,
 ) -> None:
     """Check prepared data against its manifest, count its tags, and show some rows."""
+    sources.give(include_path or ())
     record = sources.get(suite)
     variant = _variant(data)
     names = [record.split(split).name] if split else [s.name for s in record.splits]

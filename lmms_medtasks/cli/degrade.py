@@ -12,7 +12,10 @@ from lmms_medtasks.errors import UserError
 
 SeedOption = Annotated[str, typer.Option(help="What random draws depend on: a number, or any text.")]
 ModalityOption = Annotated[
-    str | None, typer.Option(help="What the images are of, e.g. CT or X-ray; some operators depend on it.")
+    str | None,
+    typer.Option(
+        help="What the images are of: CT, X-ray, or your own: modalities.yml:OCT. Some operators depend on it."
+    ),
 ]
 
 
@@ -30,7 +33,9 @@ def _seed(text: str) -> int | str:
 def degrade(
     source: Annotated[Path, typer.Argument(metavar="IN", help="An image file, or a folder of them (searched whole).")],
     output: Annotated[Path, typer.Option("--output", "-o", help="File or folder to write to.")],
-    name: Annotated[str, typer.Option(help="The degradation, e.g. gaussian_noise.")],
+    name: Annotated[
+        str, typer.Option(help="The degradation: gaussian_noise, or your own: parts.py:NAME, module:NAME.")
+    ],
     severity: Annotated[int | None, typer.Option(help="0 (untouched), 1 (mild) or 2 (severe).")] = None,
     strength: Annotated[
         float | None, typer.Option(help="Instead of --severity: a number from 0 to 3, through both levels (1 and 2).")
@@ -54,9 +59,9 @@ def degrade(
     Rotation by an EXIF tag is applied first. Files that fail are listed, the others are written, and the exit status
     is 1.
     """
-    from lmms_medtasks.degradations import files
+    from lmms_medtasks.degradations import files, modality_files
 
-    order = files.Order(name, severity, _seed(seed), modality, force, vary, strength)
+    order = files.Order(name, severity, _seed(seed), modality_files.named(modality), force, vary, strength)
     try:
         outcome = files.degrade_all(source, output, order, pattern=pattern, workers=workers, existing=existing)
     except KeyboardInterrupt:
@@ -112,12 +117,12 @@ def preview(
     and the exit status is 1.
     """
     from lmms_medtasks.cli.preview import sections
-    from lmms_medtasks.degradations import fingerprint, gallery
+    from lmms_medtasks.degradations import fingerprint, gallery, modality_files
     from lmms_medtasks.degradations.files import write_whole
 
     if output.exists() and not output.is_dir():
         raise UserError(f"{output} is a file; --output names the folder for preview.png and preview.html.")
-    shown, failed = sections(sources or [], modality, name or [], _seed(seed), curve)
+    shown, failed = sections(sources or [], modality_files.named(modality), name or [], _seed(seed), curve)
     for path, problem in failed:
         typer.echo(f"{path}: {problem}", err=True)
     if not shown:

@@ -11,6 +11,7 @@ import numpy as np
 from PIL import Image
 
 from lmms_medtasks import degradations, pictures
+from lmms_medtasks.degradations import own
 from lmms_medtasks.degradations.files import open_image
 from lmms_medtasks.degradations.gallery import Row, Section, Tile, distance
 from lmms_medtasks.degradations.similarity import psnr
@@ -41,6 +42,9 @@ def sections(
     for name in chosen:
         degradations.check_modality(name, canonical)
     levels = CURVE if curve else (1.0, 2.0)
+    for name in chosen:
+        if curve and own.is_own(name):
+            own.get(name).check_strength(CURVE[0])  # a function may have nothing between its levels
     shown: list[Section] = []
     failed: list[tuple[Path, str]] = []
     subjects = [] if paths else list(_mini(canonical))
@@ -76,16 +80,20 @@ def _section(
 
 def _fitting(modality: str | None, chosen: list[str]) -> list[str]:
     allowed = degradations.for_modality(modality) if modality is not None else degradations.names()
-    return [name for name in allowed if not chosen or name in chosen]
+    fits = (name for name in chosen if modality is None or modality in degradations.modalities_of(name))
+    return [name for name in dict.fromkeys((*allowed, *fits)) if not chosen or name in chosen]
 
 
 def _row(subject: Subject, name: str, seed: int | str, levels: Sequence[float]) -> Row:
     _, image, modality = subject
     clean = pictures.rgb8(image)
     tiles, points = [], []
+    title, there = degradations.title(name), degradations.levels_of(name)
     for level in levels:
+        if level == 2 and 2 not in there:
+            continue
         result = pictures.rgb8(degradations.apply(image, name, strength=level, seed=seed, modality=modality))
-        label = f"{name} L{level:g}" if level in (1, 2) else f"{name} {level:g}"
+        label = f"{title} L{level:g}" if level in (1, 2) else f"{title} {level:g}"
         tiles.append(Tile(result, label, (distance(clean, result),)))
         points.append((level, psnr(np.asarray(clean), np.asarray(result))))
     return Row(tuple(tiles), tuple(points) if levels == CURVE else ())

@@ -118,7 +118,7 @@ def run(
     tasks = checked_tasks(arguments)
     tasks = _degraded(arguments, tasks, degrade, (modality, degrade_seed, degrade_control))
     prices = (price_in, price_out)
-    variables = _subset(arguments, subset, subset_seed)
+    variables = _subset(arguments, subset, subset_seed) | _own_modalities(degrade)
     variables |= _chosen(settings, prompt or [], judge_prompt or [])
     check_prompts(tasks, {**os.environ, **variables})
     variables |= {journal.VARIABLE: journal.FRESH} if fresh else {}
@@ -160,8 +160,11 @@ def _degraded(
                 "--modality, --degrade-seed and --degrade-control are for --degrade: say what is to be done."
             )
         return tasks
+    from lmms_medtasks.degradations import modality_files
     from lmms_medtasks.harness import degraded_names
 
+    included = value_of(arguments, "--include_path")
+    modality_files.begin([Path(included)] if included else [])
     if not tasks:
         raise UserError("--degrade adds to --tasks; name them there, not in the file of --config.")
     twice = [each for each in tasks if degraded_names.is_name(each)]
@@ -171,6 +174,15 @@ def _degraded(
     # The last one counts.
     arguments += ["--tasks", ",".join(every)]
     return every
+
+
+def _own_modalities(degrade: str | None) -> dict[str, str]:
+    """The variable that tells the run's processes of modalities of someone's own; {} without --degrade."""
+    if degrade is None:
+        return {}
+    from lmms_medtasks.degradations import modality_files
+
+    return modality_files.variables()
 
 
 def _subset(arguments: list[str], size: int | None, seed: int) -> dict[str, str]:

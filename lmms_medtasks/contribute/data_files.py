@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable
 from pathlib import Path
 
-from lmms_medtasks.data import sources, text_tables
+from lmms_medtasks.data import own_readers, sources, text_tables
 from lmms_medtasks.errors import nearest
 from lmms_medtasks.task_yaml import places
 from lmms_medtasks.task_yaml.chain import Chain
@@ -33,7 +33,8 @@ def check(chain: Chain, found: Findings) -> None:
 def _check_file(chain: Chain, name: str, add: Callable[..., None]) -> None:
     folder, loader = chain.path.parent, chain.value("dataset_path")
     if name.startswith(PROTOCOL):
-        _check_ours(name, add)
+        if not places.is_file(folder / sources.FILE):  # its own would be executed; told when the data are read
+            _check_ours(name, add)
     elif "://" in name:
         add("is read from the network at each run", level="warning")
     elif set(name) & set(_MAGIC):
@@ -43,7 +44,10 @@ def _check_file(chain: Chain, name: str, add: Callable[..., None]) -> None:
     elif not places.is_file(folder / name):
         there = [path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()]
         add("no such file in the folder", near=nearest(name, there))
-    elif (fitting := text_tables.LOADERS.get(Path(name).suffix.lower(), loader)) != loader:
+    elif (
+        loader != own_readers.LOADER
+        and (fitting := text_tables.LOADERS.get(Path(name).suffix.lower(), loader)) != loader
+    ):
         add(f"is read by `dataset_path: {fitting}`, not by {loader!r}")
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from lmms_medtasks import pictures
-from lmms_medtasks.contribute import answer_checks, picture_notes, question_checks
+from lmms_medtasks.contribute import answer_checks, degradation_checks, picture_notes, question_checks
 from lmms_medtasks.contribute.loaded import Loaded, attempt, load
 from lmms_medtasks.data.documents import images_of
 from lmms_medtasks.errors import UserError, nearest
@@ -64,6 +64,7 @@ def check(chain: Chain, found: Findings) -> tuple[Loaded | None, list[Shown]]:
             task.attempt(picture_notes.check, task, found, what="can't be looked at", found=found, key="pictures")
         task.attempt(answer_checks.check, task, found, what="can't be scored", found=found, key="process_results")
         task.attempt(_check_threads, task, found, what="can't be scored in threads", found=found, key="process_results")
+    task.attempt(degradation_checks.check, task, found, what="can't be degraded", found=found, key="degradation")
     _check_pickles(task, found)
     found.told.append(f"{task.name}: {len(task.documents)} questions, {len(shown)} looked at")
     return task, shown

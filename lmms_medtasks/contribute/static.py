@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from lmms_medtasks.contribute import card, data_files, functions, part_files, prompt_files, python_files, taken_names
+from lmms_medtasks.degradations import modality_files, own_modalities
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.suites import templates
 from lmms_medtasks.suites.templates import template_yaml
@@ -30,6 +31,7 @@ def check(path: Path, found: Findings) -> list[Chain]:
     chosen = [path] if path.is_file() else sorted(folder.glob("*.yaml"))
     if not chosen:
         found.add(str(folder), "holds no .yaml file: a task's YAML ends in .yaml")
+    _give_own(folder, found)
     strange = places.check(folder, found)
     chains = [chain for each in chosen if each not in strange and (chain := follow(each, folder, found))]
     for chain in chains:
@@ -40,6 +42,16 @@ def check(path: Path, found: Findings) -> list[Chain]:
         card.check(folder, found)
     _once(found)
     return [chain for chain in chains if not _is_group(chain)]
+
+
+def _give_own(folder: Path, found: Findings) -> None:
+    """Make the modalities known that the folder brings: settings name them."""
+    path = folder / own_modalities.FILE
+    if path.is_file():
+        try:
+            modality_files.give([path], execute=False)
+        except UserError as error:
+            found.add(path, str(error))
 
 
 def _once(found: Findings) -> None:

@@ -1,7 +1,8 @@
 """What is known of a data set under ``medtasks://``: a record for each, and what its reader has to offer.
 
 A benchmark's folder says it in ``source.py``, as ``SOURCES``. The folders are looked into when a name is asked for;
-there is no list of names.
+there is no list of names. Folders that are not installed are made known by :func:`give`; an installed package offers a
+data set by an entry point in the group ``lmms_medtasks.data_readers``, called as the data set is.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
+from lmms_medtasks import extensions
 from lmms_medtasks import folders as benchmark_folders
 from lmms_medtasks.data.release_counts import Expected
 from lmms_medtasks.data.releases import LocalRelease, Release
@@ -171,14 +173,43 @@ class DataSource:
         raise unknown("split", name, [split.name for split in self.splits], f"suite {self.name!r}")
 
 
+_GIVEN: list[Path] = []
+"""Folders with a ``source.py`` that are not installed. One a process: ``datasets`` hands our filesystem nothing but the
+name of data, which must be found here."""
+
+
+def give(paths: Iterable[Path]) -> None:
+    """Make data sets known that are not installed: those of every folder at or below ``paths`` with a ``source.py``.
+
+    Raises UserError where there is no such folder, or two folders claim a data set.
+    """
+    for path in paths:
+        if not path.is_dir():
+            raise UserError(f"{path} is no folder. Give one with a {FILE}, or with folders that have one.")
+        for file in sorted(path.rglob(FILE)):
+            folder = file.parent.resolve()
+            if folder not in _GIVEN and not folder.is_relative_to(benchmark_folders.folder().resolve()):
+                _GIVEN.append(folder)
+                try:
+                    names()
+                except UserError:
+                    _GIVEN.remove(folder)
+                    raise
+
+
+def given() -> tuple[Path, ...]:
+    """The folders that :func:`give` made known."""
+    return tuple(_GIVEN)
+
+
 def names(folders: Iterable[Path] | None = None) -> list[str]:
-    """The names of all data sets of these benchmark folders (default: the installed ones), sorted.
+    """The names of all data sets of these benchmark folders (default: installed and given ones), sorted.
 
     Raises:
         UserError: a ``source.py`` exports no SOURCES, or two of them the same name.
     """
-    found: dict[str, Path] = {}
-    for folder in benchmark_folders.having(FILE, _listed(folders)):
+    found: dict[str, Path | str] = {}
+    for folder in _having(_listed(folders)):
         for source in _of_folder(folder):
             if source.name in found:
                 raise UserError(
@@ -186,7 +217,24 @@ def names(folders: Iterable[Path] | None = None) -> list[str]:
                     "Rename one of them."
                 )
             found[source.name] = folder
-    return sorted(found)
+    offered = extensions.installed("data reader") if folders is None else {}
+    for name, entry in offered.items():
+        if name in found:
+            raise UserError(
+                f"Two benchmarks claim the data set {name!r}: {found[name]} and the installed {entry.value}. Uninstall "
+                "its package, or rename the other one."
+            )
+    return sorted([*found, *(name for name in offered if _is_data_set(name))])
+
+
+def _is_data_set(name: str) -> bool:
+    """Whether an entry point offers a data set, and no function that reads a file's rows."""
+    return isinstance(extensions.load("data reader", name).value, DataSource)
+
+
+def _having(folders: tuple[Path, ...] | None) -> list[Path]:
+    there = benchmark_folders.having(FILE, folders)
+    return there if folders is not None else [*there, *_GIVEN]
 
 
 def get(name: str, folders: Iterable[Path] | None = None) -> DataSource:
@@ -205,7 +253,7 @@ def _listed(folders: Iterable[Path] | None) -> tuple[Path, ...] | None:
 
 def _found(name: str, folders: tuple[Path, ...] | None) -> tuple[Path, DataSource]:
     """The folder and the data set. Folders named alike are looked into first, so that few are imported."""
-    there = benchmark_folders.having(FILE, folders)
+    there = _having(folders)
     for folder in sorted(there, key=lambda each: -len(os.path.commonprefix([each.name, name]))):
         for source in _of_folder(folder):
             if source.name == name:
@@ -214,6 +262,15 @@ def _found(name: str, folders: tuple[Path, ...] | None) -> tuple[Path, DataSourc
         if folder.name == name:
             own = ", ".join(sorted(source.name for source in _of_folder(folder)))
             raise UserError(f"The benchmark {name!r} has several data sets, each prepared on its own. Name one: {own}.")
+    if folders is None and name in extensions.installed("data reader"):
+        part = extensions.load("data reader", name)
+        if not isinstance(part.value, DataSource) or part.value.name != name or part.file is None:
+            got = f"a {type(part.value).__name__}"
+            got = f"the data set {part.value.name!r}" if isinstance(part.value, DataSource) else got
+            raise UserError(
+                f"{part.origin} offers {got} ({part.reference}) as {name!r}, wanted a DataSource of that name."
+            )
+        return part.file.parent, part.value
     raise unknown("suite", name, names(folders))
 
 

@@ -9,7 +9,8 @@ are and another seed. ``metadata: {degrade: ORDER}`` in a task's YAML takes the 
 ``low_resolution.1~column=m``  the same, the modality of each question in the column ``m`` of its document
 ``draw3_1.2~CT``               the first of three that are drawn for each picture, as MedQ-Deg draws them
 ``corruptions.high``           blur, brightness and noise as SURE-VQA has them: low, medium, high
-``my.module.function.1``       a function of one's own, of a picture and a NumPy generator
+``my.module.function.1``       a degradation of one's own, such as a function of a picture and a NumPy generator
+``parts.py.function.1``        the same in a file of the working directory
 ``gaussian_noise.0``           untouched, whatever stands before the level: a control
 ``gaussian_noise.2~seed=7``    other draws
 ============================== ==========================================================================
@@ -23,7 +24,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lmms_medtasks import degradations
-from lmms_medtasks.degradations import corruptions
+from lmms_medtasks.degradations import corruptions, modality_files
 from lmms_medtasks.errors import UserError, unknown
 
 MARK = "@"
@@ -31,7 +32,7 @@ CONTROL = "0"
 LEVELS = ("1", "2")
 CORRUPTIONS = "corruptions"
 """The family of :mod:`lmms_medtasks.degradations.corruptions`, which has levels of its own."""
-_OWN_LEVELS = tuple("123456789")
+_OWN_LEVELS = LEVELS
 _ALL = "all"
 _COLUMN = "column"
 
@@ -45,7 +46,7 @@ _FORM = "TASK@DEGRADATION.LEVEL, such as slake_en@gaussian_noise.2"
 class Order:
     """What is done to the pictures of a task.
 
-    ``what``: the paper's name of a degradation, ``corruptions``, ``draw3_1`` or the dotted path of a function.
+    ``what``: the paper's name of a degradation, ``corruptions``, ``draw3_1`` or the dotted path of someone's own.
     ``level``: "0", "1", "2", or low, medium, high. ``modality``: its canonical name, or None. ``column``: the
     document's column that has it, or None. ``seed``: of the draws, beside the picture itself.
     """
@@ -63,8 +64,13 @@ class Order:
 
     @property
     def is_function(self) -> bool:
-        """Whether it is a function of someone's own."""
+        """Whether it is one of someone's own that is named by its module or file."""
         return "." in self.what
+
+    @property
+    def reference(self) -> str:
+        """``what`` as :mod:`lmms_medtasks.extensions` names it: my.module:function."""
+        return ":".join(self.what.rpartition(".")[::2]) if self.is_function else self.what
 
     @property
     def draw(self) -> tuple[int, int] | None:
@@ -106,7 +112,7 @@ def order(text: str, where: str) -> Order:
         try:
             what = degradations.canonical_name(what)
         except UserError:
-            names = (*degradations.names(), CORRUPTIONS, "draw3_1")
+            names = (*degradations.known_names(), CORRUPTIONS, "draw3_1")
             raise unknown("degradation", what, names, repr(where)) from None
     if draw and not 1 <= int(draw["number"]) <= int(draw["count"]):
         raise UserError(f"{where!r}: {what} is none of the draws draw{draw['count']}_1 to _{draw['count']}.")
@@ -131,7 +137,7 @@ def needs_modality(made: Order) -> bool:
     """Whether it can be done only where the modality of the pictures is known: drawn, or for some modalities only."""
     if made.is_control or made.what == CORRUPTIONS or made.is_function:
         return False
-    return made.draw is not None or set(degradations.modalities_of(made.what)) != set(degradations.modalities())
+    return made.draw is not None or not degradations.is_general(made.what)
 
 
 def names(tasks: Sequence[str], degrade: str, modality: str | None, seed: int, control: bool) -> list[str]:
@@ -146,6 +152,7 @@ def names(tasks: Sequence[str], degrade: str, modality: str | None, seed: int, c
     column = (modality or "").partition(":")[2] if (modality or "").startswith(f"{_COLUMN}:") else None
     if modality is not None and (column == "" or modality == _COLUMN):
         raise UserError("--modality column:NAME names the column of the documents that has the modality.")
+    modality = modality_files.named(modality)
     canonical = None if modality is None or column else degradations.canonical_modality(modality)
     asked = [
         (what, level)
@@ -186,7 +193,7 @@ def _check_modality(made: Order, where: str) -> None:
     if made.is_control:
         return
     given = made.modality or made.column
-    if given and (made.what == CORRUPTIONS or made.is_function):
+    if given and made.what == CORRUPTIONS:
         raise UserError(f"{where!r}: {made.what} is the same for all modalities. Leave ~{given} out.")
     if needs_modality(made) and not given:
         only = "draws among those of a modality" if made.draw else f"is for {_listed(made.what)} only"
@@ -206,7 +213,9 @@ def check_allowed(made: Order, modality: str, where: str) -> None:
             raise UserError(
                 f"{where}: {count} are to be drawn, and there are {len(drawn)} for {modality}: {', '.join(drawn)}."
             )
-    elif not made.is_control and modality not in degradations.modalities_of(made.what):
+    elif made.is_control or made.is_function:
+        return  # one of someone's own is imported later, and checked then
+    elif modality not in degradations.modalities_of(made.what):
         raise UserError(
             f"{where}: {made.what} is not for {modality}, only for {_listed(made.what)}. For {modality} there are: "
             f"{', '.join(degradations.for_modality(modality))}."
@@ -254,8 +263,7 @@ def _whats(head: str, modality: str | None, column: str | None) -> list[str]:
         return [f"draw{count}_{number}" for number in range(1, count + 1)]
     if modality is not None:
         return list(degradations.for_modality(modality))
-    every = set(degradations.modalities())
-    return [name for name in degradations.names() if set(degradations.modalities_of(name)) == every]
+    return [name for name in degradations.names() if degradations.is_general(name)]
 
 
 def _default_levels(what: str) -> tuple[str, ...]:
@@ -263,4 +271,4 @@ def _default_levels(what: str) -> tuple[str, ...]:
 
 
 def _takes_no_modality(what: str, level: str) -> bool:
-    return level == CONTROL or what == CORRUPTIONS or "." in what
+    return level == CONTROL or what == CORRUPTIONS

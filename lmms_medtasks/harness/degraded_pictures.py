@@ -10,17 +10,16 @@ from __future__ import annotations
 import base64
 import functools
 import hashlib
-import importlib
-import inspect
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from PIL import Image
 
 from lmms_medtasks import degradations, fingerprints, pictures
-from lmms_medtasks.degradations import corruptions, images, picture_cache
+from lmms_medtasks.degradations import corruptions, images, own, picture_cache
 from lmms_medtasks.degradations.picture_digest import digest as digest
 from lmms_medtasks.degradations.picture_digest import seed_of
 from lmms_medtasks.errors import UserError
@@ -77,7 +76,7 @@ def degraded(
     """
     seed = seed_of(known_as, order.seed)
     if order.is_function:
-        return _by_function(picture, known_as, order), {}
+        order = replace(order, what=order.reference)
     if order.what == CORRUPTIONS:
         drawn = corruptions.sample(strength=order.level, seed=seed)
         kept = picture_cache.default_cache().get(
@@ -105,38 +104,23 @@ def _drawn(known_as: str, order: Order, modality: str) -> str:
 
 
 def check_function(order: Order, where: str) -> None:
-    """Raise UserError where the function that an order names is not there, or takes no picture and generator.
+    """Raise UserError where a degradation of someone's own that an order names can't be had, or not be done so.
 
     ``where`` the order stands is said in the error.
     """
-    if order.is_function:
-        try:
-            _function(order.what)
-        except UserError as error:
-            raise UserError(f"{where}: {error}") from error
-
-
-@functools.cache
-def _function(path: str) -> tuple[Callable[..., Any], bool]:
-    """The function at a dotted path, and whether it takes the level too."""
-    module, _, name = path.rpartition(".")
+    what = order.reference
+    if order.is_control or not own.is_own(what):
+        return
     try:
-        found = getattr(importlib.import_module(module), name, None)
-    except ImportError as error:
-        raise UserError(
-            f"The degradation {path} can't be imported: {error}. Put the folder of its module on PYTHONPATH."
-        ) from error
-    if not callable(found):
-        raise UserError(f"The module {module} has no function {name!r}, which is to be the degradation.")
-    taken = list(inspect.signature(found).parameters.values())
-    takes_level = any(each.name == "level" or each.kind is each.VAR_KEYWORD for each in taken)
-    required = [each for each in taken if each.default is each.empty and each.kind <= each.POSITIONAL_OR_KEYWORD]
-    if len([each for each in required if each.name != "level"]) != 2:
-        raise UserError(
-            f"The degradation {path} must be a function of a PIL image and a NumPy generator, and of `level` if it has "
-            f"several. It takes {', '.join(each.name for each in taken) or 'nothing'}."
-        )
-    return found, takes_level
+        own.get(degradations.canonical_name(what)).check_strength(float(order.level))
+        if order.modality is None and order.column is None and degradations.depends_on_modality(what):
+            raise UserError(
+                f"{order.what} is for {', '.join(degradations.modalities_of(what))}, or has other numbers for some. "
+                "Say of which modality the pictures are: ~CT, or ~column=NAME (--modality)."
+            )
+        degradations.check_modality(what, order.modality)
+    except UserError as error:
+        raise UserError(f"{where}: {str(error).partition(' To apply')[0]}") from error
 
 
 @functools.cache
@@ -144,23 +128,10 @@ def code_of(order: Order) -> str:
     """12 hexadecimal digits that change with the code and the numbers that decide the degraded pictures."""
     if order.what == CORRUPTIONS:
         return fingerprints.installed().digest([corruptions.__name__])
-    if not order.is_function:
-        return degradations.fingerprint()
-    source = inspect.getsourcefile(_function(order.what)[0])
-    return fingerprints.installed().digest([Path(source)]) if source else ""
-
-
-def _by_function(picture: Image.Image, known_as: str, order: Order) -> Image.Image:
-    function, takes_level = _function(order.what)
-    level = {"level": int(order.level)} if takes_level else {}
-
-    def computed() -> Image.Image:
-        made = function(picture.copy(), generator("own", order.what, known_as, order.seed), **level)
-        if not isinstance(made, Image.Image):
-            raise UserError(f"{order.what} returned {type(made).__name__}; a degradation returns a PIL image.")
-        return made
-
-    return picture_cache.default_cache().get(_key(known_as, order), computed)
+    about = [order.modality] if order.column is None else list(degradations.modalities())
+    drawn = {name for each in about for name in degradations.drawn_for(str(each))} if order.draw else {order.reference}
+    codes = sorted({degradations.code_of(name, each) for name in drawn for each in about})
+    return codes[0] if len(codes) == 1 else fingerprints.digest(*(each.encode() for each in codes))
 
 
 def _key(known_as: str, order: Order) -> str:

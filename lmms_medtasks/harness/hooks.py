@@ -41,14 +41,26 @@ def doc_to_visual(doc: Document, settings: Settings | None = None) -> list[Image
 
     Raises UserError for a document with neither of the columns ``image`` and ``images``; empty ones are no pictures.
     """
-    settings = settings or {}
+    return degraded_pictures(doc, settings or {}, None)
+
+
+def degraded_pictures(doc: Document, settings: Settings, folder: Path | None) -> list[Image]:
+    """As :func:`doc_to_visual`; degradations of someone's own that are named by files are looked for in ``folder``."""
     if settings.get("seed_trials"):
         TRIALS.seed_torch(str(doc["id"]), int(settings.get("seed", 0)))
     if settings.get("no_image"):
         return []
     check_image_columns(doc, f"The document {doc.get('id')!r}")
     shown = images_of(doc)
-    return [_picture(picture, number, doc, settings) for number, picture in enumerate(shown)]
+    return [_picture(picture, number, doc, settings, folder) for number, picture in enumerate(shown)]
+
+
+def order_of(doc: Document, settings: Settings) -> str:
+    """What tells the tasks of a run apart that degrade a question of one id differently."""
+    named = settings.get("degradation")
+    name = doc.get("degradation") if named in (None, "drawn") else named
+    level = settings.get("severity", doc.get("severity") or 0)
+    return f"{name or ''} {level} {settings.get('modality') or doc.get('modality') or ''} {settings.get('seed', 0)}"
 
 
 def check_image_columns(columns: Iterable[str], whose: str) -> None:
@@ -62,8 +74,8 @@ def check_image_columns(columns: Iterable[str], whose: str) -> None:
         )
 
 
-def _picture(picture: Any, number: int, doc: Document, settings: Settings) -> Image:
-    from lmms_medtasks import degradations
+def _picture(picture: Any, number: int, doc: Document, settings: Settings, folder: Path | None) -> Image:
+    from lmms_medtasks import degradations, extensions
     from lmms_medtasks.degradations import images, picture_cache
 
     name = settings.get("degradation", doc.get("degradation")) or ""
@@ -72,15 +84,21 @@ def _picture(picture: Any, number: int, doc: Document, settings: Settings) -> Im
     shown = pictures.shown_as(image)
     if settings.get("rendered") or not name or severity == 0:
         if shown:
-            RENDERED.put(str(doc["id"]), number, {"shown_as": shown})
+            RENDERED.put(str(doc["id"]), number, {"shown_as": shown}, order_of(doc, settings))
         return pictures.rgb8(image)
     # The same for every trial, level and kind of run: only the question and the task's seed count.
     seed = f"{doc.get('question_id') or doc['id']}/{number}/{settings.get('seed', 0)}"
     modality = doc.get("modality") or None
     size = images.size_of(image)
-    drawn = degradations.sample(name, severity=severity, seed=seed, size=size, modality=modality)
-    RENDERED.put(str(doc["id"]), number, {**drawn.to_json(), **({"shown_as": shown} if shown else {})})
-    return pictures.rgb8(picture_cache.apply(image, name, severity=severity, seed=seed, modality=modality))
+    name = extensions.located(name, folder)
+    try:
+        drawn = degradations.sample(name, severity=severity, seed=seed, size=size, modality=modality)
+        made = picture_cache.apply(image, name, severity=severity, seed=seed, modality=modality)
+    except UserError as error:
+        raise UserError(f"Question {doc['id']!r}: {error}") from error
+    parameters = {**drawn.to_json(), **({"shown_as": shown} if shown else {})}
+    RENDERED.put(str(doc["id"]), number, parameters, order_of(doc, settings))
+    return pictures.rgb8(made)
 
 
 def doc_to_text(doc: Document, settings: Settings | None = None) -> str:

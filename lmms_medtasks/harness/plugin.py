@@ -114,11 +114,15 @@ def task_index() -> dict[str, dict[str, Any]]:
 
 
 def _match_tasks(original: Any, self: Any, task_list: list[str]) -> list[str]:
+    from lmms_medtasks.data import sources
+    from lmms_medtasks.degradations import modality_files
     from lmms_medtasks.harness import degraded_names, degraded_tasks, evaluating
 
     _join_evaluator()
     asked = [task_list] if isinstance(task_list, str) else list(task_list)
     with user_errors():
+        modality_files.begin(_included(self))
+        sources.give(each for each in _included(self) if each.is_dir())
         degraded = degraded_tasks.names(self, asked)
     names = original(self, [each for each in asked if not degraded_names.is_name(each) or each in self.task_index])
     if getattr(self, "_lmms_medtasks_runner", None) is None:
@@ -145,10 +149,7 @@ def _check_judge(configs: list[dict[str, Any]]) -> None:
 def _leaves(manager: Any, names: list[str]) -> list[str]:
     """The tasks of ours and the contributed ones among ``names``, those inside groups and tags included."""
     # Tasks that were contributed lie in a folder of --include_path.
-    given = manager.include_path or []
-    known_folders = [
-        Path(each).resolve() for each in (task_folder(), *([given] if isinstance(given, str | Path) else given))
-    ]
+    known_folders = [each.resolve() for each in (task_folder(), *_included(manager))]
     found = []
     for name in names:
         entry = manager.task_index[name]
@@ -161,6 +162,12 @@ def _leaves(manager: Any, names: list[str]) -> list[str]:
             _check_claimed_once(name, known_folders)
             found += _leaves(manager, known) if entry["type"] == "group" else [name]
     return found
+
+
+def _included(manager: Any) -> list[Path]:
+    """The folders of --include_path."""
+    given = manager.include_path or []
+    return [Path(each) for each in ([given] if isinstance(given, str | Path) else given)]
 
 
 def _check_claimed_once(name: str, folders: list[Path]) -> None:

@@ -99,7 +99,7 @@ def _data(config: Mapping[str, Any]) -> list[str]:
     """What decides a number and is no code: of functions made from data the data, of protocols what a judge is told."""
     from lmms_medtasks.judges import prompts
 
-    made = sorted({function.fingerprint for function in _functions(config) if hasattr(function, "fingerprint")})
+    made = sorted({each.fingerprint for each in _functions(config) if getattr(each, "fingerprint", "")})
     told = [f"{each.name} {each.version} {prompts.digest(each)}" for each in _protocols(config)]
     return [*made, *told, *own_parts.digests(config.get("metadata"))]
 
@@ -122,5 +122,5 @@ def _functions(value: Any) -> Iterator[Any]:
     elif isinstance(value, functools.partial):
         yield from _functions(value.func)
         yield from _functions(value.keywords)
-    elif inspect.isfunction(value) or (callable(value) and hasattr(value, "fingerprint")):
+    elif inspect.isfunction(value) or hasattr(value, "fingerprint"):
         yield value

@@ -62,7 +62,7 @@ class RenderedParameters:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._by_question: dict[str, dict[int, dict[str, Any]]] = {}
+        self._by_question: dict[str, dict[str, dict[int, dict[str, Any]]]] = {}
 
     def reset(self, ids: Iterable[str]) -> None:
         """Forget these questions."""
@@ -70,18 +70,29 @@ class RenderedParameters:
             for each in ids:
                 self._by_question.pop(each, None)
 
-    def put(self, question_id: str, number: int, parameters: dict[str, Any]) -> None:
-        """Remember the parameters of the question's picture ``number``."""
-        with self._lock:
-            self._by_question.setdefault(question_id, {})[number] = parameters
+    def put(self, question_id: str, number: int, parameters: dict[str, Any], order: str = "") -> None:
+        """Remember the parameters of the question's picture ``number``.
 
-    def get(self, question_id: str) -> list[dict[str, Any]]:
-        """The parameters of the question's degraded pictures, in their order; [] if none was degraded here."""
+        ``order``: what was to be done, where several tasks of a run degrade a question of one id differently; "" where
+        it is not known.
+        """
         with self._lock:
-            found = self._by_question.get(question_id, {})
+            of_question = self._by_question.setdefault(question_id, {})
+            found = of_question.pop(order, {})
+            of_question[order] = {**found, number: parameters}  # the latest order last
+
+    def get(self, question_id: str, order: str | None = None) -> list[dict[str, Any]]:
+        """The parameters of the question's degraded pictures, in their order; [] if none was degraded here.
+
+        ``order``: those of this order, or else of an unknown one; None for the latest.
+        """
+        with self._lock:
+            of_question = self._by_question.get(question_id, {})
+            latest: dict[int, dict[str, Any]] = next(reversed(of_question.values()), {})
+            found = latest if order is None else of_question.get(order) or of_question.get("", {})
             return [found[number] for number in sorted(found)]
 
     def numbered(self, question_id: str) -> dict[int, dict[str, Any]]:
-        """The same by the pictures' numbers."""
+        """The latest ones by the pictures' numbers."""
         with self._lock:
-            return dict(self._by_question.get(question_id, {}))
+            return dict(next(reversed(self._by_question.get(question_id, {}).values()), {}))

@@ -35,7 +35,7 @@ def setting(about: str, example: Any, default: Any = None) -> Any:
 def _degradations() -> tuple[str, ...]:
     from lmms_medtasks import degradations
 
-    return (*degradations.names(), DRAWN)
+    return (*degradations.known_names(), DRAWN)
 
 
 def _modalities() -> tuple[str, ...]:
@@ -45,10 +45,10 @@ def _modalities() -> tuple[str, ...]:
 
 
 def _is_degradation(name: str) -> bool:
-    """Whether a degradation is meant by another of its names."""
-    from lmms_medtasks import degradations
+    """Whether a degradation is meant by another of its names, or one of someone's own, which is checked with it."""
+    from lmms_medtasks import degradations, extensions
 
-    return _does(degradations.canonical_name, name)
+    return extensions.is_reference(name) or _does(degradations.canonical_name, name)
 
 
 def _is_modality(name: str) -> bool:
@@ -116,7 +116,8 @@ class Settings(StrictModel):
     )
     degradation: Annotated[str, AfterValidator(OneOf("no such degradation", _degradations, _is_degradation))] = setting(
         "The degradation of all pictures, whose modality it must be for. `drawn` draws one for each question from "
-        "those of its modality. Left out, the document's own column `degradation` counts, if it has one.",
+        "those of its modality. Left out, the document's own column `degradation` counts, if it has one. One of your "
+        "own: parts.py:NAME of a file beside the YAML, package.module:NAME, or an installed package's name for it.",
         "gaussian_noise",
     )
     severity: Annotated[int, AfterValidator(OneOf("no such severity", (0, 1, 2)))] = setting(
@@ -128,7 +129,9 @@ class Settings(StrictModel):
         default=False,
     )
     modality: Annotated[str, AfterValidator(OneOf("no such modality", _modalities, _is_modality))] = setting(
-        "What all pictures are of, where the data has no column `modality`. Some degradations depend on it.", "X-ray"
+        "What all pictures are of, where the data has no column `modality`. Some degradations depend on it. One of "
+        "your own: a file modalities.yml beside the YAML, or an installed package.",
+        "X-ray",
     )
     parser: Annotated[str, AfterValidator(OneOf("no such parser", _parsers, extensions.is_reference))] = setting(
         "How an answer is read out of a reply. An answer that can't be read is wrong, and counted. One of your own: "
@@ -173,9 +176,11 @@ class Settings(StrictModel):
     )
 
     def relations(self) -> Iterator[Wrong]:
+        from lmms_medtasks import extensions
         from lmms_medtasks.degradations import registry
 
-        if self.degradation and self.modality and self.degradation != DRAWN:
+        own = extensions.is_reference(self.degradation)
+        if self.degradation and self.modality and self.degradation != DRAWN and not own:
             try:
                 registry.check_modality(self.degradation, self.modality)
             except UserError as error:

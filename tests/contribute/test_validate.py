@@ -54,7 +54,7 @@ def test_a_degradation_for_another_modality_in_the_data(make):
     table = folder / "questions.csv"
     lines = table.read_text("utf-8").splitlines()
     table.write_text("\n".join([lines[0] + ",modality", *(line + ",MRI" for line in lines[1:])]) + "\n", "utf-8")
-    assert "Row 1 (id '0'): 'low_dose' is not for 'MRI' images, only for CT" in errors(folder)[0]
+    assert "row 1 (id '0'): 'low_dose' is not for 'MRI' images, only for CT" in errors(folder)[0]
 
 
 def test_a_parser_that_cannot_read_its_own_options(make):

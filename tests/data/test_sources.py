@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from lmms_medtasks import folders
+from lmms_medtasks import extensions, folders
 from lmms_medtasks.data import mini, sources
 from lmms_medtasks.errors import UserError
 
@@ -70,3 +70,34 @@ def test_two_folders_may_not_claim_one_name(tmp_path):
 def test_a_source_without_sources_is_named(tmp_path):
     with pytest.raises(UserError, match=r"mine.source\.py exports no SOURCES"):
         sources.names([folder(tmp_path, "mine", "SOURCES = []")])
+
+
+def test_a_folder_that_is_given_is_found_by_name(tmp_path, monkeypatch):
+    monkeypatch.setattr(sources, "_GIVEN", [])
+    mine = folder(tmp_path, "mine", OWN.format(name="own_data"))
+    sources.give([tmp_path])
+    assert "own_data" in sources.names() and sources.folder_of("own_data") == mine and sources.given() == (mine,)
+    folder(tmp_path, "clash", OWN.format(name="medobvious"))
+    with pytest.raises(UserError, match="'medobvious'.*clash"):
+        sources.give([tmp_path])
+    assert sources.given() == (mine,)
+    with pytest.raises(UserError, match="absent is no folder"):
+        sources.give([tmp_path / "absent"])
+
+
+def test_an_installed_package_offers_a_data_set(tmp_path, monkeypatch):
+    (tmp_path / "own_source.py").write_text(OWN.format(name="own_data") + "OWN = SOURCES[0]\nrows = print\n")
+    (tmp_path / "own_source-1.dist-info").mkdir()
+    (tmp_path / "own_source-1.dist-info" / "METADATA").write_text("Name: own-source\nVersion: 1\n")
+    entries = "[lmms_medtasks.data_readers]\nown_data = own_source:OWN\nread_rows = own_source:rows\n"
+    (tmp_path / "own_source-1.dist-info" / "entry_points.txt").write_text(entries)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    extensions.installed.cache_clear()
+    try:
+        assert "own_data" in sources.names() and "read_rows" not in sources.names()
+        assert sources.get("own_data").title == "Own" and sources.folder_of("own_data") == tmp_path
+        with pytest.raises(UserError, match="own-source 1 offers a builtin_function_or_method"):
+            sources.get("read_rows")
+    finally:
+        monkeypatch.undo()
+        extensions.installed.cache_clear()

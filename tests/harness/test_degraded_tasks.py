@@ -302,7 +302,7 @@ def test_the_response_cache_knows_what_was_done(folder, tmp_path, monkeypatch):
 
     assert [asked(), asked()] == [(6, 3), (0, 0)]
     degraded_pictures.code_of.cache_clear()
-    monkeypatch.setattr(degradations, "fingerprint", lambda: "0123456789ab")
+    monkeypatch.setattr(degradations.registry, "fingerprint", lambda: "0123456789ab")
     assert asked() == (6, 3)
     degraded_pictures.code_of.cache_clear()
 

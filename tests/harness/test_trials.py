@@ -65,3 +65,13 @@ def test_parameters_of_a_question_in_the_order_of_its_pictures():
     assert rendered.get("other") == []
     rendered.reset(["q", "other"])
     assert rendered.get("q") == []
+
+
+def test_tasks_of_a_run_that_degrade_a_question_differently_keep_their_parameters_apart():
+    rendered = RenderedParameters()
+    rendered.put("q", 0, {"sigma": 1}, "noise 1")
+    rendered.put("q", 0, {"factor": 2}, "blur 2")
+    assert rendered.get("q", "noise 1") == [{"sigma": 1}] and rendered.get("q", "blur 2") == [{"factor": 2}]
+    assert rendered.get("q") == [{"factor": 2}] and rendered.get("q", "exposure 1") == []
+    rendered.put("q", 1, {"sigma": 3}, "noise 1")
+    assert rendered.numbered("q") == {0: {"sigma": 1}, 1: {"sigma": 3}}

@@ -13,10 +13,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lmms_medtasks.data import adapter, picture_checks, text_tables
+from lmms_medtasks import folders
+from lmms_medtasks.data import adapter, own_readers, picture_checks, sources, text_tables
 from lmms_medtasks.data.rotated_options import rotations
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.harness.template_hooks import own_binding, row_degradations
+from lmms_medtasks.harness.template_hooks import degraded_documents, own_binding, task_pictures
 from lmms_medtasks.judges import registry as protocols
 from lmms_medtasks.judges.own_scales import is_rubric
 from lmms_medtasks.suites import own_parts, templates
@@ -28,6 +29,8 @@ from lmms_medtasks.task_yaml import settings as schema
 if TYPE_CHECKING:
     from datasets import Dataset
 
+MODALITIES = "modalities.yml"
+"""A file beside the YAML: :mod:`lmms_medtasks.degradations.own_modalities`."""
 FIRST = ("questions",)
 ALWAYS = {
     "choice": ("parse_rate", "empty_replies", "failed_requests"),
@@ -76,12 +79,15 @@ def bound(config: dict[str, Any], yaml_path: str | Path | None) -> dict[str, Any
             f"There is a {templates.FILE} in the working directory, which the harness includes in place of that in "
             f"{folder}. Start from another directory."
         )
+    if folder is not None:
+        _give_own(folder)
     if is_on_template(config.get("process_results")) and yaml_path and Path(yaml_path).is_file():
         keys.check_file(Path(yaml_path))
         config = {**config, **including.read_joined(Path(yaml_path).resolve())}
     template = template_of(config)
     if template is None:
         return _with_folder(config, folder) if folder else config
+    config, files, read_by = own_readers.with_rows_read(config, folder or Path(), _name(config))
     config, tables = text_tables.with_text_cells(config, _name(config))
     settings = settings_of(config, template, folder)
     from lmms_medtasks.harness.scoring import CLUSTER
@@ -101,17 +107,29 @@ def bound(config: dict[str, Any], yaml_path: str | Path | None) -> dict[str, Any
             prepared,
             adapt=_adapter(config, settings, folder),
             settings=settings,
-            tables=tables,
+            tables=files or tables,
             folder=folder,
+            read_by=read_by,
             training_split=str(config.get("training_split") or ""),
             own=parts.scoring,
         ),
+        "doc_to_visual": task_pictures.of_task(config, settings, folder) if folder else config.get("doc_to_visual"),
         "generation_kwargs": _generation(config, template),
         "process_results": process_results,
         "metric_list": [_metric(parts.suite.metric(name)) for name in settings["metrics"]],
         "cluster_key": CLUSTER,
         "lmms_eval_specific_kwargs": {"default": shown},
     }
+
+
+def _give_own(folder: Path) -> None:
+    """Make the modalities and the data sets known that a task's folder brings."""
+    if (folder / sources.FILE).is_file():
+        sources.give([folder])
+    if (folder / MODALITIES).is_file():
+        from lmms_medtasks.degradations import modality_files
+
+        modality_files.give([folder / MODALITIES])
 
 
 def _generation(config: Mapping[str, Any], template: templates.Template) -> dict[str, Any]:
@@ -124,13 +142,22 @@ def _with_folder(config: dict[str, Any], folder: Path) -> dict[str, Any]:
     """``config``, for a task that is scored by a hook of its own: its folder for our adapter, its prompt for ours."""
     given = config.get("lmms_eval_specific_kwargs") or {}
     own = given.get("default") or {}
+    config, files, read_by = own_readers.with_rows_read(config, folder, _name(config))
     changed: dict[str, Any] = {}
+    if not folder.is_relative_to(folders.folder().resolve()) and config.get("doc_to_visual") is not None:
+        changed["doc_to_visual"] = task_pictures.of_task(config, own, folder)
     if isinstance(config.get("process_docs"), adapter.Columns):
         config, tables = text_tables.with_text_cells(_located(config, folder), _name(config))
         adapt = config["process_docs"].in_folder(folder)
         training = str(config.get("training_split") or "")
         changed["process_docs"] = Bound(
-            prepared, adapt=adapt, settings=own, tables=tables, folder=folder, training_split=training
+            prepared,
+            adapt=adapt,
+            settings=own,
+            tables=files or tables,
+            folder=folder,
+            training_split=training,
+            read_by=read_by,
         )
     if getattr(config.get("doc_to_text"), "__module__", "") == _ASKING and own.get("prompt"):
         prompt = prompt_of(str(own["prompt"]), folder)
@@ -213,10 +240,12 @@ def prepared(
     tables: tuple[Path, ...] = (),
     folder: Path | None = None,
     own: Mapping[str, Any] | None = None,
+    read_by: own_readers.ReadBy | None = None,
 ) -> Dataset:
     """The documents of a task: adapted, with the side of the shift and the degradation drawn where it asks for them.
 
     Every picture that is shown is decoded once. ``tables``: where the data come from; one of them is named in messages.
+    ``read_by``: for the task's fingerprint.
     Those of the training split are only adapted; where there is a shift, what is out of distribution is left out.
     """
     from lmms_medtasks.errors import user_errors
@@ -232,8 +261,7 @@ def prepared(
         adapter.check_answers(documents)
         if training_split and str(dataset.split) == training_split:
             return _without_ood(documents, settings["shift"]) if settings.get("shift") else documents
-        _check_degradation(documents.column_names, settings)
-        _check_modality(documents, settings)
+        degraded_documents.check(documents, settings, folder)
         _check_single_answers(documents, settings)
         _check_several(adapt, settings)
         if own:
@@ -244,8 +272,7 @@ def prepared(
         if settings.get("shift"):
             documents = _with_sides(documents, settings["shift"])
         if settings.get("degradation") == schema.DRAWN:
-            documents = _with_draws(documents, settings)
-        row_degradations.check(documents, settings)
+            documents = degraded_documents.with_draws(documents, settings, folder)
         if settings.get("rotate_options"):
             documents = rotations(documents)
     ids = list(documents["id"])
@@ -290,37 +317,6 @@ def _check_several(adapt: Any, settings: Mapping[str, Any]) -> None:
             )
 
 
-def _check_degradation(columns: Sequence[str], settings: Mapping[str, Any]) -> None:
-    """Refuse half of a degradation: pictures would stay as they are, and nobody would notice."""
-    has = {name: name in settings or name in columns for name in ("degradation", "severity")}
-    if "degradation" in settings and not has["severity"]:
-        raise UserError(f"degradation: {settings['degradation']}: at which severity? 1 is mild, 2 is severe.")
-    if settings.get("severity") and not has["degradation"]:
-        raise UserError(
-            f"severity: {settings['severity']}: of what? Neither the setting `degradation` nor a column tells."
-        )
-
-
-def _check_modality(documents: Dataset, settings: Mapping[str, Any]) -> None:
-    """Refuse a degradation that depends on what a picture is of, where nothing tells that."""
-    from lmms_medtasks import degradations
-
-    names = documents.column_names
-    if settings.get("rendered") or settings.get("no_image") or settings.get("modality") or "modality" in names:
-        return
-    if not settings.get("severity", 1) or settings.get("degradation") == schema.DRAWN:
-        return
-    given = settings.get("degradation") or None
-    column = documents["degradation"] if "degradation" in names else []
-    for name in [given] if given else sorted({each for each in column if each}):
-        if degradations.depends_on_modality(name):
-            raise UserError(
-                f"degradation: {name}: of what modality are the pictures? Its numbers, or whether it may be used, "
-                "depend on it, and neither the setting `modality` nor a column `modality` tells. Allowed: "
-                f"{', '.join(degradations.modalities_of(name))}."
-            )
-
-
 def _with_sides(documents: Dataset, shift: Mapping[str, Any]) -> Dataset:
     """The rows of both tests, with the column ``set``: "iid" or "ood"."""
     if shift["column"] not in documents.column_names:
@@ -348,24 +344,6 @@ def _without_ood(documents: Dataset, shift: Mapping[str, Any]) -> Dataset:
         return documents
     ood = schema.sides(shift)["ood"]
     return documents.select([row for row, value in enumerate(documents[shift["column"]]) if str(value) not in ood])
-
-
-def _with_draws(documents: Dataset, settings: Mapping[str, Any]) -> Dataset:
-    """The documents with one degradation of their modality each, drawn by question; the level is the settings'."""
-    from lmms_medtasks import degradations
-
-    fixed = settings.get("modality")
-    if not fixed and "modality" not in documents.column_names:
-        raise UserError(
-            f"degradation: {schema.DRAWN} draws by modality, which neither a column `modality` nor the setting tells."
-        )
-    modalities = [fixed] * len(documents) if fixed else documents["modality"]
-    drawn = [
-        degradations.draw_for_question(modality, question, count=1, seed=settings.get("seed", 0))[0]
-        for modality, question in zip(modalities, documents["id"], strict=True)
-    ]
-    bare = documents.remove_columns([name for name in ("degradation",) if name in documents.column_names])
-    return bare.add_column("degradation", drawn)
 
 
 def _adapter(config: Mapping[str, Any], settings: Mapping[str, Any], folder: Path | None) -> Any:

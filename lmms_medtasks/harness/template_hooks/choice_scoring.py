@@ -40,7 +40,7 @@ def process_results(
 def record_of(
     doc: Mapping[str, Any], results: Sequence[str], parser_name: str, settings: Mapping[str, Any] | None = None
 ) -> Record:
-    """The record of a question, its answers read by the parser of this name."""
+    """The record of a question, its answers read by the parser of this name; ``settings``: the task's."""
     parser = parser_of(parser_name)
     readings = [parser.read(doc, reply) for reply in results]
     trials = tuple(each.value or each.status for each in readings)
@@ -62,7 +62,7 @@ def record_of(
         scores["false_alarm"] = triage.false_alarm(trials, negative)
         scores["abstention"] = triage.abstention(trials, negative)
     own, details = tags_and_details(doc)
-    rendered = _own(hooks.RENDERED.get(str(doc["id"])), doc, settings or {})
+    rendered = _own(doc, settings or {})
     if rendered:
         details["degradation_parameters"] = rendered
     return Record(
@@ -79,14 +79,14 @@ def record_of(
     )
 
 
-def _own(rendered: list[dict[str, Any]], doc: Mapping[str, Any], settings: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Of what was done to a question's pictures in this process what this task can have done.
+def _own(doc: Mapping[str, Any], settings: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """What this task has done to a question's pictures.
 
-    Variants of a task (clean, without pictures) ask questions of the same ids in one run, in which a degraded one may
-    have left its parameters.
+    Other tasks of a run may ask questions of the same ids, on pictures that are degraded otherwise, or without any.
     """
     if settings.get("no_image"):
         return []
+    rendered = hooks.RENDERED.get(str(doc["id"]), hooks.order_of(doc, settings))
     level = 0 if settings.get("rendered") else settings.get("severity", doc.get("severity")) or 0
     if level == 0 or not settings.get("degradation", doc.get("degradation")):
         return [{"shown_as": each["shown_as"]} for each in rendered if "shown_as" in each]

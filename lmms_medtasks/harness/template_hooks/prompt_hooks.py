@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lmms_medtasks.harness import hooks
@@ -28,9 +29,14 @@ def doc_to_visual(doc: Document, settings: Settings | None = None) -> list[Image
 
     With ``degradation: drawn`` the document's own column says which; ``modality`` counts for every document.
     """
-    settings = dict(settings or {})
+    return degraded_pictures(doc, settings or {}, None)
+
+
+def degraded_pictures(doc: Document, settings: Settings, folder: Path | None) -> list[Image]:
+    """As :func:`doc_to_visual`; degradations of someone's own that are named by files are looked for in ``folder``."""
+    settings = dict(settings)
     if settings.get("degradation") == "drawn":
         del settings["degradation"]
     if settings.get("modality"):
         doc = {**doc, "modality": settings["modality"]}
-    return hooks.doc_to_visual(doc, settings)
+    return hooks.degraded_pictures(doc, settings, folder)

@@ -59,8 +59,8 @@ def read_joined(path: Path) -> dict[str, Any]:
     return joined
 
 
-LOCAL = ("csv", "json", "excel", "parquet", "text", "pandas", "arrow")
-"""The loaders whose files are looked for beside the YAML: the harness's, and ``excel``, which is ours."""
+LOCAL = ("csv", "json", "excel", "reader", "parquet", "text", "pandas", "arrow")
+"""The loaders whose files are looked for beside the YAML: the harness's, and ours: ``excel``, ``reader``."""
 
 
 def located(value: Any, folder: Path) -> Any:

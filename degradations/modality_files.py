@@ -1,0 +1,107 @@
+"""Files of modalities of someone's own, checked and made known to this process."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from lmms_medtasks import extensions
+from lmms_medtasks.degradations import own, own_modalities, registry
+from lmms_medtasks.degradations.own_modalities import GENERAL, Modality
+from lmms_medtasks.errors import UserError, unknown
+
+VARIABLE = "MEDTASKS_MODALITIES"
+"""Environment variable: files with modalities, as `lmms-medtasks run` hands them to the harness."""
+
+
+def give(paths: Iterable[Path], execute: bool = True) -> None:
+    """Make modalities known to this process: those of a file, or of every modalities.yml at or below a folder.
+
+    ``execute``: import the degradations that they name by a reference, too, to see that they are there.
+
+    Raises:
+        UserError: There is no such file, it is wrong, or has a modality that is called as another one is.
+    """
+    for path in paths:
+        if not path.exists():
+            raise UserError(f"There is no file {path} with modalities.")
+        for file in sorted(path.rglob(own_modalities.FILE)) if path.is_dir() else [path]:
+            for modality in own_modalities.read(file.resolve()):
+                _check_own(modality, execute)
+                own_modalities.put(modality)
+
+
+def named(text: str | None) -> str | None:
+    """The modality's name in what a command line says: "modalities.yml:OCT" is OCT of a file, which is then known.
+
+    Any other text, and None, is as it is. Raises UserError as :func:`give` does.
+    """
+    file, _, name = (text or "").rpartition(":")
+    if not file.endswith((".yml", ".yaml")):
+        return text
+    give([Path(file)])
+    return name
+
+
+def begin(folders: Iterable[Path]) -> None:
+    """What a process of a run starts with: the modalities below ``folders``, and in files of :data:`VARIABLE`.
+
+    Raises UserError as :func:`give` does.
+    """
+    give([each for each in folders if each.is_dir()])
+    give(Path(each) for each in os.environ.get(VARIABLE, "").split(os.pathsep) if each)
+
+
+def variables() -> dict[str, str]:
+    """The environment variable for another process that is to know what this one does; {} where there is nothing."""
+    files = sorted({each.origin for each in own_modalities.given()})
+    return {VARIABLE: os.pathsep.join(files)} if files else {}
+
+
+def _check_own(modality: Modality, execute: bool) -> None:
+    """Raise UserError for a modality of someone's own that says something wrong of our names, or of its own."""
+    where = f"{modality.origin}, {modality.name}"
+    ours = [registry.called()[each] for each in modality.spellings if each in registry.called()]
+    if ours:
+        raise UserError(f"{where}: a spelling of it is one of our modality {ours[0]!r}. It needs another one.")
+    allowed = registry.expanded(modality.degradations)
+    for name in (*allowed, *(modality.drawn or ()), *modality.levels):
+        if extensions.is_reference(name) and not execute:
+            continue
+        try:
+            registry.canonical_name(name)
+        except UserError as error:
+            raise UserError(f"{where}: {error}") from error
+    for name in modality.drawn or ():
+        if name not in allowed and name != GENERAL:
+            raise UserError(f"{where}: drawn has {name!r}, which is not among its degradations: {', '.join(allowed)}.")
+    for name, rows in modality.levels.items():
+        _check_rows(name, rows, f"{where}, levels, {name}")
+
+
+def _check_rows(name: str, rows: Any, where: str) -> None:
+    if own.is_own(name):
+        raise UserError(f"{where}: a degradation of your own has its numbers in its own `levels`.")
+    if (
+        not isinstance(rows, Mapping)
+        or set(rows) != {1, 2}
+        or not all(isinstance(each, Mapping) for each in rows.values())
+    ):
+        raise UserError(f"{where}: got {rows!r}, wanted {{1: {{...}}, 2: {{...}}}}.")
+    for level in (1, 2):
+        known = registry.settings(name, level)
+        for key, value in rows[level].items():
+            if key not in known:
+                raise unknown("setting", key, known, f"{where}, level {level}")
+            if not _is_like(value, known[key]):
+                raise UserError(f"{where}, level {level}, {key}: got {value!r}, wanted a value such as {known[key]!r}.")
+
+
+def _is_like(value: Any, known: Any) -> bool:
+    if isinstance(known, list):
+        return isinstance(value, list) and len(value) == len(known) and all(map(_is_like, value, known))
+    if isinstance(known, bool | str):
+        return type(value) is type(known)
+    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -1,0 +1,260 @@
+"""Degradations of someone's own: a :class:`~.base.Degradation` with its levels, or a function of a picture.
+
+A function takes a PIL image and a NumPy generator, and ``level`` (1 or 2) or ``strength`` (0 to 3) if it has several;
+it returns a PIL image of the same size and mode. Its parameters are the seed of the generator that it is given, the
+level, and a digest of its code. Where it is, is told by a reference (:mod:`lmms_medtasks.extensions`).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from PIL import Image
+
+from lmms_medtasks import extensions, fingerprints, folders
+from lmms_medtasks.degradations.base import Degradation, FloatImage, Parameters, Shape
+from lmms_medtasks.errors import UserError
+
+KIND: Literal["degradation"] = "degradation"
+ANY = "any"
+"""The row of levels for all modalities that have none of their own."""
+
+Rows = Mapping[str, Mapping[int, Mapping[str, Any]]]
+
+
+@dataclass(frozen=True)
+class Drawn(Parameters):
+    """What a function is called with: ``seed`` of its generator, ``level`` (None where it takes none).
+
+    ``code``: 12 hexadecimal digits of the code that the function had then.
+    """
+
+    seed: int
+    level: float | None
+    code: str
+
+
+@dataclass(frozen=True)
+class OwnDegradation:
+    """A degradation of someone's own, loaded and checked.
+
+    ``title``: what records call it, without a folder: "parts.py:flip", "package.module:flip", or an installed one's
+    name. ``rows``: settings by modality ("any") and level. ``takes``: the argument of a function that says how far to
+    go, "" if it has one level only. ``function``: None for a full one.
+    """
+
+    title: str
+    made: Degradation
+    rows: Rows
+    code: str
+    origin: str
+    file: Path | None = None
+    takes: Literal["", "level", "strength"] = ""
+    function: Callable[..., Any] | None = None
+
+    @property
+    def levels(self) -> tuple[int, ...]:
+        """The levels above 0 that it has."""
+        return (1,) if self.function is not None and not self.takes else (1, 2)
+
+    def check_strength(self, strength: float) -> None:
+        """Raise UserError for a strength above 0 that a function has not."""
+        if self.function is not None and self.takes != "strength" and strength not in self.levels:
+            wanted = "level 1 only" if not self.takes else "the levels 1 and 2"
+            more = "`level`, or `strength` for numbers from 0 to 3" if not self.takes else "`strength`"
+            raise UserError(
+                f"The degradation {self.title} has {wanted}, got {strength:g}. A function that takes {more} has more."
+            )
+
+    def on_picture(self, image: Any, drawn: Drawn) -> Any:
+        """``image``, a PIL image or an array of uint8, as the function degrades it; it gets a copy.
+
+        Raises:
+            UserError: It raises something, or gives anything but a PIL image of the same size and mode.
+        """
+        assert self.function is not None
+        picture = image.copy() if isinstance(image, Image.Image) else _picture(image, self.title)
+        size, mode = picture.size, picture.mode
+        how = {self.takes: drawn.level} if self.takes else {}
+        try:
+            made = self.function(picture, np.random.default_rng(drawn.seed), **how)
+        except UserError:
+            raise
+        except Exception as error:
+            raise UserError(
+                f"The degradation {self.title} failed on a picture of {size[0]} x {size[1]} pixels, mode {mode!r}: "
+                f"{extensions.raised(error, self.file)}."
+            ) from error
+        if not isinstance(made, Image.Image):
+            shown = f"an array of {made.dtype}, {made.shape}" if isinstance(made, np.ndarray) else repr(made)[:60]
+            hint = (
+                "Image.fromarray makes a picture of uint8." if isinstance(made, np.ndarray) else "Is a return missing?"
+            )
+            raise UserError(f"The degradation {self.title} returned {shown}, wanted a PIL image. {hint}")
+        if (made.size, made.mode) != (size, mode):
+            raise UserError(
+                f"The degradation {self.title} returned {made.size[0]} x {made.size[1]} pixels of mode {made.mode!r} "
+                f"for {size[0]} x {size[1]} of {mode!r}. Give back the size and mode that came in: "
+                "made.resize(picture.size).convert(picture.mode)."
+            )
+        if not isinstance(image, Image.Image):
+            return np.asarray(made).reshape(image.shape)
+        made.info = dict(image.info)
+        return made
+
+
+def is_own(name: object) -> bool:
+    """Whether ``name`` names a degradation of someone's own: a reference, or an installed one."""
+    return isinstance(name, str) and (extensions.is_reference(name) or name in extensions.installed(KIND))
+
+
+@functools.cache
+def get(name: str) -> OwnDegradation:
+    """The degradation that ``name`` names.
+
+    Raises:
+        UserError: It can't be found or imported (:func:`lmms_medtasks.extensions.load`), or is no degradation.
+    """
+    part = extensions.load(KIND, name)
+    title = part.name
+    if extensions.is_reference(name):
+        source, _, attribute = name.rpartition(":")
+        title = f"{Path(source).name}:{attribute}" if source.endswith(".py") else name
+    files = {part.file, *_source_files(part.value)} - {None}
+    code = fingerprints.installed().digest(sorted(each for each in files if each is not None))
+    if isinstance(part.value, Degradation):
+        return _full(part, title, code)
+    if not callable(part.value) or inspect.isclass(part.value):
+        kind = "a class" if inspect.isclass(part.value) else f"a {type(part.value).__name__}"
+        raise UserError(
+            f"The degradation {title} ({part.origin}) is {kind}. Wanted a function of a PIL image and a NumPy "
+            "generator, or a lmms_medtasks.degradations.Degradation(name=..., sample=..., apply=..., record=...)."
+        )
+    return _of_function(part, title, code)
+
+
+def _source_files(value: Any) -> list[Path]:
+    """Where the functions of a part are written: it may only hand them on."""
+    functions = [value.sample, value.apply] if isinstance(value, Degradation) else [value]
+    found = []
+    for each in functions:
+        try:
+            found.append(Path(inspect.getsourcefile(inspect.unwrap(each)) or ""))
+        except (TypeError, OSError):
+            continue  # an object that can be called, or written in an interpreter
+    return [each for each in found if each.suffix == ".py"]
+
+
+def _of_function(part: extensions.Part, title: str, code: str) -> OwnDegradation:
+    function = part.value
+    try:
+        taken = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        taken = []
+    named = [each.name for each in taken]
+    how = [name for name in ("level", "strength") if name in named]
+    required = [each for each in taken if each.default is each.empty and each.kind <= each.POSITIONAL_OR_KEYWORD]
+    plain = [each for each in required if each.name not in how]
+    strange = [each for each in taken if each.kind is each.KEYWORD_ONLY and each.default is each.empty]
+    strange = [each for each in strange if each.name not in how]
+    if len(plain) != 2 or strange or len(how) > 1 or [each.name for each in taken[:2]] != [each.name for each in plain]:
+        raise UserError(
+            f"The degradation {title} ({part.origin}) must be a function of a PIL image and a NumPy generator, and of "
+            f"`level` or `strength` if it has several. It takes {', '.join(named) or 'nothing'}."
+        )
+    takes: Literal["", "level", "strength"] = how[0] if how else ""  # type: ignore[assignment]
+
+    def sample(rng: np.random.Generator, settings: Mapping[str, Any], size: Shape) -> Drawn:
+        level = float(settings["level"]) if takes == "strength" else int(settings["level"]) if takes else None
+        return Drawn(int(rng.integers(2**63)), level, code)
+
+    def apply(image: FloatImage, drawn: Drawn) -> FloatImage:
+        raise UserError(f"{title} is applied to pictures: degradations.apply_parameters.")
+
+    rows: Rows = {ANY: {1: {"level": 1}, 2: {"level": 2}}}
+    made = Degradation(title, sample, apply, Drawn)
+    return OwnDegradation(title, made, rows, code, part.origin, part.file, takes, function)
+
+
+def _full(part: extensions.Part, title: str, code: str) -> OwnDegradation:
+    given: Degradation = part.value
+    where = f"The degradation {title} ({part.origin})"
+    for name in ("sample", "apply"):
+        if not callable(getattr(given, name)):
+            raise UserError(f"{where}: {name} is a {type(getattr(given, name)).__name__}, wanted a function.")
+    record = given.record
+    if not (inspect.isclass(record) and issubclass(record, Parameters) and dataclasses.is_dataclass(record)):
+        raise UserError(f"{where}: record is {record!r}, wanted a frozen dataclass made of degradations.Parameters.")
+
+    def sample(rng: np.random.Generator, settings: Mapping[str, Any], size: Shape) -> Parameters:
+        try:
+            drawn = given.sample(rng, settings, size)
+        except UserError:
+            raise
+        except Exception as error:
+            raise UserError(f"{where}: sample failed: {extensions.raised(error, part.file)}.") from error
+        if not isinstance(drawn, record):
+            raise UserError(f"{where}: sample gave {drawn!r}, wanted a {record.__name__}, its record.")
+        return drawn
+
+    def apply(image: FloatImage, drawn: Any) -> FloatImage:
+        try:
+            result = given.apply(image, drawn)
+        except UserError:
+            raise
+        except Exception as error:
+            said = extensions.raised(error, part.file)
+            raise UserError(f"{where}: apply failed on an array of {image.shape}: {said}.") from error
+        if not isinstance(result, np.ndarray) or result.shape != image.shape:
+            got = f"an array of {result.shape}" if isinstance(result, np.ndarray) else repr(result)[:60]
+            raise UserError(f"{where}: apply gave {got} for an array of {image.shape}, wanted one of the same shape.")
+        if result.dtype.kind != "f" or not np.isfinite(result).all():
+            got = f"{result.dtype} values" if result.dtype.kind != "f" else "NaN or infinity"
+            raise UserError(f"{where}: apply gave {got}, wanted floats from 0 to 1.")
+        return result.astype(np.float32, copy=False)
+
+    made = dataclasses.replace(given, name=title, sample=sample, apply=apply)
+    return OwnDegradation(title, made, _rows(given.levels, part.file, where), code, part.origin, part.file)
+
+
+def _rows(levels: Mapping[Any, Any] | str | None, file: Path | None, where: str) -> Rows:
+    """The settings by modality and level, from whatever form the author gave them in."""
+    if levels is None:
+        return {ANY: {1: {"level": 1}, 2: {"level": 2}}}
+    shared: Mapping[str, Any] = {}
+    if isinstance(levels, str):
+        if file is None or not (file.parent / levels).is_file():
+            beside = f"beside {file.name}" if file else "anywhere: its code has no file"
+            raise UserError(f"{where}: levels: there is no file {levels!r} {beside}.")
+        where = f"{where}, {levels}"
+        levels = folders.load_yaml(file.parent / levels)
+        if isinstance(levels, Mapping) and "levels" in levels:
+            shared, levels = levels.get("shared") or {}, levels["levels"]
+    if isinstance(levels, Mapping) and set(levels) == {1, 2}:
+        levels = {ANY: levels}
+    if not isinstance(levels, Mapping) or not levels:
+        raise UserError(f"{where}: levels: got {levels!r}, wanted {{1: {{...}}, 2: {{...}}}}.")
+    rows = {}
+    for modality, of_levels in levels.items():
+        if not isinstance(of_levels, Mapping) or set(of_levels) != {1, 2}:
+            raise UserError(f"{where}: levels, {modality}: got {of_levels!r}, wanted settings for the levels 1 and 2.")
+        if not all(isinstance(each, Mapping) for each in of_levels.values()) or set(of_levels[1]) != set(of_levels[2]):
+            raise UserError(f"{where}: levels, {modality}: wanted mappings with the same settings at levels 1 and 2.")
+        rows[str(modality)] = {level: {**shared, **of_levels[level]} for level in (1, 2)}
+    return rows
+
+
+def _picture(array: Any, title: str) -> Image.Image:
+    """An array as the picture that a function takes."""
+    fits = isinstance(array, np.ndarray) and array.dtype == np.uint8
+    if not fits or not (array.ndim == 2 or (array.ndim == 3 and array.shape[2] in (1, 3, 4))):
+        got = f"an array of {array.dtype}, {array.shape}" if isinstance(array, np.ndarray) else type(array).__name__
+        raise UserError(f"The degradation {title} is a function of PIL images and arrays of uint8, got {got}.")
+    return Image.fromarray(array[..., 0] if array.ndim == 3 and array.shape[2] == 1 else array)

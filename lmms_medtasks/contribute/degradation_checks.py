@@ -1,0 +1,182 @@
+"""Checks of a task's own degradations: what holds of ours must hold of them, on made-up pictures and on the task's."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from PIL import Image
+
+from lmms_medtasks import degradations, extensions, pictures
+from lmms_medtasks.contribute.loaded import Loaded
+from lmms_medtasks.data.documents import images_of
+from lmms_medtasks.degradations import own
+from lmms_medtasks.degradations.similarity import psnr
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.task_yaml.problems import Findings
+from lmms_medtasks.task_yaml.settings import DRAWN
+
+_SEED = "validate"
+_LARGE = (1024, 768)
+_SHOWN = 5
+
+
+def check(task: Loaded, found: Findings) -> None:
+    """Check every degradation of someone's own that the task names, in its settings or in a column."""
+    settings = task.settings
+    if settings.get("rendered") or settings.get("no_image"):
+        return
+    named = settings.get("degradation")
+    column = task.documents["degradation"] if "degradation" in task.documents.column_names else []
+    names = [named] if named and named != DRAWN else sorted({each for each in column if each})
+    for name in names:
+        located = extensions.located(name, task.path.parent)
+        if own.is_own(located):
+            _Check(task, located, name, found).all()
+
+
+class _Check:
+    """The checks of one degradation."""
+
+    def __init__(self, task: Loaded, name: str, written: str, found: Findings) -> None:
+        self._task, self._name, self._found = task, name, found
+        self._own = own.get(degradations.canonical_name(name))
+        self._key = f"degradation {written}"
+
+    def all(self) -> None:
+        """Every check; what is told by a check of one picture is not told again of the next one."""
+        for modality in (*self._own.made.modalities, *(each for each in self._own.rows if each != own.ANY)):
+            try:
+                degradations.canonical_modality(modality)
+            except UserError as error:
+                self._say(f"a modality that it is for, or has settings for: {error}")
+        for what, picture in _made_up():
+            for level in self._own.levels:
+                if not self._holds(what, picture, level):
+                    return
+        self._check_order()
+
+    def _say(self, message: str, level: str = "error") -> None:
+        self._found.add(self._task.path, message, key=self._key, level=level)  # type: ignore[arg-type]
+
+    def _modality(self) -> str | None:
+        said = self._own.made.modalities
+        return self._task.settings.get("modality") or (said[0] if said else None)
+
+    def _apply(self, picture: Image.Image, level: int, modality: str | None) -> Image.Image:
+        return degradations.apply(picture, self._name, severity=level, seed=_SEED, modality=modality, force=True)
+
+    def _holds(self, what: str, picture: Image.Image, level: int) -> bool:
+        where = f"level {level}, {what}"
+        before = _random_states()
+        try:
+            first, second = (self._apply(picture, level, self._modality()) for _ in range(2))
+            drawn = degradations.sample(
+                self._name, severity=level, seed=_SEED, size=picture.size[::-1], modality=self._modality()
+            )
+            again = degradations.apply_parameters(picture, self._name, self._read_back(drawn), self._modality())
+            unchanged = self._leaves_input(picture, drawn)
+        except UserError as error:
+            self._say(f"{where}: {error}")
+            return False
+        except Exception as error:  # noqa: BLE001 (anyone's record may raise anything)
+            self._say(f"{where}: its parameters can't be stored: {extensions.raised(error, self._own.file)}")
+            return False
+        wrong = ""
+        if first.tobytes() != second.tobytes():
+            wrong = "the same seed gave two pictures: draw random numbers from the generator that is given, only"
+        elif again.tobytes() != first.tobytes():
+            wrong = "the stored parameters give another picture: what is drawn must stand in the record"
+        elif moved := [name for name, state in _random_states().items() if state != before.get(name, state)]:
+            wrong = f"it draws from the global generator of {moved[0]}: draw from the one that is given"
+        elif not unchanged:
+            wrong = "it changes the picture that it is given: work on a copy (picture.copy())"
+        if wrong:
+            self._say(f"{where}: {wrong}")
+        return not wrong
+
+    def _read_back(self, drawn: Any) -> Any:
+        """The parameters as a log and another process would have them."""
+        if pickle.loads(pickle.dumps(drawn)) != drawn:
+            raise UserError("its parameters are others after pickling")
+        read = degradations.parameters_from_json(self._name, json.loads(json.dumps(drawn.to_json())), self._modality())
+        if read != drawn:
+            raise UserError(
+                f"its parameters are others after a log: {read!r}, not {drawn!r}. Use numbers, texts, tuples"
+            )
+        return read
+
+    def _leaves_input(self, picture: Image.Image, drawn: Any) -> bool:
+        if self._own.function is not None:
+            given = picture.copy()
+            how = {self._own.takes: drawn.level} if self._own.takes else {}
+            self._own.function(given, np.random.default_rng(drawn.seed), **how)
+            return given.tobytes() == picture.tobytes()
+        unit = np.asarray(picture.convert("L"), np.float32) / 255
+        given_unit = unit.copy()
+        self._own.made.apply(given_unit, drawn)
+        return bool((given_unit == unit).all())
+
+    def _check_order(self) -> None:
+        """Warn where level 2 is not further from a picture of the task than level 1, as PSNR tells it."""
+        said = []
+        for number, (id_, picture, modality) in enumerate(_of_task(self._task)):
+            clean = np.asarray(pictures.rgb8(picture))
+            try:
+                far = [
+                    psnr(clean, np.asarray(pictures.rgb8(self._apply(picture, level, modality or self._modality()))))
+                    for level in self._own.levels
+                ]
+            except UserError as error:
+                self._say(f"question {id_!r}: {error}")
+                return
+            if number == 0 and np.isinf(far[0]):
+                self._say(f"level 1 leaves the picture of question {id_!r} as it is", "warning")
+            if len(far) == 2 and not far[1] < far[0]:
+                said.append(f"{id_!r}: {far[0]:.2f} and {far[1]:.2f} dB")
+        if said:
+            self._say(
+                "level 2 is not further from the clean picture than level 1, as PSNR tells it, for question "
+                f"{'; '.join(said)}",
+                "warning",
+            )
+
+
+def _made_up() -> Iterator[tuple[str, Image.Image]]:
+    """Pictures of the modes and sizes that data has; the large one last."""
+    for mode in ("L", "RGB", "RGBA"):
+        for size in ((64, 48), (1, 1)):
+            yield f"a picture of {size[0]} x {size[1]} pixels, mode {mode!r}", _picture(size, mode)
+    yield f"a picture of {_LARGE[0]} x {_LARGE[1]} pixels, mode 'RGB'", _picture(_LARGE, "RGB")
+
+
+def _picture(size: tuple[int, int], mode: str) -> Image.Image:
+    channels = len(Image.new(mode, (1, 1)).getbands())
+    rows, columns = np.mgrid[: size[1], : size[0]]
+    planes = [(40 + 3 * rows + (5 + channel) * columns) % 256 for channel in range(channels)]
+    return Image.fromarray(np.stack(planes, axis=-1).squeeze(-1 if channels == 1 else ()).astype(np.uint8))
+
+
+def _of_task(task: Loaded) -> Iterator[tuple[str, Image.Image, str | None]]:
+    """The clean pictures of the first questions, one each, with id and modality."""
+    for row in range(min(_SHOWN, len(task.documents))):
+        doc = task.documents[row]
+        for picture in images_of(doc)[:1]:
+            yield str(doc["id"]), pictures.opened(picture), task.settings.get("modality") or doc.get("modality") or None
+
+
+def _random_states() -> dict[str, Any]:
+    """The global generators as they are, by module."""
+    states: dict[str, Any] = {"random": sys.modules["random"].getstate(), "numpy.random": _numpy_state()}
+    torch = sys.modules.get("torch")
+    get: Callable[[], Any] | None = getattr(torch, "get_rng_state", None)
+    return {**states, "torch": get().tolist()} if get is not None else states
+
+
+def _numpy_state() -> Any:
+    state: Any = np.random.get_state()  # noqa: NPY002 (it is looked at, not drawn from)
+    return [each.tobytes() if isinstance(each, np.ndarray) else each for each in state]

@@ -1,0 +1,103 @@
+"""The hook for pictures of a task that lies in a folder, whose degradations and modalities may be the folder's own."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lmms_medtasks import extensions
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.harness import hooks
+from lmms_medtasks.harness.template_hooks import prompt_hooks
+from lmms_medtasks.task_yaml import settings as schema
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+_HOOKS: Mapping[Any, Callable[..., list[Image]]] = {
+    prompt_hooks.doc_to_visual: prompt_hooks.degraded_pictures,
+    hooks.doc_to_visual: hooks.degraded_pictures,
+}
+
+
+class TaskPictures:
+    """A hook for ``doc_to_visual`` in place of ``hook``, one of ours, that knows the task's ``folder``.
+
+    ``fingerprint``: what the task's fingerprint takes in: the code of degradations of someone's own, and what their
+    modalities say. It is called with a document and settings, as the harness calls what takes two arguments. Written
+    into results and keys it is the name of ``hook``, without an address or a folder of this machine.
+    """
+
+    def __init__(self, hook: Callable[..., list[Image]], folder: Path, fingerprint: str) -> None:
+        self.hook, self.folder, self.fingerprint = hook, folder, fingerprint
+        self.__name__ = hook.__name__
+
+    def __repr__(self) -> str:
+        return f"{self.hook.__module__}.{self.hook.__name__}"
+
+    def __call__(self, doc: Mapping[str, Any], settings: Mapping[str, Any] | None = None) -> list[Image]:
+        return _HOOKS[self.hook](doc, settings or {}, self.folder)
+
+
+def of_task(config: Mapping[str, Any], settings: Mapping[str, Any], folder: Path) -> Any:
+    """The hook for pictures of a task in ``folder``: a :class:`TaskPictures` in place of one of ours.
+
+    ``config``: with text tables as parquet files. Raises UserError where the setting names a degradation of someone's
+    own that can't be had.
+    """
+    hook = config.get("doc_to_visual")
+    try:
+        ours = hook in _HOOKS
+    except TypeError:  # an object of the task's own that has no hash
+        ours = False
+    if not ours or hook is None:
+        return hook
+    return TaskPictures(hook, folder, _fingerprint(config, settings, folder))
+
+
+def _fingerprint(config: Mapping[str, Any], settings: Mapping[str, Any], folder: Path) -> str:
+    from lmms_medtasks import degradations
+    from lmms_medtasks.degradations import own, own_modalities
+
+    named = settings.get("degradation")
+    names = {str(named)} if named and named != schema.DRAWN else _column(config, "degradation")
+    modality = settings.get("modality")
+    modalities = {str(modality)} if modality else _column(config, "modality")
+    known = own_modalities.known()
+    said: list[Any] = []
+    for each in sorted(modalities):
+        canonical = _or_none(degradations.canonical_modality, each)
+        if canonical in known:
+            found = known[canonical]
+            drawn = degradations.drawn_for(canonical)
+            names |= set(drawn) if named == schema.DRAWN else set()
+            said.append([canonical, found.levels, [extensions.portable(name, folder) for name in drawn]])
+    for name in sorted(names):
+        located = extensions.located(name, folder)
+        if own.is_own(located):
+            # A name in a column is told with its row, when the data are read.
+            code = degradations.code_of(located) if name == named else _or_none(degradations.code_of, located)
+            said.append([extensions.portable(name, folder), code])
+    return json.dumps(said, sort_keys=True) if said else ""
+
+
+def _or_none(function: Callable[[str], str], text: str) -> str | None:
+    try:
+        return function(text)
+    except UserError:
+        return None
+
+
+def _column(config: Mapping[str, Any], name: str) -> set[str]:
+    """The values of a column in the local parquet files that a task's data are read from."""
+    import pyarrow.parquet as pq
+
+    from lmms_medtasks.data import text_tables
+
+    found: set[Any] = set()
+    for path in text_tables.files((config.get("dataset_kwargs") or {}).get("data_files")):
+        if config.get("dataset_path") == "parquet" and path.is_file() and name in pq.read_schema(path).names:
+            found |= set(pq.read_table(path, columns=[name])[name].to_pylist())
+    return {each for each in found if isinstance(each, str) and each}

@@ -1,0 +1,187 @@
+"""The pages on degradations, modalities and data readers of one's own: their examples run as they stand there."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from PIL import Image
+from typer.testing import CliRunner
+
+from lmms_medtasks.cli.app import build
+from lmms_medtasks.contribute.validate import validate
+from lmms_medtasks.data import sources
+from lmms_medtasks.degradations import own_modalities
+from lmms_medtasks.suites.templates import template_yaml
+
+PAGES = Path(__file__).resolve().parents[2] / "docs" / "extending"
+NAMES = ("degradation.md", "modality.md", "data_reader.md")
+TASKS = ("oct_side", "oct_side_drawn", "oct_side_speckle")
+CARD = "# OCT sides\n"
+
+
+def page(name):
+    return (PAGES / name).read_text("utf-8")
+
+
+def files_of(name):
+    return dict(re.findall(r"^`([\w.]+)`:\n\n```\w+\n(.*?)^```$", page(name), re.MULTILINE | re.DOTALL))
+
+
+def commands(name):
+    text = "\n".join(re.findall(r"^```bash\n(.*?)^```$", page(name), re.MULTILINE | re.DOTALL))
+    return [shlex.split(line)[1:] for line in text.splitlines()]
+
+
+def write_example(folder):
+    (folder / "images").mkdir(parents=True)
+    for name in NAMES:
+        for file, content in files_of(name).items():
+            (folder / file).write_text(content, "utf-8")
+    (folder / "prompt.txt").write_text("{question}\n{options}\n", "utf-8")
+    (folder / "_template_yaml").write_text(template_yaml.text_of("multiple_choice"), "utf-8")
+    (folder / "README.md").write_text(CARD, "utf-8")
+    for number in range(1, 7):
+        picture = Image.linear_gradient("L").resize((48, 32)).point(lambda value: value // 4 + 60).convert("RGB")
+        picture.putpixel((0, 0), (number, 0, 0))
+        if number % 3:
+            picture.paste((230, 230, 230), (6, 8, 16, 20) if number % 3 == 1 else (30, 8, 40, 20 + number))
+        picture.save(folder / "images" / f"p{number:02}.png")
+    return folder
+
+
+@pytest.fixture
+def example(tmp_path, monkeypatch):
+    monkeypatch.setattr(own_modalities, "_GIVEN", {})
+    monkeypatch.setattr(sources, "_GIVEN", [])
+    return write_example(tmp_path / "oct")
+
+
+def problems(found):
+    """What was found, but for the card and the snapshot of prompts, which are not filled in."""
+    return [str(each) for each in found.problems if each.file not in ("README.md", "prompts.json")]
+
+
+def test_validate_finds_nothing_and_the_commands_of_the_pages_run(example, monkeypatch):
+    monkeypatch.chdir(example.parent)
+    assert problems(validate(example, write=True)) == []
+    for name in NAMES:
+        for arguments in commands(name):
+            done = CliRunner().invoke(build(), arguments)
+            assert done.exit_code == (arguments[0] == "validate"), (arguments, done.output)  # the card is not filled in
+    assert len(list((example.parent / "speckled").iterdir())) == len(list((example.parent / "noisy").iterdir())) == 6
+    with Image.open(example.parent / "speckled" / "p01.png") as made:
+        said = json.loads(made.info["degradation"])
+    assert (said["degradation"], set(said["parameters"])) == ("parts.py:speckle", {"seed", "level", "code"})
+    with Image.open(example.parent / "noisy" / "p01.png") as made:
+        assert json.loads(made.info["degradation"])["parameters"]["sigma"] == 0.08
+    assert json.loads((Path(os.environ["MEDTASKS_HOME"]) / "oct_cases" / "full" / "manifest.json").read_text())
+
+
+def with_setting(example, name, **settings):
+    """The task oct_side_speckle with another degradation."""
+    path = example / "oct_side_speckle.yaml"
+    text = re.sub(r"degradation: .*", f"degradation: {name}", path.read_text("utf-8"))
+    for key, value in settings.items():
+        text = re.sub(rf"{key}: .*", f"{key}: {value}", text)
+    path.write_text(text, "utf-8")
+    return problems(validate(path))
+
+
+BROKEN = {
+    "def f(p, g, level):\n    return p.point(lambda v: v * level // 3)\n": (
+        "warning: degradation parts.py:f: level 2 is not further from the clean picture than level 1"
+    ),
+    "import numpy as np\nfrom PIL import Image\n\ndef f(p, g):\n"
+    "    return p.point(lambda v: v + int(np.random.randint(9)))\n": "the same seed gave two pictures",
+    "import random\n\ndef f(p, g):\n    random.random()\n    return p.transpose(0)\n": "global generator of random",
+    "def f(p, g):\n    p.putpixel((0, 0), p.getpixel((0, 0))[::-1] if p.mode != 'L' else 3)\n    return p\n": (
+        "changes the picture that it is given"
+    ),
+    "def f(p, g):\n    return p.crop((0, 0, 5, 5))\n": "a picture of 64 x 48 pixels, mode 'L': The",
+    "def f(p, g):\n    return p.resize((p.width // 2, p.height // 2)).resize(p.size)\n": "1 x 1 pixels, mode 'L'",
+    "from lmms_medtasks.degradations import own\nfrom lmms_medtasks.degradations import Degradation\n\n"
+    "f = Degradation('f', lambda r, s, z: own.Drawn(1, 2, ''), lambda i, d: i / 2, own.Drawn,\n"
+    "                modalities=('Ultrasound', 'Otc'))\n": ("Unknown modality 'Otc'"),
+    "def f(p):\n    return p\n": "It takes p.",
+    "def g(p):\n    return p\n": "has no 'f'",
+    "f = (\n": "parts.py:1: error: is no Python",
+}
+
+
+@pytest.mark.parametrize("code", BROKEN, ids=range(len(BROKEN)))
+def test_validate_names_what_is_wrong_with_a_degradation(example, code):
+    (example / "parts.py").write_text(code, "utf-8")
+    (example / "modalities.yml").unlink()
+    found = with_setting(example, "parts.py:f", severity="1\n    modality: Ultrasound")
+    assert any(BROKEN[code] in each for each in found), found
+    assert all("oct_side_speckle.yaml" in each or "parts.py" in each for each in found)
+
+
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        ("degradation,severity\nparts.py:speckle,1\nparts.py:spekle,1", "row 2 (id 'b'): the degradation"),
+        ("degradation,severity\nparts.py:speckle,1\nother.py:speckle,1", "row 2 (id 'b'): the degradation"),
+        ("degradation,severity\nparts.py:speckle,1\nspekle,1", "row 2 (id 'b'): Unknown degradation 'spekle'"),
+        (
+            "degradation,severity,modality\nparts.py:shadow,1,OCT\nparts.py:shadow,2,CT",
+            "row 2 (id 'b'): 'parts.py:shadow",
+        ),
+        (
+            "degradation,severity,modality\nparts.py:shadow,1,OCT\ngaussian_noise,2,OTC",
+            "row 2 (id 'b'): Unknown modality",
+        ),
+        ("degradation,severity\nparts.py:shadow,1\nparts.py:shadow,2", "of what modality are the pictures"),
+        ("degradation,severity,modality\nparts.py:speckle,1,OCT\nparts.py:shadow,2,oct", ""),
+    ],
+)
+def test_a_column_is_checked_with_its_row(example, table, said):
+    head, *rows = table.splitlines()
+    lines = [f"id,image,question,options,answer,{head}"]
+    lines += [
+        f'{"ab"[n]},images/p0{n + 1}.png,Where? {n},"[""left"",""right""]",left,{each}' for n, each in enumerate(rows)
+    ]
+    (example / "q.csv").write_text("\n".join(lines) + "\n", "utf-8")
+    text = (example / "oct_side.yaml").read_text("utf-8")
+    text = re.sub(
+        r"(?s)dataset_path.*?test_split",
+        "dataset_path: csv\ndataset_kwargs: {data_files: {test: q.csv}}\ntest_split",
+        text,
+    )
+    (example / "oct_side.yaml").write_text(text, "utf-8")
+    found = problems(validate(example / "oct_side.yaml"))
+    assert [said in each for each in found] == ([True] if said else []), found
+
+
+READERS = {
+    "def f(path):\n    return 3\n": "cases.txt: the data reader f (readers.py) gave int",
+    "def f(path):\n    yield {'a': 'b'}\n    yield 3\n": "cases.txt, row 2: the data reader",
+    "def f(path):\n    yield {'a': object()}\n": "cases.txt, row 1, column 'a': a object",
+    "def f(path):\n    yield {'a': 1}\n    1 / 0\n": "after row 1: the data reader f (readers.py) failed: Zero",
+    "def f(path):\n    return []\n": "gave no rows",
+    "f = 3\n": "is a int, wanted a function",
+    "def g(path):\n    return []\n": "has no 'f'",
+}
+
+
+@pytest.mark.parametrize("code", READERS, ids=range(len(READERS)))
+def test_a_reader_is_checked_with_file_and_row(example, code):
+    (example / "readers.py").write_text(code, "utf-8")
+    path = example / "oct_side.yaml"
+    path.write_text(path.read_text("utf-8").replace("readers.py:read_cases", "readers.py:f"), "utf-8")
+    found = problems(validate(path))
+    assert len(found) == 1 and READERS[code] in found[0] and "oct_side.yaml" in found[0], found
+
+
+def test_another_number_of_rows_and_no_reader(example):
+    path = example / "oct_side.yaml"
+    text = path.read_text("utf-8")
+    path.write_text(text.replace("{test: 6}", "{test: 7}"), "utf-8")
+    assert any("cases.txt: 6 rows by readers.py:read_cases, 7 expected" in str(each) for each in validate(path).errors)
+    path.write_text(re.sub(r"  reader: .*\n", "", text), "utf-8")
+    assert any("dataset_kwargs.reader: is missing" in str(each) for each in validate(path).errors)
