@@ -131,6 +131,19 @@ def test_questions_on_one_picture_share_its_draw_and_limits_do_not_move_it(folde
     assert replies(part, "forms_pil@gaussian_noise.2") == {4: whole[4], 5: whole[5]}
 
 
+def test_a_strength_is_a_level_between_the_two_and_beyond(folder):
+    """The same draw at every strength, and what was done in the log and the metadata."""
+    asked = [f"forms_pil@gaussian_noise.{level}" for level in ("0.5", "1", "1.5", "3")]
+    found, _ = run(folder, asked)
+    for name, strength in zip(asked, (0.5, 1.0, 1.5, 3.0), strict=True):
+        shown = degradations.apply(PICTURES[1], "gaussian_noise", strength=strength, seed=seed_of(PICTURES[1]))
+        assert replies(found, name)[1] == [digest(shown)]
+        assert found["configs"][name]["metadata"]["degradation"]["level"] == f"{strength:g}"
+    assert replies(found, asked[1])[1] == [digest(noisy(PICTURES[1], 1))]
+    sigmas = [found["samples"][name][0]["degraded_pictures"][0]["sigma"] for name in asked]
+    assert sigmas == sorted(set(sigmas))
+
+
 def test_the_control_is_untouched_and_other_seeds_draw_anew(folder):
     asked = ["forms_pil", "forms_pil@sparse_view.0", "forms_pil@gaussian_noise.2", "forms_pil@gaussian_noise.2~seed=1"]
     found, _ = run(folder, asked)
