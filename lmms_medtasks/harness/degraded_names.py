@@ -38,7 +38,9 @@ _OWN_LEVELS = tuple("123456789")
 _ALL = "all"
 _COLUMN = "column"
 
-_ORDER = re.compile(r"(?P<what>[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*?)\.(?P<level>\d+(?:\.\d+)?|[a-z]+)(?P<options>(?:~[^~@]*)*)")
+_ORDER = re.compile(
+    r"(?P<what>[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*?)\.(?P<level>\d+(?:\.\d+)?|[a-z]+)(?P<options>(?:~[^~@]*)*)"
+)
 _DRAW = re.compile(r"draw(?P<count>\d+)_(?P<number>\d+)")
 _DRAWS = re.compile(r"draw(?P<count>\d*)")
 _FORM = "TASK@DEGRADATION.LEVEL, such as slake_en@gaussian_noise.2"
@@ -49,8 +51,8 @@ class Order:
     """What is done to the pictures of a task.
 
     ``what``: the paper's name of a degradation, ``corruptions``, ``draw3_1`` or the dotted path of a function.
-    ``level``: "0", "1", "2", a strength such as "1.5", or low, medium, high. ``modality``: its canonical name, or None. ``column``: the
-    document's column that has it, or None. ``seed``: of the draws, beside the picture itself.
+    ``level``: "0", "1", "2", a strength such as "1.5", or low, medium, high. ``modality``: its canonical name, or None.
+    ``column``: the document's column that has it, or None. ``seed``: of the draws, beside the picture itself.
     """
 
     what: str
@@ -159,9 +161,10 @@ def needs_modality(made: Order) -> bool:
 def names(tasks: Sequence[str], degrade: str, modality: str | None, seed: int, control: bool) -> list[str]:
     """The names of the degraded tasks that ``lmms-medtasks run --degrade`` asks for, those of one task together.
 
-    ``degrade``: degradations with their levels, ``gaussian_noise:0.5,1,1.5,2,motion_blur:1``; ``all:1,2``, those that there are
-    for the modality; ``draw3:1,2``; ``corruptions``; ``my.module:function``. Where no level is given, all there are (1
-    of a function). ``modality``: one, or ``column:NAME``. ``control``: the untouched pictures once more, as level 0.
+    ``degrade``: degradations with their levels, ``gaussian_noise:0.5,1,1.5,2,motion_blur:1``; ``all:1,2``, those that
+    there are for the modality; ``draw3:1,2``; ``corruptions``; ``my.module:function``. Where no level is given, 1 and 2
+    (low, medium, high of corruptions, 1 of a function). ``modality``: one, or ``column:NAME``. ``control``: the
+    untouched pictures once more, as level 0.
 
     Raises UserError as :func:`parse` does, and for ``all`` and draws without a modality.
     """
