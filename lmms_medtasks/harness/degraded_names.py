@@ -171,7 +171,7 @@ def names(tasks: Sequence[str], degrade: str, modality: str | None, seed: int, c
     column = (modality or "").partition(":")[2] if (modality or "").startswith(f"{_COLUMN}:") else None
     if modality is not None and (column == "" or modality == _COLUMN):
         raise UserError("--modality column:NAME names the column of the documents that has the modality.")
-    canonical = None if modality is None or column else degradations.canonical_modality(modality)
+    canonical = None if modality is None or column else _modality(modality, "--modality")
     asked = [
         (what, level)
         for head, levels in _items(degrade)
@@ -196,7 +196,7 @@ def _options(text: str, where: str) -> dict[str, Any]:
     for each in text.split("~")[1:]:
         key, equals, value = each.partition("=")
         if not equals:
-            key, value = "modality", degradations.canonical_modality(each)
+            key, value = "modality", _modality(each, where)
         elif key not in (_COLUMN, "seed") or not value or (key == "seed" and not re.fullmatch(r"-?\d+", value)):
             raise UserError(f"{where!r}: {each!r} is none of ~MODALITY, ~column=NAME, ~seed=NUMBER.")
         if key in found:
@@ -205,6 +205,13 @@ def _options(text: str, where: str) -> dict[str, Any]:
     if "modality" in found and _COLUMN in found:
         raise UserError(f"{where!r} names a modality and a column that has it: give one of both.")
     return found
+
+
+def _modality(text: str, where: str) -> str:
+    try:
+        return degradations.canonical_modality(text)
+    except UserError as error:
+        raise UserError(f"{where!r}: {error}") from None
 
 
 def _check_modality(made: Order, where: str) -> None:

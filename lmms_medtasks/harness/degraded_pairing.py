@@ -37,6 +37,7 @@ def pair(results: dict[str, Any], tasks: Mapping[str, Any], shown: Mapping[str, 
     left: list[tuple[str, _Metric, _Metric]] = []
     for name, each in shown.items():
         clean = metrics.get(each.base, {})
+        has_direction = results.get("higher_is_better", {}).get(name) or {}
         how: dict[str, str] = {}
         top: dict[str, float] = {}
         for key, own in metrics.get(name, {}).items():
@@ -45,7 +46,7 @@ def pair(results: dict[str, Any], tasks: Mapping[str, Any], shown: Mapping[str, 
             how[key] = own.scores.how if alike else paired_scores.TOTALS
             if other is None:
                 continue
-            if how[key] == paired_scores.TOTALS:
+            if how[key] == paired_scores.TOTALS and has_direction.get(key.partition(",")[0]) is not None:
                 left.append((name, other, own))
             elif own.scores.top is not None and own.scores.top == other.scores.top:
                 top[key] = own.scores.top
@@ -73,7 +74,10 @@ def _resample(results: dict[str, Any], left: list[tuple[str, _Metric, _Metric]])
     if not left:
         return
     seconds = min(resampled_scores.SECONDS_EACH, resampled_scores.SECONDS / len(left))
-    say(f"lmms-medtasks: {len(left)} metrics of degraded tasks are no means over questions: looking at resamples.")
+    say(
+        f"lmms-medtasks: {len(left)} metrics of degraded tasks are no means over questions: pictures are resampled, for "
+        f"{resampled_scores.SECONDS:.0f} seconds at most."
+    )
     for name, clean, own in left:
         numbers = sorted(own.records)
         if numbers != sorted(clean.records):

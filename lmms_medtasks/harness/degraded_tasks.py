@@ -248,11 +248,11 @@ def check_config(manager: Any, config: Mapping[str, Any]) -> None:
     name = getattr(manager, _FOR, None)
     if name is None or not isinstance(config.get("task"), str) or "class" in config:
         return
-    _check_output(name, config.get("output_type"))
     if config.get("doc_to_visual") is None and not callable(config.get("doc_to_messages")):
         raise UserError(
             f"{name}: {config['task']} shows no pictures (it has no doc_to_visual), there is nothing to degrade."
         )
+    _check_output(name, config.get("output_type"))
     told = config.get("dataset_kwargs") or {}
     if told.get("video") or told.get("From_YouTube"):
         raise UserError(f"{name}: {config['task']} is a task of videos. Only pictures can be degraded.")

@@ -19,7 +19,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from lmms_medtasks.harness.quiet_aggregations import is_quiet, number, value_of
+from lmms_medtasks.harness.quiet_aggregations import is_quiet, number, silenced, value_of
 
 TOTALS = "totals only"
 LOGGED = "logged"
@@ -65,11 +65,12 @@ def scores(values: Sequence[Any], aggregation: Callable[..., Any], reported: Any
         return Scores(None, TOTALS)
     single: list[float | None] = []
     started = time.perf_counter()
-    for each in values:
-        single.append(value_of(aggregation, [each]))
-        slow = (time.perf_counter() - started) / len(single) * len(values) > _SECONDS
-        if single[-1] is None or slow:
-            return Scores(None, TOTALS)
+    with silenced(aggregation):
+        for each in values:
+            single.append(value_of(aggregation, [each]))
+            slow = (time.perf_counter() - started) / len(single) * len(values) > _SECONDS
+            if single[-1] is None or slow:
+                return Scores(None, TOTALS)
     if (factor := _factor(single, total)) is None:
         return Scores(None, TOTALS)
     return Scores([factor * each for each in single if each is not None], ONE_BY_ONE)

@@ -65,14 +65,13 @@ def is_quiet(aggregation: Callable[..., Any]) -> bool:
 def value_of(aggregation: Callable[..., Any], values: Sequence[Any]) -> float | None:
     """What an aggregation that :func:`is_quiet` makes of records, as a finite number; None for anything else.
 
-    What it prints and logs is dropped.
+    To be called within :func:`silenced`.
     """
     _install_audit()
     refused: list[str] = []
     token = _refused.set(refused)
     try:
-        with _silent(aggregation):
-            found = number(aggregation(list(values)))
+        found = number(aggregation(list(values)))
     except (Exception, SystemExit):  # whatever others' code makes of part of its records: then there is no number
         return None
     finally:
@@ -137,7 +136,8 @@ def _names(code: CodeType) -> Iterator[str]:
 
 
 @contextlib.contextmanager
-def _silent(aggregation: Callable[..., Any]) -> Iterator[None]:
+def silenced(aggregation: Callable[..., Any]) -> Iterator[None]:
+    """Drop what an aggregation, which may be called thousands of times, prints and logs, until the end."""
     from loguru import logger
 
     loud = {(getattr(aggregation, "__module__", None) or "").partition(".")[0], "lmms_eval"} - {""}

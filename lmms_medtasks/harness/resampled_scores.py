@@ -24,17 +24,18 @@ from typing import Any
 import numpy as np
 
 from lmms_medtasks.harness.paired_scores import CLOSE
-from lmms_medtasks.harness.quiet_aggregations import is_quiet, number, value_of
+from lmms_medtasks.harness.quiet_aggregations import is_quiet, number, silenced, value_of
 from lmms_medtasks.statistics.paired_resampling import (
     RESAMPLES,
+    ResampledChange,
     resampled_change,
     resampled_rows,
     rows_of_units,
 )
 
-SECONDS = 300.0
+SECONDS = 120.0
 """For all metrics and degraded tasks of a run together."""
-SECONDS_EACH = 20.0
+SECONDS_EACH = 10.0
 _COUNTS = (RESAMPLES, 500, 200)
 _CALLS = 4
 """Calls of the aggregation for a resample: both conditions, for the interval and for the test."""
@@ -58,6 +59,20 @@ def resampled(
     """
     if not is_quiet(aggregation) or not clean:
         return None
+    with silenced(aggregation):
+        found = _change(aggregation, clean, degraded, units, reported, seed, seconds)
+    return None if found is None else dataclasses.asdict(found)
+
+
+def _change(
+    aggregation: Callable[..., Any],
+    clean: Sequence[Any],
+    degraded: Sequence[Any],
+    units: Sequence[str],
+    reported: tuple[Any, Any],
+    seed: str,
+    seconds: float,
+) -> ResampledChange | None:
     if not all(map(_gives, (aggregation,) * 2, (clean, degraded), reported)):
         return None
     started = time.perf_counter()
@@ -71,8 +86,7 @@ def resampled(
     def statistic(rows: Sequence[Any]) -> float | None:
         return value_of(aggregation, rows)
 
-    found = resampled_change(statistic, clean, degraded, units, seed=seed, resamples=count)
-    return None if found is None else dataclasses.asdict(found)
+    return resampled_change(statistic, clean, degraded, units, seed=seed, resamples=count)
 
 
 def _gives(aggregation: Callable[..., Any], values: Sequence[Any], reported: Any) -> bool:

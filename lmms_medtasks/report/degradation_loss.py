@@ -27,7 +27,7 @@ from lmms_medtasks.statistics.significance import adjust
 from lmms_medtasks.statistics.sums import mean_statistic, scored
 
 TITLE = "Degraded tasks"
-_TOTALS = "totals only"
+_TOTALS, _LOGGED = "totals only", "logged"
 _NOTES = (
     "Change: degraded less clean, over the questions that both tasks have. 95 % intervals and p values (two-sided "
     "permutation test) are over pictures, or units of questions that have pictures in common. p (Holm) is corrected "
@@ -104,8 +104,7 @@ def parts(runs: Sequence[Run], *, drawn: bool, prefix: str = "") -> list[Part]:
             for task, base in own.items()
             if base not in run.tasks
         ]
-        failed = failures(run.content)
-        flags += [Flag("warning", f"{printable(task)} has no result: {printable(failed[task])}") for task in failed]
+        flags += [Flag("warning", f"No result of {printable(why)}") for why in failures(run.content).values()]
         bases = list(dict.fromkeys(each.base for each in every))
         key = f"{prefix}degraded{len(found)}"
         sections = tuple(
@@ -142,13 +141,15 @@ def _of_task(
         shown = printable(key if metrics.count(metric) > 1 else metric)
         made = Loss(base, printable(what), str(done.get("level")), shown, _TOTALS, other, value)
         one, two = ([rows[each]["scores"].get(key) for each in numbers] for rows in (clean, degraded))
+        if not (value or other) and paired.get(key) != _LOGGED:
+            continue  # what reports 0 on both sides may have no question
         if key in resampled:
             yield _resampled(made, str(paired.get(key)), resampled[key])
         elif paired.get(key, _TOTALS) != _TOTALS and numbers and not any(each is None for each in (*one, *two)):
             change = np.array(two, float) - np.array(one, float)
             made = replace(made, clean=float(np.mean(one)), degraded=float(np.mean(two)))
             yield _paired(made, paired[key], change, tops.get(key), clusters)
-        elif value or other:  # what reports 0 on both sides may have no question
+        else:
             yield made
 
 

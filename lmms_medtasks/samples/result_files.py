@@ -147,7 +147,7 @@ def _incomplete(run: Run, task: str) -> list[str]:
     if result is None:
         return [f"No result of task {task!r} in {run.path.name}."]
     if why := degraded.failures(run.content).get(task):
-        return [f"Task {task!r} has no result: {why}"]
+        return [f"No result of {why}"]
     metrics = {key: value for key, value in result.items() if key != "alias" and "_stderr" not in key}
     if not any(isinstance(value, int | float) for value in metrics.values()):
         return [f"Task {task!r} has no metric with a value in {run.path.name}."]

@@ -14,7 +14,8 @@ from tests.e2e.conftest import QUIET
 from tests.e2e.shown_runner import digest
 
 TORCHRUN = ("-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2", "-m", "lmms_eval")
-DEGRADED = ["forms_pil@gaussian_noise.1", "forms_pil@gaussian_noise.2", "forms_pil@motion_blur.1"]
+DEGRADED = [f"forms_pil@{each}" for each in ("gaussian_noise.1", "gaussian_noise.1.5", "motion_blur.1")]
+UNCHANGED = [each.replace("pil", "black") for each in DEGRADED]
 
 
 @pytest.fixture(scope="module")
@@ -27,24 +28,22 @@ def replies(run, task):
 
 
 def test_run_degrade_asks_clean_and_degraded_tasks(folder, shown_runner, tmp_path):
+    """Of a task with a black picture none is changed: status 1, and every other result is written."""
     environment = {**os.environ, **QUIET, "PYTHONPATH": shown_runner, "HF_HOME": str(tmp_path / "hf")}
     command = [
         *(sys.executable, "-m", "lmms_medtasks", "run", "--model", "shown_chat", "--include_path", str(folder)),
-        *(
-            "--tasks",
-            "forms_pil",
-            "--degrade",
-            "gaussian_noise:1,2,motion_blur:1",
-            "--output_path",
-            str(tmp_path / "o"),
-        ),
+        *("--tasks", "forms_pil,forms_black", "--degrade", "gaussian_noise:1,1.5,motion_blur:1"),
+        *("--output_path", str(tmp_path / "o")),
     ]
     done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=300, check=False)
-    assert done.returncode == 0, done.stderr[-3000:]
+    assert done.returncode == 1, done.stderr[-3000:]
+    assert "Traceback" not in done.stderr and f"no result of {', '.join(UNCHANGED)}" in done.stderr
     [path] = results.files(tmp_path / "o")
     run = results.read(path)
-    assert set(run.tasks) == {"forms_pil", *DEGRADED}
-    assert all(f"|{name}" in done.stdout for name in run.tasks)
+    assert set(run.tasks) == {"forms_pil", "forms_black", *DEGRADED, *UNCHANGED}
+    assert all((f"|{name}" in done.stdout) == (name not in UNCHANGED) for name in run.tasks)
+    assert len(results.problems([run], run.tasks)) == len(UNCHANGED)
+    assert [len(list(run.rows(name))) for name in UNCHANGED] == [1, 1, 1]
     found = [replies(run, name) for name in ("forms_pil", *DEGRADED)]
     assert all(len({each[number] for each in found}) == 4 for number in range(foreign_tasks.QUESTIONS))
     for name in DEGRADED:

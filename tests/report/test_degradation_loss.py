@@ -139,7 +139,7 @@ def test_a_task_without_a_result_is_told_with_the_reason(tmp_path):
     content = json.loads(path.read_text("utf-8"))
     name = "vqa@motion_blur.1"
     content["results"][name] = {"alias": name}
-    content["configs"][name]["metadata"]["degradation"]["failed"] = "none of its 6 pictures was changed"
+    content["configs"][name]["metadata"]["degradation"]["failed"] = f"{name}: none of its 6 pictures was changed"
     path.write_text(json.dumps(content), "utf-8")
     [part] = build([path], Options(drawn=False)).parts
     assert len(part.sections[0].tables[0].rows) == 1
