@@ -75,8 +75,8 @@ def _resample(results: dict[str, Any], left: list[tuple[str, _Metric, _Metric]])
         return
     seconds = min(resampled_scores.SECONDS_EACH, resampled_scores.SECONDS / len(left))
     say(
-        f"lmms-medtasks: {len(left)} metrics of degraded tasks are no means over questions: pictures are resampled, for "
-        f"{resampled_scores.SECONDS:.0f} seconds at most."
+        f"lmms-medtasks: {len(left)} metrics of degraded tasks are no means over questions: pictures are resampled, "
+        f"for {resampled_scores.SECONDS:.0f} seconds at most."
     )
     for name, clean, own in left:
         numbers = sorted(own.records)
