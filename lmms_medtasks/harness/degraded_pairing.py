@@ -8,6 +8,7 @@ score where it is stated, and of the other metrics the interval and test by resa
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -73,12 +74,17 @@ def _resample(results: dict[str, Any], left: list[tuple[str, _Metric, _Metric]])
     """Of metrics without a score for each question: interval and test, as far as the aggregation and the time allow."""
     if not left:
         return
-    seconds = min(resampled_scores.SECONDS_EACH, resampled_scores.SECONDS / len(left))
+    end = time.monotonic() + resampled_scores.SECONDS
     say(
         f"lmms-medtasks: {len(left)} metrics of degraded tasks are no means over questions: pictures are resampled, "
         f"for {resampled_scores.SECONDS:.0f} seconds at most."
     )
-    for name, clean, own in left:
+    # The first metric of each task first.
+    place = {key: number for number, key in enumerate(dict.fromkeys(own.key for _, _, own in left))}
+    for number, (name, clean, own) in enumerate(sorted(left, key=lambda each: place[each[2].key])):
+        if (seconds := (end - time.monotonic()) / (len(left) - number)) <= 0:
+            say(f"lmms-medtasks: the time is up, {len(left) - number} of these metrics have totals only.")
+            break
         numbers = sorted(own.records)
         if numbers != sorted(clean.records):
             continue
@@ -91,7 +97,7 @@ def _resample(results: dict[str, Any], left: list[tuple[str, _Metric, _Metric]])
             units([pictures[each] for each in numbers]),
             (clean.value, own.value),
             seed=own.key,
-            seconds=seconds,
+            seconds=min(resampled_scores.SECONDS_EACH, seconds),
         )
         if found is not None:
             told = results["configs"][name]["metadata"][METADATA]

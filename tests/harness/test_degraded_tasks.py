@@ -13,7 +13,7 @@ from PIL import Image
 from lmms_medtasks import degradations
 from lmms_medtasks.degradations import corruptions
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.harness import degraded_pictures, degraded_tasks, plugin
+from lmms_medtasks.harness import degraded_pictures, degraded_tasks, plugin, resampled_scores
 from tests import foreign_tasks
 from tests.e2e.shown_runner import ShownChat, ShownSimple, digest
 
@@ -96,6 +96,14 @@ def test_all_but_the_pictures_is_the_base_task_s(both):
         with_examples = [each for each in prompts if each.count("Question") == 3]
         assert len(with_examples) == 2 * foreign_tasks.QUESTIONS
         assert {with_examples.count(each) for each in with_examples} == {2}
+
+
+def test_num_fewshot_of_the_command_reaches_both_alike(folder):
+    found, lm = run(folder, ["forms_fewshot", "forms_fewshot@gaussian_noise.2"], num_fewshot=1)
+    assert set(found["n-shot"].values()) == {1}
+    assert len(lm.prompts) == 2 * foreign_tasks.QUESTIONS
+    assert {lm.prompts.count(each) for each in lm.prompts} == {2}
+    assert {each.count("Question") for each in lm.prompts} == {2}
 
 
 def test_metadata_say_what_was_done(both):
@@ -323,6 +331,14 @@ def test_a_metric_that_is_no_mean_is_resampled_by_the_run(both):
         # Three pictures: too few for an interval, and all 8 ways to swap them are looked at.
         assert (told["units"], told["rows"], told["permutations"], told["low"]) == (3, 6, 8, None)
         assert told["p"] in {number / 8 for number in range(1, 9)}
+
+
+def test_without_time_a_metric_that_is_no_mean_has_totals(folder, monkeypatch, capsys):
+    monkeypatch.setattr(resampled_scores, "SECONDS", 0.0)
+    found, _ = run(folder, ["forms_classes", "forms_classes@gaussian_noise.2"])
+    done = found["configs"]["forms_classes@gaussian_noise.2"]["metadata"]["degradation"]
+    assert done["scores"] == {"f1_of_classes,none": "totals only"} and "resampled" not in done
+    assert "1 of these metrics have totals only" in capsys.readouterr().err
 
 
 def test_multiple_choice_is_refused_where_the_harness_can_not_score_it(folder, monkeypatch):
