@@ -13,6 +13,8 @@ from lmms_medtasks.report.drawing import FAINT, MARKERS, SERIES, canvas, svg
 if TYPE_CHECKING:
     from lmms_medtasks.report.degradation_loss import Loss
 
+_MARKERS = (*MARKERS, "D", "v", "P", "X")
+"""With the three colours 21 looks: as many levels or degradations can be told apart."""
 _CURVE = 3
 """Strengths of a degradation from which on it has a curve."""
 
@@ -85,7 +87,7 @@ def _curve(key: str, base: str, curves: dict[str, list[Loss]], drawn: str) -> Fi
 
 
 def _style(number: int) -> dict[str, str]:
-    return {"color": SERIES[number % len(SERIES)], "marker": MARKERS[number % len(MARKERS)]}
+    return {"color": SERIES[number % len(SERIES)], "marker": _MARKERS[number % len(_MARKERS)]}
 
 
 def _changes(points: Sequence[Loss]) -> list[float]:
