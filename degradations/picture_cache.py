@@ -145,7 +145,8 @@ def apply(
     image: AnyImage,
     name: str,
     *,
-    severity: int,
+    severity: int | None = None,
+    strength: float | None = None,
     seed: int | str = 0,
     modality: str | None = None,
     force: bool = False,
@@ -157,13 +158,14 @@ def apply(
     """
     degradations.check_modality(name, modality, force)
     seed = degradations.check_seed(seed)
-    if degradations.check_severity(severity) == 0:
-        return degradations.apply(image, name, severity=severity)
+    level = degradations.check_level(severity, strength)
+    if level == 0:
+        return degradations.apply(image, name, severity=0)
     kept = cache if cache is not None else default_cache()
-    key = key_of(image, name, severity=severity, seed=seed, modality=modality)
+    key = key_of(image, name, strength=level, seed=seed, modality=modality)
     result: Any = kept.get(
         key,
-        lambda: degradations.apply(image, name, severity=severity, seed=seed, modality=modality, force=force),
+        lambda: degradations.apply(image, name, strength=level, seed=seed, modality=modality, force=force),
     )
     if isinstance(image, Image.Image):
         # Resolution, profile and the like are not kept with the pixels: they are this image's.
@@ -171,7 +173,7 @@ def apply(
     return result
 
 
-def key_of(image: Any, name: str, *, severity: int, seed: int | str, modality: str | None) -> str:
+def key_of(image: Any, name: str, *, strength: float, seed: int | str, modality: str | None) -> str:
     """32 hexadecimal digits of everything that the degraded image depends on.
 
     Raises:
@@ -179,7 +181,7 @@ def key_of(image: Any, name: str, *, severity: int, seed: int | str, modality: s
     """
     degradations.images.size_of(image)
     canonical = degradations.canonical_modality(modality) if modality is not None else None
-    what = [degradations.code_of(name, canonical), degradations.canonical_name(name), int(severity), seed, canonical]
+    what = [degradations.code_of(name, canonical), degradations.canonical_name(name), float(strength), seed, canonical]
     digest = hashlib.blake2b(json.dumps(what).encode(), digest_size=16)
     header, pixels = _taken_apart(image)
     digest.update(json.dumps(header, sort_keys=True).encode())

@@ -65,12 +65,13 @@ class user_errors:  # noqa: N801 (a context manager, used like a function)
         return None
 
     def __exit__(self, kind: type | None, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, UserError) and _is_command_line():
+        if isinstance(error, UserError) and is_command_line():
             says = self._every_rank or os.environ.get("RANK", "0") == "0"
             raise SystemExit(f"lmms-medtasks: {error}" if says else 1) from None
 
 
-def _is_command_line() -> bool:
+def is_command_line() -> bool:
+    """Whether this process is the harness's command, not a program that uses it as a library."""
     main = sys.modules.get("__main__")
     spec = getattr(main, "__spec__", None)
     return "lmms_eval.__main__" in sys.modules or getattr(spec, "name", "") == "lmms_eval.__main__"

@@ -85,6 +85,21 @@ def process_results(doc, results):
     return {"own": {"score": float(results[0][:1] in "01234567"), "reply": results[0]}}
 
 
+def classes(doc, results):
+    if not results[0]:
+        raise ValueError("nothing to score")
+    given = "odd" if int(results[0][0], 16) % 2 else "even"
+    return {"f1_of_classes": ("odd" if doc["question"] > "Question 2" else "even", given)}
+
+
+def macro_f1(values):
+    found = []
+    for label in ("odd", "even"):
+        hits = sum(right == given == label for right, given in values)
+        found.append(2 * hits / max(1, sum((right == label) + (given == label) for right, given in values)))
+    return sum(found) / 2
+
+
 def aggregate(values):
     return 100 * sum(each["score"] for each in values) / len(values)
 """
@@ -118,6 +133,15 @@ TASKS = {
         + "doc_to_visual: !function utils.pil\nrepeats: 3\n"
         "filter_list: [{name: votes, filter: [{function: take_first_k, k: 3}]}]\n"
     ),
+    "forms_classes": (
+        COMMON + "doc_to_visual: !function utils.pil\nprocess_results: !function utils.classes\n"
+        "metric_list: [{metric: f1_of_classes, aggregation: !function utils.macro_f1, higher_is_better: true}]\n"
+    ),
+    "forms_choices": (
+        COMMON.replace("generate_until", "multiple_choice").replace("{{answer}}", "b")
+        + "doc_to_visual: !function utils.pil\ndoc_to_choice: [a, b]\n"
+        "metric_list: [{metric: acc, aggregation: mean, higher_is_better: true}, {metric: f1, aggregation: f1}]\n"
+    ),
     "forms_python": COMMON + EXACT + "class: !function python_task.Own\ndoc_to_visual: !function utils.pil\n",
     "forms_degraded": (
         "include: forms_pil.yaml\ntag: forms_other\nmetadata: {version: 1.0, degrade: gaussian_noise.2}\n"
@@ -148,6 +172,10 @@ REFUSED = {
     "forms_black": (COMMON.replace("rows.json", "black.json") + EXACT + "doc_to_visual: !function utils.pil\n"),
 }
 GROUPS = {
+    "forms_with_black": (
+        "group: forms_with_black\ntask: [forms_several, forms_black]\n"
+        "aggregate_metric_list: [{metric: exact_match, aggregation: mean}]\n"
+    ),
     "forms_group": "group: forms_group\ntask: [forms_pil, forms_paths]\n",
     "forms_beside": (
         "group: forms_beside\ntask:\n- forms_pil\n- forms_pil@gaussian_noise.1\n"

@@ -25,14 +25,14 @@ def test_is_a_value_error():
 
 
 def test_user_errors_are_raised_as_they_are_in_a_library(monkeypatch):
-    monkeypatch.setattr(errors, "_is_command_line", lambda: False)
+    monkeypatch.setattr(errors, "is_command_line", lambda: False)
     with pytest.raises(UserError, match="wrong"), user_errors():
         raise UserError("wrong")
 
 
 @pytest.mark.parametrize(("rank", "code"), [("0", "lmms-medtasks: wrong"), ("1", 1)])
 def test_user_errors_end_the_command_line_with_one_message(monkeypatch, rank, code):
-    monkeypatch.setattr(errors, "_is_command_line", lambda: True)
+    monkeypatch.setattr(errors, "is_command_line", lambda: True)
     monkeypatch.setenv("RANK", rank)
     with pytest.raises(SystemExit) as end, user_errors():
         raise UserError("wrong")
@@ -40,6 +40,6 @@ def test_user_errors_end_the_command_line_with_one_message(monkeypatch, rank, co
 
 
 def test_other_errors_pass(monkeypatch):
-    monkeypatch.setattr(errors, "_is_command_line", lambda: True)
+    monkeypatch.setattr(errors, "is_command_line", lambda: True)
     with pytest.raises(KeyError), user_errors():
         raise KeyError("x")

@@ -5,6 +5,7 @@ are and another seed. ``metadata: {degrade: ORDER}`` in a task's YAML takes the 
 
 ============================== ==========================================================================
 ``gaussian_noise.2``           a degradation of :mod:`lmms_medtasks.degradations`, at level 1 or 2
+``gaussian_noise.1.5``         the same at another strength, above 0 and up to 3: levels 1 and 2 are strengths 1 and 2
 ``sparse_view.1~CT``           the same for pictures of one modality
 ``low_resolution.1~column=m``  the same, the modality of each question in the column ``m`` of its document
 ``draw3_1.2~CT``               the first of three that are drawn for each picture, as MedQ-Deg draws them
@@ -25,18 +26,22 @@ from typing import Any
 
 from lmms_medtasks import degradations
 from lmms_medtasks.degradations import corruptions, modality_files
+from lmms_medtasks.degradations.strength import STRONGEST
 from lmms_medtasks.errors import UserError, unknown
 
 MARK = "@"
 CONTROL = "0"
 LEVELS = ("1", "2")
+"""Those that stand where no level is given. Others are strengths from 0 to 3."""
 CORRUPTIONS = "corruptions"
 """The family of :mod:`lmms_medtasks.degradations.corruptions`, which has levels of its own."""
 _OWN_LEVELS = LEVELS
 _ALL = "all"
 _COLUMN = "column"
 
-_ORDER = re.compile(r"(?P<what>[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*?)\.(?P<level>\d+|[a-z]+)(?P<options>(?:~[^~@]*)*)")
+_ORDER = re.compile(
+    r"(?P<what>[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*?)\.(?P<level>\d+(?:\.\d+)?|[a-z]+)(?P<options>(?:~[^~@]*)*)"
+)
 _DRAW = re.compile(r"draw(?P<count>\d+)_(?P<number>\d+)")
 _DRAWS = re.compile(r"draw(?P<count>\d*)")
 _FORM = "TASK@DEGRADATION.LEVEL, such as slake_en@gaussian_noise.2"
@@ -47,8 +52,8 @@ class Order:
     """What is done to the pictures of a task.
 
     ``what``: the paper's name of a degradation, ``corruptions``, ``draw3_1`` or the dotted path of someone's own.
-    ``level``: "0", "1", "2", or low, medium, high. ``modality``: its canonical name, or None. ``column``: the
-    document's column that has it, or None. ``seed``: of the draws, beside the picture itself.
+    ``level``: "0", "1", "2", a strength such as "1.5", or low, medium, high. ``modality``: its canonical name, or None.
+    ``column``: the document's column that has it, or None. ``seed``: of the draws, beside the picture itself.
     """
 
     what: str
@@ -116,12 +121,7 @@ def order(text: str, where: str) -> Order:
             raise unknown("degradation", what, names, repr(where)) from None
     if draw and not 1 <= int(draw["number"]) <= int(draw["count"]):
         raise UserError(f"{where!r}: {what} is none of the draws draw{draw['count']}_1 to _{draw['count']}.")
-    allowed = levels_of(what)
-    if level not in (CONTROL, *allowed):
-        raise UserError(
-            f"{where!r}: {what} has no level {level!r}. Allowed: {', '.join(allowed)}, and {CONTROL} for the untouched "
-            "pictures."
-        )
+    _check_level(what, level, where)
     options = _options(found["options"], where)
     made = Order(what, level, **options)
     _check_modality(made, where)
@@ -129,8 +129,32 @@ def order(text: str, where: str) -> Order:
 
 
 def levels_of(what: str) -> tuple[str, ...]:
-    """The levels that there are of ``what``, beside 0."""
+    """The levels that ``what`` has a name for, beside 0."""
     return corruptions.strengths() if what == CORRUPTIONS else _OWN_LEVELS if "." in what else LEVELS
+
+
+def _check_level(what: str, level: str, where: str) -> None:
+    """Raise UserError for a level that ``what`` has not, or that is written in another way than the shortest one."""
+    if level in (CONTROL, *levels_of(what)):
+        return
+    takes_strength = what != CORRUPTIONS and "." not in what
+    if takes_strength and _is_number(level) and float(level) <= STRONGEST:
+        if level != (shortest := _shortest(level)):
+            raise UserError(f"{where!r}: write the level {level} as {shortest}, so that one task has one name.")
+        return
+    allowed = (
+        f"{', '.join(LEVELS)}, a strength up to {STRONGEST:g} such as 1.5"
+        if takes_strength
+        else ", ".join(levels_of(what))
+    )
+    raise UserError(
+        f"{where!r}: {what} has no level {level!r}. Allowed: {allowed}, and {CONTROL} for the untouched pictures."
+    )
+
+
+def _shortest(level: str) -> str:
+    """``1.50`` -> 1.5, ``1.0`` -> 1; what is no number as it is."""
+    return f"{float(level):.12g}" if _is_number(level) else level
 
 
 def needs_modality(made: Order) -> bool:
@@ -143,9 +167,10 @@ def needs_modality(made: Order) -> bool:
 def names(tasks: Sequence[str], degrade: str, modality: str | None, seed: int, control: bool) -> list[str]:
     """The names of the degraded tasks that ``lmms-medtasks run --degrade`` asks for, those of one task together.
 
-    ``degrade``: degradations with their levels, ``gaussian_noise:2,motion_blur:1,2``; ``all:1,2``, those that there are
-    for the modality; ``draw3:1,2``; ``corruptions``; ``my.module:function``. Where no level is given, all there are (1
-    of a function). ``modality``: one, or ``column:NAME``. ``control``: the untouched pictures once more, as level 0.
+    ``degrade``: degradations with their levels, ``gaussian_noise:0.5,1,1.5,2,motion_blur:1``; ``all:1,2``, those that
+    there are for the modality; ``draw3:1,2``; ``corruptions``; ``my.module:function``. Where no level is given, 1 and 2
+    (low, medium, high of corruptions, 1 of a function). ``modality``: one, or ``column:NAME``. ``control``: the
+    untouched pictures once more, as level 0.
 
     Raises UserError as :func:`parse` does, and for ``all`` and draws without a modality.
     """
@@ -153,7 +178,7 @@ def names(tasks: Sequence[str], degrade: str, modality: str | None, seed: int, c
     if modality is not None and (column == "" or modality == _COLUMN):
         raise UserError("--modality column:NAME names the column of the documents that has the modality.")
     modality = modality_files.named(modality)
-    canonical = None if modality is None or column else degradations.canonical_modality(modality)
+    canonical = None if modality is None or column else _modality(modality, "--modality")
     asked = [
         (what, level)
         for head, levels in _items(degrade)
@@ -178,7 +203,7 @@ def _options(text: str, where: str) -> dict[str, Any]:
     for each in text.split("~")[1:]:
         key, equals, value = each.partition("=")
         if not equals:
-            key, value = "modality", degradations.canonical_modality(each)
+            key, value = "modality", _modality(each, where)
         elif key not in (_COLUMN, "seed") or not value or (key == "seed" and not re.fullmatch(r"-?\d+", value)):
             raise UserError(f"{where!r}: {each!r} is none of ~MODALITY, ~column=NAME, ~seed=NUMBER.")
         if key in found:
@@ -187,6 +212,13 @@ def _options(text: str, where: str) -> dict[str, Any]:
     if "modality" in found and _COLUMN in found:
         raise UserError(f"{where!r} names a modality and a column that has it: give one of both.")
     return found
+
+
+def _modality(text: str, where: str) -> str:
+    try:
+        return degradations.canonical_modality(text)
+    except UserError as error:
+        raise UserError(f"{where!r}: {error}") from None
 
 
 def _check_modality(made: Order, where: str) -> None:
@@ -232,9 +264,9 @@ def _items(degrade: str) -> list[tuple[str, list[str]]]:
     for token in (each.strip() for each in degrade.split(",")):
         head, colon, last = token.rpartition(":")
         if _is_level(token) and found:
-            found[-1][1].append(token)
+            found[-1][1].append(_shortest(token))
         elif colon and _is_level(last):
-            found.append((head, [last]))
+            found.append((head, [_shortest(last)]))
         else:
             found.append((token, []))
     if not all(head for head, _ in found):
@@ -245,7 +277,11 @@ def _items(degrade: str) -> list[tuple[str, list[str]]]:
 
 
 def _is_level(text: str) -> bool:
-    return text.isdigit() or text in corruptions.strengths()
+    return _is_number(text) or text in corruptions.strengths()
+
+
+def _is_number(text: str) -> bool:
+    return re.fullmatch(r"[0-9]+(\.[0-9]+)?", text) is not None
 
 
 def _whats(head: str, modality: str | None, column: str | None) -> list[str]:

@@ -85,11 +85,11 @@ def degraded(
         )
         return kept, {"name": CORRUPTIONS, **drawn.to_json()}
     name = _drawn(known_as, order, str(modality)) if order.draw else order.what
-    level = int(order.level)
+    strength = float(order.level)
     parameters = degradations.sample(
-        name, severity=level, seed=seed, size=images.size_of(picture), modality=modality
+        name, strength=strength, seed=seed, size=images.size_of(picture), modality=modality
     ).to_json()
-    shown = picture_cache.apply(picture, name, severity=level, seed=seed, modality=modality)
+    shown = picture_cache.apply(picture, name, strength=strength, seed=seed, modality=modality)
     return shown, {"name": name, **parameters}
 
 

@@ -2,22 +2,25 @@
 
 With each answer in the sample log stand the clean pictures' digests and what was done to them (``degraded_pictures``):
 questions on one picture share its draw, so intervals go by picture. In the task's metadata stand how many pictures were
-shown and how many of them were changed. A run that asked the model and changed no picture of a task fails: its score
-would be called robustness.
+shown and how many of them were changed. A task that asked the model and changed no picture fails: its score would be
+called robustness. So does one that shows what can't be degraded after some questions. Such a task has no number and the
+reason in its metadata, the others have theirs, since they are paid for; the command ends with status 1.
 """
 
 from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Iterable, Iterator, Mapping
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from lmms_medtasks.errors import UserError
-from lmms_medtasks.harness import calls, paired_scores
+from lmms_medtasks.errors import is_command_line
+from lmms_medtasks.harness import calls, degraded_pairing, failed_requests
 from lmms_medtasks.harness.degraded_tasks import NumberedDocument, Shown, shown_of
 from lmms_medtasks.harness.replacing import replaced
-from lmms_medtasks.samples.degraded import METADATA, PICTURES, SCORES
+from lmms_medtasks.progress import say
+from lmms_medtasks.samples.degraded import FAILED, METADATA, PICTURES, failures
 
 
 class _Numbered:
@@ -54,20 +57,28 @@ class Watch:
     def told(self, results: Any) -> Any:
         """The harness's results, None on other processes than the first, with what was done to the pictures.
 
-        Raises UserError on all processes where a picture was refused, or no picture of a task was changed.
+        A task that showed what can't be degraded, or of which no picture was changed, has no result, and the reason
+        in its metadata; all others have theirs.
         """
+        failed: dict[str, str] = {}
         for name, shown in self.shown.items():
-            if shown.refused is not None:
-                raise shown.refused
-            parts = _of_all((shown.changed, shown.of_documents, name in self.asked))
-            changed = {digest: each for part, _, _ in parts for digest, each in part.items()}
-            of_documents = {number: each for _, part, _ in parts for number, each in part.items()}
-            if not shown.order.is_control and any(asked for _, _, asked in parts):
-                _check(shown, changed)
+            refused = None if shown.refused is None else str(shown.refused)
+            parts = _of_all((shown.changed, shown.of_documents, name in self.asked, refused))
+            changed = {digest: each for part, *_ in parts for digest, each in part.items()}
+            of_documents = {number: each for _, part, *_ in parts for number, each in part.items()}
+            why = next((each for *_, each in parts if each), "")
+            if not why and not shown.order.is_control and any(asked for _, _, asked, _ in parts):
+                why = _unchanged(shown, changed)
+            if why:
+                failed[name] = why
             if results:
                 _add(results, shown, changed, of_documents)
         if results:
-            _pair(results, self.tasks, self.shown)
+            for name, why in failed.items():
+                _fail(results, name, why)
+            degraded_pairing.pair(results, self.tasks, {k: each for k, each in self.shown.items() if k not in failed})
+            if failed:
+                _tell(failed)
         return results
 
 
@@ -88,31 +99,84 @@ def watched(lm: Any, tasks: Iterable[Any]) -> Iterator[Watch]:
     with contextlib.ExitStack() as changed:
         for name in calls.METHODS:
             if callable(original := getattr(lm, name, None)):
-                changed.enter_context(replaced(lm, name, _noting(original, watch)))
+                changed.enter_context(replaced(lm, name, _noting(name, original, watch)))
         yield watch
 
 
-def _noting(original: Any, watch: Watch) -> Any:
+def _noting(name: str, original: Any, watch: Watch) -> Any:
     @functools.wraps(original)
     def method(requests: list[Any], *args: Any, **kwargs: Any) -> Any:
-        watch.asked.update(str(request.task_name) for request in requests)
-        return original(requests, *args, **kwargs)
+        own = {str(request.task_name) for request in requests}
+        watch.asked.update(own)
+        try:
+            return original(requests, *args, **kwargs)
+        except Exception:
+            # Of one process: the parts of a model that is spread over several would wait for each other. Not where
+            # replies are numbers: there is no mark for one that failed, and a cache would keep it.
+            refused = [watch.shown[task].refused for task in own & set(watch.shown)]
+            if len(own) > 1 or not any(refused) or name != "generate_until" or calls.ranks() > 1:
+                raise
+            return [failed_requests.failure(refused[0])] * len(requests)
 
     return method
 
 
-def _check(shown: Shown, changed: dict[str, bool]) -> None:
+def _unchanged(shown: Shown, changed: dict[str, bool]) -> str:
+    """Why what was shown is no degraded task, "" if it is one."""
     if not changed:
-        raise UserError(
+        return (
             f"{shown.name}: the model answered without asking for a picture, so nothing was degraded. A model that "
             f"looks at no pictures has the same score on {shown.base}."
         )
     if not any(changed.values()):
-        raise UserError(
+        return (
             f"{shown.name}: none of its {len(changed)} pictures was changed by {shown.order.what} at level "
             f"{shown.order.level}. Its score would be that of {shown.base}, under another name. Look at what it does "
             "to them: lmms-medtasks preview."
         )
+    return ""
+
+
+def _fail(results: dict[str, Any], name: str, why: str) -> None:
+    """Take the numbers of a task, and of the groups that it is in, out of the results; its sample log stays."""
+    config = results["configs"][name]
+    config["metadata"] = {**config["metadata"], METADATA: {**config["metadata"][METADATA], FAILED: why}}
+    for part in ("results", "groups"):
+        for holder in _holders(results.get("group_subtasks") or {}, name):
+            if holder in (found := results.get(part) or {}):
+                found[holder] = {key: each for key, each in found[holder].items() if key == "alias"}
+
+
+def _holders(subtasks: Mapping[str, Sequence[str]], name: str) -> set[str]:
+    """``name`` and the groups that hold it, directly or by others."""
+    found = {name}
+    while more := {group for group, own in subtasks.items() if set(own) & found} - found:
+        found |= more
+    return found
+
+
+def _tell(failed: Mapping[str, str]) -> None:
+    """Say it now, and under the harness's command line end with status 1 once everything is written."""
+    for why in failed.values():
+        say(f"lmms-medtasks: {why}")
+    for name in ("lmms_eval.__main__", "__main__") if is_command_line() else ():
+        if callable(original := getattr(sys.modules.get(name), "make_table", None)):
+            sys.modules[name].make_table = _failing(original)  # type: ignore[attr-defined]
+
+
+def _failing(original: Any) -> Any:
+    """The harness's ``make_table``, its last step, which ends the command after the table of a run that failed."""
+
+    @functools.wraps(original)
+    def make_table(results: Any, column: str = "results", *args: Any, **kwargs: Any) -> Any:
+        table = original(results, column, *args, **kwargs)
+        failed = failures(results)
+        if failed and (column == "groups" or "groups" not in results):
+            print(table)
+            raise SystemExit(f"lmms-medtasks: no result of {', '.join(failed)}, see above. All others are written.")
+        return table
+
+    return make_table
 
 
 def _add(
@@ -125,31 +189,6 @@ def _add(
     for row in results.get("samples", {}).get(shown.name, ()):
         if found := of_documents.get(row["doc_id"]):
             row[PICTURES] = [found[number] for number in sorted(found)]
-
-
-def _pair(results: dict[str, Any], tasks: Mapping[str, Any], shown: Mapping[str, Shown]) -> None:
-    """Write each question's scores into the rows of degraded tasks and of their clean ones in this run."""
-    wanted = {each.base for each in shown.values()} | set(shown)
-    how: dict[str, dict[str, str]] = {}
-    for name in sorted(wanted & set(tasks) & set(results.get("samples", {}))):
-        rows = results["samples"][name]
-        for metric, aggregation in tasks[name].aggregation().items():
-            reported = {key: each for key, each in results["results"][name].items() if key.split(",")[0] == metric}
-            if len(reported) != 1 or not all(metric in row for row in rows):
-                continue  # of several filters a row does not say which one it is of
-            [(key, value)] = reported.items()
-            found, said = paired_scores.scores([row[metric] for row in rows], aggregation, value)
-            how.setdefault(name, {})[key] = said
-            for row, score in zip(rows, found or (), strict=False):
-                row.setdefault(SCORES, {})[key] = score
-    for name, each in shown.items():
-        config = results["configs"][name]
-        clean = how.get(each.base, {})
-        both = {
-            key: said if clean.get(key) == said else paired_scores.TOTALS for key, said in how.get(name, {}).items()
-        }
-        done = {**config["metadata"][METADATA], "scores": both}
-        config["metadata"] = {**config["metadata"], METADATA: done}
 
 
 def _of_all(own: Any) -> list[Any]:

@@ -39,6 +39,7 @@ _REFUSED = {
     "generate_until_agentic": "it asks in several rounds, and later ones bring their own pictures",
     "generate_visual_cot": "it has pictures made and looks at them",
 }
+_BY_LIKELIHOOD = ("multiple_choice", "loglikelihood")
 _PROBED = 32
 _KEPT, _FOR = "_lmms_medtasks_bases", "_lmms_medtasks_degraded_for"
 
@@ -64,8 +65,6 @@ class Shown:
 
     def picture(self, visual: Any, doc: Mapping[str, Any], number: int) -> Any:
         """``visual``, which is number ``number`` of its question, as the task shows it."""
-        if self.order.is_control:
-            return visual
         try:
             return self._picture(visual, doc, number)
         except UserError as error:
@@ -76,9 +75,12 @@ class Shown:
     def _picture(self, visual: Any, doc: Mapping[str, Any], number: int) -> Any:
         clean = degraded_pictures.opened(visual)
         known_as = degraded_pictures.digest(clean)
-        shown, done = degraded_pictures.degraded(clean, known_as, self.order, modality_of(self.order, doc))
+        shown: Any = visual
+        done: dict[str, Any] = {}
+        if not self.order.is_control:
+            shown, done = degraded_pictures.degraded(clean, known_as, self.order, modality_of(self.order, doc))
         with self._lock:
-            if known_as not in self.changed:
+            if known_as not in self.changed and not self.order.is_control:
                 self.changed[known_as] = shown.size != clean.size or shown.tobytes() != clean.tobytes()
             if isinstance(doc, NumberedDocument):
                 of_document = self.of_documents.setdefault(doc.number, {})
@@ -114,6 +116,11 @@ class Degraded:
             return messages  # the harness made them of doc_to_visual, above
         numbers = iter(range(sys.maxsize))
         return [{**each, "content": self._content(each["content"], doc, numbers)} for each in messages]
+
+    def process_results(self, doc: Any, results: Any, *args: Any, **kwargs: Any) -> Any:
+        if self.medtasks_shown.refused is not None:
+            return {}  # it has no result, and to score may cost a judge
+        return super().process_results(doc, results, *args, **kwargs)  # type: ignore[misc]
 
     def _degraded(self, visuals: Any, doc: Any, numbers: Iterator[int]) -> Any:
         if isinstance(visuals, list | tuple):
@@ -241,11 +248,11 @@ def check_config(manager: Any, config: Mapping[str, Any]) -> None:
     name = getattr(manager, _FOR, None)
     if name is None or not isinstance(config.get("task"), str) or "class" in config:
         return
-    _check_output(name, config.get("output_type"))
     if config.get("doc_to_visual") is None and not callable(config.get("doc_to_messages")):
         raise UserError(
             f"{name}: {config['task']} shows no pictures (it has no doc_to_visual), there is nothing to degrade."
         )
+    _check_output(name, config.get("output_type"))
     told = config.get("dataset_kwargs") or {}
     if told.get("video") or told.get("From_YouTube"):
         raise UserError(f"{name}: {config['task']} is a task of videos. Only pictures can be degraded.")
@@ -258,8 +265,21 @@ def _check_base(manager: Any, name: str, base: str) -> None:
 
 
 def _check_output(name: str, output_type: Any) -> None:
+    if output_type in _BY_LIKELIHOOD and not _keeps_likelihoods():
+        raise UserError(
+            f"{name} can't be asked: this lmms-eval makes text of the likelihoods of output_type: {output_type}, so "
+            "that its clean task can't be scored either. It would end the run after all replies."
+        )
     if output_type in _REFUSED:
         raise UserError(f"{name} can't be degraded: {_REFUSED[output_type]} (output_type: {output_type}).")
+
+
+def _keeps_likelihoods() -> bool:
+    """Whether the harness hands a loss and a truth value on to the task; 0.7.3 makes a text of the two."""
+    from lmms_eval import evaluator
+
+    kept, _ = evaluator.unwrap_generation_output((0.5, True))
+    return bool(kept == (0.5, True))
 
 
 def _by_metadata(task: Any, manager: Any) -> Any:

@@ -6,129 +6,91 @@ that the harness reports:
 
 1. the number that is logged, if it is one (or the one number in a list or a mapping);
 2. else what the task's own aggregation makes of one question's record alone;
-3. else the metric has totals only.
+3. else the metric has no score a question. Its change may be known by resampling
+   (:mod:`lmms_medtasks.harness.resampled_scores`), or it has totals only.
 
-Aggregations of others may write files, or ask a judge. One is called on single records only where its code, as far as
-it is the task's, does nothing of that sort.
+Aggregations are called only as :mod:`lmms_medtasks.harness.quiet_aggregations` allows.
 """
 
 from __future__ import annotations
 
-import contextlib
-import functools
-import inspect
-import io
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from types import CodeType, FunctionType
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from lmms_medtasks.harness.quiet_aggregations import is_quiet, number, silenced, value_of
 
 TOTALS = "totals only"
 LOGGED = "logged"
 ONE_BY_ONE = "aggregated one by one"
+RESAMPLED = "resampled"
+CLOSE = 1e-6
 _KEYS = ("score", "is_correct", "correct", "acc", "accuracy", "hit", "match", "exact_match")
-_CLOSE = 1e-6
 _SECONDS = 10.0
-_KNOWN = ("lmms_medtasks.", "lmms_eval.api.")
-_WRITES_OR_ASKS = frozenset(
-    "open dump to_json to_csv to_excel to_parquet savetxt savefig save write write_text write_bytes writelines "
-    "makedirs mkdir remove unlink rename rmtree copy2 generate_submission_file save_result_to_path system Popen "
-    "check_call check_output urlopen requests post OpenAI AzureOpenAI Anthropic get_server get_chat_response get_eval "
-    "get_judge_response evaluate_binary evaluate_with_rubric evaluate_comparative generate chat completions "
-    "from_pretrained "
-    "eval exec".split()
-)
+_SHARES = frozenset(("acc", "acc_norm", "acc_mutual_info", "exact_match", "anls"))
+"""Metrics of the harness that score a question from 0 to 1, where the harness itself scores."""
 
 
-def scores(values: Sequence[Any], aggregation: Callable[..., Any], reported: Any) -> tuple[list[float] | None, str]:
-    """A score for each of ``values``, a metric's records of one task, and how it was found; None with totals only.
+class Scores(NamedTuple):
+    """``values``: a score for each record, in the unit of what is reported, or None. ``how`` they were found.
 
-    ``reported``: what the harness reports of them.
+    ``top``: the best possible score, where 0 is the worst, if that is stated: what is logged is true or false, or the
+    metric is one that the harness computes. None where it is not: no range is read off the scores.
     """
-    total = _number(reported)
+
+    values: list[float] | None
+    how: str
+    top: float | None = None
+
+
+def is_share(metric: str, config: Any) -> bool:
+    """Whether a task's metric scores each question from 0 to 1, as the harness itself defines it."""
+    return metric in _SHARES and not callable(getattr(config, "process_results", None))
+
+
+def scores(values: Sequence[Any], aggregation: Callable[..., Any], reported: Any, *, share: bool = False) -> Scores:
+    """A score for each of ``values``, a metric's records of one task.
+
+    ``reported``: what the harness reports of them. ``share``: the metric is known to score from 0 to 1.
+    """
+    total = number(reported)
     if total is None or not values:
-        return None, TOTALS
-    found = _matching([_logged(each) for each in values], total)
-    if found is not None:
-        return found, LOGGED
-    if not _is_quiet(aggregation):
-        return None, TOTALS
+        return Scores(None, TOTALS)
+    logged = [_logged(each) for each in values]
+    if (factor := _factor([number(each) for each in logged], total)) is not None:
+        stated = share or all(_is_truth(each) for each in logged)
+        return Scores([factor * float(each) for each in logged], LOGGED, factor if stated else None)
+    if not is_quiet(aggregation):
+        return Scores(None, TOTALS)
     single: list[float | None] = []
     started = time.perf_counter()
-    for each in values:
-        single.append(_of_one(aggregation, each))
-        slow = (time.perf_counter() - started) / len(single) * len(values) > _SECONDS
-        if single[-1] is None or slow:
-            return None, TOTALS
-    found = _matching(single, total)
-    return (found, ONE_BY_ONE) if found is not None else (None, TOTALS)
+    with silenced(aggregation):
+        for each in values:
+            single.append(value_of(aggregation, [each]))
+            slow = (time.perf_counter() - started) / len(single) * len(values) > _SECONDS
+            if single[-1] is None or slow:
+                return Scores(None, TOTALS)
+    if (factor := _factor(single, total)) is None:
+        return Scores(None, TOTALS)
+    return Scores([factor * each for each in single if each is not None], ONE_BY_ONE)
 
 
-def _matching(values: Sequence[float | None], total: float) -> list[float] | None:
-    """The values in the unit of ``total``, if that is their mean, as it is or in percent; None if it is not."""
+def _factor(values: Sequence[float | None], total: float) -> float | None:
+    """1 or 100, by which the mean of the values is ``total``; None if it is not."""
     known = [each for each in values if each is not None]
     if len(known) < len(values):
         return None
     mean = math.fsum(known) / len(known)
-    for scale in (1.0, 100.0):
-        if abs(mean * scale - total) <= _CLOSE * max(1.0, abs(total)):
-            return [each * scale for each in known]
-    return None
+    return next((each for each in (1.0, 100.0) if abs(mean * each - total) <= CLOSE * max(1.0, abs(total))), None)
 
 
-def _logged(value: Any) -> float | None:
+def _logged(value: Any) -> Any:
+    """The number in a record, as it is; anything else, or None, where there is no one number."""
     if isinstance(value, Mapping):
-        value = next((value[key] for key in _KEYS if _number(value.get(key)) is not None), None)
-    elif isinstance(value, list | tuple) and len(value) == 1:
-        value = value[0]
-    return _number(value)
+        return next((value[key] for key in _KEYS if number(value.get(key)) is not None), None)
+    return value[0] if isinstance(value, list | tuple) and len(value) == 1 else value
 
 
-def _number(value: Any) -> float | None:
-    if isinstance(value, str | bytes) or not hasattr(value, "__float__"):
-        return None
-    try:
-        found = float(value)
-    except (TypeError, ValueError):
-        return None
-    return found if math.isfinite(found) else None
-
-
-def _of_one(aggregation: Callable[..., Any], value: Any) -> float | None:
-    with contextlib.redirect_stdout(io.StringIO()):
-        try:
-            return _number(aggregation([value]))
-        except Exception:  # noqa: BLE001 (whatever others' code makes of one record: then it has totals only)
-            return None
-
-
-@functools.cache
-def _is_quiet(aggregation: Callable[..., Any]) -> bool:
-    """Whether an aggregation does nothing but count, as far as its task's own code tells."""
-    function = aggregation.func if isinstance(aggregation, functools.partial) else aggregation
-    module = getattr(function, "__module__", None) or ""
-    if module.startswith(_KNOWN):
-        return True
-    if not isinstance(function, FunctionType) or "args" in inspect.signature(function).parameters:
-        return False
-    seen: set[Any] = set()
-    left: list[Any] = [function]
-    while left:
-        each = left.pop()
-        if each in seen:
-            continue
-        seen.add(each)
-        names = set(_names(each.__code__))
-        if names & _WRITES_OR_ASKS:
-            return False
-        held = [each.__globals__.get(name) for name in names]
-        left += [found for found in held if isinstance(found, FunctionType) and found.__module__ != "builtins"]
-    return True
-
-
-def _names(code: CodeType) -> Iterator[str]:
-    yield from code.co_names
-    for each in code.co_consts:
-        if isinstance(each, CodeType):
-            yield from _names(each)
+def _is_truth(value: Any) -> bool:
+    return isinstance(value, bool) or type(value).__name__ in ("bool_", "bool")

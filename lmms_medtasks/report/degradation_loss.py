@@ -2,8 +2,8 @@
 
 Questions are paired by their number in the data. Those that share a picture share its draw, so the unit of interval and
 test is the picture (or the pictures that questions have in common); where the log does not name pictures, the question.
-Which metrics have a score for each question is told by the run (:mod:`lmms_medtasks.harness.paired_scores`); of the
-others there are totals, without interval and test.
+Which metrics have a score for each question is told by the run (:mod:`lmms_medtasks.harness.degraded_pairing`), and so
+are interval and test of those that are known by resampling; of the others there are totals.
 """
 
 from __future__ import annotations
@@ -15,24 +15,27 @@ from typing import Any
 
 import numpy as np
 
+from lmms_medtasks.report import degradation_charts
 from lmms_medtasks.report.cells import NONE, count, label, p_value, probability, scaled
-from lmms_medtasks.report.document import Cell, Column, Figure, Flag, Part, Row, Section, Table
-from lmms_medtasks.report.drawing import FAINT, MARKERS, SERIES, canvas, svg
-from lmms_medtasks.samples.degraded import METADATA, PICTURES, SCORES, base_of
+from lmms_medtasks.report.document import Cell, Column, Flag, Part, Row, Section, Table
+from lmms_medtasks.samples.degraded import METADATA, PICTURES, SCORES, base_of, failures, units
 from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.samples.runs import date_of, model_name, printable
-from lmms_medtasks.statistics.intervals import Interval, mean_interval
+from lmms_medtasks.statistics.intervals import Interval, intervals
 from lmms_medtasks.statistics.sign_flip import sign_flip
 from lmms_medtasks.statistics.significance import adjust
+from lmms_medtasks.statistics.sums import mean_statistic, scored
 
 TITLE = "Degraded tasks"
-_TOTALS = "totals only"
+_TOTALS, _LOGGED = "totals only", "logged"
 _NOTES = (
     "Change: degraded less clean, over the questions that both tasks have. 95 % intervals and p values (two-sided "
     "permutation test) are over pictures, or units of questions that have pictures in common. p (Holm) is corrected "
     "for all degradations and levels of this task and metric. Level 0 is the untouched control and not counted in.",
     "How: logged, the task logs a number for each question; aggregated one by one, its own aggregation makes one of "
-    "each question. In both cases their mean is the value that the harness reports.",
+    "each question. In both cases their mean is the value that the harness reports. Resampled: the metric is no mean "
+    "over questions; pictures were resampled through the task's own aggregation, as often as the number says, the same "
+    "ones of both tasks (percentile interval, widened for few pictures), and permuted for the p value.",
 )
 
 
@@ -56,6 +59,11 @@ class Loss:
     def is_control(self) -> bool:
         return self.level == "0"
 
+    @property
+    def strength(self) -> float | None:
+        """The level as a number; None where it has a name."""
+        return float(self.level) if self.level.replace(".", "", 1).isdigit() else None
+
 
 def degraded_tasks(run: Run) -> dict[str, str]:
     """The degraded tasks of a run, and the task that each was made of."""
@@ -77,7 +85,7 @@ def losses(run: Run) -> list[Loss]:
                 if name not in rows:
                     rows[name] = {row["doc_id"]: _kept(row) for _, row in run.rows(name)}
             found += _of_task(run, task, base, rows[base], rows[task])
-    return _corrected(found)
+    return _corrected(_sorted(found))
 
 
 def parts(runs: Sequence[Run], *, drawn: bool, prefix: str = "") -> list[Part]:
@@ -96,6 +104,7 @@ def parts(runs: Sequence[Run], *, drawn: bool, prefix: str = "") -> list[Part]:
             for task, base in own.items()
             if base not in run.tasks
         ]
+        flags += [Flag("warning", f"No result of {printable(why)}") for why in failures(run.content).values()]
         bases = list(dict.fromkeys(each.base for each in every))
         key = f"{prefix}degraded{len(found)}"
         sections = tuple(
@@ -120,9 +129,10 @@ def _of_task(
     about = [done[name] for name in ("modality", "column") if done.get(name)]
     about += [f"seed {done['seed']}"] if done.get("seed") else []
     what = f"{done.get('name')} ({', '.join(map(str, about))})" if about else str(done.get("name"))
-    paired, wanted = done.get("scores") or {}, run.content.get("higher_is_better", {}).get(task) or {}
+    paired, tops, resampled = (done.get(name) or {} for name in ("scores", "best_scores", "resampled"))
+    wanted = run.content.get("higher_is_better", {}).get(task) or {}
     numbers = sorted(clean.keys() & degraded.keys())
-    clusters = _clusters([degraded[each]["pictures"] for each in numbers])
+    clusters = units([degraded[each]["pictures"] for each in numbers])
     metrics = [key.partition(",")[0] for key in run.tasks[task]]
     for key, metric, value in zip(run.tasks[task], metrics, run.tasks[task].values(), strict=True):
         other: Any = run.tasks[base].get(key)
@@ -131,36 +141,49 @@ def _of_task(
         shown = printable(key if metrics.count(metric) > 1 else metric)
         made = Loss(base, printable(what), str(done.get("level")), shown, _TOTALS, other, value)
         one, two = ([rows[each]["scores"].get(key) for each in numbers] for rows in (clean, degraded))
-        if paired.get(key, _TOTALS) != _TOTALS and numbers and not any(each is None for each in (*one, *two)):
-            yield _paired(made, paired[key], np.array(one, float), np.array(two, float), clusters)
-        elif value or other:  # what reports 0 on both sides may have no question
+        if not (value or other) and paired.get(key) != _LOGGED:
+            continue  # what reports 0 on both sides may have no question
+        if key in resampled:
+            yield _resampled(made, str(paired.get(key)), resampled[key])
+        elif paired.get(key, _TOTALS) != _TOTALS and numbers and not any(each is None for each in (*one, *two)):
+            change = np.array(two, float) - np.array(one, float)
+            made = replace(made, clean=float(np.mean(one)), degraded=float(np.mean(two)))
+            yield _paired(made, paired[key], change, tops.get(key), clusters)
+        else:
             yield made
 
 
-def _paired(made: Loss, how: str, clean: np.ndarray, degraded: np.ndarray, clusters: Sequence[str]) -> Loss:
-    change = degraded - clean
-    low, high = (float(end([end(clean), end(degraded)])) for end in (np.min, np.max))
-    widest = next((each for each in (1.0, 100.0) if low >= 0 and high <= each), None)
-    bounds = None if widest is None else (-widest, widest)
-    if widest == 100.0:
-        interval = mean_interval(clusters, change / 100, bounds=(-1.0, 1.0))
-        interval = replace(
-            interval,
-            estimate=_percent(interval.estimate),
-            low=_percent(interval.low),
-            high=_percent(interval.high),
-            standard_error=_percent(interval.standard_error),
-        )
-    else:
-        interval = mean_interval(clusters, change, bounds=bounds)
+def _paired(made: Loss, how: str, change: np.ndarray, top: float | None, clusters: Sequence[str]) -> Loss:
+    """``change``: of each question. ``top``: the best score, where it is stated that scores go from 0 to it."""
+    statistic = mean_statistic("", None if top is None else (-top, top))
+    interval = intervals({"": scored(clusters, change)}, {"": statistic})[""]
     _, codes = np.unique(np.array(clusters), return_inverse=True)
     p = sign_flip(np.bincount(codes, weights=change))
-    one, two = float(clean.mean()), float(degraded.mean())
-    return replace(made, how=how, questions=len(change), change=interval, p=p, clean=one, degraded=two)
+    return replace(made, how=how, questions=len(change), change=interval, p=p)
 
 
-def _percent(value: float | None) -> float | None:
-    return None if value is None else 100 * value
+def _resampled(made: Loss, how: str, told: Mapping[str, Any]) -> Loss:
+    """What the run made of the task's own aggregation."""
+    low, high, rows, count = (told.get(key) for key in ("low", "high", "rows", "units"))
+    interval = Interval(
+        made.degraded - made.clean, low, high, int(rows or 0), int(count or 0), reason=str(told.get("reason") or "")
+    )
+    how = f"{how} ({told.get('resamples')})" if told.get("resamples") else how
+    return replace(made, how=how, questions=interval.n, change=interval, p=told.get("p"))
+
+
+def _sorted(found: Sequence[Loss]) -> list[Loss]:
+    """By task, metric and degradation as they come, then by strength."""
+    order: dict[Any, int] = {}
+    for each in found:
+        for name in (each.base, (each.base, each.metric), (each.base, each.degradation)):
+            order.setdefault(name, len(order))
+    return sorted(
+        found,
+        key=lambda each: (
+            order[each.base], order[each.base, each.metric], order[each.base, each.degradation], each.strength or 0.0
+        ),
+    )  # fmt: skip
 
 
 def _corrected(found: Sequence[Loss]) -> list[Loss]:
@@ -177,23 +200,6 @@ def _corrected(found: Sequence[Loss]) -> list[Loss]:
     return made
 
 
-def _clusters(pictures: Sequence[Sequence[str]]) -> list[str]:
-    """The unit of each question: those that have a picture in common, directly or by others, are one."""
-    first: dict[str, int] = {}
-    root = list(range(len(pictures)))
-
-    def of(number: int) -> int:
-        while root[number] != number:
-            root[number] = root[root[number]]
-            number = root[number]
-        return number
-
-    for number, own in enumerate(pictures):
-        for picture in own:
-            root[of(number)] = of(first.setdefault(picture, number))
-    return [str(of(number)) for number in range(len(pictures))]
-
-
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
@@ -208,8 +214,8 @@ def _section(key: str, found: Sequence[Loss], drawn: str) -> Section:
     if totals:
         notes = ("No score for each question is to be had of these metrics: no interval, no test.",)
         tables.append(_table(f"{key}_totals", f"{base}: totals only", totals, notes))
-    figures = (_figure(key, base, paired, drawn),) if paired and drawn else ()
-    return Section(key, base, tables=tuple(tables), figures=figures)
+    figures = degradation_charts.figures(key, base, paired, drawn) if paired and drawn else []
+    return Section(key, base, tables=tuple(tables), figures=tuple(figures))
 
 
 def _table(key: str, title: str, found: Sequence[Loss], notes: tuple[str, ...]) -> Table:
@@ -230,36 +236,3 @@ def _row(each: Loss) -> Row:
         Cell(each.metric), Cell(each.degradation), Cell(each.level), Cell(each.questions or None), units,
         Cell(each.clean), Cell(each.degraded), change, probability(each.p), probability(each.adjusted), Cell(each.how),
     ))  # fmt: skip
-
-
-def _figure(key: str, base: str, paired: Sequence[Loss], drawn: str) -> Figure:
-    """The change of the first metric by degradation, a mark for each level with its interval."""
-    shown = [each for each in paired if each.metric == paired[0].metric]
-    names = list(dict.fromkeys(each.degradation for each in shown))
-    levels = list(dict.fromkeys(each.level for each in shown))
-    title = f"{base}: change of {paired[0].metric} by degradation and level"
-    with canvas(6.8, 1.1 + 0.32 * len(names)) as figure:
-        axes: Any = figure.subplots()
-        axes.axvline(0.0, color=FAINT, linewidth=0.8)
-        for number, level in enumerate(levels):
-            own = [each for each in shown if each.level == level]
-            y = [names.index(each.degradation) + 0.18 * (number - (len(levels) - 1) / 2) for each in own]
-            x = [each.degraded - each.clean for each in own]
-            ends = [
-                (each.change.low, each.change.high)
-                if each.change is not None and each.change.low is not None and each.change.high is not None
-                else (value, value)
-                for each, value in zip(own, x, strict=True)
-            ]
-            bars = np.array([[value - low, high - value] for value, (low, high) in zip(x, ends, strict=True)]).T
-            style = {"color": SERIES[number % len(SERIES)], "marker": MARKERS[number % len(MARKERS)]}
-            axes.errorbar(
-                x, y, xerr=np.maximum(bars, 0), linestyle="none", markersize=4, label=f"level {level}", **style
-            )
-        axes.set_yticks(range(len(names)), names)
-        axes.invert_yaxis()
-        axes.set_xlabel(f"change of {paired[0].metric}, degraded less clean")
-        axes.legend(loc="best")
-        drawing = svg(figure, f"{drawn}-{key}", title)
-    about = "Marks left of the line are losses where more is better. Lines are 95 % intervals over pictures."
-    return Figure(f"{key}_chart", title, about, drawing, f"{key}_loss")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 METADATA = "degradation"
@@ -15,6 +15,9 @@ SCORES = "paired_scores"
 """Key in a row of the log of such a task, and of its clean one: the question's score by metric and filter, where these
 have one for each question, in the unit of the reported value, which is their mean."""
 
+FAILED = "failed"
+"""Key in the ``degradation`` of a task's metadata: why it has no result, such as that none of its pictures changed."""
+
 
 def base_of(task: str, config: Mapping[str, Any]) -> str | None:
     """The task that a degraded one was made of; None for any other, and for one that its own YAML degrades."""
@@ -22,3 +25,31 @@ def base_of(task: str, config: Mapping[str, Any]) -> str | None:
     told = metadata.get(METADATA) if isinstance(metadata, Mapping) else None
     base = told.get("of") if isinstance(told, Mapping) else None
     return base if isinstance(base, str) and base != task else None
+
+
+def failures(content: Mapping[str, Any]) -> dict[str, str]:
+    """The degraded tasks of a result file that have no result though the model was asked, and why."""
+    found = {}
+    for task, config in (content.get("configs") or {}).items():
+        metadata = (config or {}).get("metadata")
+        told = metadata.get(METADATA) if isinstance(metadata, Mapping) else None
+        if isinstance(told, Mapping) and told.get(FAILED):
+            found[str(task)] = str(told[FAILED])
+    return found
+
+
+def units(pictures: Sequence[Sequence[str]]) -> list[str]:
+    """The unit of each question, given its pictures: those that have one in common, directly or by others, are one."""
+    first: dict[str, int] = {}
+    root = list(range(len(pictures)))
+
+    def of(number: int) -> int:
+        while root[number] != number:
+            root[number] = root[root[number]]
+            number = root[number]
+        return number
+
+    for number, own in enumerate(pictures):
+        for picture in own:
+            root[of(number)] = of(first.setdefault(picture, number))
+    return [str(of(number)) for number in range(len(pictures))]

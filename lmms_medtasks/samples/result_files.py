@@ -12,6 +12,7 @@ from typing import Any
 import orjson
 
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.samples import degraded
 
 SUFFIX = "_results.json"
 
@@ -145,6 +146,8 @@ def _incomplete(run: Run, task: str) -> list[str]:
     result = run.tasks.get(task)
     if result is None:
         return [f"No result of task {task!r} in {run.path.name}."]
+    if why := degraded.failures(run.content).get(task):
+        return [f"No result of {why}"]
     metrics = {key: value for key, value in result.items() if key != "alias" and "_stderr" not in key}
     if not any(isinstance(value, int | float) for value in metrics.values()):
         return [f"Task {task!r} has no metric with a value in {run.path.name}."]

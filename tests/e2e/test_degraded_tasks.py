@@ -3,12 +3,13 @@
 import pytest
 
 from lmms_medtasks import degradations
-from lmms_medtasks.harness import degraded_pictures
+from lmms_medtasks.harness import degraded_pictures, results
 from tests import foreign_tasks
 from tests.e2e.shown_runner import digest
 
 TORCHRUN = ("-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2", "-m", "lmms_eval")
-DEGRADED = ["forms_pil@gaussian_noise.1", "forms_pil@gaussian_noise.2", "forms_pil@motion_blur.1"]
+DEGRADED = [f"forms_pil@{each}" for each in ("gaussian_noise.1", "gaussian_noise.1.5", "motion_blur.1")]
+UNCHANGED = [each.replace("pil", "black") for each in DEGRADED]
 
 
 @pytest.fixture(scope="module")
@@ -21,13 +22,17 @@ def replies(run, task):
 
 
 def test_run_degrade_asks_clean_and_degraded_tasks(harness, folder, shown_runner):
-    asked = ("--model", "shown_chat", "--include_path", str(folder), "--tasks", "forms_pil")
-    degrade = ("--degrade", "gaussian_noise:1,2,motion_blur:1")
+    """Of a task with a black picture none is changed: status 1, and every other result is written."""
+    asked = ("--model", "shown_chat", "--include_path", str(folder), "--tasks", "forms_pil,forms_black")
+    degrade = ("--degrade", "gaussian_noise:1,1.5,motion_blur:1")
     done = harness("run", *asked, *degrade, launcher=("-m", "lmms_medtasks"), PYTHONPATH=shown_runner)
-    assert done.status == 0, done.printed[-3000:]
+    assert done.status == 1, done.printed[-3000:]
+    assert "Traceback" not in done.printed and f"no result of {', '.join(UNCHANGED)}" in done.printed
     run = done.run
-    assert set(run.tasks) == {"forms_pil", *DEGRADED}
-    assert all(f"|{name}" in done.printed for name in run.tasks)
+    assert set(run.tasks) == {"forms_pil", "forms_black", *DEGRADED, *UNCHANGED}
+    assert all((f"|{name}" in done.printed) == (name not in UNCHANGED) for name in run.tasks)
+    assert len(results.problems([run], run.tasks)) == len(UNCHANGED)
+    assert [len(list(run.rows(name))) for name in UNCHANGED] == [1, 1, 1]
     found = [replies(run, name) for name in ("forms_pil", *DEGRADED)]
     assert all(len({each[number] for each in found}) == 4 for number in range(foreign_tasks.QUESTIONS))
     for name in DEGRADED:

@@ -18,6 +18,10 @@ from lmms_medtasks.harness.degraded_names import Order, is_name, names, parse
         ("slake_en@draw3_2.1~MRI", Order("draw3_2", "1", modality="MRI")),
         ("slake_en@my.module.function.2", Order("my.module.function", "2")),
         ("slake_en@sparse_view.0", Order("sparse_view", "0")),
+        ("slake_en@gaussian_noise.1.5", Order("gaussian_noise", "1.5")),
+        ("slake_en@gaussian_noise.3", Order("gaussian_noise", "3")),
+        ("slake_en@sparse_view.0.25~CT~seed=2", Order("sparse_view", "0.25", modality="CT", seed=2)),
+        ("slake_en@draw3_1.2.5~CT", Order("draw3_1", "2.5", modality="CT")),
     ],
 )
 def test_a_name_is_a_task_and_an_order(name, order):
@@ -35,7 +39,16 @@ def test_only_a_name_with_the_mark_is_one():
         ("a@gaussian_noise", "no degradation and level"),
         ("@gaussian_noise.2", "names no task"),
         ("a@gausian_noise.2", "Did you mean 'gaussian_noise'"),
-        ("a@gaussian_noise.3", "no level '3'"),
+        ("a@gaussian_noise.4", "no level '4'"),
+        ("a@gaussian_noise.3.1", "a strength up to 3"),
+        ("a@gaussian_noise.1.0", "as 1,"),
+        ("a@gaussian_noise.1.50", "as 1.5,"),
+        ("a@gaussian_noise.0.0", "as 0,"),
+        ("a@gaussian_noise..5", "no degradation and level"),
+        ("a@gaussian_noise.-1", "no degradation and level"),
+        ("a@gaussian_noise.1e0", "no degradation and level"),
+        ("a@corruptions.1.5", "no level '1.5'"),
+        ("a@my.module.function.1.5", "no level '1.5'"),
         ("a@gaussian_noise.low", "no level 'low'"),
         ("a@corruptions.1", "no level '1'"),
         ("a@gaussian_noise.2~xray2", "Unknown modality 'xray2'"),
@@ -55,7 +68,7 @@ def test_what_is_refused_by_name(name, said):
     with pytest.raises(UserError) as raised:
         parse(name)
     assert said in str(raised.value)
-    assert name.split("@")[0] in str(raised.value) or name in str(raised.value) or "modality" in said
+    assert name in str(raised.value) or name.rpartition("@")[0] in str(raised.value)
 
 
 def made(degrade, modality=None, seed=0, control=False):
@@ -70,6 +83,11 @@ def test_degrade_makes_the_names_of_each_form():
         "motion_blur.1",
         "motion_blur.2",
     ]
+    assert made("gaussian_noise:0.5,1.0,1.50,2,motion_blur:3") == [
+        *(f"gaussian_noise.{level}" for level in ("0.5", "1", "1.5", "2")),
+        "motion_blur.3",
+    ]
+    assert made("draw3:1.5", "CT")[0] == "draw3_1.1.5~CT"
     assert made("corruptions") == ["corruptions.low", "corruptions.medium", "corruptions.high"]
     assert made("corruptions:high") == ["corruptions.high"]
     assert made("my.module:function") == ["my.module.function.1"]

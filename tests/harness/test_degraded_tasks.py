@@ -5,6 +5,7 @@ import os
 
 import numpy as np
 import pytest
+from lmms_eval import evaluator
 from lmms_eval.evaluator import simple_evaluate
 from lmms_eval.tasks import TaskManager
 from PIL import Image
@@ -12,12 +13,12 @@ from PIL import Image
 from lmms_medtasks import degradations
 from lmms_medtasks.degradations import corruptions
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.harness import degraded_pictures, degraded_tasks, plugin
+from lmms_medtasks.harness import degraded_pictures, degraded_tasks, plugin, resampled_scores
 from tests import foreign_tasks
 from tests.e2e.shown_runner import ShownChat, ShownSimple, digest
 
 PICTURES = [foreign_tasks.picture(number) for number in range(foreign_tasks.PICTURES)]
-EVERY = [n for n in foreign_tasks.TASKS if n not in ("forms_degraded", "forms_python")]
+EVERY = [n for n in foreign_tasks.TASKS if n not in ("forms_degraded", "forms_python", "forms_choices")]
 
 
 @pytest.fixture(scope="module")
@@ -97,6 +98,14 @@ def test_all_but_the_pictures_is_the_base_task_s(both):
         assert {with_examples.count(each) for each in with_examples} == {2}
 
 
+def test_num_fewshot_of_the_command_reaches_both_alike(folder):
+    found, lm = run(folder, ["forms_fewshot", "forms_fewshot@gaussian_noise.2"], num_fewshot=1)
+    assert set(found["n-shot"].values()) == {1}
+    assert len(lm.prompts) == 2 * foreign_tasks.QUESTIONS
+    assert {lm.prompts.count(each) for each in lm.prompts} == {2}
+    assert {each.count("Question") for each in lm.prompts} == {2}
+
+
 def test_metadata_say_what_was_done(both):
     for found, _ in both:
         done = found["configs"]["forms_pil@gaussian_noise.2"]["metadata"]["degradation"]
@@ -129,6 +138,19 @@ def test_questions_on_one_picture_share_its_draw_and_limits_do_not_move_it(folde
     assert whole[0] == whole[3] != whole[1] == whole[4]
     part, _ = run(folder, ["forms_pil@gaussian_noise.2"], offset=4, limit=2)
     assert replies(part, "forms_pil@gaussian_noise.2") == {4: whole[4], 5: whole[5]}
+
+
+def test_a_strength_is_a_level_between_the_two_and_beyond(folder):
+    """The same draw at every strength, and what was done in the log and the metadata."""
+    asked = [f"forms_pil@gaussian_noise.{level}" for level in ("0.5", "1", "1.5", "3")]
+    found, _ = run(folder, asked)
+    for name, strength in zip(asked, (0.5, 1.0, 1.5, 3.0), strict=True):
+        shown = degradations.apply(PICTURES[1], "gaussian_noise", strength=strength, seed=seed_of(PICTURES[1]))
+        assert replies(found, name)[1] == [digest(shown)]
+        assert found["configs"][name]["metadata"]["degradation"]["level"] == f"{strength:g}"
+    assert replies(found, asked[1])[1] == [digest(noisy(PICTURES[1], 1))]
+    sigmas = [found["samples"][name][0]["degraded_pictures"][0]["sigma"] for name in asked]
+    assert sigmas == sorted(set(sigmas))
 
 
 def test_the_control_is_untouched_and_other_seeds_draw_anew(folder):
@@ -243,9 +265,7 @@ def test_what_can_not_be_degraded_is_refused_before_a_model_is_there(folder, nam
     assert name.partition("@")[0] in str(raised.value)
 
 
-def test_what_shows_only_in_messages_ends_the_run(folder):
-    with pytest.raises(UserError, match="forms_film_messages@gaussian_noise.2.*holds video"):
-        run(folder, ["forms_film_messages@gaussian_noise.2"], ShownChat)
+FILMS = "forms_film_messages@gaussian_noise.2"
 
 
 class Swallowing(ShownChat):
@@ -258,22 +278,84 @@ class Swallowing(ShownChat):
             return ["failed"] * len(requests)
 
 
-def test_an_error_that_a_runner_takes_for_a_reply_ends_the_run_too(folder):
-    with pytest.raises(UserError, match="holds video"):
-        run(folder, ["forms_film_messages@gaussian_noise.2"], Swallowing)
-
-
 class Blind(ShownSimple):
     def generate_until(self, requests):
         return ["A"] * len(requests)
 
 
-def test_a_run_in_which_no_picture_changed_fails(folder):
-    with pytest.raises(UserError, match=r"forms_black@adjust_brightness.1: none of its 1 pictures"):
-        run(folder, ["forms_black@adjust_brightness.1"])
-    with pytest.raises(UserError, match="without asking for a picture"):
-        run(folder, ["forms_pil@gaussian_noise.2"], Blind)
-    run(folder, ["forms_pil@gaussian_noise.0"], Blind)
+def has_result(found, name):
+    return any(key != "alias" for key in found["results"][name])
+
+
+def failed(found, name):
+    return found["configs"][name]["metadata"]["degradation"].get("failed", "")
+
+
+@pytest.mark.parametrize("model", [ShownChat, Swallowing])
+def test_what_shows_only_in_messages_fails_its_task_and_no_other(folder, model, capsys):
+    """Whether the runner ends with the error or takes it for a reply."""
+    found, _ = run(folder, ["forms_pil", "forms_pil@gaussian_noise.2", FILMS], model)
+    assert "holds video" in failed(found, FILMS) and not has_result(found, FILMS)
+    assert f"{FILMS}: a question holds video" in capsys.readouterr().err
+    assert has_result(found, "forms_pil") and has_result(found, "forms_pil@gaussian_noise.2")
+    assert replies(found, "forms_pil@gaussian_noise.2")[1] == [digest(noisy(PICTURES[1]))]
+
+
+def test_a_task_of_which_no_picture_changed_fails_and_no_other(folder):
+    """Its groups have no number either: their mean would hold its."""
+    black = "forms_black@adjust_brightness.1"
+    found, _ = run(folder, ["forms_pil@adjust_brightness.1", "forms_with_black@adjust_brightness.1"])
+    assert "none of its 1 pictures" in failed(found, black)
+    assert not has_result(found, black) and not has_result(found, "forms_with_black@adjust_brightness.1")
+    assert len(found["samples"][black]) == 1  # the replies are paid for
+    assert has_result(found, "forms_pil@adjust_brightness.1")
+    assert not failed(found, "forms_pil@adjust_brightness.1")
+
+
+def test_a_model_that_asks_for_no_picture_fails_but_for_the_control(folder):
+    found, _ = run(folder, ["forms_pil", "forms_pil@gaussian_noise.2", "forms_pil@gaussian_noise.0"], Blind)
+    assert "without asking for a picture" in failed(found, "forms_pil@gaussian_noise.2")
+    assert not has_result(found, "forms_pil@gaussian_noise.2")
+    assert has_result(found, "forms_pil") and has_result(found, "forms_pil@gaussian_noise.0")
+
+
+def test_a_metric_that_is_no_mean_is_resampled_by_the_run(both):
+    for found, _ in both:
+        done = found["configs"]["forms_classes@gaussian_noise.2"]["metadata"]["degradation"]
+        assert done["scores"] == {"f1_of_classes,none": "resampled"}
+        told = done["resampled"]["f1_of_classes,none"]
+        values = [
+            found["results"][name]["f1_of_classes,none"] for name in ("forms_classes", "forms_classes@gaussian_noise.2")
+        ]
+        assert [told["first"], told["second"]] == values
+        # Three pictures: too few for an interval, and all 8 ways to swap them are looked at.
+        assert (told["units"], told["rows"], told["permutations"], told["low"]) == (3, 6, 8, None)
+        assert told["p"] in {number / 8 for number in range(1, 9)}
+
+
+def test_without_time_a_metric_that_is_no_mean_has_totals(folder, monkeypatch, capsys):
+    monkeypatch.setattr(resampled_scores, "SECONDS", 0.0)
+    found, _ = run(folder, ["forms_classes", "forms_classes@gaussian_noise.2"])
+    done = found["configs"]["forms_classes@gaussian_noise.2"]["metadata"]["degradation"]
+    assert done["scores"] == {"f1_of_classes,none": "totals only"} and "resampled" not in done
+    assert "1 of these metrics have totals only" in capsys.readouterr().err
+
+
+def test_multiple_choice_is_refused_where_the_harness_can_not_score_it(folder, monkeypatch):
+    """lmms-eval 0.7.3 makes a text of each loss; where it does not, each choice is asked with degraded pictures."""
+    asked = ["forms_choices", "forms_choices@gaussian_noise.2"]
+    with pytest.raises(UserError, match="forms_choices@gaussian_noise.2 can't be asked.*multiple_choice"):
+        manager(folder).match_tasks(asked)
+    monkeypatch.setattr(evaluator, "unwrap_generation_output", lambda output: (output, None))
+    found, lm = run(folder, asked)
+    assert len(lm.seen) == 2 * foreign_tasks.QUESTIONS * 2
+    for (task, number, _), shown in lm.seen.items():
+        clean = PICTURES[number % len(PICTURES)]
+        assert shown == digest(clean if task == asked[0] else noisy(clean))
+    done = found["configs"][asked[1]]["metadata"]["degradation"]
+    assert done["changed"] == foreign_tasks.PICTURES
+    assert done["best_scores"] == {"acc,none": 1.0} and done["scores"]["acc,none"] == "logged"
+    assert done["scores"]["f1,none"] in ("resampled", "totals only")
 
 
 def test_other_processes_than_the_first_load_nothing_early(folder, monkeypatch):

@@ -2,9 +2,10 @@
 
 import json
 
+import numpy as np
 import pytest
 
-from lmms_medtasks.harness.paired_scores import LOGGED, ONE_BY_ONE, TOTALS, scores
+from lmms_medtasks.harness.paired_scores import LOGGED, ONE_BY_ONE, TOTALS, is_share, scores
 
 
 def mean(values):
@@ -74,5 +75,32 @@ def test_a_score_a_question_is_one_only_if_the_mean_is_what_is_reported(
     tmp_path, monkeypatch, values, aggregation, reported, found, how
 ):
     monkeypatch.chdir(tmp_path)
-    assert scores(values, aggregation, reported) == (found, how)
+    assert scores(values, aggregation, reported) == (found, how, None)
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("values", "share", "top"),
+    [
+        ([True, False, np.True_], False, 1.0),
+        ([{"score": True}, {"score": False}], False, 1.0),
+        ([1.0, 0.0, 1.0], False, None),
+        ([1.0, 0.0, 1.0], True, 1.0),
+    ],
+)
+def test_the_best_score_is_what_is_stated_and_not_read_off_the_scores(values, share, top):
+    def average(rows):
+        return mean([each["score"] if isinstance(each, dict) else each for each in rows])
+
+    assert scores(values, average, average(values), share=share).top == top
+    in_percent = scores(values, average, 100 * average(values), share=share)
+    assert in_percent.top == (None if top is None else 100 * top)
+
+
+def test_a_share_is_a_metric_that_the_harness_computes():
+    class Config:
+        process_results = None
+
+    assert is_share("exact_match", Config) and not is_share("score", Config)
+    Config.process_results = mean
+    assert not is_share("exact_match", Config)

@@ -4,10 +4,12 @@ import json
 
 import numpy as np
 import pytest
+from scipy.stats import t
 
 from lmms_medtasks.report import Options, build
 from lmms_medtasks.report.degradation_loss import losses
 from lmms_medtasks.samples import result_files as results
+from lmms_medtasks.statistics.intervals import ALIKE
 from lmms_medtasks.statistics.sign_flip import sign_flip
 from lmms_medtasks.statistics.significance import adjust
 
@@ -17,8 +19,8 @@ BLURRED = [1, 1, 1, 0, 1, 0, 1, 1, 1, 1, 1, 0]
 PICTURES = [number // 2 for number in range(12)]
 
 
-def write(folder, clean=CLEAN, **degraded):
-    """A run of ``vqa`` and of degraded ones, NAME_LEVEL; returns its result file."""
+def write(folder, clean=CLEAN, about=None, **degraded):
+    """A run of ``vqa`` and of degraded ones, NAME_LEVEL; ``about`` is told of these; returns its result file."""
     folder.mkdir(exist_ok=True)
     tasks = {"vqa": (clean, None)}
     for label, scores in degraded.items():
@@ -37,6 +39,7 @@ def write(folder, clean=CLEAN, **degraded):
         if done:
             how = {"acc,none": "logged", "f1,none": "totals only"}
             told = {"of": "vqa", "name": done[0], "level": done[1], "seed": 0, "modality": "CT", "scores": how}
+            told |= about or {}
             metadata["degradation"] = told
         content["configs"][task] = {"task": task, "metadata": metadata}
         rows = [
@@ -75,12 +78,74 @@ def test_a_metric_without_scores_has_totals(tmp_path):
 
 def test_a_percentage_has_the_interval_of_its_share(tmp_path):
     share, percent = (
-        losses(results.read(write(tmp_path / str(factor), [factor * each for each in CLEAN],
-                                  gaussian_noise_2=[factor * each for each in NOISY])))[0]
-        for factor in (1, 100)
+        losses(results.read(write(tmp_path / str(top), [top * each for each in CLEAN],
+                                  about={"best_scores": {"acc,none": float(top)}},
+                                  gaussian_noise_2=[top * each for each in NOISY])))[0]
+        for top in (1, 100)
     )  # fmt: skip
     assert percent.change.low == pytest.approx(100 * share.change.low)
+    assert percent.change.high == pytest.approx(100 * share.change.high)
     assert percent.p == share.p
+
+
+def test_no_range_is_read_off_the_scores(tmp_path):
+    """Scores of 0 and 1 may be of a scale up to 5: without a stated best score the interval is Student's."""
+    told, silent = (
+        losses(results.read(write(tmp_path / name, about=about, gaussian_noise_2=NOISY, motion_blur_1=CLEAN)))
+        for name, about in (("told", {"best_scores": {"acc,none": 1.0}}), ("silent", None))
+    )
+    sums = np.bincount(PICTURES, weights=np.subtract(NOISY, CLEAN))
+    noisy = silent[0].change
+    half = t.ppf(0.975, 5) * sums.std(ddof=1) / 2 / np.sqrt(6)
+    assert (noisy.low, noisy.high) == pytest.approx((noisy.estimate - half, noisy.estimate + half))
+    assert told[0].change.low != pytest.approx(noisy.low)
+    unchanged = [
+        next(each.change for each in found if each.degradation.startswith("motion")) for found in (told, silent)
+    ]
+    assert unchanged[0].low < 0 < unchanged[0].high
+    assert unchanged[1].low is None and unchanged[1].reason == ALIKE
+
+
+def test_a_resampled_metric_has_what_the_run_made_of_it(tmp_path):
+    told = {"first": 0.5, "second": 0.25, "low": -0.4, "high": -0.1, "p": 0.02, "units": 6, "rows": 12,
+            "resamples": 500, "permutations": 501, "reason": ""}  # fmt: skip
+    about = {"scores": {"acc,none": "logged", "f1,none": "resampled"}, "resampled": {"f1,none": told}}
+    path = write(tmp_path, about=about, gaussian_noise_2=NOISY, motion_blur_1=BLURRED)
+    content = json.loads(path.read_text("utf-8"))
+    for name in ("vqa@gaussian_noise.2", "vqa@motion_blur.1"):
+        content["results"][name]["f1,none"] = 0.25
+    path.write_text(json.dumps(content), "utf-8")
+    found = [each for each in losses(results.read(path)) if each.metric == "f1"]
+    assert [(each.change.estimate, each.change.low, each.change.high) for each in found] == [(-0.25, -0.4, -0.1)] * 2
+    assert {(each.p, each.how, each.questions, each.change.clusters) for each in found} == {
+        (0.02, "resampled (500)", 12, 6)
+    }
+    assert [each.adjusted for each in found] == [0.04, 0.04]
+
+
+def test_strengths_are_in_order_and_have_a_curve(tmp_path):
+    runs = {f"gaussian_noise_{level}": NOISY for level in ("2", "0.5", "1", "1.5")}
+    path = write(tmp_path, **runs, motion_blur_2=BLURRED)
+    levels = [each.level for each in losses(results.read(path)) if each.metric == "acc"]
+    assert levels == ["0.5", "1", "1.5", "2", "2"]
+    [part] = build([path], Options()).parts
+    figures = part.sections[0].figures
+    assert [each.key for each in figures] == ["s0_chart", "s0_curve"]
+    assert "gaussian_noise" in figures[1].svg and "motion_blur" not in figures[1].svg
+
+
+def test_a_task_without_a_result_is_told_with_the_reason(tmp_path):
+    path = write(tmp_path, gaussian_noise_2=NOISY, motion_blur_1=BLURRED)
+    content = json.loads(path.read_text("utf-8"))
+    name = "vqa@motion_blur.1"
+    content["results"][name] = {"alias": name}
+    content["configs"][name]["metadata"]["degradation"]["failed"] = f"{name}: none of its 6 pictures was changed"
+    path.write_text(json.dumps(content), "utf-8")
+    [part] = build([path], Options(drawn=False)).parts
+    assert len(part.sections[0].tables[0].rows) == 1
+    assert name in part.flags[0].text and "none of its 6 pictures" in part.flags[0].text
+    [problem] = results.problems([results.read(path)], ["vqa", name])
+    assert name in problem and "none of its 6 pictures" in problem
 
 
 def test_the_report_of_a_foreign_task(tmp_path):
