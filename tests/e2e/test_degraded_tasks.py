@@ -3,7 +3,8 @@
 import pytest
 
 from lmms_medtasks import degradations
-from lmms_medtasks.harness import degraded_pictures, results
+from lmms_medtasks.harness import degraded_pictures
+from lmms_medtasks.samples import result_files as results
 from tests import foreign_tasks
 from tests.e2e.shown_runner import digest
 
