@@ -38,9 +38,10 @@ def write_benchmark(folder: Path, questions: int = 24) -> Path:
     rows, words = ["image,question,a,b,c,answer,spot"], ["image,question,answer,spot"]
     for number in range(questions):
         where = ("left", "right", "none")[number % 3]
-        picture = Image.new("RGB", (32, 16), (9 * number % 250, 20, 20))
+        picture = Image.new("RGB", (64, 32), (9 * number % 250, 20, 20))
+        picture.paste((90, 90, 90), (0, 0, 64, 2))
         if where != "none":
-            picture.paste((250, 250, 250), (4, 4, 10, 10) if where == "left" else (20, 4, 26, 10))
+            picture.paste((250, 250, 250), (8, 8, 20, 20) if where == "left" else (40, 8, 52, 20))
         picture.save(folder / "images" / f"p{number:02}.png")
         spot = "no" if where == "none" else "yes"
         rows.append(f"images/p{number:02}.png,{QUESTION},left,right,there is none,{'ABC'[number % 3]},{spot}")

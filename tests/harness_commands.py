@@ -216,7 +216,10 @@ def _add_to_path(folders: list[str]) -> None:
             runpy.run_path(file, run_name="sitecustomize")
     from lmms_eval.models import MODEL_REGISTRY_V2
 
+    from lmms_medtasks import extensions
+
     MODEL_REGISTRY_V2.load_entrypoint_manifests(overwrite=True)
+    extensions.installed.cache_clear()
 
 
 if __name__ == "__main__":

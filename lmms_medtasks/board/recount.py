@@ -76,11 +76,15 @@ def _undeclared(entry: Entry) -> Iterator[str]:
 
 
 def _unscored(entry: Entry) -> Iterator[str]:
-    """Questions that belong to a measure and have no score of it, although a reply came and no judgement is missing."""
+    """Questions without a score of what is ranked, although a reply came and no judgement is missing.
+
+    Other measures may have none: one judgement agrees with no other.
+    """
     suite, samples = entry.declaration, entry.samples
+    ranked = {getattr(each.estimate, "measure", None) for each in suite.main_metrics} if suite else set()
     came = np.array([any(trial != FAILED for trial in trials) for trials in samples.column("trials")], dtype=bool)
     for measure in suite.measures if suite else ():
-        if f"{measure.name}.asked" not in entry.answers.column_names:
+        if measure.name not in ranked or f"{measure.name}.asked" not in entry.answers.column_names:
             continue
         asked = np.array([each is not None for each in samples.column(f"{measure.name}.asked")], dtype=bool)
         score, wanted, judged = (samples.column(f"{measure.name}.{each}") for each in ("score", "requested", "judged"))

@@ -6,15 +6,19 @@ detail, task by task.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
+
+import numpy as np
 
 from lmms_medtasks.record import FAILED
 from lmms_medtasks.report import about
 from lmms_medtasks.report.judged_tables import Judging, is_lexical
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.samples.runs import printable
+from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.suites import paper
 from lmms_medtasks.suites.suite import Suite
 
@@ -101,7 +105,7 @@ def _complete(asked: Sequence[Asked]) -> Check:
 
 
 def _judged(asked: Sequence[Asked]) -> Iterator[Check]:
-    found = [(each.suite.title, made) for each in asked if (made := Judging.of(each.source.rows))]
+    found = [(each.suite.title, made) for each in asked for made in _judgings(each.source.rows)]
     if not found:
         return
     title = "judged as in the paper"
@@ -119,6 +123,15 @@ def _judged(asked: Sequence[Asked]) -> Iterator[Check]:
         yield Check(title, "partly", f"by {', '.join(others)}, another judge", "compare runs judged alike")
     else:
         yield Check(title, "yes", "by the paper's judge")
+
+
+def _judgings(rows: Samples) -> list[Judging]:
+    """What became of the judgements, by protocol: each has labels of its own."""
+    by_protocol: dict[str, list[int]] = {}
+    for place, judge in enumerate(rows.column("judge")):
+        if judge is not None:
+            by_protocol.setdefault(str(json.loads(judge).get("protocol")), []).append(place)
+    return [made for places in by_protocol.values() if (made := Judging.of(rows.take(np.array(places))))]
 
 
 def _runner(asked: Sequence[Asked]) -> Check:

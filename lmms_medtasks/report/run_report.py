@@ -1,4 +1,4 @@
-"""A report as an object: tables as data frames, figures as Matplotlib figures, and the texts that are written of it."""
+"""A report as an object: tables as data frames, figures, and the texts that are written of it."""
 
 from __future__ import annotations
 
@@ -20,6 +20,8 @@ from lmms_medtasks.writing import write_text
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from pandas import DataFrame
+
+    from lmms_medtasks.report.svg_charts import StandaloneChart
 
 _MORE = ("low", "high", "sd", "reason", "detectable")
 _HEIGHT = 640
@@ -51,17 +53,23 @@ class RunReport:
         return {name: _frame(table) for name, table, _ in _named(self.document)}
 
     @functools.cached_property
-    def figures(self) -> Mapping[str, Figure]:
-        """Name -> Matplotlib figure, on white; not known to pyplot. {} where the report was made without figures."""
+    def figures(self) -> Mapping[str, Figure | StandaloneChart]:
+        """Name -> figure, on white. {} where the report was made without figures.
+
+        Most are charts that are written as SVG, which a notebook shows and ``save("chart.svg")`` writes; the others
+        are Matplotlib's, not known to pyplot.
+        """
         from lmms_medtasks.report.drawing import Svg, in_colour
+        from lmms_medtasks.report.svg_charts import StandaloneChart
 
         several = len(self.document.parts) > 1
         return {
             f"{part.key}-{figure.key}" if several else figure.key: in_colour(figure.svg.figure)
+            if isinstance(figure.svg, Svg)
+            else StandaloneChart(figure.title, figure.svg)
             for part in self.document.parts
             for section in part.sections
             for figure in section.figures
-            if isinstance(figure.svg, Svg)
         }
 
     @property

@@ -112,7 +112,8 @@ def _draw_fall(sources: Sequence[Source]) -> str:
 
 
 def _is_drawn(sources: Sequence[Source]) -> bool:
-    return not any(map(asks_otherwise, sources)) and len({level for source in sources for level in levels(source)}) > 1
+    answered = {level for source in sources for level in levels(source) if source.interval(ACCURACY[level]).n}
+    return not any(map(asks_otherwise, sources)) and len(answered) > 1
 
 
 FALL_CHART = Chart(

@@ -108,7 +108,7 @@ BROKEN = {
     "f = Degradation('f', lambda r, s, z: own.Drawn(1, 2, ''), lambda i, d: i / 2, own.Drawn,\n"
     "                modalities=('Ultrasound', 'Otc'))\n": ("Unknown modality 'Otc'"),
     "def f(p):\n    return p\n": "It takes p.",
-    "def g(p):\n    return p\n": "has no 'f'",
+    "def g(p):\n    return p\n": "does not define 'f'",
     "f = (\n": "parts.py:1: error: is no Python",
 }
 

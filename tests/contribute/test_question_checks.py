@@ -148,7 +148,7 @@ def test_a_degradation_that_a_row_cannot_have_is_named_before_a_run(column, valu
         {"id": f"n{n}", "question": "q", "options": ["x", "y"], "answer": "A", **each}
         for n, each in enumerate([*records, {**given, column: value}])
     ])  # fmt: skip
-    with pytest.raises(UserError, match=r"Row 20 \(id 'n19'\)") as error:
+    with pytest.raises(UserError, match=r"row 20 \(id 'n19'\)") as error:
         prepared(data, adapt=documents, settings={})
     assert named in str(error.value)
 

@@ -11,7 +11,7 @@ def register():
     original = degradations.apply
 
     def apply(image, name, **given):
-        if given["severity"]:
+        if given["strength"]:
             with open(os.environ["DEGRADATIONS_MADE"], "a") as file:
                 file.write(f"{name}\\n")
         return original(image, name, **given)

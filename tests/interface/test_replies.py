@@ -12,6 +12,7 @@ CASES = {
     "option": ({"options": OPTIONS}, "The answer is (B).", "B"),
     "letter": ({"options": OPTIONS}, "c", "C"),
     "several_letters": ({"options": OPTIONS}, "A and C", "AC"),
+    "any_letter": ({"options": OPTIONS}, "B", "B"),
     "yes_no": ({"question": "Is there a nodule?"}, "No nodule is seen.", "no"),
     "position": ({"grid": "2x2"}, "the top left one", "top-left"),
 }

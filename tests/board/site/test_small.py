@@ -53,8 +53,8 @@ def test_of_a_local_checkpoint_two_parts_are_shown(name, shown):
 
 
 def test_nobody_published_numbers_of_a_task_that_is_not_installed():
-    assert rows.published("bones_joints_t1_knowledge")
-    assert rows.published("bones_joints_t1_knowledge_of_mine") == []
+    assert rows.published("bones_joints_t1_knowledge", {})
+    assert rows.published("bones_joints_t1_knowledge_of_mine", {}) == []
 
 
 def test_published_tables_hold_no_row_of_ours():
@@ -66,16 +66,16 @@ def test_published_tables_hold_no_row_of_ours():
 
 def test_published_rows_are_in_the_unit_that_is_shown():
     # Table 6: Gemini-2.5-Pro 71.39, 69.93, 65.20.
-    first = rows.published("medq_deg")[0]
+    first = rows.published("medq_deg", {})[0]
     assert {name: cell.value for name, cell in first.cells.items()} == {
         "accuracy_l0": 71.39, "accuracy_l1": 69.93, "accuracy_l2": 65.2, "accuracy_paper_rule_l0": 71.39,
         "accuracy_paper_rule_l1": 69.93, "accuracy_paper_rule_l2": 65.2,
     }  # fmt: skip
     # Table 14: LLaVA-Med without fine-tuning, closed i.i.d. 0.60, open 2.57 stars.
-    sure = rows.published("sure_slake_modality")[0]
+    sure = rows.published("sure_slake_modality", {})[0]
     assert (sure.cells["closed_iid"].value, sure.cells["open_iid"].value) == (60.0, 2.57)
-    assert len(rows.published("sure_slake_modality_noimage")) == 8
-    assert rows.published("medq_deg_l1") == []
+    assert len(rows.published("sure_slake_modality_noimage", {})) == 8
+    assert rows.published("medq_deg_l1", {}) == []
 
 
 def test_json_is_harmless_and_exact():
@@ -118,7 +118,7 @@ def test_published_rows_of_bones_and_joints_stand_below_their_tasks():
         "t8_inconsistency",
         "t8_released",
     )
-    models = {task: [each.model for each in rows.published(f"bones_joints_{task}")] for task in tasks}
+    models = {task: [each.model for each in rows.published(f"bones_joints_{task}", {})] for task in tasks}
     assert models["t1_knowledge"] == ["GPT-4o"] and len(models["t4_diagnosis_report"]) == 2
     assert models["t4_diagnosis"] == models["t3_image_noimage"] == models["t8_released"] == []
     assert len(models["t8_inconsistency"]) == 4
