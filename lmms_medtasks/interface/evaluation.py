@@ -109,14 +109,14 @@ def evaluate(
         is interrupted starts anew; ``lmms-medtasks run`` goes on where it stopped.
 
     Example:
-        >>> found = evaluate("medtasks_random", ["medq_deg_l0"], limit=20)  # doctest: +SKIP
-        >>> found.results["medq_deg_l0"]["accuracy"], found.samples, found.report()  # doctest: +SKIP
+        >>> found = evaluate("medtasks_random", ["slake_en"], limit=20)  # doctest: +SKIP
+        >>> found.results["slake_en"]["accuracy"], found.samples, found.report()  # doctest: +SKIP
     """
     from lmms_medtasks.harness import in_process
 
     names = [each.strip() for each in tasks.split(",")] if isinstance(tasks, str) else list(tasks)
     if not names or not all(isinstance(each, str) and each for each in names):
-        raise UserError(f"tasks must be names of tasks, such as ['medq_deg_l0'], got {tasks!r:.80}.")
+        raise UserError(f"tasks must be names of tasks, such as ['slake_en'], got {tasks!r:.80}.")
     if limit is not None and (isinstance(limit, bool) or not isinstance(limit, (int, float)) or not limit > 0):
         raise UserError(f"limit must be a number of questions above 0, or a share below 1, got {limit!r}.")
     if model_args and not isinstance(model, str):

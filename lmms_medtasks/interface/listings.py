@@ -69,8 +69,8 @@ def list_tasks() -> DataFrame:
 
     Example:
         >>> tasks = list_tasks()
-        >>> tasks[tasks.benchmark == "medq_deg"].name.tolist()[:2]
-        ['medq_deg', 'medq_deg_calib']
+        >>> tasks.columns.tolist()
+        ['name', 'benchmark', 'title', 'group', 'file']
     """
     import pandas as pd
 

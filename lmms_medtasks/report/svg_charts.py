@@ -134,7 +134,8 @@ def range_chart(title: str, series: Sequence[str], rows: Sequence[RangeRow], cha
     """
     own, printed = ([row for row in rows if row.published is kind] for kind in (False, True))
     every = [*(value for row in rows for value in (*row.values, row.low)), chance]
-    start = 10 * (min((value for value in every if value is not None), default=0) // 10)
+    lowest = min((value for value in every if value is not None), default=0)
+    start = min(10 * (lowest // 10), 80)  # all at 100 still need a scale
     left, right, top = _NAME, WIDTH - 136, 62
 
     def x(value: float) -> float:

@@ -87,3 +87,8 @@ def test_texts_are_no_markup(text):
     found = ElementTree.fromstring(text)
     assert "script" not in {each.tag.removeprefix(SVG) for each in found.iter()}
     assert found.get("viewBox").split()[2] == f"{WIDTH}"
+
+
+def test_all_right_still_has_a_scale():
+    ((disc, said),) = marks(range_chart("t", ("a", "b"), [RangeRow("own", (100.0, 100.0))]), "disc")
+    assert said == "own, b: 100.0 %" and disc < WIDTH
