@@ -28,7 +28,8 @@ class Cell:
 
     ``mark`` is a key of :data:`MARKS` or of its table's own marks, or "". ``href``: where a page links it to, or "".
     ``reason``: why a number has no interval, for files. ``detectable``: of a difference, the smallest that would have
-    been shown, see :class:`lmms_medtasks.report.views.Table`; for files.
+    been shown, see :class:`lmms_medtasks.report.views.Table`; for files. ``tier``: of a ranked number 1 where nobody is
+    better beyond chance, 2 for the next group, 3 for the others; a page tints it. 0: not ranked.
     """
 
     value: str | int | float | None
@@ -39,6 +40,7 @@ class Cell:
     href: str = ""
     reason: str | None = None
     detectable: float | None = None
+    tier: int = 0
 
 
 @dataclass(frozen=True)

@@ -117,7 +117,8 @@ class _Site:
             )
         self._pages.page(
             "index.html", "index.html", "overview",
-            table=table, problems=problems, cards=cards, board=self._board,
+            table=table, problems=problems, cards=cards, board=self._board, titles=self._titles,
+            findings=board_tables.findings(self._standings),
             stamp=self._options.stamp, questions=self._browsed,
         )  # fmt: skip
 
