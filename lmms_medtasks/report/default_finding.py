@@ -24,14 +24,14 @@ def finding_of(suite: Suite) -> Callable[[Source], Finding | None]:
         first = bars[0]
         guessing = "" if first.beats_chance else ", no better than guessing"
         said = listed([f"{shown(bar)} ({bar.title})" for bar in bars])
-        clause = f"{whole(first)} at {first.title}"
+        clause = f"{whole(first)} on {first.title}"
         return Finding(suite.title, tuple(bars), f"{said}{guessing}.", clause, suite.title)
 
     return finding
 
 
 def _bars(suite: Suite, source: Source, task: str) -> Iterator[Bar]:
-    """The first main metric of a task that has a number; both sides where there are an i.i.d. and an OoD one."""
+    """The first main metric of a task that has a number."""
     where = {"task": task}
     rows = source.rows.where(where)
     found = [(metric, source.interval(metric.estimate, where)) for metric in suite.main_metrics]

@@ -17,10 +17,13 @@ from lmms_medtasks.report.cells import percent, scaled
 from lmms_medtasks.report.document import Cell
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.samples.table import Samples, Where
-from lmms_medtasks.statistics.intervals import Interval
+from lmms_medtasks.statistics.intervals import FEW, FEW_IN_GROUP, Interval
 from lmms_medtasks.suites.estimates import Estimate
 
 Span = tuple[float, float]
+
+_FINE = 20
+"""End of a scale up to which numbers have two decimals."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +44,16 @@ class Bar:
     chance: float | None = None
     published: Span | None = None
     higher_is_better: bool = True
+
+    @property
+    def digits(self) -> int:
+        """Decimals of its number: on a scale of a few points or of 0 to 1 a tenth is much."""
+        return 1 if self.top > _FINE else 2
+
+    @property
+    def scale_end(self) -> str:
+        """Where its scale ends, "" where that is 100."""
+        return "" if self.top == 100 else f"{self.top:g}"
 
     @property
     def beats_chance(self) -> bool:
@@ -135,13 +148,15 @@ def span(file: Path, column: str, scale: float = 1.0, without: Sequence[tuple[st
 # --- Words ------------------------------------------------------------------------------------------------------------
 
 
-def shown(bar: Bar, digits: int = 1) -> str:
-    """A bar's number with its interval: ``69.1 % [66.4, 71.9]``, ``96.0 points``."""
-    return f"{_number(bar, digits)}{_interval(bar.cell, digits)}"
+def shown(bar: Bar) -> str:
+    """A bar's number with its interval: ``69.1 % [66.4, 71.9]``, ``96.0 points``, ``3.50 of 5``."""
+    return f"{_number(bar, bar.digits)}{_interval(bar.cell, bar.digits)}"
 
 
 def _number(bar: Bar, digits: int) -> str:
-    return f"{bar.cell.value:.{digits}f} {bar.unit}"
+    return " ".join(
+        [f"{bar.cell.value:.{digits}f}", *filter(None, [bar.unit, bar.scale_end and f"of {bar.scale_end}"])]
+    )
 
 
 def _interval(cell: Cell, digits: int) -> str:
@@ -160,7 +175,11 @@ def points(change: Interval, digits: int = 1) -> str:
 def lost(change: Interval, under: str) -> str:
     """``loses 23.2 points [20.4, 26.0] UNDER``, or that no loss is told apart from nothing."""
     if change.low is None or change.high is None:
-        return f"loses {points(change)} {under}, over too few pictures for an interval"
+        if change.estimate is not None and change.estimate > 0:
+            change, verb = replace(change, estimate=-change.estimate), "gains"
+        else:
+            verb = "loses"
+        return f"{verb} {points(change)} {under}, {without_interval(change)}"
     if not is_told_apart(change):
         return f"loses nothing that is told apart from chance {under} ({points(change)})"
     if change.estimate is not None and change.estimate > 0:
@@ -169,14 +188,19 @@ def lost(change: Interval, under: str) -> str:
     return f"loses {points(change)} {under}"
 
 
+def without_interval(change: Interval) -> str:
+    """Why a change has no interval, or only that it has none: it may be that none was asked for (``--resamples 0``)."""
+    return "over too few pictures for an interval" if change.reason in (FEW, FEW_IN_GROUP) else "without an interval"
+
+
 def is_told_apart(change: Interval) -> bool:
     """Whether the interval of a change leaves 0 out."""
     return change.low is not None and change.high is not None and not change.low <= 0 <= change.high
 
 
 def whole(bar: Bar) -> str:
-    """A bar's number without decimals, for a clause: ``69 %``."""
-    return _number(bar, 0)
+    """A bar's number for a clause, a share without decimals: ``69 %``, ``3.50 of 5``."""
+    return _number(bar, 0 if bar.digits == 1 else bar.digits)
 
 
 def listed(texts: Sequence[str]) -> str:

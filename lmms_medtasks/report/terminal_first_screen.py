@@ -33,6 +33,8 @@ def lines(first: FirstScreen, title: str) -> Iterator[Text]:
         yield from _wrapped(Text(f"{whose}{each.sentence}", style="bold"), indent=0)
     yield Text()
     yield from _bars(one) if one else _side_by_side(first.models)
+    for mark, text in first.marks.items():
+        yield from _wrapped(Text(f"{mark} {text}", style="dim"))
     losses = [
         (finding.suite, model.model, finding.loss)
         for model in first.models
@@ -69,9 +71,11 @@ def _bar_line(finding: Finding, bar: Bar, *, first: bool) -> Text:
     suite = _cut(finding.suite, _SUITE - 1) if first else ""
     name = _cut(_title(bar), _TITLE - 1)
     cell = bar.cell
-    interval = "" if cell.low is None or cell.high is None else f"{_short(cell.low):>5} to {_short(cell.high):<5}"
+    interval = (
+        "" if cell.low is None or cell.high is None else f"{_short(cell.low, bar):>5} to {_short(cell.high, bar):<5}"
+    )
     published = "" if bar.published is None else f"{bar.published[0]:.0f} to {bar.published[1]:.0f}"
-    value = _short(cell.value) if isinstance(cell.value, int | float) else ""
+    value = _short(cell.value, bar) if isinstance(cell.value, int | float) else ""
     colour = "blue" if bar.beats_chance else "dark_orange3"
     return Text.assemble(
         (f"{suite:<{_SUITE}}", "bold"), f"{name:<{_TITLE}}", (_drawn(bar), colour),
@@ -80,7 +84,8 @@ def _bar_line(finding: Finding, bar: Bar, *, first: bool) -> Text:
 
 
 def _title(bar: Bar) -> str:
-    return bar.title if bar.higher_is_better else f"{bar.title} ↓"
+    scale = f", of {bar.scale_end}" if bar.scale_end else ""
+    return f"{bar.title}{scale}" if bar.higher_is_better else f"{bar.title}{scale} ↓"
 
 
 def _drawn(bar: Bar) -> str:
@@ -114,7 +119,8 @@ def _side_by_side(models: Sequence[ModelFindings]) -> Iterator[Text]:
         for number, title in enumerate(dict.fromkeys(title for each in found for title in each)):
             cells = "".join(f"{_numbers(each.get(title), width - 2):>{width}}" for each in found)
             name = _cut(suite, _SUITE - 1) if number == 0 else ""
-            yield Text.assemble((f"{name:<{_SUITE}}", "bold"), f"{_cut(title, _TITLE - 1):<{_TITLE}}", cells)
+            named = _cut(next(_title(each[title]) for each in found if title in each), _TITLE - 1)
+            yield Text.assemble((f"{name:<{_SUITE}}", "bold"), f"{named:<{_TITLE}}", cells)
     if len(models) > len(shown):
         yield Text(f"and {len(models) - len(shown)} models more: --all", style="dim")
 
@@ -122,9 +128,9 @@ def _side_by_side(models: Sequence[ModelFindings]) -> Iterator[Text]:
 def _numbers(bar: Bar | None, width: int) -> str:
     if bar is None or not isinstance(bar.cell.value, int | float):
         return "–"
-    value, cell = _short(bar.cell.value), bar.cell
+    value, cell = _short(bar.cell.value, bar) + bar.cell.mark, bar.cell
     with_interval = (
-        f"{value} [{_short(cell.low)}, {_short(cell.high)}]"
+        f"{value} [{_short(cell.low, bar)}, {_short(cell.high, bar)}]"
         if cell.low is not None and cell.high is not None
         else value
     )
@@ -159,8 +165,8 @@ def _wrapped(text: Text, indent: int = 2) -> Iterator[Text]:
             yield Text(" " * indent) + line
 
 
-def _short(number: float) -> str:
-    return f"{number:.1f}"
+def _short(number: float, bar: Bar) -> str:
+    return f"{number:.{bar.digits}f}"
 
 
 def _cut(text: str, width: int, *, end: bool = False) -> str:
