@@ -32,7 +32,7 @@ class Bar:
 
     Attributes:
         title: what it is of, a few words. cell: the number and its interval, in ``unit``.
-        top: the best or worst that it can be, where the bar's scale ends; it starts at 0.
+        top: the best or worst that it can be, where the bar's scale ends. bottom: where it starts.
         chance: what guessing gets, None where that means nothing. published: least and most of the paper's models.
         higher_is_better: of two numbers.
     """
@@ -44,6 +44,7 @@ class Bar:
     chance: float | None = None
     published: Span | None = None
     higher_is_better: bool = True
+    bottom: float = 0.0
 
     @property
     def digits(self) -> int:
@@ -51,9 +52,13 @@ class Bar:
         return 1 if self.top > _FINE else 2
 
     @property
-    def scale_end(self) -> str:
-        """Where its scale ends, "" where that is 100."""
-        return "" if self.top == 100 else f"{self.top:g}"
+    def scale(self) -> str:
+        """Its scale, "1 to 5"; "" where that is 0 to 100."""
+        return "" if (self.bottom, self.top) == (0, 100) else f"{self.bottom:g} to {self.top:g}"
+
+    def place(self, value: float) -> float:
+        """Where a value stands on the scale, from 0 to 1."""
+        return min(max((value - self.bottom) / (self.top - self.bottom), 0.0), 1.0)
 
     @property
     def beats_chance(self) -> bool:
@@ -149,14 +154,12 @@ def span(file: Path, column: str, scale: float = 1.0, without: Sequence[tuple[st
 
 
 def shown(bar: Bar) -> str:
-    """A bar's number with its interval: ``69.1 % [66.4, 71.9]``, ``96.0 points``, ``3.50 of 5``."""
+    """A bar's number with its interval: ``69.1 % [66.4, 71.9]``, ``96.0 points``."""
     return f"{_number(bar, bar.digits)}{_interval(bar.cell, bar.digits)}"
 
 
 def _number(bar: Bar, digits: int) -> str:
-    return " ".join(
-        [f"{bar.cell.value:.{digits}f}", *filter(None, [bar.unit, bar.scale_end and f"of {bar.scale_end}"])]
-    )
+    return f"{bar.cell.value:.{digits}f} {bar.unit}".rstrip()
 
 
 def _interval(cell: Cell, digits: int) -> str:

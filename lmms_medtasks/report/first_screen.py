@@ -55,8 +55,8 @@ class FirstScreen:
 
     @property
     def other_scales(self) -> bool:
-        """Whether a number's scale does not end at 100."""
-        return any(bar.scale_end for model in self.models for finding in model.findings for bar in finding.bars)
+        """Whether a number's scale is not 0 to 100."""
+        return any(bar.scale for model in self.models for finding in model.findings for bar in finding.bars)
 
     @property
     def marks(self) -> dict[str, str]:

@@ -84,24 +84,24 @@ def _bar_line(finding: Finding, bar: Bar, *, first: bool) -> Text:
 
 
 def _title(bar: Bar) -> str:
-    scale = f", of {bar.scale_end}" if bar.scale_end else ""
+    scale = f", {bar.scale}" if bar.scale else ""
     return f"{bar.title}{scale}" if bar.higher_is_better else f"{bar.title}{scale} ↓"
 
 
 def _drawn(bar: Bar) -> str:
-    """The bar in :data:`_BAR` cells from 0 to its scale's end."""
+    """The bar in :data:`_BAR` cells over its scale."""
     value = bar.cell.value
     if not isinstance(value, int | float):
         return " " * _BAR
     low = value if bar.cell.low is None else bar.cell.low
     high = value if bar.cell.high is None else bar.cell.high
-    per_cell = bar.top / _BAR
-    cells = ["█" if place < round(low / per_cell) else "▒" if place < round(high / per_cell) else "·"
+    start, end = round(_BAR * bar.place(low)), round(_BAR * bar.place(high))
+    cells = ["█" if place < start else "▒" if place < end else "·"
              for place in range(_BAR)]  # fmt: skip
     if high > low and "▒" not in cells:
-        cells[min(round(low / per_cell), _BAR - 1)] = "▒"
+        cells[min(start, _BAR - 1)] = "▒"
     if bar.chance is not None:
-        cells[min(int(bar.chance / per_cell), _BAR - 1)] = "│"
+        cells[min(int(_BAR * bar.place(bar.chance)), _BAR - 1)] = "│"
     return "".join(cells)
 
 

@@ -53,7 +53,7 @@ def finding(source: Source) -> Finding | None:
 
 
 def _worst(source: Source, shifts: Sequence[Shift]) -> str:
-    """``; most is lost under MIMIC-CXR-VQA, age: 36.8 points [20.3, 52.1]``; "" where none is told apart from nothing."""
+    """``; most is lost under SLAKE, modality: 36.8 points [20.3, 52.1]``; "" where none is told apart from nothing."""
     changes = [(source.interval(ROBUSTNESS[_KIND], each.where(_KIND), "change"), each) for each in shifts]
     known = [
         each for each in changes if each[0].estimate is not None and is_told_apart(each[0]) and each[0].estimate < 0

@@ -142,12 +142,12 @@ def test_sentence_contrasts_nothing_with_guessing_where_the_level_of_guessing_is
 @pytest.mark.parametrize(
     ("made", "said", "short"),
     [
-        (Bar("of", Cell(3.456, 2.0, 4.0), "points", 5.0), "3.46 points of 5 [2.00, 4.00]", "3.46 points of 5"),
-        (Bar("of", Cell(0.62), "", 1.0), "0.62 of 1", "0.62 of 1"),
+        (Bar("of", Cell(3.456, 2.0, 4.0), "of 5", 5.0, bottom=1.0), "3.46 of 5 [2.00, 4.00]", "3.46 of 5"),
+        (Bar("of", Cell(0.62), "", 1.0), "0.62", "0.62"),
         (Bar("of", Cell(68.2, 65.3, 71.0)), "68.2 % [65.3, 71.0]", "68 %"),
     ],
 )
-def test_number_on_a_short_scale_keeps_its_decimals_and_says_the_scale(made, said, short):
+def test_number_on_a_short_scale_keeps_its_decimals(made, said, short):
     assert (shown(made), whole(made)) == (said, short)
 
 
@@ -160,9 +160,9 @@ def first_of(*bars):
 
 @pytest.mark.parametrize("count", [1, 2])
 def test_terminal_says_scale_direction_and_what_marks_mean(count):
-    made = Bar("stars", Cell(3.456, mark="‖"), "", 5.0, higher_is_better=False)
+    made = Bar("stars", Cell(3.456, mark="‖"), "of 5", 5.0, higher_is_better=False, bottom=1.0)
     (row,) = [line.plain for line in lines(first_of(*[made] * count), "t") if "stars" in line.plain]
-    assert row.startswith("suite            stars, of 5 ↓")
+    assert row.startswith("suite            stars, 1 to 5 ↓")
     assert row.count("3.46‖") == count
     assert any(line.plain.startswith("‖ No interval") for line in lines(first_of(*[made] * count), "t"))
 
@@ -194,3 +194,10 @@ def test_date_is_in_utc_where_the_run_says_its_zone(write_run):
     content["config"]["resolved_cli_args"] = {"timezone": "Asia/Singapore"}
     path.write_text(json.dumps(content))
     assert "2026-01-01" in build([run], Options(resamples=0, drawn=False)).first.facts
+
+
+def test_worst_score_of_a_scale_from_1_to_5_is_an_empty_bar():
+    made = Bar("stars", Cell(1.0, 1.0, 1.0), "of 5", 5.0, bottom=1.0)
+    (row,) = [line.plain for line in lines(first_of(made), "t") if "stars" in line.plain]
+    assert "█" not in row
+    assert [made.place(value) for value in (0.0, 1.0, 3.0, 5.0)] == [0.0, 0.0, 0.5, 1.0]
