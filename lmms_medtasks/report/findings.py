@@ -96,6 +96,12 @@ class Finding:
         return next((each.beats_chance for each in self.bars if each.chance is not None), True)
 
 
+def titles(findings: Sequence[Finding]) -> list[str]:
+    """The titles of the findings' bars, each once, in the order of those that have most."""
+    longest_first = sorted(findings, key=lambda each: -len(each.bars))
+    return list(dict.fromkeys(bar.title for each in longest_first for bar in each.bars))
+
+
 def share_bar(
     source: Source,
     title: str,

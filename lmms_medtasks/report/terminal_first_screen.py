@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from lmms_medtasks.report.findings import Bar, Finding
+from lmms_medtasks.report.findings import Bar, Finding, titles
 from lmms_medtasks.report.first_screen import FirstScreen, ModelFindings
 from lmms_medtasks.report.quotable import Check
 
@@ -116,7 +116,7 @@ def _side_by_side(models: Sequence[ModelFindings]) -> Iterator[Text]:
     suites = dict.fromkeys(finding.suite for each in models for finding in each.findings)
     for suite in suites:
         found = [{bar.title: bar for own in each.findings if own.suite == suite for bar in own.bars} for each in shown]
-        for number, title in enumerate(dict.fromkeys(title for each in found for title in each)):
+        for number, title in enumerate(titles([own for each in shown for own in each.findings if own.suite == suite])):
             cells = "".join(f"{_numbers(each.get(title), width - 2):>{width}}" for each in found)
             name = _cut(suite, _SUITE - 1) if number == 0 else ""
             named = _cut(next(_title(each[title]) for each in found if title in each), _TITLE - 1)

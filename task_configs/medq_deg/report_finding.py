@@ -113,7 +113,10 @@ def _draw_fall(sources: Sequence[Source]) -> str:
 
 
 def _is_drawn(sources: Sequence[Source]) -> bool:
-    return not any(map(asks_otherwise, sources)) and len({level for source in sources for level in levels(source)}) > 1
+    if any(map(asks_otherwise, sources)):
+        return False
+    # A level whose requests all failed has no number, and no place in the chart.
+    return len({level for source in sources for level in levels(source) if source.interval(ACCURACY[level]).n}) > 1
 
 
 FALL_CHART = Chart(

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from lmms_medtasks.report import Options, build
 from lmms_medtasks.report.document import Cell
-from lmms_medtasks.report.findings import Bar, Finding, lost, shown, whole
+from lmms_medtasks.report.findings import Bar, Finding, lost, shown, titles, whole
 from lmms_medtasks.report.first_screen import FirstScreen, ModelFindings
 from lmms_medtasks.report.markdown import markdown
 from lmms_medtasks.report.quotable import Check, verdict
@@ -201,3 +201,10 @@ def test_worst_score_of_a_scale_from_1_to_5_is_an_empty_bar():
     (row,) = [line.plain for line in lines(first_of(made), "t") if "stars" in line.plain]
     assert "█" not in row
     assert [made.place(value) for value in (0.0, 1.0, 3.0, 5.0)] == [0.0, 0.0, 0.5, 1.0]
+
+
+def test_numbers_that_only_one_model_has_keep_their_place():
+    def of(*names):
+        return Finding("suite", tuple(Bar(name, Cell(50.0)) for name in names), "", "", "")
+
+    assert titles([of("L0", "L2"), of("L0", "L1", "L2")]) == ["L0", "L1", "L2"]
