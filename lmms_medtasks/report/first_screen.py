@@ -13,6 +13,9 @@ from lmms_medtasks.report.quotable import Asked, Check
 from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.samples.runs import date_of, model_name, printable
 
+NO_FINDING = "No question has a score."
+"""What stands where a finding would, of a run without one."""
+
 _GOOD, _WEAK = 2, 3
 """Clauses of each kind in the sentence; what else is no better than guessing is counted: it must not be missed."""
 
@@ -52,6 +55,11 @@ class FirstScreen:
     models: tuple[ModelFindings, ...]
     checks: tuple[Check, ...]
     sentences: Mapping[tuple[str, str], str]
+
+    @property
+    def no_finding(self) -> str:
+        """What a screen without a finding says, else ""."""
+        return "" if self.models else NO_FINDING
 
     @property
     def other_scales(self) -> bool:

@@ -100,7 +100,7 @@ def _complete(asked: Sequence[Asked]) -> Check:
     if not said:
         return Check("complete", "yes", f"every question, {requests:,} replies, none failed")
     mend = "run it without --limit" if limited else "run it without --subset" if drawn else "run it again: it goes on"
-    return Check("complete", "partly", "; ".join(said), mend)
+    return Check("complete", "no" if failed and failed == requests else "partly", "; ".join(said), mend)
 
 
 def _judged(asked: Sequence[Asked]) -> Iterator[Check]:
@@ -159,7 +159,9 @@ def _trials(asked: Sequence[Asked]) -> Iterator[Check]:
         yield Check("independent trials", "no", "; ".join(sorted(doubts)), "docs/runners.md")
         return
     identical = [share for each in several if (share := _identical(each)) is not None]
-    if identical and min(identical) == 1:
+    if not identical:
+        return
+    if min(identical) == 1:
         yield Check("independent trials", "partly", "all trials of all questions are the same", "a temperature above 0")
         return
     most = max(max(map(len, each.source.rows.column("trials"))) for each in several)
@@ -167,8 +169,9 @@ def _trials(asked: Sequence[Asked]) -> Iterator[Check]:
 
 
 def _identical(asked: Asked) -> float | None:
-    """Share of the questions with several trials whose trials were read alike."""
-    found = [trials for trials in asked.source.rows.column("trials") if len(trials) > 1]
+    """Share of the questions with several replies whose replies were read alike; None where there are no such."""
+    replied = ([each for each in trials if each != FAILED] for trials in asked.source.rows.column("trials"))
+    found = [trials for trials in replied if len(trials) > 1]
     return sum(len(set(trials)) == 1 for trials in found) / len(found) if found else None
 
 

@@ -32,7 +32,10 @@ def lines(first: FirstScreen, title: str) -> Iterator[Text]:
         whose = "" if one else f"{each.model}: "
         yield from _wrapped(Text(f"{whose}{each.sentence}", style="bold"), indent=0)
     yield Text()
-    yield from _bars(one) if one else _side_by_side(first.models)
+    if first.models:
+        yield from _bars(one) if one else _side_by_side(first.models)
+    else:
+        yield Text(first.no_finding, style="bold")
     for mark, text in first.marks.items():
         yield from _wrapped(Text(f"{mark} {text}", style="dim"))
     losses = [

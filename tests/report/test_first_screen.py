@@ -208,3 +208,14 @@ def test_numbers_that_only_one_model_has_keep_their_place():
         return Finding("suite", tuple(Bar(name, Cell(50.0)) for name in names), "", "", "")
 
     assert titles([of("L0", "L2"), of("L0", "L1", "L2")]) == ["L0", "L1", "L2"]
+
+
+def test_run_whose_requests_all_failed_is_not_to_be_quoted(write_run):
+    trials = {level: {"q1": "!!", "q2": "!!"} for level in range(3)}
+    document = build([write_run(trials=trials)], Options(resamples=0, drawn=False))
+    states = {check.title: check.state for check in document.first.checks}
+    assert states["complete"] == "no"
+    assert "independent trials" not in states
+    for text in ("\n".join(screen(document)), markdown(document), html.unescape(page(document))):
+        assert document.first.no_finding in text
+    assert 'class="key"' not in page(document)
