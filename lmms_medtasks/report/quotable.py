@@ -78,7 +78,9 @@ def _data(asked: Sequence[Asked]) -> Check:
     accepted = all(kind.endswith(about.ACCEPTED) for kind in other)
     said = "; ".join(f"{kind} data ({', '.join(titles)})" for kind, titles in other.items())
     what = f"{said}: practice, not the benchmark" if set(other) == {"mini"} else said
-    return Check("full data", "partly" if accepted else "no", what, "" if accepted else "lmms-medtasks data prepare NAME")
+    if accepted:
+        return Check("full data", "partly", what)
+    return Check("full data", "no", what, "lmms-medtasks data prepare NAME")
 
 
 def _complete(asked: Sequence[Asked]) -> Check:
