@@ -22,15 +22,26 @@ class DataNotFound(UserError):
     """Data that a task needs is neither prepared nor can it be prepared now."""
 
 
-def unknown(kind: str, got: object, allowed: Iterable[str], where: str = "") -> UserError:
+MOST_NAMES = 30
+"""Allowed names that a message lists; of more it lists the nearest."""
+_NEAREST = 6
+
+
+def unknown(kind: str, got: object, allowed: Iterable[str], where: str = "", listed_by: str = "") -> UserError:
     """A :class:`UserError` for a name that is not among ``allowed``, with the nearest match if there is one.
 
-    ``kind`` says what the name is of ("degradation"), ``where`` where it was found ("severity.yaml", "row 7").
+    ``kind`` says what the name is of ("degradation"), ``where`` where it was found ("severity.yaml", "row 7"),
+    ``listed_by`` a command that lists all names. Of more than :data:`MOST_NAMES` names those nearest to ``got`` are
+    listed and the others counted, if there is such a command.
     """
     names = sorted(allowed)
     hint = nearest_match(got, names)
     place = f" in {where}" if where else ""
-    return UserError(f"Unknown {kind} {got!r}{place}.{hint} Allowed: {', '.join(names) or '(none)'}.")
+    said = f"Unknown {kind} {got!r}{place}.{hint}"
+    if not listed_by or len(names) <= MOST_NAMES:
+        return UserError(f"{said} Allowed: {', '.join(names) or '(none)'}.")
+    near = difflib.get_close_matches(str(got), names, n=_NEAREST, cutoff=0.0)
+    return UserError(f"{said} Nearest of {len(names)}: {', '.join(near)}. All of them: {listed_by}")
 
 
 def nearest_match(got: object, names: Iterable[str]) -> str:

@@ -43,3 +43,12 @@ def test_other_errors_pass(monkeypatch):
     monkeypatch.setattr(errors, "is_command_line", lambda: True)
     with pytest.raises(KeyError), user_errors():
         raise KeyError("x")
+
+
+def test_of_many_names_the_nearest_are_listed_and_where_all_are():
+    names = [f"medq_deg_{number}" for number in range(100)]
+    said = str(unknown("task", "medq_deg_x", names, listed_by="lmms-eval --tasks list"))
+    assert said.count("medq_deg_") < 10
+    assert "100" in said
+    assert said.endswith("All of them: lmms-eval --tasks list")
+    assert str(unknown("task", "x", names)).count("medq_deg_") == 100

@@ -95,7 +95,7 @@ def check_names(tasks: list[str], model: str) -> None:
         if task in ours or set(task) & set("*?["):
             continue
         if task.startswith(beginnings) or nearest(task, ours, _SLIP):
-            raise unknown("task", task, ours, "--tasks")
+            raise unknown("task", task, ours, "--tasks", "lmms-eval --tasks list")
     if model.startswith("medtasks_") and model not in model_names.MODELS:
         raise unknown("model", model, model_names.MODELS, "--model")
 

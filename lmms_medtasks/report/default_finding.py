@@ -21,28 +21,30 @@ def finding_of(suite: Suite) -> Callable[[Source], Finding | None]:
         bars = [bar for task in source.tasks[:MOST] for bar in _bars(suite, source, task)][:MOST]
         if not bars:
             return None
-        first = bars[0]
+        first, task = bars[0], source.tasks[0]
         guessing = "" if first.beats_chance else ", no better than guessing"
         said = listed([f"{shown(bar)} ({bar.title})" for bar in bars])
-        clause = f"{whole(first)} at {first.title}"
+        clause = (
+            f"{whole(first)} on {first.title}" if len(source.tasks) > 1 else f"{first.title} {whole(first)} on {task}"
+        )
         return Finding(suite.title, tuple(bars), f"{said}{guessing}.", clause, suite.title)
 
     return finding
 
 
 def _bars(suite: Suite, source: Source, task: str) -> Iterator[Bar]:
-    """The first main metric of a task that has a number; both sides where there are an i.i.d. and an OoD one."""
+    """The first main metric of a task that has a number."""
     where = {"task": task}
     rows = source.rows.where(where)
     found = [(metric, source.interval(metric.estimate, where)) for metric in suite.main_metrics]
     known = [(metric, each) for metric, each in found if each.estimate is not None]
     for metric, each in known[:1]:
-        unit, top, factor = _scale(suite, metric)
+        unit, bottom, top, factor = _scale(suite, metric)
         chance = _chance(suite, source, task) if unit == "%" else None
         if chance is None and unit == "%":
             chance = chance_of_options(rows) if "option_count" in rows.columns else None
-        several = len(source.tasks) > 1 or metric.name != "accuracy"
-        title = f"{task}, {metric.name.replace('_', ' ')}" if several else task
+        named = metric.name.replace("_", " ")
+        title = f"{task}, {named}" if len(source.tasks) > 1 else named
         yield Bar(
             title,
             scaled(each, factor),
@@ -50,17 +52,18 @@ def _bars(suite: Suite, source: Source, task: str) -> Iterator[Bar]:
             top,
             None if chance is None else 100 * chance,
             higher_is_better=metric.higher_is_better is not False,
+            bottom=bottom,
         )
 
 
-def _scale(suite: Suite, metric: Metric) -> tuple[str, float, float]:
-    """Unit, the scale's end, and what a value is multiplied by."""
+def _scale(suite: Suite, metric: Metric) -> tuple[str, float, float, float]:
+    """Unit, the scale's ends, and what a value is multiplied by."""
     name = getattr(metric.estimate, "measure", None)
     measure = suite.measure(name) if name else None
     unit = suite.unit(metric)
     if unit == "%":
-        return "%", 100.0, 100.0
-    return unit or "", measure.high if measure else 1.0, 1.0
+        return "%", 0.0, 100.0, 100.0
+    return unit or "", measure.low if measure else 0.0, measure.high if measure else 1.0, 1.0
 
 
 def _chance(suite: Suite, source: Source, task: str) -> float | None:

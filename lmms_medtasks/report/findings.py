@@ -17,10 +17,13 @@ from lmms_medtasks.report.cells import percent, scaled
 from lmms_medtasks.report.document import Cell
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.samples.table import Samples, Where
-from lmms_medtasks.statistics.intervals import Interval
+from lmms_medtasks.statistics.intervals import FEW, FEW_IN_GROUP, Interval
 from lmms_medtasks.suites.estimates import Estimate
 
 Span = tuple[float, float]
+
+_FINE = 20
+"""End of a scale up to which numbers have two decimals."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +32,7 @@ class Bar:
 
     Attributes:
         title: what it is of, a few words. cell: the number and its interval, in ``unit``.
-        top: the best or worst that it can be, where the bar's scale ends; it starts at 0.
+        top: the best or worst that it can be, where the bar's scale ends. bottom: where it starts.
         chance: what guessing gets, None where that means nothing. published: least and most of the paper's models.
         higher_is_better: of two numbers.
     """
@@ -41,6 +44,21 @@ class Bar:
     chance: float | None = None
     published: Span | None = None
     higher_is_better: bool = True
+    bottom: float = 0.0
+
+    @property
+    def digits(self) -> int:
+        """Decimals of its number: on a scale of a few points or of 0 to 1 a tenth is much."""
+        return 1 if self.top > _FINE else 2
+
+    @property
+    def scale(self) -> str:
+        """Its scale, "1 to 5"; "" where that is 0 to 100."""
+        return "" if (self.bottom, self.top) == (0, 100) else f"{self.bottom:g} to {self.top:g}"
+
+    def place(self, value: float) -> float:
+        """Where a value stands on the scale, from 0 to 1."""
+        return min(max((value - self.bottom) / (self.top - self.bottom), 0.0), 1.0)
 
     @property
     def beats_chance(self) -> bool:
@@ -76,6 +94,12 @@ class Finding:
     def beats_chance(self) -> bool:
         """Whether the first of its bars that has a chance level is better than guessing."""
         return next((each.beats_chance for each in self.bars if each.chance is not None), True)
+
+
+def titles(findings: Sequence[Finding]) -> list[str]:
+    """The titles of the findings' bars, each once, in the order of those that have most."""
+    longest_first = sorted(findings, key=lambda each: -len(each.bars))
+    return list(dict.fromkeys(bar.title for each in longest_first for bar in each.bars))
 
 
 def share_bar(
@@ -135,13 +159,13 @@ def span(file: Path, column: str, scale: float = 1.0, without: Sequence[tuple[st
 # --- Words ------------------------------------------------------------------------------------------------------------
 
 
-def shown(bar: Bar, digits: int = 1) -> str:
+def shown(bar: Bar) -> str:
     """A bar's number with its interval: ``69.1 % [66.4, 71.9]``, ``96.0 points``."""
-    return f"{_number(bar, digits)}{_interval(bar.cell, digits)}"
+    return f"{_number(bar, bar.digits)}{_interval(bar.cell, bar.digits)}"
 
 
 def _number(bar: Bar, digits: int) -> str:
-    return f"{bar.cell.value:.{digits}f} {bar.unit}"
+    return f"{bar.cell.value:.{digits}f} {bar.unit}".rstrip()
 
 
 def _interval(cell: Cell, digits: int) -> str:
@@ -160,7 +184,11 @@ def points(change: Interval, digits: int = 1) -> str:
 def lost(change: Interval, under: str) -> str:
     """``loses 23.2 points [20.4, 26.0] UNDER``, or that no loss is told apart from nothing."""
     if change.low is None or change.high is None:
-        return f"loses {points(change)} {under}, over too few pictures for an interval"
+        if change.estimate is not None and change.estimate > 0:
+            change, verb = replace(change, estimate=-change.estimate), "gains"
+        else:
+            verb = "loses"
+        return f"{verb} {points(change)} {under}, {without_interval(change)}"
     if not is_told_apart(change):
         return f"loses nothing that is told apart from chance {under} ({points(change)})"
     if change.estimate is not None and change.estimate > 0:
@@ -169,14 +197,19 @@ def lost(change: Interval, under: str) -> str:
     return f"loses {points(change)} {under}"
 
 
+def without_interval(change: Interval) -> str:
+    """Why a change has no interval, or only that it has none: it may be that none was asked for (``--resamples 0``)."""
+    return "over too few pictures for an interval" if change.reason in (FEW, FEW_IN_GROUP) else "without an interval"
+
+
 def is_told_apart(change: Interval) -> bool:
     """Whether the interval of a change leaves 0 out."""
     return change.low is not None and change.high is not None and not change.low <= 0 <= change.high
 
 
 def whole(bar: Bar) -> str:
-    """A bar's number without decimals, for a clause: ``69 %``."""
-    return _number(bar, 0)
+    """A bar's number for a clause, a share without decimals: ``69 %``, ``3.50 of 5``."""
+    return _number(bar, 0 if bar.digits == 1 else bar.digits)
 
 
 def listed(texts: Sequence[str]) -> str:

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from lmms_medtasks.report import quotable
+from lmms_medtasks.report.document import MARKS
 from lmms_medtasks.report.findings import Finding, listed
 from lmms_medtasks.report.quotable import Asked, Check
 from lmms_medtasks.samples.result_files import Run
-from lmms_medtasks.samples.runs import model_name, printable
+from lmms_medtasks.samples.runs import date_of, model_name, printable
 
-_GOOD, _WEAK = 2, 2
-"""Clauses of each kind in the sentence."""
+NO_FINDING = "No question has a score."
+"""What stands where a finding would, of a run without one."""
+
+_GOOD, _WEAK = 2, 3
+"""Clauses of each kind in the sentence; what else is no better than guessing is counted: it must not be missed."""
 
 
 @dataclass(frozen=True)
@@ -27,10 +32,14 @@ class ModelFindings:
         """What a reader should keep: where it is right, and where it is no better than guessing."""
         ordered = sorted(self.findings, key=lambda each: not each.loss)
         good = [each.clause for each in ordered if each.beats_chance][:_GOOD]
-        weak = [each.about for each in ordered if not each.beats_chance][:_WEAK]
+        weak = [each.about for each in ordered if not each.beats_chance]
+        left = len(weak) - _WEAK
+        weak = weak if left <= 1 else [*weak[:_WEAK], f"{left} more benchmarks"]
+        # "But" where something is better than guessing; what has no level of guessing may be no better.
+        known = any(each.beats_chance and any(bar.chance is not None for bar in each.bars) for each in ordered)
         said = "; ".join(good)
         if weak:
-            said += f"{', but no' if good else 'no'} better than guessing at {listed(weak)}"
+            said += f"{', but no' if known else '; no' if good else 'no'} better than guessing at {listed(weak)}"
         return f"{said[:1].upper()}{said[1:]}." if said else ""
 
 
@@ -48,6 +57,22 @@ class FirstScreen:
     sentences: Mapping[tuple[str, str], str]
 
     @property
+    def no_finding(self) -> str:
+        """What a screen without a finding says, else ""."""
+        return "" if self.models else NO_FINDING
+
+    @property
+    def other_scales(self) -> bool:
+        """Whether a number's scale is not 0 to 100."""
+        return any(bar.scale for model in self.models for finding in model.findings for bar in finding.bars)
+
+    @property
+    def marks(self) -> dict[str, str]:
+        """The marks of its numbers, and what they mean."""
+        used = {bar.cell.mark for model in self.models for finding in model.findings for bar in finding.bars}
+        return {mark: text for mark, text in MARKS.items() if mark in used}
+
+    @property
     def verdict(self) -> str:
         """Whether these numbers may be quoted: ``Not yet: full data.``"""
         return quotable.verdict(self.checks)
@@ -57,9 +82,9 @@ def first_screen(runs: Sequence[Run], asked: Sequence[tuple[Asked, Finding | Non
     """The first screen of a report on ``runs``; ``asked``: each source with its finding, in the report's order.
 
     Of several findings of one model about a benchmark (other trials, a part of the questions) the one that rests on the
-    most questions counts.
+    most questions counts. Where that leaves a whole run out, the facts say so.
     """
-    kept: dict[str, dict[str, tuple[int, Finding]]] = {}
+    kept: dict[str, dict[str, tuple[int, Finding, Path]]] = {}
     for run in runs:
         kept.setdefault(model_name(run.content), {})
     for each, finding in asked:
@@ -67,22 +92,26 @@ def first_screen(runs: Sequence[Run], asked: Sequence[tuple[Asked, Finding | Non
             continue
         own, size = kept[model_name(each.source.run.content)], len(each.source.rows)
         if finding.suite not in own or size > own[finding.suite][0]:
-            own[finding.suite] = size, finding
+            own[finding.suite] = size, finding, each.source.run.path
     models = tuple(
-        ModelFindings(name, tuple(finding for _, finding in own.values())) for name, own in kept.items() if own
+        ModelFindings(name, tuple(finding for _, finding, _ in own.values())) for name, own in kept.items() if own
     )
+    shown = {path for own in kept.values() for _, _, path in own.values()}
+    behind = len({each.source.run.path for each, finding in asked if finding} - shown)
     sentences = {(each.suite.title, each.source.name): finding.sentence for each, finding in asked if finding}
-    return FirstScreen(_facts(runs, asked), models, quotable.checks([each for each, _ in asked]), sentences)
+    more = (f"{behind} more run{'s' if behind > 1 else ''} of the same model in the tables",) if behind else ()
+    return FirstScreen((*_facts(runs, asked), *more), models, quotable.checks([each for each, _ in asked]), sentences)
 
 
 def _facts(runs: Sequence[Run], asked: Sequence[tuple[Asked, Finding | None]]) -> tuple[str, ...]:
     tasks = {task for each, _ in asked for task in each.source.tasks}
     suites = {each.suite.title for each, _ in asked}
     trials = max((len(found) for each, _ in asked for found in each.source.rows.column("trials")), default=0)
-    dates = sorted({printable(str(run.content.get("date") or ""))[:8] for run in runs} - {""})
+    dates = sorted({printable(date_of(run.content))[:8] for run in runs} - {""})
     days = [f"{each[:4]}-{each[4:6]}-{each[6:]}" if each.isdigit() else each for each in dates]
     return (
-        f"{len(tasks)} tasks of {len(suites)} benchmarks" if len(suites) > 1 else f"{len(tasks)} tasks",
+        f"{len(tasks)} task{'s' if len(tasks) > 1 else ''}"
+        + (f" of {len(suites)} benchmarks" if len(suites) > 1 else ""),
         *([f"up to {trials} trials a question"] if trials > 1 else []),
         *([days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"] if days else []),
     )

@@ -29,6 +29,8 @@ _SIGNS = {"yes": "✓", "partly": "~", "no": "✕"}
 
 
 def _first_screen(first: FirstScreen) -> Iterator[str]:
+    if first.no_finding:
+        yield from ("", first.no_finding)
     for model in first.models:
         yield from ("", f"**{escaped(model.model)}** {escaped(model.sentence)}", "")
         for finding in model.findings:

@@ -15,6 +15,7 @@ import numpy as np
 
 from lmms_medtasks.record import FAILED
 from lmms_medtasks.report import about
+from lmms_medtasks.report.findings import listed
 from lmms_medtasks.report.judged_tables import Judging, is_lexical
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.samples.runs import printable
@@ -24,6 +25,8 @@ from lmms_medtasks.suites.suite import Suite
 
 State = Literal["yes", "partly", "no"]
 _ORDER: tuple[State, ...] = ("yes", "partly", "no")
+_PAPER = "paper"
+"""The settings that are the paper's, where a benchmark has such."""
 _NAMED = 2
 """Tasks that are named; of more, their number."""
 
@@ -79,7 +82,9 @@ def _data(asked: Sequence[Asked]) -> Check:
     accepted = all(kind.endswith(about.ACCEPTED) for kind in other)
     said = "; ".join(f"{kind} data ({', '.join(titles)})" for kind, titles in other.items())
     what = f"{said}: practice, not the benchmark" if set(other) == {"mini"} else said
-    return Check("full data", "partly" if accepted else "no", what, "lmms-medtasks data doctor")
+    if accepted:
+        return Check("full data", "partly", what)
+    return Check("full data", "no", what, "lmms-medtasks data prepare NAME")
 
 
 def _complete(asked: Sequence[Asked]) -> Check:
@@ -101,7 +106,7 @@ def _complete(asked: Sequence[Asked]) -> Check:
     if not said:
         return Check("complete", "yes", f"every question, {requests:,} replies, none failed")
     mend = "run it without --limit" if limited else "run it without --subset" if drawn else "run it again: it goes on"
-    return Check("complete", "partly", "; ".join(said), mend)
+    return Check("complete", "no" if failed and failed == requests else "partly", "; ".join(said), mend)
 
 
 def _judged(asked: Sequence[Asked]) -> Iterator[Check]:
@@ -109,16 +114,23 @@ def _judged(asked: Sequence[Asked]) -> Iterator[Check]:
     if not found:
         return
     title = "judged as in the paper"
-    lexical = [suite for suite, made in found if not made.names or any(map(is_lexical, made.names))]
+    unjudged = [suite for suite, made in found if not made.names]
+    lexical = [suite for suite, made in found if any(map(is_lexical, made.names))]
     others = list(dict.fromkeys(name for _, made in found for name in made.others))
     missing = sum(made.statuses["missing"] for _, made in found)
     requested = sum(made.requested for _, made in found)
-    if lexical:
-        names = ", ".join(dict.fromkeys(lexical))
-        yield Check(title, "no", f"no language model judged ({names})", "set MEDTASKS_JUDGE, then lmms-medtasks judge")
+    if unjudged or lexical:
+        names = ", ".join(dict.fromkeys(unjudged + lexical))
+        # Of a run without verdicts the gaps are filled; one that was judged lexically is judged anew.
+        mend = (
+            "lmms-medtasks judge RUN --judge openai:MODEL"
+            if lexical
+            else "set MEDTASKS_JUDGE, then lmms-medtasks judge RUN"
+        )
+        yield Check(title, "no", f"no language model judged ({names})", mend)
     elif missing:
         said = f"{missing:,} of {requested:,} judgements are missing"
-        yield Check(title, "partly", said, "lmms-medtasks judge asks for them again")
+        yield Check(title, "partly", said, "lmms-medtasks judge RUN asks for them again")
     elif others:
         yield Check(title, "partly", f"by {', '.join(others)}, another judge", "compare runs judged alike")
     else:
@@ -162,7 +174,9 @@ def _trials(asked: Sequence[Asked]) -> Iterator[Check]:
         yield Check("independent trials", "no", "; ".join(sorted(doubts)), "docs/runners.md")
         return
     identical = [share for each in several if (share := _identical(each)) is not None]
-    if identical and min(identical) == 1:
+    if not identical:
+        return
+    if min(identical) == 1:
         yield Check("independent trials", "partly", "all trials of all questions are the same", "a temperature above 0")
         return
     most = max(max(map(len, each.source.rows.column("trials"))) for each in several)
@@ -170,25 +184,32 @@ def _trials(asked: Sequence[Asked]) -> Iterator[Check]:
 
 
 def _identical(asked: Asked) -> float | None:
-    """Share of the questions with several trials whose trials were read alike."""
-    found = [trials for trials in asked.source.rows.column("trials") if len(trials) > 1]
+    """Share of the questions with several replies whose replies were read alike; None where there are no such."""
+    replied = ([each for each in trials if each != FAILED] for trials in asked.source.rows.column("trials"))
+    found = [trials for trials in replied if len(trials) > 1]
     return sum(len(set(trials)) == 1 for trials in found) / len(found) if found else None
 
 
 def _protocol(asked: Sequence[Asked]) -> Iterator[Check]:
     said: dict[str, dict[str, None]] = {}
+    mended: dict[str, None] = {}
     compared = False
     for each in asked:
         own = paper.of(each.suite.name)
         if own is None:
             continue
         compared = True
-        for task, _, config in each.metadata():
+        known = own.settings.get(_PAPER)
+        changes = known is not None and bool(known.default or known.generation)
+        for task, told, config in each.metadata():
+            if changes and not paper.label(told):
+                mended[each.suite.title] = None
             for difference in own.remaining(task, paper.facts_of(config)):
                 said.setdefault(each.suite.title, {})[difference.title] = None
     if said:
         named = "; ".join(f"{suite}: {_named(list(titles), 'things')}" for suite, titles in said.items())
-        yield Check("the paper's protocol", "partly", f"differs in {named}", "--settings paper")
+        mend = f"--settings paper, for some of {listed(list(mended))}" if mended else ""
+        yield Check("the paper's protocol", "partly", f"differs in {named}", mend)
     elif compared:
         yield Check("the paper's protocol", "yes", "no known difference")
 
@@ -201,4 +222,5 @@ def _named(names: Sequence[str], what: str = "tasks") -> str:
 def _some(texts: Iterable[str]) -> list[str]:
     """The first of them, and how many more there are."""
     found = list(texts)
-    return [*found[:1], *([f"and {len(found) - 1} more"] if len(found) > 1 else [])]
+    more = f"{len(found) - 1} more task{'s' if len(found) > 2 else ''}"
+    return [*found[:1], *([f"and {more}"] if len(found) > 1 else [])]

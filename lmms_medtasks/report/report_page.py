@@ -13,7 +13,7 @@ from urllib.parse import quote
 from lmms_medtasks import __version__
 from lmms_medtasks.report.csv_writer import csv_text
 from lmms_medtasks.report.document import MARKS, Document, Figure, Part, Section, Table
-from lmms_medtasks.report.findings import Finding
+from lmms_medtasks.report.findings import Finding, titles
 from lmms_medtasks.visible_text import visible
 
 if TYPE_CHECKING:
@@ -36,8 +36,8 @@ class Group:
 
     @property
     def titles(self) -> list[str]:
-        """The titles of the findings' numbers, each once."""
-        return list(dict.fromkeys(bar.title for _, finding in self.found for bar in finding.bars))
+        """The titles of the findings' numbers, see :func:`lmms_medtasks.report.findings.titles`."""
+        return titles([finding for _, finding in self.found])
 
 
 def page(document: Document) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lmms_medtasks.report import terminal_first_screen
+from lmms_medtasks.report import degradation_loss, terminal_first_screen
 from lmms_medtasks.report.document import Document, Kind, Part, Table
 
 if TYPE_CHECKING:
@@ -26,6 +26,9 @@ def show(document: Document, console: Console, *, everything: bool = False) -> N
             console.print(line, soft_wrap=True)
         console.print()
         if not everything:
+            if any(part.suite == degradation_loss.TITLE for part in document.parts):
+                said = f'What was lost on degraded pictures: --suite "{degradation_loss.TITLE}"'
+                console.print(Text(said, style="bold"))
             console.print(
                 Text(
                     "All tables: --all     One benchmark: --suite NAME     Pages with charts and CSV files: -o FOLDER",

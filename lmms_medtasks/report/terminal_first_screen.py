@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from lmms_medtasks.report.findings import Bar, Finding
+from lmms_medtasks.report.findings import Bar, Finding, titles
 from lmms_medtasks.report.first_screen import FirstScreen, ModelFindings
 from lmms_medtasks.report.quotable import Check
 
@@ -32,7 +32,12 @@ def lines(first: FirstScreen, title: str) -> Iterator[Text]:
         whose = "" if one else f"{each.model}: "
         yield from _wrapped(Text(f"{whose}{each.sentence}", style="bold"), indent=0)
     yield Text()
-    yield from _bars(one) if one else _side_by_side(first.models)
+    if first.models:
+        yield from _bars(one) if one else _side_by_side(first.models)
+    else:
+        yield Text(first.no_finding, style="bold")
+    for mark, text in first.marks.items():
+        yield from _wrapped(Text(f"{mark} {text}", style="dim"))
     losses = [
         (finding.suite, model.model, finding.loss)
         for model in first.models
@@ -69,9 +74,11 @@ def _bar_line(finding: Finding, bar: Bar, *, first: bool) -> Text:
     suite = _cut(finding.suite, _SUITE - 1) if first else ""
     name = _cut(_title(bar), _TITLE - 1)
     cell = bar.cell
-    interval = "" if cell.low is None or cell.high is None else f"{_short(cell.low):>5} to {_short(cell.high):<5}"
+    interval = (
+        "" if cell.low is None or cell.high is None else f"{_short(cell.low, bar):>5} to {_short(cell.high, bar):<5}"
+    )
     published = "" if bar.published is None else f"{bar.published[0]:.0f} to {bar.published[1]:.0f}"
-    value = _short(cell.value) if isinstance(cell.value, int | float) else ""
+    value = _short(cell.value, bar) if isinstance(cell.value, int | float) else ""
     colour = "blue" if bar.beats_chance else "dark_orange3"
     return Text.assemble(
         (f"{suite:<{_SUITE}}", "bold"), f"{name:<{_TITLE}}", (_drawn(bar), colour),
@@ -80,23 +87,24 @@ def _bar_line(finding: Finding, bar: Bar, *, first: bool) -> Text:
 
 
 def _title(bar: Bar) -> str:
-    return bar.title if bar.higher_is_better else f"{bar.title} ↓"
+    scale = f", {bar.scale}" if bar.scale else ""
+    return f"{bar.title}{scale}" if bar.higher_is_better else f"{bar.title}{scale} ↓"
 
 
 def _drawn(bar: Bar) -> str:
-    """The bar in :data:`_BAR` cells from 0 to its scale's end."""
+    """The bar in :data:`_BAR` cells over its scale."""
     value = bar.cell.value
     if not isinstance(value, int | float):
         return " " * _BAR
     low = value if bar.cell.low is None else bar.cell.low
     high = value if bar.cell.high is None else bar.cell.high
-    per_cell = bar.top / _BAR
-    cells = ["█" if place < round(low / per_cell) else "▒" if place < round(high / per_cell) else "·"
+    start, end = round(_BAR * bar.place(low)), round(_BAR * bar.place(high))
+    cells = ["█" if place < start else "▒" if place < end else "·"
              for place in range(_BAR)]  # fmt: skip
     if high > low and "▒" not in cells:
-        cells[min(round(low / per_cell), _BAR - 1)] = "▒"
+        cells[min(start, _BAR - 1)] = "▒"
     if bar.chance is not None:
-        cells[min(int(bar.chance / per_cell), _BAR - 1)] = "│"
+        cells[min(int(_BAR * bar.place(bar.chance)), _BAR - 1)] = "│"
     return "".join(cells)
 
 
@@ -111,10 +119,11 @@ def _side_by_side(models: Sequence[ModelFindings]) -> Iterator[Text]:
     suites = dict.fromkeys(finding.suite for each in models for finding in each.findings)
     for suite in suites:
         found = [{bar.title: bar for own in each.findings if own.suite == suite for bar in own.bars} for each in shown]
-        for number, title in enumerate(dict.fromkeys(title for each in found for title in each)):
+        for number, title in enumerate(titles([own for each in shown for own in each.findings if own.suite == suite])):
             cells = "".join(f"{_numbers(each.get(title), width - 2):>{width}}" for each in found)
             name = _cut(suite, _SUITE - 1) if number == 0 else ""
-            yield Text.assemble((f"{name:<{_SUITE}}", "bold"), f"{_cut(title, _TITLE - 1):<{_TITLE}}", cells)
+            named = _cut(next(_title(each[title]) for each in found if title in each), _TITLE - 1)
+            yield Text.assemble((f"{name:<{_SUITE}}", "bold"), f"{named:<{_TITLE}}", cells)
     if len(models) > len(shown):
         yield Text(f"and {len(models) - len(shown)} models more: --all", style="dim")
 
@@ -122,9 +131,9 @@ def _side_by_side(models: Sequence[ModelFindings]) -> Iterator[Text]:
 def _numbers(bar: Bar | None, width: int) -> str:
     if bar is None or not isinstance(bar.cell.value, int | float):
         return "–"
-    value, cell = _short(bar.cell.value), bar.cell
+    value, cell = _short(bar.cell.value, bar) + bar.cell.mark, bar.cell
     with_interval = (
-        f"{value} [{_short(cell.low)}, {_short(cell.high)}]"
+        f"{value} [{_short(cell.low, bar)}, {_short(cell.high, bar)}]"
         if cell.low is not None and cell.high is not None
         else value
     )
@@ -159,8 +168,8 @@ def _wrapped(text: Text, indent: int = 2) -> Iterator[Text]:
             yield Text(" " * indent) + line
 
 
-def _short(number: float) -> str:
-    return f"{number:.1f}"
+def _short(number: float, bar: Bar) -> str:
+    return f"{number:.{bar.digits}f}"
 
 
 def _cut(text: str, width: int, *, end: bool = False) -> str:

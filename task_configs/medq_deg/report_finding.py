@@ -19,6 +19,7 @@ from lmms_medtasks.report.findings import (
     span,
     there,
     whole,
+    without_interval,
 )
 from lmms_medtasks.report.plots import Chart
 from lmms_medtasks.report.svg_charts import RangeRow, range_chart
@@ -63,15 +64,15 @@ def _said(source: Source, bars: dict[int, Bar]) -> tuple[str, str]:
     if asked == 0 or 0 not in bars:
         return f"{shown(bars[asked])} right on {TITLES[asked]}.", ""
     names = worst(source, asked)
-    most = f"most under {listed(names)}" if names else ""
+    fewest = f"fewest right under {listed(names)}" if names else ""
     ends = f"from {bars[0].cell.value:.1f} % on clean pictures to {shown(bars[asked])} under {TITLES[asked]}"
     change = source.interval(FALL[asked])
     said = lost(change, f"under {TITLES[asked]}")
     if change.low is None:
-        return f"From {ends.removeprefix('from ')}, too few pictures for an interval.", f"{said}."
+        return f"From {ends.removeprefix('from ')}, {without_interval(change)}.", f"{said}."
     if not is_told_apart(change):
         return f"Not told apart: {ends}.", f"{said}."
-    ended = f", {most}." if most else "."
+    ended = f"; {fewest}." if fewest else "."
     return f"{'Falls' if (change.estimate or 0) < 0 else 'Rises'} {ends}{ended}", f"{said}{ended}"
 
 
@@ -112,8 +113,10 @@ def _draw_fall(sources: Sequence[Source]) -> str:
 
 
 def _is_drawn(sources: Sequence[Source]) -> bool:
-    answered = {level for source in sources for level in levels(source) if source.interval(ACCURACY[level]).n}
-    return not any(map(asks_otherwise, sources)) and len(answered) > 1
+    if any(map(asks_otherwise, sources)):
+        return False
+    # A level whose requests all failed has no number, and no place in the chart.
+    return len({level for source in sources for level in levels(source) if source.interval(ACCURACY[level]).n}) > 1
 
 
 FALL_CHART = Chart(

@@ -53,7 +53,7 @@ def finding(source: Source) -> Finding | None:
 
 
 def _worst(source: Source, shifts: Sequence[Shift]) -> str:
-    """``; most, 36.8 points [20.3, 52.1], under MIMIC-CXR-VQA, age``; "" where none is told apart from nothing."""
+    """``; most is lost under SLAKE, modality: 36.8 points [20.3, 52.1]``; "" where none is told apart from nothing."""
     changes = [(source.interval(ROBUSTNESS[_KIND], each.where(_KIND), "change"), each) for each in shifts]
     known = [
         each for each in changes if each[0].estimate is not None and is_told_apart(each[0]) and each[0].estimate < 0
@@ -61,7 +61,7 @@ def _worst(source: Source, shifts: Sequence[Shift]) -> str:
     if not known:
         return ""
     change, shift = min(known, key=lambda each: each[0].estimate or 0.0)
-    return f"; most, {points(change)}, under {shift.label}"
+    return f"; most is lost under {shift.label}: {points(change)}"
 
 
 def printed(shifts: Sequence[Shift], side: str) -> Span | None:

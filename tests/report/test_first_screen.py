@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import html
 import io
+import json
 
 import pytest
 from rich.console import Console
 
 from lmms_medtasks.report import Options, build
 from lmms_medtasks.report.document import Cell
-from lmms_medtasks.report.findings import Bar, Finding, lost
-from lmms_medtasks.report.first_screen import ModelFindings
+from lmms_medtasks.report.findings import Bar, Finding, lost, shown, titles, whole
+from lmms_medtasks.report.first_screen import FirstScreen, ModelFindings
 from lmms_medtasks.report.markdown import markdown
 from lmms_medtasks.report.quotable import Check, verdict
 from lmms_medtasks.report.report_page import page
 from lmms_medtasks.report.terminal import show
 from lmms_medtasks.report.terminal_first_screen import WIDTH, lines
-from lmms_medtasks.statistics.intervals import Interval
+from lmms_medtasks.statistics.intervals import FEW, Interval
 
 
 def screen(document):
@@ -113,9 +114,108 @@ def test_sentence_names_strengths_then_what_is_guessed():
     [
         (Interval(-0.2, -0.25, -0.15, 10, 10), "loses 20.0 points [15.0, 25.0] here"),
         (Interval(-0.01, -0.05, 0.03, 10, 10), "loses nothing that is told apart from chance here (1.0 points [-3.0, 5.0])"),  # noqa: E501
+        (Interval(-0.2, None, None, 99, 99), "loses 20.0 points here, without an interval"),
         (Interval(0.1, 0.05, 0.15, 10, 10), "gains 10.0 points [5.0, 15.0] here"),
-        (Interval(-0.2, None, None, 2, 2), "loses 20.0 points here, over too few pictures for an interval"),
+        (Interval(-0.2, None, None, 2, 2, reason=FEW), "loses 20.0 points here, over too few pictures for an interval"),
     ],
 )  # fmt: skip
 def test_loss_in_words(change, said):
     assert lost(change, "here") == said
+
+
+def test_a_gain_without_an_interval_is_no_loss():
+    said = lost(Interval(0.036, None, None, 2, 2, reason=FEW), "here")
+    assert said == "gains 3.6 points here, over too few pictures for an interval"
+
+
+def test_sentence_counts_what_it_does_not_name_of_what_is_guessed():
+    guessed = tuple(finding(name, f"right on {name}", 45.0) for name in "abcde")
+    assert "what c asks and 2 more benchmarks" in ModelFindings("m", guessed).sentence
+    assert "what d asks" in ModelFindings("m", guessed[:4]).sentence
+
+
+def test_sentence_contrasts_nothing_with_guessing_where_the_level_of_guessing_is_unknown():
+    found = (finding("a", "right on 50 % of a", None), finding("b", "right on 50 % of b", 45.0))
+    assert ModelFindings("m", found).sentence == "Right on 50 % of a; no better than guessing at what b asks."
+
+
+@pytest.mark.parametrize(
+    ("made", "said", "short"),
+    [
+        (Bar("of", Cell(3.456, 2.0, 4.0), "of 5", 5.0, bottom=1.0), "3.46 of 5 [2.00, 4.00]", "3.46 of 5"),
+        (Bar("of", Cell(0.62), "", 1.0), "0.62", "0.62"),
+        (Bar("of", Cell(68.2, 65.3, 71.0)), "68.2 % [65.3, 71.0]", "68 %"),
+    ],
+)
+def test_number_on_a_short_scale_keeps_its_decimals(made, said, short):
+    assert (shown(made), whole(made)) == (said, short)
+
+
+def first_of(*bars):
+    models = tuple(
+        ModelFindings(name, (Finding("suite", (each,), "", "", ""),)) for name, each in zip("mn", bars, strict=False)
+    )
+    return FirstScreen((), models, (), {})
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_terminal_says_scale_direction_and_what_marks_mean(count):
+    made = Bar("stars", Cell(3.456, mark="‖"), "of 5", 5.0, higher_is_better=False, bottom=1.0)
+    (row,) = [line.plain for line in lines(first_of(*[made] * count), "t") if "stars" in line.plain]
+    assert row.startswith("suite            stars, 1 to 5 ↓")
+    assert row.count("3.46‖") == count
+    assert any(line.plain.startswith("‖ No interval") for line in lines(first_of(*[made] * count), "t"))
+
+
+def test_one_task_is_one_task_and_hidden_runs_are_counted(write_run):
+    small = write_run("small", model="m", levels=[2], date="20260102_000000")
+    large = write_run("large", model="m")
+    first = build([small], Options(resamples=0, drawn=False)).first
+    assert first.facts[0] == "1 task"
+    first = build([small, large], Options(resamples=0, drawn=False)).first
+    assert "1 more run of the same model in the tables" in first.facts
+
+
+def test_mends_are_of_use(write_run):
+    checks = {
+        each.title: each for each in build([write_run(metadata={"data": "mini"})], Options(drawn=False)).first.checks
+    }
+    assert checks["full data"].mend == "lmms-medtasks data prepare NAME"
+    # What --settings paper changes in MedQ-Deg is nothing.
+    assert checks["the paper's protocol"].state == "partly"
+    assert checks["the paper's protocol"].mend == ""
+
+
+def test_date_is_in_utc_where_the_run_says_its_zone(write_run):
+    """A plain lmms-eval run is named by the time in Singapore: 01:56 there is the day before in UTC."""
+    run = write_run(date="20260102_015602")
+    (path,) = run.glob("*_results.json")
+    content = json.loads(path.read_text())
+    content["config"]["resolved_cli_args"] = {"timezone": "Asia/Singapore"}
+    path.write_text(json.dumps(content))
+    assert "2026-01-01" in build([run], Options(resamples=0, drawn=False)).first.facts
+
+
+def test_worst_score_of_a_scale_from_1_to_5_is_an_empty_bar():
+    made = Bar("stars", Cell(1.0, 1.0, 1.0), "of 5", 5.0, bottom=1.0)
+    (row,) = [line.plain for line in lines(first_of(made), "t") if "stars" in line.plain]
+    assert "█" not in row
+    assert [made.place(value) for value in (0.0, 1.0, 3.0, 5.0)] == [0.0, 0.0, 0.5, 1.0]
+
+
+def test_numbers_that_only_one_model_has_keep_their_place():
+    def of(*names):
+        return Finding("suite", tuple(Bar(name, Cell(50.0)) for name in names), "", "", "")
+
+    assert titles([of("L0", "L2"), of("L0", "L1", "L2")]) == ["L0", "L1", "L2"]
+
+
+def test_run_whose_requests_all_failed_is_not_to_be_quoted(write_run):
+    trials = {level: {"q1": "!!", "q2": "!!"} for level in range(3)}
+    document = build([write_run(trials=trials)], Options(resamples=0, drawn=False))
+    states = {check.title: check.state for check in document.first.checks}
+    assert states["complete"] == "no"
+    assert "independent trials" not in states
+    for text in ("\n".join(screen(document)), markdown(document), html.unescape(page(document))):
+        assert document.first.no_finding in text
+    assert 'class="key"' not in page(document)
