@@ -151,7 +151,8 @@ def _jobs(paths: Iterable[Path], rules: Rules, tasks: Sequence[str]) -> tuple[li
             raise UserError(f"{path} is not there. Give folders with runs or packs, or their files.")
         files, unread = _files(path)
         problems += [rules.problem("unreadable", reason, file) for file, reason in unread]
-        for file in files:
+        # A link to a file that is here too must not stand for it: the file would lie in another's folder.
+        for file in sorted(files, key=Path.is_symlink):
             for each in _of_file(file, rules, tasks):
                 if isinstance(each, Problem):
                     problems.append(each)
@@ -216,11 +217,12 @@ def _of_task(run: Run, task: str, rules: Rules) -> Job | Problem:
         return rules.problem("unknown_task", said, run.path, shown, model)
     if task not in run.tasks:
         return rules.problem("no_result", f"The run stopped before {task} had a result.", run.path, task, model)
-    if not run.samples_file(task).is_file():
-        said = f"No sample log of {task} ({run.samples_file(task).name}). Run with --log_samples."
-        return rules.problem("no_samples", said, run.path, task, model)
     try:
-        safe_files.check(run.samples_file(task), run.path.parent)
+        log = run.samples_file(task)
+        if not log.is_file():
+            said = f"No sample log of {shown} ({printable(log.name)}). Run with --log_samples."
+            return rules.problem("no_samples", said, run.path, shown, model)
+        safe_files.check(log, run.path.parent)
     except UserError as error:
         return rules.problem("unreadable", str(error), run.path, task, model)
     return Job(run.path, run, task)
@@ -261,6 +263,9 @@ def read_job(job: Job, rules: Rules, given: Sequence[Path] = ()) -> Problem | li
         return [entry]
     except UserError as error:
         return rules.problem("broken_log", str(error), job.run.path, job.task, model_name(job.run.content))
+    except packs.UNCOMPUTABLE as error:
+        said = f"{job.run.samples_file(job.task)}: what it holds can't be computed with ({error!r})."
+        return rules.problem("broken_log", said, job.run.path, job.task, model_name(job.run.content))
 
 
 class _Pool:

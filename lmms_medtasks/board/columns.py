@@ -21,7 +21,10 @@ def compact(column: pa.ChunkedArray | pa.Array) -> pa.DictionaryArray:
     """The column with each distinct value once; numbers, texts, booleans, or lists of texts."""
     array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     if pa.types.is_dictionary(array.type):
-        array = array.dictionary_decode()
+        # Never written out: a text of 4,000 characters may stand in a million rows.
+        values = compact(array.dictionary)
+        codes = pc.dictionary_encode(values.indices.take(array.indices))
+        return _coded(codes.indices, values.dictionary.take(codes.dictionary))
     if pa.types.is_list(array.type):
         return _compact_lists(array)
     if pa.types.is_null(array.type):

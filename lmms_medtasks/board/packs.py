@@ -18,6 +18,9 @@ from lmms_medtasks.errors import UserError
 from lmms_medtasks.samples.result_files import SUFFIX
 
 ENDINGS = (".json", ".json.gz")
+UNCOMPUTABLE = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError, MemoryError)
+"""What computing raises on numbers beyond all bounds, NaN, half of a surrogate pair, or tags that a benchmark's
+functions have never written."""
 
 
 def files(folder: Path) -> set[Path]:
@@ -48,8 +51,7 @@ def read(path: Path) -> list[Entry]:
         return _read(path)
     except UserError:
         raise
-    # Numbers beyond all bounds, NaN, half of a surrogate pair; tags that a benchmark's functions have never written.
-    except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError, MemoryError) as error:
+    except UNCOMPUTABLE as error:
         raise UserError(f"{path}: what it holds can't be computed with ({error!r}).") from error
 
 
@@ -70,7 +72,11 @@ def _read(path: Path) -> list[Entry]:
     for each in (entries, questions):
         limits.check(len(each), "entries", path, "entries")
     known = {name: _questions(each, name, path) for name, each in questions.items()}
-    found = [_entry(each, known, path, signed) for each in entries]
+    found, replies = [], 0
+    for each in entries:
+        found.append(_entry(each, known, path, signed))
+        replies += found[-1].counts.requests
+        limits.check(replies, "replies", path, "replies in all")
     _check_sum(content, str(path))
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
     return [replace(each, source=replace(each.source, digest=digest)) for each in found]

@@ -21,6 +21,8 @@ _ALWAYS_REFUSED = (
     "unreadable", "no_samples", "broken_log", "no_result", "unknown_task", "not_adding_up", "bad_pack", "duplicate",
     "no_owner", "not_the_owner",
 )  # fmt: skip
+_LONGEST = 1_000
+"""Characters of a reason at most: some hold names that strangers wrote."""
 _DEMANDS = ("version", "data", "judge", "harness")
 
 
@@ -35,7 +37,8 @@ class Rules:
 
     def problem(self, code: str, reason: str, source: object, task: str = "", model: str = "") -> Problem:
         """A problem at the level that the rules give it."""
-        return Problem(code, self.levels[code], reason, str(source), task, model)
+        said = reason if len(reason) <= _LONGEST else f"{reason[:_LONGEST]}…"
+        return Problem(code, self.levels[code], said, str(source), task[:_LONGEST], model[:_LONGEST])
 
     def demanded(self, task: str, what: str) -> str | None:
         """What the board demands of a task's entries (:data:`_DEMANDS`); None: nothing."""

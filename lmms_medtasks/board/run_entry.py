@@ -83,7 +83,7 @@ def entry_of(run: Run, task: str) -> Entry:
 
 def columns_of(suite: Suite, rows: Samples) -> tuple[Questions, pa.Table]:
     """The questions, sorted by id, and their answers; each column compact, and without texts."""
-    order = pa.array(np.argsort(np.array(rows.column("id").tolist()), kind="stable"))
+    order = pa.array(np.argsort(rows.column("id"), kind="stable"))
     used = [name for name in rows.columns if name in (*QUESTION, "trials", "judgement") or name not in _NO_TAGS]
     known = {name: compact(_without_texts(name, rows.arrow(name)).take(order)) for name in used}
     tags = tuple(sorted(name for name in known if is_tag(suite, name, known[name])))

@@ -19,6 +19,9 @@ from lmms_medtasks.board.rules import Rules
 from lmms_medtasks.board.trust.owners import Owners
 from lmms_medtasks.board.trust.pins import Pins
 
+_NAMED = 3
+"""Others that are named beside an entry."""
+
 
 def without_copies(entries: Iterable[Entry], rules: Rules) -> tuple[list[Entry], list[Problem]]:
     """Each entry once: of those with the same model, task and answers the first is kept, runs before packs."""
@@ -49,7 +52,7 @@ def _alike(entries: Sequence[Entry], rules: Rules, owners: Owners | None) -> lis
     for entry in entries:
         others = sorted(names.get(model_names.look(entry.model.name), set()) - {entry.model.name})
         if others and entry.ranked:
-            named = ", ".join(map(repr, others))
+            named = _named(list(map(repr, others[:_NAMED])), len(others))
             said = f"A reader takes {entry.model.name!r} for {named}: owners.yml says whose a name is."
             entry = entry.with_problems([problem(rules, entry, "look_alike", said)])
         added.append(entry)
@@ -93,11 +96,17 @@ def _several(entries: Sequence[Entry], rules: Rules) -> list[Entry]:
     for entry in entries:
         others = [each for each in groups.get(_model(entry), []) if each is not entry]
         if entry.ranked and others:
-            where = ", ".join(str(each.source.results) for each in others)
-            said = f"{entry.model.name} on {entry.task}: {where} has other scores of it. Which counts? Keep one."
+            where = _named([str(each.source.results) for each in others[:_NAMED]], len(others))
+            said = f"{entry.model.name} on {entry.task}: other scores of it are in {where}. Which counts? Keep one."
             entry = entry.with_problems([problem(rules, entry, "several_entries", said)])
         added.append(entry)
     return added
+
+
+def _named(texts: Sequence[str], count: int) -> str:
+    """The texts, the first of ``count``, and how many more there are: what many entries say of many is square."""
+    more = f" and {count - len(texts):,} more" if count > len(texts) else ""
+    return f"{', '.join(texts)}{more}"
 
 
 def _model(entry: Entry) -> Hashable:

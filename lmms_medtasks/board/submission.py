@@ -19,6 +19,7 @@ from lmms_medtasks.board.rules import Rules
 from lmms_medtasks.board.site.ranking import standings
 from lmms_medtasks.board.trust import safe_files
 from lmms_medtasks.board.trust.rules_of_trust import Trust
+from lmms_medtasks.errors import UserError
 from lmms_medtasks.report.markdown import escaped
 
 _ENDINGS = (*packs.ENDINGS, ".jsonl")
@@ -59,6 +60,8 @@ def check(base: Path, submitted: Path, account: str, rules: Rules, trust: Trust,
     ``account`` made the submission: it may add, change and remove files in its own folder alone. It must not push an
     entry of others out of the ranking; that the ranking moves to a newer version of a task is no such thing.
     """
+    if submitted.is_symlink():
+        raise UserError(f"{submitted}: the folder of entries is a link in this submission. Put the folder there.")
     before, after = _digests(base), _digests(submitted)
     added = tuple(sorted(set(after) - set(before)))
     removed = tuple(sorted(set(before) - set(after)))

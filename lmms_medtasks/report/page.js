@@ -3,8 +3,16 @@
 const parts = [...document.querySelectorAll("article.part")];
 const tree = [...document.querySelectorAll(".tree details[data-part]")];
 
+function addressed() {
+  try {
+    return location.hash.length > 1 ? document.getElementById(decodeURIComponent(location.hash.slice(1))) : null;
+  } catch {
+    return null;  // an address that was cut off within a letter
+  }
+}
+
 function show() {
-  const target = location.hash.length > 1 ? document.getElementById(decodeURIComponent(location.hash.slice(1))) : null;
+  const target = addressed();
   const inside = target && target.closest("article.part");
   const first = target && target.querySelector("article.part");
   const shown = document.body.classList.contains("one") ? parts.find((part) => !part.hidden) : null;
@@ -14,7 +22,9 @@ function show() {
   for (const each of tree) {
     const here = chosen && each.dataset.part === chosen.id;
     each.open = Boolean(here);
-    each.querySelector("summary a").toggleAttribute("aria-current", Boolean(here));
+    const link = each.querySelector("summary a");
+    if (here) link.setAttribute("aria-current", "true");
+    else link.removeAttribute("aria-current");
   }
   const folded = target && target.closest("details:not([open])");
   if (folded) folded.open = true;

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 WIDTH = 100
 _BAR = 24
 _SUITE, _TITLE, _SCORE, _INTERVAL, _PUBLISHED = 17, 26, 7, 17, 9
+_LONGEST_NAME = 60
 _MOST_MODELS = 4
 """Models whose numbers stand side by side; of more the comparison has the rest."""
 
@@ -26,10 +27,11 @@ def lines(first: FirstScreen, title: str) -> Iterator[Text]:
     from rich.text import Text
 
     one = first.models[0] if len(first.models) == 1 else None
-    yield from _wrapped(Text.assemble((one.model if one else title, "bold"), "   ", (", ".join(first.facts), "dim")))
+    head = _name(one.model) if one else title
+    yield from _wrapped(Text.assemble((head, "bold"), "   ", (", ".join(first.facts), "dim")))
     yield Text()
     for each in first.models[:_MOST_MODELS]:
-        whose = "" if one else f"{each.model}: "
+        whose = "" if one else f"{_name(each.model)}: "
         yield from _wrapped(Text(f"{whose}{each.sentence}", style="bold"), indent=0)
     yield Text()
     if first.models:
@@ -47,7 +49,7 @@ def lines(first: FirstScreen, title: str) -> Iterator[Text]:
     if losses:
         yield Text()
     for suite, model, loss in losses[: 2 * _MOST_MODELS]:
-        yield from _wrapped(Text(f"{suite}{'' if one else f', {model}'} {loss}"))
+        yield from _wrapped(Text(f"{suite}{'' if one else f', {_name(model)}'} {loss}"))
     yield Text()
     yield from _wrapped(Text.assemble(("May these numbers be quoted?  ", "bold"), first.verdict))
     for check in first.checks:
@@ -158,18 +160,24 @@ def _wrapped(text: Text, indent: int = 2) -> Iterator[Text]:
     from rich.text import Text
 
     console = Console(width=WIDTH, file=StringIO())
-    first, *rest = text.wrap(console, WIDTH) or [text]
+    first, *more = text.wrap(console, WIDTH) or [text]
     first.rstrip()
     yield first
-    if rest:
-        left = Text(" ").join(each for each in rest)
-        for line in left.wrap(console, WIDTH - indent):
+    if more:
+        # What is left of the text itself: lines that were broken inside a word are not joined by a blank.
+        left = len(text) - len(text.plain[len(first) :].lstrip())
+        for line in text[left:].wrap(console, WIDTH - indent):
             line.rstrip()
             yield Text(" " * indent) + line
 
 
 def _short(number: float, bar: Bar) -> str:
     return f"{number:.{bar.digits}f}"
+
+
+def _name(model: str) -> str:
+    """A model's name, of a long one the end: a checkpoint's name is the last part of its path."""
+    return _cut(model, _LONGEST_NAME, end=True)
 
 
 def _cut(text: str, width: int, *, end: bool = False) -> str:

@@ -20,7 +20,7 @@ def finding(source: Source) -> Finding | None:
         return None
     whole_benchmark = set(source.rows.column("task_type")) == set(FORMATS)
     estimate, chance = (PAPER_AVERAGE, _CHANCE_AVERAGE) if whole_benchmark else (ACCURACY, _CHANCE)
-    title = "mean over all formats" if whole_benchmark else "the formats asked"
+    title = "the paper's average" if whole_benchmark else "the formats asked"
     printed = span(_TABLE_2, "average", without=[("group", "human")]) if whole_benchmark else None
     right = share_bar(source, title, estimate, chance=source.interval(chance).estimate, published=printed)
     alarms = share_bar(source, "false alarms", FALSE_ALARMS, higher_is_better=False)

@@ -25,7 +25,7 @@ from lmms_medtasks.report.plots import Chart
 from lmms_medtasks.report.svg_charts import RangeRow, range_chart
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.suites.estimates import Mean
-from lmms_medtasks.task_configs.medq_deg.measures import ACCURACY, FALL, LEVELS
+from lmms_medtasks.task_configs.medq_deg.measures import ACCURACY, FALL, LEVELS, pairs
 from lmms_medtasks.task_configs.medq_deg.report_published import REFERENCE
 from lmms_medtasks.task_configs.medq_deg.task_sets import asks_otherwise, levels
 
@@ -36,7 +36,7 @@ _FEWEST = 20
 """Questions under a degradation below which it is not called the worst. Our choice."""
 _NAMED = 2
 """Degradations that are named."""
-_MEAN = Mean()
+_CHANGE = Mean(measure="change")
 
 
 def finding(source: Source) -> Finding | None:
@@ -63,8 +63,6 @@ def _said(source: Source, bars: dict[int, Bar]) -> tuple[str, str]:
     asked = max(bars)
     if asked == 0 or 0 not in bars:
         return f"{shown(bars[asked])} right on {TITLES[asked]}.", ""
-    names = worst(source, asked)
-    fewest = f"fewest right under {listed(names)}" if names else ""
     ends = f"from {bars[0].cell.value:.1f} % on clean pictures to {shown(bars[asked])} under {TITLES[asked]}"
     change = source.interval(FALL[asked])
     said = lost(change, f"under {TITLES[asked]}")
@@ -72,18 +70,20 @@ def _said(source: Source, bars: dict[int, Bar]) -> tuple[str, str]:
         return f"From {ends.removeprefix('from ')}, {without_interval(change)}.", f"{said}."
     if not is_told_apart(change):
         return f"Not told apart: {ends}.", f"{said}."
-    ended = f"; {fewest}." if fewest else "."
-    return f"{'Falls' if (change.estimate or 0) < 0 else 'Rises'} {ends}{ended}", f"{said}{ended}"
+    falls = (change.estimate or 0) < 0
+    names = worst(source, asked) if falls else []
+    ended = f", most under {listed(names)}." if names else "."
+    return f"{'Falls' if falls else 'Rises'} {ends}{ended}", f"{said}{ended}"
 
 
 def worst(source: Source, level: int) -> list[str]:
-    """The degradations of a level with the lowest accuracy: ``ghosting artifact (33.3 %)``."""
+    """The degradations of a level that cost most, against the same questions clean: ``bubble (by 33.3 points)``."""
     found = []
-    for (name,), rows in source.rows.where({"severity": level}).by(["degradation"]).items():
-        mean = _MEAN.of(rows, with_intervals=False)["mean"].estimate
-        if name and mean is not None and len(rows) >= _FEWEST:
-            found.append((mean, str(name)))
-    return [f"{name.replace('_', ' ')} ({100 * mean:.1f} %)" for mean, name in sorted(found)[:_NAMED]]
+    for (name,), rows in source.derived(pairs).rows.where({"severity": level}).by(["degradation"]).items():
+        change = _CHANGE.of(rows, with_intervals=False)["mean"].estimate
+        if name and change is not None and change < 0 and len(rows) >= _FEWEST:
+            found.append((change, str(name)))
+    return [f"{name.replace('_', ' ')} (by {-100 * change:.1f} points)" for change, name in sorted(found)[:_NAMED]]
 
 
 PRINTED = 9

@@ -5,9 +5,11 @@ from __future__ import annotations
 import html
 import io
 import json
+from types import SimpleNamespace
 
 import pytest
 from rich.console import Console
+from rich.text import Text
 
 from lmms_medtasks.report import Options, build
 from lmms_medtasks.report.document import Cell
@@ -17,12 +19,49 @@ from lmms_medtasks.report.markdown import markdown
 from lmms_medtasks.report.quotable import Check, verdict
 from lmms_medtasks.report.report_page import page
 from lmms_medtasks.report.terminal import show
-from lmms_medtasks.report.terminal_first_screen import WIDTH, lines
+from lmms_medtasks.report.terminal_first_screen import WIDTH, _wrapped, lines
+from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.statistics.intervals import FEW, Interval
+from lmms_medtasks.task_configs.medq_deg import report_finding
 
 
 def screen(document):
     return [line.plain for line in lines(document.first, document.title)]
+
+
+def asked(number, severity, degradation, score):
+    name = f"q{number}/{degradation}"
+    return {
+        "id": name, "cluster": f"i{number}", "pair": f"q{number}", "severity": severity, "degradation": degradation,
+        "expected": "A", "trials": ["A"], "accuracy.score": score, "accuracy.asked": True,
+    }  # fmt: skip
+
+
+def test_the_worst_degradations_are_those_that_cost_most():
+    """Not those of the hardest questions: "fog" has 0 % and lost nothing, "rain" 50 % and lost 50 points."""
+    rows = [asked(number, 0, None, float(number >= 20)) for number in range(60)]
+    rows += [asked(number, 2, "fog_bank", 0.0) for number in range(20)]
+    rows += [asked(number, 2, "heavy_rain", float(number % 2)) for number in range(20, 40)]
+    rows += [asked(number, 2, "too_few", 0.0) for number in range(40, 59)]
+    table = Samples.of_rows(rows)
+    source = SimpleNamespace(rows=table, derived=lambda transform: SimpleNamespace(rows=transform(table)))
+    assert report_finding.worst(source, 2) == ["heavy rain (by 50.0 points)"]
+
+
+def test_a_long_name_leaves_the_screen_one_screen(write_run):
+    found = build([write_run(model="a" * 10_000, metadata={"data": "mini"})], Options(resamples=0, drawn=False))
+    shown = screen(found)
+    assert len(shown) < 40 and max(map(len, shown)) <= WIDTH
+
+
+def test_a_line_that_is_wrapped_keeps_its_text_and_its_blanks():
+    (text,) = [Text("word " * 30 + "x" * 250 + " end (30.8\u00a0%) and end")]
+    shown = [line.plain for line in _wrapped(text, indent=2)]
+    assert max(map(len, shown)) <= WIDTH
+    assert "".join("".join(shown).split()) == "".join(text.plain.split())
+    assert all(len(line) > 2 for line in shown) and not any("  " in line.strip() for line in shown)
+    full = [line for line in shown if set(line.strip()) == {"x"}]
+    assert all(len(line) == WIDTH for line in full[:-1])
 
 
 @pytest.fixture

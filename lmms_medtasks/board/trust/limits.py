@@ -32,6 +32,8 @@ class Limits:
     entries: int
     questions: int
     trials: int
+    replies: int
+    id_characters: int
     columns: int
     name: int
     text: int
@@ -84,6 +86,12 @@ def check_entry(entry: Entry, where: object) -> None:
         for name in table.column_names:
             check(len(name), "name", where, "characters in a column's name")
             _check_values(table.column(name).combine_chunks(), f"{where}, {name}")
+    ids = pc.utf8_length(entry.questions.table.column("id").combine_chunks().dictionary)
+    said = "characters in its ids, if all were as long as the longest"
+    check(len(entry.questions) * (pc.max(ids).as_py() or 0), "id_characters", where, said)
+    trials = entry.answers.column("trials").combine_chunks()
+    lengths = pc.list_value_length(trials.dictionary).take(trials.indices)
+    check(pc.sum(lengths).as_py() or 0, "replies", where, "replies")
 
 
 def _check_values(column: pa.Array, where: str) -> None:

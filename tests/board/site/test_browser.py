@@ -2,6 +2,10 @@
 
 import pytest
 
+from lmms_medtasks.report import Options as ReportOptions
+from lmms_medtasks.report import build as build_report
+from lmms_medtasks.report.report_page import page
+
 WAIT = """new Promise((done) => {
   const look = () => document.querySelector("#list .question, #browser + .flag") ? done(true) : setTimeout(look, 20);
   look();
@@ -151,3 +155,18 @@ def test_pages_of_questions_are_turned(quiet, site):
 def test_a_link_to_a_folded_table_opens_it(quiet, site):
     quiet.open(site / "suites" / "medq_deg.html", "#published-table6")
     assert quiet.run("document.getElementById('published-table6').closest('details').open")
+
+
+def test_a_report_opens_at_any_address_and_says_which_part_is_shown(browser, write_run, tmp_path):
+    """An empty aria-current counts as none, and an address that is no text ended the script."""
+    runs = [write_run(name, model=name) for name in ("one", "two")]
+    path = tmp_path / "report.html"
+    path.write_text(page(build_report(runs, ReportOptions(resamples=0, drawn=False))), "utf-8")
+    browser.errors.clear()
+    for address in ("", "#%E0%A4%A", "#medq_deg-part1"):
+        browser.open(tmp_path / "report.html", address) if not address else browser.run(
+            f"new Promise((done) => {{ location.hash = {address!r}; setTimeout(done, 50); }})"
+        )
+        assert browser.run("[...document.querySelectorAll('article.part')].filter((each) => !each.hidden).length") == 1
+    assert browser.errors == []
+    assert browser.run("[...document.querySelectorAll('[aria-current]')].map((each) => each.ariaCurrent)") == ["true"]

@@ -6,12 +6,16 @@ import os
 import subprocess
 import sys
 
+import numpy as np
+import pyarrow as pa
 import pytest
 
+from lmms_medtasks.board import columns, packing
 from lmms_medtasks.board.collect import collect
+from lmms_medtasks.board.pack_form import questions_from_json
 from lmms_medtasks.board.trust import bounded_json, limits
 from lmms_medtasks.errors import UserError
-from tests.board.trust.submissions import PERFECT, TASK, ranked
+from tests.board.trust.submissions import HONEST, PERFECT, TASK, ranked, signed_again
 
 HEAD = b'{"format": "lmms-medtasks pack", "version": 3, "signed_off_by": "a@b.org", '
 READ = """
@@ -155,3 +159,81 @@ def test_a_folder_of_too_many_files_is_told(tmp_path, monkeypatch):
     monkeypatch.setattr("lmms_medtasks.board.trust.safe_files.limits", lambda: few)
     with pytest.raises(UserError, match="more than 2 files"):
         collect([tmp_path])
+
+
+@pytest.mark.parametrize("name", ["a/b", "../../etc/passwd", "x" * 300, "a\0b", "\ud800"])
+def test_a_task_that_no_log_can_be_called_by_is_refused(submissions, runs, name):
+    """A slash or 300 characters in the name of a contributed task ended the build."""
+    submissions.pack("h.json")
+    path = runs.write(
+        submissions.folder / "run", {"its_task": runs.choice_rows(PERFECT)}, model="evil/m",
+        metadata={"template": "multiple_choice", "benchmark": "mine"},
+    )  # fmt: skip
+    path.write_text(path.read_text("utf-8").replace("its_task", json.dumps(name)[1:-1]), "utf-8")
+    code, reason = refused(submissions.board())
+    assert code in ("unreadable", "no_samples") and len(reason) < 600
+
+
+def test_half_of_a_surrogate_pair_in_a_log_is_refused(submissions, runs):
+    submissions.pack("h.json")
+    path = runs.write(submissions.folder / "run", {TASK: runs.choice_rows(PERFECT)}, model="evil/m")
+    log = path.with_name(f"20260101_000000_samples_{TASK}.jsonl")
+    log.write_text(log.read_text("utf-8").replace('"CT"', '"\\ud800"'), "utf-8")
+    code, reason = refused(submissions.board())
+    assert code == "broken_log" and log.name in reason
+
+
+def many(submissions, count, edit):
+    """A pack of so many questions, all right, in a few hundred kilobytes; ``edit`` gets the ids and the answers."""
+    content = submissions.content(name="evil/m")
+    (questions,), entry = content["questions"].values(), content["entries"][0]
+    questions["ids"] = [f"q{number:07}" for number in range(count)]
+    for column in (*questions["columns"].values(), *entry["answers"].values()):
+        column["codes"] = [1] * count
+    edit(questions["ids"], entry["answers"])
+    entry["questions"] = questions_from_json(questions, "").digest
+    content["questions"] = {entry["questions"]: questions}
+    packing.write(signed_again(content), submissions.folder / "e.json.gz")
+    return submissions.board()
+
+
+def test_one_long_id_does_not_make_all_of_them_long_in_memory(submissions):
+    """100,000 ids of which one has 4,000 characters were 228 kB of pack, and 6.3 GB of arrays."""
+
+    def edit(ids, _):
+        ids[-1] = "z" * 4_000
+
+    submissions.pack("h.json")
+    code, reason = refused(many(submissions, 20_000, edit))
+    assert code == "bad_pack" and "80,000,000 characters in its ids" in reason
+
+
+def test_a_reply_list_that_a_million_questions_share_is_counted_as_often(submissions):
+    """1,000 replies to each of 100,000 questions were 228 kB of pack, 1.9 GB of memory and 49 s."""
+    submissions.pack("h.json")
+    board = many(submissions, 10_000, lambda _, answers: answers["trials"].update(values=[["A"] * 1_000]))
+    code, reason = refused(board)
+    assert code == "bad_pack" and "10,000,000 replies; at most 8,000,000" in reason
+
+
+def test_a_coded_column_is_made_compact_without_writing_it_out():
+    """2 GB and more of text in a column can't be written out at all."""
+    values = pa.array(["unused", "b" * 4_000, "a", "a"])
+    codes = pa.array(np.array([2, 3, *[1] * 599_998]), pa.int8())
+    found = columns.compact(pa.DictionaryArray.from_arrays(codes, values))
+    assert found.dictionary.to_pylist() == ["a", "b" * 4_000]
+    assert found.indices[:4].to_pylist() == [0, 0, 1, 1] and len(found) == 600_000
+
+
+def test_a_reason_has_a_length_whatever_name_is_in_it(submissions):
+    submissions.pack("h.json")
+    submissions.pack("e.json", edit=lambda entry: entry["metrics"].update({"x" * 10**6: {"mean": 1.0, "n": 12}}))
+    assert len(refused(submissions.board())[1]) < 1_100
+
+
+def test_entries_of_one_model_name_a_few_of_each_other(submissions):
+    """What each of 500 entries says of 499 others took 15 MB of pages, of 5,000 a hundred times that."""
+    for number in range(8):
+        submissions.pack(f"{number}.json", {**HONEST, "q01": "A" * (number + 1)})
+    reasons = [each.reason for each in submissions.board().problems if each.code == "several_entries"]
+    assert len(reasons) == 8 and all(" and 4 more. Which counts" in each for each in reasons)

@@ -10,6 +10,7 @@ from lmms_medtasks.board import rules
 from lmms_medtasks.board.submission import check
 from lmms_medtasks.board.trust import pins
 from lmms_medtasks.board.trust.rules_of_trust import Trust
+from lmms_medtasks.errors import UserError
 from tests.board.trust.submissions import HONEST, PERFECT, TASK, Submissions, ranked
 
 
@@ -103,3 +104,9 @@ def test_the_command_goes_by_the_files_it_is_given(both, tmp_path):
     assert result.exit_code == 0 and "Submission: holds" in (tmp_path / "s.md").read_text("utf-8")
     result = CliRunner().invoke(build(), [str(each) if each != "Cy" else "Eve" for each in arguments])
     assert result.exit_code == 1 and "**refused**" in result.stdout
+
+
+def test_a_folder_of_entries_that_is_a_link_is_refused(both, tmp_path):
+    (tmp_path / "link").symlink_to("/")
+    with pytest.raises(UserError, match="is a link in this submission"):
+        check(both[0], tmp_path / "link", "Cy", rules.read(), both[2], 20)

@@ -224,3 +224,12 @@ def test_a_board_without_pins_says_what_is_unverified(submissions):
     submissions.pack("h.json")
     board = submissions.board()
     assert board.references[TASK].unverified == ("questions and data",) and not board.owned
+
+
+def test_a_link_to_anothers_file_takes_it_out_of_nothing(submissions):
+    """Read first, the link stood for the file: in a folder of somebody who does not own the name."""
+    submissions.pack("zoe/h.json")
+    (submissions.folder / "ada").mkdir()
+    (submissions.folder / "ada" / "h.json").symlink_to("../zoe/h.json")
+    board = submissions.board(submissions.owned(**{"honest/model": ["zoe"]}))
+    assert ranked(board) == ["honest/model"] and not board.refused
