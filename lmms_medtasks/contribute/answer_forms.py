@@ -57,6 +57,8 @@ def _read_as(found: Look, column: str, table: Dataset) -> list[str]:
     for tried in _readings(replace(found.wanted, columns={**found.wanted.columns, "answer": column}), table):
         with contextlib.suppress(UserError):
             letters = _letters(tried, table)
+            if tried.several and not found.wanted.several and all(len(each) == 1 for each in letters):
+                continue  # no cell has several: that nothing else fits is no sign of it
             found.wanted = tried
             return letters
     return []

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from lmms_medtasks.cli.app import build
 from lmms_medtasks.contribute import recognising
 from lmms_medtasks.contribute.new import write
-from lmms_medtasks.contribute.wanted import Wanted, adapter_arguments
+from lmms_medtasks.contribute.wanted import Wanted, adapter_arguments, adapter_of
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness.template_hooks.choice_scoring import record_of
 from tests.contributed_tables import CARD, errors, load
@@ -233,6 +233,19 @@ def test_numbers_that_are_options_texts_are_not_taken_for_counts(tmp_path):
     records = [{"question": f"q{number}", "options": ["2", "0", "1"], "answer": str(number)} for number in range(3)]
     found = looked(table(tmp_path, records))
     assert "could be options' texts or count options" in found.problem and not found.wanted.answer_is
+
+
+def test_options_that_are_letters_make_no_several_answers_of_one(tmp_path):
+    """Letters or options' texts: asked for, and never taken for several right answers to get out of it."""
+    records = [{"question": f"q{number}", "options": ["B", "A", "D", "C"], "answer": "ABCD"[number]}
+               for number in range(4)]  # fmt: skip
+    path = table(tmp_path, records)
+    found = looked(path)
+    assert "could be letters or options' texts" in found.problem and not found.wanted.several
+    read = {kind: adapter_of(looked(path, answer_is=kind).wanted) for kind in ("letter", "text")}
+    assert {kind: (each.several, each.answer_is) for kind, each in read.items()} == {
+        "letter": ("", "letter"), "text": ("", "text")
+    }  # fmt: skip
 
 
 def test_the_training_split_in_a_table_is_named(tmp_path):
