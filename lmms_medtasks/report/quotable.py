@@ -138,8 +138,8 @@ def _runner(asked: Sequence[Asked]) -> Check:
 
 def _settings(asked: Sequence[Asked]) -> Iterator[Check]:
     """Options and prompts of the user's own; the papers' settings are no reason against a number."""
-    changed = [said for each in asked for _, found, _ in each.metadata()
-               for said in about.settings_said({key: value for key, value in found.items() if key != "settings"})]  # fmt: skip
+    own = [{**found, "settings": None} for each in asked for _, found, _ in each.metadata()]
+    changed = [said for found in own for said in about.settings_said(found)]
     if changed:
         said = ", ".join(dict.fromkeys(changed))
         yield Check("the task's settings", "partly", f"asked with {said}", "run it without that option")

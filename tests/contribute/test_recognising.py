@@ -311,6 +311,28 @@ def test_a_hubs_class_labels_are_names_and_no_counts(tmp_path, monkeypatch):
     assert found.wanted.answer_is == "" and found.said[-1] == "  right: B; pictures: 1"
 
 
+def test_a_column_of_pictures_is_found_whatever_it_is_called(tmp_path, monkeypatch):
+    """A name that nobody thought of must not make a task without pictures of a table that has them."""
+    path = table(tmp_path, [{"scan": f"p{number}.png", "question": f"q{number}", "answer": "x"} for number in range(3)])
+    found = looked(path)
+    assert found.wanted.columns["image"] == "scan" and found.said[-1].endswith("pictures: 1")
+    assert "image" not in looked(path, template="no_image").wanted.columns
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(Wanted, "table", None)
+    data = datasets.Dataset.from_dict({"xray": [png(1), png(2)], "question": ["a", "b"], "answer": ["x", "y"]})
+    (tmp_path / "owner" / "name" / "data").mkdir(parents=True)
+    data.cast_column("xray", datasets.Image()).to_parquet("owner/name/data/test-00000-of-00001.parquet")
+    found = recognising.look(Wanted("asked", "", "owner/name", tmp_path / "asked", card=CARD))
+    assert found.wanted.columns["image"] == "xray" and found.wanted.template == "open"
+
+
+def test_which_of_several_columns_of_pictures_is_asked_for(tmp_path):
+    path = table(tmp_path, [{"scan": "p0.png", "mask": "p1.png", "question": "q", "answer": "x"}])
+    with pytest.raises(UserError, match="scan, mask hold pictures"):
+        looked(path)
+    assert looked(path, columns={"image": "mask"}).wanted.columns["image"] == "mask"
+
+
 def test_a_hubs_columns_of_usual_names_are_recognised(tmp_path, monkeypatch):
     """ARC's options are a mapping of lists, and its answer is called answerKey."""
     choices = [{"text": ["cat", "dog"], "label": ["A", "B"]}] * 4
