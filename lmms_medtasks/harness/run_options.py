@@ -121,7 +121,9 @@ def _check_limit(task: Any) -> None:
     """Raise UserError where an option limits replies and the task does so for each question, which would win."""
     limits = ((getattr(task.config, "lmms_eval_specific_kwargs", None) or {}).get("default") or {}).get("new_tokens")
     own: Mapping[str, Any] | None = getattr(task, _OWN, None)
-    changed = _changed(own, task.config.generation_kwargs or {}) if limits and own is not None else {}
+    if not limits or own is None:
+        return
+    changed = _changed(own, task.config.generation_kwargs or {})
     if "max_new_tokens" in changed:
         said = ", ".join(f"{value} {limit}" for value, limit in limits["limits"].items())
         raise UserError(
