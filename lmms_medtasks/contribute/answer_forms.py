@@ -77,6 +77,8 @@ def _unclear(wanted: Wanted, column: str, table: Dataset) -> str:
             f"`{column}` counts options, from 0 or from 1: no answer tells (none is 0, none is the last option's "
             "number). Say --answer-is index or --answer-is number"
         )
+    if _are_texts(wanted, column, table):
+        return f"`{column}` holds letters that are options' texts too. Say --answer-is letter or --answer-is text"
     if _form_of_several(values) == "unclear":
         return (
             f"`{column}` names several options, and not whether all of them must be named or any of them is right. Say "

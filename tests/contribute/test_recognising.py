@@ -242,6 +242,7 @@ def test_options_that_are_letters_make_no_several_answers_of_one(tmp_path):
     path = table(tmp_path, records)
     found = looked(path)
     assert "could be letters or options' texts" in found.problem and not found.wanted.several
+    assert any("--answer-is letter or --answer-is text" in line for line in found.said)
     read = {kind: adapter_of(looked(path, answer_is=kind).wanted) for kind in ("letter", "text")}
     assert {kind: (each.several, each.answer_is) for kind, each in read.items()} == {
         "letter": ("", "letter"), "text": ("", "text")
