@@ -57,6 +57,8 @@ def _read_as(found: Look, column: str, table: Dataset) -> list[str]:
     for tried in _readings(replace(found.wanted, columns={**found.wanted.columns, "answer": column}), table):
         with contextlib.suppress(UserError):
             letters = _letters(tried, table)
+            if tried.several and not found.wanted.several and all(len(each) == 1 for each in letters):
+                continue  # no cell has several: that nothing else fits is no sign of it
             found.wanted = tried
             return letters
     return []
@@ -75,6 +77,8 @@ def _unclear(wanted: Wanted, column: str, table: Dataset) -> str:
             f"`{column}` counts options, from 0 or from 1: no answer tells (none is 0, none is the last option's "
             "number). Say --answer-is index or --answer-is number"
         )
+    if _are_texts(wanted, column, table):
+        return f"`{column}` holds letters that are options' texts too. Say --answer-is letter or --answer-is text"
     if _form_of_several(values) == "unclear":
         return (
             f"`{column}` names several options, and not whether all of them must be named or any of them is right. Say "

@@ -103,6 +103,8 @@ def _name_columns(found: Look, table: Dataset) -> None:
         listed = candidates(names, "image")
         if listed or several:
             columns["image"] = listed[0] if listed else ",".join(several)
+        elif found.wanted.template != "no_image" and (held := _picture_columns(found.wanted, table)):
+            columns["image"] = held[0]
     if "conversations" not in columns:
         for ours in ("question", "answer"):
             if ours not in columns and candidates(names, ours):
@@ -118,6 +120,36 @@ def _name_columns(found: Look, table: Dataset) -> None:
         if chosen:
             columns["id"] = chosen
     found.wanted = replace(found.wanted, columns=columns)
+
+
+def _picture_columns(wanted: Wanted, table: Dataset) -> list[str]:
+    """The column of images, or of names of files in the folder, whatever it is called; [] where there is none.
+
+    Raises UserError where there are several: which of them are shown is not ours to choose.
+    """
+    taken = {each for value in wanted.columns.values() for each in value.split(",")}
+    held = [name for name in table.column_names if name not in taken and _holds_pictures(wanted, table, name)]
+    if len(held) > 1:
+        raise UserError(
+            f"{wanted.dataset}: {', '.join(held)} hold pictures. Say which a model is shown: --image COLUMN, or "
+            f"several in their order (--image {','.join(held)}); or --template no_image."
+        )
+    return held
+
+
+def _holds_pictures(wanted: Wanted, table: Dataset, name: str) -> bool:
+    import datasets
+
+    feature = table.features[name]
+    feature = getattr(feature, "feature", feature)  # of a list
+    if isinstance(feature, datasets.Image) or (isinstance(feature, dict) and {"bytes", "path"} <= set(feature)):
+        return True
+    if wanted.table is None or getattr(feature, "dtype", "") not in ("string", "large_string"):
+        return False
+    cells = [each if isinstance(each, list) else [each] for each in table[name][:_LOOKED_AT]]
+    named = [text for cell in cells for each in cell if (text := str(each or "").strip())]
+    # One that names no file is found by `validate`: here it is told what the column is.
+    return any(len(text) < _SHOWN and "\n" not in text and (wanted.folder / text).is_file() for text in named)
 
 
 def _choose_template(found: Look, table: Dataset) -> None:

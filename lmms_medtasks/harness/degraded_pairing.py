@@ -37,6 +37,8 @@ def pair(results: dict[str, Any], tasks: Mapping[str, Any], shown: Mapping[str, 
     }
     left: list[tuple[str, _Metric, _Metric]] = []
     for name, each in shown.items():
+        if each.base == name:
+            continue  # degraded by its own YAML: there is no clean one of it
         clean = metrics.get(each.base, {})
         has_direction = results.get("higher_is_better", {}).get(name) or {}
         how: dict[str, str] = {}

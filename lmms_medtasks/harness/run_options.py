@@ -2,7 +2,8 @@
 
 Refused, before a model is loaded where that can be told: ``--apply_chat_template`` for a model without that method (no
 model of lmms-eval 0.7.3 has it), examples (``--num_fewshot``, or ``num_fewshot`` in a YAML), whose pictures the harness
-shows to no model, and ``--system_instruction`` for a chat runner, which is not given it where a task shows pictures.
+shows to no model, ``--system_instruction`` for a chat runner, which is not given it where a task shows pictures, and a
+``max_new_tokens`` in ``--gen_kwargs`` where a task limits replies by a column of its data (``new_tokens``).
 
 Noted in the metadata of our tasks, under :data:`lmms_medtasks.samples.run_options.METADATA`: settings of the generation
 that are not the task's own (``--gen_kwargs``), a system instruction, and other tags of reasoning than the harness's.
@@ -61,6 +62,7 @@ def check_loaded(lm: Any, ours: Iterable[Any], others: Iterable[Any], options: M
         check_command(type(lm).__name__, (), options, is_baseline=False, lacks_template=lacks)
     for task in tasks:
         check_examples(str(task.config.task), getattr(task.config, "num_fewshot", None))
+        _check_limit(task)
     if options.get("system_instruction") and tasks:
         _check_instruction(str(tasks[0].config.task), "simple" if lm.is_simple else "chat")
     for task in others if is_own_model else ():
@@ -113,6 +115,22 @@ def note(tasks: Iterable[Any], options: Mapping[str, Any]) -> None:
 def _changed(own: Mapping[str, Any], used: Mapping[str, Any]) -> dict[str, list[Any]]:
     """Setting -> [the task's, the run's], None where one has none."""
     return {name: [own.get(name), used.get(name)] for name in sorted({*own, *used}) if own.get(name) != used.get(name)}
+
+
+def _check_limit(task: Any) -> None:
+    """Raise UserError where an option limits replies and the task does so for each question, which would win."""
+    limits = ((getattr(task.config, "lmms_eval_specific_kwargs", None) or {}).get("default") or {}).get("new_tokens")
+    own: Mapping[str, Any] | None = getattr(task, _OWN, None)
+    if not limits or own is None:
+        return
+    changed = _changed(own, task.config.generation_kwargs or {})
+    if "max_new_tokens" in changed:
+        said = ", ".join(f"{value} {limit}" for value, limit in limits["limits"].items())
+        raise UserError(
+            f"--gen_kwargs max_new_tokens={changed['max_new_tokens'][1]}: {task.config.task} limits each reply by "
+            f"{limits['column']} ({said}), and these limits would count. Leave max_new_tokens out, or choose settings "
+            "without such limits (leave --settings out)."
+        )
 
 
 def _tags(given: Any) -> Any:

@@ -1,4 +1,4 @@
-"""May these numbers be quoted? Six questions about the runs behind a report, each with its reason and its mend.
+"""May these numbers be quoted? Questions about the runs behind a report, each with its reason and its mend.
 
 All answers are from what the runs recorded; the flags of each part (:mod:`lmms_medtasks.report.flags`) say the same in
 detail, task by task.
@@ -66,8 +66,9 @@ def verdict(checks: Sequence[Check]) -> str:
 
 
 def checks(asked: Sequence[Asked]) -> tuple[Check, ...]:
-    """The six, of everything that a report is about."""
-    return (_data(asked), _complete(asked), *_judged(asked), _runner(asked), *_trials(asked), *_protocol(asked))
+    """All of them, of everything that a report is about."""
+    told = (*_settings(asked), *_trials(asked), *_protocol(asked))
+    return (_data(asked), _complete(asked), *_judged(asked), _runner(asked), *told)
 
 
 def _data(asked: Sequence[Asked]) -> Check:
@@ -158,6 +159,15 @@ def _runner(asked: Sequence[Asked]) -> Check:
         said = f"code or prompts of {_named(changed)} are not the released version's"
         return Check("clean runner", "partly", said, "install a release")
     return Check("clean runner", "yes", "pictures and prompts arrived as released")
+
+
+def _settings(asked: Sequence[Asked]) -> Iterator[Check]:
+    """Options and prompts of the user's own; the papers' settings are no reason against a number."""
+    own = [{**found, "settings": None} for each in asked for _, found, _ in each.metadata()]
+    changed = [said for found in own for said in about.settings_said(found)]
+    if changed:
+        said = ", ".join(dict.fromkeys(changed))
+        yield Check("the task's settings", "partly", f"asked with {said}", "run it without that option")
 
 
 def _trials(asked: Sequence[Asked]) -> Iterator[Check]:

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from lmms_medtasks.cli.app import build
 from lmms_medtasks.contribute import recognising
 from lmms_medtasks.contribute.new import write
-from lmms_medtasks.contribute.wanted import Wanted, adapter_arguments
+from lmms_medtasks.contribute.wanted import Wanted, adapter_arguments, adapter_of
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness.template_hooks.choice_scoring import record_of
 from tests.contributed_tables import CARD, errors, load
@@ -235,6 +235,20 @@ def test_numbers_that_are_options_texts_are_not_taken_for_counts(tmp_path):
     assert "could be options' texts or count options" in found.problem and not found.wanted.answer_is
 
 
+def test_options_that_are_letters_make_no_several_answers_of_one(tmp_path):
+    """Letters or options' texts: asked for, and never taken for several right answers to get out of it."""
+    records = [{"question": f"q{number}", "options": ["B", "A", "D", "C"], "answer": "ABCD"[number]}
+               for number in range(4)]  # fmt: skip
+    path = table(tmp_path, records)
+    found = looked(path)
+    assert "could be letters or options' texts" in found.problem and not found.wanted.several
+    assert any("--answer-is letter or --answer-is text" in line for line in found.said)
+    read = {kind: adapter_of(looked(path, answer_is=kind).wanted) for kind in ("letter", "text")}
+    assert {kind: (each.several, each.answer_is) for kind, each in read.items()} == {
+        "letter": ("", "letter"), "text": ("", "text")
+    }  # fmt: skip
+
+
 def test_the_training_split_in_a_table_is_named(tmp_path):
     records = [{"question": f"q{number}", "answer": "x", "split": ["train", "test"][number % 2]} for number in range(4)]
     assert any("`split` has test, train" in line for line in looked(table(tmp_path, records)).said)
@@ -296,6 +310,28 @@ def hub_set(tmp_path, monkeypatch, **columns):
 def test_a_hubs_class_labels_are_names_and_no_counts(tmp_path, monkeypatch):
     found = hub_set(tmp_path, monkeypatch, options=[["benign", "malignant"]] * 4, label=[0, 1, 1, 0])
     assert found.wanted.answer_is == "" and found.said[-1] == "  right: B; pictures: 1"
+
+
+def test_a_column_of_pictures_is_found_whatever_it_is_called(tmp_path, monkeypatch):
+    """A name that nobody thought of must not make a task without pictures of a table that has them."""
+    path = table(tmp_path, [{"scan": f"p{number}.png", "question": f"q{number}", "answer": "x"} for number in range(3)])
+    found = looked(path)
+    assert found.wanted.columns["image"] == "scan" and found.said[-1].endswith("pictures: 1")
+    assert "image" not in looked(path, template="no_image").wanted.columns
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(Wanted, "table", None)
+    data = datasets.Dataset.from_dict({"xray": [png(1), png(2)], "question": ["a", "b"], "answer": ["x", "y"]})
+    (tmp_path / "owner" / "name" / "data").mkdir(parents=True)
+    data.cast_column("xray", datasets.Image()).to_parquet("owner/name/data/test-00000-of-00001.parquet")
+    found = recognising.look(Wanted("asked", "", "owner/name", tmp_path / "asked", card=CARD))
+    assert found.wanted.columns["image"] == "xray" and found.wanted.template == "open"
+
+
+def test_which_of_several_columns_of_pictures_is_asked_for(tmp_path):
+    path = table(tmp_path, [{"scan": "p0.png", "mask": "p1.png", "question": "q", "answer": "x"}])
+    with pytest.raises(UserError, match="scan, mask hold pictures"):
+        looked(path)
+    assert looked(path, columns={"image": "mask"}).wanted.columns["image"] == "mask"
 
 
 def test_a_hubs_columns_of_usual_names_are_recognised(tmp_path, monkeypatch):

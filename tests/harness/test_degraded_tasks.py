@@ -188,7 +188,8 @@ def test_groups_tags_wildcards_and_group_yamls(folder):
     }
     assert len(found["group_subtasks"]["forms_beside"]) == 4
     assert replies(found, "forms_degraded") == replies(found, "forms_pil@gaussian_noise.2")
-    assert found["configs"]["forms_degraded"]["metadata"]["degradation"]["of"] == "forms_degraded"
+    told = found["configs"]["forms_degraded"]["metadata"]["degradation"]
+    assert told["of"] == "forms_degraded" and "scores" not in told  # it has no clean one: it is not paired with itself
     # One after another: each of its own pictures only.
     assert replies(found, "forms_paths@motion_blur.1") != replies(found, "forms_paths@motion_blur.2")
 

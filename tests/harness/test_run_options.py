@@ -84,6 +84,20 @@ def test_what_options_changed_is_noted_and_nothing_where_they_say_what_the_task_
     assert METADATA not in same.config.metadata
 
 
+def test_a_limit_of_replies_is_refused_where_the_task_has_one_for_each_question():
+    limits = {"column": "kind", "limits": {"mcq": 32, "open": 96}}
+    one, plain, unchanged = task("limited"), task("plain"), task("unchanged")
+    one.config.lmms_eval_specific_kwargs = unchanged.config.lmms_eval_specific_kwargs = {
+        "default": {"new_tokens": limits}
+    }
+    run_options.remember([one, plain, unchanged])
+    one.config.generation_kwargs["max_new_tokens"] = plain.config.generation_kwargs["max_new_tokens"] = 500
+    unchanged.config.generation_kwargs["temperature"] = 0
+    run_options.check_loaded(model(), [plain, unchanged], [], {})
+    with pytest.raises(UserError, match=r"max_new_tokens=500: limited limits each reply by kind \(mcq 32, open 96\)"):
+        run_options.check_loaded(model(), [one], [], {})
+
+
 @pytest.mark.parametrize(
     ("tags", "noted"),
     [

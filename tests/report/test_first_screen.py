@@ -106,6 +106,16 @@ def test_mini_data_and_limits_are_no_reason_to_quote(write_run):
     assert first.verdict == "Not yet: full data."
 
 
+def test_settings_that_are_not_the_tasks_own_are_said_before_a_number_is_quoted(write_run):
+    changed = {"changed_by_options": {"generation": {"temperature": [0.7, 0]}}}
+    first = build([write_run(metadata=changed)], Options(resamples=0, drawn=False)).first
+    check = next(check for check in first.checks if check.title == "the task's settings")
+    assert (check.state, check.reason) == ("partly", "asked with temperature=0 instead of 0.7")
+    assert check.title in first.verdict and first.verdict != "Yes."
+    own = build([write_run(name="own")], Options(resamples=0, drawn=False)).first
+    assert check.title not in {each.title for each in own.checks}
+
+
 def test_every_form_has_the_verdict(document):
     for text in (markdown(document), html.unescape(page(document))):
         assert document.first.verdict in text
