@@ -22,6 +22,9 @@ from lmms_medtasks.suites.estimates import Estimate
 
 Span = tuple[float, float]
 
+_SHORT_SCALE = 10.0
+"""Scales that end here or before are too short for whole numbers."""
+
 
 @dataclass(frozen=True)
 class Bar:
@@ -63,6 +66,7 @@ class Finding:
         clause: the finding in a few words, without a subject ("right on 92 % of clean pictures").
         about: what is asked, as it stands behind "no better than guessing at" ("finding what is obviously wrong").
         loss: what is lost under a condition, a sentence; "" where nothing was compared.
+        beats: whether it is better than guessing; None: as the first of its bars that has a chance level.
     """
 
     suite: str
@@ -71,10 +75,13 @@ class Finding:
     clause: str
     about: str
     loss: str = ""
+    beats: bool | None = None
 
     @property
     def beats_chance(self) -> bool:
-        """Whether the first of its bars that has a chance level is better than guessing."""
+        """``beats``, or whether the first of its bars that has a chance level is better than guessing."""
+        if self.beats is not None:
+            return self.beats
         return next((each.beats_chance for each in self.bars if each.chance is not None), True)
 
 
@@ -175,8 +182,8 @@ def is_told_apart(change: Interval) -> bool:
 
 
 def whole(bar: Bar) -> str:
-    """A bar's number without decimals, for a clause: ``69 %``."""
-    return _number(bar, 0)
+    """A bar's number for a clause: ``69 %``; with one decimal on a short scale: ``0.7 of 1.5``."""
+    return _number(bar, 0 if bar.top > _SHORT_SCALE else 1)
 
 
 def listed(texts: Sequence[str]) -> str:

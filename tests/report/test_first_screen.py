@@ -10,7 +10,7 @@ from rich.console import Console
 
 from lmms_medtasks.report import Options, build
 from lmms_medtasks.report.document import Cell
-from lmms_medtasks.report.findings import Bar, Finding, lost
+from lmms_medtasks.report.findings import Bar, Finding, lost, whole
 from lmms_medtasks.report.first_screen import ModelFindings
 from lmms_medtasks.report.markdown import markdown
 from lmms_medtasks.report.quotable import Check, verdict
@@ -119,3 +119,8 @@ def test_sentence_names_strengths_then_what_is_guessed():
 )  # fmt: skip
 def test_loss_in_words(change, said):
     assert lost(change, "here") == said
+
+
+def test_a_number_on_a_short_scale_keeps_a_decimal_in_a_clause():
+    made = Bar("a", Cell(0.667, 0.5, 0.8), "of 1.5", 1.5)
+    assert whole(made) == "0.7 of 1.5" and whole(bar(69.4, 60.0, 75.0, 50.0)) == "69 %"
