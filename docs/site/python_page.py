@@ -20,7 +20,7 @@ CHAPTERS = (
 )
 RESULTS = (
     estimate_result.EstimateResult, estimate_result.DifferenceResult, evaluation.EvaluationResult,
-    run_report.RunReport, comparing.RunComparison,
+    run_report.RunReport, run_report.SvgChart, comparing.RunComparison,
 )  # fmt: skip
 """Classes whose objects functions give; nobody makes them."""
 

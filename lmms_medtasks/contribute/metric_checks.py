@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from lmms_medtasks.contribute.loaded import Loaded
+from lmms_medtasks.suites.estimates import Contrast
 from lmms_medtasks.suites.own_metrics import OwnMetric, restricted_by
 from lmms_medtasks.suites.templates.scoring_suites import Own, own_of
 from lmms_medtasks.task_yaml.problems import Findings
@@ -57,12 +58,17 @@ def check(task: Loaded, docs: Sequence[Mapping[str, Any]], replies: Mapping[str,
         if all(value is None for value in said.values()):
             found.add(task.path, f"{each.where} has no value, whatever is replied.{_restriction(task, each)}",
                       key="metrics", level="warning")  # fmt: skip
-        elif len({said[kind] for kind in replies}) == 1 and len(replies) > 1:
+        elif len({said[kind] for kind in replies}) == 1 and len(replies) > 1 and not _is_change(each):
             message = f"{each.where} is {next(iter(said.values()))} for {' and for '.join(replies)}: it tells nothing"
             found.add(task.path, message, key="metrics", level="warning")
         shown = ", ".join(f"{kind} {'–' if value is None else f'{value:.3f}'}" for kind, value in said.items())
         found.told.append(f"{task.name}: {name}: {shown}")
     return True
+
+
+def _is_change(own: OwnMetric) -> bool:
+    """Whether the metric is a change between two parts: replies that are all alike change nothing."""
+    return isinstance(own.metric.estimate, Contrast)
 
 
 def _aggregated(

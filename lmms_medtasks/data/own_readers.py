@@ -29,7 +29,7 @@ from typing import Any
 
 from lmms_medtasks import extensions, fingerprints
 from lmms_medtasks.data import store, text_tables
-from lmms_medtasks.errors import UserError
+from lmms_medtasks.errors import UserError, unknown
 
 LOADER = "reader"
 OPTIONS = ("data_files", "reader", "rows")
@@ -62,6 +62,10 @@ def with_rows_read(config: dict[str, Any], folder: Path, where: str) -> tuple[di
     if not callable(part.value):
         raise UserError(f"{where}: the data reader {text!r} is a {type(part.value).__name__}, wanted a function.")
     counts = kwargs.get("rows") or {}
+    if gone := sorted(set(counts) - set(kwargs.get("data_files") or {})):
+        raise unknown(
+            "split", gone[0], list(kwargs.get("data_files") or {}), f"{where}: dataset_kwargs: rows (as in data_files)"
+        )
     made, files = {}, []
     for split, names in (kwargs.get("data_files") or {}).items():
         paths = [folder / name for name in (names if isinstance(names, list) else [names])]

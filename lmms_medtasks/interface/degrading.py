@@ -10,7 +10,7 @@ import numpy as np
 from PIL import Image
 
 from lmms_medtasks import degradations
-from lmms_medtasks.degradations import picture_digest
+from lmms_medtasks.degradations import modality_files, picture_digest
 from lmms_medtasks.degradations.images import size_of
 from lmms_medtasks.errors import UserError
 
@@ -36,11 +36,12 @@ class Degrade:
     generator. It is the draw of ``lmms-medtasks run --degrade``: a model sees the very same pixels there.
 
     Args:
-        name: A degradation, see :func:`list_degradations`.
+        name: A degradation, see :func:`list_degradations`, or one of your own, "oct/parts.py:shadow".
         severity: 0 (a copy), 1 (mild) or 2 (severe).
         strength: In place of severity a number from 0 to 3; 1 and 2 are severity 1 and 2, bit for bit.
         seed: Another seed draws other damage. A whole number or a text.
-        modality: What the pictures are of, see :func:`list_modalities`. None: any.
+        modality: What the pictures are of, see :func:`list_modalities`, or one of your own in a file,
+            "oct/modalities.yml:OCT". None: any.
         force: Allow a modality that the degradation is not for.
 
     Raises:
@@ -67,7 +68,7 @@ class Degrade:
         degradations.canonical_name(self.name)
         degradations.check_level(self.severity, self.strength)
         degradations.check_seed(self.seed)
-        degradations.check_modality(self.name, self.modality, self.force)
+        degradations.check_modality(self.name, modality_files.named(self.modality), self.force)
 
     def __repr__(self) -> str:
         options = ((each.name, getattr(self, each.name), each.default) for each in fields(self)[1:])
@@ -91,14 +92,14 @@ class Degrade:
             return {}
         drawn: dict[str, Any] = degradations.sample(
             self.name, severity=self.severity, strength=self.strength, seed=self._seed(array, key),
-            size=size_of(array), modality=self.modality,
+            size=size_of(array), modality=modality_files.named(self.modality),
         ).to_json()  # fmt: skip
         return drawn
 
     def _picture(self, picture: Any, key: Key) -> Any:
         return degradations.apply(
             picture, self.name, severity=self.severity, strength=self.strength, seed=self._seed(picture, key),
-            modality=self.modality, force=self.force,
+            modality=modality_files.named(self.modality), force=self.force,
         )  # fmt: skip
 
     def _seed(self, picture: Any, key: Key) -> str:
@@ -128,14 +129,15 @@ def degrade(
             from 1 to 4, or a batch (N, H, W, C); a torch tensor (H, W) or (C, H, W), or a batch (N, C, H, W), on any
             device; a list or tuple of these. Arrays and tensors are bool, uint8, uint16 or float in [0, 1]: degrade
             before you normalise.
-        name: A degradation, see :func:`list_degradations`.
+        name: A degradation, see :func:`list_degradations`, or one of your own, "oct/parts.py:shadow".
         severity: 0 (a copy), 1 (mild) or 2 (severe).
         strength: In place of severity a number from 0 to 3; 1 and 2 are severity 1 and 2, bit for bit.
         seed: Another seed draws other damage. A whole number or a text.
         key: What a picture's draw depends on beside name and seed. None: its pixels, so that a picture in a batch is
             degraded as it is alone. A text or number, such as an id: pictures with one key share their draw. A list:
             a key for each picture of a batch or list.
-        modality: What the pictures are of, see :func:`list_modalities`. None: any.
+        modality: What the pictures are of, see :func:`list_modalities`, or one of your own in a file,
+            "oct/modalities.yml:OCT". None: any.
         force: Allow a modality that the degradation is not for.
 
     Returns:

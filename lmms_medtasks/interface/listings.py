@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lmms_medtasks import degradations
+from lmms_medtasks.degradations import modality_files
 from lmms_medtasks.harness import plugin
 from lmms_medtasks.suites import registry
 
@@ -17,7 +18,7 @@ def list_degradations(modality: str | None = None) -> DataFrame:
     """The degradations, a row each.
 
     Args:
-        modality: Only those for this modality.
+        modality: Only those for this modality; one of your own in a file: "oct/modalities.yml:OCT".
 
     Returns:
         Columns ``name``, ``category``, ``modalities`` (a list: those that it is for), ``source`` (where operator and
@@ -32,7 +33,8 @@ def list_degradations(modality: str | None = None) -> DataFrame:
     """
     import pandas as pd
 
-    names = degradations.names() if modality is None else degradations.for_modality(modality)
+    known = modality_files.named(modality)
+    names = degradations.names() if known is None else degradations.for_modality(known)
     rows = [
         {
             "name": name,

@@ -32,7 +32,9 @@ def parse(
         replies: A reply, or a column of them: a list, an array, a pandas Series. A missing value (None, NaN) is a
             request that failed.
         parser: ``option`` (the letter of one option, from a letter or a text), ``letter`` (MedQ-Deg's rule, taken
-            literally), ``several_letters`` ("AC"), ``yes_no`` ("yes", "no"), ``position`` ("top-left", "none").
+            literally), ``several_letters`` ("AC"), ``any_letter`` (as ``option``, where several are right),
+            ``yes_no`` ("yes", "no"), ``position`` ("top-left", "none"), or one of your own, "oct/parts.py:NAME": it
+            gets a question with these options and no other columns.
         options: The options' texts in the order shown, for ``option``, ``letter`` and ``several_letters``; also for
             ``position`` where positions were offered with letters. For a column: one list for all replies, or a list
             for each.

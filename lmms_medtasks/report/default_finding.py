@@ -13,6 +13,8 @@ from lmms_medtasks.suites.suite import Metric, Suite
 MOST = 4
 """Tasks on the first screen; the report's tables have them all."""
 
+_GUESSING = ", no better than guessing"
+
 
 def finding_of(suite: Suite) -> Callable[[Source], Finding | None]:
     """From a source to its finding, None where none of its tasks has a number."""
@@ -21,13 +23,20 @@ def finding_of(suite: Suite) -> Callable[[Source], Finding | None]:
         bars = [bar for task in source.tasks[:MOST] for bar in _bars(suite, source, task)][:MOST]
         if not bars:
             return None
-        first, task = bars[0], source.tasks[0]
-        guessing = "" if first.beats_chance else ", no better than guessing"
-        said = listed([f"{shown(bar)} ({bar.title})" for bar in bars])
+        guessed = [bar for bar in bars if not bar.beats_chance]
+        better = [bar for bar in bars if bar.beats_chance]
+        first, task = (better or bars)[0], source.tasks[0]
         clause = (
             f"{whole(first)} on {first.title}" if len(source.tasks) > 1 else f"{first.title} {whole(first)} on {task}"
         )
-        return Finding(suite.title, tuple(bars), f"{said}{guessing}.", clause, suite.title)
+        if better and guessed:
+            said = listed([f"{shown(bar)} ({bar.title}{'' if bar.beats_chance else _GUESSING})" for bar in bars])
+            clause += f" ({_GUESSING.removeprefix(', ')} at {listed([bar.title for bar in guessed])})"
+        else:
+            said = listed([f"{shown(bar)} ({bar.title})" for bar in bars]) + (_GUESSING if guessed else "")
+        left = len(source.tasks) - MOST
+        more = f" The tables have {left} more task{'s' if left > 1 else ''}." if left > 0 else ""
+        return Finding(suite.title, tuple(bars), f"{said}.{more}", clause, suite.title, beats=bool(better))
 
     return finding
 

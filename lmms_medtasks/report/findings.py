@@ -81,6 +81,7 @@ class Finding:
         clause: the finding in a few words, without a subject ("right on 92 % of clean pictures").
         about: what is asked, as it stands behind "no better than guessing at" ("finding what is obviously wrong").
         loss: what is lost under a condition, a sentence; "" where nothing was compared.
+        beats: whether it is better than guessing; None: as the first of its bars that has a chance level.
     """
 
     suite: str
@@ -89,10 +90,13 @@ class Finding:
     clause: str
     about: str
     loss: str = ""
+    beats: bool | None = None
 
     @property
     def beats_chance(self) -> bool:
-        """Whether the first of its bars that has a chance level is better than guessing."""
+        """``beats``, or whether the first of its bars that has a chance level is better than guessing."""
+        if self.beats is not None:
+            return self.beats
         return next((each.beats_chance for each in self.bars if each.chance is not None), True)
 
 

@@ -84,21 +84,26 @@ def first_screen(runs: Sequence[Run], asked: Sequence[tuple[Asked, Finding | Non
     Of several findings of one model about a benchmark (other trials, a part of the questions) the one that rests on the
     most questions counts. Where that leaves a whole run out, the facts say so.
     """
-    kept: dict[str, dict[str, tuple[int, Finding, Path]]] = {}
+    kept: dict[str, dict[object, tuple[int, Finding, Path]]] = {}
     for run in runs:
         kept.setdefault(model_name(run.content), {})
     for each, finding in asked:
         if finding is None:
             continue
         own, size = kept[model_name(each.source.run.content)], len(each.source.rows)
-        if finding.suite not in own or size > own[finding.suite][0]:
-            own[finding.suite] = size, finding, each.source.run.path
+        key = finding.suite, id(each.suite)  # a folder's choices and open answers are two suites of one title
+        if key not in own or size > own[key][0]:
+            own[key] = size, finding, each.source.run.path
     models = tuple(
         ModelFindings(name, tuple(finding for _, finding, _ in own.values())) for name, own in kept.items() if own
     )
     shown = {path for own in kept.values() for _, _, path in own.values()}
     behind = len({each.source.run.path for each, finding in asked if finding} - shown)
-    sentences = {(each.suite.title, each.source.name): finding.sentence for each, finding in asked if finding}
+    sentences: dict[tuple[str, str], str] = {}
+    for each, finding in asked:
+        if finding is not None:
+            part = each.suite.title, each.source.name
+            sentences[part] = f"{sentences[part]} {finding.sentence}" if part in sentences else finding.sentence
     more = (f"{behind} more run{'s' if behind > 1 else ''} of the same model in the tables",) if behind else ()
     return FirstScreen((*_facts(runs, asked), *more), models, quotable.checks([each for each, _ in asked]), sentences)
 

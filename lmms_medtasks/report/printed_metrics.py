@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from lmms_medtasks import degradations
+from lmms_medtasks.judges import own_scales
 from lmms_medtasks.report.document import Flag
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.samples.runs import printable
@@ -13,6 +15,7 @@ from lmms_medtasks.suites.estimates import Count, Estimate
 from lmms_medtasks.suites.own_parts import KEY, NotFound
 from lmms_medtasks.suites.reported_numbers import numbers_of
 from lmms_medtasks.suites.suite import Suite
+from lmms_medtasks.task_yaml.settings import DRAWN
 
 
 def printed(suite: Suite, source: Source, task: str) -> Mapping[str, Estimate]:
@@ -33,13 +36,26 @@ def caveats(suite: Suite, source: Source) -> Iterator[Flag]:
     """Which parts of the source's tasks are not ours, and which metrics are as the run printed them, and why."""
     for run, tasks in source.asked:
         for task in tasks:
-            if said := "; ".join(_named(run.content["configs"][task].get("metadata"))):
+            config = run.content["configs"][task]
+            if said := "; ".join((*_named(config.get("metadata")), *_degraded(config))):
                 yield Flag("note", f"{printable(task)}: {printable(said)}. Not of lmms-medtasks.")
     names = {name for task in source.tasks for name in printed(suite, source, task)}
     for name in sorted(names):
         estimate = suite.estimates[name]
         reason = estimate.reason if isinstance(estimate, NotFound) else ""
         yield Flag("warning", f"{name} is as the run printed it, without an interval: {reason}")
+
+
+def _degraded(config: Mapping[str, Any]) -> Iterator[str]:
+    """The degradation of someone's own that all pictures of a task have, with its level."""
+    settings = (config.get("lmms_eval_specific_kwargs") or {}).get("default") or {}
+    name = settings.get("degradation")
+    if name in (None, DRAWN, *degradations.names()) or settings.get("no_image"):
+        return
+    modality = f", {settings['modality']}" if settings.get("modality") else ""
+    done = "said to be " if settings.get("rendered") else ""
+    named = own_scales.without_folder(str(name))
+    yield f"pictures {done}degraded by {named}, level {settings.get('severity')}{modality}"
 
 
 def _named(metadata: Any) -> Iterator[str]:

@@ -1,11 +1,13 @@
-"""A report as an object: tables as data frames, figures, and the texts that are written of it."""
+"""A report as an object: tables as data frames, figures as objects, and the texts that are written of it."""
 
 from __future__ import annotations
 
 import functools
 import html
 import os
+import re
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,10 +23,50 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from pandas import DataFrame
 
-    from lmms_medtasks.report.svg_charts import StandaloneChart
-
 _MORE = ("low", "high", "sd", "reason", "detectable")
 _HEIGHT = 640
+
+
+@dataclass(frozen=True)
+class SvgChart:
+    """A chart that a report's page draws itself. A notebook shows it; it is no Matplotlib figure.
+
+    Attributes:
+        title: What it shows.
+    """
+
+    title: str
+    _element: str = field(repr=False)
+
+    @property
+    def svg(self) -> str:
+        """The chart as an SVG document that needs no style sheet, in the colours of a light page, on white."""
+        head, rest = self._element.split(">", 1)
+        return f'{head} style="background: #ffffff"><style>{_chart_style()}</style>{rest}'
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write the chart to a file ``*.svg``, and return its path. Raises UserError for another ending."""
+        target = Path(path).expanduser()
+        if target.suffix != ".svg":
+            raise UserError(f"This chart is saved to a file *.svg, not to {target}. Its numbers are in the tables.")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        write_text(target, self.svg)
+        return target
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+
+@functools.cache
+def _chart_style() -> str:
+    """The rules of the page's style sheet for charts, without variables."""
+    from lmms_medtasks.report.report_page import styles
+
+    sheet = str(styles())
+    colours = dict(re.findall(r"(--[\w-]+): light-dark\((#\w+),", sheet))
+    rules = " ".join(line for line in sheet.splitlines() if line.startswith(".chart "))
+    rules = re.sub(r"var\((--[\w-]+)\)", lambda found: colours[found[1]], rules)
+    return rules.replace("font-family: inherit", "font-family: sans-serif")
 
 
 class RunReport:
@@ -53,20 +95,18 @@ class RunReport:
         return {name: _frame(table) for name, table, _ in _named(self.document)}
 
     @functools.cached_property
-    def figures(self) -> Mapping[str, Figure | StandaloneChart]:
-        """Name -> figure, on white. {} where the report was made without figures.
+    def figures(self) -> Mapping[str, Figure | SvgChart]:
+        """Name -> Matplotlib figure, on white, not known to pyplot, or :class:`SvgChart`.
 
-        Most are charts that are written as SVG, which a notebook shows and ``save("chart.svg")`` writes; the others
-        are Matplotlib's, not known to pyplot.
+        {} where the report was made without figures.
         """
         from lmms_medtasks.report.drawing import Svg, in_colour
-        from lmms_medtasks.report.svg_charts import StandaloneChart
 
         several = len(self.document.parts) > 1
         return {
             f"{part.key}-{figure.key}" if several else figure.key: in_colour(figure.svg.figure)
             if isinstance(figure.svg, Svg)
-            else StandaloneChart(figure.title, figure.svg)
+            else SvgChart(figure.title, figure.svg)
             for part in self.document.parts
             for section in part.sections
             for figure in section.figures
@@ -149,8 +189,9 @@ def report(
         include_path: Folders of benchmarks that are not installed and declare measures of their own.
 
     Returns:
-        A :class:`~lmms_medtasks.report.run_report.RunReport`: ``tables`` (data frames by name), ``figures`` (Matplotlib
-        figures by name), ``html``, ``markdown``, ``warnings``, ``save(path)``. A notebook shows the page.
+        A :class:`~lmms_medtasks.report.run_report.RunReport`: ``tables`` (data frames by name), ``figures`` (by name:
+        Matplotlib figures, and charts as SVG), ``html``, ``markdown``, ``warnings``, ``save(path)``. A notebook shows
+        the page.
 
     Raises:
         UserError: A path that is not there or holds no run, a run without a task of a benchmark or on degraded

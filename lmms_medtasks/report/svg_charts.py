@@ -6,18 +6,11 @@ as a tooltip. Measured marks are filled, published ones are small, grey and holl
 
 from __future__ import annotations
 
-import functools
-import os
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from importlib import resources
-from pathlib import Path
 from xml.sax.saxutils import escape
 
-from lmms_medtasks.errors import UserError
 from lmms_medtasks.report.document import Cell
-from lmms_medtasks.writing import write_text
 
 WIDTH = 760
 _ROW, _SMALL_ROW = 26, 18
@@ -72,45 +65,6 @@ class Svg:
     @staticmethod
     def _said(start: str, tag: str, said: str) -> str:
         return f"<{start}><title>{escape(said)}</title></{tag}>" if said else f"<{start}/>"
-
-
-class StandaloneChart:
-    """A chart without a page: a notebook shows it, :meth:`save` writes it. Its colours are a light page's.
-
-    ``title``: what it shows. ``svg``: the element with its own styles, white behind it.
-    """
-
-    def __init__(self, title: str, element: str) -> None:
-        self.title = title
-        opening = element.index(">") + 1
-        white = '<rect width="100%" height="100%" fill="#ffffff"/>'
-        self.svg = f"{element[:opening]}<style>{_light_styles()}</style>{white}{element[opening:]}"
-
-    def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write the chart to ``path``, which ends in .svg, and return it.
-
-        Raises UserError for another ending.
-        """
-        target = Path(path).expanduser()
-        if target.suffix != ".svg":
-            raise UserError(f"A chart is saved as SVG, not as {target.name}. Name a file that ends in .svg.")
-        write_text(target, self.svg)
-        return target
-
-    def _repr_svg_(self) -> str:
-        return self.svg
-
-    def __repr__(self) -> str:
-        return f"StandaloneChart({self.title!r})"
-
-
-@functools.cache
-def _light_styles() -> str:
-    """The rules of page.css that are for charts, with the colours of a light page."""
-    text = resources.files("lmms_medtasks.report").joinpath("page.css").read_text(encoding="utf-8")
-    colours = dict(re.findall(r"(--[\w-]+): light-dark\(([^,]+),", text))
-    rules = "".join(line for line in text.splitlines() if line.startswith(".chart "))
-    return re.sub(r"var\((--[\w-]+)\)", lambda match: colours[match[1]], rules).replace("inherit", "sans-serif")
 
 
 @dataclass(frozen=True)

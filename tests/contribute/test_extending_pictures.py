@@ -183,5 +183,7 @@ def test_another_number_of_rows_and_no_reader(example):
     text = path.read_text("utf-8")
     path.write_text(text.replace("{test: 6}", "{test: 7}"), "utf-8")
     assert any("cases.txt: 6 rows by readers.py:read_cases, 7 expected" in str(each) for each in validate(path).errors)
+    path.write_text(text.replace("{test: 6}", "{tset: 6}"), "utf-8")
+    assert any("Unknown split 'tset'" in str(each) and "'test'" in str(each) for each in validate(path).errors)
     path.write_text(re.sub(r"  reader: .*\n", "", text), "utf-8")
     assert any("dataset_kwargs.reader: is missing" in str(each) for each in validate(path).errors)

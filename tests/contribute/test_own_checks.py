@@ -85,6 +85,17 @@ def test_a_mistake_is_named(folder, file, old, new, said):
     assert re.search(said, text, re.DOTALL) if said else problems == [], text
 
 
+def test_a_change_between_two_parts_is_no_metric_that_tells_nothing(folder):
+    path = folder / "metrics.py"
+    text = path.read_text("utf-8").replace(
+        'Mean({"spot": "no"})', 'Contrast(first={"spot": "no"}, second={"spot": "yes"})'
+    )
+    path.write_text(text.replace("import Fraction, Mean", "import Contrast, Fraction"), "utf-8")
+    problems, told = check(folder / "spots.yaml")
+    assert not [each for each in problems if "tells nothing" in each or "error" in each]
+    assert "specificity: right answers 0.000, wrong answers 0.000" in told
+
+
 def test_a_folder_that_declares_its_metrics_names_them_there(folder):
     (folder / "measures.py").write_text("SUITE = None\n", "utf-8")
     problems, _ = check(folder / "spots.yaml")

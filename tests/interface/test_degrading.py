@@ -9,7 +9,7 @@ from PIL import Image
 from torch.utils.data import DataLoader
 
 import lmms_medtasks as mt
-from lmms_medtasks.degradations import picture_digest
+from lmms_medtasks.degradations import own_modalities, picture_digest
 from lmms_medtasks.harness import degraded_names, degraded_pictures
 
 NOISE = {"name": "gaussian_noise", "severity": 2}
@@ -186,3 +186,18 @@ def test_generators_of_the_process_are_left_alone():
     noisy(pixels(2))
     after = np.random.get_state()[1].tolist(), torch.get_rng_state()  # noqa: NPY002
     assert after[0] == before[0] and torch.equal(after[1], before[1])
+
+
+def test_a_modality_of_a_file_stands_wherever_one_of_ours_does_also_in_a_pickled_transform(tmp_path, monkeypatch):
+    monkeypatch.setattr(own_modalities, "_GIVEN", {})
+    rows = "OCT:\n  levels:\n    gaussian_noise: {1: {sigma: 0.5}, 2: {sigma: 2.5}}\n"
+    (tmp_path / "modalities.yml").write_text(rows, "utf-8")
+    reference = f"{tmp_path / 'modalities.yml'}:OCT"
+    transform = mt.Degrade("gaussian_noise", severity=2, modality=reference)
+    clean = pixels(shape=(24, 20))
+    found = pickle.loads(pickle.dumps(transform))(clean)
+    assert (found == mt.degrade(clean, "gaussian_noise", severity=2, modality=reference)).all()
+    assert (found != mt.degrade(clean, "gaussian_noise", severity=2)).any()
+    assert transform.parameters(clean) and "gaussian_noise" in mt.list_degradations(reference).name.tolist()
+    with pytest.raises(mt.UserError, match="there is no file|There is no file"):
+        mt.Degrade("gaussian_noise", severity=2, modality="nowhere/modalities.yml:OCT")

@@ -2,16 +2,16 @@
 
 import csv
 import io
+from xml.etree import ElementTree
 
 import matplotlib
 import pytest
 from matplotlib.colors import to_hex, to_rgba_array
 
 import lmms_medtasks as mt
-from lmms_medtasks.errors import UserError
 from lmms_medtasks.report import drawing
 from lmms_medtasks.report.csv_writer import csv_text
-from lmms_medtasks.report.svg_charts import StandaloneChart
+from lmms_medtasks.report.run_report import SvgChart
 
 
 @pytest.fixture(scope="module")
@@ -42,27 +42,35 @@ def test_a_table_has_the_cells_of_its_csv(report):
     assert set(levels["accuracy (%) reason"]) == {"fewer than 5 images"}
 
 
-def test_figures_are_in_real_colours(report, tmp_path):
+def test_figures_are_matplotlibs_in_real_colours(report):
     figures = report.figures
     assert list(figures) == [figure.key for part in report.document.parts for each in part.sections
                              for figure in each.figures]  # fmt: skip
     stand_ins = {drawing.INK, drawing.FAINT, *drawing.SERIES}
     shown = set()
-    charts = {key: each for key, each in figures.items() if isinstance(each, StandaloneChart)}
-    assert {"fall", "modalities", "heatmap_l1", "heatmap_l2"} == set(charts)
-    assert all("var(--" not in each.svg and "#0b5cad" in each._repr_svg_() for each in charts.values())
-    assert charts["fall"].save(tmp_path / "fall.svg").read_text("utf-8").startswith("<svg")
-    with pytest.raises(UserError, match=r"ends in \.svg"):
-        charts["fall"].save(tmp_path / "fall.png")
-    for figure in (each for key, each in figures.items() if key not in charts):
+    for figure in figures.values():
+        if isinstance(figure, SvgChart):
+            continue
         assert isinstance(figure, matplotlib.figure.Figure) and to_hex(figure.get_facecolor()) == "#ffffff"
         for line in figure.findobj(matplotlib.lines.Line2D):
             shown |= {to_hex(row[:3]) for row in to_rgba_array(line.get_color())}
     figures["shift"].savefig(io.BytesIO(), format="png", dpi=20)
     assert not shown & stand_ins and {"#0072b2", "#b87700", "#b3438a"} <= shown
     # The page keeps its own, which follow a dark or a light screen.
-    assert all("var(--" in figure.svg or 'class="chart"' in figure.svg for part in report.document.parts
-               for each in part.sections for figure in each.figures)  # fmt: skip
+    drawn = [figure for part in report.document.parts for each in part.sections for figure in each.figures]
+    assert all("var(--" in figure.svg or 'class="chart"' in figure.svg for figure in drawn)
+
+
+def test_a_chart_that_the_page_draws_itself_is_an_svg_that_needs_no_style_sheet(report, tmp_path):
+    charts = {name: each for name, each in report.figures.items() if isinstance(each, SvgChart)}
+    assert charts and all(each.title for each in charts.values())
+    for name, chart in charts.items():
+        path = chart.save(tmp_path / "charts" / f"{name}.svg")
+        root = ElementTree.parse(path).getroot()
+        assert root.tag.endswith("svg") and chart._repr_svg_() == path.read_text("utf-8")
+        assert "var(--" not in chart.svg and "light-dark" not in chart.svg and "<style>.chart text" in chart.svg
+        with pytest.raises(mt.UserError, match=r"\.svg"):
+            chart.save(tmp_path / "chart.png")
 
 
 def test_a_notebook_shows_the_page_in_a_frame(report):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -459,3 +460,54 @@ def test_rotated_options_have_a_section(tmp_path):
         "mean over all copies (the metric accuracy)": 75.0,
     }  # fmt: skip
     assert any(key == "rotated_letters" for _, key in found)
+
+
+def test_the_first_screen_says_of_each_task_whether_it_is_better_than_guessing(tmp_path):
+    right = {"guessed": 10, "known": 20, "c": 10, "d": 10, "e": 10}  # of 20 with two options
+    tasks = {
+        name: {
+            "template": "multiple_choice",
+            "asked": [(document(n), ["A" if n < count else "B"]) for n in range(20)],
+            "metadata": {"benchmark": "lungs"},
+        }
+        for name, count in right.items()
+    }
+    (model,) = build([runs.write_run(tmp_path, tasks)], Options(resamples=0)).first.models
+    (found,) = model.findings
+    assert found.beats_chance and found.clause.startswith(
+        "100 % at known, accuracy (no better than guessing at guessed"
+    )
+    said = {each.partition(" (")[2] for each in found.sentence.split("% [")}
+    assert any("guessed, accuracy, no better than guessing)" in each for each in said)
+    assert "(known, accuracy)" in found.sentence and found.sentence.endswith("The tables have 1 more task.")
+
+
+def test_choices_and_open_answers_of_one_folder_are_both_on_the_first_screen(tmp_path, monkeypatch):
+    own = {**document(0, "a cyst"), "options": []}
+    protocol = protocols.get("open_answer")
+    [item] = records.items_of(own, ["a cyst"], protocol)
+    best = {each.name: max(each.labels, key=each.labels.get) for each in protocol.dimensions}
+    monkeypatch.setattr(TABLE, "_verdicts", {key_of(protocol, item, 0): Verdict("exact", best)})
+    tasks = {
+        "eye": {"template": "multiple_choice", "asked": [(document(n), ["A"]) for n in range(6)]},
+        "eye_words": {"template": "open", "asked": [(own, ["a cyst"])]},
+    }
+    for each in tasks.values():
+        each["metadata"] = {"benchmark": "eye"}
+    first = build([runs.write_run(tmp_path, tasks)], Options(resamples=0)).first
+    assert {bar.title.partition(",")[0] for model in first.models for each in model.findings for bar in each.bars} == {
+        "eye", "eye_words",
+    }  # fmt: skip
+    (said,) = first.sentences.values()
+    assert "100.0 %" in said and "eye_words" in said
+
+
+@pytest.mark.parametrize(("name", "told"), [("folder/parts.py:haze", True), ("gaussian_noise", False)])
+def test_a_degradation_of_someones_own_is_named_with_level_and_modality(tmp_path, name, told):
+    path = runs.write_run(tmp_path, {"lungs": {"template": "multiple_choice", "asked": [(document(0), ["A"])]}})
+    content = json.loads(path.read_text("utf-8"))
+    settings = {"degradation": name, "severity": 2, "modality": "OCT"}
+    content["configs"]["lungs"]["lmms_eval_specific_kwargs"]["default"] = settings
+    path.write_text(json.dumps(content), "utf-8")
+    said = " ".join(flag.text for part in build([path], Options(resamples=0)).parts for flag in part.flags)
+    assert ("lungs: pictures degraded by parts.py:haze, level 2, OCT. Not of lmms-medtasks." in said) is told
