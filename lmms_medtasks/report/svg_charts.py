@@ -88,7 +88,8 @@ def range_chart(title: str, series: Sequence[str], rows: Sequence[RangeRow], cha
     """
     own, printed = ([row for row in rows if row.published is kind] for kind in (False, True))
     every = [*(value for row in rows for value in (*row.values, row.low)), chance]
-    start = 10 * (min((value for value in every if value is not None), default=0) // 10)
+    # Where everything is right the axis is still 10 points long.
+    start = min(10 * (min((value for value in every if value is not None), default=0) // 10), 90)
     left, right, top = _NAME, WIDTH - 136, 62
 
     def x(value: float) -> float:

@@ -87,3 +87,9 @@ def test_texts_are_no_markup(text):
     found = ElementTree.fromstring(text)
     assert "script" not in {each.tag.removeprefix(SVG) for each in found.iter()}
     assert found.get("viewBox").split()[2] == f"{WIDTH}"
+
+
+def test_chart_of_a_model_that_is_always_right_has_an_axis():
+    """Without a lower number the axis began at 100 and had no length."""
+    drawn = range_chart("t", ["clean", "severe"], [RangeRow("model", (100.0, 100.0), None, None)])
+    assert ElementTree.fromstring(drawn).tag == f"{SVG}svg"
