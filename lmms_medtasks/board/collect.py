@@ -218,7 +218,7 @@ def _of_task(run: Run, task: str, rules: Rules) -> Job | Problem:
     if task not in run.tasks:
         return rules.problem("no_result", f"The run stopped before {task} had a result.", run.path, task, model)
     try:
-        log = run.samples_file(task)
+        log = _log_of(run, task)
         if not log.is_file():
             said = f"No sample log of {shown} ({printable(log.name)}). Run with --log_samples."
             return rules.problem("no_samples", said, run.path, shown, model)
@@ -226,6 +226,15 @@ def _of_task(run: Run, task: str, rules: Rules) -> Job | Problem:
     except UserError as error:
         return rules.problem("unreadable", str(error), run.path, task, model)
     return Job(run.path, run, task)
+
+
+def _log_of(run: Run, task: str) -> Path:
+    """The log of a task. Raises UserError where no file can be called by the task's name."""
+    longest = 255  # bytes of a file's name, on all common file systems
+    name = f"{run.path.name.removesuffix(results.SUFFIX)}_samples_{task}.jsonl"
+    if "/" in name or "\0" in name or len(name.encode("utf-8", "replace")) > longest:
+        raise UserError(f"{run.path}: the task {task[:60]!r} can have no log: no file can be called so.")
+    return run.samples_file(task)
 
 
 def _read(jobs: Sequence[Job], rules: Rules, processes: int) -> Iterator[Problem | list[Entry]]:

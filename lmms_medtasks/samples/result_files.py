@@ -15,8 +15,6 @@ from lmms_medtasks.errors import UserError
 from lmms_medtasks.samples import degraded
 
 SUFFIX = "_results.json"
-_LONGEST_NAME = 255
-"""Bytes of a file's name at most, on all common file systems."""
 
 
 @dataclass(frozen=True)
@@ -33,14 +31,8 @@ class Run:
         return found
 
     def samples_file(self, task: str) -> Path:
-        """Where the task's sample log is, if samples were logged.
-
-        Raises UserError where no file can be called by the task's name.
-        """
-        name = self.path.name.removesuffix(SUFFIX) + f"_samples_{task}.jsonl"
-        if "/" in name or "\0" in name or len(name.encode("utf-8", "replace")) > _LONGEST_NAME:
-            raise UserError(f"{self.path}: the task {task[:60]!r} can have no log: no file can be called so.")
-        return self.path.with_name(name)
+        """Where the task's sample log is, if samples were logged."""
+        return self.path.with_name(self.path.name.removesuffix(SUFFIX) + f"_samples_{task}.jsonl")
 
     def sample_count(self, task: str) -> int | None:
         """Number of rows in the task's sample log, None if there is none."""
