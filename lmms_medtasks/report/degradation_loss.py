@@ -219,8 +219,8 @@ def _section(key: str, found: Sequence[Loss], drawn: str) -> Section:
 
 
 def _table(key: str, title: str, found: Sequence[Loss], notes: tuple[str, ...]) -> Table:
-    # A share has three decimals, a percentage or a score one.
-    digits = 3 if all(abs(value) <= 1 for each in found for value in (each.clean, each.degraded)) else 1
+    # Shares, and scores on a short scale beside them, have three decimals, percentages one.
+    digits = 3 if all(abs(value) < 10 for each in found for value in (each.clean, each.degraded)) else 1
     columns = (
         label("metric"), label("degradation"), label("level"), count("questions"), count("units"),
         Column("clean", digits=digits), Column("degraded", digits=digits), Column("change", digits=digits, signed=True),

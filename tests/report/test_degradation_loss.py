@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import t
 
-from lmms_medtasks.report import Options, build
+from lmms_medtasks.report import Options, build, degradation_loss
 from lmms_medtasks.report.degradation_loss import losses
 from lmms_medtasks.samples import result_files as results
 from lmms_medtasks.statistics.intervals import ALIKE
@@ -175,3 +175,10 @@ def test_questions_with_a_picture_in_common_are_one_unit(tmp_path):
     log.write_text("\n".join(map(json.dumps, rows)), "utf-8")
     found = losses(results.read(path))[0]
     assert found.change.clusters == 5
+
+
+@pytest.mark.parametrize(("values", "digits"), [((0.312, 1.021), 3), ((31.2, 18.8), 1)])
+def test_a_share_keeps_its_decimals_beside_a_score_on_a_short_scale(values, digits):
+    found = [degradation_loss.Loss("t", "haze", "1", name, "logged", *values) for name in ("accuracy", "distance")]
+    columns = {each.name: each.digits for each in degradation_loss._table("t", "t", found, ()).columns}
+    assert columns["clean"] == columns["degraded"] == columns["change"] == digits
