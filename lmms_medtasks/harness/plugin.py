@@ -226,13 +226,8 @@ def _load_config(original: Any, self: Any, config: dict[str, Any]) -> Any:
         if config["task"] not in self.task_index:
             raise UserError(
                 f"The task {config['task']!r} was given as a folder or file. Name it, with --include_path. Where a "
-<<<<<<< HEAD
                 "folder here has the name in --tasks, lmms-eval takes that folder: run it elsewhere, with the whole "
                 "path in --include_path."
-=======
-                "folder here has the name in --tasks, lmms-eval takes that folder: run it in another one, with "
-                "the whole path in --include_path."
->>>>>>> sceptic21a
             )
         return self.load_task_or_group([config["task"]], getattr(self, "_lmms_medtasks_runner", None) or "simple")
 
