@@ -79,7 +79,7 @@ def _data(asked: Sequence[Asked]) -> Check:
                 kinds.setdefault(kind.rpartition(" of ")[2], []).append(each.suite.title)
     other = {kind: sorted(set(titles)) for kind, titles in kinds.items() if kind != "full"}
     if not other:
-        return Check("full data", "yes", "the benchmarks' own, complete")
+        return Check("full data", "yes", "all data of each task")
     accepted = all(kind.endswith(about.ACCEPTED) for kind in other)
     said = "; ".join(f"{kind} data ({', '.join(titles)})" for kind, titles in other.items())
     what = f"{said}: practice, not the benchmark" if set(other) == {"mini"} else said
@@ -114,10 +114,12 @@ def _judged(asked: Sequence[Asked]) -> Iterator[Check]:
     found = [(each.suite.title, made) for each in asked for made in _judgings(each.source.rows)]
     if not found:
         return
-    title = "judged as in the paper"
+    # A benchmark without a paper has no judge to be held against.
+    with_paper = {each.suite.title for each in asked if paper.of(each.suite.name) is not None}
+    title = "judged as in the paper" if any(suite in with_paper for suite, _ in found) else "judged"
     unjudged = [suite for suite, made in found if not made.names]
     lexical = [suite for suite, made in found if any(map(is_lexical, made.names))]
-    others = list(dict.fromkeys(name for _, made in found for name in made.others))
+    others = list(dict.fromkeys(name for suite, made in found for name in made.others if suite in with_paper))
     missing = sum(made.statuses["missing"] for _, made in found)
     requested = sum(made.requested for _, made in found)
     if unjudged or lexical:
@@ -134,8 +136,10 @@ def _judged(asked: Sequence[Asked]) -> Iterator[Check]:
         yield Check(title, "partly", said, "lmms-medtasks judge RUN asks for them again")
     elif others:
         yield Check(title, "partly", f"by {', '.join(others)}, another judge", "compare runs judged alike")
-    else:
+    elif with_paper:
         yield Check(title, "yes", "by the paper's judge")
+    else:
+        yield Check(title, "yes", f"by {', '.join(dict.fromkeys(name for _, made in found for name in made.names))}")
 
 
 def _judgings(rows: Samples) -> list[Judging]:
