@@ -270,6 +270,6 @@ def test_run_whose_requests_all_failed_is_not_to_be_quoted(write_run):
     assert 'class="key"' not in page(document)
 
 
-def test_a_number_on_a_short_scale_keeps_a_decimal_in_a_clause():
+def test_a_number_on_a_short_scale_keeps_its_decimals_in_a_clause():
     made = Bar("a", Cell(0.667, 0.5, 0.8), "of 1.5", 1.5)
-    assert whole(made) == "0.7 of 1.5" and whole(bar(69.4, 60.0, 75.0, 50.0)) == "69 %"
+    assert whole(made) == "0.67 of 1.5" and whole(bar(69.4, 60.0, 75.0, 50.0)) == "69 %"
