@@ -77,7 +77,7 @@ def run(
         str | None,
         typer.Option(
             help="Ask each task with degraded pictures too: gaussian_noise:2,motion_blur:1, all:1,2, draw3:1,2, "
-            "corruptions, my.module:function.",
+            "corruptions, my.module:function, or as a benchmark degrades: its name.",
             metavar="NAME:LEVELS",
         ),
     ] = None,

@@ -24,7 +24,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from lmms_medtasks import degradations
+from lmms_medtasks import degradations, folders
 from lmms_medtasks.degradations import corruptions, modality_files
 from lmms_medtasks.degradations.strength import STRONGEST
 from lmms_medtasks.errors import UserError, unknown
@@ -35,6 +35,8 @@ LEVELS = ("1", "2")
 """Those that stand where no level is given. Others are strengths from 0 to 3."""
 CORRUPTIONS = "corruptions"
 """The family of :mod:`lmms_medtasks.degradations.corruptions`, which has levels of its own."""
+FILE = "degrade.yml"
+"""In a benchmark's folder: how it degrades pictures, as ``--degrade`` names it."""
 _OWN_LEVELS = LEVELS
 _ALL = "all"
 _COLUMN = "column"
@@ -168,9 +170,9 @@ def names(tasks: Sequence[str], degrade: str, modality: str | None, seed: int, c
     """The names of the degraded tasks that ``lmms-medtasks run --degrade`` asks for, those of one task together.
 
     ``degrade``: degradations with their levels, ``gaussian_noise:0.5,1,1.5,2,motion_blur:1``; ``all:1,2``, those that
-    there are for the modality; ``draw3:1,2``; ``corruptions``; ``my.module:function``. Where no level is given, 1 and 2
-    (low, medium, high of corruptions, 1 of a function). ``modality``: one, or ``column:NAME``. ``control``: the
-    untouched pictures once more, as level 0.
+    there are for the modality; ``draw3:1,2``; ``corruptions``; ``my.module:function``; the name of a benchmark, whose
+    folder says in :data:`FILE` how it degrades. Where no level is given, 1 and 2 (low, medium, high of corruptions, 1
+    of a function). ``modality``: one, or ``column:NAME``. ``control``: the untouched pictures once more, as level 0.
 
     Raises UserError as :func:`parse` does, and for ``all`` and draws without a modality.
     """
@@ -182,7 +184,7 @@ def names(tasks: Sequence[str], degrade: str, modality: str | None, seed: int, c
     asked = [
         (what, level)
         for head, levels in _items(degrade)
-        for what in _whats(head, canonical, column)
+        for what in _whats(_of_benchmark(head), canonical, column)
         for level in levels or _default_levels(what)
     ]
     if control:
@@ -196,6 +198,12 @@ def names(tasks: Sequence[str], degrade: str, modality: str | None, seed: int, c
     for suffix in suffixes:
         order(suffix, f"--degrade {degrade}")
     return [f"{task}{MARK}{suffix}" for task in tasks for suffix in suffixes]
+
+
+def _of_benchmark(head: str) -> str:
+    """How the benchmark called ``head`` degrades; ``head`` itself where there is none that says so."""
+    folder = next((each for each in folders.having(FILE) if each.name == head), None)
+    return str(folders.read_yaml(folder / FILE)["degrade"]) if folder else head
 
 
 def _options(text: str, where: str) -> dict[str, Any]:

@@ -89,6 +89,8 @@ def test_degrade_makes_the_names_of_each_form():
     ]
     assert made("draw3:1.5", "CT")[0] == "draw3_1.1.5~CT"
     assert made("corruptions") == ["corruptions.low", "corruptions.medium", "corruptions.high"]
+    # As a benchmark degrades, by its folder's degrade.yml.
+    assert made("sure_vqa") == made("corruptions") and made("sure_vqa:low") == ["corruptions.low"]
     assert made("corruptions:high") == ["corruptions.high"]
     assert made("my.module:function") == ["my.module.function.1"]
     assert made("my.module:function:1,2", "CT") == ["my.module.function.1~CT", "my.module.function.2~CT"]
