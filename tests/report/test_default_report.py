@@ -475,7 +475,7 @@ def test_the_first_screen_says_of_each_task_whether_it_is_better_than_guessing(t
     (model,) = build([runs.write_run(tmp_path, tasks)], Options(resamples=0)).first.models
     (found,) = model.findings
     assert found.beats_chance and found.clause.startswith(
-        "100 % at known, accuracy (no better than guessing at guessed"
+        "100 % on known, accuracy (no better than guessing at guessed"
     )
     said = {each.partition(" (")[2] for each in found.sentence.split("% [")}
     assert any("guessed, accuracy, no better than guessing)" in each for each in said)
