@@ -17,8 +17,8 @@ from lmms_medtasks.data.documents import images_of
 from lmms_medtasks.degradations import own
 from lmms_medtasks.degradations.similarity import psnr
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.suites.templates import DRAWN
 from lmms_medtasks.task_yaml.problems import Findings
-from lmms_medtasks.task_yaml.settings import DRAWN
 
 _SEED = "validate"
 _LARGE = (1024, 768)

@@ -17,9 +17,9 @@ from lmms_medtasks.contribute import answer_checks, degradation_checks, picture_
 from lmms_medtasks.contribute.loaded import Loaded, attempt, load
 from lmms_medtasks.data.documents import images_of
 from lmms_medtasks.errors import UserError, nearest
+from lmms_medtasks.suites.templates import DRAWN
 from lmms_medtasks.task_yaml.chain import Chain
 from lmms_medtasks.task_yaml.problems import Findings
-from lmms_medtasks.task_yaml.settings import DRAWN
 from lmms_medtasks.writing import write_text
 
 SHOWN = 5

@@ -15,7 +15,7 @@ from lmms_medtasks.suites.estimates import Count, Estimate
 from lmms_medtasks.suites.own_parts import KEY, NotFound
 from lmms_medtasks.suites.reported_numbers import numbers_of
 from lmms_medtasks.suites.suite import Suite
-from lmms_medtasks.task_yaml.settings import DRAWN
+from lmms_medtasks.suites.templates import DRAWN
 
 
 def printed(suite: Suite, source: Source, task: str) -> Mapping[str, Estimate]:

@@ -16,15 +16,12 @@ from pydantic import AfterValidator, Field
 from lmms_medtasks import extensions, folders
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.suites import templates
-from lmms_medtasks.suites.templates import measures
+from lmms_medtasks.suites.templates import DRAWN, measures
 from lmms_medtasks.task_yaml import strict_model
 from lmms_medtasks.task_yaml.problems import Problem
 from lmms_medtasks.task_yaml.strict_model import OneOf, StrictModel, Texts, Wrong
 
 ONLY_DEFAULT = "only `default` may stand there: a task on a template asks all models alike."
-
-DRAWN = "drawn"
-"""The value of ``degradation`` that draws one for each question."""
 
 
 def setting(about: str, example: Any, default: Any = None) -> Any:

@@ -271,7 +271,7 @@ def prepared(
                 picture_checks.check(documents, folder)
         if settings.get("shift"):
             documents = _with_sides(documents, settings["shift"])
-        if settings.get("degradation") == schema.DRAWN:
+        if settings.get("degradation") == templates.DRAWN:
             documents = degraded_documents.with_draws(documents, settings, folder)
         if settings.get("rotate_options"):
             documents = rotations(documents)

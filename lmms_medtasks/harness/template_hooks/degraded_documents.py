@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from lmms_medtasks import extensions
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.task_yaml import settings as schema
+from lmms_medtasks.suites import templates
 
 if TYPE_CHECKING:
     from datasets import Dataset
@@ -54,7 +54,7 @@ def _rows(documents: Dataset, settings: Mapping[str, Any]) -> Iterator[tuple[str
     for row in rows:
         name, level, modality = (cells[key][row] for key in ("degradation", "severity", "modality"))
         where = f"row {row + 1} (id {ids[row]!r}): " if of_row else ""
-        yield where, "" if name == schema.DRAWN else str(name or ""), level or 0, str(modality or "")
+        yield where, "" if name == templates.DRAWN else str(name or ""), level or 0, str(modality or "")
 
 
 def _check_one(where: str, name: str, level: Any, modality: str, told: bool, folder: Path | None) -> None:
@@ -94,7 +94,7 @@ def with_draws(documents: Dataset, settings: Mapping[str, Any], folder: Path | N
     fixed = settings.get("modality")
     if not fixed and "modality" not in documents.column_names:
         raise UserError(
-            f"degradation: {schema.DRAWN} draws by modality, which neither a column `modality` nor the setting tells."
+            f"degradation: {templates.DRAWN} draws by modality, which neither a column `modality` nor a setting tells."
         )
     modalities = [fixed] * len(documents) if fixed else documents["modality"]
     drawn = []

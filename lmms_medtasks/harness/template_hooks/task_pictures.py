@@ -11,7 +11,7 @@ from lmms_medtasks import extensions
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness import hooks
 from lmms_medtasks.harness.template_hooks import prompt_hooks
-from lmms_medtasks.task_yaml import settings as schema
+from lmms_medtasks.suites import templates
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -62,7 +62,7 @@ def _fingerprint(config: Mapping[str, Any], settings: Mapping[str, Any], folder:
     from lmms_medtasks.degradations import own, own_modalities
 
     named = settings.get("degradation")
-    names = {str(named)} if named and named != schema.DRAWN else _column(config, "degradation")
+    names = {str(named)} if named and named != templates.DRAWN else _column(config, "degradation")
     modality = settings.get("modality")
     modalities = {str(modality)} if modality else _column(config, "modality")
     known = own_modalities.known()
@@ -72,7 +72,7 @@ def _fingerprint(config: Mapping[str, Any], settings: Mapping[str, Any], folder:
         if canonical in known:
             found = known[canonical]
             drawn = degradations.drawn_for(canonical)
-            names |= set(drawn) if named == schema.DRAWN else set()
+            names |= set(drawn) if named == templates.DRAWN else set()
             said.append([canonical, found.levels, [extensions.portable(name, folder) for name in drawn]])
     for name in sorted(names):
         located = extensions.located(name, folder)

@@ -15,6 +15,9 @@ from lmms_medtasks.errors import unknown
 FILE = "_template_yaml"
 """The file of a task's folder with its template's lines. The harness takes an ``include`` relative to the YAML."""
 
+DRAWN = "drawn"
+"""The value of ``degradation`` that draws one for each question."""
+
 TEMPLATE_OF_HOOK = {
     "lmms_medtasks.harness.template_hooks.choice_scoring": "multiple_choice",
     "lmms_medtasks.harness.template_hooks.judged_scoring": "open",
