@@ -118,7 +118,12 @@ class _Check:
             return given.tobytes() == picture.tobytes()
         unit = np.asarray(picture.convert("L"), np.float32) / 255
         given_unit = unit.copy()
-        self._own.made.apply(given_unit, drawn)
+        made = np.asarray(self._own.made.apply(given_unit, drawn))
+        if np.mean((made < -_BEYOND) | (made > 1 + _BEYOND)) > _MOST:
+            raise UserError(
+                f"apply gave values from {made.min():.3g} to {made.max():.3g}. A picture comes as 0 to 1 and is to be "
+                "given back so; what is outside is cut off. Divide numbers that are meant for 0 to 255 by 255"
+            )
         return bool((given_unit == unit).all())
 
     def _check_order(self) -> None:
@@ -144,6 +149,10 @@ class _Check:
                 f"{'; '.join(said)}",
                 "warning",
             )
+
+
+_BEYOND, _MOST = 0.5, 0.5
+"""Where most values are further than this outside 0 to 1, they are of another scale: noise goes beyond it a little."""
 
 
 def _made_up() -> Iterator[tuple[str, Image.Image]]:

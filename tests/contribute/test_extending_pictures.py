@@ -107,6 +107,10 @@ BROKEN = {
     "from lmms_medtasks.degradations import own\nfrom lmms_medtasks.degradations import Degradation\n\n"
     "f = Degradation('f', lambda r, s, z: own.Drawn(1, 2, ''), lambda i, d: i / 2, own.Drawn,\n"
     "                modalities=('Ultrasound', 'Otc'))\n": ("Unknown modality 'Otc'"),
+    "from dataclasses import dataclass\nfrom lmms_medtasks.degradations import Degradation, Parameters\n\n"
+    "@dataclass(frozen=True)\nclass Dim(Parameters):\n    left: float\n\n"
+    "f = Degradation('f', lambda r, s, z: Dim(s['left']), lambda i, d: i * d.left + 30, Dim,\n"
+    "                levels={1: {'left': 0.6}, 2: {'left': 0.2}})\n": "is to be given back so",
     "def f(p):\n    return p\n": "It takes p.",
     "def g(p):\n    return p\n": "does not define 'f'",
     "f = (\n": "parts.py:1: error: is no Python",
