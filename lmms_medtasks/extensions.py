@@ -21,6 +21,7 @@ import functools
 import hashlib
 import importlib
 import importlib.util
+import inspect
 import sys
 import traceback
 from collections.abc import Collection, Mapping
@@ -181,6 +182,21 @@ def _module(source: str, what: str) -> Any:
         lines = [each.lineno for each in traceback.extract_tb(error.__traceback__) if each.filename == source]
         line = f", line {lines[-1]}" if lines else f", line {error.lineno}" if isinstance(error, SyntaxError) else ""
         raise UserError(f"{what} can't be imported: {type(error).__name__}: {error}{line}.") from error
+
+
+def check_arguments(function: Any, arguments: tuple[Any, ...], said: str, where: str, wanted: str) -> None:
+    """Raise UserError where a function can't be called with ``arguments``, which the message calls ``said``.
+
+    ``where`` it stands, and what is ``wanted``, are said too. A function whose signature nobody knows is let through.
+    """
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        return
+    try:
+        signature.bind(*arguments)
+    except TypeError as error:
+        raise UserError(f"{where} takes {signature}, which {said} does not fit: {error}. {wanted}") from error
 
 
 @functools.cache

@@ -19,10 +19,9 @@ import numbers
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from lmms_medtasks.errors import UserError, line_of
-from lmms_medtasks.extensions import Part, load
+from lmms_medtasks.extensions import Part, check_arguments, load
 from lmms_medtasks.record import MeasureValue, Record
 from lmms_medtasks.suites.estimates import Estimate, Mean
 from lmms_medtasks.suites.suite import Measure, Metric
@@ -147,21 +146,10 @@ def _of(part: Part, where: str) -> OwnMetric:
         function, measure, main = value, Measure(""), False
     else:
         raise UserError(f"{where} is no function ({type(value).__name__}). {_WANTED}")
-    _check_arguments(function, where)
+    check_arguments(function, ("a record",), "one record", where, _WANTED)
     about = measure.about or (inspect.getdoc(function) or "").partition("\n")[0]
     measure = replace(measure, name=measure.name or part.name, about=about)
     return OwnMetric(QuestionMetric(function, measure, main).metric, part, measure, function)
-
-
-def _check_arguments(function: Any, where: str) -> None:
-    try:
-        signature = inspect.signature(function)
-    except (TypeError, ValueError):
-        return
-    try:
-        signature.bind("a record")
-    except TypeError as error:
-        raise UserError(f"{where} takes {signature}, which one record does not fit: {error}. {_WANTED}") from error
 
 
 def with_values(record: Record, own: Sequence[OwnMetric]) -> Record:

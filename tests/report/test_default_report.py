@@ -6,6 +6,7 @@ import importlib.util
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,8 @@ from lmms_medtasks.judges import registry as protocols
 from lmms_medtasks.judges.handed_verdicts import TABLE, key_of
 from lmms_medtasks.judges.protocol import Verdict
 from lmms_medtasks.record import NO_ANSWER, VERSION
-from lmms_medtasks.report import Options, build
+from lmms_medtasks.report import Options, assemble, build
+from lmms_medtasks.report import first_screen as first_screens
 from lmms_medtasks.report.default_report import published_tables
 from lmms_medtasks.suites import registry
 from lmms_medtasks.suites.templates import measures
@@ -482,24 +484,23 @@ def test_the_first_screen_says_of_each_task_whether_it_is_better_than_guessing(t
     assert "(known, accuracy)" in found.sentence and found.sentence.endswith("The tables have 1 more task.")
 
 
-def test_choices_and_open_answers_of_one_folder_are_both_on_the_first_screen(tmp_path, monkeypatch):
-    own = {**document(0, "a cyst"), "options": []}
-    protocol = protocols.get("open_answer")
-    [item] = records.items_of(own, ["a cyst"], protocol)
-    best = {each.name: max(each.labels, key=each.labels.get) for each in protocol.dimensions}
-    monkeypatch.setattr(TABLE, "_verdicts", {key_of(protocol, item, 0): Verdict("exact", best)})
-    tasks = {
-        "eye": {"template": "multiple_choice", "asked": [(document(n), ["A"]) for n in range(6)]},
-        "eye_words": {"template": "open", "asked": [(own, ["a cyst"])]},
-    }
-    for each in tasks.values():
-        each["metadata"] = {"benchmark": "eye"}
-    first = build([runs.write_run(tmp_path, tasks)], Options(resamples=0)).first
-    assert {bar.title.partition(",")[0] for model in first.models for each in model.findings for bar in each.bars} == {
-        "eye", "eye_words",
-    }  # fmt: skip
-    (said,) = first.sentences.values()
-    assert "100.0 %" in said and "eye_words" in said
+def test_two_suites_of_one_title_are_both_on_the_first_screen(tmp_path, monkeypatch):
+    """As a folder's choices and open answers are: neither takes the other's place or sentence."""
+    seen = {}
+
+    def first_screen(found, asked):
+        seen["given"] = found, asked
+        return None
+
+    monkeypatch.setattr(assemble, "first_screen", first_screen)
+    tasks = {"eye": {"template": "multiple_choice", "asked": [(document(n), ["A"]) for n in range(6)]}}
+    build([runs.write_run(tmp_path, tasks)], Options(resamples=0))
+    found, [(choices, finding)] = seen["given"]
+    words = replace(choices, suite=replace(choices.suite))
+    other = replace(finding, sentence="Of words.")
+    both = first_screens.first_screen(found, [(choices, finding), (words, other)])
+    assert [each.sentence for each in both.models[0].findings] == [finding.sentence, "Of words."]
+    assert list(both.sentences.values()) == [f"{finding.sentence} Of words."]
 
 
 @pytest.mark.parametrize(("name", "told"), [("folder/parts.py:haze", True), ("gaussian_noise", False)])

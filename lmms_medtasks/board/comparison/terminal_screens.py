@@ -17,7 +17,6 @@ WIDTH = 100
 ALPHA = 0.05
 _MOST_ROWS, _MOST_FLAGS = 24, 4
 _WHAT = 36
-_LIST = "..."
 
 
 def compared_lines(compared: Compared, flags: Sequence[str]) -> Iterator[str]:
@@ -39,18 +38,17 @@ def compared_lines(compared: Compared, flags: Sequence[str]) -> Iterator[str]:
     for sign, each in shown:
         yield _compared_line(sign, each)
     if len(rows) > len(shown):
-        yield (
-            f"  and {len(rows) - len(shown)} more, none of them told apart" if len(told) <= _MOST_ROWS else "  and more"
-        )
+        untold = ", none of them told apart" if len(told) <= len(shown) else ""
+        yield f"  and {len(rows) - len(shown)} more{untold}"
     empty = [f"{each.task}, {each.measure}" for each in compared.comparisons if each.found.mean.estimate is None]
     if empty:
-        yield from _filled(f"No question has a score in both: {_named(empty)}.")
+        yield from _filled(printable(f"No question has a score in both: {_named(empty)}."))
     yield "▲ better  ▼ worse  = not told apart, which does not mean equal"
     lacking = [f"{each.task}, {each.measure}" for each in compared.comparisons if each.found.pairs.unscored]
     flags = [text for text in flags if not text.endswith(ONE_SIDED)]
     yield ""
     if lacking:
-        yield from _filled(f"! Some questions have a score in one of both only: {_named(lacking)}.")
+        yield from _filled(printable(f"! Some questions have a score in one of both only: {_named(lacking)}."))
     for text in flags[:_MOST_FLAGS]:
         yield from _filled(f"! {printable(text)}", most=3)
     if len(flags) > _MOST_FLAGS:
@@ -67,10 +65,13 @@ def _named(texts: Sequence[str]) -> str:
 def _sorted(rows: Sequence[Comparison]) -> tuple[list[Comparison], list[Comparison], list[Comparison]]:
     """Those where B is better, worse, and not told apart; the largest differences first."""
     ordered = sorted(rows, key=lambda each: -abs(each.scale.factor * (each.found.mean.estimate or 0.0)))
-    told = [each for each in ordered if each.adjusted is not None and each.adjusted <= ALPHA]
-    better = [each for each in told if _gain(each) > 0]
-    worse = [each for each in told if _gain(each) <= 0]
-    return better, worse, [each for each in ordered if each not in told]
+    better: list[Comparison] = []
+    worse: list[Comparison] = []
+    same: list[Comparison] = []
+    for each in ordered:
+        told = each.adjusted is not None and each.adjusted <= ALPHA
+        (same if not told else better if _gain(each) > 0 else worse).append(each)
+    return better, worse, same
 
 
 def _gain(each: Comparison) -> float:
@@ -85,7 +86,7 @@ def _compared_line(sign: str, each: Comparison) -> str:
     change = f"{factor * (mean.estimate or 0.0):+.{digits}f}"
     if mean.low is not None and mean.high is not None:
         change += f" [{factor * mean.low:+.{digits}f}, {factor * mean.high:+.{digits}f}]"
-    what = _cut(f"{each.task}, {each.measure}", _WHAT - 1)
+    what = _cut(printable(f"{each.task}, {each.measure}"), _WHAT - 1)
     first, second = values
     return f"{sign} {what:<{_WHAT}}{first:>8}{second:>8}   {change:<25}{_p(each):>10}{found.pairs.images:>8,}"
 
@@ -134,7 +135,7 @@ def _filled(text: str, most: int = 0) -> Iterator[str]:
     """The text in lines of at most :data:`WIDTH`; of more than ``most`` lines the first ones."""
     lines = textwrap.wrap(text, WIDTH, subsequent_indent="  ", break_on_hyphens=False) or [""]
     if most and len(lines) > most:
-        lines = [*lines[: most - 1], textwrap.shorten(" ".join(lines[most - 1 :]), WIDTH, placeholder=f" {_LIST}")]
+        lines = [*lines[: most - 1], textwrap.shorten(" ".join(lines[most - 1 :]), WIDTH, placeholder=" …")]
         lines[-1] = f"  {lines[-1].strip()}"[:WIDTH]
     yield from lines
 

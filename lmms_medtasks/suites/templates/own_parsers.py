@@ -20,7 +20,7 @@ from typing import Any
 
 from lmms_medtasks import parsing
 from lmms_medtasks.errors import UserError, line_of
-from lmms_medtasks.extensions import Part
+from lmms_medtasks.extensions import Part, check_arguments
 from lmms_medtasks.parsing.replies import text_or_outcome
 from lmms_medtasks.record import EMPTY, FAILED, NO_ANSWER
 from lmms_medtasks.suites.templates.parser_form import Document, Parser, Read
@@ -76,7 +76,7 @@ def parser_of(part: Part) -> Parser:
     if inspect.isclass(value) or not callable(value):
         raise UserError(f"{where} is no function ({type(value).__name__}). {_WANTED}")
     function = value.read if isinstance(value, Declared) else value
-    _check_arguments(function, where)
+    check_arguments(function, ("a reply", {}), "(reply, doc)", where, _WANTED)
     possible = value.answers if isinstance(value, Declared) else ()
     about = (inspect.getdoc(function) or "").partition("\n")[0] or f"{part.name} of {part.origin}."
     answers = functools.partial(_answers, possible)
@@ -86,17 +86,6 @@ def parser_of(part: Part) -> Parser:
         answers,
         functools.partial(_expected, possible),
     )
-
-
-def _check_arguments(function: Any, where: str) -> None:
-    try:
-        signature = inspect.signature(function)
-    except (TypeError, ValueError):
-        return
-    try:
-        signature.bind("a reply", {})
-    except TypeError as error:
-        raise UserError(f"{where} takes {signature}, which (reply, doc) does not fit: {error}. {_WANTED}") from error
 
 
 def _answers(declared: Sequence[str], doc: Document) -> tuple[str, ...]:
