@@ -294,7 +294,8 @@ def _draw_heatmap(level: int, sources: Sequence[Source]) -> str:
         cells = tuple(_heat_cell(source, {**where, "mid": mid}, f"{each.name}, {mid}") for mid in mids)
         rows.append((mean, HeatRow(each.name.replace("_", " "), cells, f"{100 * mean:.1f}")))
     ordered = [row for _, row in sorted(rows, key=lambda each: each[0])]
-    return heat_chart(f"Change by degradation and capability, L{level}", mids, ordered, "right (%)")
+    heads = [mid.partition(" ")[0] for mid in mids]
+    return heat_chart(f"Change by degradation and capability, L{level}", heads, ordered, "right (%)")
 
 
 def _heat_cell(source: Source, where: Where, said: str) -> HeatCell:
@@ -316,7 +317,7 @@ def heatmap(level: int) -> Chart:
         f"heatmap_l{level}",
         f"Where it fails: degradation by capability, L{level} ({SEVERITY[level]})",
         "Change in points from the clean questions, darker is worse, sorted by what is still right. Italic on half the "
-        "colour: fewer than five questions. A dot: none.",
+        f"colour: fewer than five questions. A dot: none. Columns: {', '.join(taxonomy.mids())}.",
         "heatmap",
         functools.partial(_draw_heatmap, level),
         lambda sources: level in levels(sources[0]) and 0 in levels(sources[0]),
