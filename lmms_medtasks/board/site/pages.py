@@ -29,6 +29,8 @@ _ASSETS = "lmms_medtasks.board.site"
 _OWN = Part("", "", (), (), ())
 """The part that the site's own tables are of."""
 SCRIPTS = ("site.js", "questions.js")
+STYLES = ("site.css", "index.css", "suite.css", "model.css", "questions.css")
+"""One style sheet of the site: what all pages have, then what each kind of page has."""
 
 
 class Pages:
@@ -42,7 +44,7 @@ class Pages:
 
     def assets(self) -> None:
         """Write style sheet and scripts."""
-        own = _asset("site.css")
+        own = "".join(map(_asset, STYLES))
         self._folder.text("assets/site.css", f"{report_page.styles()}{own}")
         for name in SCRIPTS:
             self._folder.text(f"assets/{name}", _asset(name))
