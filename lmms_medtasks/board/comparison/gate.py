@@ -14,6 +14,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+import numpy as np
+
 from lmms_medtasks.board.comparison import compared_entries
 from lmms_medtasks.board.comparison.compared_entries import Side
 from lmms_medtasks.board.comparison.gate_rules import Action, GateRules, Rule
@@ -27,7 +29,8 @@ from lmms_medtasks.statistics.power import Criterion, detectable
 from lmms_medtasks.statistics.significance import Correction, adjust
 from lmms_medtasks.suites.suite import Measure
 
-Outcome = Literal["worse", "not worse", "can't tell", "missing", "not comparable"]
+Outcome = Literal["worse", "not worse", "can't tell", "missing", "not comparable", "no baseline"]
+"""no baseline: it has no score of this measure (open answers without a judge), so that nothing can have got worse."""
 Effect = Literal["fail", "undecided", "warn", "ignore"]
 """What a verdict does to the gate."""
 EFFECTS: tuple[Effect, ...] = ("fail", "undecided", "warn", "ignore")
@@ -134,7 +137,10 @@ def gate(baseline: Side, candidate: Side, rules: GateRules) -> Gate:
     warnings: list[str] = []
     for first in baseline.board.entries:
         second = _match(first, baseline, candidate)
-        for name in first.main_metrics:
+        names = first.main_metrics or (second.main_metrics if second else ())
+        if not names:
+            warnings.append(f"{first.task}: The baseline has no score, so nothing was compared.")
+        for name in names:
             rule = rules.of(first.task, name)
             verdicts.append(_verdict(first, second, name, rule, warnings))
     verdicts = _decided(verdicts, rules.correction)
@@ -172,6 +178,9 @@ def _match(entry: Entry, baseline: Side, candidate: Side) -> Entry | None:
 
 def _verdict(first: Entry, second: Entry | None, name: str, rule: Rule, warnings: list[str]) -> Verdict:
     base = Verdict(first.task, name, (second or first).model.name, first.scale(name), rule, "can't tell", "ignore")
+    if second is not None and not _has_scores(first, name):
+        said = "The baseline has no score." if _has_scores(second, name) else "Neither side has a score."
+        return replace(base, outcome="no baseline", effect="warn", detail=said)
     if second is None or name not in second.metrics:
         return replace(base, outcome="missing", effect=rule.on_missing, detail="The candidate has no such result.")
     reasons = list(compared_entries.differing(first, second))
@@ -188,6 +197,10 @@ def _verdict(first: Entry, second: Entry | None, name: str, rule: Rule, warnings
         said = "The same run on both sides."
         return replace(base, baseline=verdict.baseline, candidate=verdict.candidate, outcome="not worse", detail=said)
     return verdict
+
+
+def _has_scores(entry: Entry, name: str) -> bool:
+    return name in entry.metrics and not np.isnan(entry.scores(name)).all()
 
 
 def _measured(base: Verdict, found: Pairs) -> Verdict:

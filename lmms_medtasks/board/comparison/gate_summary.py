@@ -56,6 +56,8 @@ def decision(gate: Gate) -> str:
         return f"failed ({'1 reason' if failing == 1 else f'{failing} reasons'})"
     if gate.decision == "undecided":
         return f"can't tell ({measures})"
+    if all(each.outcome == "no baseline" for each in gate.verdicts):
+        return "passed (nothing was compared)"
     return f"passed (can't tell of {measures})" if untold else "passed"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from lmms_medtasks.board.comparison.comparison_document import ONE_SIDED
@@ -17,6 +18,7 @@ WIDTH = 100
 ALPHA = 0.05
 _MOST_ROWS, _MOST_FLAGS = 24, 4
 _WHAT = 36
+_FEW, _MOST_NAMED = 2, 4
 
 
 def compared_lines(compared: Compared, flags: Sequence[str]) -> Iterator[str]:
@@ -96,30 +98,56 @@ def _p(each: Comparison) -> str:
 
 
 def gate_lines(gate: Gate) -> Iterator[str]:
-    """The screen of a gate's decision."""
+    """The screen of a gate's decision: what failed or can't be told in full, what is sound or alike in one line."""
     yield f"Gate: {decision(gate)}"
     yield ""
     yield from _filled(f"candidate  {printable(gate.candidate.name)}")
     yield from _filled(f"against    {printable(gate.baseline.name)}")
-    if gate.verdicts:
-        yield ""
+    ordered = sorted(gate.verdicts, key=lambda each: EFFECTS.index(each.effect))
+    measured = [each for each in ordered if each.test is not None]
+    if measured:
         heads = f"{'task, measure':<{_WHAT}}{'before':>9}{'now':>9}{'drop at most':>16}{'margin':>14}"
-        yield f"  {heads}  outcome"
-    for each in sorted(gate.verdicts, key=lambda each: EFFECTS.index(each.effect)):
+        yield from ("", f"  {heads}  outcome")
+    for each in measured[:_MOST_ROWS]:
         yield from _verdict_lines(each)
+    if left := measured[_MOST_ROWS:]:
+        outcomes = Counter(each.outcome for each in left)
+        yield f"  and {len(left)} more: {', '.join(f'{count} {name}' for name, count in outcomes.items())}"
+    alike: dict[str, list[Verdict]] = {}
+    for each in ordered:
+        if each.test is None:
+            alike.setdefault(f"{_SIGNS[each.effect]} {each.outcome}. {each.detail}", []).append(each)
+    if alike:
+        yield ""
+    for said, own in alike.items():
+        yield from _filled(printable(f"{said} {len(own)}: {_listed([f'{each.task}, {each.measure}' for each in own])}"))
     for title, action in (("Problems of the candidate", "fail"), ("Warnings", "warn")):
-        found = {f"{problem.task or problem.source}: {problem.reason}": None
-                 for own, problem in gate.problems if own == action}  # fmt: skip
-        found |= dict.fromkeys(gate.warnings) if action == "warn" else {}
-        if found:
+        found: dict[str, list[str]] = {}
+        for own_action, problem in gate.problems:
+            if own_action == action:
+                found.setdefault(problem.code, []).append(f"{problem.task or problem.source}: {problem.reason}")
+        texts = [text for each in found.values() for text in _few(each)]
+        texts += _few(list(gate.warnings)) if action == "warn" else []
+        if texts:
             yield from ("", f"{title}:")
-        for text in found:
-            yield from _filled(f"  {printable(text)}")
+        for text in texts:
+            yield from _filled(f"  {printable(text)}", most=3)
     yield ""
-    yield "Tests, intervals and what they mean: --format md"
+    yield "All rows, tests, intervals and what they mean: --format md"
 
 
 _SIGNS = {"fail": "✕", "undecided": "?", "warn": "!", "ignore": "✓"}
+
+
+def _few(texts: Sequence[str]) -> list[str]:
+    """The first of texts of one kind, and how many more there are."""
+    return [*texts[:_FEW], *([f"and {len(texts) - _FEW} more like these"] if len(texts) > _FEW else [])]
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Names separated by semicolons; of many the first."""
+    left = len(names) - _MOST_NAMED
+    return "; ".join(names[:_MOST_NAMED]) + (f"; and {left} more." if left > 0 else ".")
 
 
 def _verdict_lines(each: Verdict) -> Iterator[str]:

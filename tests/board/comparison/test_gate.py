@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from lmms_medtasks.board.boards import drawn_clusters
 from lmms_medtasks.board.comparison import compared_entries, gate_rules
 from lmms_medtasks.board.comparison.gate import gate, outcomes
-from lmms_medtasks.board.comparison.gate_summary import markdown
+from lmms_medtasks.board.comparison.gate_summary import decision, markdown
 from lmms_medtasks.board.comparison.measure_comparison import compare
 from lmms_medtasks.board.comparison.terminal_screens import gate_lines
 from lmms_medtasks.cli import gate as command
@@ -217,6 +217,27 @@ def test_without_a_question_that_both_have_a_score_for_it_can_not_tell(decided):
     assert [(each.outcome, each.test) for each in found.verdicts] == [("can't tell", None)]
     assert "No question has a score in both." in found.verdicts[0].detail
     assert found.decision == "undecided"
+
+
+def test_a_baseline_without_a_score_is_nothing_to_hold_against(decided):
+    unread = dict.fromkeys(answers(0.8, 1), "!")
+    found = decided(unread, answers(0.8, 1), "old_problems: ignore")
+    assert [(each.outcome, each.effect, each.detail) for each in found.verdicts] == [
+        ("no baseline", "warn", "The baseline has no score.")
+    ]
+    assert found.decision == "passed"
+    assert decision(found) == "passed (nothing was compared)"
+    found = decided(unread, unread, "old_problems: ignore")
+    assert not found.verdicts
+    assert f"{TASK}: The baseline has no score, so nothing was compared." in found.warnings
+
+
+def test_the_screen_says_once_what_many_measures_have_in_common(decided):
+    lost = {f"{TASK[:-1]}{level}": answers(0.8, 1) for level in range(3)}
+    found = decided(lost, {TASK: answers(0.8, 1)}, "old_problems: ignore")
+    said = [line for line in gate_lines(found) if "no such result" in line]
+    assert len(said) == 1
+    assert " 2: medq_deg_l0, accuracy; medq_deg_l2, accuracy." in " ".join(gate_lines(found)).replace("   ", " ")
 
 
 def test_one_image(decided):
