@@ -42,10 +42,11 @@ def build(paths: Sequence[Path], options: Options | None = None) -> Document:
             parts.append(replace(part, title=title, suite=suite.title))
         asked += made.found
     models = list(dict.fromkeys(_runs.model_name(run.content) for run in runs))
-    parts += [replace(part, suite=degradation_loss.TITLE) for part in degraded]
+    parts += [replace(part, suite=degradation_loss.TITLE) for part, _, _ in degraded]
+    lost = [(run, finding) for _, run, finding in degraded if finding]
     titles = ", ".join([*(suite.title for suite, _ in found.values()), *([degradation_loss.TITLE] if degraded else [])])
     title = f"{titles}: {models[0]}" if len(models) == 1 else f"{titles}: {len(models)} models"
-    return Document(title, tuple(parts), first_screen(runs, asked) if asked else None)
+    return Document(title, tuple(parts), first_screen(runs, asked, lost) if asked or lost else None)
 
 
 def _check(options: Options, suites: Sequence[Declared]) -> None:

@@ -17,7 +17,9 @@ import numpy as np
 
 from lmms_medtasks.report import degradation_charts
 from lmms_medtasks.report.cells import NONE, count, label, p_value, probability, scaled
+from lmms_medtasks.report.degradation_finding import finding_of
 from lmms_medtasks.report.document import Cell, Column, Flag, Part, Row, Section, Table
+from lmms_medtasks.report.findings import Finding
 from lmms_medtasks.samples.degraded import METADATA, PICTURES, SCORES, base_of, failures, units
 from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.samples.runs import date_of, model_name, printable
@@ -54,6 +56,12 @@ class Loss:
     change: Interval | None = None
     p: float | None = None
     adjusted: float | None = None
+    higher_is_better: bool = True
+
+    @property
+    def cost(self) -> float:
+        """How much worse degraded is than clean, in the metric's unit; negative where it is better."""
+        return (self.clean - self.degraded) * (1 if self.higher_is_better else -1)
 
     @property
     def is_control(self) -> bool:
@@ -88,9 +96,9 @@ def losses(run: Run) -> list[Loss]:
     return _corrected(_sorted(found))
 
 
-def parts(runs: Sequence[Run], *, drawn: bool, prefix: str = "") -> list[Part]:
-    """A part of the report for each run that has degraded tasks."""
-    found: list[Part] = []
+def parts(runs: Sequence[Run], *, drawn: bool, prefix: str = "") -> list[tuple[Part, Run, Finding | None]]:
+    """A part of the report for each run that has degraded tasks, and what the first screen says of it."""
+    found: list[tuple[Part, Run, Finding | None]] = []
     for run in runs:
         own = degraded_tasks(run)
         if not own:
@@ -113,7 +121,8 @@ def parts(runs: Sequence[Run], *, drawn: bool, prefix: str = "") -> list[Part]:
         )
         model = model_name(run.content)
         facts = (("Model", model), ("Degraded tasks", str(len(own))), ("Run", date_of(run.content) or "?"))
-        found.append(Part(key, f"{TITLE}: {model}", facts, tuple(flags), sections, (("model", model),)))
+        part = Part(key, f"{TITLE}: {model}", facts, tuple(flags), sections, (("model", model),))
+        found.append((part, run, finding_of(every, TITLE)))
     return found
 
 
@@ -139,7 +148,10 @@ def _of_task(
         if wanted.get(metric) is None or not (_is_number(value) and _is_number(other)):
             continue
         shown = printable(key if metrics.count(metric) > 1 else metric)
-        made = Loss(base, printable(what), str(done.get("level")), shown, _TOTALS, other, value)
+        better = wanted[metric] is not False
+        made = Loss(
+            base, printable(what), str(done.get("level")), shown, _TOTALS, other, value, higher_is_better=better
+        )
         one, two = ([rows[each]["scores"].get(key) for each in numbers] for rows in (clean, degraded))
         if not (value or other) and paired.get(key) != _LOGGED:
             continue  # what reports 0 on both sides may have no question

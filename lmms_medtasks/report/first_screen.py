@@ -78,8 +78,12 @@ class FirstScreen:
         return quotable.verdict(self.checks)
 
 
-def first_screen(runs: Sequence[Run], asked: Sequence[tuple[Asked, Finding | None]]) -> FirstScreen:
+def first_screen(
+    runs: Sequence[Run], asked: Sequence[tuple[Asked, Finding | None]], lost: Sequence[tuple[Run, Finding]] = ()
+) -> FirstScreen:
     """The first screen of a report on ``runs``; ``asked``: each source with its finding, in the report's order.
+
+    ``lost``: what degraded pictures cost each run that has degraded tasks.
 
     Of several findings of one model about a benchmark (other trials, a part of the questions) the one that rests on the
     most questions counts. Where that leaves a whole run out, the facts say so.
@@ -94,6 +98,9 @@ def first_screen(runs: Sequence[Run], asked: Sequence[tuple[Asked, Finding | Non
         key = finding.suite, id(each.suite)  # a folder's choices and open answers are two suites of one title
         if key not in own or size > own[key][0]:
             own[key] = size, finding, each.source.run.path
+    for run, finding in lost:
+        # Of several runs the first, as their tables come; nothing says which of them rests on more.
+        kept[model_name(run.content)].setdefault((finding.suite, None), (0, finding, run.path))
     models = tuple(
         ModelFindings(name, tuple(finding for _, finding, _ in own.values())) for name, own in kept.items() if own
     )
@@ -105,7 +112,9 @@ def first_screen(runs: Sequence[Run], asked: Sequence[tuple[Asked, Finding | Non
             part = each.suite.title, each.source.name
             sentences[part] = f"{sentences[part]} {finding.sentence}" if part in sentences else finding.sentence
     more = (f"{behind} more run{'s' if behind > 1 else ''} of the same model in the tables",) if behind else ()
-    return FirstScreen((*_facts(runs, asked), *more), models, quotable.checks([each for each, _ in asked]), sentences)
+    # Of tasks that are none of ours nothing is known that the checks ask for.
+    checks = quotable.checks([each for each, _ in asked]) if asked else ()
+    return FirstScreen((*_facts(runs, asked), *more), models, checks, sentences)
 
 
 def _facts(runs: Sequence[Run], asked: Sequence[tuple[Asked, Finding | None]]) -> tuple[str, ...]:
@@ -114,9 +123,9 @@ def _facts(runs: Sequence[Run], asked: Sequence[tuple[Asked, Finding | None]]) -
     trials = max((len(found) for each, _ in asked for found in each.source.rows.column("trials")), default=0)
     dates = sorted({printable(date_of(run.content))[:8] for run in runs} - {""})
     days = [f"{each[:4]}-{each[4:6]}-{each[6:]}" if each.isdigit() else each for each in dates]
+    named = f"{len(tasks)} task{'s' if len(tasks) > 1 else ''}"
     return (
-        f"{len(tasks)} task{'s' if len(tasks) > 1 else ''}"
-        + (f" of {len(suites)} benchmarks" if len(suites) > 1 else ""),
+        *([named + (f" of {len(suites)} benchmarks" if len(suites) > 1 else "")] if tasks else []),
         *([f"up to {trials} trials a question"] if trials > 1 else []),
         *([days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"] if days else []),
     )

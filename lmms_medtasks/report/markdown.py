@@ -35,7 +35,8 @@ def _first_screen(first: FirstScreen) -> Iterator[str]:
         yield from ("", f"**{escaped(model.model)}** {escaped(model.sentence)}", "")
         for finding in model.findings:
             yield f"- {escaped(finding.suite)}: {escaped(finding.sentence)}"
-    yield from ("", f"**May these numbers be quoted?** {escaped(first.verdict)}", "")
+    if first.checks:
+        yield from ("", f"**May these numbers be quoted?** {escaped(first.verdict)}", "")
     for check in first.checks:
         mend = f" ({escaped(check.mend)})" if check.mend else ""
         yield f"- {_SIGNS[check.state]} {escaped(check.title)}: {escaped(check.reason)}{mend}"

@@ -50,6 +50,8 @@ def lines(first: FirstScreen, title: str) -> Iterator[Text]:
         yield Text()
     for suite, model, loss in losses[: 2 * _MOST_MODELS]:
         yield from _wrapped(Text(f"{suite}{'' if one else f', {_name(model)}'} {loss}"))
+    if not first.checks:
+        return
     yield Text()
     yield from _wrapped(Text.assemble(("May these numbers be quoted?  ", "bold"), first.verdict))
     for check in first.checks:

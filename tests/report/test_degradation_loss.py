@@ -182,3 +182,31 @@ def test_a_share_keeps_its_decimals_beside_a_score_on_a_short_scale(values, digi
     found = [degradation_loss.Loss("t", "haze", "1", name, "logged", *values) for name in ("accuracy", "distance")]
     columns = {each.name: each.digits for each in degradation_loss._table("t", "t", found, ()).columns}
     assert columns["clean"] == columns["degraded"] == columns["change"] == digits
+
+
+def test_the_first_screen_says_which_degradation_costs_most(tmp_path):
+    write(tmp_path, gaussian_noise_2=NOISY, motion_blur_1=BLURRED, gaussian_noise_0=CLEAN)
+    first = build([tmp_path], Options(resamples=0)).first
+    [model] = first.models
+    [finding] = model.findings
+    # 10 of 12 right on clean pictures, 4 of 12 under noise.
+    assert model.sentence == "Acc of vqa 0.833 on clean pictures, 0.333 under gaussian_noise (CT), level 2."
+    assert [bar.cell.value for bar in finding.bars] == [pytest.approx(10 / 12), pytest.approx(4 / 12)]
+    assert "-0.500 [" in finding.loss and "after correction" in finding.loss
+    # Nothing is known of a task that is none of ours: no check says yes or no.
+    assert first.checks == ()
+
+
+def test_less_is_better_is_not_taken_for_a_gain(tmp_path):
+    path = write(tmp_path, gaussian_noise_2=NOISY, motion_blur_1=BLURRED)
+    content = json.loads(path.read_text("utf-8"))
+    for wanted in content["higher_is_better"].values():
+        wanted["acc"] = False
+    path.write_text(json.dumps(content), "utf-8")
+    [finding] = build([tmp_path], Options(resamples=0)).first.models[0].findings
+    # Of an error rate 0.83 to 0.33 is a gain, 0.83 to 0.75 a smaller one: the smaller gain costs most.
+    assert (
+        finding.loss.startswith("lose nothing")
+        and "motion_blur" in finding.loss
+        and "gaussian_noise" not in finding.loss
+    )
