@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import resources
 from typing import TYPE_CHECKING
@@ -83,13 +85,24 @@ def _groups(document: Document) -> list[Group]:
     models = document.first.models if document.first else ()
     return [
         Group(
-            f"suite-{number}",
+            _anchor(title, number, by_suite),
             title,
             tuple(parts),
             tuple((model.model, each) for model in models for each in model.findings if each.suite == title),
         )
         for number, (title, parts) in enumerate(by_suite.items(), start=1)
     ]
+
+
+def _anchor(title: str, number: int, titles: Iterable[str]) -> str:
+    """An id made of a benchmark's title, which stays when other benchmarks join; by number where two would be alike."""
+    made = _anchor_text(title)
+    alike = [each for each in titles if _anchor_text(each) == made]
+    return f"suite-{made}" if made and len(alike) == 1 else f"suite-{number}"
+
+
+def _anchor_text(title: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")[:60]
 
 
 def environment() -> Environment:

@@ -339,3 +339,13 @@ def test_figures_keep_their_texts_and_colours_follow_the_page(several_drawn):
         assert "var(--ink)" in figure.svg or 'class="chart"' in figure.svg
         assert "#010203" not in figure.svg
         assert "<text" in figure.svg
+
+
+def test_an_address_of_a_benchmark_stays_when_another_joins(document):
+    part = document.parts[0]
+    alone = replace(document, parts=(replace(part, suite="My Ward (CT)"),))
+    joined = replace(document, parts=tuple(replace(part, suite=suite) for suite in ("Other", "My Ward (CT)")))
+    twins = replace(document, parts=tuple(replace(part, suite=suite) for suite in ("A b", "a B", "日本")))
+    ids = [set(re.findall(r'id="(suite-[^"]*)"', page(each))) for each in (alone, joined, twins)]
+    assert [{"suite-my-ward-ct"} <= found for found in ids[:2]] == [True, True]
+    assert {"suite-1", "suite-2", "suite-3"} <= ids[2]
