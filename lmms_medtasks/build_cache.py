@@ -18,6 +18,7 @@ import time
 import types
 import typing
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -32,8 +33,8 @@ T = TypeVar("T")
 DAYS = 30
 _DIGEST = 64
 _BLOCK = 2**20
-_HIDDEN = "\0"
-"""Stands for what may be another text the next time. No text of a page has it."""
+_HIDDEN = "\x7f"
+"""Stands for what may be another text the next time. No text of a page has it, and JSON writes it as it is."""
 _CODE = (".py", ".yml", ".yaml", ".json", ".csv", ".txt", ".md")
 _NAME = re.compile("[0-9a-f]{16}/[0-9a-f]{2}/[0-9a-f]{64}")
 _PACKAGES = ("numpy", "pyarrow", "scipy")
@@ -76,15 +77,15 @@ class BuildCache:
         return self._kept(made_of, make, _table_bytes, lambda data: pa.ipc.open_file(pa.BufferReader(data)).read_all())
 
     def value(self, kind: type[T], made_of: Any, make: Callable[[], T], placeholder: str = "") -> T:
-        """A dataclass of texts, numbers, tuples, mappings and dataclasses, as :meth:`table`.
+        """A dataclass of texts, numbers, tuples, mappings of those and dataclasses, as :meth:`table`.
 
-        ``placeholder``: a text in it that may be another one the next time, such as a prefix of keys.
+        ``placeholder``: a text in it that may be another one the next time, such as a prefix of keys (ASCII).
         """
         return self._kept(
             made_of,
             make,
-            lambda value: json.dumps(_plain(value, placeholder)).encode(),
-            lambda data: _built(kind, json.loads(data), placeholder),
+            lambda value: json.dumps(_plain(value)).replace(placeholder or _HIDDEN, _HIDDEN).encode(),
+            lambda data: _build(kind, json.loads(data.decode().replace(_HIDDEN, placeholder))),
         )
 
     def _kept(
@@ -95,7 +96,9 @@ class BuildCache:
         path = self._place(made_of)
         content = self._read(path)
         if content is not None:
-            return read(content)
+            # Whole, and still not of this form: written by someone else.
+            with suppress(ValueError, TypeError, pa.ArrowException):
+                return read(content)
         made = make()
         content = written(made)
         try:
@@ -132,41 +135,45 @@ def _table_bytes(table: pa.Table) -> bytes:
     return bytes(sink.getvalue())
 
 
-def _plain(value: Any, hide: str) -> Any:
-    """The value as JSON has it: mappings for dataclasses, lists for tuples."""
+def _plain(value: Any) -> Any:
+    """The value as JSON has it: lists for tuples, and for a dataclass the list of its fields."""
     if is_dataclass(value) and not isinstance(value, type):
-        return {each.name: _plain(getattr(value, each.name), hide) for each in fields(value)}
+        return [_plain(getattr(value, each.name)) for each in fields(value)]
     if isinstance(value, Mapping):
-        return {name: _plain(each, hide) for name, each in value.items()}
+        return {name: _plain(each) for name, each in value.items()}
     if isinstance(value, tuple | list):
-        return [_plain(each, hide) for each in value]
-    if isinstance(value, str):
-        return value.replace(hide, _HIDDEN) if hide else value
+        return [_plain(each) for each in value]
     return value.item() if hasattr(value, "item") else value
 
 
-def _built(kind: Any, value: Any, hidden: str) -> Any:
-    """What :func:`_plain` was given, of the type ``kind``."""
-    if isinstance(value, str):
-        return value.replace(_HIDDEN, hidden)
-    origin, inner = typing.get_origin(kind), typing.get_args(kind)
-    if origin in (typing.Union, types.UnionType) and isinstance(value, dict | list):
-        # Of the kinds that it may be, the one that is no number and no text.
-        return _built(next(each for each in inner if is_dataclass(each) or typing.get_origin(each)), value, hidden)
-    if isinstance(kind, type) and is_dataclass(kind):
-        hints = _hints(kind)
-        return kind(**{name: _built(hints[name], each, hidden) for name, each in value.items()})
-    if origin is tuple:
-        kinds = [inner[0]] * len(value) if inner[-1] is ... else inner
-        return tuple(_built(each, item, hidden) for each, item in zip(kinds, value, strict=True))
-    if isinstance(value, dict):
-        return {name.replace(_HIDDEN, hidden): _built(inner[1], each, hidden) for name, each in value.items()}
-    return value
+def _build(kind: Any, value: Any) -> Any:
+    build = _builder(kind)
+    return build(value) if build else value
 
 
 @functools.cache
-def _hints(kind: Any) -> dict[str, Any]:
-    return typing.get_type_hints(kind)
+def _builder(kind: Any) -> Callable[[Any], Any] | None:
+    """What makes a value of the type ``kind`` of what :func:`_plain` made of it; None for a text or a number."""
+    origin, inner = typing.get_origin(kind), typing.get_args(kind)
+    if origin in (typing.Union, types.UnionType):
+        # Of the kinds that it may be, one is no text and no number.
+        of_one = next((each for each in map(_builder, inner) if each), None)
+        return of_one and functools.partial(_where_made, of_one)
+    if isinstance(kind, type) and is_dataclass(kind):
+        hints = typing.get_type_hints(kind)
+        own = [_builder(hints[each.name]) for each in fields(kind)]
+        return lambda value: kind(*(build(each) if build else each for build, each in zip(own, value, strict=True)))
+    if origin is tuple and inner[-1] is ...:
+        of_each = _builder(inner[0])
+        return lambda value: tuple(map(of_each, value)) if of_each else tuple(value)
+    if origin is tuple:
+        own = [_builder(each) for each in inner]
+        return lambda value: tuple(build(each) if build else each for build, each in zip(own, value, strict=True))
+    return None
+
+
+def _where_made(build: Callable[[Any], Any], value: Any) -> Any:
+    return build(value) if isinstance(value, list) else value
 
 
 @functools.cache
