@@ -20,6 +20,7 @@ from lmms_medtasks.board.run_entry import entry_of
 from lmms_medtasks.board.trust import bounded_json, limits, safe_files
 from lmms_medtasks.board.trust.owners import account_of
 from lmms_medtasks.board.trust.rules_of_trust import Trust
+from lmms_medtasks.build_cache import NO_CACHE, BuildCache
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.samples import result_files as results
 from lmms_medtasks.samples.degraded import base_of
@@ -51,20 +52,22 @@ def collect(
     processes: int = 1,
     tasks: Sequence[str] = (),
     trust: Trust | None = None,
+    cache: BuildCache = NO_CACHE,
 ) -> Board:
     """Read all runs and packs that ``paths`` are or hold.
 
     ``rules``: the board's (:mod:`lmms_medtasks.board.rules`). ``processes``: as many logs are read at once, each
     in a process of its own (a script that wants more than 1 guards its main part by ``__name__``). ``tasks``: only
-    these. ``trust``: what a board in public goes by beside its rules. Nothing that is wrong with one file keeps the
-    others from being read: see the board's ``problems``. Raises UserError when a path is not there.
+    these. ``trust``: what a board in public goes by beside its rules. ``cache``: where what was read of a log may be
+    kept. Nothing that is wrong with one file keeps the others from being read: see the board's ``problems``. Raises
+    UserError when a path is not there.
     """
     chosen = rules if isinstance(rules, Rules) else read_rules(rules)
     paths, trusted = list(paths), trust or Trust()
     jobs, problems = _jobs(paths, chosen, tasks)
     entries: list[Entry] = []
     pool = _Pool()
-    for found in _read(jobs, chosen, processes):
+    for found in _read(jobs, chosen, processes, cache):
         if isinstance(found, Problem):
             problems.append(found)
             continue
@@ -237,13 +240,13 @@ def _log_of(run: Run, task: str) -> Path:
     return run.samples_file(task)
 
 
-def _read(jobs: Sequence[Job], rules: Rules, processes: int) -> Iterator[Problem | list[Entry]]:
+def _read(jobs: Sequence[Job], rules: Rules, processes: int, cache: BuildCache) -> Iterator[Problem | list[Entry]]:
     from lmms_medtasks.progress import bar
 
     count = min(processes, len(jobs)) if sum(job.size for job in jobs) > _SMALL else 1
     # Largest first, so that no process is left alone with a large one at the end.
     ordered = sorted(jobs, key=lambda job: -job.size)
-    read = functools.partial(read_job, rules=rules, given=registry.given())
+    read = functools.partial(read_job, rules=rules, given=registry.given(), cache=cache)
     with _executor(count) as executor, bar(len(jobs), "Reading logs", "log") as step:
         for found in executor.map(read, ordered) if executor else map(read, ordered):
             step(1)
@@ -255,7 +258,7 @@ def _executor(count: int) -> Any:
     return ProcessPoolExecutor(count, get_context("spawn")) if count > 1 else nullcontext(None)
 
 
-def read_job(job: Job, rules: Rules, given: Sequence[Path] = ()) -> Problem | list[Entry]:
+def read_job(job: Job, rules: Rules, given: Sequence[Path] = (), cache: BuildCache = NO_CACHE) -> Problem | list[Entry]:
     """Read a log or a pack; a problem if it gives no entry. ``given``: benchmarks that are not installed."""
     from lmms_medtasks.samples.runs import model_name
 
@@ -267,7 +270,7 @@ def read_job(job: Job, rules: Rules, given: Sequence[Path] = ()) -> Problem | li
             return rules.problem("bad_pack", str(error), job.path)
     try:
         bounded_json.check_lines(job.run.samples_file(job.task))
-        entry = entry_of(job.run, job.task)
+        entry = entry_of(job.run, job.task, cache)
         limits.check_entry(entry, f"{job.path}, {job.task}")
         return [entry]
     except UserError as error:

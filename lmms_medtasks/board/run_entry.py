@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Collection, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ import pyarrow.compute as pc
 from lmms_medtasks.board import installed
 from lmms_medtasks.board.columns import codes_of, compact
 from lmms_medtasks.board.entries import Counts, Entry, Judge, Model, Questions, Source
+from lmms_medtasks.build_cache import NO_CACHE, BuildCache
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.judges import identity
 from lmms_medtasks.record import EMPTY, FAILED
@@ -42,11 +42,12 @@ _SHORT, _NAME = 24, 80
 _GROUPS = 40
 """Distinct texts of an undeclared tag, at most; more are no groups."""
 _DIGEST = 12
-_BLOCK = 2**20
 
 
-def entry_of(run: Run, task: str) -> Entry:
+def entry_of(run: Run, task: str, cache: BuildCache = NO_CACHE) -> Entry:
     """One task of a run with its questions and answers; ``problems`` are added later.
+
+    ``cache``: where what was read of the log may be kept.
 
     Raises UserError, with the file and the line, when the log can't be read, or the task's benchmark is not known.
     """
@@ -56,7 +57,7 @@ def entry_of(run: Run, task: str) -> Entry:
     suite = installed.declaration(task, told)
     if suite is None:
         raise UserError(f"{printable(task)} is not known here. {installed.ADVICE}")
-    rows = task_table(suite, run, task)
+    rows = task_table(suite, run, task, cache)
     questions, answers = columns_of(suite, rows)
     return Entry(
         suite=installed.suite_of(task, config),
@@ -71,7 +72,7 @@ def entry_of(run: Run, task: str) -> Entry:
         harness=_text(metadata.get("harness") or run.content.get("lmms_eval_version") or "?"),
         settings=_settings(run, config, metadata, told),
         credentialed=bool(metadata.get("agreement")),
-        source=_source(run, task),
+        source=_source(run, task, cache),
         questions=questions,
         answers=answers,
         metrics=metrics_of(suite, rows, named_in(run.tasks[task])),
@@ -250,18 +251,10 @@ def _settings(
     return {name: _text(value) for name, value in found.items() if value}
 
 
-def _source(run: Run, task: str) -> Source:
+def _source(run: Run, task: str, cache: BuildCache) -> Source:
     files = (run.path, run.samples_file(task))
-    digests = {path.name: _sha256(path) for path in files}
+    digests = {path.name: cache.digest(path) for path in files}
     return Source("run", files[0], files[1], date_of(run.content), digests, digest=digests[files[1].name])
-
-
-def _sha256(path: Path) -> str:
-    digest = hashlib.sha256()
-    with path.open("rb") as file:
-        while block := file.read(_BLOCK):
-            digest.update(block)
-    return digest.hexdigest()
 
 
 def _text(value: object) -> str:

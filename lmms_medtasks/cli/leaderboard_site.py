@@ -39,6 +39,14 @@ def build(
     pins: Annotated[Path | None, typer.Option(help="YAML with the questions and data of each task version.")] = None,
     owners: Annotated[Path | None, typer.Option(help="YAML that says whose a model's name is.")] = None,
     verified: Annotated[Path | None, typer.Option(help="YAML with what the board verified of submissions.")] = None,
+    cache: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder in which what was made of each run is kept for the next build; about a tenth of the logs. "
+            "Default: board-cache in MEDTASKS_HOME, or in the user's cache folder."
+        ),
+    ] = None,
+    no_cache: Annotated[bool, typer.Option("--no-cache", help="Make everything anew, and keep nothing.")] = False,
     include_path: IncludePath = None,
 ) -> None:
     """Build a static site of all runs and packs: rankings, published rows, a page a model, the questions.
@@ -55,16 +63,19 @@ def build(
     from lmms_medtasks.board.site import folder, suite_words
     from lmms_medtasks.board.site import write_site as site
     from lmms_medtasks.board.trust import rules_of_trust
+    from lmms_medtasks.build_cache import NO_CACHE, BuildCache
+    from lmms_medtasks.data import store
     from lmms_medtasks.suites import registry
 
     registry.give(include_path or ())
     shown = suite_words.shown(texts or (), images or ())
     folder.check(output)
     trust = rules_of_trust.read(pins, owners, verified)
-    board = collect(runs, rules=rules, processes=processes, trust=trust)
+    kept = NO_CACHE if no_cache else BuildCache.at(cache or store.home() / "board-cache")
+    board = collect(runs, rules=rules, processes=processes, trust=trust, cache=kept)
     options = site.Options(
         title=title, resamples=resamples, reports=reports, questions=questions, stamp=stamp, shown=shown,
-        roots=tuple(path if path.is_dir() else path.parent for path in runs),
+        roots=tuple(path if path.is_dir() else path.parent for path in runs), cache=kept,
     )  # fmt: skip
     files = site.build(board, output, options)
     for problem in board.bad:

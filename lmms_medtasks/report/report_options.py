@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
+from lmms_medtasks.build_cache import NO_CACHE, BuildCache
 from lmms_medtasks.statistics.bootstrap import RESAMPLES
 
 
@@ -19,6 +20,7 @@ class Options:
         pairs: two models each that are to be compared, by the names that the report gives them: a base and the one
             that was made from it. parameters: number of parameters by model.
         prefix: of every part's key; "" unless the document has several suites.
+        cache: where tables of logs and parts of single sources may be kept.
     """
 
     resamples: int = RESAMPLES
@@ -26,3 +28,4 @@ class Options:
     pairs: tuple[tuple[str, str], ...] = ()
     parameters: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
     prefix: str = ""
+    cache: BuildCache = NO_CACHE

@@ -24,9 +24,10 @@ from lmms_medtasks.report.views import Source, View
 from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.samples.runs import distinct_names, model_name, printable
 from lmms_medtasks.samples.table import OWN_COLUMNS, Samples
+from lmms_medtasks.suites import registry
 from lmms_medtasks.suites.reported_numbers import differences, numbers_of
 from lmms_medtasks.suites.suite import Suite
-from lmms_medtasks.suites.suite_rows import suite_table
+from lmms_medtasks.suites.suite_rows import suite_table, tasks_of
 
 Caveats = Callable[[Source], Iterable[Flag]]
 
@@ -108,7 +109,7 @@ class SuiteReport:
 def suite_report(suite: Suite, report: Report, runs: Sequence[Run], options: Options) -> SuiteReport:
     """The benchmark's share of a document. Raises UserError when a log can't be read."""
     make = report.sources or sources_by_run
-    table = suite_table(suite, runs)
+    table = suite_table(suite, runs, options.cache)
     _check_columns(suite, report, table)
     sources = _with_runs_of_model(runs, make(suite, runs, table, options))
     found = tuple((Asked(suite, source), report.finding(source)) for source in sources)
@@ -122,8 +123,7 @@ def _parts(
     own = []
     with bar(len(sources), "Analysing", "task sets") as step:
         for number, source in enumerate(sources):
-            part = _part(suite, report, source, f"{options.prefix}part{number}", options, edited)
-            own.append(paper_line.with_lines(suite, part, [source]))
+            own.append(_kept_part(suite, report, source, f"{options.prefix}part{number}", options, edited))
             step(1)
     compare = report.compare or functools.partial(_comparison, report)
 
@@ -294,6 +294,26 @@ def _other_numbers(suite: Suite, runs: Sequence[Run], table: Samples) -> dict[tu
                     "is made from the samples.",
                 )
     return found
+
+
+def _kept_part(
+    suite: Suite, report: Report, source: Source, key: str, options: Options, edited: Mapping[tuple[Path, str], Flag]
+) -> Part:
+    """The part of a source with its first line; it depends on the runs of its model, and on no other source."""
+
+    def made() -> Part:
+        return paper_line.with_lines(suite, _part(suite, report, source, key, options, edited), [source])
+
+    cache = options.cache
+    if cache.folder is None or suite.name not in registry.names():
+        # Of someone's own benchmark the cache does not know the code.
+        return made()
+    runs = [
+        [run.path.name, run.content, sorted(tasks), [cache.digest(run.samples_file(task)) for task in sorted(tasks)]]
+        for run, tasks in [*source.asked, *((run, tasks_of(suite, run)) for run in source.runs_of_model.values())]
+    ]
+    asked = [options.resamples, options.drawn, options.pairs, dict(options.parameters)]
+    return cache.value(Part, ["part", suite.name, source.name, source.condition, asked, runs], made, key)
 
 
 def _part(

@@ -11,11 +11,15 @@ The chance that any pair is told apart wrongly is at most the level where the di
 symmetric together, whatever the other models are like; ``benchmarks/simulations/rank_intervals.py`` measures it where
 they are not. Then all the intervals of ranks hold together (Mogstad, Romano, Shaikh and Wilhelm, Review of Economic
 Studies 2024).
+
+Memory: blocks of pairs are compared for blocks of signs, of at most :data:`BLOCK` numbers each. Beside three copies of
+the scores and a few numbers for each pair that is at most 100 MB, however many models, clusters and signs there are.
 """
 
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -29,66 +33,134 @@ of five clusters that all differ alike p is 1/32 for a single pair, before any c
 FLIPS = 4096
 """Assignments of signs: all of them up to 12 clusters, else so many, one of them the data's own."""
 _SAME = 1e-9
+BLOCK = 2**18
+"""Numbers of pairs and signs compared at once (2 MiB as doubles): what a processor's cache holds."""
 _CHUNK = 2**22
-"""Numbers held at once (32 MiB as doubles)."""
+"""Signs drawn at once (32 MiB as doubles)."""
+_SIGNS_AT_ONCE = 512
 
 
 @dataclass(frozen=True)
 class RankIntervals:
     """Of m models. ``low``, ``high``: (m,) integers, the first and the last rank that chance leaves open.
 
-    ``p``: (m, m) floats, of "the row's model is no better than the column's", corrected over all ordered pairs; 1 on
-    the diagonal.
+    Of ordered pairs, (m, m), the row's model and the column's:
+
+    Attributes:
+        p: floats, of "the row's model is no better than the column's", corrected over all ordered pairs; 1 on the
+            diagonal.
+        better: whether p is at most the level: the row's model is better beyond chance.
+        difference: floats, the row's mean less the column's; of questions where ``sizes`` were given, else of clusters.
+        difference_low, difference_high: floats, the ends of the intervals that hold the true differences together, at
+            the same level; infinite where there are too few clusters for ends. They are of the test's first step, so
+            that one which a later step tells apart may hold 0.
     """
 
     low: np.ndarray
     high: np.ndarray
     p: np.ndarray
+    better: np.ndarray
+    difference: np.ndarray
+    difference_low: np.ndarray
+    difference_high: np.ndarray
 
 
-def rank_intervals(sums: np.ndarray, *, alpha: float = 0.05) -> RankIntervals | None:
+def rank_intervals(sums: np.ndarray, *, sizes: np.ndarray | None = None, alpha: float = 0.05) -> RankIntervals | None:
     """The ranks of m models from (k, m) ``sums``: each cluster's summed scores, more being better.
 
-    All models have a score for the same questions. None with fewer than :data:`LEAST_CLUSTERS` clusters: see there.
+    All models have a score for the same questions. ``sizes``: (k,) the questions of each cluster. None with fewer than
+    :data:`LEAST_CLUSTERS` clusters: see there.
     """
     if len(sums) < LEAST_CLUSTERS:
         return None
-    p = no_better_p(sums)
+    values = np.asarray(sums, dtype=float)
+    p, largest = _compared(values)
     better = p <= alpha
-    return RankIntervals(1 + better.sum(axis=0), len(p) - better.sum(axis=1), p)
+    ranks = 1 + better.sum(axis=0), len(p) - better.sum(axis=1)
+    counts = np.ones(len(values)) if sizes is None else np.asarray(sizes, dtype=float)
+    return RankIntervals(*ranks, p, better, *_differences(values, counts, _critical(largest, alpha)))
 
 
 def no_better_p(sums: np.ndarray) -> np.ndarray:
     """(m, m) p values of "the row's model is no better than the column's", corrected over all ordered pairs."""
-    values = np.asarray(sums, dtype=float)
+    return _compared(np.asarray(sums, dtype=float))[0]
+
+
+def _compared(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The p values, and of each assignment of signs the largest statistic of all pairs."""
     clusters, models = values.shape
     adjusted = np.ones((models, models))
     first, second = np.nonzero(~np.eye(models, dtype=bool))
     if not len(first) or not clusters:
-        return adjusted
-    spread = np.stack([np.sqrt(((values[:, [model]] - values) ** 2).sum(axis=0)) for model in range(models)])
+        return adjusted, np.zeros(0)
+    spread = _spreads(values)
     spread = np.where(spread > _SAME, spread, np.inf)[first, second]
     totals = values.sum(axis=0)
     seen = (totals[first] - totals[second]) / spread
     order = np.argsort(-seen, kind="stable")
     first, second, spread, seen = (each[order] for each in (first, second, spread, seen))
-    reached, flips = np.zeros(len(seen)), 0
+    reached, largest = np.zeros(len(seen)), []
     for signs in _signs(clusters):
-        flips += len(signs)
         flipped = signs @ values
-        for part in _parts(flipped, len(seen)):
-            drawn = (part[:, first] - part[:, second]) / spread
-            # The largest of each pair and all pairs whose own statistic is smaller: those not yet told apart.
-            largest = np.maximum.accumulate(drawn[:, ::-1], axis=1)[:, ::-1]
-            reached += (largest >= seen - _SAME).sum(axis=0)
-    adjusted[first, second] = np.maximum.accumulate(reached / flips)
-    return adjusted
+        for start in range(0, len(flipped), _SIGNS_AT_ONCE):
+            drawn = np.ascontiguousarray(flipped[start : start + _SIGNS_AT_ONCE].T)
+            largest.append(_count_reached(drawn, first, second, spread, seen, reached))
+    found = np.concatenate(largest)
+    adjusted[first, second] = np.maximum.accumulate(reached / len(found))
+    return adjusted, found
 
 
-def _parts(rows: np.ndarray, width: int) -> Iterator[np.ndarray]:
-    step = max(1, _CHUNK // width)
-    for start in range(0, len(rows), step):
-        yield rows[start : start + step]
+def _spreads(values: np.ndarray) -> np.ndarray:
+    """(m, m) roots of the summed squared differences by cluster."""
+    return np.stack([np.sqrt(((values[:, [model]] - values) ** 2).sum(axis=0)) for model in range(values.shape[1])])
+
+
+def _count_reached(
+    drawn: np.ndarray, first: np.ndarray, second: np.ndarray, spread: np.ndarray, seen: np.ndarray, reached: np.ndarray
+) -> np.ndarray:
+    """Add to ``reached``, (pairs,), how many of the flipped sums ``drawn``, (models, signs), reach as far as the data.
+
+    Pairs stand by their statistic, largest first. What counts for one is the largest of it and of all pairs whose own
+    statistic is smaller, those not yet told apart: from the last pair to the first. Returns the largest of all pairs.
+    """
+    running = np.full(drawn.shape[1], -np.inf)
+    step = max(1, BLOCK // drawn.shape[1])
+    for stop in range(len(seen), 0, -step):
+        part = slice(max(0, stop - step), stop)
+        statistics = drawn[first[part]]
+        statistics -= drawn[second[part]]
+        statistics /= spread[part, None]
+        np.maximum(statistics[-1], running, out=statistics[-1])
+        np.maximum.accumulate(statistics[::-1], axis=0, out=statistics[::-1])
+        reached[part] += np.count_nonzero(statistics >= seen[part, None] - _SAME, axis=1)
+        running = statistics[0].copy()
+    return running
+
+
+def _critical(largest: np.ndarray, alpha: float) -> float:
+    """What the largest statistic exceeds in at most the share ``alpha`` of all assignments of signs."""
+    if not len(largest):
+        return math.inf
+    return float(np.sort(largest)[::-1][math.floor(alpha * len(largest))]) + _SAME
+
+
+def _differences(values: np.ndarray, sizes: np.ndarray, critical: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(m, m) differences of means with the ends of their intervals: those that the first step does not reject.
+
+    With d a cluster's difference and n its questions it rejects a difference t where |sum(d - t n)| exceeds the
+    critical value times the root of sum((d - t n)^2): a quadratic inequality in t.
+    """
+    totals, products, number = values.sum(axis=0), sizes @ values, float(sizes.sum())
+    difference = (totals[:, None] - totals[None, :]) / number
+    # a t^2 - 2 b t + c <= 0
+    square = critical**2
+    a = number**2 - square * float((sizes**2).sum())
+    if not a > 0:
+        return difference, np.full(difference.shape, -math.inf), np.full(difference.shape, math.inf)
+    b = difference * number**2 - square * (products[:, None] - products[None, :])
+    c = (difference * number) ** 2 - square * _spreads(values) ** 2
+    half = np.sqrt(np.clip(b**2 - a * c, 0, None))
+    return difference, (b - half) / a, (b + half) / a
 
 
 def _signs(clusters: int) -> Iterator[np.ndarray]:
@@ -100,4 +172,7 @@ def _signs(clusters: int) -> Iterator[np.ndarray]:
     yield np.ones((1, clusters))
     step = max(1, _CHUNK // clusters)
     for start in range(1, FLIPS, step):
-        yield 2.0 * rng.integers(0, 2, (min(step, FLIPS - start), clusters), dtype=np.int8) - 1.0
+        signs = rng.integers(0, 2, (min(step, FLIPS - start), clusters), dtype=np.int8).astype(float)
+        signs *= 2.0
+        signs -= 1.0
+        yield signs

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
+
+from lmms_medtasks.build_cache import NO_CACHE, BuildCache
 from lmms_medtasks.errors import UserError, unknown
 from lmms_medtasks.record import Record
 from lmms_medtasks.samples.result_files import Run
@@ -22,7 +27,7 @@ def tasks_of(suite: Suite, run: Run) -> list[str]:
     return [task for task, config in configs.items() if registry.find(task, config) is suite]
 
 
-def suite_table(suite: Suite, runs: Sequence[Run]) -> Samples:
+def suite_table(suite: Suite, runs: Sequence[Run], cache: BuildCache = NO_CACHE) -> Samples:
     """One table of all questions of the benchmark's tasks in ``runs``.
 
     Columns beside the record's: ``run`` (its number), ``task``, ``condition`` (how it was asked), ``line`` of the log,
@@ -31,13 +36,33 @@ def suite_table(suite: Suite, runs: Sequence[Run]) -> Samples:
     Raises UserError, with file and line, for a record that can't be read, has a measure that the benchmark does not
     declare, a score outside its measure's range, or a tag's value that the tag can't have.
     """
-    # Texts of others: what can't be printed has no place in a table, a page or a terminal.
-    return Samples.of_rows((row for number, run in enumerate(runs) for row in _rows(suite, number, run)), printable)
+    return Samples(_joined([table for number, run in enumerate(runs) for table in _of_run(suite, number, run, cache)]))
 
 
-def task_table(suite: Suite, run: Run, task: str) -> Samples:
-    """A table of the questions of one task of a run: see :func:`suite_table`."""
-    return Samples.of_rows(_task_rows(suite, run, task), printable)
+def task_table(suite: Suite, run: Run, task: str, cache: BuildCache = NO_CACHE) -> Samples:
+    """A table of the questions of one task of a run: see :func:`suite_table`. ``cache``: where it may be kept."""
+    return Samples(_task_table(suite, run, task, cache))
+
+
+def _task_table(suite: Suite, run: Run, task: str, cache: BuildCache) -> pa.Table:
+    def read() -> pa.Table:
+        # Texts of others: what can't be printed has no place in a table, a page or a terminal.
+        rows = Samples.of_rows(_task_rows(suite, run, task), printable)
+        return pa.table({name: rows.arrow(name) for name in rows.columns})
+
+    if cache.folder is None or not _may_be_kept(suite):
+        return read()
+    return cache.table(_made_of(suite, run, task, cache), read)
+
+
+def _may_be_kept(suite: Suite) -> bool:
+    """Of someone's own benchmark the cache does not know the code."""
+    return suite.name in registry.names()
+
+
+def _made_of(suite: Suite, run: Run, task: str, cache: BuildCache) -> list[Any]:
+    config = run.content["configs"][task]
+    return ["table", suite.name, task, json.dumps(config, sort_keys=True), cache.digest(run.samples_file(task))]
 
 
 def _task_rows(suite: Suite, run: Run, task: str) -> Iterator[dict[str, Any]]:
@@ -47,13 +72,36 @@ def _task_rows(suite: Suite, run: Run, task: str) -> Iterator[dict[str, Any]]:
         yield {**row_of(record), **tags, "task": task, "condition": condition, "line": line}
 
 
-def _rows(suite: Suite, number: int, run: Run) -> Iterator[dict[str, Any]]:
+def _of_run(suite: Suite, number: int, run: Run, cache: BuildCache) -> Iterator[pa.Table]:
     seen: set[tuple[Any, ...]] = set()
     for task in tasks_of(suite, run):
-        for row in _task_rows(suite, run, task):
-            key = (row["condition"], *(row.get(name) for name in suite.identity))
-            yield {**row, "run": number, "repeated": key in seen}
+        table = _task_table(suite, run, task, cache)
+        rows = Samples(table)
+        repeated = []
+        for key in zip(*(rows.column(name).tolist() for name in ("condition", *suite.identity)), strict=True):
+            repeated.append(key in seen)
             seen.add(key)
+        table = table.append_column("run", pa.array(np.full(len(repeated), number)))
+        yield table.append_column("repeated", pa.array(repeated, pa.bool_()))
+
+
+def _joined(tables: Sequence[pa.Table]) -> pa.Table:
+    """The tables one after the other; a column that one lacks is empty there."""
+    names = dict.fromkeys(name for table in tables for name in table.column_names)
+    return pa.table({name: _joined_column([_column_of(table, name) for table in tables]) for name in names})
+
+
+def _column_of(table: pa.Table, name: str) -> pa.Array:
+    return table.column(name).combine_chunks() if name in table.column_names else pa.nulls(table.num_rows)
+
+
+def _joined_column(arrays: Sequence[pa.Array]) -> pa.Array:
+    kinds = {array.type for array in arrays} - {pa.null()}
+    if len(kinds) > 1:
+        # A tag that is a number in one run and a text in another.
+        return Samples.of_rows({"": value} for array in arrays for value in array.to_pylist()).arrow("")
+    filled = [pa.nulls(len(each), *kinds) if each.type == pa.null() else each for each in arrays]
+    return pa.chunked_array(filled).unify_dictionaries().combine_chunks()
 
 
 def _declared(suite: Suite, found: Iterable[tuple[Record, int]], file: str) -> Iterator[tuple[Record, int]]:

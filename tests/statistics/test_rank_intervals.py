@@ -1,10 +1,12 @@
 """Ranks that chance leaves open: hand-worked, against plain enumeration, and how often equal models are told apart."""
 
 import itertools
+import tracemalloc
 
 import numpy as np
 import pytest
 
+from lmms_medtasks.statistics import rank_intervals as module
 from lmms_medtasks.statistics.rank_intervals import no_better_p, rank_intervals
 from lmms_medtasks.statistics.sign_flip import sign_flip
 
@@ -83,3 +85,81 @@ def test_models_that_differ_do_not_make_equal_ones_differ():
         wrong += (found.p[2:, 2:] <= 0.05).any()
         assert (found.high[:2] <= 2).all()
     assert wrong <= 17
+
+
+def _scores(images, models, seed=1):
+    """Models of different skill, with whole points, so that pairs tie."""
+    rng = np.random.default_rng(seed)
+    shares = rng.beta(2, 1, (images, 1)) * np.linspace(0.4, 1, models)
+    return rng.binomial(3, shares).astype(float)
+
+
+@pytest.mark.parametrize("images", [11, 40])
+def test_the_size_of_blocks_changes_no_bit(images, monkeypatch):
+    whole = rank_intervals(_scores(images, 6))
+    monkeypatch.setattr(module, "BLOCK", 70)
+    monkeypatch.setattr(module, "_SIGNS_AT_ONCE", 32)
+    blocks = rank_intervals(_scores(images, 6))
+    assert blocks.p.tobytes() == whole.p.tobytes()
+    assert blocks.difference_low.tobytes() == whole.difference_low.tobytes()
+
+
+def test_memory_does_not_grow_with_pairs_times_signs():
+    """60 models are 3,540 pairs; all their statistics at once would be 116 MB, and several copies of that."""
+    sums = _scores(1500, 60)
+    tracemalloc.start()
+    rank_intervals(sums)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 100e6
+
+
+def test_better_is_what_p_says_and_gives_the_ranks():
+    found = rank_intervals(_scores(40, 6))
+    assert (found.better == (found.p <= 0.05)).all() and found.better.any()
+    assert (found.low == 1 + found.better.sum(axis=0)).all()
+
+
+def test_differences_are_of_questions_and_of_one_pair_mirrored():
+    sums, sizes = _scores(40, 4), np.full(40, 3)
+    found = rank_intervals(sums, sizes=sizes)
+    means = sums.sum(axis=0) / sizes.sum()
+    assert found.difference == pytest.approx(means[:, None] - means[None, :])
+    assert found.difference_low == pytest.approx(-found.difference_high.T)
+    assert (np.diag(found.difference_low) == 0).all() and (np.diag(found.difference_high) == 0).all()
+
+
+def test_the_interval_of_two_models_ends_where_the_test_begins_to_reject():
+    """Sign flips of the differences less what they are held to be, which is what the interval turns around."""
+    sums = _scores(200, 2, seed=3)
+    found = rank_intervals(sums)
+    for end in (found.difference_low[1, 0], found.difference_high[1, 0]):
+        own = sums[:, 1] - sums[:, 0] - end
+        assert abs(own.sum()) / np.sqrt((own**2).sum()) == pytest.approx(1.96, abs=0.06)
+
+
+def test_an_interval_without_0_is_of_a_pair_that_is_told_apart():
+    """The reverse need not hold: later steps tell more pairs apart than the first, which the intervals are of."""
+    for seed in range(20):
+        found = rank_intervals(_scores(30, 5, seed))
+        assert found.better[found.difference_low > 0].all()
+
+
+def test_true_differences_lie_in_their_intervals_together_in_95_percent():
+    """100 data sets with images of unequal size; 5 % are 5 of them, and more than 11 come with a probability of 1 %."""
+    rng = np.random.default_rng(9)
+    missed = 0
+    for _ in range(100):
+        sizes = rng.integers(1, 7, 40)
+        shares = np.clip(np.linspace(0.45, 0.85, 6) + rng.normal(0, 0.12, (40, 1)), 0, 1)
+        true = (shares * sizes[:, None]).sum(axis=0) / sizes.sum()
+        found = rank_intervals(rng.binomial(sizes[:, None], shares).astype(float), sizes=sizes)
+        differences = true[:, None] - true[None, :]
+        missed += ((differences < found.difference_low) | (differences > found.difference_high)).any()
+    assert missed <= 11
+
+
+def test_too_few_clusters_for_an_end_give_intervals_without_one():
+    """Of 10 images that all differ alike no difference is rejected at a level below 2 in 1024."""
+    found = rank_intervals(np.column_stack([np.ones(10), np.zeros(10)]), alpha=0.001)
+    assert found.difference_low[0, 1] == -np.inf and found.difference_high[0, 1] == np.inf

@@ -1,1 +1,1 @@
-"""The board as a static site: pages, tables as CSV and JSON, pictures; it needs no server and loads nothing else."""
+"""The board as a static site: pages, tables as CSV, pictures; it needs no server and loads nothing else."""

@@ -13,7 +13,7 @@ from lmms_medtasks.board.entries import Entry, Problem
 from lmms_medtasks.board.model_names import shown_name
 from lmms_medtasks.board.site import suite_words
 from lmms_medtasks.board.site.file_names import model_titles, without_roots
-from lmms_medtasks.board.site.ranking import SHORT, Standing, standings
+from lmms_medtasks.board.site.ranking import SHORT, Ranking, Standing, rank
 from lmms_medtasks.board.site.rows import published
 from lmms_medtasks.board.trust.levels import LEVELS
 from lmms_medtasks.report.cells import NONE, count, label, percent_of, scaled, share
@@ -52,13 +52,18 @@ class Standings:
         self.board = board
         self.resamples = resamples
         self.titles = model_titles(board.models)
+        self.ranking = functools.cache(self._ranking)
         self.of = functools.cache(self._of)
+
+    def _ranking(self, task: str, measure: str) -> tuple[list[str], Ranking]:
+        """The keys of the models, and how they stand in this order, with what is said of each two of them."""
+        entries = [entry for entry in self.board.of(task=task, ranked=True) if measure in entry.metrics]
+        return [entry.model.key for entry in entries], rank(entries, measure, resamples=self.resamples)
 
     def _of(self, task: str, measure: str) -> dict[str, Standing]:
         """By the key of the model."""
-        entries = [entry for entry in self.board.of(task=task, ranked=True) if measure in entry.metrics]
-        found = standings(entries, measure, resamples=self.resamples)
-        return {entry.model.key: each for entry, each in zip(entries, found, strict=True)}
+        keys, found = self.ranking(task, measure)
+        return dict(zip(keys, found.standings, strict=True))
 
     def title(self, entry: Entry) -> str:
         """The model's name, no two alike on the board."""

@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from lmms_medtasks import __version__
-from lmms_medtasks.board.site.exports import json_text
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.report.csv_writer import csv_text
 from lmms_medtasks.report.document import Table
@@ -42,11 +41,6 @@ class Folder:
     def csv(self, path: str, table: Table, origin: Sequence[tuple[str, str]] = ()) -> None:
         """Write a table's CSV; ``path`` is without the ending."""
         self.text(f"{path}.csv", csv_text(table, origin))
-
-    def table(self, path: str, table: Table, origin: Sequence[tuple[str, str]] = ()) -> None:
-        """Write a table's CSV and JSON; ``path`` is without the ending."""
-        self.csv(path, table, origin)
-        self.text(f"{path}.json", json_text(table, origin))
 
 
 @contextmanager

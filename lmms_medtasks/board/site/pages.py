@@ -50,14 +50,14 @@ class Pages:
             self._folder.text(f"assets/{name}", _asset(name))
 
     def page(self, path: str, template: str, data: str, **values: Any) -> None:
-        """Write a page; its tables go to ``data/<data>/`` as CSV and JSON when their links are made."""
+        """Write a page; its tables go to ``data/<data>/`` as CSV when their links are made."""
         root = "../" * (len(PurePosixPath(path).parts) - 1)
 
-        def link_to(part: Part, table: Table, ending: str) -> str:
+        def csv_link(part: Part, table: Table) -> str:
             place = f"data/{data}/{file_name(_link(part, table))}"
             if f"{place}.csv" not in self._folder.files:
-                self._folder.table(place, table, part.origin)
-            return f"{root}{place}.{ending}"
+                self._folder.csv(place, table, part.origin)
+            return f"{root}{place}.csv"
 
         text = _environment().get_template(template).render(
             **values,
@@ -68,8 +68,7 @@ class Pages:
             here=path,
             policy=POLICY,
             version=__version__,
-            csv_link=lambda part, table: link_to(part, table, "csv"),
-            json_link=lambda part, table: link_to(part, table, "json"),
+            csv_link=csv_link,
             drawing=report_page.drawing,
             link=_link,
             ranks=MEANING,

@@ -90,7 +90,7 @@ class Browser:
         self._pictures = Pictures(folder)
 
     def write(self, suite: str, entries: Sequence[Entry]) -> list[Table]:
-        """Write index and shards; returns the scores of each task as a table, for CSV and JSON."""
+        """Write index and shards; returns the scores of each task as a table, for CSV."""
         tasks, tables = [], []
         for task in suite_words.about(suite).tasks(entries):
             own = [entry for entry in entries if entry.task == task]

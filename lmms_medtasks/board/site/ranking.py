@@ -11,7 +11,7 @@ import numpy as np
 from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.statistics.bootstrap import RESAMPLES
 from lmms_medtasks.statistics.intervals import Interval
-from lmms_medtasks.statistics.rank_intervals import LEAST_CLUSTERS, rank_intervals
+from lmms_medtasks.statistics.rank_intervals import LEAST_CLUSTERS, RankIntervals, rank_intervals
 
 _TIED = 1e-12
 SHORT = (
@@ -56,9 +56,21 @@ class Standing:
     images: int
 
 
-def standings(
+@dataclass(frozen=True)
+class Ranking:
+    """Models on a measure. ``standings``: in the order of the entries.
+
+    ``pairs``: of each two of them who is better beyond chance, and by how much (in the measure's own unit, more being
+    better); None with one model, with too few images, or without resamples.
+    """
+
+    standings: list[Standing]
+    pairs: RankIntervals | None
+
+
+def rank(
     entries: Sequence[Entry], metric: str, *, higher_is_better: bool | None = None, resamples: int = RESAMPLES
-) -> list[Standing]:
+) -> Ranking:
     """The standing of each of ``entries`` (all of one task, with this metric), in their order.
 
     ``higher_is_better``: as the metric says, unless given. ``resamples``: of the means' intervals; with 0 ranks have no
@@ -67,18 +79,19 @@ def standings(
     The same entries give the same standings whatever else is on the board, and whatever their order.
     """
     if not entries:
-        return []
+        return Ranking([], None)
     means = [entry.interval(metric, resamples > 0) for entry in entries]
     if higher_is_better is None:
         higher_is_better = entries[0].scale(metric).higher_is_better
-    sums, common = _by_image(entries, metric)
+    sums, sizes = _by_image(entries, metric)
+    common = int(sizes.sum())
     if len(sums) < LEAST_CLUSTERS:
-        return [Standing(each, None, None, None, common, len(sums)) for each in means]
+        return Ranking([Standing(each, None, None, None, common, len(sums)) for each in means], None)
     sums = sums if higher_is_better else -sums
-    found = rank_intervals(sums) if resamples and len(entries) > 1 else None
+    found = rank_intervals(sums, sizes=sizes) if resamples and len(entries) > 1 else None
     totals = sums.sum(axis=0) / common
     ahead = totals[:, None] > totals[None, :] + _TIED
-    return [
+    standings = [
         Standing(
             mean=means[row],
             rank=1 + int(ahead[:, row].sum()),
@@ -89,10 +102,18 @@ def standings(
         )
         for row in range(len(entries))
     ]
+    return Ranking(standings, found)
 
 
-def _by_image(entries: Sequence[Entry], metric: str) -> tuple[np.ndarray, int]:
-    """(images, models) summed scores on the questions that all have a score for, and the number of these questions."""
+def standings(
+    entries: Sequence[Entry], metric: str, *, higher_is_better: bool | None = None, resamples: int = RESAMPLES
+) -> list[Standing]:
+    """The standings alone, see :func:`rank`."""
+    return rank(entries, metric, higher_is_better=higher_is_better, resamples=resamples).standings
+
+
+def _by_image(entries: Sequence[Entry], metric: str) -> tuple[np.ndarray, np.ndarray]:
+    """(images, models) summed scores on the questions that all have a score for, and (images,) their number."""
     scored = [entry.scored(metric) for entry in entries]
     ids = [entry.questions.ids[rows.rows] for entry, rows in zip(entries, scored, strict=True)]
     common = reduce(
@@ -102,4 +123,4 @@ def _by_image(entries: Sequence[Entry], metric: str) -> tuple[np.ndarray, int]:
     images, codes = np.unique(rows[0].column("cluster").astype(str), return_inverse=True)
     name = f"{entries[0].scale(metric).name}.score"
     sums = [np.bincount(codes, weights=each.column(name).astype(float), minlength=len(images)) for each in rows]
-    return np.stack(sums, axis=1), len(common)
+    return np.stack(sums, axis=1), np.bincount(codes, minlength=len(images))

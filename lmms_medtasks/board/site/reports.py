@@ -9,6 +9,7 @@ from typing import Any
 
 from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.board.model_names import shown_name
+from lmms_medtasks.build_cache import NO_CACHE, BuildCache
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.report.document import Flag, Part
 from lmms_medtasks.report.report_options import Options
@@ -37,24 +38,25 @@ class Reports:
     comparison: Report
 
 
-def of_suite(suite: str, entries: Sequence[Entry], resamples: int = RESAMPLES) -> Reports:
+def of_suite(suite: str, entries: Sequence[Entry], resamples: int = RESAMPLES, cache: BuildCache = NO_CACHE) -> Reports:
     """The reports of all models with an entry of this suite; the comparison is of the ranked entries.
 
     An entry that is shown apart takes no other one of its model with it: the comparison leaves out that entry alone,
     and says so. Models that are ranked throughout are analysed in one go with the comparison, where the parts can be
     told apart by the model's name; a report that can't be made is given with the reason, and keeps no other one from
-    being made.
+    being made. ``cache``: where what is of one model alone may be kept.
     """
+    asked = Options(resamples=resamples, prefix=f"{suite}-", cache=cache)
     by_model: dict[str, list[Entry]] = {}
     for entry in entries:
         by_model.setdefault(entry.model.key, []).append(entry)
     ranked = {key: [entry for entry in own if entry.ranked] for key, own in by_model.items()}
     compared = {key: own for key, own in ranked.items() if any(entry.source.samples for entry in own)}
-    together, comparison = _together(suite, compared, resamples)
+    together, comparison = _together(suite, compared, asked)
     models = {}
     for key, own in by_model.items():
         whole = together.get(key) if ranked[key] == own else None
-        models[key] = _titled(suite, whole or _parts(suite, runs_of(own), f"{suite}-", resamples))
+        models[key] = _titled(suite, whole or _parts(suite, runs_of(own), asked))
     return Reports(models, _without_apart(comparison, by_model))
 
 
@@ -71,12 +73,12 @@ def _without_apart(comparison: Report, by_model: Mapping[str, Sequence[Entry]]) 
     return replace(comparison, parts=tuple(replace(part, flags=(*part.flags, flag)) for part in comparison.parts))
 
 
-def _together(suite: str, models: Mapping[str, Sequence[Entry]], resamples: int) -> tuple[dict[str, Report], Report]:
+def _together(suite: str, models: Mapping[str, Sequence[Entry]], asked: Options) -> tuple[dict[str, Report], Report]:
     """Each model's own parts where they can be told apart, and the comparison."""
     if len(models) < 2:
         return {}, Report((), "Models are compared where the runs of two or more are there; packs have scores only.")
     runs = runs_of(entry for own in models.values() for entry in own)
-    found = _parts(suite, runs, f"{suite}-", resamples)
+    found = _parts(suite, runs, asked)
     own_parts: dict[str, list[Part]] = {}
     for part in found.parts:
         if part.title != _COMPARISON:
@@ -121,7 +123,7 @@ def _without_path(run: Run) -> Mapping[str, Any]:
     return {**config, "model_args": str(arguments or "").replace(name, shown_name(name))}
 
 
-def _parts(suite: str, runs: Sequence[Run], prefix: str, resamples: int) -> Report:
+def _parts(suite: str, runs: Sequence[Run], asked: Options) -> Report:
     if not runs:
         return Report((), "Only packs: they have a score a question, not what a report is made from.")
     try:
@@ -132,9 +134,8 @@ def _parts(suite: str, runs: Sequence[Run], prefix: str, resamples: int) -> Repo
         ]
         parts: list[Part] = []
         for name, (module, own) in found:
-            parts += module.report(
-                own, Options(resamples=resamples, prefix=f"{name}-" if len(found) > 1 else prefix)
-            ).parts
+            options = replace(asked, prefix=f"{name}-") if len(found) > 1 else asked
+            parts += module.report(own, options).parts
         return Report(tuple(parts), "" if parts else "This suite has no report.")
     except UserError as error:
         return Report((), str(error))

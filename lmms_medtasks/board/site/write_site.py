@@ -14,6 +14,7 @@ from lmms_medtasks.board.site.cards import card
 from lmms_medtasks.board.site.folder import Folder, writing
 from lmms_medtasks.board.site.pages import Pages
 from lmms_medtasks.board.site.questions import Browser
+from lmms_medtasks.build_cache import NO_CACHE, BuildCache
 from lmms_medtasks.progress import bar
 from lmms_medtasks.report.cells import label
 from lmms_medtasks.report.document import Cell, Figure, Row, Table
@@ -29,6 +30,7 @@ class Options:
             the suites' reports. questions: whether there is a question browser. stamp: a line for the foot of the
             overview (a commit, a date), "" for none: nothing else in a site says when it was built.
         shown: for which data sets texts and images were asked for. roots: folders whose names are left out of paths.
+        cache: where what is of one model alone may be kept for the next build. It changes no byte.
     """
 
     title: str = "lmms-medtasks leaderboard"
@@ -38,6 +40,7 @@ class Options:
     stamp: str = ""
     shown: suite_words.Shown = suite_words.Shown()
     roots: tuple[Path, ...] = ()
+    cache: BuildCache = NO_CACHE
 
 
 def build(board: Board, output: Path, options: Options | None = None) -> dict[str, int]:
@@ -134,7 +137,7 @@ class _Site:
         blocks = [self._block(task, about) for task in about.tasks(entries)]
         compared = reports.Report((), "")
         if self._options.reports:
-            found = reports.of_suite(name, entries, self._options.resamples)
+            found = reports.of_suite(name, entries, self._options.resamples, self._options.cache)
             compared = found.comparison
             for key, report in found.models.items():
                 self._reports.setdefault(key, []).append(report)

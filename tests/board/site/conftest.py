@@ -10,6 +10,7 @@ import pytest
 
 from lmms_medtasks.board.collect import collect
 from lmms_medtasks.board.site.write_site import Options, build
+from lmms_medtasks.build_cache import BuildCache
 from lmms_medtasks.harness.scoring import metric_values
 from lmms_medtasks.record import Judgement, MeasureValue, Record
 from lmms_medtasks.task_configs.med_cmr import measures as med_cmr
@@ -181,10 +182,16 @@ def board(board_folder):
 
 
 @pytest.fixture(scope="session")
-def site(tmp_path_factory, board, board_folder):
+def site_cache(tmp_path_factory):
+    """The folder in which building :func:`site` keeps what it made of each run."""
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory, board, board_folder, site_cache):
     """The whole site of :func:`board_folder`."""
     output = tmp_path_factory.mktemp("out") / "site"
-    build(board, output, Options(resamples=40, roots=(board_folder,)))
+    build(board, output, Options(resamples=40, roots=(board_folder,), cache=BuildCache.at(site_cache)))
     return output
 
 

@@ -1,5 +1,6 @@
 """``lmms-medtasks leaderboard build``: what it writes, what it says, and its exit status."""
 
+import pytest
 import typer
 from typer.testing import CliRunner
 
@@ -8,19 +9,35 @@ from lmms_medtasks.cli import leaderboard_site
 OPTIONS = ["--resamples", "0", "--no-reports", "--no-questions"]
 
 
+@pytest.fixture(autouse=True)
+def home(tmp_path, monkeypatch):
+    """Where a build keeps what it made."""
+    monkeypatch.setenv("MEDTASKS_HOME", str(tmp_path / "home"))
+    return tmp_path / "home"
+
+
 def invoke(*arguments):
     app = typer.Typer()
     leaderboard_site.register(app)
     return CliRunner().invoke(app, [*map(str, arguments), *OPTIONS])
 
 
-def test_a_good_run_gives_a_site_and_status_0(tmp_path, write):
+def test_a_good_run_gives_a_site_and_status_0(tmp_path, write, home):
     write(tmp_path / "runs" / "a", "m", "AB")
     result = invoke(tmp_path / "runs", "-o", tmp_path / "site", "--title", "Ours")
     assert result.exit_code == 0
     assert "5 entries, 0 of them apart from the rankings; 0 refused" in result.output
     assert "<h1>Ours</h1>" in (tmp_path / "site" / "index.html").read_text()
     assert not (tmp_path / "site" / "questions").exists()
+    assert len([path for path in home.rglob("board-cache/*/*/*")]) == 5
+
+
+def test_what_is_made_is_kept_where_it_was_asked_for_or_not_at_all(tmp_path, write, home):
+    write(tmp_path / "runs" / "a", "m", "AB")
+    assert invoke(tmp_path / "runs", "-o", tmp_path / "site", "--no-cache").exit_code == 0
+    assert not home.exists()
+    assert invoke(tmp_path / "runs", "-o", tmp_path / "site", "--cache", tmp_path / "kept").exit_code == 0
+    assert not home.exists() and len([path for path in tmp_path.glob("kept/*/*/*")]) == 5
 
 
 def test_a_refused_run_is_named_the_rest_is_built_and_the_status_says_so(board_folder, tmp_path):

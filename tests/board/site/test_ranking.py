@@ -50,6 +50,17 @@ def test_what_is_beyond_chance_has_ranks_of_its_own_and_what_is_not_shares_them(
     assert [(each.rank, each.low, each.high) for each in ranked.values()] == [(1, 1, 2), (1, 1, 2), (3, 3, 3)]
 
 
+def test_pairs_have_the_difference_of_the_means_and_who_is_better(tmp_path, entries):
+    """Images of unequal size: 60 questions about 40 images. a is right on all, c on 9."""
+    entries(images=40, a="A" * 60, b="A" * 59 + "B", c="A" * 9 + "B" * 51)
+    keys, found = Standings(collect([tmp_path]), 100).ranking(TASK, "accuracy")
+    place = {key.partition("|")[0]: number for number, key in enumerate(keys)}
+    a, b, c = (place[name] for name in "abc")
+    assert found.pairs.difference[[a, a], [b, c]] == pytest.approx([1 / 60, 51 / 60])
+    assert found.pairs.better[[a, a, b, c], [b, c, c, a]].tolist() == [False, True, True, False]
+    assert found.pairs.difference_low[a, b] < 0 < found.pairs.difference_low[a, c] < 51 / 60
+
+
 @pytest.mark.parametrize("images", [1, 4, 9])
 def test_with_fewer_than_ten_images_there_is_no_rank_and_the_table_says_why(tmp_path, entries, images):
     few = found(entries(images=images, a="A" * 40, b="B" * 40))

@@ -7,9 +7,8 @@ import pytest
 from lmms_medtasks.board.entries import Model, Problem
 from lmms_medtasks.board.site import board_tables, file_names, published, rows, suite_words
 from lmms_medtasks.board.site.cards import card, markdown
-from lmms_medtasks.board.site.exports import harmless, json_text
+from lmms_medtasks.board.site.exports import harmless
 from lmms_medtasks.board.site.figures import axis
-from lmms_medtasks.report.document import Cell, Column, Row, Table
 
 
 def test_a_card_has_no_html_of_its_own_no_pictures_and_only_links_to_the_web():
@@ -78,14 +77,9 @@ def test_published_rows_are_in_the_unit_that_is_shown():
     assert rows.published("medq_deg_l1", {}) == []
 
 
-def test_json_is_harmless_and_exact():
+def test_json_is_harmless():
     text = harmless({"a": "</script><!--&\u2028"})
     assert not set("<>&\u2028") & set(text) and json.loads(text) == {"a": "</script><!--&\u2028"}
-    table = Table(
-        "k", "t", (Column("m", "text"), Column("s", digits=1)), (Row((Cell("<"), Cell(0.1 + 0.2, 0.1, 0.5))),)
-    )
-    cells = json.loads(json_text(table))["rows"][0]["cells"]
-    assert cells == [{"value": "<"}, {"value": 0.3, "low": 0.1, "high": 0.5}]
 
 
 @pytest.mark.parametrize(

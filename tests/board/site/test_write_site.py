@@ -11,7 +11,10 @@ import pytest
 from lmms_medtasks.board.collect import collect
 from lmms_medtasks.board.site import write_site as site_build
 from lmms_medtasks.board.site.write_site import Options, build
+from lmms_medtasks.build_cache import BuildCache
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.report import suite_report
+from lmms_medtasks.suites import suite_rows
 
 VOID = {"meta", "link", "br", "img", "use", "input", "hr", "path"}
 QUICK = Options(resamples=20, reports=False)
@@ -125,13 +128,12 @@ def test_hostile_texts_are_texts(pages, site, hostile):
         assert value
 
 
-def test_every_table_has_csv_and_json_beside_it_that_say_the_same(site):
+def test_every_table_has_a_csv_that_no_spreadsheet_runs(site):
     found = sorted(path for path in site.rglob("data/**/*.csv") if path.parent.name != "questions")
     assert len(found) > 50
     for path in found:
-        table = json.loads(path.with_suffix(".json").read_text("ascii"))
         rows = list(csv.reader(path.open(newline="", encoding="utf-8")))
-        assert len(rows) - 1 == len(table["rows"]), path
+        assert len(rows) > 1 and {len(row) for row in rows} == {len(rows[0])}, path
         for row in rows:
             assert not any(cell.startswith(("=", "@", "\t", "+", "-")) and not _number(cell) for cell in row), path
 
@@ -181,15 +183,25 @@ def test_same_runs_give_the_same_bytes(board_folder, tmp_path):
     for name in ("one", "two"):
         board = collect([board_folder])
         build(board, tmp_path / name, Options(resamples=20, reports=False, roots=(board_folder,)))
-    one, two = (
-        {
-            path.relative_to(tmp_path / name): path.read_bytes()
-            for path in (tmp_path / name).rglob("*")
-            if path.is_file()
-        }
-        for name in ("one", "two")
-    )
-    assert one == two
+    assert contents(tmp_path / "one") == contents(tmp_path / "two")
+
+
+def test_what_was_kept_of_the_last_build_gives_the_same_bytes(site, site_cache, board_folder, tmp_path, monkeypatch):
+    """Nothing of a single run is read or analysed again."""
+    made = len([path for path in site_cache.rglob("*") if path.is_file()])
+    read, read_rows = [], suite_rows._task_rows
+    monkeypatch.setattr(suite_rows, "_task_rows", lambda *told: [read.append(told[1].path), read_rows(*told)][1])
+    monkeypatch.setattr(suite_report, "_part", None)
+    cache = BuildCache.at(site_cache)
+    options = Options(resamples=40, roots=(board_folder,), cache=cache)
+    build(collect([board_folder], cache=cache), tmp_path / "site", options)
+    assert contents(tmp_path / "site") == contents(site)
+    assert {path.parent.name for path in read} == {"broken"}
+    assert made > 10 and len([path for path in site_cache.rglob("*") if path.is_file()]) == made
+
+
+def contents(folder):
+    return {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def test_what_is_no_site_of_ours_is_not_replaced(board, tmp_path):

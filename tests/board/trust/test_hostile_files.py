@@ -144,7 +144,9 @@ def test_a_file_name_that_a_terminal_would_run_is_made_visible(submissions, tmp_
 
     (submissions.folder / "e\x1b[2J\u202egpj.json").write_bytes(HEAD)
     site = str(tmp_path / "site")
-    result = CliRunner().invoke(build(), ["leaderboard", "build", str(submissions.folder), "-o", site, "--no-reports"])
+    result = CliRunner().invoke(
+        build(), ["leaderboard", "build", str(submissions.folder), "-o", site, "--no-reports", "--no-cache"]
+    )
     assert result.exit_code == 1 and "e\ufffd[2J\ufffdgpj.json" in result.output
     assert not {"\x1b", "\u202e"} & set(result.output)
     for page in ("index.html", "data/overview/problems.csv"):
