@@ -8,7 +8,6 @@ from lmms_medtasks.board.entries import Model, Problem
 from lmms_medtasks.board.site import board_tables, file_names, published, rows, suite_words
 from lmms_medtasks.board.site.cards import card, markdown
 from lmms_medtasks.board.site.exports import harmless, json_text
-from lmms_medtasks.board.site.figures import axis
 from lmms_medtasks.report.document import Cell, Column, Row, Table
 
 
@@ -86,20 +85,6 @@ def test_json_is_harmless_and_exact():
     )
     cells = json.loads(json_text(table))["rows"][0]["cells"]
     assert cells == [{"value": "<"}, {"value": 0.3, "low": 0.1, "high": 0.5}]
-
-
-@pytest.mark.parametrize(
-    ("drawn", "shown"),
-    [
-        ((-0.05, 0.05), (-2, 18)),  # all models at 0 %
-        ((99.9, 100.1), (82, 102)),
-        ((70, 71), (60.5, 80.5)),
-        ((10, 60), (10, 60)),
-        ((-30, 140), (-2, 102)),
-    ],
-)
-def test_an_axis_is_no_sliver_of_the_scale_and_not_beyond_it(drawn, shown):
-    assert axis(drawn, (0.0, 100.0)) == pytest.approx(shown)
 
 
 def test_the_same_limit_of_several_tasks_stands_once():
