@@ -174,7 +174,7 @@ def _draw(title: str, found: Letters) -> str:
     )
     accuracies = [scaled(each.accuracy, 100) for each in found.each.values()]
     points = tuple(
-        Point(place, cell.value, f"{name} right: {cell.value:.1f} % of these questions right", cell.low, cell.high)
+        Point(place, cell.value, f"where {name} is right: {_percent(cell)}", cell.low, cell.high)
         for place, (name, cell) in enumerate(zip(names, accuracies, strict=True))
         if isinstance(cell.value, int | float)
     )
@@ -188,3 +188,8 @@ def _draw(title: str, found: Letters) -> str:
         for name, own, due in zip(names, shares["chosen"], shares["right"], strict=True)
     ])  # fmt: skip
     return plane_chart(f"{title}. Percent: {gist}.", panels, height=180)
+
+
+def _percent(cell: Cell) -> str:
+    interval = "" if cell.low is None or cell.high is None else f" [{cell.low:.1f}, {cell.high:.1f}]"
+    return f"{cell.value:.1f} %{interval}"

@@ -124,7 +124,7 @@ def _draw_coverage(sources: Sequence[Source]) -> str:
             Point(
                 float(each.coverage),
                 float(each.risk),
-                f"L{level}: the {each.coverage:.0%} most confident ones, {each.risk:.1%} wrong",
+                f"L{level}: the {each.coverage:.1%} most confident ones, {each.risk:.1%} wrong",
                 size=4,
             )
             for each in found.curve
