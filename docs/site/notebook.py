@@ -110,7 +110,9 @@ def ipynb(cells: list[Cell]) -> str:
 def _data(cell: Cell) -> dict[str, Any]:
     data: dict[str, Any] = {"text/plain": cell.shown.splitlines(keepends=True)}
     picture = _png(cell.value)
-    if picture is not None:
+    if hasattr(cell.value, "_repr_svg_"):
+        data["image/svg+xml"] = str(cell.value._repr_svg_()).splitlines(keepends=True)
+    elif picture is not None:
         data["image/png"] = picture
     elif hasattr(cell.value, "_repr_html_") and len(page := str(cell.value._repr_html_())) < 20_000:
         data["text/html"] = page.splitlines(keepends=True)  # a report's page is too long for a repository

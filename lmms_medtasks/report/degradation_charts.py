@@ -3,101 +3,89 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import numpy as np
-
-from lmms_medtasks.report.document import Figure
-from lmms_medtasks.report.drawing import FAINT, MARKERS, SERIES, canvas, svg
+from lmms_medtasks.report.cells import NONE
+from lmms_medtasks.report.charts import (
+    MODELS,
+    Axis,
+    Panel,
+    Point,
+    PointRow,
+    Series,
+    axis_of,
+    listed,
+    plane_chart,
+    point_chart,
+)
+from lmms_medtasks.report.document import Cell, Figure
 
 if TYPE_CHECKING:
     from lmms_medtasks.report.degradation_loss import Loss
 
-_MARKERS = (*MARKERS, "D", "v", "P", "X")
-"""With the three colours 21 looks: as many levels or degradations can be told apart."""
 _CURVE = 3
 """Strengths of a degradation from which on it has a curve."""
 
 
-def figures(key: str, base: str, paired: Sequence[Loss], drawn: str) -> list[Figure]:
-    """Of the first metric of ``paired``: the change by degradation and level, and over strength where there are three.
-
-    ``drawn``: what the drawing's ids begin with.
-    """
+def figures(key: str, base: str, paired: Sequence[Loss]) -> list[Figure]:
+    """Of the first metric of ``paired``: its change by degradation and level, and over three strengths or more."""
     own = [each for each in paired if each.metric == paired[0].metric]
-    found = [_by_level(key, base, own, drawn)]
+    found = [_by_level(key, base, own)]
     curves: dict[str, list[Loss]] = {}
     for each in own:
         if each.strength:
             curves.setdefault(each.degradation, []).append(each)
     curves = {name: points for name, points in curves.items() if len({each.level for each in points}) >= _CURVE}
-    return [*found, _curve(key, base, curves, drawn)] if curves else found
+    return [*found, _curve(key, base, curves)] if curves else found
 
 
-def _by_level(key: str, base: str, own: Sequence[Loss], drawn: str) -> Figure:
+def _by_level(key: str, base: str, own: Sequence[Loss]) -> Figure:
     """A mark for each degradation and level with its interval."""
     names = list(dict.fromkeys(each.degradation for each in own))
     levels = sorted({each.level: each.strength or 0.0 for each in own}.items(), key=lambda level: level[1])
     title = f"{base}: change of {own[0].metric} by degradation and level"
-    apart = min(0.18, 0.72 / len(levels))
-    with canvas(6.8, 1.1 + max(0.32, 0.14 * len(levels)) * len(names)) as figure:
-        axes: Any = figure.subplots()
-        axes.axvline(0.0, color=FAINT, linewidth=0.8)
-        for number, (level, _) in enumerate(levels):
-            points = [each for each in own if each.level == level]
-            y = [names.index(each.degradation) + apart * (number - (len(levels) - 1) / 2) for each in points]
-            axes.errorbar(
-                _changes(points), y, xerr=_bars(points), linestyle="none", markersize=4, label=f"level {level}",
-                **_style(number),
-            )  # fmt: skip
-        axes.set_yticks(range(len(names)), names)
-        axes.set_ylim(len(names) - 0.5, -0.5)
-        axes.set_xlabel(f"change of {own[0].metric}, degraded less clean")
-        axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5))
-        drawing = svg(figure, f"{drawn}-{key}", title)
+    cells = {(each.degradation, each.level): _change(each) for each in own}
+    rows = [PointRow(name, tuple(cells.get((name, level), NONE) for level, _ in levels)) for name in names]
+    axis = _axis(list(cells.values()), f"change of {own[0].metric}, degraded less clean")
+    drawing = point_chart(title, [f"level {level}" for level, _ in levels], rows, axis, zero=0.0)
     about = "Marks left of the line are losses where more is better. Lines are 95 % intervals over pictures."
     return Figure(f"{key}_chart", title, about, drawing, f"{key}_loss")
 
 
-def _curve(key: str, base: str, curves: dict[str, list[Loss]], drawn: str) -> Figure:
+def _curve(key: str, base: str, curves: dict[str, list[Loss]]) -> Figure:
     """A line for each degradation over its strengths, from the clean pictures on."""
     metric = next(iter(curves.values()))[0].metric
     title = f"{base}: change of {metric} over strength"
-    with canvas(6.8, 3.2) as figure:
-        axes: Any = figure.subplots()
-        axes.axhline(0.0, color=FAINT, linewidth=0.8)
-        for number, (name, own) in enumerate(curves.items()):
-            points = sorted(own, key=lambda each: each.strength or 0.0)
-            # Side by side where intervals would lie on each other.
-            shift = 0.02 * (number - (len(curves) - 1) / 2)
-            x = [shift + (each.strength or 0.0) for each in points]
-            style = _style(number)
-            axes.plot([0.0, *x], [0.0, *_changes(points)], color=style["color"], linewidth=1.0)
-            axes.errorbar(x, _changes(points), yerr=_bars(points), linestyle="none", markersize=4, label=name, **style)
-        axes.set_xlabel("strength (1: mild, 2: severe)")
-        axes.set_ylabel(f"change of {metric}")
-        axes.set_xlim(left=0.0)
-        axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5))
-        drawing = svg(figure, f"{drawn}-{key}-curve", title)
+    series, cells = [], []
+    for number, (name, own) in enumerate(curves.items()):
+        points = [Point(0.0, 0.0, f"{name}: clean", size=3)]
+        # Side by side where intervals would lie on each other.
+        shift = 0.02 * (number - (len(curves) - 1) / 2)
+        for each in sorted(own, key=lambda each: each.strength or 0.0):
+            cell = _change(each)
+            cells.append(cell)
+            said = f"{name}, level {each.level}: {cell.value:+.3g}"
+            points.append(Point(shift + (each.strength or 0.0), float(cell.value or 0), said, cell.low, cell.high))
+        series.append(Series(name, tuple(points), MODELS[number % len(MODELS)], "joined-thin", "right"))
+    strengths = sorted({each.strength or 0.0 for own in curves.values() for each in own})
+    x = Axis(0.0, strengths[-1] + 0.1, (0.0, *strengths), "strength (1: mild, 2: severe)")
+    gist = listed([f"{each.name} {each.points[-1].y:+.3g} at the strongest" for each in series])
+    drawing = plane_chart(f"{title}: {gist}.", [Panel(x, _axis(cells, f"change of {metric}"), tuple(series))])
     about = (
-        "Degraded less clean; below the line are losses where more is better. All strengths of a degradation share "
-        "their draws. Lines are 95 % intervals over pictures."
+        "Degraded less clean; below 0 are losses where more is better. All strengths of a degradation share "
+        "their draws. Bars are 95 % intervals over pictures."
     )
     return Figure(f"{key}_curve", title, about, drawing, f"{key}_loss")
 
 
-def _style(number: int) -> dict[str, str]:
-    return {"color": SERIES[number % len(SERIES)], "marker": _MARKERS[number % len(_MARKERS)]}
+def _change(each: Loss) -> Cell:
+    """The change with its interval, which the rounding of its ends must not leave."""
+    value = each.degraded - each.clean
+    if each.change is None or each.change.low is None or each.change.high is None:
+        return Cell(value)
+    return Cell(value, min(value, each.change.low), max(value, each.change.high))
 
 
-def _changes(points: Sequence[Loss]) -> list[float]:
-    return [each.degraded - each.clean for each in points]
-
-
-def _bars(points: Sequence[Loss]) -> np.ndarray:
-    """(2, points) lengths of each interval below and above its mark, 0 where there is none."""
-    bars = np.zeros((2, len(points)))
-    for number, (each, value) in enumerate(zip(points, _changes(points), strict=True)):
-        if each.change is not None and each.change.low is not None and each.change.high is not None:
-            bars[:, number] = max(0.0, value - each.change.low), max(0.0, each.change.high - value)
-    return bars
+def _axis(cells: Sequence[Cell], title: str) -> Axis:
+    ends = [end for cell in cells for end in (cell.value, cell.low, cell.high) if isinstance(end, int | float)]
+    return axis_of((0.0, *ends), title)

@@ -116,7 +116,7 @@ def parts(runs: Sequence[Run], *, drawn: bool, prefix: str = "") -> list[tuple[P
         bases = list(dict.fromkeys(each.base for each in every))
         key = f"{prefix}degraded{len(found)}"
         sections = tuple(
-            _section(f"s{number}", [each for each in every if each.base == base], drawn and key or "")
+            _section(f"s{number}", [each for each in every if each.base == base], drawn)
             for number, base in enumerate(bases)
         )
         model = model_name(run.content)
@@ -216,7 +216,7 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
-def _section(key: str, found: Sequence[Loss], drawn: str) -> Section:
+def _section(key: str, found: Sequence[Loss], drawn: bool) -> Section:
     base = printable(found[0].base)
     paired = [each for each in found if each.change is not None]
     totals = [each for each in found if each.change is None]
@@ -226,7 +226,7 @@ def _section(key: str, found: Sequence[Loss], drawn: str) -> Section:
     if totals:
         notes = ("No score for each question is to be had of these metrics: no interval, no test.",)
         tables.append(_table(f"{key}_totals", f"{base}: totals only", totals, notes))
-    figures = degradation_charts.figures(key, base, paired, drawn) if paired and drawn else []
+    figures = degradation_charts.figures(key, base, paired) if paired and drawn else []
     return Section(key, base, tables=tuple(tables), figures=tuple(figures))
 
 

@@ -10,10 +10,20 @@ from dataclasses import dataclass
 import numpy as np
 
 from lmms_medtasks.record import EMPTY, NO_ANSWER
-from lmms_medtasks.report.cells import NONE, count, label, percent, percent_of, share
+from lmms_medtasks.report.cells import NONE, count, label, percent, percent_of, scaled, share
+from lmms_medtasks.report.charts import (
+    DISC,
+    RING,
+    Panel,
+    Point,
+    Series,
+    axis_of,
+    listed,
+    percent_axis,
+    places_axis,
+    plane_chart,
+)
 from lmms_medtasks.report.document import Cell, Figure, Row, Table
-from lmms_medtasks.report.drawing import SERIES, canvas, svg
-from lmms_medtasks.report.plots import interval_points
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.samples.table import Where
 from lmms_medtasks.statistics.intervals import Interval
@@ -128,40 +138,58 @@ def _text(value: float | None) -> str:
 
 
 @dataclass(frozen=True)
-class LetterBars:
-    """Letters chosen and letters right, side by side, and the accuracy where each is right."""
+class LetterChart:
+    """Letters chosen and letters right, and the accuracy where each is right."""
 
     key: str
     title: str
     where: Where
 
-    def figure(self, sources: Sequence[Source], prefix: str) -> Figure:
+    def figure(self, sources: Sequence[Source]) -> Figure:
         """The drawing."""
         found = letters(sources[0], self.where)
-        names, places = list(found.each), np.arange(len(found.each))
-        right, chosen = found.right or 1, found.replies or 1
-        with canvas(7.2, 2.9) as figure:
-            left, other = figure.subplots(1, 2)
-            bars = (("right", [each.right / right for each in found.each.values()], ""),
-                    ("chosen", [each.chosen / chosen for each in found.each.values()], "///"))  # fmt: skip
-            for number, (name, shares, hatch) in enumerate(bars):
-                left.bar(places + 0.4 * number - 0.2, [100 * each for each in shares], 0.38, label=name, hatch=hatch,
-                         facecolor=SERIES[number] if not hatch else "none", edgecolor=SERIES[number])  # fmt: skip
-            left.set_title("Letters, percent")
-            figure.legend(loc="outside lower center", ncols=2)
-            interval_points(other, places, _accuracies(found), 100, 2)
-            other.set_title("Accuracy where the letter is right, percent")
-            other.set_ylim(0, 103)
-            for axes in (left, other):
-                axes.set_xticks(places, names)
-                axes.set_xlim(-0.6, len(names) - 0.4)
-                axes.grid(axis="y")
-            about = (
-                "A model without a preference chooses each letter about as often as it is right, and is right alike."
-            )
-            drawing = svg(figure, f"{prefix}-{self.key}", self.title)
-            return Figure(self.key, self.title, f"{about} Bars are 95 % intervals over images.", drawing, self.key)
+        about = "A model without a preference chooses each letter about as often as it is right, and is right alike."
+        svg = _draw(self.title, found)
+        return Figure(self.key, self.title, f"{about} Bars are 95 % intervals over images.", svg, self.key)
 
 
-def _accuracies(found: Letters) -> list[Interval | None]:
-    return [each.accuracy for each in found.each.values()]
+def _draw(title: str, found: Letters) -> str:
+    right, chosen = found.right or 1, found.replies or 1
+    names = list(found.each)
+    shares = {
+        "right": [100 * each.right / right for each in found.each.values()],
+        "chosen": [100 * each.chosen / chosen for each in found.each.values()],
+    }
+    letter_axis = places_axis(names)
+    series = tuple(
+        Series(
+            {"right": "share of right answers", "chosen": "share of replies"}[kind],
+            tuple(
+                Point(place, value, f"{name} {kind}: {value:.1f} %")
+                for place, (name, value) in enumerate(zip(names, shares[kind], strict=True))
+            ),
+            look,
+        )
+        for kind, look in (("right", RING), ("chosen", DISC))
+    )
+    accuracies = [scaled(each.accuracy, 100) for each in found.each.values()]
+    points = tuple(
+        Point(place, cell.value, f"where {name} is right: {_percent(cell)}", cell.low, cell.high)
+        for place, (name, cell) in enumerate(zip(names, accuracies, strict=True))
+        if isinstance(cell.value, int | float)
+    )
+    share_axis = axis_of((0.0, *shares["right"], *shares["chosen"]), unit=" %")
+    panels = (
+        Panel(letter_axis, share_axis, series, "Letters, percent"),
+        Panel(letter_axis, percent_axis(), (Series("", points, DISC),), "Right where it is the letter, %"),
+    )
+    gist = listed([
+        f"{name} chosen {own:.0f}, right {due:.0f}"
+        for name, own, due in zip(names, shares["chosen"], shares["right"], strict=True)
+    ])  # fmt: skip
+    return plane_chart(f"{title}. Percent: {gist}.", panels, height=180)
+
+
+def _percent(cell: Cell) -> str:
+    interval = "" if cell.low is None or cell.high is None else f" [{cell.low:.1f}, {cell.high:.1f}]"
+    return f"{cell.value:.1f} %{interval}"

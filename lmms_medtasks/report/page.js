@@ -54,11 +54,11 @@ function standalone(svg) {
   const from = [svg, ...svg.querySelectorAll("*")];
   [copy, ...copy.querySelectorAll("*")].forEach((node, number) => {
     const style = getComputedStyle(from[number]);
-    for (const name of ["fill", "stroke", "stroke-width", "stroke-dasharray", "font-family", "font-size", "font-weight", "opacity"]) node.style.setProperty(name, style.getPropertyValue(name));
+    for (const name of ["fill", "stroke", "stroke-width", "stroke-dasharray", "fill-opacity", "text-anchor", "transform", "font-style", "font-family", "font-size", "font-weight", "opacity"]) node.style.setProperty(name, style.getPropertyValue(name));
   });
-  const box = svg.viewBox.baseVal;
-  copy.setAttribute("width", box.width || svg.clientWidth);
-  copy.setAttribute("height", box.height || svg.clientHeight);
+  const box = svg.getBoundingClientRect();
+  copy.setAttribute("width", Math.ceil(box.width));
+  copy.setAttribute("height", Math.ceil(box.height));
   copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
   return new XMLSerializer().serializeToString(copy);
 }

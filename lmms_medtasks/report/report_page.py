@@ -43,7 +43,7 @@ class Group:
 
 
 def page(document: Document) -> str:
-    """The page's text. All texts are escaped but the figures, which matplotlib has escaped.
+    """The page's text. All texts are escaped but the figures, which charts have escaped.
 
     Its script is our own and changes nothing that is said: it shows one part at a time, and copies tables and figures.
     A content security policy lets no other run.
@@ -121,18 +121,19 @@ def _shown(value: object) -> object:
 
 
 def styles() -> Markup:
-    """The style sheet of a page with ``parts.html``."""
+    """The style sheet of a page with ``parts.html``, charts included."""
     from markupsafe import Markup
 
-    text = resources.files("lmms_medtasks.report").joinpath("page.css").read_text(encoding="utf-8")
-    return Markup(text)  # noqa: S704 - our own file
+    folder = resources.files("lmms_medtasks.report")
+    text = "".join(folder.joinpath(name).read_text(encoding="utf-8") for name in ("page.css", "charts.css"))
+    return Markup(text)  # noqa: S704 - our own files
 
 
 def drawing(figure: Figure) -> Markup:
     """The figure's <svg>, as ``parts.html`` wants it."""
     from markupsafe import Markup
 
-    return Markup(figure.svg)  # noqa: S704 - made by matplotlib's XML writer, which escapes texts
+    return Markup(figure.svg)  # noqa: S704 - written by report.charts, which escapes texts
 
 
 def csv_link(part: Part, table: Table) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from lmms_medtasks.report import document
-from lmms_medtasks.report.letters import LetterBars, letters_table
+from lmms_medtasks.report.letters import LetterChart, letters_table
 from lmms_medtasks.report.variance_tables import components_table, scores_of_trials
 from lmms_medtasks.report.views import Column, Row, Source, Table, View
 from lmms_medtasks.samples.table import Where
@@ -89,6 +89,6 @@ def rotation_view(
         f"rotated{ending}",
         f"Rotated options{title_ending}",
         (table, letters_table(key, title, where, interval_note), variance),
-        (LetterBars(key, title, where),),
+        (LetterChart(key, title, where),),
         shown or (lambda sources: len(sources[0].rows.where(where)) > 0),
     )

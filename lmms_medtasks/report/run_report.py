@@ -20,16 +20,17 @@ from lmms_medtasks.statistics.bootstrap import RESAMPLES
 from lmms_medtasks.writing import write_text
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
     from pandas import DataFrame
 
 _MORE = ("low", "high", "sd", "reason", "detectable")
 _HEIGHT = 640
+_WIDTH = 760
+"""Of a chart by itself, in pixels; on a page it is as wide as its place."""
 
 
 @dataclass(frozen=True)
 class SvgChart:
-    """A chart that a report's page draws itself. A notebook shows it; it is no Matplotlib figure.
+    """A chart of a report as SVG. A notebook shows it; for a plot of your own take the numbers of the tables.
 
     Attributes:
         title: What it shows.
@@ -42,6 +43,7 @@ class SvgChart:
     def svg(self) -> str:
         """The chart as an SVG document that needs no style sheet, in the colours of a light page, on white."""
         head, rest = self._element.split(">", 1)
+        head = head.replace('width="100%"', f'width="{_WIDTH}"', 1)
         return f'{head} style="background: #ffffff"><style>{_chart_style()}</style>{rest}'
 
     def save(self, path: str | os.PathLike[str]) -> Path:
@@ -95,18 +97,11 @@ class RunReport:
         return {name: _frame(table) for name, table, _ in _named(self.document)}
 
     @functools.cached_property
-    def figures(self) -> Mapping[str, Figure | SvgChart]:
-        """Name -> Matplotlib figure, on white, not known to pyplot, or :class:`SvgChart`.
-
-        {} where the report was made without figures.
-        """
-        from lmms_medtasks.report.drawing import Svg, in_colour
-
+    def figures(self) -> Mapping[str, SvgChart]:
+        """Name -> :class:`SvgChart`. {} where the report was made without figures."""
         several = len(self.document.parts) > 1
         return {
-            f"{part.key}-{figure.key}" if several else figure.key: in_colour(figure.svg.figure)
-            if isinstance(figure.svg, Svg)
-            else SvgChart(figure.title, figure.svg)
+            f"{part.key}-{figure.key}" if several else figure.key: SvgChart(figure.title, figure.svg)
             for part in self.document.parts
             for section in part.sections
             for figure in section.figures
@@ -181,7 +176,7 @@ def report(
     Args:
         runs: A folder with result files somewhere below, a ``*_results.json``, several of these, or what
             :func:`evaluate` gave.
-        figures: Whether figures are drawn, which takes seconds.
+        figures: Whether figures are drawn.
         resamples: Draws at most, where models are compared by drawing; 0: no intervals and no tests there.
         pairs: Two models each that are to be compared, a base and the one that was made from it, by the names that the
             report gives them.
@@ -189,9 +184,8 @@ def report(
         include_path: Folders of benchmarks that are not installed and declare measures of their own.
 
     Returns:
-        A :class:`~lmms_medtasks.report.run_report.RunReport`: ``tables`` (data frames by name), ``figures`` (by name:
-        Matplotlib figures, and charts as SVG), ``html``, ``markdown``, ``warnings``, ``save(path)``. A notebook shows
-        the page.
+        A :class:`~lmms_medtasks.report.run_report.RunReport`: ``tables`` (data frames by name), ``figures`` (charts as
+        SVG by name), ``html``, ``markdown``, ``warnings``, ``save(path)``. A notebook shows the page.
 
     Raises:
         UserError: A path that is not there or holds no run, a run without a task of a benchmark or on degraded

@@ -390,7 +390,7 @@ def _comparison(report: Report, sources: Sequence[Source], key: str, options: Op
 
 
 def _sections(views: Iterable[View], sources: Sequence[Source], key: str, options: Options) -> tuple[Section, ...]:
-    made = (view.section(sources, key, options.drawn) for view in views)
+    made = (view.section(sources, options.drawn) for view in views)
     return tuple(each for each in made if each is not None)
 
 

@@ -354,7 +354,7 @@ class View:
     shown: Callable[[Sequence[Source]], bool] = lambda sources: True
     paragraphs: tuple[str, ...] | Callable[[Sequence[Source]], tuple[str, ...]] = ()
 
-    def section(self, sources: Sequence[Source], prefix: str, drawn: bool) -> document.Section | None:
+    def section(self, sources: Sequence[Source], drawn: bool) -> document.Section | None:
         """The section; None where it has no table, or is not shown."""
         if not self.shown(sources):
             return None
@@ -362,7 +362,7 @@ class View:
         tables = tuple(each for each in made if each is not None)
         if not tables:
             return None
-        figures = (each.figure(sources, prefix) for each in self.figures) if drawn else ()
+        figures = (each.figure(sources) for each in self.figures) if drawn else ()
         paragraphs = self.paragraphs(sources) if callable(self.paragraphs) else self.paragraphs
         return document.Section(
             self.key, self.title, paragraphs, tables, tuple(each for each in figures if each is not None)

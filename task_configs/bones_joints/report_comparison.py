@@ -136,7 +136,7 @@ def comparison(sources: Sequence[Source], key: str, options: Options) -> Part:
     """The comparison of at least two models."""
     runs = {id(run) for source in sources for run, _ in source.asked}
     facts = (("Runs", str(len(runs))), ("Models", ", ".join(each.name for each in sources)))
-    sections = (view.section(sources, key, options.drawn) for view in VIEWS)
+    sections = (view.section(sources, options.drawn) for view in VIEWS)
     judges = (each.shown for each in _judgings(sources).values())
     origin = (
         ("data of the runs", "; ".join(dict.fromkeys(map(extent, sources)))),

@@ -6,11 +6,10 @@ import csv
 from collections.abc import Sequence
 
 from lmms_medtasks.report.cells import NONE
+from lmms_medtasks.report.charts import Chart, PointRow, point_chart
 from lmms_medtasks.report.document import Cell
 from lmms_medtasks.report.findings import chance_of_options
 from lmms_medtasks.report.judged_tables import marks
-from lmms_medtasks.report.plots import Chart
-from lmms_medtasks.report.svg_charts import PointRow, point_chart
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.task_configs.bones_joints.forms import Task, forms
 from lmms_medtasks.task_configs.bones_joints.measures import AS_PUBLISHED, REPORTS

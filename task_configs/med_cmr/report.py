@@ -8,7 +8,7 @@ from lmms_medtasks.record import EMPTY, FAILED
 from lmms_medtasks.report import document, judged_tables
 from lmms_medtasks.report.cells import count, label, percent_of, share
 from lmms_medtasks.report.document import Cell, Flag
-from lmms_medtasks.report.letters import LetterBars, letters_table
+from lmms_medtasks.report.letters import LetterChart, letters_table
 from lmms_medtasks.report.rotated_options import rotation_view
 from lmms_medtasks.report.suite_report import Report
 from lmms_medtasks.report.variance_tables import JudgedBy, judged_view
@@ -149,7 +149,7 @@ def _shown(form: str, image_shown: bool) -> Callable[[Sequence[Source]], bool]:
 
 def _choice_view(shown: bool) -> View:
     key, head, where = f"letters{KEY[shown]}", f"Letters, multiple choice{IMAGE[shown]}", asked("mcq", shown)
-    table, bars = letters_table(key, head, where, INTERVALS), LetterBars(key, head, where)
+    table, bars = letters_table(key, head, where, INTERVALS), LetterChart(key, head, where)
     columns = (Column("questions", ACCURACY, "n"), Column("accuracy", ACCURACY))
     # Without images: what language alone gets, as a whole; the parts' own breakdown is of the benchmark as it is.
     tags = BREAKDOWNS if shown else ()

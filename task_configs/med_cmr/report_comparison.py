@@ -61,7 +61,7 @@ def comparison(sources: Sequence[Source], key: str, options: Options) -> Part:
     runs = {id(run) for source in sources for run, _ in source.asked}
     published = View("published", "Beside the published models", (MAIN,), (DIMENSIONS_OF_MODELS,))
     views = (View("models", "The models together", tuple(_models(sources))), published)
-    sections = [section for view in views if (section := view.section(sources, key, options.drawn))]
+    sections = [section for view in views if (section := view.section(sources, options.drawn))]
     flags = list(_flags(sources))
     if options.pairs:
         found = pairs(options.pairs, named)
@@ -136,7 +136,7 @@ def _judge_cell(source: Source, row: Row, rows: Samples) -> Cell:
 
 def _pairs(found: Pairs, key: str, options: Options) -> Section:
     tables = (_pair_tests(found), _pair_dimensions(found.tuned)) if found.tuned else ()
-    figures = (tuned_figure(found.tuned, key),) if options.drawn and found.tuned else ()
+    figures = (tuned_figure(found.tuned),) if options.drawn and found.tuned else ()
     said = () if found.tuned else ("No pair was asked the same form of questions.",)
     return Section("pairs", "Base and medically fine-tuned models", said, tables, figures)
 
@@ -255,7 +255,7 @@ def _scale(found: Scale, key: str, options: Options) -> Section:
     if not found.correlations:
         said.append(f"A correlation needs {FEWEST} models with a number of parameters and the same figure.")
     tables = (*([_correlations(found)] if found.correlations else []), _scale_models(found))
-    figures = (size_figure(found, key),) if options.drawn and found.scores else ()
+    figures = (size_figure(found),) if options.drawn and found.scores else ()
     return Section("scale", "Size and score", tuple(said), tables, figures)
 
 

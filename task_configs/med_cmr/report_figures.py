@@ -5,13 +5,26 @@ from __future__ import annotations
 import csv
 from collections.abc import Sequence
 
-import numpy as np
-
 from lmms_medtasks.report.cells import scaled
+from lmms_medtasks.report.charts import (
+    DISC,
+    RING,
+    Chart,
+    Guide,
+    Panel,
+    Point,
+    PointRow,
+    Series,
+    axis_of,
+    listed,
+    logarithmic_axis,
+    places_axis,
+    plane_chart,
+    point_chart,
+    short,
+    signed,
+)
 from lmms_medtasks.report.document import Figure
-from lmms_medtasks.report.drawing import FAINT, INK, MARKERS, SERIES, canvas, svg
-from lmms_medtasks.report.plots import Chart, interval_points
-from lmms_medtasks.report.svg_charts import PointRow, point_chart
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.samples.table import Where
 from lmms_medtasks.suites.estimates import Mean
@@ -72,54 +85,53 @@ DIMENSIONS_OF_MODELS = Chart(
 )
 
 
-def tuned_figure(found: Sequence[Tuned], prefix: str) -> Figure:
+def tuned_figure(found: Sequence[Tuned]) -> Figure:
     """Change from each base to its tuned model, a panel a pair and form, a point a dimension."""
     title = "From base to medically fine-tuned model, by dimension"
-    shown = found[:MOST]
-    columns = min(2, len(shown))
-    rows = -(-len(shown) // columns)
-    with canvas(3.8 * columns, 2.5 * rows) as figure:
-        grid = figure.subplots(rows, columns, squeeze=False).ravel()
-        for panel, axes in enumerate(grid):
-            if panel >= len(shown):
-                axes.set_visible(False)
-                continue
-            each = shown[panel]
-            changes = [each.changes[name]["change"] if name in each.changes else None for name in ("", *DIMENSIONS)]
-            axes.axhline(0, color=FAINT, linewidth=0.8)
-            choice = each.form == "mcq"
-            interval_points(axes, np.arange(len(changes)), changes, 100 if choice else 1, 0 if choice else 1)
-            axes.set_xticks(range(len(changes)), ["all", *DIMENSIONS])
-            axes.set_xlim(-0.5, len(changes) - 0.5)
-            axes.set_title(f"{_short(each.base)} → {_short(each.tuned)}\n{_TITLES[each.form]}")
-            axes.grid(axis="y")
-        rest = f" The first {MOST} of {len(found)}." if len(found) > MOST else ""
-        about = f"Below 0 the fine-tuned model is worse. Bars are 95 % intervals over images.{rest}"
-        return Figure("pairs", title, about, svg(figure, f"{prefix}-pairs", title), "pair_dimensions")
+    panels, gist = [], []
+    for each in found[:MOST]:
+        factor = 100 if each.form == "mcq" else 1
+        names = [name for name in ("", *DIMENSIONS) if name in each.changes]
+        cells = {name: scaled(each.changes[name]["change"], factor) for name in names}
+        points = tuple(
+            Point(place, cell.value, f"{name or 'all'}: {signed(cell.value)} points", cell.low, cell.high)
+            for place, name in enumerate(("", *DIMENSIONS))
+            if (cell := cells.get(name)) and isinstance(cell.value, int | float)
+        )
+        ends = [end for point in points for end in (point.y, point.low, point.high)]
+        x = places_axis(["all", *DIMENSIONS])
+        look = DISC if each.form == "mcq" else RING
+        pair = f"{short(each.base)} → {short(each.tuned)}"
+        zero = Guide(x.low, 0, x.high, 0, kind="zero")
+        panels.append(
+            Panel(x, axis_of((0.0, *ends)), (Series("", points, look),), f"{pair}, {_TITLES[each.form]}", (zero,))
+        )
+        gist += [f"{pair}, {_TITLES[each.form]} {signed(points[0].y)}"] if points else []
+    rest = f" The first {MOST} of {len(found)}." if len(found) > MOST else ""
+    about = f"Below 0 the fine-tuned model is worse. Bars are 95 % intervals over images.{rest}"
+    svg = plane_chart(f"{title}. Change over all: {listed(gist)}.", panels, columns=1, height=130)
+    return Figure("pairs", title, about, svg, "pair_dimensions")
 
 
-def size_figure(found: Scale, prefix: str) -> Figure:
+def size_figure(found: Scale) -> Figure:
     """Scores against the number of parameters, on a logarithmic axis."""
     title = "Scores against the number of parameters"
-    shown = [name for name in ("MCQ all", "Open all") if name in found.scores]
-    with canvas(3.8 * max(1, len(shown)), 2.9) as figure:
-        grid = figure.subplots(1, max(1, len(shown)), squeeze=False).ravel()
-        for number, name in enumerate(shown):
-            axes = grid[number]
-            for model, value in found.scores[name].items():
-                axes.scatter(found.parameters[model] / 1e9, value, color=SERIES[number], marker=MARKERS[number], s=28)
-                axes.annotate(_short(model), (found.parameters[model] / 1e9, value), xytext=(5, 4),
-                              textcoords="offset points", fontsize=7.5, color=INK)  # fmt: skip
-            axes.set_xscale("log")
-            axes.xaxis.set_major_formatter("{x:g}")
-            axes.xaxis.set_minor_formatter("")
-            axes.margins(x=0.25, y=0.2)
-            axes.set_xlabel("parameters, billions")
-            axes.set_title(name)
-            axes.grid()
-        about = "Each point is a model; the correlations are in the table."
-        return Figure("scale", title, about, svg(figure, f"{prefix}-scale", title), "scale_models")
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= 28 else f"{name[:27]}…"
+    x = logarithmic_axis([each / 1e9 for each in found.parameters.values()], "parameters, billions")
+    panels, gist = [], []
+    for name in ("MCQ all", "Open all"):
+        if name not in found.scores:
+            continue
+        points = tuple(
+            Point(
+                size := found.parameters[model] / 1e9,
+                value,
+                f"{model}: {size:g} billions, {value:.1f}",
+                label=short(model, 22),
+            )
+            for model, value in found.scores[name].items()
+        )
+        panels.append(Panel(x, axis_of([each.y for each in points]), (Series("", points, DISC),), name))
+        gist += [f"{name}, {each.said}" for each in points]
+    about = "Each point is a model; the correlations are in the table."
+    svg = plane_chart(f"{title}. {listed(gist)}.", panels, height=220)
+    return Figure("scale", title, about, svg, "scale_models")

@@ -14,8 +14,8 @@ from lmms_medtasks.grids import triage
 from lmms_medtasks.record import FAILED, NO_ANSWER
 from lmms_medtasks.report import document
 from lmms_medtasks.report.about import data_of, own
+from lmms_medtasks.report.charts import Lines, Plane, Points
 from lmms_medtasks.report.document import Cell, Flag
-from lmms_medtasks.report.plots import Lines, Plane, Points
 from lmms_medtasks.report.rotated_options import rotation_view
 from lmms_medtasks.report.suite_report import PublishedScores, Report, extent, question_ids
 from lmms_medtasks.report.variance_tables import Crossed, crossed_table
@@ -181,29 +181,31 @@ TIERS_TABLE = Table(
 )
 PLANE = Plane(
     "plane",
-    "Positives and negatives",
-    "Up: more right answers where there is no outlier. Right: more where there is one. Always saying none is the upper "
-    "left corner, always finding one lies on the bottom. Bars are 95 % intervals over items.",
+    "Found against false alarms",
+    "Up: more outliers found. Right: more wrong answers where there is none, whatever they say: false alarms and "
+    "replies that can't be read. Always saying none is the lower left corner, always finding one the right edge; "
+    "guesses lie along the dashed line. Hollow: published, 100 less the printed accuracy where there is none. Bars: "
+    "95 % intervals.",
     FORMATS_TABLE,
     ("positive", "negative"),
     CHANCE_ROW,
-    ("accuracy where there is an outlier, percent", "accuracy where there is none, percent"),
-    (6.4, 4.9),
+    ("wrong where there is none, percent", "right where there is an outlier, percent"),
     shown=lambda sources: any(
         all(len(each.rows.where(sign).scored("accuracy")) for sign in (POSITIVES, NEGATIVES)) for each in sources
     ),
     groups=GROUPS,
     labelled=("Human expert", "Qwen2.5-VL-7B", "MedGemma1.5-4B-IT", "Qwen3-VL-8B", "Gemini-2.0-Flash"),
+    alarms=True,
 )
 FORMAT_POINTS = Points(
     "formats",
     "Sensitivity to the format",
-    "Accuracy by format. Detection and visual referring are asked about grids without an outlier too, referring MCQ "
-    "and open are not. Bars are 95 % intervals over items.",
+    "Detection and visual referring are asked about grids without an outlier too, referring MCQ "
+    "and open are not. Hollow: the paper's models. Bars are 95 % intervals over items.",
     FORMATS_TABLE,
     FORMATS,
     CHANCE_ROW,
-    heads=tuple(title.replace(" ", "\n") for title in SHORT.values()),
+    heads=tuple(SHORT.values()),
     left_out=("human",),
 )
 
@@ -356,7 +358,6 @@ SCALING = Lines(
     "How a model does as there is more to compare. Bars are 95 % intervals over items.",
     SIZES,
     ("detection, positives", "negatives", "overall"),
-    size=(8.4, 3.2),
     shown=lambda sources: _several_sizes(sources),
     x="panels",
     heads=("outlier's place (detection)", "where there is none", "all questions"),

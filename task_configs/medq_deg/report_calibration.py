@@ -8,15 +8,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from lmms_medtasks.report import document
 from lmms_medtasks.report.cells import NONE, number, percent, percent_of
 from lmms_medtasks.report.document import Cell
-from lmms_medtasks.report.drawing import DASHES, FAINT, MARKERS, SERIES
-from lmms_medtasks.report.plots import Drawing
 from lmms_medtasks.report.views import Column, Row, Source, Table, View
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.statistics.calibration import (
@@ -26,9 +23,8 @@ from lmms_medtasks.statistics.calibration import (
     calibration,
     chance_confidence,
 )
-from lmms_medtasks.statistics.intervals import Interval
 from lmms_medtasks.statistics.intra_model import EXCHANGES, Change, IntraModelDKE
-from lmms_medtasks.statistics.reliability import Binning, Kind, Reliability, reliability
+from lmms_medtasks.statistics.reliability import Binning, Kind, reliability
 from lmms_medtasks.suites.estimates import Count
 from lmms_medtasks.task_configs.medq_deg.measures import (
     AGREEMENT,
@@ -43,12 +39,9 @@ from lmms_medtasks.task_configs.medq_deg.measures import (
     counted,
     dunning_kruger,
 )
-from lmms_medtasks.task_configs.medq_deg.task_sets import SEVERITY, counts_by_level, level_rows, levels, setup_of
+from lmms_medtasks.task_configs.medq_deg.report_calibration_charts import CHARTS, TITLES, reliability_of
+from lmms_medtasks.task_configs.medq_deg.task_sets import counts_by_level, level_rows, levels, setup_of
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-_TITLES: dict[Kind, str] = {"share": "majority share", "entropy": "C"}
 CONFIDENCES: dict[Confidence, str] = {"entropy": "C (the paper's)", "agreement": "agreement of trials"}
 
 
@@ -188,18 +181,13 @@ AGREEMENTS = Table(
 # --- Calibration error ------------------------------------------------------------------------------------------------
 
 
-def _reliability(source: Source, level: int, kind: Kind) -> Reliability:
-    """Bins, curve and ties of a level; its intervals are those of :data:`RELIABILITY`."""
-    return reliability(counted(source.rows.where({"severity": level})), kind)
-
-
 def _error_rows(sources: Sequence[Source]) -> list[Row]:
     def row(level: int, kind: Kind) -> Row:
         estimates = dict.fromkeys(
             ("questions", "majority right", "ECE", "Brier", "Brier, multi-class", "AURC"), RELIABILITY[kind, level]
         )
         tied = Count({"severity": level}, function=lambda rows: reliability(counted(rows), kind).tied)
-        return Row((f"L{level}", _TITLES[kind]), estimates={**estimates, "tied": tied})
+        return Row((f"L{level}", TITLES[kind]), estimates={**estimates, "tied": tied})
 
     return [row(level, kind) for level in levels(sources[0]) for kind in KINDS]
 
@@ -257,8 +245,8 @@ def _bins(sources: Sequence[Source]) -> document.Table:
     rows = []
     for level in levels(sources[0]):
         for kind in KINDS:
-            for each in _reliability(sources[0], level, kind).bins:
-                values = (f"L{level}", _TITLES[kind], each.low, each.high, each.n, each.confidence, each.correctness)
+            for each in reliability_of(sources[0], level, kind).bins:
+                values = (f"L{level}", TITLES[kind], each.low, each.high, each.n, each.confidence, each.correctness)
                 rows.append(document.Row(tuple(map(Cell, values))))
     columns = (
         document.Column("level", "text"),
@@ -277,7 +265,7 @@ def _coverage(sources: Sequence[Source]) -> document.Table:
     """The risk-coverage curves' points, after each distinct confidence."""
     rows = []
     for level in levels(sources[0]):
-        for each in _reliability(sources[0], level, "share").curve:
+        for each in reliability_of(sources[0], level, "share").curve:
             shares = percent_of(each.coverage), percent_of(each.risk)
             rows.append(document.Row((Cell(f"L{level}"), Cell(each.confidence), Cell(each.n), *shares)))
     columns = (
@@ -372,121 +360,7 @@ def _evidence(
     return document.Row((*head, *cells))
 
 
-# --- Figures ----------------------------------------------------------------------------------------------------------
-
-
-def _draw_shift(figure: Any, sources: Sequence[Source]) -> None:
-    """Accuracy, confidence and their gap, the shift, by level, with 95 % intervals."""
-    source, asked = sources[0], levels(sources[0])
-    left, right = figure.subplots(1, 2)
-
-    def bars(axes: Axes, statistic: str, place: int, name: str) -> None:
-        _errorbars(axes, [source.interval(CALIBRATION[level], None, statistic) for level in asked], asked, place, name)
-
-    bars(left, "accuracy", 0, "accuracy")
-    bars(left, "confidence", 1, "confidence C")
-    bars(right, "shift", 2, "shift")
-    left.set_ylim(0, 1.03)
-    left.set_title("Accuracy and confidence")
-    right.axhline(0, color=FAINT, linewidth=0.8)
-    right.set_title("Shift = C less accuracy")
-    calibrated = [calibrated_shift(counted(source.rows.where({"severity": level}))) for level in asked]
-    known = [(level, value) for level, value in zip(asked, calibrated, strict=True) if value is not None]
-    if known:
-        places, values = zip(*known, strict=True)
-        right.plot(places, values, color=FAINT, marker="_", markersize=14, linestyle="none", label="if calibrated")
-    for axes in (left, right):
-        axes.set_xticks(asked, [f"L{level}\n{SEVERITY[level]}" for level in asked])
-        axes.set_xlim(min(asked) - 0.4, max(asked) + 0.4)
-        axes.grid(axis="y")
-    figure.legend(loc="outside lower center", ncols=3)
-
-
-def _errorbars(axes: Axes, intervals: Sequence[Interval], places: Sequence[int], number: int, name: str) -> None:
-    middle = np.array([np.nan if each.estimate is None else each.estimate for each in intervals])
-    low = np.array([np.nan if each.low is None else each.low for each in intervals])
-    high = np.array([np.nan if each.high is None else each.high for each in intervals])
-    # Rounding can put an end beyond its estimate; a bar can't have a negative length.
-    bars = np.clip([middle - low, high - middle], 0, None)
-    axes.errorbar(places, middle, yerr=bars, color=SERIES[number], marker=MARKERS[number], linestyle=DASHES[number],
-                  capsize=3, markersize=5, label=name)  # fmt: skip
-
-
-def _draw_reliability(figure: Any, sources: Sequence[Source]) -> None:
-    """Share of right majority votes against confidence, both kinds, a column a level."""
-    asked = levels(sources[0])
-    grid = figure.subplots(2, len(asked), squeeze=False, sharex=True, sharey=True)
-    for column, level in enumerate(asked):
-        for row, kind in enumerate(KINDS):
-            _diagram(grid[row, column], _reliability(sources[0], level, kind), level)
-    for row in grid:
-        row[0].set_ylabel("share of right votes")
-
-
-def _diagram(axes: Axes, found: Reliability, level: int) -> None:
-    bins = [each for each in found.bins if each.n]
-    axes.plot([0, 1], [0, 1], color=FAINT, linewidth=0.8)
-    if bins:
-        points = np.array([(each.confidence, each.correctness) for each in bins], dtype=float)
-        x, y = points.T
-        total = sum(each.n for each in bins)
-        axes.plot(x, y, color=SERIES[level], linewidth=1, linestyle=DASHES[level])
-        sizes = [12 + 220 * each.n / total for each in bins]
-        axes.scatter(x, y, s=sizes, color=SERIES[level], marker=MARKERS[level], alpha=0.75, linewidths=0)
-    ece = "no question" if found.ece.estimate is None else f"ECE {found.ece.estimate:.3f}"
-    axes.set_title(f"L{level}: {ece}")
-    axes.set_xlabel(_TITLES[found.kind])
-    axes.set_xlim(-0.03, 1.03)
-    axes.set_ylim(-0.03, 1.03)
-    axes.set_aspect("equal")
-
-
-def _draw_coverage(figure: Any, sources: Sequence[Source]) -> None:
-    """Risk against coverage, a line a level."""
-    axes = figure.subplots()
-    for level in levels(sources[0]):
-        found = _reliability(sources[0], level, "share")
-        area = found.aurc.estimate
-        name = f"L{level}" if area is None else f"L{level}, AURC {area:.3f}"
-        axes.plot([point.coverage for point in found.curve], [point.risk for point in found.curve],
-                  color=SERIES[level], marker=MARKERS[level], linestyle=DASHES[level], markersize=4,
-                  label=name)  # fmt: skip
-    axes.set_xlabel("coverage, the most confident first")
-    axes.set_ylabel("error rate")
-    axes.set_xlim(0, 1.02)
-    axes.set_ylim(bottom=0)
-    axes.grid()
-    figure.legend(loc="outside lower center", ncols=3)
-
-
-FIGURES = (
-    Drawing(
-        "shift",
-        "Accuracy, the paper's confidence C and calibration shift by level",
-        "Bars are 95 % intervals over images. C and shift depend on T. If calibrated: the shift that calibrated "
-        "replies with these votes would have; it is not 0.",
-        "calibration",
-        _draw_shift,
-        (7.2, 2.9),
-    ),
-    Drawing(
-        "reliability",
-        "Reliability diagrams by level",
-        "Points are bins of equal width, their area is the number of questions; on the diagonal, confidence is what it "
-        "says. Above: the majority's share of the votes. Below: C of equation 3, which is no probability.",
-        "reliability_bins",
-        _draw_reliability,
-        lambda sources: (2.5 * max(2, len(levels(sources[0]))), 4.9),
-    ),
-    Drawing(
-        "coverage",
-        "Risk against coverage by level",
-        "If only the most confident questions were answered: the share that is, and the error rate among them.",
-        "risk_coverage",
-        _draw_coverage,
-        (4.6, 3.0),
-    ),
-)
+# --- The section ------------------------------------------------------------------------------------------------------
 
 
 def _missing(sources: Sequence[Source]) -> tuple[str, ...]:
@@ -505,6 +379,6 @@ VIEW = View(
     "calibration",
     "Confidence and calibration",
     (SHIFT, AGREEMENTS, _dke, ERRORS, BY_DEGRADATION, _bins, _coverage),
-    FIGURES,
+    CHARTS,
     paragraphs=_missing,
 )

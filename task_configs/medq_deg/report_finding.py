@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from lmms_medtasks.report.cells import percent
+from lmms_medtasks.report.charts import Chart, RangeRow, range_chart
 from lmms_medtasks.report.findings import (
     Bar,
     Finding,
@@ -21,8 +22,6 @@ from lmms_medtasks.report.findings import (
     whole,
     without_interval,
 )
-from lmms_medtasks.report.plots import Chart
-from lmms_medtasks.report.svg_charts import RangeRow, range_chart
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.suites.estimates import Mean
 from lmms_medtasks.task_configs.medq_deg.measures import ACCURACY, FALL, LEVELS, pairs
@@ -93,10 +92,13 @@ PRINTED = 9
 def _fall_rows(sources: Sequence[Source]) -> list[RangeRow]:
     asked = sorted({level for source in sources for level in LEVELS if source.interval(ACCURACY[level]).n})
     own = []
+    ends = {source.name.partition(" (")[2] for source in sources}
     for source in sources:
+        # What all names end with, how the questions were asked, says nothing here.
+        name = source.name.partition(" (")[0] if len(ends) == 1 else source.name
         cells = [percent(source.interval(ACCURACY[level])) for level in asked]
         values = tuple(cell.value if isinstance(cell.value, int | float) else None for cell in cells)
-        own.append(RangeRow(source.name, values, cells[-1].low, cells[-1].high))
+        own.append(RangeRow(name, values, cells[-1].low, cells[-1].high))
     with (REFERENCE / "table6.csv").open(encoding="utf-8", newline="") as lines:
         found = [(row["model"], tuple(float(row[f"L{level}"]) for level in asked)) for row in csv.DictReader(lines)]
     ranked = sorted(found, key=lambda each: -each[1][-1])

@@ -8,9 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from lmms_medtasks.report.cells import negated, percent
+from lmms_medtasks.report.charts import Chart, HeatCell, HeatRow, RangeRow, heat_chart, range_chart
 from lmms_medtasks.report.document import Cell
-from lmms_medtasks.report.plots import Chart
-from lmms_medtasks.report.svg_charts import HeatCell, HeatRow, RangeRow, heat_chart, range_chart
 from lmms_medtasks.report.views import CellFunction, Column, Row, Source, Table
 from lmms_medtasks.samples.runs import printable
 from lmms_medtasks.samples.table import Samples, Where

@@ -9,12 +9,10 @@ from dataclasses import replace
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.record import Record
 from lmms_medtasks.report import judged_tables
-from lmms_medtasks.report.cells import NONE, number, percent, percent_of
+from lmms_medtasks.report.cells import NONE, number, percent_of
 from lmms_medtasks.report.document import Cell, Flag
-from lmms_medtasks.report.plots import Chart
 from lmms_medtasks.report.report_options import Options
 from lmms_medtasks.report.suite_report import Report, sources_by_model
-from lmms_medtasks.report.svg_charts import RangeRow, range_chart
 from lmms_medtasks.report.variance_tables import JudgedBy, judged_view
 from lmms_medtasks.report.views import Column, Row, Source, Table, View, row_count
 from lmms_medtasks.samples.result_files import Run
@@ -26,6 +24,7 @@ from lmms_medtasks.suites.judged_measures import bound_of, judgement_counts
 from lmms_medtasks.suites.suite import Suite
 from lmms_medtasks.task_configs.sure_vqa import report_comparison, report_finding, report_image, report_published
 from lmms_medtasks.task_configs.sure_vqa.measures import DIMENSIONS, ROBUSTNESS, SIDES, kind_of
+from lmms_medtasks.task_configs.sure_vqa.report_shift_chart import SLOPES
 from lmms_medtasks.task_configs.sure_vqa.report_shifts import (
     SCALE,
     SIDE_NAMES,
@@ -157,33 +156,6 @@ ROBUSTNESS_TABLE = Table(
     ),
     lambda found: (*_ROBUSTNESS_NOTES, *([_MISSING] if _any_missing(found) else [])),
     marks={"#": f"Fewer than {SMALL} OoD questions: their mean and RR say little without their intervals."},
-)
-
-
-def _draw_shifts(found: Sequence[Source]) -> str:
-    """A row a shift: the closed questions as trained and shifted, the largest fall first."""
-    rows = []
-    for shift, kind in groups(found[0]):
-        if kind != "closed":
-            continue
-        iid, ood = (percent(statistic(found[0], shift, kind, side)) for side in SIDES)
-        values = tuple(each.value if isinstance(each.value, int | float) else None for each in (iid, ood))
-        rows.append(RangeRow(shift.label, values, ood.low, ood.high))
-    return range_chart("Closed questions by shift", ("as trained", "shifted"), sorted(rows, key=_fall))
-
-
-def _fall(row: RangeRow) -> float:
-    first, last = row.values[0], row.values[-1]
-    return 0.0 if first is None or last is None else last - first
-
-
-SHIFTS_CHART = Chart(
-    "shifts",
-    "Closed questions as trained and shifted",
-    "Share right in percent, the largest fall first. The bar is the 95 % interval of the shifted test, over images.",
-    "robustness",
-    _draw_shifts,
-    lambda found: any(kind == "closed" for _, kind in groups(found[0])),
 )
 
 
@@ -369,7 +341,7 @@ def _shared_image_flags(source: Source) -> Iterator[Flag]:
 REPORT = Report(
     finding=report_finding.finding,
     views=(
-        View("robustness", "Robustness to shifts", (ROBUSTNESS_TABLE,), (SHIFTS_CHART,)),
+        View("robustness", "Robustness to shifts", (ROBUSTNESS_TABLE,), (SLOPES,)),
         report_image.BENEFIT,
         View("published", "Beside the paper", report_published.OWN_SHIFTS),
         View("corruptions", "Corruptions beside real shifts", (report_published.own_corruptions,)),

@@ -48,8 +48,8 @@ def compare(sources: Sequence[Source], key: str, options: Options) -> Part:
             _said_of_seeds(found_methods),
             tuple(published.tables(found_methods)) or (tables.joined(found_methods),),
         ),
-        *_duels(found_methods, key, options),
-        *_tested(found, key, options),
+        *_duels(found_methods, options),
+        *_tested(found, options),
     ]
     corrupted = published.corruptions(found_methods)
     if corrupted:
@@ -146,7 +146,7 @@ def _mean(value: float | None) -> str:
     return "nothing" if value is None else f"{value:.2f}"
 
 
-def _tested(found: Across | None, key: str, options: Options) -> list[Section]:
+def _tested(found: Across | None, options: Options) -> list[Section]:
     if found is None:
         said = "It needs two methods with images that are no baselines."
         return [Section("tested", "Which method is more robust", (said,))]
@@ -157,28 +157,28 @@ def _tested(found: Across | None, key: str, options: Options) -> list[Section]:
     text = "No wins and losses: in no condition are two methods better than their baselines."
     drawn: list[Figure] = []
     if options.drawn:
-        drawn = [figures.win_loss(found, key)] if counted else []
-        drawn += [figures.ranks(found, key)] if found.ranks else []
+        drawn = [figures.win_loss(found)] if counted else []
+        drawn += [figures.ranks(found)] if found.ranks else []
     all_tables = (tables.win_loss(found), *shown) if counted else shown
     return [Section("tested", "Which method is more robust", () if counted else (text,), all_tables, tuple(drawn))]
 
 
-def _duels(methods: Sequence[Method], key: str, options: Options) -> list[Section]:
+def _duels(methods: Sequence[Method], options: Options) -> list[Section]:
     sections = []
     images = across.duels(across.with_and_without(methods))
     if images:
         title = "With images against without"
-        sections.append(_section("images", title, images, key, options))
+        sections.append(_section("images", title, images, options))
     others = across.duels(_pairs(methods, options))
     if others:
-        sections.append(_section("models", "Method against method", others, key, options))
+        sections.append(_section("models", "Method against method", others, options))
     return sections
 
 
-def _section(name: str, title: str, found: Sequence[Duel], key: str, options: Options) -> Section:
+def _section(name: str, title: str, found: Sequence[Duel], options: Options) -> Section:
     table = tables.duels(found, f"versus_{name}", title)
     drawn = options.drawn and len(found) <= _BARS
-    pictures = (figures.duels(found, key, table.key, title),) if drawn else ()
+    pictures = (figures.duels(found, table.key, title),) if drawn else ()
     return Section(f"versus-{name}", title, tables=(table,), figures=pictures)
 
 

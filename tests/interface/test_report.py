@@ -1,17 +1,13 @@
-"""A report as an object: its tables are the report's, its figures Matplotlib's."""
+"""A report as an object: its tables are the report's, its figures SVG."""
 
 import csv
 import io
 from xml.etree import ElementTree
 
-import matplotlib
 import pytest
-from matplotlib.colors import to_hex, to_rgba_array
 
 import lmms_medtasks as mt
-from lmms_medtasks.report import drawing
 from lmms_medtasks.report.csv_writer import csv_text
-from lmms_medtasks.report.run_report import SvgChart
 
 
 @pytest.fixture(scope="module")
@@ -42,29 +38,11 @@ def test_a_table_has_the_cells_of_its_csv(report):
     assert set(levels["accuracy (%) reason"]) == {"fewer than 5 images"}
 
 
-def test_figures_are_matplotlibs_in_real_colours(report):
-    figures = report.figures
-    assert list(figures) == [figure.key for part in report.document.parts for each in part.sections
-                             for figure in each.figures]  # fmt: skip
-    stand_ins = {drawing.INK, drawing.FAINT, *drawing.SERIES}
-    shown = set()
-    for figure in figures.values():
-        if isinstance(figure, SvgChart):
-            continue
-        assert isinstance(figure, matplotlib.figure.Figure) and to_hex(figure.get_facecolor()) == "#ffffff"
-        for line in figure.findobj(matplotlib.lines.Line2D):
-            shown |= {to_hex(row[:3]) for row in to_rgba_array(line.get_color())}
-    figures["shift"].savefig(io.BytesIO(), format="png", dpi=20)
-    assert not shown & stand_ins and {"#0072b2", "#b87700", "#b3438a"} <= shown
-    # The page keeps its own, which follow a dark or a light screen.
-    drawn = [figure for part in report.document.parts for each in part.sections for figure in each.figures]
-    assert all("var(--" in figure.svg or 'class="chart"' in figure.svg for figure in drawn)
-
-
-def test_a_chart_that_the_page_draws_itself_is_an_svg_that_needs_no_style_sheet(report, tmp_path):
-    charts = {name: each for name, each in report.figures.items() if isinstance(each, SvgChart)}
-    assert charts and all(each.title for each in charts.values())
-    for name, chart in charts.items():
+def test_figures_are_svg_that_needs_no_style_sheet(report, tmp_path):
+    assert list(report.figures) == [figure.key for part in report.document.parts for each in part.sections
+                                    for figure in each.figures]  # fmt: skip
+    assert len(report.figures) == 7 and all(each.title for each in report.figures.values())
+    for name, chart in report.figures.items():
         path = chart.save(tmp_path / "charts" / f"{name}.svg")
         root = ElementTree.parse(path).getroot()
         assert root.tag.endswith("svg") and chart._repr_svg_() == path.read_text("utf-8")

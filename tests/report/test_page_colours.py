@@ -35,8 +35,7 @@ def ratio(one, other):
         ("ink", "page", TEXT), ("soft", "page", TEXT), ("soft", "card", TEXT), ("soft", "own", TEXT),
         ("accent", "page", TEXT), ("harm", "page", TEXT), ("warn", "warnback", TEXT), ("yes", "card", MARK),
         ("no", "card", MARK), ("warn", "card", MARK), ("published", "page", MARK), ("published", "grid", MARK),
-        ("accent", "grid", MARK), ("harm", "grid", MARK), ("accent-light", "page", MARK), ("level0", "page", MARK),
-        ("level1", "page", MARK), ("level2", "page", MARK),
+        ("accent", "grid", MARK), ("harm", "grid", MARK), ("accent-light", "page", MARK),
     ],
 )  # fmt: skip
 def test_text_and_marks_stand_out(front, back, least, mode):

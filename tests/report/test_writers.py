@@ -335,9 +335,8 @@ def test_figures_keep_their_texts_and_colours_follow_the_page(several_drawn):
         "coverage",
     ]
     for figure in figures:
-        # Those written as SVG have the page's classes, Matplotlib's the page's variables.
-        assert "var(--ink)" in figure.svg or 'class="chart"' in figure.svg
-        assert "#010203" not in figure.svg
+        # Colours are the page's: no element has one of its own.
+        assert figure.svg.startswith('<svg class="chart ') and "#" not in figure.svg and "style=" not in figure.svg
         assert "<text" in figure.svg
 
 
@@ -349,3 +348,24 @@ def test_an_address_of_a_benchmark_stays_when_another_joins(document):
     ids = [set(re.findall(r'id="(suite-[^"]*)"', page(each))) for each in (alone, joined, twins)]
     assert [{"suite-my-ward-ct"} <= found for found in ids[:2]] == [True, True]
     assert {"suite-1", "suite-2", "suite-3"} <= ids[2]
+
+
+def test_reliability_and_coverage_are_drawn_from_the_cells_of_their_tables(several_drawn):
+    part = several_drawn.parts[1]
+    figures = {figure.key: figure.svg for section in part.sections for figure in section.figures}
+    tables = {table.key: table for section in part.sections for table in section.tables}
+    bins = [row.cells for row in tables["reliability_bins"].rows if row.cells[4].value]
+    said = re.findall(
+        r"<title>(?:clean|mild|severe) \(L(\d)\), (.*?) ([\d.]+): ([\d.]+) right, (\d+) quest", figures["reliability"]
+    )
+    assert [(f"L{level}", kind, sure, right, count) for level, kind, sure, right, count in said] == [
+        (cells[0].value, cells[1].value, f"{cells[5].value:.2f}", f"{cells[6].value:.2f}", str(cells[4].value))
+        for kind in ("majority share", "C")
+        for cells in bins
+        if cells[1].value == kind
+    ]
+    points = re.findall(r"<title>L(\d): the ([\d.]+)% most confident ones, ([\d.]+)% wrong", figures["coverage"])
+    assert points == [
+        (cells[0].value[1], f"{cells[3].value:.1f}", f"{cells[4].value:.1f}")
+        for cells in (row.cells for row in tables["risk_coverage"].rows)
+    ]

@@ -23,7 +23,7 @@ POLICY = (
     "default-src 'none'; script-src 'self' file:; style-src 'self' 'unsafe-inline' file:; img-src 'self' file: data:; "
     "base-uri 'none'; form-action 'none'"
 )
-"""Scripts and pictures of the site itself only. Styles also inside a page: matplotlib's drawings have them."""
+"""Scripts and pictures of the site itself only. Styles also inside a page: bars have their widths there."""
 
 _ASSETS = "lmms_medtasks.board.site"
 _OWN = Part("", "", (), (), ())

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from lmms_medtasks.board.boards import Board, Reference
 from lmms_medtasks.board.entries import Entry, Model
-from lmms_medtasks.board.site import board_tables, figures, file_names, published, reports, suite_words
+from lmms_medtasks.board.site import board_tables, file_names, published, reports, suite_words
 from lmms_medtasks.board.site.board_tables import Links, Standings
 from lmms_medtasks.board.site.cards import card
 from lmms_medtasks.board.site.folder import Folder, writing
@@ -17,7 +17,7 @@ from lmms_medtasks.board.site.questions import Browser
 from lmms_medtasks.build_cache import NO_CACHE, BuildCache
 from lmms_medtasks.progress import bar
 from lmms_medtasks.report.cells import label
-from lmms_medtasks.report.document import Cell, Figure, Row, Table
+from lmms_medtasks.report.document import Cell, Row, Table
 from lmms_medtasks.statistics.bootstrap import RESAMPLES
 
 
@@ -62,7 +62,6 @@ class Block:
     open: bool
     ranking: Table | None
     apart: Table | None
-    figure: Figure | None
     reference: Reference | None
 
 
@@ -150,14 +149,8 @@ class _Site:
     def _block(self, task: str, about: suite_words.About) -> Block:
         links = self._links("../")
         ranking = board_tables.ranking(task, self._standings, links)
-        figure = None
-        if ranking:
-            measures = board_tables.measures_of(self._board.of(task=task, ranked=True))
-            shown = self._board.scale(task, measures[0])
-            ends = shown.factor * shown.low, shown.factor * shown.high
-            figure = figures.forest(ranking, measures, f"{file_names.slug(task)}-forest", ends)
         apart = board_tables.apart(task, self._standings, links)
-        return Block(task, about.is_open(task), ranking, apart, figure, self._board.references.get(task))
+        return Block(task, about.is_open(task), ranking, apart, self._board.references.get(task))
 
     def _model(self, model: Model) -> None:
         mine = [entry for entry in self._board.entries if entry.model.key == model.key]

@@ -8,7 +8,6 @@ from lmms_medtasks.board.entries import Model, Problem
 from lmms_medtasks.board.site import board_tables, file_names, published, rows, suite_words
 from lmms_medtasks.board.site.cards import card, markdown
 from lmms_medtasks.board.site.exports import harmless
-from lmms_medtasks.board.site.figures import axis
 
 
 def test_a_card_has_no_html_of_its_own_no_pictures_and_only_links_to_the_web():
@@ -80,20 +79,6 @@ def test_published_rows_are_in_the_unit_that_is_shown():
 def test_json_is_harmless():
     text = harmless({"a": "</script><!--&\u2028"})
     assert not set("<>&\u2028") & set(text) and json.loads(text) == {"a": "</script><!--&\u2028"}
-
-
-@pytest.mark.parametrize(
-    ("drawn", "shown"),
-    [
-        ((-0.05, 0.05), (-2, 18)),  # all models at 0 %
-        ((99.9, 100.1), (82, 102)),
-        ((70, 71), (60.5, 80.5)),
-        ((10, 60), (10, 60)),
-        ((-30, 140), (-2, 102)),
-    ],
-)
-def test_an_axis_is_no_sliver_of_the_scale_and_not_beyond_it(drawn, shown):
-    assert axis(drawn, (0.0, 100.0)) == pytest.approx(shown)
 
 
 def test_the_same_limit_of_several_tasks_stands_once():

@@ -1,0 +1,64 @@
+"""Charts as SVG: what each kind takes is a declaration; nothing here knows a benchmark."""
+
+from __future__ import annotations
+
+from lmms_medtasks.report.charts.axes import Axis, axis_of, logarithmic_axis, percent_axis, places_axis
+from lmms_medtasks.report.charts.declared import Chart, Lines, Plane, Points
+from lmms_medtasks.report.charts.heat import HeatCell, HeatRow, ShareRow, heat_chart, share_chart
+from lmms_medtasks.report.charts.planes import Guide, Panel, Point, Series, plane_chart
+from lmms_medtasks.report.charts.points import PointRow, point_chart
+from lmms_medtasks.report.charts.ranges import RangeRow, range_chart
+from lmms_medtasks.report.charts.svg import (
+    BETWEEN,
+    DISC,
+    GUESS,
+    MODELS,
+    OTHER,
+    PUBLISHED,
+    PUBLISHED_GROUPS,
+    RING,
+    WORST,
+    Look,
+    listed,
+    short,
+    signed,
+)
+
+__all__ = [
+    "BETWEEN",
+    "DISC",
+    "GUESS",
+    "MODELS",
+    "OTHER",
+    "PUBLISHED",
+    "PUBLISHED_GROUPS",
+    "RING",
+    "WORST",
+    "Axis",
+    "Chart",
+    "Guide",
+    "HeatCell",
+    "HeatRow",
+    "Lines",
+    "Look",
+    "Panel",
+    "Plane",
+    "Point",
+    "PointRow",
+    "Points",
+    "RangeRow",
+    "Series",
+    "ShareRow",
+    "axis_of",
+    "heat_chart",
+    "listed",
+    "logarithmic_axis",
+    "percent_axis",
+    "places_axis",
+    "plane_chart",
+    "point_chart",
+    "range_chart",
+    "share_chart",
+    "short",
+    "signed",
+]

@@ -1,0 +1,85 @@
+"""Scales of charts: from a number to its place, in percent of the axis."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+_STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A scale.
+
+    Attributes:
+        low, high: its ends. ticks: numbers that have a line. title: what it is.
+        labels: texts of the ticks; the numbers by default. unit, digits: how a number is written in a
+            tooltip.
+        logarithmic: whether equal ratios are equal distances; ``low`` is then above 0.
+    """
+
+    low: float
+    high: float
+    ticks: tuple[float, ...] = ()
+    title: str = ""
+    labels: tuple[str, ...] = ()
+    unit: str = ""
+    digits: int = 1
+    logarithmic: bool = False
+
+    def place(self, value: float) -> float:
+        """Percent of the axis from its lower end; not beyond its ends."""
+        low, high, own = self.low, self.high, value
+        if self.logarithmic:
+            low, high, own = math.log(low), math.log(high), math.log(max(value, self.low))
+        return min(100.0, max(0.0, 100 * (own - low) / (high - low)))
+
+    def text(self, value: float) -> str:
+        """A number of this axis."""
+        return f"{value:.{self.digits}f}{self.unit}"
+
+    @property
+    def texts(self) -> tuple[tuple[float, str], ...]:
+        """Ticks with their texts."""
+        return tuple(
+            zip(self.ticks, self.labels or tuple(f"{each:g}".replace("-", "−") for each in self.ticks), strict=True)
+        )
+
+
+def percent_axis(title: str = "") -> Axis:
+    """From 0 to 100 percent."""
+    return Axis(0, 100, (0, 25, 50, 75, 100), title, unit=" %")
+
+
+def places_axis(labels: Sequence[str], title: str = "") -> Axis:
+    """A place for each label, from 0 on, with half a place of room at the ends."""
+    return Axis(-0.5, len(labels) - 0.5, tuple(map(float, range(len(labels)))), title, tuple(labels))
+
+
+def axis_of(values: Iterable[float | None], title: str = "", *, unit: str = "", most: int = 5) -> Axis:
+    """An axis with round ticks around all values; None are left out."""
+    known = [value for value in values if value is not None and math.isfinite(value)] or [0.0, 1.0]
+    low, high = min(known), max(known)
+    if high - low < 1e-9:
+        room = abs(low) / 10 or 0.5
+        low, high = low - room, high + room
+    step = step_of(high - low, most)
+    first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
+    ticks = tuple(round(step * number, 10) + 0.0 for number in range(first, last + 1))
+    return Axis(ticks[0], ticks[-1], ticks, title, unit=unit, digits=max(1, 1 - math.floor(math.log10(step))))
+
+
+def logarithmic_axis(values: Sequence[float], title: str = "") -> Axis:
+    """An axis of positive numbers with ticks at 1, 3, 10 and so on; with room at its ends."""
+    low, high = min(values) / 1.6, max(values) * 1.6
+    decades = range(math.floor(math.log10(low)) - 1, math.ceil(math.log10(high)) + 1)
+    ticks = tuple(round(part * 10.0**decade, 10) for decade in decades for part in (1, 3))
+    return Axis(low, high, tuple(each for each in ticks if low <= each <= high), title, logarithmic=True)
+
+
+def step_of(width: float, most: int) -> float:
+    """The round step that makes at most so many parts of a width."""
+    base = 10.0 ** math.floor(math.log10(width / most))
+    return next((base * each for each in _STEPS if width / (base * each) <= most + 1e-9), 10 * base)

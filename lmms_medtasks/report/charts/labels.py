@@ -1,0 +1,79 @@
+"""Where names stand in a chart, so that they touch neither marks nor each other, on a wide page and on a phone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from lmms_medtasks.report.charts.svg import TEXT_WIDTH
+
+Box = tuple[float, float, float, float]
+_PLACES = (
+    (8, 4, "start"), (-8, 4, "end"), (6, -6, "start"), (-6, -6, "end"), (6, 14, "start"), (-6, 14, "end"),
+    (0, -9, "middle"), (0, 18, "middle"), (14, -16, "start"), (-14, -16, "end"), (14, 24, "start"), (-14, 24, "end"),
+    (0, -22, "middle"), (0, 31, "middle"), (24, -28, "start"), (-24, -28, "end"), (24, 36, "start"), (-24, 36, "end"),
+)  # fmt: skip
+"""Where a name may stand from its mark, in pixels, down is positive: to its right, to its left, and so on."""
+_SIZE, _MARGIN = 12.0, 6.0
+
+
+def name_places(
+    named: Mapping[str, tuple[float, float]],
+    marked: Sequence[tuple[float, float]],
+    widths: Sequence[float],
+    height: float,
+) -> dict[str, tuple[float, float, str]]:
+    """For each name its dx, dy and anchor, where it touches the fewest marks and names, in plots of all ``widths``.
+
+    ``named`` and ``marked``: places, x in percent of the width, y in pixels from the top. ``height``: the plot's.
+    """
+    taken: list[list[Box]] = [[] for _ in widths]
+    found: dict[str, tuple[float, float, str]] = {}
+    for name, (x, y) in named.items():
+        best: tuple[float, int] = (float("inf"), 0)
+        for number, place in enumerate(_PLACES):
+            boxes = [box_of(name, width * x / 100, y, place) for width in widths]
+            cost = sum(
+                _cost(box, width, height, marked, own) for box, width, own in zip(boxes, widths, taken, strict=True)
+            )
+            best = min(best, (cost, number))
+        chosen = _PLACES[best[1]]
+        found[name] = chosen
+        for own, width in zip(taken, widths, strict=True):
+            own.append(box_of(name, width * x / 100, y, chosen))
+    return found
+
+
+def box_of(name: str, x: float, y: float, place: tuple[float, float, str]) -> Box:
+    """Left, top, right and bottom of a name at a place from its mark."""
+    dx, dy, anchor = place
+    width = TEXT_WIDTH * len(name)
+    left = x + dx - {"start": 0.0, "end": width, "middle": width / 2}[anchor]
+    return left, y + dy - 0.8 * _SIZE, left + width, y + dy + 0.2 * _SIZE
+
+
+def _cost(box: Box, width: float, height: float, marked: Sequence[tuple[float, float]], others: Sequence[Box]) -> float:
+    left, top, right, bottom = box
+    marks = sum(
+        left - _MARGIN < width * x / 100 < right + _MARGIN and top - _MARGIN < y < bottom + _MARGIN for x, y in marked
+    )
+    names = sum(left < other[2] and other[0] < right and top < other[3] and other[1] < bottom for other in others)
+    outside = left < 0 or right > width or top < 0 or bottom > height
+    return float(marks) + 100 * names + 1000 * outside
+
+
+def spread(places: Sequence[float], apart: float, low: float, high: float) -> list[float]:
+    """The places moved apart, in their order, between ``low`` and ``high``; closer where there is no room."""
+    order = sorted(range(len(places)), key=lambda number: places[number])
+    room = min(apart, (high - low) / max(1, len(places) - 1)) if len(places) > 1 else apart
+    moved = [min(max(places[number], low), high) for number in order]
+    for number in range(1, len(moved)):
+        moved[number] = max(moved[number], moved[number - 1] + room)
+    beyond = moved[-1] - high if moved else 0.0
+    if beyond > 0:
+        moved[-1] = high
+        for number in range(len(moved) - 2, -1, -1):
+            moved[number] = min(moved[number], moved[number + 1] - room)
+    found = [0.0] * len(places)
+    for place, number in zip(moved, order, strict=True):
+        found[number] = place
+    return found

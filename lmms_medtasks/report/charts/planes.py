@@ -1,0 +1,224 @@
+"""One number against another, in panels: points, with lines that join them, intervals, and names that do not touch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from lmms_medtasks.report.charts.axes import Axis
+from lmms_medtasks.report.charts.labels import name_places, spread
+from lmms_medtasks.report.charts.svg import DISC, PHONE, Elements, Entry, Look, Svg, legend, short
+
+_WIDE = 700
+_APART = 14.0
+"""Pixels between names at the ends of lines."""
+_NEAR = 3.0
+"""Pixels that a name may stand from its line's end without a thin line that leads to it."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """A place on a panel; its intervals; ``said`` is its tooltip, ``label`` a name beside it, ``size`` in pixels."""
+
+    x: float
+    y: float
+    said: str = ""
+    low: float | None = None
+    high: float | None = None
+    x_low: float | None = None
+    x_high: float | None = None
+    label: str = ""
+    size: float = 5
+
+
+@dataclass(frozen=True)
+class Series:
+    """Points with one look.
+
+    ``line``: the style of the lines that join them, "" for none. ``ends``: whether its name stands at its last point
+    ("right"), or at both ("both"); else it is in the legend.
+    """
+
+    name: str
+    points: tuple[Point, ...]
+    look: Look | None = DISC
+    line: str = ""
+    ends: str = ""
+    quiet: bool = False
+
+
+@dataclass(frozen=True)
+class Guide:
+    """A line that is no measurement, such as what guessing gets; ``label`` stands at its right end."""
+
+    x1: float
+    y1: float
+    x2: float
+    y2: float
+    label: str = ""
+    kind: str = "guess"
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A plot: its title, axes, and what is in it. ``upside_down``: the least number is on top."""
+
+    x: Axis
+    y: Axis
+    series: tuple[Series, ...]
+    title: str = ""
+    guides: tuple[Guide, ...] = ()
+    upside_down: bool = False
+
+
+def plane_chart(
+    said: str,
+    panels: Sequence[Panel],
+    *,
+    columns: int = 2,
+    height: float = 240,
+    entries: Sequence[Entry] | None = None,
+) -> str:
+    """The panels, so many in a row.
+
+    ``said``: what they show. ``entries``: of the legend; made of the series if None. ``height``: a panel's, in pixels.
+    """
+    count = min(columns, len(panels))
+    kind = "planes" if count > 1 else "planes alone"
+    svg = Svg(said, kind)
+    top = legend(svg, _entries(panels) if entries is None else entries)
+    above = 14 + 20 * any(each.title for each in panels)
+    below = 24 + 18 * any(each.x.title for each in panels)
+    above += 16 * any(each.y.title for each in panels)
+    for number, panel in enumerate(panels):
+        own = Elements()
+        y = top + (above + height + below) * (number // count) + above
+        room = _room(panel, count)
+        width = 100 / count
+        plot_width = width * (1 - room[0] - room[1])
+        _Plot(panel, y, height).draw(own, [each * plot_width / 100 for each in (PHONE, _WIDE)])
+        svg.frame(own, width * (number % count) + width * room[0], plot_width)
+    return svg.written(top + (above + height + below) * -(-len(panels) // count))
+
+
+def _entries(panels: Sequence[Panel]) -> list[Entry]:
+    found: dict[str, Entry] = {}
+    for series in (each for panel in panels for each in panel.series):
+        if series.name and not series.ends and series.points:
+            entry: Entry = (series.look or "guess", short(series.name, 23))
+            found.setdefault(series.name, entry)
+    return list(found.values()) if len(found) > 1 else []
+
+
+def _room(panel: Panel, columns: int) -> tuple[float, float]:
+    """Shares of the width at the left and at the right of a plot: for ticks, and for names at lines' ends."""
+    ends = {series.ends for series in panel.series}
+    left = 0.075 * columns
+    return (0.34 if "both" in ends else left), (0.36 if ends & {"right", "both"} else 0.03)
+
+
+@dataclass(frozen=True)
+class _Plot:
+    """A panel at its place: ``top`` and ``height`` of the plot in pixels."""
+
+    panel: Panel
+    top: float
+    height: float
+
+    def place(self, x: float, y: float) -> tuple[float, float]:
+        """Percent of the width, pixels from the chart's top."""
+        share = self.panel.y.place(y) / 100
+        return self.panel.x.place(x), self.top + self.height * (share if self.panel.upside_down else 1 - share)
+
+    def draw(self, own: Elements, widths: Sequence[float]) -> None:
+        """Everything; ``widths``: the plot's on a phone and on a wide page, where names must not touch."""
+        self._axes(own)
+        for guide in self.panel.guides:
+            one, other = self.place(guide.x1, guide.y1), self.place(guide.x2, guide.y2)
+            own.line(*one, *other, guide.kind)
+            if guide.label:
+                own.text(other[0], other[1] - 6, guide.label, "soft", "end")
+        for each in self.panel.series:
+            self._series(own, each)
+        self._names(own, widths)
+        for side in ("left", "right"):
+            self._end_names(own, side)
+
+    def _axes(self, own: Elements) -> None:
+        panel, bottom = self.panel, self.top + self.height
+        if panel.title:
+            own.text(0, self.top - (28 if panel.y.title else 8), panel.title, "strong")
+        if panel.y.title:
+            own.text(0, self.top - 12, panel.y.title, "soft", dx=-26)
+        named = any(series.ends == "both" for series in panel.series)
+        for tick, said in panel.y.texts:
+            _, y = self.place(panel.x.low, tick)
+            own.line(0, y, 100, y, "grid")
+            if not named:
+                own.text(0, y + 4, said, anchor="end", dx=-6)
+        for tick, said in panel.x.texts:
+            x, _ = self.place(tick, panel.y.low)
+            own.line(x, self.top, x, bottom, "grid")
+            own.text(x, bottom + 16, said, anchor="middle")
+        if panel.x.title:
+            own.text(50, bottom + 34, panel.x.title, "soft", "middle")
+
+    def _series(self, own: Elements, series: Series) -> None:
+        places = [self.place(each.x, each.y) for each in series.points]
+        if series.line:
+            for one, other in pairwise(places):
+                own.line(*one, *other, series.line, series.name)
+        kind = "interval-harm" if series.look and series.look.kind == "harm" else "interval"
+        for point, (x, y) in zip(series.points, places, strict=True):
+            if point.low is not None and point.high is not None:
+                low, high = (self.place(point.x, each)[1] for each in (point.low, point.high))
+                own.upright(x, low, high, kind)
+            if point.x_low is not None and point.x_high is not None:
+                low, high = (self.place(each, point.y)[0] for each in (point.x_low, point.x_high))
+                own.interval(low, high, y, kind)
+        for point, (x, y) in zip(series.points, places, strict=True):
+            if series.look:
+                own.mark(x, y, series.look, point.said, point.size)
+
+    def _names(self, own: Elements, widths: Sequence[float]) -> None:
+        named: dict[str, tuple[float, float]] = {}
+        marked: list[tuple[float, float]] = []
+        quiet: set[str] = set()
+        points = [(each, point) for each in self.panel.series for point in each.points]
+        for series, point in points:
+            marked += self._drawn(point)
+            if point.label:
+                x, y = self.place(point.x, point.y)
+                named[point.label] = (x, y - self.top)
+                quiet |= {point.label} if series.quiet else set()
+        for name, (dx, dy, anchor) in name_places(named, marked, widths, self.height).items():
+            x, y = named[name]
+            own.text(x, self.top + y + dy, name, "soft" if name in quiet else "label", anchor, dx)
+
+    def _drawn(self, point: Point) -> list[tuple[float, float]]:
+        """Places that a point and its bars take, y from the plot's top."""
+        places = [self.place(point.x, point.y)]
+        if point.low is not None and point.high is not None:
+            places += [self.place(point.x, each) for each in _steps(point.low, point.high)]
+        if point.x_low is not None and point.x_high is not None:
+            places += [self.place(each, point.y) for each in _steps(point.x_low, point.x_high)]
+        return [(x, y - self.top) for x, y in places]
+
+    def _end_names(self, own: Elements, side: str) -> None:
+        ends = {"right": ("right", "both"), "left": ("both",)}[side]
+        shown = [each for each in self.panel.series if each.points and each.ends in ends]
+        last = [each.points[-1 if side == "right" else 0] for each in shown]
+        places = [self.place(point.x, point.y) for point in last]
+        moved = spread([y for _, y in places], _APART, self.top, self.top + self.height)
+        edge = max((x for x, _ in places), default=0.0) if side == "right" else min((x for x, _ in places), default=0.0)
+        anchor, dx, beyond = ("start", 10.0, 1.0) if side == "right" else ("end", -10.0, -1.0)
+        for series, (x, from_y), y in zip(shown, places, moved, strict=True):
+            if abs(from_y - y) > _NEAR or x != edge:
+                own.line(x, from_y, edge + beyond, y, "leader")
+            own.text(edge, y + 4, short(series.name, 22), "soft" if series.quiet else "label", anchor, dx)
+
+
+def _steps(low: float, high: float) -> list[float]:
+    """Numbers between the ends of a bar."""
+    return [low + (high - low) * step / 20 for step in range(21)]

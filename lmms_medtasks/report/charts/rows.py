@@ -1,0 +1,31 @@
+"""What charts with a row a name share: a column of names, the plot beside it, numbers at the right."""
+
+from __future__ import annotations
+
+from xml.sax.saxutils import escape
+
+from lmms_medtasks.report.charts.svg import Elements, lines_of, number
+
+NAMES = (0.0, 26.0)
+"""Where names stand and how wide they are, percent."""
+_PLOT = 29.0
+
+
+def plot_place(numbers: int) -> tuple[float, float]:
+    """Where a plot with so many numbers at its right stands and how wide it is, percent."""
+    return _PLOT, {0: 67.0, 1: 57.0, 2: 47.0}[numbers]
+
+
+_LETTERS, _SECOND = 17, 27
+"""Letters of a name on its first and on its second line; a phone, where they are smaller, cuts the second earlier."""
+
+
+def name(names: Elements, said: str, y: float, kind: str, *, two_lines: bool = True) -> None:
+    """A row's name, on two lines where it is long; the whole is its tooltip."""
+    lines = lines_of(said, _LETTERS, _SECOND) if two_lines else [said]
+    title = f"<title>{escape(said)}</title>" if two_lines and lines != [said] or len(said) > _LETTERS else ""
+    first = y + 4 - 6.5 * (len(lines) - 1)
+    spans = "".join(
+        f'<tspan x="0" y="{number(first + 13 * place)}">{escape(each)}</tspan>' for place, each in enumerate(lines)
+    )
+    names.parts.append(f'<text class="name {kind}">{spans}{title}</text>')

@@ -1,0 +1,187 @@
+"""What charts are written with: SVG elements whose places across are percent, so that texts keep their size on a phone.
+
+Places down and all sizes are pixels. Colours are classes of the style sheet (``charts.css``), so that a chart is right
+on a dark page and in print. All texts are escaped here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+from xml.sax.saxutils import escape, quoteattr
+
+Shape = Literal["circle", "diamond", "square", "triangle", "cross"]
+TEXT_WIDTH = 6.3
+"""Mean width of a letter at 12 pixels."""
+LINE = 18
+"""Height of a line of a legend."""
+PHONE = 340
+"""Width that a chart has on a phone, in pixels; texts are placed so that they do not touch there either."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """How a mark looks.
+
+    ``kind``: "own" (measured), "own-open", "light", "harm", "published" (hollow, grey) or "guess".
+    """
+
+    shape: Shape
+    kind: str
+
+
+_SHAPES: tuple[Shape, ...] = ("circle", "diamond", "square", "triangle")
+MODELS = tuple(Look(shape, kind) for shape in _SHAPES for kind in ("own", "own-open"))
+"""Looks that tell models apart without colour."""
+DISC, RING = MODELS[0], MODELS[1]
+BETWEEN, OTHER, PUBLISHED = Look("diamond", "light"), Look("circle", "light"), Look("circle", "published")
+GUESS, WORST = Look("cross", "guess"), Look("circle", "harm")
+PUBLISHED_GROUPS = tuple(Look(shape, "published") for shape in _SHAPES)
+
+_PATHS = {
+    "diamond": "M0-{0}L{0} 0 0 {0} -{0} 0Z",
+    "square": "M-{0}-{0}H{0}V{0}H-{0}Z",
+    "triangle": "M0-{0}L{0} {0}H-{0}Z",
+    "cross": "M-{0}-{0}L{0} {0}M{0}-{0}L-{0} {0}",
+}
+_WEIGHTS = {"diamond": 1.2, "square": 0.88}
+"""So that shapes of one size look alike in size."""
+
+
+def number(value: float) -> str:
+    """A place with two decimals at most."""
+    return f"{value:.2f}".rstrip("0").rstrip(".").replace("-0", "0") if abs(value) < 0.005 else _trimmed(value)
+
+
+def _trimmed(value: float) -> str:
+    text = f"{value:.2f}"
+    return text.rstrip("0").rstrip(".")
+
+
+def signed(value: float, digits: int = 1) -> str:
+    """A change with its sign; none where it is rounded to nothing."""
+    text = f"{value:+.{digits}f}"
+    return text.lstrip("+-") if not text.strip("+-0.") else text.replace("-", "−")
+
+
+class Elements:
+    """Elements that are written one after the other; x is percent of the width, y pixels."""
+
+    def __init__(self) -> None:
+        self.parts: list[str] = []
+
+    def line(self, x1: float, y1: float, x2: float, y2: float, kind: str, said: str = "") -> None:
+        """A line of the style ``kind``; ``said`` is its tooltip."""
+        ends = f'x1="{number(x1)}%" y1="{number(y1)}" x2="{number(x2)}%" y2="{number(y2)}"'
+        self.parts.append(_with_title(f'line {ends} class="{kind}"', "line", said))
+
+    def mark(self, x: float, y: float, look: Look, said: str = "", size: float = 5) -> None:
+        """A mark with its middle at a place; ``said`` is its tooltip."""
+        if look.shape == "circle":
+            place = f'cx="{number(x)}%" cy="{number(y)}" r="{size:g}" class="{look.kind}"'
+            self.parts.append(_with_title(f"circle {place}", "circle", said))
+        else:
+            path = _PATHS[look.shape].format(f"{size * _WEIGHTS.get(look.shape, 1):.3g}")
+            self.at(x, y, _with_title(f'path d="{path}" class="{look.kind}"', "path", said))
+
+    def box(self, x: float, y: float, width: float, height: float, kind: str, opacity: float, said: str = "") -> None:
+        """A rectangle, 0 to 1 opaque; ``width`` is percent."""
+        place = f'x="{number(x)}%" y="{number(y)}" width="{number(width)}%" height="{number(height)}"'
+        self.parts.append(_with_title(f'rect {place} class="{kind}" fill-opacity="{opacity:.2f}"', "rect", said))
+
+    def text(self, x: float, y: float, said: str, kind: str = "", anchor: str = "start", dx: float = 0) -> None:
+        """A text whose baseline is at ``y``; ``dx``: pixels to the right of ``x``."""
+        style = f' class="{kind}"' if kind else ""
+        more = f' dx="{number(dx)}"' if dx else ""
+        side = f' text-anchor="{anchor}"' if anchor != "start" else ""
+        self.parts.append(f'<text x="{number(x)}%" y="{number(y)}"{more}{side}{style}>{escape(said)}</text>')
+
+    def head(self, x: float, y: float, said: str) -> None:
+        """A text in the middle of a column; the style sheet turns it where columns are narrow."""
+        self.at(x, y, f'<text text-anchor="middle" class="head">{escape(said)}</text>')
+
+    def interval(self, low: float, high: float, y: float, kind: str = "interval") -> None:
+        """A thin bar across with caps."""
+        self.line(low, y, high, y, kind)
+        for end in (low, high):
+            self.line(end, y - 4, end, y + 4, kind)
+
+    def upright(self, x: float, low: float, high: float, kind: str = "interval") -> None:
+        """A thin bar upwards with caps; ``low`` and ``high`` are pixels."""
+        self.line(x, low, x, high, kind)
+        for end in (low, high):
+            self.at(x, end, f'<path d="M-4 0H4" class="{kind}"/>')
+
+    def frame(self, inner: Elements, x: float, width: float, height: float = 0) -> None:
+        """Other elements within a part of the width, both percent; with a ``height`` they are cut at its edges."""
+        cut = f'height="{number(height)}" overflow="hidden"' if height else 'overflow="visible"'
+        self.parts.append(f'<svg x="{number(x)}%" width="{number(width)}%" {cut}>{"".join(inner.parts)}</svg>')
+
+    def at(self, x: float, y: float, text: str) -> None:
+        """An element that is drawn around (0, 0), at a place."""
+        self.parts.append(f'<svg x="{number(x)}%" y="{number(y)}" overflow="visible">{text}</svg>')
+
+
+class Svg(Elements):
+    """An SVG element that is being written; ``said``: what it shows, for who can't see it."""
+
+    def __init__(self, said: str, kind: str = "") -> None:
+        super().__init__()
+        self._said, self._kind = said, f"chart {kind}".strip()
+
+    def written(self, height: float) -> str:
+        """The element, ``height`` pixels high."""
+        head = f'<svg class="{self._kind}" xmlns="http://www.w3.org/2000/svg" width="100%" height="{number(height)}"'
+        return f'{head} role="img" aria-label={quoteattr(self._said)}>{"".join(self.parts)}</svg>'
+
+
+def _with_title(start: str, tag: str, said: str) -> str:
+    return f"<{start}><title>{escape(said)}</title></{tag}>" if said else f"<{start}/>"
+
+
+Entry = tuple[Look | Literal["interval", "guess", "line"], str]
+"""What a legend says: a look, or a line, and its meaning."""
+
+
+def legend(svg: Elements, entries: Sequence[Entry]) -> float:
+    """What marks mean, in columns from the top; returns the height that it takes."""
+    if not entries:
+        return 0.0
+    longest = 20 + TEXT_WIDTH * max(len(said) for _, said in entries)
+    columns = next((count for count in (3, 2) if longest < PHONE / count), 1)
+    lines = -(-len(entries) // columns)
+    for place, (look, said) in enumerate(entries):
+        x, y = 100 / columns * (place % columns), 9.0 + LINE * (place // columns)
+        own = Elements()
+        if isinstance(look, Look):
+            own.mark(0, y, look, size=3.5 if look.kind == "published" else 5)
+        elif look == "guess":
+            own.line(0, y - 7, 0, y + 7, "guess")
+        else:
+            own.at(0, y, f'<path d="M-6 0H6" class="{look}"/>')
+        own.text(0, y + 4, said, dx=12)
+        svg.parts.append(
+            f'<svg x="{number(x)}%" overflow="visible"><g transform="translate(7)">{"".join(own.parts)}</g></svg>'
+        )
+    return LINE * lines + 6.0
+
+
+def lines_of(name: str, first: int, second: int) -> list[str]:
+    """A name on two lines of so many letters at most, broken where a word or a part of it ends; the second is cut."""
+    if len(name) <= first:
+        return [name]
+    ends = [place for place in range(first // 3, first + 1) if name[place - 1] in " -_/.:" or name[place] in " ("]
+    end = ends[-1] if ends else first
+    return [name[:end].rstrip(), short(name[end:].lstrip(), second)]
+
+
+def short(text: str, most: int = 28) -> str:
+    """The text, cut to so many letters."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def listed(parts: Sequence[str], most: int = 8) -> str:
+    """Sentences' parts for a label: the first ones, and how many more there are."""
+    more = f"; and {len(parts) - most} more" if len(parts) > most else ""
+    return "; ".join(parts[:most]) + more

@@ -1,0 +1,52 @@
+"""MedObvious: the charts show the numbers of their tables, at the places that those say."""
+
+import re
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+
+from lmms_medtasks.report.assemble import build
+from lmms_medtasks.report.report_options import Options
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@pytest.fixture
+def charts(write):
+    """Key -> element, of one run."""
+    (part,) = build([write()], Options(resamples=20)).parts
+    return {each.key: ElementTree.fromstring(each.svg) for section in part.sections for each in section.figures}
+
+
+def discs(svg):
+    """Tooltip of each filled disc -> percent across, pixels down."""
+    return {
+        each.find(f"{SVG}title").text: (float(each.get("cx").rstrip("%")), float(each.get("cy")))
+        for each in svg.iter(f"{SVG}circle")
+        if each.get("class") == "own" and each.find(f"{SVG}title") is not None
+    }
+
+
+def test_what_was_found_stands_against_what_was_wrong_where_there_is_none(charts):
+    # Positives: 6 of 10 right; negatives: 3 of 6, so 50 % wrong.
+    (((said, (x, y)),)) = discs(charts["plane"]).items()
+    assert re.search(r": 50\.0( \[.*\])?, 60\.0( \[.*\])?$", said) and x == 50.0
+    ticks = {
+        each.text: float(each.get("y")) - 4 for each in charts["plane"].iter(f"{SVG}text") if each.get("dx") == "-6"
+    }
+    assert y == pytest.approx(ticks["0"] - 0.6 * (ticks["0"] - ticks["100"]), abs=0.1)
+
+
+def test_each_format_has_its_accuracy_and_what_guessing_gets(charts):
+    found = {said.partition(":")[0]: x for said, (x, _) in discs(charts["formats"]).items()}
+    assert found == {"A detection MCQ": 50, "B detection open": 75, "C referring MCQ": 50, "D referring open": 50,
+                     "E visual referring": 50}  # fmt: skip
+    guesses = [each for each in charts["formats"].iter(f"{SVG}line") if each.get("class") == "guess" and len(each)]
+    # 2x2: one of four places or none; 3x3: one of nine or none; visual: yes or no.
+    assert {float(each.get("x1").rstrip("%")) for each in guesses} == {15.0, 50.0}
+
+
+def test_accuracy_stands_over_the_number_of_panels(charts):
+    places = {x for x, _ in discs(charts["scaling"]).values()}
+    # From 3.5 to 9.5: 4 at 0.5 / 6, 9 at 5.5 / 6.
+    assert places == {8.33, 91.67}
