@@ -8,7 +8,8 @@ from pathlib import Path
 
 from lmms_medtasks.board.boards import Board, Reference
 from lmms_medtasks.board.entries import Entry, Model
-from lmms_medtasks.board.site import board_tables, file_names, published, reports, suite_words
+from lmms_medtasks.board.model_facts import KnownModels
+from lmms_medtasks.board.site import board_tables, file_names, index_page, published, reports, suite_words
 from lmms_medtasks.board.site.board_tables import Links, Standings
 from lmms_medtasks.board.site.cards import card
 from lmms_medtasks.board.site.folder import Folder, writing
@@ -29,8 +30,9 @@ class Options:
         title: of all pages. resamples: as for a report; 0: no intervals. reports: whether pages of models have
             the suites' reports. questions: whether there is a question browser. stamp: a line for the foot of the
             overview (a commit, a date), "" for none: nothing else in a site says when it was built.
-        shown: for which data sets texts and images were asked for. roots: folders whose names are left out of paths.
-        cache: where what is of one model alone may be kept for the next build. It changes no byte.
+        shown: for which data sets texts and images were asked for. models: what is known of models. roots: folders
+            whose names are left out of paths. cache: where what is of one model alone may be kept for the next build;
+            it changes no byte.
     """
 
     title: str = "lmms-medtasks leaderboard"
@@ -39,6 +41,7 @@ class Options:
     questions: bool = True
     stamp: str = ""
     shown: suite_words.Shown = suite_words.Shown()
+    models: KnownModels = KnownModels()
     roots: tuple[Path, ...] = ()
     cache: BuildCache = NO_CACHE
 
@@ -74,7 +77,7 @@ class _Site:
         self._slugs = file_names.model_slugs(board.models)
         self._suites = suite_words.order(name for name in board.suites if name == file_names.slug(name))
         self._titles = {name: suite_words.about(name).title for name in self._suites}
-        self._pages = Pages(folder, options.title, list(self._titles.items()))
+        self._pages = Pages(folder, options.title, list(self._titles.items()), options.questions)
         self._browsed = options.questions
         self._reports: dict[str, list[reports.Report]] = {}
 
@@ -102,34 +105,11 @@ class _Site:
         )
 
     def _overview(self) -> None:
-        table = board_tables.overview(self._standings, self._links(""))
-        problems = board_tables.problems(self._board.problems, self._options.roots)
-        cards = []
-        for name in self._suites:
-            entries = self._board.of(suite=name)
-            cards.append(
-                {
-                    "name": name,
-                    "about": suite_words.about(name),
-                    "models": len({entry.model.key for entry in entries if entry.ranked}),
-                    "ranked": len({entry.model.key for entry in entries if self._has_rank(entry)}),
-                    "apart": len({entry.model.key for entry in entries if not entry.ranked}),
-                    "data": sorted({entry.data for entry in entries}),
-                }
-            )
-        self._pages.page(
-            "index.html", "index.html", "overview",
-            table=table, problems=problems, cards=cards, board=self._board, titles=self._titles,
-            findings=board_tables.findings(self._standings),
-            stamp=self._options.stamp, questions=self._browsed,
+        options = self._options
+        index_page.write(
+            self._pages, self._standings, self._links(""), self._suites,
+            known=options.models, roots=options.roots, stamp=options.stamp,
         )  # fmt: skip
-
-    def _has_rank(self, entry: Entry) -> bool:
-        """Whether it has a rank on one of its main measures: one that may be ranked has none on too few images."""
-        if not entry.ranked:
-            return False
-        found = (self._standings.of(entry.task, name).get(entry.model.key) for name in entry.main_metrics)
-        return any(each is not None and each.rank is not None for each in found)
 
     def _suite(self, name: str) -> None:
         about, entries = suite_words.about(name), self._board.of(suite=name)
