@@ -8,12 +8,13 @@ from pathlib import Path
 
 from lmms_medtasks.board.boards import Board, Reference
 from lmms_medtasks.board.entries import Entry, Model
-from lmms_medtasks.board.site import board_tables, figures, file_names, published, reports, suite_words
+from lmms_medtasks.board.site import board_tables, figures, file_names, published, questions_page, reports, suite_words
 from lmms_medtasks.board.site.board_tables import Links, Standings
 from lmms_medtasks.board.site.cards import card
 from lmms_medtasks.board.site.folder import Folder, writing
 from lmms_medtasks.board.site.pages import Pages
-from lmms_medtasks.board.site.questions import Browser
+from lmms_medtasks.board.site.question_cards import QuestionCards
+from lmms_medtasks.board.site.question_data import QuestionData
 from lmms_medtasks.progress import bar
 from lmms_medtasks.report.cells import label
 from lmms_medtasks.report.document import Cell, Figure, Row, Table
@@ -74,6 +75,8 @@ class _Site:
         self._titles = {name: suite_words.about(name).title for name in self._suites}
         self._pages = Pages(folder, options.title, list(self._titles.items()))
         self._browsed = options.questions
+        self._question_data = QuestionData(folder, options.shown)
+        self._cards = QuestionCards(self._question_data, self._standings.title)
         self._reports: dict[str, list[reports.Report]] = {}
 
     def write(self) -> None:
@@ -86,7 +89,8 @@ class _Site:
                 self._suite(name)
                 step(1)
                 if self._browsed:
-                    self._questions(name)
+                    found = self._board.of(suite=name)
+                    questions_page.write(self._folder, self._pages, name, found, self._question_data, self._standings)
                     step(1)
             for model in self._board.models:
                 self._model(model)
@@ -169,18 +173,6 @@ class _Site:
             reports=self._reports.get(model.key, []),
             signed=sorted({entry.source.signed_off_by for entry in mine} - {""}),
             digests=sorted({item for entry in mine for item in entry.source.sha256.items()}),
-        )  # fmt: skip
-
-    def _questions(self, name: str) -> None:
-        entries = self._board.of(suite=name)
-        files = file_names.slugs(entry.task for entry in entries)
-        found = Browser(self._folder, self._options.shown, files, self._standings.title).write(name, entries)
-        for table in found:
-            self._folder.csv(f"data/questions/{name}-{files[table.key]}", table)
-        csv = [(table.key, f"../data/questions/{name}-{files[table.key]}.csv") for table in found]
-        self._pages.page(
-            f"questions/{name}.html", "questions.html", f"questions/{name}",
-            name=name, about=suite_words.about(name), csv=csv,
         )  # fmt: skip
 
 
