@@ -191,7 +191,7 @@ class _Columns:
         return found
 
     def forms_of(self, form: Form) -> list[int]:
-        """The rows with this question, and with other levels of the same degradation of it."""
+        """The rows with this question, with its clean form, and with other levels of the same degradation of it."""
         others = self._by_pair.get(form.pair, [])
         if form.severity is None:
             return [row for row, other in others if other.id == form.id]
@@ -202,7 +202,7 @@ class _Columns:
 
     @staticmethod
     def _belongs(other: Form, form: Form) -> bool:
-        return not other.severity or not form.severity or other.degradation == form.degradation
+        return not other.severity or other.degradation == form.degradation
 
     def level(self, row: int) -> int | None:
         return forms(self._entry, [row])[0].severity
@@ -215,14 +215,17 @@ class _Columns:
         return found.column("expected")[row].as_py() if "expected" in found.column_names else None
 
 
-def read_replies(trials: Sequence[str], expected: str | None, normal: float, texts: Sequence[str]) -> tuple[Reply, ...]:
+def read_replies(
+    trials: Sequence[str], expected: str | None, normal: float, texts: Sequence[str], cut: int = _CUT
+) -> tuple[Reply, ...]:
     """The replies to a question, with the marks that its score bears out.
 
-    ``trials``: what was read of each. ``normal``: the question's score from 0 to 1. ``texts``: the replies themselves.
+    ``trials``: what was read of each. ``normal``: the question's score from 0 to 1. ``texts``: the replies themselves,
+    of which ``cut`` characters are shown.
     Where answers are read, each reply has a mark of its own if the share of right ones is the score.
     """
     if expected is None:
-        return tuple(Reply(_cut(text), mark(normal)) for text in texts)
+        return tuple(Reply(_cut(text, cut), mark(normal)) for text in texts)
     right = [trial == expected for trial in trials if trial != FAILED]
     borne_out = bool(right) and not np.isnan(normal) and abs(float(np.mean(right)) - normal) < 1e-6
     return tuple(
@@ -258,6 +261,6 @@ def _line(letter: str, option: str) -> re.Pattern[str]:
     return re.compile(rf"^[ \t]*{letter}[.):]?[ \t]+{re.escape(option)}[ \t]*$\n?", re.MULTILINE)
 
 
-def _cut(text: str) -> str:
+def _cut(text: str, length: int) -> str:
     found = visible(text).strip()
-    return "(empty)" if not found else found if len(found) <= _CUT else found[:_CUT] + "…"
+    return "(empty)" if not found else found if len(found) <= length else found[:length] + "…"
