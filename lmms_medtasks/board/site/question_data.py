@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from lmms_medtasks.board import packs
 from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.board.shown_answers import SampleLogs
 from lmms_medtasks.board.site import suite_words
@@ -229,7 +230,7 @@ class QuestionData:
                 self._pictures.degraded(image, form.degradation, parameters, form.modality)
                 for image, parameters in zip(document.images, drawn.degraded_with, strict=True)
             ]
-        except UserError:
+        except (UserError, *packs.UNCOMPUTABLE):  # a log may say anything
             return replace(material, pictures=first, note=_NOT_MADE)
         return replace(material, pictures=first + _labelled(paths, form.label))
 

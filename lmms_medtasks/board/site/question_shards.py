@@ -11,7 +11,7 @@ import numpy as np
 
 from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.board.shown_answers import Shown
-from lmms_medtasks.board.site.question_cards import Reply, content, read_replies
+from lmms_medtasks.board.site.question_cards import content, read_replies
 from lmms_medtasks.board.site.question_data import Material, QuestionData
 from lmms_medtasks.board.site.question_index import digit
 from lmms_medtasks.board.site.question_scores import Scores
@@ -21,6 +21,8 @@ SHARD_BYTES = 200_000
 
 _BLOCK = 64
 _LONGEST, _SHORTEST, _SUITE_BYTES = 2_000, 60, 60_000_000
+_Replies = str | tuple[tuple[str, str], ...] | None
+_Answer = tuple[tuple[str, str], _Replies]
 
 
 def reply_length(entries: Sequence[Entry]) -> int:
@@ -55,8 +57,8 @@ class TaskQuestions:
         Each is ``scores``: pairs of a score's text and its digit, and ``questions``: mappings of ``id``, ``text``,
         ``options``, ``right``, ``pictures`` (path, label, alternative text), ``note``, ``answers`` and ``who``.
         ``answers`` are distinct pairs of the place of a score and of replies: null where there are none to show, a
-        text of letters of which the right one is ``right``, or a list of pairs of text and mark. ``who`` has for each
-        entry the place of its answer, -1 where it was not asked.
+        text of letters of which the right one is ``right`` (those first), or a list of pairs of text and mark. ``who``
+        has for each entry the place of its answer, -1 where it was not asked.
         """
         rows: list[dict[str, Any]] = []
         heads: list[str] = []
@@ -74,6 +76,7 @@ class TaskQuestions:
         yield Shard(first, {"scores": list(scores), "questions": rows}, heads)
 
     def _questions(self) -> Iterator[dict[str, Any]]:
+        known: dict[Any, _Replies] = {}
         telling = [self.data.may_tell(entry) for entry in self.entries]
         columns = [_Columns(entry, self.ids) for entry in self.entries]
         for start in range(0, len(self.ids), _BLOCK):
@@ -84,12 +87,17 @@ class TaskQuestions:
             ]  # fmt: skip
             for row, id in enumerate(block, start):
                 found = [each.get(id) for each in texts]
-                yield self._question(row, id, found, columns)
+                yield self._question(row, id, found, columns, known)
 
     def _question(
-        self, row: int, id: str, texts: Sequence[Shown | None], columns: Sequence[_Columns]
+        self,
+        row: int,
+        id: str,
+        texts: Sequence[Shown | None],
+        columns: Sequence[_Columns],
+        known: dict[Any, _Replies],
     ) -> dict[str, Any]:
-        """As :meth:`shards` describes; an answer has its score itself."""
+        """As :meth:`shards` describes; an answer has its score itself. ``known``: replies that were read before."""
         material = self.materials.get(id)
         text, options, right = content(material, next(filter(None, texts), None))
         question: dict[str, Any] = {"id": id}
@@ -101,29 +109,36 @@ class TaskQuestions:
             question["pictures"] = [[each.path, each.label, each.alt] for each in material.pictures]
         if material and material.note:
             question["note"] = material.note
-        answers: dict[str, int] = {}
-        distinct = []
+        answers: dict[_Answer, int] = {}
         who = []
-        for entry, shown, own in zip(self.scores, texts, columns, strict=True):
+        for scores, shown, own in zip(self.scores, texts, columns, strict=True):
             if own.place[row] < 0:
                 who.append(-1)
                 continue
-            said = entry.text(row) or "–", digit(float(entry.normal[row]))
-            replies = None if shown is None else self._replies(own, row, entry, shown, right)
-            key = json.dumps([said, replies])
-            if key not in answers:
-                answers[key] = len(answers)
-                distinct.append((said, replies))
-            who.append(answers[key])
-        return {**question, "answers": distinct, "who": who}
+            said = scores.text(row) or "–", digit(float(scores.normal[row]))
+            replies = None if shown is None else self._replies(own, row, float(scores.normal[row]), shown, right, known)
+            who.append(answers.setdefault((said, replies), len(answers)))
+        return {**question, "answers": list(answers), "who": who}
 
-    def _replies(self, own: _Columns, row: int, scores: Scores, shown: Shown, right: str) -> Any:
+    def _replies(
+        self, own: _Columns, row: int, normal: float, shown: Shown, right: str, known: dict[Any, _Replies]
+    ) -> _Replies:
         trials, expected = own.read(row)
-        replies = read_replies(trials, expected, float(scores.normal[row]), shown.replies, self.cut)
-        if replies and all(each == Reply(each.text, "✓" if each.text == right else "✗") for each in replies):
-            if all(len(each.text) == 1 for each in replies):
-                return "".join(each.text for each in replies)
-        return [[each.text, each.mark] for each in replies]
+        if expected is None:
+            return self._read(trials, expected, normal, shown.replies, right)
+        key = tuple(trials), expected, right, normal
+        if key not in known:
+            known[key] = self._read(trials, expected, normal, (), right)
+        return known[key]
+
+    def _read(
+        self, trials: Sequence[str], expected: str | None, normal: float, texts: Sequence[str], right: str
+    ) -> _Replies:
+        replies = read_replies(trials, expected, normal, texts, self.cut)
+        if replies and all(len(each.text) == 1 and each.mark == "✗✓"[each.text == right] for each in replies):
+            # Trials have no order that means anything, and so fewer models have replies of their own.
+            return "".join(sorted((each.text for each in replies), key=lambda text: (text != right, text)))
+        return tuple((each.text, each.mark) for each in replies)
 
 
 class _Columns:

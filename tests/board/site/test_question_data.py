@@ -90,9 +90,11 @@ def test_what_can_not_be_made_is_said_beside_the_clean_picture(tmp_path, board_o
     severe = [found[id] for id, (doc, *_) in asked.items() if doc["severity"]]
     assert [[each.label for each in one.pictures] for one in severe] == [["clean"], ["clean"]]
     assert all("log" in one.note for one in severe)
-    (tmp_path / "more").mkdir()
-    found, _ = materials(tmp_path / "more", board_of(list(asked), degradation_parameters=[{"unheard_of": 1}]))
-    assert all("installed" in found[id].note for id, (doc, *_) in asked.items() if doc["severity"])
+    for number, told in enumerate(({"unheard_of": 1}, {"sigma": "much", "noise_seed": None})):
+        folder = tmp_path / f"more{number}"
+        folder.mkdir()
+        found, _ = materials(folder, board_of(list(asked), degradation_parameters=[told]))
+        assert all("installed" in found[id].note for id, (doc, *_) in asked.items() if doc["severity"])
 
 
 def test_a_picture_is_made_once_for_all_builds(tmp_path, board_of, asked, monkeypatch):
