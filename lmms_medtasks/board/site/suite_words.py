@@ -8,6 +8,8 @@ Its keys:
     scatter: what is drawn beside the first page's table; the first suite that says one has it. See :class:`Scatter`.
     open: tasks (patterns) whose tables are open on the suite's page; the others are folded.
     about, read: what it is, and how its numbers are read, for people in a hurry.
+    pictures: task pattern -> id of the document whose pictures a question has, with the question's tags in braces,
+        where it is neither the question's own nor that of the question it is a form of.
     terms: what of each data set may stand in a site that anybody can read, its texts and its images.
         shown: always. asked: where --texts SET or --images SET asks for it, which says that one has read its terms.
         never: only what was drawn by us (mini data). withheld: not even that, as of credentialed data.
@@ -18,7 +20,7 @@ from __future__ import annotations
 import fnmatch
 import functools
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +62,7 @@ class About:
     question: str = ""
     words: tuple[tuple[str, str, str], ...] = ()
     scatter: Scatter | None = None
+    pictures: Mapping[str, str] = field(default_factory=dict)
 
     def measured(self, task: str, measure: str) -> str:
         """What a measure of a task says, in a few words; its name and the task's where nobody wrote any."""
@@ -110,6 +113,7 @@ def about(suite: str) -> About:
         question=found.get("question", ""),
         words=tuple(tuple(each) for each in found.get("headline", ()) if len(each) > 2),
         scatter=_scatter(found["scatter"]) if "scatter" in found else None,
+        pictures=found.get("pictures", {}),
     )
 
 

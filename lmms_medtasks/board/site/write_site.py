@@ -9,12 +9,21 @@ from pathlib import Path
 from lmms_medtasks.board.boards import Board, Reference
 from lmms_medtasks.board.entries import Entry, Model
 from lmms_medtasks.board.model_facts import KnownModels
-from lmms_medtasks.board.site import board_tables, file_names, index_page, published, reports, suite_words
+from lmms_medtasks.board.site import (
+    board_tables,
+    file_names,
+    index_page,
+    published,
+    questions_page,
+    reports,
+    suite_words,
+)
 from lmms_medtasks.board.site.board_tables import Links, Standings
 from lmms_medtasks.board.site.cards import card
 from lmms_medtasks.board.site.folder import Folder, writing
 from lmms_medtasks.board.site.pages import Pages
-from lmms_medtasks.board.site.questions import Browser
+from lmms_medtasks.board.site.question_cards import QuestionCards
+from lmms_medtasks.board.site.question_data import QuestionData
 from lmms_medtasks.build_cache import NO_CACHE, BuildCache
 from lmms_medtasks.progress import bar
 from lmms_medtasks.report.cells import label
@@ -79,6 +88,8 @@ class _Site:
         self._titles = {name: suite_words.about(name).title for name in self._suites}
         self._pages = Pages(folder, options.title, list(self._titles.items()), options.questions)
         self._browsed = options.questions
+        self._question_data = QuestionData(folder, options.shown)
+        self._cards = QuestionCards(self._question_data, self._standings.title)
         self._reports: dict[str, list[reports.Report]] = {}
 
     def write(self) -> None:
@@ -91,7 +102,9 @@ class _Site:
                 self._suite(name)
                 step(1)
                 if self._browsed:
-                    self._questions(name)
+                    found = self._board.of(suite=name)
+                    models = {key: (self._standings.titles[key], slug) for key, slug in self._slugs.items()}
+                    questions_page.write(self._folder, self._pages, name, found, self._question_data, models)
                     step(1)
             for model in self._board.models:
                 self._model(model)
@@ -145,18 +158,6 @@ class _Site:
             reports=self._reports.get(model.key, []),
             signed=sorted({entry.source.signed_off_by for entry in mine} - {""}),
             digests=sorted({item for entry in mine for item in entry.source.sha256.items()}),
-        )  # fmt: skip
-
-    def _questions(self, name: str) -> None:
-        entries = self._board.of(suite=name)
-        files = file_names.slugs(entry.task for entry in entries)
-        found = Browser(self._folder, self._options.shown, files, self._standings.title).write(name, entries)
-        for table in found:
-            self._folder.csv(f"data/questions/{name}-{files[table.key]}", table)
-        csv = [(table.key, f"../data/questions/{name}-{files[table.key]}.csv") for table in found]
-        self._pages.page(
-            f"questions/{name}.html", "questions.html", f"questions/{name}",
-            name=name, about=suite_words.about(name), csv=csv,
         )  # fmt: skip
 
 
