@@ -5,6 +5,10 @@ Its keys:
     headline: [task, measure] patterns (fnmatch); the first that an entry has is the suite's column on the overview.
     open: tasks (patterns) whose tables are open on the suite's page; the others are folded.
     about, read: what it is, and how its numbers are read, for people in a hurry.
+    paper: its address on the web.
+    names: task (a pattern) -> its name for people.
+    phrases: [task, measure, words] patterns; the words stand behind a number ("69.1 % under severe degradation").
+    chart: how its models are drawn on its page (lmms_medtasks/board/site/suite_chart.py).
     terms: what of each data set may stand in a site that anybody can read, its texts and its images.
         shown: always. asked: where --texts SET or --images SET asks for it, which says that one has read its terms.
         never: only what was drawn by us (mini data). withheld: not even that, as of credentialed data.
@@ -34,6 +38,23 @@ class About:
     read: str = ""
     headline: tuple[tuple[str, str], ...] = ()
     open: tuple[str, ...] = ()
+    paper: str = ""
+    names: tuple[tuple[str, str], ...] = ()
+    phrases: tuple[tuple[str, str, str], ...] = ()
+    chart: Mapping[str, Any] | None = None
+
+    def name_of(self, task: str) -> str:
+        """A task's name for people; without one its own, without the suite's."""
+        named = next((name for pattern, name in self.names if fnmatch.fnmatchcase(task, pattern)), "")
+        short = task.removeprefix(f"{self.name}_").replace("_", " ")
+        return named or short[:1].upper() + short[1:]
+
+    def phrase_of(self, task: str, measure: str) -> str:
+        """What stands behind a number of a task's measure, in a sentence."""
+        for task_pattern, measure_pattern, words in self.phrases:
+            if fnmatch.fnmatchcase(task, task_pattern) and fnmatch.fnmatchcase(measure, measure_pattern):
+                return words
+        return f"({self.name_of(task)}, {measure.replace('_', ' ')})"
 
     def headline_of(self, entries: Sequence[Entry]) -> tuple[str, str] | None:
         """The task and measure that stand for the suite on the overview; None without an entry that has a measure."""
@@ -73,6 +94,10 @@ def about(suite: str) -> About:
         read=found.get("read", ""),
         headline=tuple((task, measure) for task, measure in found.get("headline", ())),
         open=tuple(found.get("open", ())),
+        paper=found.get("paper", ""),
+        names=tuple(found.get("names", {}).items()),
+        phrases=tuple((task, measure, words) for task, measure, words in found.get("phrases", ())),
+        chart=found.get("chart"),
     )
 
 
