@@ -12,6 +12,7 @@ from lmms_medtasks.board.site.board_tables import Links, Standings
 from lmms_medtasks.board.site.cards import card
 from lmms_medtasks.board.site.pages import Pages
 from lmms_medtasks.board.site.pair_matrix import NOTE, Matrix, matrix
+from lmms_medtasks.board.site.question_cards import Card, QuestionCards
 from lmms_medtasks.board.site.reports import Report
 from lmms_medtasks.board.site.suite_chart import Head, SuiteChart, chart
 from lmms_medtasks.board.site.suite_finding import finding
@@ -19,6 +20,9 @@ from lmms_medtasks.board.site.telling_questions import Telling, telling
 from lmms_medtasks.report.cells import label
 from lmms_medtasks.report.document import Cell, Column, Row, Table
 from lmms_medtasks.statistics.rank_intervals import LEAST_CLUSTERS
+
+_MOST_ON_CARDS = 40
+"""Models whose answers stand on a question's card; the question's own page has all."""
 
 
 @dataclass(frozen=True)
@@ -66,13 +70,15 @@ class Headline:
 class SuitePage:
     """Writes the pages of suites."""
 
-    def __init__(self, board: Board, standings: Standings, links: Links, pages: Pages, browsed: bool) -> None:
-        """``links``: as seen from a suite's page. ``browsed``: whether there is a question browser."""
+    def __init__(
+        self, board: Board, standings: Standings, links: Links, pages: Pages, cards: QuestionCards | None
+    ) -> None:
+        """``links``: as seen from a suite's page. ``cards``: of questions; None where the site has none."""
         self._board = board
         self._standings = standings
         self._links = links
         self._pages = pages
-        self._browsed = browsed
+        self._cards = cards
 
     def write(self, name: str, compared: Report) -> None:
         """Write a suite's page; ``compared``: the comparison of its ranked models."""
@@ -91,8 +97,8 @@ class SuitePage:
             headline_caption=_caption(about, head, self._board) if head else "",
             apart_count=sum(not entry.ranked for entry in entries),
             pairs=self._pairs(head), pairs_note=NOTE.format(cluster=cluster), least=LEAST_CLUSTERS,
-            questions=self._questions(headline), cluster=cluster,
-            published=published.tables(name), card=card(name), browsed=self._browsed, versions=_versions(entries),
+            questions=self._questions(headline, entries), cluster=cluster,
+            published=published.tables(name), card=card(name), versions=_versions(entries),
         )  # fmt: skip
 
     def _tasks(self, about: suite_words.About, entries: Sequence[Entry], head: Head | None) -> list[str]:
@@ -112,19 +118,9 @@ class SuitePage:
         column = board_tables.column("", shown)
         rows = {row.name: row for row in drawn.rows} if drawn else {}
         found = self._standings.of(*headline.of)
-        ordered = sorted(
-            found,
-            key=lambda key: (
-                found[key].rank or 0,
-                (-1 if shown.higher_is_better else 1) * (found[key].mean.estimate or 0.0),
-                self._standings.titles[key].lower(),
-            ),
-        )
         places = []
-        for key in ordered:
+        for key in self._ordered(headline.of):
             each, title = found[key], self._standings.titles[key]
-            if each.mean.estimate is None:
-                continue
             whole = board_tables.cell(each.mean, shown)
             ends = [Cell(end) for end in (whole.low, whole.high) if end is not None]
             first = rows[title].cells[0] if headline.first and title in rows else Cell(None)
@@ -142,10 +138,27 @@ class SuitePage:
             return None
         return matrix(self._standings, head, {key: self._links.model(key) for key in self._standings.titles})
 
-    def _questions(self, headline: Headline | None) -> list[Telling]:
-        if headline is None:
+    def _questions(self, headline: Headline | None, entries: Sequence[Entry]) -> list[tuple[Telling, Card]]:
+        """The questions that tell, with their cards: of the best models, what they were asked in the whole suite."""
+        if headline is None or self._cards is None:
             return []
-        return telling(self._standings, headline.of, headline.first, headline.names)
+        chosen = telling(self._standings, headline.of, headline.first, headline.names)
+        best = {key: place for place, key in enumerate(self._ordered(headline.of)[:_MOST_ON_CARDS])}
+        own = sorted(
+            (entry for entry in entries if entry.ranked and entry.model.key in best),
+            key=lambda entry: (best[entry.model.key], entry.task),
+        )
+        cards = self._cards.of(headline.of[0], [each.id for each in chosen], own)
+        return list(zip(chosen, cards, strict=True))
+
+    def _ordered(self, head: Head) -> list[str]:
+        """The keys of the models with a number, best first."""
+        sign, found = -1 if self._board.scale(*head).higher_is_better else 1, self._standings.of(*head)
+
+        def place(key: str) -> tuple[float, float, str]:
+            return found[key].rank or 0, sign * (found[key].mean.estimate or 0.0), self._standings.titles[key].lower()
+
+        return sorted((key for key, each in found.items() if each.mean.estimate is not None), key=place)
 
 
 def _headline(head: Head | None, drawn: SuiteChart | None) -> Headline | None:

@@ -9,6 +9,8 @@ Its keys:
     names: task (a pattern) -> its name for people.
     phrases: [task, measure, words] patterns; the words stand behind a number ("69.1 % under severe degradation").
     chart: how its models are drawn on its page (lmms_medtasks/board/site/suite_chart.py).
+    pictures: task pattern -> id of the document whose pictures a question has, with the question's tags in braces,
+        where it is neither the question's own nor that of the question it is a form of.
     terms: what of each data set may stand in a site that anybody can read, its texts and its images.
         shown: always. asked: where --texts SET or --images SET asks for it, which says that one has read its terms.
         never: only what was drawn by us (mini data). withheld: not even that, as of credentialed data.
@@ -19,7 +21,7 @@ from __future__ import annotations
 import fnmatch
 import functools
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +40,7 @@ class About:
     read: str = ""
     headline: tuple[tuple[str, str], ...] = ()
     open: tuple[str, ...] = ()
+    pictures: Mapping[str, str] = field(default_factory=dict)
     paper: str = ""
     names: tuple[tuple[str, str], ...] = ()
     phrases: tuple[tuple[str, str, str], ...] = ()
@@ -98,6 +101,7 @@ def about(suite: str) -> About:
         names=tuple(found.get("names", {}).items()),
         phrases=tuple((task, measure, words) for task, measure, words in found.get("phrases", ())),
         chart=found.get("chart"),
+        pictures=found.get("pictures", {}),
     )
 
 

@@ -24,14 +24,9 @@ _MAJORITY = 0.5
 
 @dataclass(frozen=True)
 class Telling:
-    """A chosen question. ``first``: task and id of the question as it was asked first (clean), None where it was not.
+    """A chosen question. ``heading``: the rule in words. ``said``: who is right, a sentence."""
 
-    ``heading``: the rule in words. ``said``: who is right, a sentence.
-    """
-
-    task: str
     id: str
-    first: Head | None
     heading: str
     said: str
 
@@ -75,7 +70,7 @@ class _Scores:
     """
 
     def __init__(self, standings: Standings, head: Head, first: Head | None, entries: Sequence[Entry]) -> None:
-        self._head, self._first = head, first
+        self._first = first
         placed = standings.of(*head)
         scale = entries[0].scale(head[1])
         sign = -1 if scale.higher_is_better else 1
@@ -143,8 +138,7 @@ class _Scores:
         said = "; ".join(
             f"{f'{name}: ' if self._first else ''}{int(found.sum())} of {many} right" for name, found in counts
         )
-        first = (self._first[0], str(self.pairs[row])) if self._first else None
-        return Telling(self._head[0], str(self.ids[row]), first, heading, f"{said[:1].upper()}{said[1:]}.")
+        return Telling(str(self.ids[row]), heading, f"{said[:1].upper()}{said[1:]}.")
 
 
 def _where(mask: np.ndarray, strength: np.ndarray | float) -> np.ndarray:

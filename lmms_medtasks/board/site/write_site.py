@@ -7,11 +7,12 @@ from pathlib import Path
 
 from lmms_medtasks.board.boards import Board
 from lmms_medtasks.board.entries import Entry, Model
-from lmms_medtasks.board.site import board_tables, file_names, reports, suite_words
+from lmms_medtasks.board.site import board_tables, file_names, questions_page, reports, suite_words
 from lmms_medtasks.board.site.board_tables import Links, Standings
 from lmms_medtasks.board.site.folder import Folder, writing
 from lmms_medtasks.board.site.pages import Pages
-from lmms_medtasks.board.site.questions import Browser
+from lmms_medtasks.board.site.question_cards import QuestionCards
+from lmms_medtasks.board.site.question_data import QuestionData
 from lmms_medtasks.board.site.suite_page import SuitePage
 from lmms_medtasks.progress import bar
 from lmms_medtasks.statistics.bootstrap import RESAMPLES
@@ -59,6 +60,8 @@ class _Site:
         self._titles = {name: suite_words.about(name).title for name in self._suites}
         self._pages = Pages(folder, options.title, list(self._titles.items()))
         self._browsed = options.questions
+        self._question_data = QuestionData(folder, options.shown)
+        self._cards = QuestionCards(self._question_data, self._standings.title)
         self._reports: dict[str, list[reports.Report]] = {}
 
     def write(self) -> None:
@@ -71,7 +74,8 @@ class _Site:
                 self._suite(name)
                 step(1)
                 if self._browsed:
-                    self._questions(name)
+                    found = self._board.of(suite=name)
+                    questions_page.write(self._folder, self._pages, name, found, self._question_data, self._standings)
                     step(1)
             for model in self._board.models:
                 self._model(model)
@@ -121,7 +125,8 @@ class _Site:
             for key, report in found.models.items():
                 self._reports.setdefault(key, []).append(report)
         comparison = found.comparison if found else reports.Report((), "")
-        page = SuitePage(self._board, self._standings, self._links("../"), self._pages, self._browsed)
+        cards = self._cards if self._browsed else None
+        page = SuitePage(self._board, self._standings, self._links("../"), self._pages, cards)
         page.write(name, comparison)
 
     def _model(self, model: Model) -> None:
@@ -137,16 +142,4 @@ class _Site:
             reports=self._reports.get(model.key, []),
             signed=sorted({entry.source.signed_off_by for entry in mine} - {""}),
             digests=sorted({item for entry in mine for item in entry.source.sha256.items()}),
-        )  # fmt: skip
-
-    def _questions(self, name: str) -> None:
-        entries = self._board.of(suite=name)
-        files = file_names.slugs(entry.task for entry in entries)
-        found = Browser(self._folder, self._options.shown, files, self._standings.title).write(name, entries)
-        for table in found:
-            self._folder.csv(f"data/questions/{name}-{files[table.key]}", table)
-        csv = [(table.key, f"../data/questions/{name}-{files[table.key]}.csv") for table in found]
-        self._pages.page(
-            f"questions/{name}.html", "questions.html", f"questions/{name}",
-            name=name, about=suite_words.about(name), csv=csv,
         )  # fmt: skip
