@@ -8,6 +8,10 @@ Its keys:
     scatter: what is drawn beside the first page's table; the first suite that says one has it. See :class:`Scatter`.
     open: tasks (patterns) whose tables are open on the suite's page; the others are folded.
     about, read: what it is, and how its numbers are read, for people in a hurry.
+    paper: its address on the web.
+    names: task (a pattern) -> its name for people.
+    phrases: [task, measure, words] patterns; the words stand behind a number ("69.1 % under severe degradation").
+    chart: how its models are drawn on its page (lmms_medtasks/board/site/suite_chart.py).
     pictures: task pattern -> id of the document whose pictures a question has, with the question's tags in braces,
         where it is neither the question's own nor that of the question it is a form of.
     terms: what of each data set may stand in a site that anybody can read, its texts and its images.
@@ -63,6 +67,23 @@ class About:
     words: tuple[tuple[str, str, str], ...] = ()
     scatter: Scatter | None = None
     pictures: Mapping[str, str] = field(default_factory=dict)
+    paper: str = ""
+    names: tuple[tuple[str, str], ...] = ()
+    phrases: tuple[tuple[str, str, str], ...] = ()
+    chart: Mapping[str, Any] | None = None
+
+    def name_of(self, task: str) -> str:
+        """A task's name for people; without one its own, without the suite's."""
+        named = next((name for pattern, name in self.names if fnmatch.fnmatchcase(task, pattern)), "")
+        short = task.removeprefix(f"{self.name}_").replace("_", " ")
+        return named or short[:1].upper() + short[1:]
+
+    def phrase_of(self, task: str, measure: str) -> str:
+        """What stands behind a number of a task's measure, in a sentence."""
+        for task_pattern, measure_pattern, words in self.phrases:
+            if fnmatch.fnmatchcase(task, task_pattern) and fnmatch.fnmatchcase(measure, measure_pattern):
+                return words
+        return f"({self.name_of(task)}, {measure.replace('_', ' ')})"
 
     def measured(self, task: str, measure: str) -> str:
         """What a measure of a task says, in a few words; its name and the task's where nobody wrote any."""
@@ -113,6 +134,10 @@ def about(suite: str) -> About:
         question=found.get("question", ""),
         words=tuple(tuple(each) for each in found.get("headline", ()) if len(each) > 2),
         scatter=_scatter(found["scatter"]) if "scatter" in found else None,
+        paper=found.get("paper", ""),
+        names=tuple(found.get("names", {}).items()),
+        phrases=tuple((task, measure, words) for task, measure, words in found.get("phrases", ())),
+        chart=found.get("chart"),
         pictures=found.get("pictures", {}),
     )
 

@@ -2,32 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lmms_medtasks.board.boards import Board, Reference
-from lmms_medtasks.board.entries import Entry, Model
+from lmms_medtasks.board.boards import Board
+from lmms_medtasks.board.entries import Model
 from lmms_medtasks.board.model_facts import KnownModels
-from lmms_medtasks.board.site import (
-    board_tables,
-    file_names,
-    index_page,
-    published,
-    questions_page,
-    reports,
-    suite_words,
-)
+from lmms_medtasks.board.site import board_tables, file_names, index_page, questions_page, reports, suite_words
 from lmms_medtasks.board.site.board_tables import Links, Standings
-from lmms_medtasks.board.site.cards import card
 from lmms_medtasks.board.site.folder import Folder, writing
 from lmms_medtasks.board.site.pages import Pages
 from lmms_medtasks.board.site.question_cards import QuestionCards
 from lmms_medtasks.board.site.question_data import QuestionData
+from lmms_medtasks.board.site.suite_page import SuitePage
 from lmms_medtasks.build_cache import NO_CACHE, BuildCache
 from lmms_medtasks.progress import bar
-from lmms_medtasks.report.cells import label
-from lmms_medtasks.report.document import Cell, Row, Table
 from lmms_medtasks.statistics.bootstrap import RESAMPLES
 
 
@@ -64,17 +53,6 @@ def build(board: Board, output: Path, options: Options | None = None) -> dict[st
     with writing(output) as folder:
         _Site(board, folder, options or Options()).write()
     return folder.files
-
-
-@dataclass(frozen=True)
-class Block:
-    """A task on its suite's page. ``open``: not folded; ``reference``: what the ranked entries have in common."""
-
-    task: str
-    open: bool
-    ranking: Table | None
-    apart: Table | None
-    reference: Reference | None
 
 
 class _Site:
@@ -125,25 +103,15 @@ class _Site:
         )  # fmt: skip
 
     def _suite(self, name: str) -> None:
-        about, entries = suite_words.about(name), self._board.of(suite=name)
-        blocks = [self._block(task, about) for task in about.tasks(entries)]
-        compared = reports.Report((), "")
+        found = None
         if self._options.reports:
-            found = reports.of_suite(name, entries, self._options.resamples, self._options.cache)
-            compared = found.comparison
+            found = reports.of_suite(name, self._board.of(suite=name), self._options.resamples, self._options.cache)
             for key, report in found.models.items():
                 self._reports.setdefault(key, []).append(report)
-        self._pages.page(
-            f"suites/{name}.html", "suite.html", f"suites/{name}",
-            name=name, about=about, blocks=blocks, compared=compared, published=published.tables(name),
-            card=card(name), questions=self._browsed, versions=_versions(entries),
-        )  # fmt: skip
-
-    def _block(self, task: str, about: suite_words.About) -> Block:
-        links = self._links("../")
-        ranking = board_tables.ranking(task, self._standings, links)
-        apart = board_tables.apart(task, self._standings, links)
-        return Block(task, about.is_open(task), ranking, apart, self._board.references.get(task))
+        comparison = found.comparison if found else reports.Report((), "")
+        cards = self._cards if self._browsed else None
+        page = SuitePage(self._board, self._standings, self._links("../"), self._pages, cards)
+        page.write(name, comparison)
 
     def _model(self, model: Model) -> None:
         mine = [entry for entry in self._board.entries if entry.model.key == model.key]
@@ -159,13 +127,3 @@ class _Site:
             signed=sorted({entry.source.signed_off_by for entry in mine} - {""}),
             digests=sorted({item for entry in mine for item in entry.source.sha256.items()}),
         )  # fmt: skip
-
-
-def _versions(entries: Sequence[Entry]) -> Table:
-    """What the entries of a suite are of, each kind once."""
-    found = {
-        (e.task, e.version, e.data, e.judge.name if e.judge else "none", board_tables.harness(e) or "not recorded")
-        for e in entries
-    }
-    columns = tuple(map(label, ("task", "version", "data", "judge", "lmms-eval")))
-    return Table("versions", "Versions", columns, tuple(Row(tuple(map(Cell, each))) for each in sorted(found)))

@@ -1,0 +1,38 @@
+"""What guessing gets on a measure, where the questions say it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lmms_medtasks.board.entries import Entry, mean_of
+from lmms_medtasks.report.findings import chance_of_options
+from lmms_medtasks.statistics.intervals import Interval
+
+_MEASURE = "chance.score"
+"""The column of a benchmark that says of each question what guessing gets."""
+
+
+def guessing(entry: Entry, metric: str) -> float | None:
+    """The mean of what a uniform guess gets on the metric's questions, in its measure's own unit.
+
+    None where that is not known: for measures other than the benchmark's first, and questions without options.
+    """
+    suite = entry.declaration
+    first = entry.main_metrics[0]
+    measure = mean_of(suite.metric(metric)).measure if suite else ""
+    if suite is None or measure != mean_of(suite.metric(first)).measure or entry.scale(metric).unit != "%":
+        return None
+    rows = entry.scored(metric)
+    if _MEASURE in rows.columns:
+        known = rows.column(_MEASURE).astype(float)
+        return float(known.mean()) if len(known) and not np.isnan(known).any() else None
+    return chance_of_options(rows) if "option_count" in rows.columns else None
+
+
+def is_told_from_guessing(mean: Interval, chance: float, higher_is_better: bool = True) -> bool:
+    """Whether a mean's interval, or the mean where it has none, is on the better side of guessing."""
+    if mean.estimate is None:
+        return True
+    if higher_is_better:
+        return (mean.estimate if mean.low is None else mean.low) > chance
+    return (mean.estimate if mean.high is None else mean.high) < chance

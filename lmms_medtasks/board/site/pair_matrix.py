@@ -1,0 +1,98 @@
+"""Who is better beyond chance: each two models of a ranking, with the difference and its interval."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+
+import numpy as np
+
+from lmms_medtasks.board.site.board_tables import Standings
+from lmms_medtasks.board.site.suite_chart import Head
+from lmms_medtasks.report.cells import label
+from lmms_medtasks.report.document import Cell, Column, Row, Table
+
+MOST = 10
+"""Models in the matrix, the best; the file has all pairs."""
+BETTER, WORSE, ALIKE = "▲", "▼", "="
+_SAID = {BETTER: "better", WORSE: "worse", ALIKE: "not told apart"}
+NOTE = (
+    "Points by which the row leads the column: the same questions, resampled by {cluster}. Who is better is tested as "
+    "for the ranks, so that they agree (max-T, step-down). The intervals hold together in 95 % of samples; they are of "
+    "the test's first step, so that one beside ▲ or ▼ may still hold 0."
+)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A row's model less a column's: ``sign`` is one of ▲ ▼ =; the difference and its interval are as shown."""
+
+    sign: str
+    difference: str
+    interval: str
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """The best models and their pairs, ``None`` on the diagonal.
+
+    ``table``: all pairs, each once, the better-placed model first. ``more``: models that are left out of ``rows``.
+    """
+
+    names: tuple[str, ...]
+    hrefs: tuple[str, ...]
+    rows: tuple[tuple[Pair | None, ...], ...]
+    table: Table
+    more: int
+
+
+def matrix(standings: Standings, head: Head, hrefs: dict[str, str]) -> Matrix | None:
+    """The pairs of a measure's ranking; ``hrefs``: model key -> its page. None where the models were not compared."""
+    keys, found = standings.ranking(*head)
+    pairs = found.pairs
+    if pairs is None:
+        return None
+    shown = standings.board.scale(*head)
+    order = sorted(
+        range(len(keys)), key=lambda place: (found.standings[place].rank or 0, standings.titles[keys[place]])
+    )
+    signs = np.where(pairs.better, BETTER, np.where(pairs.better.T, WORSE, ALIKE))
+
+    def text(value: float) -> str:
+        return _signed(shown.factor * value, shown.digits)
+
+    def pair(row: int, column: int) -> Pair | None:
+        if row == column:
+            return None
+        low, high = pairs.difference_low[row, column], pairs.difference_high[row, column]
+        interval = f"{text(low)} to {text(high)}" if np.isfinite([low, high]).all() else ""
+        return Pair(str(signs[row, column]), text(pairs.difference[row, column]), interval)
+
+    rows = []
+    for row, column in itertools.combinations(order, 2):
+        difference, low, high = (
+            shown.factor * float(each[row, column])
+            for each in (pairs.difference, pairs.difference_low, pairs.difference_high)
+        )
+        ends = (low, high) if np.isfinite([low, high]).all() else (None, None)
+        names = (Cell(standings.titles[keys[row]]), Cell(standings.titles[keys[column]]))
+        p = Cell(float(pairs.p[row, column]))
+        rows.append(Row((*names, Cell(_SAID[str(signs[row, column])]), Cell(difference, *ends), p)))
+    unit = "points" if shown.unit == "%" else shown.unit
+    columns = (
+        label("model"), label("other model"), label("beyond chance"),
+        Column("difference", digits=shown.digits, signed=True, unit=unit), Column("p, no better", digits=4),
+    )  # fmt: skip
+    best = order[:MOST]
+    return Matrix(
+        tuple(standings.titles[keys[place]] for place in best),
+        tuple(hrefs[keys[place]] for place in best),
+        tuple(tuple(pair(row, column) for column in best) for row in best),
+        Table("pairs", "Each two models", columns, tuple(rows)),
+        len(order) - len(best),
+    )
+
+
+def _signed(value: float, digits: int) -> str:
+    text = f"{value:+.{digits}f}".replace("-", "−")
+    return text.lstrip("+−") if not text.strip("+−0.") else text

@@ -1,0 +1,314 @@
+"""The chart of a suite's page: all ranked models and the published ones, as ``board.yml`` declares it.
+
+A chart is of one of three kinds. ``change``: a row a model, from the first series to the last, with the interval of the
+last and what changed. ``plane``: the second series against the first, which is turned round (100 less its value).
+``heat``: a row a model, a cell a series, tinted by its number. Its keys:
+
+    kind, title, about: see above. line, axes: of a plane, the names of its diagonal and of its two axes.
+    series: name -> [task, measure] patterns; the first that a ranked entry has is drawn.
+
+A suite that declares none has its headline, a row a model.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from lmms_medtasks.board.boards import Board
+from lmms_medtasks.board.entries import Entry
+from lmms_medtasks.board.site.board_tables import Links, Standings, cell, column
+from lmms_medtasks.board.site.guessing import guessing
+from lmms_medtasks.board.site.rows import published
+from lmms_medtasks.board.site.suite_words import About
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.report.cells import NONE, label
+from lmms_medtasks.report.document import Cell, Column, Row, Table
+from lmms_medtasks.suites.suite import Measure
+
+KINDS = ("change", "plane", "heat")
+OPEN, OPEN_PUBLISHED = 12, 8
+"""Models that are shown at once; the others are folded below them."""
+_NAMED, _NAMED_PUBLISHED = 8, 2
+"""Models of a plane that have their names in it."""
+_FEW_PRINTED = 3
+"""Published models from which on it is said how they change."""
+
+Head = tuple[str, str]
+"""A task and a measure of it."""
+
+
+@dataclass(frozen=True)
+class Series:
+    """What is drawn of each model. ``of``: the task and measure. ``column``: how its numbers are written."""
+
+    name: str
+    of: Head
+    column: Column
+    measure: Measure
+
+
+@dataclass(frozen=True)
+class ChartRow:
+    """A model of a chart; ``cells``: a number a series, as shown, without a value where it was not asked."""
+
+    name: str
+    cells: tuple[Cell, ...]
+    href: str = ""
+    is_published: bool = False
+
+    def value(self, place: int) -> float | None:
+        """A series' number."""
+        found = self.cells[place].value
+        return found if isinstance(found, int | float) else None
+
+    @property
+    def change(self) -> float | None:
+        """The last number less the first."""
+        first, last = self.value(0), self.value(-1)
+        return None if first is None or last is None or len(self.cells) < 2 else last - first
+
+
+@dataclass(frozen=True)
+class Label:
+    """A name in a plane: where it stands, in percent of the plane, and how far below its point, in pixels."""
+
+    name: str
+    x: float
+    y: float
+    down: float
+    is_published: bool
+
+
+@dataclass(frozen=True)
+class SuiteChart:
+    """A chart with all its rows, best first; ``chance``: what guessing gets on the last series.
+
+    ``low``, ``high``: the ends of the axis of ``change``, in the unit of the last series.
+    """
+
+    kind: str
+    title: str
+    about: str
+    line: str
+    axes: tuple[str, ...]
+    series: tuple[Series, ...]
+    rows: tuple[ChartRow, ...]
+    printed: tuple[ChartRow, ...]
+    chance: float | None
+    low: float
+    high: float
+
+    def text(self, row: ChartRow, place: int) -> str:
+        """A series' number of a model, without its interval."""
+        return self.series[place].column.text(Cell(row.cells[place].value))
+
+    def said(self, row: ChartRow) -> str:
+        """A model's numbers in words, for a screen reader and as a tooltip."""
+        numbers = (
+            f"{each.name} {each.column.text(found)} {each.measure.unit}".rstrip()
+            for each, found in zip(self.series, row.cells, strict=True)
+        )
+        return f"{row.name}{', published' if row.is_published else ''}: {', '.join(numbers)}"
+
+    @property
+    def chance_text(self) -> str:
+        """What guessing gets."""
+        return f"{self.series[-1].column.text(Cell(self.chance))} {self.series[-1].measure.unit}".rstrip()
+
+    @staticmethod
+    def change_text(row: ChartRow) -> str:
+        """A model's change, with its sign."""
+        if row.change is None:
+            return ""
+        text = f"{row.change:+.1f}".replace("-", "−")
+        return "0.0" if text in ("+0.0", "−0.0") else text
+
+    @property
+    def open_rows(self) -> int:
+        """Measured models that are shown at once."""
+        return OPEN
+
+    @property
+    def open_printed(self) -> int:
+        """Published models that are shown at once."""
+        return OPEN_PUBLISHED
+
+    def place(self, value: float) -> float:
+        """Where a value stands on the axis, in percent of its length."""
+        return round(100 * min(max((value - self.low) / (self.high - self.low), 0.0), 1.0), 2)
+
+    @property
+    def ticks(self) -> list[float]:
+        """Values at which the axis has a line."""
+        step = (self.high - self.low) / (4 if self.high - self.low > 60 else 3)
+        nice = next((each for each in (0.1, 0.25, 0.5, 1, 2, 5, 10, 20, 25, 50, 100) if each >= step), step)
+        count = int((self.high - self.low) / nice + 1e-9)
+        return [self.high - nice * number for number in range(count, -1, -1)]
+
+    def point(self, row: ChartRow) -> tuple[float, float] | None:
+        """Where a model stands in a plane, in percent from its upper left corner."""
+        x, y = row.value(0), row.value(1)
+        return None if x is None or y is None else (round(100 - x, 2), round(100 - y, 2))
+
+    @property
+    def printed_changes(self) -> str:
+        """How the published models change, a sentence; "" where they have one number or are few."""
+        changes = [row.change for row in self.printed if row.change is not None]
+        if len(changes) < _FEW_PRINTED:
+            return ""
+        falls = [-each for each in changes if each < 0]
+        if len(falls) < len(changes):
+            return f"Of {len(changes)} published models {len(falls)} fall too."
+        return f"All {len(changes)} published models fall too, by {min(falls):.1f} to {max(falls):.1f} points."
+
+    @property
+    def labels(self) -> list[Label]:
+        """The names in a plane: all measured models where they are few, else those on top, and two published ones."""
+        own = [row for row in self.rows if self.point(row)][:_NAMED]
+        printed = [row for row in self.printed if self.point(row)]
+        ends = printed if len(printed) <= _NAMED_PUBLISHED else [printed[0], printed[-1]]
+        taken: list[tuple[float, float]] = []
+        found = []
+        for row in (*own, *ends):
+            x, y = self.point(row) or (0.0, 0.0)
+            start = y * _HEIGHT / 100
+            down = start
+            while any(abs(down - other) < _LINE and abs(x - beside) < _WIDE for beside, other in taken):
+                down += _LINE
+            taken.append((x, down))
+            found.append(Label(row.name, x, y, down - start, row.is_published))
+        return found
+
+    def strength(self, row: ChartRow, place: int) -> float:
+        """How strong a heat map's cell is, from 0 to 1."""
+        value, series = row.value(place), self.series[place]
+        if value is None:
+            return 0.0
+        low, high = (series.measure.factor * end for end in (series.measure.low, series.measure.high))
+        share = min(max((value - low) / (high - low), 0.0), 1.0)
+        return round(share if series.measure.higher_is_better else 1 - share, 2)
+
+    @property
+    def table(self) -> Table:
+        """Its numbers."""
+        rows = [Row((Cell(row.name, href=row.href), *row.cells)) for row in self.rows]
+        rows += [Row((Cell(row.name), *row.cells), "reference") for row in self.printed]
+        columns = (label("model"), *(replace(each.column, name=each.name) for each in self.series))
+        return Table("chart", f"{self.title}: the numbers", columns, tuple(rows))
+
+
+_HEIGHT, _LINE, _WIDE = 300, 14, 30
+"""A plane's height and that of its labels, in pixels; names that start nearer to one another, in percent, may touch."""
+
+
+def chart(about: About, board: Board, standings: Standings, links: Links, head: Head | None) -> SuiteChart | None:
+    """The chart of a suite; ``head``: the task and measure of its headline. None with nothing to draw."""
+    said = about.chart or {"kind": "change", "title": "How each model does", "series": {}}
+    if said.get("kind") not in KINDS or not isinstance(said.get("series"), Mapping):
+        raise UserError(f"board.yml of {about.name}: chart has kind ({', '.join(KINDS)}) and series: name -> patterns.")
+    entries = board.of(suite=about.name)
+    series = _series(said["series"], entries, bool(head))
+    if head and not any(each.of == head for each in series) and (said["kind"] == "change" or not series):
+        # The headline is of another task than what is declared, or nothing is.
+        entry = next(each for each in entries if each.ranked and each.task == head[0])
+        series = [_one(head[1].replace("_", " "), head, entry)]
+    if not series or (said["kind"] == "plane" and len(series) < 2):
+        return None
+    rows = _measured(series, standings, links)
+    own = {each.of[0]: each for each in series}
+    printed = _printed(series, {task: _settings(entries, task) for task in own})
+    key, measure = _sorting(said["kind"], series)
+    rows.sort(key=lambda row: (_order(row, key, measure), row.name.lower()))
+    printed.sort(key=lambda row: (_order(row, key, measure), row.name.lower()))
+    if not rows and not printed:
+        return None
+    first = next((each for each in entries if each.ranked and each.task == series[-1].of[0]), None)
+    chance = guessing(first, series[-1].of[1]) if first and series[-1].of[1] in first.metrics else None
+    shown = None if chance is None else chance * series[-1].measure.factor
+    low, high = _axis(series[-1].measure, [*rows, *printed], shown)
+    return SuiteChart(
+        said["kind"], said["title"], said.get("about", ""), said.get("line", ""), tuple(said.get("axes", ())),
+        tuple(series), tuple(rows), tuple(printed), shown, low, high,
+    )  # fmt: skip
+
+
+def _series(said: Mapping[str, Sequence[Sequence[str]]], entries: Sequence[Entry], ranked: bool) -> list[Series]:
+    """The declared series that a ranked entry has; where none is ranked, that any entry has."""
+    found = []
+    for name, patterns in said.items():
+        have = {
+            (entry.task, metric): entry for entry in entries if entry.ranked or not ranked for metric in entry.metrics
+        }
+        for task, metric in patterns:
+            fitting = [
+                each for each in sorted(have) if fnmatch.fnmatchcase(each[0], task) and each[1] == metric
+            ]  # fmt: skip
+            if fitting:
+                found.append(_one(name, fitting[0], have[fitting[0]]))
+                break
+    return found
+
+
+def _one(name: str, head: Head, entry: Entry) -> Series:
+    shown = entry.scale(head[1])
+    return Series(name, head, column("", shown), shown)
+
+
+def _measured(series: Sequence[Series], standings: Standings, links: Links) -> list[ChartRow]:
+    cells: dict[str, list[Cell]] = {}
+    for place, each in enumerate(series):
+        task, metric = each.of
+        for entry in standings.board.of(task=task, ranked=True):
+            if metric not in entry.metrics:
+                continue
+            if metric in entry.main_metrics:
+                mean = standings.of(task, metric)[entry.model.key].mean
+            else:
+                mean = entry.interval(metric, with_interval=False)
+            cells.setdefault(entry.model.key, [NONE] * len(series))[place] = cell(mean, each.measure)
+    return [ChartRow(standings.titles[key], tuple(own), links.model(key)) for key, own in cells.items()]
+
+
+def _printed(series: Sequence[Series], told: Mapping[str, Mapping[str, str]]) -> list[ChartRow]:
+    cells: dict[str, list[Cell]] = {}
+    for place, each in enumerate(series):
+        task, metric = each.of
+        for row in published(task, told[task]):
+            if isinstance(row.cells.get(metric, NONE).value, int | float):
+                cells.setdefault(row.model, [NONE] * len(series))[place] = row.cells[metric]
+    return [ChartRow(name, tuple(own), is_published=True) for name, own in cells.items()]
+
+
+def _settings(entries: Sequence[Entry], task: str) -> Mapping[str, str]:
+    return next((entry.settings for entry in entries if entry.task == task), {})
+
+
+def _sorting(kind: str, series: Sequence[Series]) -> tuple[int | None, Measure]:
+    """Which series the rows are sorted by; None: the mean of all."""
+    if kind == "change":
+        return len(series) - 1, series[-1].measure
+    return None, series[0].measure
+
+
+def _order(row: ChartRow, place: int | None, measure: Measure) -> float:
+    """The best is least; a model without the number comes last."""
+    values = [row.value(each) for each in range(len(row.cells))] if place is None else [row.value(place)]
+    known = [value for value in values if value is not None]
+    if not known:
+        return float("inf")
+    mean = sum(known) / len(known)
+    return -mean if measure.higher_is_better else mean
+
+
+def _axis(measure: Measure, rows: Sequence[ChartRow], chance: float | None) -> tuple[float, float]:
+    """The ends of an axis: the scale's better end, and a tenth of the scale below the least number."""
+    low, high = measure.factor * measure.low, measure.factor * measure.high
+    numbers = [
+        end for row in rows for each in row.cells for end in (each.value, each.low) if isinstance(end, float | int)
+    ]
+    least = min([*numbers, *([] if chance is None else [chance])], default=low)
+    tenth = (high - low) / 10
+    start = low + tenth * int((least - low) / tenth)
+    return max(low, min(start, high - 2 * tenth)), high

@@ -1,0 +1,128 @@
+"""The sentence that a suite's page begins with: who is best, what it loses, who is not told apart from whom."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from lmms_medtasks.board.boards import Board
+from lmms_medtasks.board.entries import Entry
+from lmms_medtasks.board.site.board_tables import Standings, cell, column
+from lmms_medtasks.board.site.guessing import guessing, is_told_from_guessing
+from lmms_medtasks.board.site.ranking import Standing
+from lmms_medtasks.board.site.suite_chart import Head, SuiteChart
+from lmms_medtasks.board.site.suite_words import About
+from lmms_medtasks.report.findings import listed
+from lmms_medtasks.suites.suite import Measure
+
+_NAMED = 3
+"""Models that are named; of more their number is said."""
+_SEVERAL = 3
+"""Models from which on it is said that all of them lose."""
+_SAME = 0.05
+"""Points below which a difference is none: it would be shown as 0.0."""
+
+
+def finding(about: About, board: Board, standings: Standings, head: Head | None, drawn: SuiteChart | None) -> str:
+    """A suite's finding as a sentence."""
+    found = standings.of(*head) if head else {}
+    measured = {key: each for key, each in found.items() if each.mean.estimate is not None}
+    if head is None or not measured:
+        return f"{about.title}: {_nobody(board.of(suite=about.name))}"
+    shown = board.scale(*head)
+    sign = -1 if shown.higher_is_better else 1
+    ordered = sorted(
+        measured, key=lambda key: (sign * (measured[key].mean.estimate or 0.0), standings.titles[key].lower())
+    )
+    best = next((key for key in ordered if measured[key].rank == 1), ordered[0])
+    said = f"{about.title}: {standings.titles[best]} {number(measured[best], shown)} {about.phrase_of(*head)}"
+    said += _loss(about, head, drawn, standings.titles[best])
+    clauses = [_guessers(board, head, measured, ordered, standings)]
+    alone = clauses[0].startswith("the other")
+    clauses.insert(0, _others(best, measured, ordered, standings, alone))
+    clauses.insert(1, _all_lose(drawn, head))
+    return "; ".join([said, *filter(None, clauses)]) + "."
+
+
+def number(found: Standing, shown: Measure) -> str:
+    """A mean with its interval: ``69.1 % [66.4, 71.9]``."""
+    text = column("", shown).text(cell(found.mean, shown))
+    value, _, interval = text.partition(" ")
+    return " ".join(filter(None, (value, shown.unit, interval)))
+
+
+def _nobody(entries: Sequence[Entry]) -> str:
+    """Why nobody is ranked."""
+    codes = Counter(each.code.replace("_", " ") for entry in entries for each in entry.problems if each.level != "flag")
+    why = ", ".join(f"{code} ({count})" for code, count in codes.most_common(_NAMED))
+    count = f"{len(entries)} entries are" if len(entries) != 1 else "the only entry is"
+    return f"nobody is ranked yet; {count} set apart{f': {why}' if why else ''}."
+
+
+def _loss(about: About, head: Head, drawn: SuiteChart | None, best: str) -> str:
+    """``, 23.2 points less than on clean pictures``, of the best model."""
+    row = next((each for each in drawn.rows if each.name == best), None) if drawn else None
+    if drawn is None or row is None or row.change is None or not _is_change(drawn, head):
+        return ""
+    words = about.phrase_of(*drawn.series[0].of)
+    if abs(row.change) < _SAME:
+        return f", as much as {words}"
+    unit = "points" if drawn.series[0].measure.unit == "%" else drawn.series[0].measure.unit
+    return f", {abs(row.change):.1f} {unit} {'less' if row.change < 0 else 'more'} than {words}"
+
+
+def _is_change(drawn: SuiteChart, head: Head) -> bool:
+    return drawn.kind == "change" and len(drawn.series) > 1 and drawn.series[-1].of == head
+
+
+def _all_lose(drawn: SuiteChart | None, head: Head) -> str:
+    if drawn is None or not _is_change(drawn, head):
+        return ""
+    changes = [each.change for each in drawn.rows if each.change is not None]
+    if len(changes) < _SEVERAL or max(changes) > -_SAME:
+        return ""
+    return f"all {len(changes)} lose, by {-max(changes):.1f} to {-min(changes):.1f} points"
+
+
+def _others(
+    best: str, measured: Mapping[str, Standing], ordered: Sequence[str], standings: Standings, alone: bool
+) -> str:
+    """Who is not told apart from the best; ``alone``: that all others are no better than guessing is said anyway."""
+    if len(measured) == 1:
+        return "the only model that is ranked"
+    if measured[best].rank is None:
+        images = measured[best].images
+        return f"no ranks: {images} {'image is' if images == 1 else 'images are'} too few"
+    alike = [key for key in ordered if key != best and measured[key].low == 1]
+    if alike:
+        names = [standings.titles[key] for key in alike]
+        return f"not told apart from it: {listed(names) if len(names) <= _NAMED else f'{len(names)} others'}"
+    if measured[best].low is None or alone:
+        return ""
+    others = len(measured) - 1
+    other = next(key for key in ordered if key != best)
+    return f"better beyond chance than {standings.titles[other] if others == 1 else f'all {others} others'}"
+
+
+def _guessers(
+    board: Board, head: Head, measured: Mapping[str, Standing], ordered: Sequence[str], standings: Standings
+) -> str:
+    """Who is no better than guessing, where it is known what that gets."""
+    entries = {entry.model.key: entry for entry in board.of(task=head[0], ranked=True) if head[1] in entry.metrics}
+    chance = guessing(entries[ordered[0]], head[1])
+    if chance is None:
+        return ""
+    shown = board.scale(*head)
+    weak = [key for key in ordered if not is_told_from_guessing(measured[key].mean, chance, shown.higher_is_better)]
+    level = f"guessing ({shown.factor * chance:.{shown.digits}f} {shown.unit})"
+    if not weak:
+        return ""
+    if len(weak) == len(ordered):
+        return f"no better than {level}" if len(weak) == 1 else f"none of the {len(weak)} is better than {level}"
+    if len(weak) == len(ordered) - 1 and ordered[0] not in weak:
+        who = "the other, " + standings.titles[weak[0]] + "," if len(weak) == 1 else f"the other {len(weak)}"
+    elif len(weak) <= _NAMED:
+        who = listed([standings.titles[key] for key in weak])
+    else:
+        who = f"{len(weak)} of {len(ordered)}"
+    return f"{who} {'is' if len(weak) == 1 else 'are'} no better than {level}"

@@ -1,0 +1,220 @@
+"""The page of a suite: what was found, the chart, who is better than whom, five questions; all tables folded below."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from lmms_medtasks.board.boards import Board, Reference
+from lmms_medtasks.board.entries import Entry
+from lmms_medtasks.board.site import board_tables, published, suite_words
+from lmms_medtasks.board.site.board_tables import Links, Standings
+from lmms_medtasks.board.site.cards import card
+from lmms_medtasks.board.site.pages import Pages
+from lmms_medtasks.board.site.pair_matrix import NOTE, Matrix, matrix
+from lmms_medtasks.board.site.question_cards import Card, QuestionCards
+from lmms_medtasks.board.site.reports import Report
+from lmms_medtasks.board.site.suite_chart import Head, SuiteChart, chart
+from lmms_medtasks.board.site.suite_finding import finding
+from lmms_medtasks.board.site.telling_questions import Telling, telling
+from lmms_medtasks.report.cells import label
+from lmms_medtasks.report.document import Cell, Column, Row, Table
+from lmms_medtasks.statistics.rank_intervals import LEAST_CLUSTERS
+
+_MOST_ON_CARDS = 40
+"""Models whose answers stand on a question's card; the question's own page has all."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """A task on its suite's page. ``name``: for people; ``reference``: what the ranked entries have in common."""
+
+    task: str
+    name: str
+    ranking: Table | None
+    apart: Table | None
+    reference: Reference | None
+
+
+@dataclass(frozen=True)
+class Place:
+    """A model in the short ranking; all texts as shown. ``first``: its number at the chart's first series."""
+
+    rank: str
+    name: str
+    href: str
+    value: str
+    interval: str
+    first: str
+
+
+@dataclass(frozen=True)
+class Badge:
+    """A fact in few words; ``number`` stands before it in bold, ``href`` links it, ``is_warning`` sets it off."""
+
+    text: str
+    number: str = ""
+    href: str = ""
+    is_warning: bool = False
+
+
+@dataclass(frozen=True)
+class Headline:
+    """The task that stands for a suite. ``first``: what the same questions get as they are asked first, if they are."""
+
+    of: Head
+    first: Head | None
+    names: tuple[str, str]
+
+
+class SuitePage:
+    """Writes the pages of suites."""
+
+    def __init__(
+        self, board: Board, standings: Standings, links: Links, pages: Pages, cards: QuestionCards | None
+    ) -> None:
+        """``links``: as seen from a suite's page. ``cards``: of questions; None where the site has none."""
+        self._board = board
+        self._standings = standings
+        self._links = links
+        self._pages = pages
+        self._cards = cards
+
+    def write(self, name: str, compared: Report) -> None:
+        """Write a suite's page; ``compared``: the comparison of its ranked models."""
+        about, entries = suite_words.about(name), self._board.of(suite=name)
+        head = about.headline_of([entry for entry in entries if entry.ranked])
+        drawn = chart(about, self._board, self._standings, self._links, head)
+        headline = _headline(head, drawn)
+        blocks = [self._block(task, about) for task in self._tasks(about, entries, head)]
+        cluster = next((suite.cluster for entry in entries if (suite := entry.declaration)), "image")
+        self._pages.page(
+            f"suites/{name}.html", "suite.html", f"suites/{name}",
+            name=name, about=about, head=head, drawn=drawn, blocks=blocks, compared=compared,
+            finding=finding(about, self._board, self._standings, head, drawn),
+            badges=_badges(about, entries, head),
+            places=self._places(headline, drawn) if headline else [],
+            headline_caption=_caption(about, head, self._board) if head else "",
+            apart_count=sum(not entry.ranked for entry in entries),
+            pairs=self._pairs(head), pairs_note=NOTE.format(cluster=cluster), least=LEAST_CLUSTERS,
+            questions=self._questions(headline, entries), cluster=cluster,
+            published=published.tables(name), card=card(name), versions=_versions(entries),
+        )  # fmt: skip
+
+    def _tasks(self, about: suite_words.About, entries: Sequence[Entry], head: Head | None) -> list[str]:
+        """The headline's task first; tasks that nobody is ranked on last."""
+        ranked = {entry.task for entry in entries if entry.ranked}
+        places = {task: place for place, task in enumerate(about.tasks(entries))}
+        return sorted(places, key=lambda task: (head is None or task != head[0], task not in ranked, places[task]))
+
+    def _block(self, task: str, about: suite_words.About) -> Block:
+        ranking = board_tables.ranking(task, self._standings, self._links)
+        apart = board_tables.apart(task, self._standings, self._links)
+        return Block(task, about.name_of(task), ranking, apart, self._board.references.get(task))
+
+    def _places(self, headline: Headline, drawn: SuiteChart | None) -> list[Place]:
+        """The ranking in short, best first."""
+        shown = self._board.scale(*headline.of)
+        column = board_tables.column("", shown)
+        rows = {row.name: row for row in drawn.rows} if drawn else {}
+        found = self._standings.of(*headline.of)
+        places = []
+        for key in self._ordered(headline.of):
+            each, title = found[key], self._standings.titles[key]
+            whole = board_tables.cell(each.mean, shown)
+            ends = [Cell(end) for end in (whole.low, whole.high) if end is not None]
+            first = rows[title].cells[0] if headline.first and title in rows else Cell(None)
+            places.append(
+                Place(
+                    _rank(each.rank, each.low, each.high), title, self._links.model(key),
+                    column.text(Cell(whole.value)), " to ".join(map(column.text, ends)) or whole.mark,
+                    column.text(Cell(first.value)),
+                )
+            )  # fmt: skip
+        return places
+
+    def _pairs(self, head: Head | None) -> Matrix | None:
+        if head is None:
+            return None
+        return matrix(self._standings, head, {key: self._links.model(key) for key in self._standings.titles})
+
+    def _questions(self, headline: Headline | None, entries: Sequence[Entry]) -> list[tuple[Telling, Card]]:
+        """The questions that tell, with their cards: of the best models, what they were asked in the whole suite."""
+        if headline is None or self._cards is None:
+            return []
+        chosen = telling(self._standings, headline.of, headline.first, headline.names)
+        best = {key: place for place, key in enumerate(self._ordered(headline.of)[:_MOST_ON_CARDS])}
+        own = sorted(
+            (entry for entry in entries if entry.ranked and entry.model.key in best),
+            key=lambda entry: (best[entry.model.key], entry.task),
+        )
+        cards = self._cards.of(headline.of[0], [each.id for each in chosen], own)
+        return list(zip(chosen, cards, strict=True))
+
+    def _ordered(self, head: Head) -> list[str]:
+        """The keys of the models with a number, best first."""
+        sign, found = -1 if self._board.scale(*head).higher_is_better else 1, self._standings.of(*head)
+
+        def place(key: str) -> tuple[float, float, str]:
+            return found[key].rank or 0, sign * (found[key].mean.estimate or 0.0), self._standings.titles[key].lower()
+
+        return sorted((key for key, each in found.items() if each.mean.estimate is not None), key=place)
+
+
+def _headline(head: Head | None, drawn: SuiteChart | None) -> Headline | None:
+    """The headline, with the chart's first series where the chart leads from that to the headline."""
+    if head is None:
+        return None
+    if drawn is None or drawn.kind != "change" or len(drawn.series) == 1 or drawn.series[-1].of != head:
+        return Headline(head, None, ("", ""))
+    return Headline(head, drawn.series[0].of, (drawn.series[0].name, drawn.series[-1].name))
+
+
+def _caption(about: suite_words.About, head: Head, board: Board) -> str:
+    """What the ranking is of: ``Right under severe degradation (%)``."""
+    said, unit = about.phrase_of(*head).strip("()"), board.scale(*head).unit
+    return f"{about.name_of(head[0])}: {said}{f' ({unit})' if unit else ''}"
+
+
+def _rank(rank: int | None, low: int | None, high: int | None) -> str:
+    """``1``, ``2 to 3``: the ranks that chance leaves open."""
+    if rank is None:
+        return "–"
+    return f"{low} to {high}" if low is not None and high is not None and low != high else str(low or rank)
+
+
+def _badges(about: suite_words.About, entries: Sequence[Entry], head: Head | None) -> list[Badge]:
+    """What the headline's numbers are of, in a line."""
+    own = [entry for entry in entries if entry.ranked and head and entry.task == head[0]] or list(entries)
+    entry = max(own, key=lambda each: len(each.questions))
+    found = [Badge(_data_said(data), f"{data} data", is_warning=True) for data in sorted({each.data for each in own})
+             if data != "full"]  # fmt: skip
+    if not found:
+        found = [Badge("data", "full")]
+    rows = entry.scored(head[1]) if head and head[1] in entry.metrics else entry.samples
+    cluster = entry.declaration.cluster if entry.declaration else "image"
+    pictures = len(set(rows.column("cluster")))
+    found += [Badge("questions", f"{len(rows):,}"), Badge(f"{cluster}s", f"{pictures:,}")]
+    trials = max((len(each) for each in rows.column("trials")), default=1)
+    found += [Badge("trials a question", str(trials))] if trials > 1 else []
+    versions = sorted({each.version for each in own})
+    found.append(Badge("task version " + ", ".join(versions)))
+    judges = sorted({each.judge.name for each in own if each.judge})
+    found += [Badge("judged by " + ", ".join(judges))] if judges else []
+    models = len({each.model.key for each in own if each.ranked})
+    found.append(Badge("model ranked" if models == 1 else "models ranked", str(models)))
+    return [*found, *([Badge("paper", href=about.paper)] if about.paper else [])]
+
+
+def _data_said(data: str) -> str:
+    return "not the benchmark" if data == "mini" else "not the whole benchmark"
+
+
+def _versions(entries: Sequence[Entry]) -> Table:
+    """What the entries of a suite are of, each kind once."""
+    found = {
+        (e.task, e.version, e.data, e.judge.name if e.judge else "none", board_tables.harness(e) or "not recorded")
+        for e in entries
+    }
+    columns: tuple[Column, ...] = tuple(map(label, ("task", "version", "data", "judge", "lmms-eval")))
+    return Table("versions", "Versions", columns, tuple(Row(tuple(map(Cell, each))) for each in sorted(found)))

@@ -1,0 +1,164 @@
+"""Five questions of a suite that tell something of its models, chosen by rule from their scores.
+
+The rules know neither texts nor pictures, and no suite: they look at who is right and who is wrong on the headline's
+questions, and where a suite asks each question twice (clean and degraded) also at the first time. The same scores give
+the same questions.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from lmms_medtasks.board.entries import Entry
+from lmms_medtasks.board.site.board_tables import Standings
+from lmms_medtasks.board.site.suite_chart import Head
+
+MOST = 5
+_ALMOST = 1e-6
+_MAJORITY = 0.5
+
+
+@dataclass(frozen=True)
+class Telling:
+    """A chosen question. ``heading``: the rule in words. ``said``: who is right, a sentence."""
+
+    id: str
+    heading: str
+    said: str
+
+
+@dataclass(frozen=True)
+class _Rule:
+    """``strength``: (n,) floats, the question with the most is taken; NaN where the rule does not hold."""
+
+    heading: str
+    strength: np.ndarray
+
+
+def telling(
+    standings: Standings, head: Head, first: Head | None = None, names: tuple[str, str] = ("", "")
+) -> list[Telling]:
+    """At most five questions of a headline's task; ``first``: task and measure of the same questions asked first.
+
+    ``names``: of the two ways of asking ("clean", "severe"), where there are two.
+    """
+    entries = [entry for entry in standings.board.of(task=head[0], ranked=True) if head[1] in entry.metrics]
+    if not entries:
+        return []
+    found = _Scores(standings, head, first, entries)
+    chosen: list[Telling] = []
+    used: set[int] = set()
+    images: set[str] = set()
+    for rule in found.rules(names):
+        row = found.strongest(rule.strength, used, images)
+        if row is None or len(chosen) == MOST:
+            continue
+        used.add(row)
+        images.add(str(found.clusters[row]))
+        chosen.append(found.telling(row, rule.heading, names))
+    return chosen
+
+
+class _Scores:
+    """Who is right: (models, questions) booleans, the best model first, over the questions with a score of every model.
+
+    ``first``: of the same questions as they were asked first, None where they were asked once.
+    """
+
+    def __init__(self, standings: Standings, head: Head, first: Head | None, entries: Sequence[Entry]) -> None:
+        self._first = first
+        placed = standings.of(*head)
+        scale = entries[0].scale(head[1])
+        sign = -1 if scale.higher_is_better else 1
+        entries = sorted(
+            entries, key=lambda each: (sign * (placed[each.model.key].mean.estimate or 0.0), standings.title(each))
+        )
+        before: dict[str, Entry] = {}
+        if first:
+            found = standings.board.of(task=first[0], ranked=True)
+            before = {entry.model.key: entry for entry in found if first[1] in entry.metrics}
+            entries = [entry for entry in entries if entry.model.key in before]
+        ids = functools.reduce(_common, (entry.questions.ids for entry in entries), None)
+        values = [_shares(entry, head[1], ids) for entry in entries]
+        pairs = _column(entries[0], "pair", ids) if entries else np.array([], dtype=str)
+        earlier = [_shares(before[entry.model.key], first[1], pairs) for entry in entries] if first else []
+        whole = ~np.isnan(np.array([*values, *earlier])).any(axis=0) if entries else np.array([], dtype=bool)
+        self.ids = ids[whole] if entries else np.array([], dtype=str)
+        self.pairs = pairs[whole]
+        self.clusters = _column(entries[0], "cluster", self.ids) if entries else pairs
+        self.values = np.array(values).reshape(len(entries), -1)[:, whole]
+        self.right, self.wrong = self.values >= 1 - _ALMOST, self.values <= _ALMOST
+        start = np.array(earlier).reshape(len(earlier), -1)[:, whole] if earlier else self.values
+        self.was_right, self.was_wrong = start >= 1 - _ALMOST, start <= _ALMOST
+
+    def rules(self, names: tuple[str, str]) -> list[_Rule]:
+        """All rules, those that tell most first."""
+        if not self.values.size:
+            return []
+        right, wrong, many = self.right, self.wrong, len(self.right)
+        others = right[1:].mean(axis=0) if many > 1 else np.zeros(len(self.ids))
+        most = "most others are right" if many > 2 else "the other is right"
+        share = self.values.mean(axis=0)
+        disputed = 0.5 - np.abs(share - 0.5)
+        plain = [
+            _Rule(f"The best is wrong, {most}", _where(wrong[0] & (others > _MAJORITY), others)),
+            _Rule("The models disagree most", _where((disputed > 0) & (many > 1), disputed)),
+            _Rule("Only the best is right", _where(right[0] & (right.sum(axis=0) == 1) & (many > 1), 1 - others)),
+            _Rule("Nobody is right", _where(wrong.all(axis=0), 1.0)),
+            _Rule("Only one is right, and not the best", _where(wrong[0] & (right.sum(axis=0) == 1) & (many > 2), 1.0)),
+            _Rule("All are right", _where(right.all(axis=0), 1.0)),
+        ]
+        if self._first is None:
+            return plain
+        first, last = names
+        lost, won = self.was_right & wrong, self.was_wrong & right
+        return [
+            _Rule(f"Right when {first}, wrong when {last}", _where(lost[0], lost.sum(axis=0))),
+            plain[0],
+            _Rule(f"Wrong when {first}, right when {last}", _where(won[0], won.sum(axis=0))),
+            _Rule(f"Nobody is right, {first} or {last}", _where(wrong.all(axis=0) & self.was_wrong.all(axis=0), 1.0)),
+            *plain[1:],
+        ]
+
+    def strongest(self, strength: np.ndarray, used: set[int], images: set[str]) -> int | None:
+        """The question that the rule holds for most, not chosen yet; of several one of another image, then by id."""
+        rows = [row for row in np.flatnonzero(~np.isnan(strength)).tolist() if row not in used]
+        return min(rows, key=lambda row: (-strength[row], self.clusters[row] in images, row), default=None)
+
+    def telling(self, row: int, heading: str, names: tuple[str, str]) -> Telling:
+        """A question with who is right on it."""
+        many = len(self.right)
+        counts = [(names[1], self.right[:, row])]
+        if self._first:
+            counts.insert(0, (names[0], self.was_right[:, row]))
+        said = "; ".join(
+            f"{f'{name}: ' if self._first else ''}{int(found.sum())} of {many} right" for name, found in counts
+        )
+        return Telling(str(self.ids[row]), heading, f"{said[:1].upper()}{said[1:]}.")
+
+
+def _where(mask: np.ndarray, strength: np.ndarray | float) -> np.ndarray:
+    return np.where(mask, strength, np.nan)
+
+
+def _common(known: np.ndarray | None, ids: np.ndarray) -> np.ndarray:
+    return ids if known is None or known is ids else np.intersect1d(known, ids)
+
+
+def _shares(entry: Entry, metric: str, ids: np.ndarray) -> np.ndarray:
+    """(n,) floats: how good the answer to each question is, from 0 to 1; NaN where it has no score."""
+    scale, own = entry.scale(metric), entry.questions.ids
+    share = np.clip((entry.scores(metric) - scale.low) / (scale.high - scale.low), 0, 1)
+    share = share if scale.higher_is_better else 1 - share
+    places = np.minimum(np.searchsorted(own, ids), len(own) - 1)
+    return np.where(own[places] == ids, share[places], np.nan).astype(np.float32)
+
+
+def _column(entry: Entry, name: str, ids: np.ndarray) -> np.ndarray:
+    """(n,) strings: a column of these questions, all of which the entry has."""
+    values = np.array(entry.questions.table.column(name).to_pylist()).astype(str)
+    return values[np.searchsorted(entry.questions.ids, ids)]
