@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lmms_medtasks.board.boards import Board, Reference
-from lmms_medtasks.board.entries import Entry, Model
+from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.board.site import board_tables, figures, file_names, published, reports, suite_words
 from lmms_medtasks.board.site.board_tables import Links, Standings
 from lmms_medtasks.board.site.cards import card
 from lmms_medtasks.board.site.folder import Folder, writing
+from lmms_medtasks.board.site.model_page import ModelPages
 from lmms_medtasks.board.site.pages import Pages
 from lmms_medtasks.board.site.questions import Browser
 from lmms_medtasks.progress import bar
@@ -78,6 +79,7 @@ class _Site:
 
     def write(self) -> None:
         self._pages.assets()
+        models = ModelPages(self._pages, self._standings, self._slugs, self._options.roots)
         steps = 1 + len(self._board.models) + len(self._suites) * (1 + self._browsed)
         with bar(steps, "Writing pages", "pages") as step:
             self._overview()
@@ -89,7 +91,7 @@ class _Site:
                     self._questions(name)
                     step(1)
             for model in self._board.models:
-                self._model(model)
+                models.write(model, self._links("../"), self._reports.get(model.key, []))
                 step(1)
         self._folder.text(".nojekyll", "")
 
@@ -155,21 +157,6 @@ class _Site:
             figure = figures.forest(ranking, measures, f"{file_names.slug(task)}-forest", ends)
         apart = board_tables.apart(task, self._standings, links)
         return Block(task, about.is_open(task), ranking, apart, figure, self._board.references.get(task))
-
-    def _model(self, model: Model) -> None:
-        mine = [entry for entry in self._board.entries if entry.model.key == model.key]
-        title, links = self._standings.titles[model.key], self._links("../")
-        scores = board_tables.scores(model.key, self._standings, links)
-        facts = board_tables.facts(model.key, self._board)
-        limits = board_tables.problems((each for entry in mine for each in entry.problems), self._options.roots)
-        slug = self._slugs[model.key]
-        self._pages.page(
-            f"models/{slug}.html", "model.html", f"models/{slug}",
-            model=model, title=title, scores=scores, facts=facts, limits=limits,
-            reports=self._reports.get(model.key, []),
-            signed=sorted({entry.source.signed_off_by for entry in mine} - {""}),
-            digests=sorted({item for entry in mine for item in entry.source.sha256.items()}),
-        )  # fmt: skip
 
     def _questions(self, name: str) -> None:
         entries = self._board.of(suite=name)
