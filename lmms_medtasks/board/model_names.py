@@ -26,7 +26,7 @@ def look(name: str) -> str:
     plain = unicodedata.normalize("NFKD", shown_name(name))
     seen = "".join(each for each in plain if unicodedata.category(each) not in ("Mn", "Me", "Cf", "Cc"))
     letters = seen.casefold().translate(_ALIKE).replace("rn", "m").replace("vv", "w")
-    return re.sub(r"[\s_\-.:/]+", "-", letters).strip("-")
+    return re.sub(r"[\s_\-.:/()]+", "-", letters).strip("-")
 
 
 def wrong(name: str) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from lmms_medtasks.board.boards import Board, Reference
 from lmms_medtasks.board.entries import Entry
+from lmms_medtasks.board.model_facts import KnownModels
 from lmms_medtasks.board.site import board_tables, figures, file_names, published, reports, suite_words
 from lmms_medtasks.board.site.board_tables import Links, Standings
 from lmms_medtasks.board.site.cards import card
@@ -29,7 +30,8 @@ class Options:
         title: of all pages. resamples: as for a report; 0: no intervals. reports: whether pages of models have
             the suites' reports. questions: whether there is a question browser. stamp: a line for the foot of the
             overview (a commit, a date), "" for none: nothing else in a site says when it was built.
-        shown: for which data sets texts and images were asked for. roots: folders whose names are left out of paths.
+        shown: for which data sets texts and images were asked for. models: what is known of models. roots: folders
+            whose names are left out of paths.
     """
 
     title: str = "lmms-medtasks leaderboard"
@@ -38,6 +40,7 @@ class Options:
     questions: bool = True
     stamp: str = ""
     shown: suite_words.Shown = suite_words.Shown()
+    models: KnownModels = KnownModels()
     roots: tuple[Path, ...] = ()
 
 
