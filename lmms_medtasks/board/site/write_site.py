@@ -78,11 +78,11 @@ class _Site:
         self._titles = {name: suite_words.about(name).title for name in self._suites}
         self._pages = Pages(folder, options.title, list(self._titles.items()))
         self._browsed = options.questions
-        self._reports: dict[str, list[reports.Report]] = {}
+        self._reports: dict[str, dict[str, reports.Report]] = {}
 
     def write(self) -> None:
         self._pages.assets()
-        models = ModelPages(self._pages, self._standings, self._slugs, self._options.roots)
+        models = ModelPages(self._pages, self._standings, self._slugs, self._options.models, self._options.roots)
         steps = 1 + len(self._board.models) + len(self._suites) * (1 + self._browsed)
         with bar(steps, "Writing pages", "pages") as step:
             self._overview()
@@ -94,7 +94,8 @@ class _Site:
                     self._questions(name)
                     step(1)
             for model in self._board.models:
-                models.write(model, self._links("../"), self._reports.get(model.key, []))
+                own = self._reports.get(model.key, {})
+                models.write(model, self._links("../"), own, questions=self._browsed)
                 step(1)
         self._folder.text(".nojekyll", "")
 
@@ -142,7 +143,7 @@ class _Site:
             found = reports.of_suite(name, entries, self._options.resamples)
             compared = found.comparison
             for key, report in found.models.items():
-                self._reports.setdefault(key, []).append(report)
+                self._reports.setdefault(key, {})[name] = report
         self._pages.page(
             f"suites/{name}.html", "suite.html", f"suites/{name}",
             name=name, about=about, blocks=blocks, compared=compared, published=published.tables(name),
