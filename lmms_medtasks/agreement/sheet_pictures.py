@@ -50,13 +50,13 @@ def read(runs: Iterable[Run], drawn: Sequence[Drawn]) -> SheetPictures:
     of_question: dict[str, tuple[str, ...]] = {}
     problems: list[str] = []
     for place, ids in wanted.items():
-        for id, images in question_pictures.images(*place, ids):
+        for document in question_pictures.Split(*place).documents(ids):
             try:
-                made = [question_pictures.png(image) for image in images]
+                made = [question_pictures.png(image) for image in document.images]
             except UserError as error:
-                problems.append(f"The picture of question {id!r} is not on the sheet: {error}")
+                problems.append(f"The picture of question {document.id!r} is not on the sheet: {error}")
                 continue
             names = [f"{hashlib.sha256(content).hexdigest()[:16]}.png" for content in made]
             files.update(zip(names, made, strict=True))
-            of_question[id] = tuple(names)
+            of_question[document.id] = tuple(names)
     return SheetPictures(files, of_question, tuple(problems))

@@ -1,9 +1,13 @@
-"""What was asked and answered, read again from a sample log for the few questions that are shown."""
+"""What was asked and answered, read again from sample logs for the questions that are shown."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.board.run_entry import LINE
@@ -11,44 +15,76 @@ from lmms_medtasks.record import KEY, from_json
 from lmms_medtasks.samples import result_files as results
 
 _ENDS = 2_000
+_BLOCK = 2**20
 
 
 @dataclass(frozen=True)
 class Shown:
-    """A question's prompt, the right answer and the replies; texts of others, neither escaped nor printable yet."""
+    """A question's prompt, the right answer and the replies; texts of others, neither escaped nor printable yet.
+
+    ``degraded_with``: for each picture that the model saw degraded, the parameters that were recorded; () for none.
+    """
 
     prompt: str
     expected: str
     replies: tuple[str, ...]
+    degraded_with: tuple[Mapping[str, Any], ...] = ()
 
 
-def of(entry: Entry, ids: Collection[str]) -> dict[str, Shown]:
-    """Prompt, right answer and replies of these questions, each text cut to 2,000 characters.
+class SampleLogs:
+    """The logs of a build: each is gone through once for its line breaks, then only the lines asked for are read."""
 
-    {} for credentialed data, whose texts are shown nowhere, and for a pack, which has none.
-    """
-    if entry.credentialed or entry.source.samples is None:
-        return {}
-    wanted = set(ids)
-    lines = {
-        line: id
-        for line, id in zip(entry.answers.column(LINE).to_pylist(), entry.questions.ids.tolist(), strict=True)
-        if id in wanted
-    }
-    found: dict[str, Shown] = {}
-    with entry.source.samples.open("rb") as file:
-        for number, line in enumerate(file, start=1):
-            if number in lines:
-                row = results.row_of(line, number, entry.source.samples)
-                record = from_json(row.get(KEY), f"{entry.source.samples}, line {number}")
-                # Withheld by its terms, whatever the result file says of them.
-                if record.judgement is None or not isinstance(record.judgement.items, str):
-                    replies = row.get("filtered_resps")
-                    texts = replies if isinstance(replies, list) else []
-                    target = record.right_answer
-                    target = row.get("target", "") if target is None else target
-                    found[lines[number]] = Shown(_cut(row.get("input", "")), _cut(target), tuple(map(_cut, texts)))
-    return found
+    def __init__(self) -> None:
+        self._starts: dict[Path, np.ndarray] = {}
+
+    def of(self, entry: Entry, ids: Collection[str]) -> dict[str, Shown]:
+        """Prompt, right answer and replies of these questions, each text cut to 2,000 characters.
+
+        {} for credentialed data, whose texts are shown nowhere, and for a pack, which has none.
+        """
+        path = entry.source.samples
+        if entry.credentialed or path is None or not ids:
+            return {}
+        known = entry.questions.ids
+        wanted = np.array(sorted(set(ids)))
+        rows = np.searchsorted(known, wanted)
+        here = rows < len(known)
+        here[here] = known[rows[here]] == wanted[here]
+        lines = np.asarray(entry.answers.column(LINE))[rows[here]]
+        starts = self._line_starts(path)
+        found: dict[str, Shown] = {}
+        with path.open("rb") as file:
+            for id, line in zip(wanted[here].tolist(), lines.tolist(), strict=True):
+                file.seek(starts[line - 1])
+                shown = _shown(results.row_of(file.readline(), line, path), f"{path}, line {line}")
+                if shown is not None:
+                    found[id] = shown
+        return found
+
+    def _line_starts(self, path: Path) -> np.ndarray:
+        if path not in self._starts:
+            breaks, place = [np.zeros(1, np.int64)], 0
+            with path.open("rb") as file:
+                while block := file.read(_BLOCK):
+                    breaks.append(np.flatnonzero(np.frombuffer(block, np.uint8) == ord("\n")) + (place + 1))
+                    place += len(block)
+            self._starts[path] = np.concatenate(breaks)
+        return self._starts[path]
+
+
+def _shown(row: Mapping[str, Any], where: str) -> Shown | None:
+    record = from_json(row.get(KEY), where)
+    if record.judgement is not None and isinstance(record.judgement.items, str):
+        return None  # withheld by its terms, whatever the result file says of them
+    replies = row.get("filtered_resps")
+    target = row.get("target", "") if record.right_answer is None else record.right_answer
+    drawn = record.details.get("degradation_parameters")
+    return Shown(
+        _cut(row.get("input", "")),
+        _cut(target),
+        tuple(map(_cut, replies)) if isinstance(replies, list) else (),
+        tuple(each for each in drawn if isinstance(each, dict)) if isinstance(drawn, list) else (),
+    )
 
 
 def _cut(text: object) -> str:

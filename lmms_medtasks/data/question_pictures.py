@@ -1,50 +1,102 @@
-"""The pictures of questions for people to look at: as the data has them, small, without what else the files say."""
+"""Questions as the data has them, for people to look at; their pictures small, without what else the files say."""
 
 from __future__ import annotations
 
 import io
 from collections.abc import Collection, Iterator, Mapping
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from lmms_medtasks import pictures
 from lmms_medtasks.data import locating
 from lmms_medtasks.data.documents import DATA, images_of
 from lmms_medtasks.errors import UserError
 
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
 LONGEST = 640
 """Pixels of the longer side, at most."""
 
-
-def images(data_set: str, split: str, data: str, ids: Collection[str]) -> Iterator[tuple[str, list[Mapping[str, Any]]]]:
-    """The images of these documents as the data has them, by id; nothing where the data is not on this machine."""
-    import pyarrow.parquet as pq
-
-    if data not in DATA:
-        return
-    try:
-        located = locating.find(data_set, split, data)  # type: ignore[arg-type]
-    except UserError:  # of another release of ours, or damaged: no pictures, the rest of the page stands
-        return
-    if located is None:
-        return
-    with pq.ParquetFile(located.path) as file:
-        for batch in file.iter_batches(batch_size=64, columns=["id", "image", "images"]):
-            for document in batch.to_pylist():
-                if document["id"] in ids:
-                    yield document["id"], images_of(document)
+_FIELDS = ("id", "question", "options", "image", "images")
 
 
-def png(image: Mapping[str, Any]) -> bytes:
-    """A PNG file of an image, 8-bit RGB, at most :data:`LONGEST` pixels on a side; only its pixels go along.
+@dataclass(frozen=True)
+class Document:
+    """A question of the prepared data: its text, the options without letters (() for an open one), its images."""
+
+    id: str
+    question: str
+    options: tuple[str, ...]
+    images: tuple[Mapping[str, Any], ...]
+
+
+class Split:
+    """The documents of a split; there are none where the data is not on this machine."""
+
+    def __init__(self, data_set: str, split: str, data: str) -> None:
+        import pyarrow.parquet as pq
+
+        self._path = None
+        self._places: dict[str, int] = {}
+        if data not in DATA:
+            return
+        try:
+            located = locating.find(data_set, split, data)  # type: ignore[arg-type]
+        except UserError:  # of another release of ours, or damaged: no pictures, the rest of the page stands
+            return
+        if located is None:
+            return
+        self._path = located.path
+        with pq.ParquetFile(self._path) as file:
+            for group in range(file.num_row_groups):
+                names = file.read_row_group(group, columns=["id"]).column("id").to_pylist()
+                self._places.update(dict.fromkeys(names, group))
+
+    def __contains__(self, id: object) -> bool:
+        return id in self._places
+
+    def documents(self, ids: Collection[str]) -> Iterator[Document]:
+        """Those of these ids, in the order of the data; only the parts of the file that hold them are read."""
+        import pyarrow.parquet as pq
+
+        wanted = set(ids) & self._places.keys()
+        if self._path is None or not wanted:
+            return
+        groups = sorted({self._places[id] for id in wanted})
+        with pq.ParquetFile(self._path) as file:
+            for batch in file.iter_batches(batch_size=64, row_groups=groups, columns=list(_FIELDS)):
+                for document in batch.to_pylist():
+                    if document["id"] in wanted:
+                        images = tuple(images_of(document))
+                        yield Document(document["id"], document["question"], tuple(document["options"]), images)
+
+
+def shown(image: Mapping[str, Any] | Image) -> Image:
+    """An image as 8-bit RGB, at most :data:`LONGEST` pixels on a side; what a model sees where it is no larger.
 
     Raises UserError where it can't be read.
     """
-    import numpy as np
-    from PIL import Image
+    found = pictures.rgb8(pictures.opened(image))
+    found.thumbnail((LONGEST, LONGEST))
+    return found
 
-    shown = pictures.rgb8(pictures.opened(image))
-    shown.thumbnail((LONGEST, LONGEST))
+
+def png(image: Mapping[str, Any] | Image) -> bytes:
+    """A PNG file of :func:`shown`; only its pixels go along."""
+    return _encoded(shown(image), "PNG")
+
+
+def webp(image: Mapping[str, Any] | Image) -> bytes:
+    """A WebP file of :func:`shown` without loss, about 0.6 times as large as PNG; only its pixels go along."""
+    return _encoded(shown(image), "WEBP", lossless=True, quality=60, method=4)
+
+
+def _encoded(image: Image, form: str, **options: Any) -> bytes:
+    import numpy as np
+    from PIL import Image as Images
+
     buffer = io.BytesIO()
     # From its pixels: what else the file said (a patient's name, a place) does not go along.
-    Image.fromarray(np.asarray(shown)).save(buffer, "PNG")
+    Images.fromarray(np.asarray(image)).save(buffer, form, **options)
     return buffer.getvalue()

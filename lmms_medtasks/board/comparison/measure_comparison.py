@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from lmms_medtasks.board import shown_answers
 from lmms_medtasks.board.comparison import compared_entries
 from lmms_medtasks.board.comparison.compared_entries import Side
 from lmms_medtasks.board.comparison.paired import Difference, difference, most_telling, pairs
 from lmms_medtasks.board.entries import Entry
-from lmms_medtasks.board.shown_answers import Shown
+from lmms_medtasks.board.shown_answers import SampleLogs, Shown
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.statistics import power
 from lmms_medtasks.statistics.power import Detectable
@@ -148,7 +147,8 @@ def _telling(pair: tuple[Entry, Entry], comparisons: Sequence[Comparison], count
                 chosen[name] = (away, each, row)
     # Stable: questions that differ alike stay in the order in which they were drawn.
     best = sorted(chosen.items(), key=lambda item: -round(item[1][0], 9))[:count]
-    shown = [shown_answers.of(entry, [name for name, _ in best]) for entry in pair]
+    logs = SampleLogs()
+    shown = [logs.of(entry, [name for name, _ in best]) for entry in pair]
     if any(entry.credentialed for entry in pair):
         shown = [{}, {}]
     return [

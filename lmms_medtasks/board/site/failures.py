@@ -17,7 +17,7 @@ import numpy as np
 
 from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.board.site import suite_words
-from lmms_medtasks.board.site.questions import scores_of
+from lmms_medtasks.board.site.question_scores import scores_of
 from lmms_medtasks.board.site.strengths import MOST_VALUES
 
 SHOWN = 10

@@ -4,16 +4,31 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from lmms_medtasks.board.entries import Entry, Model
 from lmms_medtasks.board.model_facts import KnownModels
-from lmms_medtasks.board.site import board_tables, bullets, failures, model_tables, model_words, strengths
+from lmms_medtasks.board.site import board_tables, bullets, failures, model_tables, model_words, strengths, suite_words
 from lmms_medtasks.board.site.board_tables import Links, Standings
 from lmms_medtasks.board.site.bullets import Headline
 from lmms_medtasks.board.site.model_words import GroupSentence
 from lmms_medtasks.board.site.pages import Pages
+from lmms_medtasks.board.site.question_addresses import list_address
+from lmms_medtasks.board.site.question_cards import Card, QuestionCards
 from lmms_medtasks.board.site.reports import Report
+
+_FIRST = 5
+"""Failures that are not folded."""
+
+
+@dataclass(frozen=True)
+class FailureCard:
+    """A question that the model got wrong, under the benchmark's title, and what others got."""
+
+    card: Card
+    heading: str
+    said: str
 
 
 class ModelPages:
@@ -25,13 +40,18 @@ class ModelPages:
         standings: Standings,
         slugs: Mapping[str, str],
         known: KnownModels,
+        cards: QuestionCards,
         roots: Sequence[Path],
     ) -> None:
-        """``slugs``: by the model's key. ``known``: facts. ``roots``: folders whose names are left out of paths."""
+        """``slugs``: by the model's key. ``known``: facts. ``cards``: makes the questions' cards.
+
+        ``roots``: folders whose names are left out of paths.
+        """
         self._pages = pages
         self._standings = standings
         self._slugs = slugs
         self._known = known
+        self._cards = cards
         self._roots = roots
         # Of all models at once: most of the work is the same for each.
         self._groups = functools.cache(self._groups_of)
@@ -52,7 +72,7 @@ class ModelPages:
             sentence=model_words.sentence(title, headlines, findings),
             about=model_words.about_model(own, facts := self._known.facts_of(model.name)), facts=facts,
             headlines=headlines, strongest=best, weakest=worst, looked=looked, least=strengths.LEAST_CLUSTERS,
-            failures=self._failures(model.key, own),
+            failures=self._failures(model.key, own) if questions else [], first=_FIRST,
             scores=model_tables.scores(model.key, self._standings, links), entries=model_tables.facts(own),
             digests=sorted({item for entry in own for item in entry.source.sha256.items()}),
         )  # fmt: skip
@@ -73,7 +93,7 @@ class ModelPages:
                 strengths.interval(group, entry, head.metric),
                 entry.scale(head.metric),
                 head.title,
-                lambda group: f"../questions/{head.suite}.html" if questions else "",
+                lambda group: _address(group, head.suite, self._slugs[model]) if questions else "",
             )
 
         return [said(each) for each in found.strongest], [said(each) for each in found.weakest], found.looked
@@ -82,9 +102,33 @@ class ModelPages:
         ranked = [entry for entry in self._standings.board.of(task=task, ranked=True) if metric in entry.metrics]
         return strengths.of_task(ranked, metric) if ranked else {}
 
-    def _failures(self, model: str, own: Sequence[Entry]) -> list[failures.Failure]:
-        found = {name: self._verdicts(name).failures(model) for name in dict.fromkeys(entry.suite for entry in own)}
-        return failures.chosen({name: each for name, each in found.items() if each})
+    def _failures(self, model: str, own: Sequence[Entry]) -> list[FailureCard]:
+        suites = dict.fromkeys(entry.suite for entry in own)
+        found = {name: self._verdicts(name).failures(model) for name in suites}
+        chosen = failures.chosen({name: each for name, each in found.items() if each})
+        by_task: dict[tuple[str, str], list[failures.Failure]] = {}
+        for each in chosen:
+            by_task.setdefault((each.suite, each.task), []).append(each)
+        cards: dict[tuple[str, str], Card] = {}
+        for (suite, task), group in by_task.items():
+            # Of this model alone: the question's own page has the others.
+            entries = [entry for entry in own if entry.suite == suite]
+            made = self._cards.of(task, [each.id for each in group], entries)
+            cards |= {(task, card.id): card for card in made}
+        return [
+            FailureCard(cards[each.task, each.id], suite_words.about(each.suite).title, _said_of(each))
+            for each in chosen
+            if (each.task, each.id) in cards
+        ]
 
     def _verdicts_of(self, suite: str) -> failures.SuiteVerdicts:
         return failures.SuiteVerdicts(suite, self._standings.board.of(suite=suite, ranked=True))
+
+
+def _address(group: strengths.Group, suite: str, model: str) -> str:
+    return list_address(suite, task=group.task, tags=[(group.tag, group.value)], model=model)
+
+
+def _said_of(failure: failures.Failure) -> str:
+    said = f"{failure.right} of {failure.others} other models right." if failure.others else ""
+    return f"{said} This model is right on the clean picture.".strip() if failure.lost else said

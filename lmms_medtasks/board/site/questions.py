@@ -10,23 +10,19 @@ import json
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from typing import IO, Any
 
 import numpy as np
 
-from lmms_medtasks.board import shown_answers
 from lmms_medtasks.board.columns import codes_of
 from lmms_medtasks.board.entries import Entry
+from lmms_medtasks.board.shown_answers import Shown
 from lmms_medtasks.board.site import suite_words
 from lmms_medtasks.board.site.exports import harmless
 from lmms_medtasks.board.site.folder import Folder
-from lmms_medtasks.board.site.question_pictures import Pictures
-from lmms_medtasks.board.site.suite_words import Shown
+from lmms_medtasks.board.site.question_data import QuestionData
+from lmms_medtasks.board.site.question_scores import Scores, scores_of
 from lmms_medtasks.report.document import Cell, Column, Row, Table
-from lmms_medtasks.samples import result_files as results
-from lmms_medtasks.samples.runs import settings_of, splits_of
-from lmms_medtasks.suites.suite import Measure
 from lmms_medtasks.visible_text import visible
 
 SHARD = 100
@@ -36,58 +32,18 @@ Texts = Mapping[str, tuple[str, str, list[str]]]
 """By question: prompt, right answer, replies."""
 Tag = tuple[list[Any], np.ndarray]
 """The values of a tag, the first of them None, and for each question the place of its own."""
-_WITHHELD = {
-    True: "Texts and images of this data are withheld: its terms (credentialed data) keep them back.",
-    False: "Texts of this data are not shown: its terms do not say that they may be.",
-}
-
-
-@dataclass(frozen=True)
-class Scores:
-    """A model's scores on the questions of a task, (n,) floats, NaN where there is none: as they are, and from 0 to 1.
-
-    A question has the first main measure that has a value for it.
-    """
-
-    values: np.ndarray
-    normal: np.ndarray
-    units: tuple[Measure, ...]
-    measure: np.ndarray
-
-    def text(self, row: int) -> str | None:
-        """``33.3 %``, None where there is none."""
-        if np.isnan(self.values[row]):
-            return None
-        shown = self.units[self.measure[row]]
-        unit = shown.unit if shown.unit == "%" else f" {shown.unit}"
-        return f"{shown.factor * self.values[row]:.{shown.digits}f}{unit}"
-
-
-def scores_of(entry: Entry, ids: np.ndarray) -> Scores:
-    """The scores of an entry on the questions ``ids`` (sorted; it need not have all of them)."""
-    values, normal = np.full(len(ids), np.nan), np.full(len(ids), np.nan)
-    measure = np.zeros(len(ids), dtype=int)
-    units = tuple(map(entry.scale, entry.main_metrics))
-    place = np.searchsorted(ids, entry.questions.ids)
-    for number, (name, shown) in enumerate(zip(entry.main_metrics, units, strict=True)):
-        found = np.full(len(ids), np.nan)
-        found[place] = entry.scores(name)
-        empty = np.isnan(values) & ~np.isnan(found)
-        values[empty], measure[empty] = found[empty], number
-        share = (found[empty] - shown.low) / (shown.high - shown.low)
-        normal[empty] = np.clip(share if shown.higher_is_better else 1 - share, 0, 1)
-    return Scores(values, normal, units, measure)
 
 
 class Browser:
     """Writes the data of a suite's question browser into ``folder``, below ``questions/<suite>/``."""
 
-    def __init__(self, folder: Folder, shown: Shown, names: Mapping[str, str], title: Callable[[Entry], str]) -> None:
+    def __init__(
+        self, folder: Folder, data: QuestionData, names: Mapping[str, str], title: Callable[[Entry], str]
+    ) -> None:
         self._folder = folder
-        self._shown = shown
+        self._data = data
         self._files = names
         self._title = title
-        self._pictures = Pictures(folder)
 
     def write(self, suite: str, entries: Sequence[Entry]) -> list[Table]:
         """Write index and shards; returns the scores of each task as a table, for CSV and JSON."""
@@ -125,26 +81,15 @@ class Browser:
                 tag: {"values": [_text(value) for value in values], "codes": codes.tolist()}
                 for tag, (values, codes) in tags.items()
             },
-            "withheld": self._withheld(entries),
+            "withheld": self._data.withheld(entries),
         }
-
-    def _withheld(self, entries: Sequence[Entry]) -> str:
-        if any(entry.credentialed for entry in entries):
-            return _WITHHELD[True]
-        logged = [entry for entry in entries if entry.source.samples]
-        if not logged:
-            return "Only packs are here: they have scores, no texts."
-        return "" if any(map(self._may_tell, logged)) else _WITHHELD[False]
-
-    def _may_tell(self, entry: Entry) -> bool:
-        run = results.read(entry.source.results)
-        return self._shown.text_of(entry, [name for name, _ in splits_of(run, entry.task)])
 
     def _shards(
         self, suite: str, name: str, entries: Sequence[Entry], ids: np.ndarray, found: Sequence[Scores]
     ) -> list[str]:
         """Write a task's shards; returns the beginning of each question's text."""
-        images = self._images(entries, ids)
+        materials = {} if self._data.withheld(entries) else self._data.of(entries, ids.tolist())
+        images = {id: [each.path for each in found.pictures] for id, found in materials.items() if found.pictures}
         heads: list[str] = []
         with ExitStack() as stack:
             spools = [_Spool(stack, self._texts(entry), ids) for entry in entries]
@@ -157,35 +102,14 @@ class Browser:
                 self._folder.text(f"questions/{suite}/{name}-{number}.js", f"medtasks.shard({number},{shard});\n")
         return heads
 
-    def _texts(self, entry: Entry) -> dict[str, shown_answers.Shown]:
-        if entry.source.samples is None or not self._may_tell(entry):
-            return {}
-        return shown_answers.of(entry, entry.questions.ids.tolist())
-
-    def _images(self, entries: Sequence[Entry], ids: np.ndarray) -> dict[str, list[str]]:
-        """The pictures of each question that may be shown; degraded ones have those of the clean question."""
-        for entry in entries:
-            if entry.source.samples is None or not self._may_tell(entry):
-                continue
-            run = results.read(entry.source.results)
-            splits = splits_of(run, entry.task)
-            allowed = self._shown.images_of(entry, [name for name, _ in splits])
-            if not allowed or settings_of(run, entry.task).get("no_image"):
-                continue
-            plain = entry.questions.table.column("pair").to_pylist()
-            named = dict(zip(entry.questions.ids.tolist(), plain, strict=True))
-            found: dict[str, list[str]] = {}
-            for data_set, split in splits:
-                found |= self._pictures.of(data_set, split, entry.variant, {*named, *named.values()})
-            if found:
-                return {id: shown for id, other in named.items() if (shown := found.get(id) or found.get(other))}
-        return {}
+    def _texts(self, entry: Entry) -> dict[str, Shown]:
+        return self._data.logs.of(entry, entry.questions.ids.tolist()) if self._data.may_tell(entry) else {}
 
 
 class _Spool:
     """An entry's texts on disk, shard by shard: those of all entries at once would fill the memory."""
 
-    def __init__(self, stack: ExitStack, texts: Mapping[str, shown_answers.Shown], ids: np.ndarray) -> None:
+    def __init__(self, stack: ExitStack, texts: Mapping[str, Shown], ids: np.ndarray) -> None:
         self._file: IO[bytes] = stack.enter_context(tempfile.TemporaryFile())
         self._starts: list[int] = []
         for start in range(0, len(ids), SHARD):

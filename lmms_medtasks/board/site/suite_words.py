@@ -5,6 +5,8 @@ Its keys:
     headline: [task, measure] patterns (fnmatch); the first that an entry has is the suite's column on the overview.
     open: tasks (patterns) whose tables are open on the suite's page; the others are folded.
     about, read: what it is, and how its numbers are read, for people in a hurry.
+    pictures: task pattern -> id of the document whose pictures a question has, with the question's tags in braces,
+        where it is neither the question's own nor that of the question it is a form of.
     terms: what of each data set may stand in a site that anybody can read, its texts and its images.
         shown: always. asked: where --texts SET or --images SET asks for it, which says that one has read its terms.
         never: only what was drawn by us (mini data). withheld: not even that, as of credentialed data.
@@ -15,7 +17,7 @@ from __future__ import annotations
 import fnmatch
 import functools
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +36,7 @@ class About:
     read: str = ""
     headline: tuple[tuple[str, str], ...] = ()
     open: tuple[str, ...] = ()
+    pictures: Mapping[str, str] = field(default_factory=dict)
 
     def headline_of(self, entries: Sequence[Entry]) -> tuple[str, str] | None:
         """The task and measure that stand for the suite on the overview; None without an entry that has a measure."""
@@ -73,6 +76,7 @@ def about(suite: str) -> About:
         read=found.get("read", ""),
         headline=tuple((task, measure) for task, measure in found.get("headline", ())),
         open=tuple(found.get("open", ())),
+        pictures=found.get("pictures", {}),
     )
 
 

@@ -9,13 +9,14 @@ from pathlib import Path
 from lmms_medtasks.board.boards import Board, Reference
 from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.board.model_facts import KnownModels
-from lmms_medtasks.board.site import board_tables, figures, file_names, published, reports, suite_words
+from lmms_medtasks.board.site import board_tables, figures, file_names, published, questions_page, reports, suite_words
 from lmms_medtasks.board.site.board_tables import Links, Standings
 from lmms_medtasks.board.site.cards import card
 from lmms_medtasks.board.site.folder import Folder, writing
 from lmms_medtasks.board.site.model_page import ModelPages
 from lmms_medtasks.board.site.pages import Pages
-from lmms_medtasks.board.site.questions import Browser
+from lmms_medtasks.board.site.question_cards import QuestionCards
+from lmms_medtasks.board.site.question_data import QuestionData
 from lmms_medtasks.progress import bar
 from lmms_medtasks.report.cells import label
 from lmms_medtasks.report.document import Cell, Figure, Row, Table
@@ -78,11 +79,15 @@ class _Site:
         self._titles = {name: suite_words.about(name).title for name in self._suites}
         self._pages = Pages(folder, options.title, list(self._titles.items()))
         self._browsed = options.questions
+        self._question_data = QuestionData(folder, options.shown)
+        self._cards = QuestionCards(self._question_data, self._standings.title)
         self._reports: dict[str, dict[str, reports.Report]] = {}
 
     def write(self) -> None:
         self._pages.assets()
-        models = ModelPages(self._pages, self._standings, self._slugs, self._options.models, self._options.roots)
+        models = ModelPages(
+            self._pages, self._standings, self._slugs, self._options.models, self._cards, self._options.roots
+        )
         steps = 1 + len(self._board.models) + len(self._suites) * (1 + self._browsed)
         with bar(steps, "Writing pages", "pages") as step:
             self._overview()
@@ -91,7 +96,8 @@ class _Site:
                 self._suite(name)
                 step(1)
                 if self._browsed:
-                    self._questions(name)
+                    found = self._board.of(suite=name)
+                    questions_page.write(self._folder, self._pages, name, found, self._question_data, self._standings)
                     step(1)
             for model in self._board.models:
                 own = self._reports.get(model.key, {})
@@ -161,18 +167,6 @@ class _Site:
             figure = figures.forest(ranking, measures, f"{file_names.slug(task)}-forest", ends)
         apart = board_tables.apart(task, self._standings, links)
         return Block(task, about.is_open(task), ranking, apart, figure, self._board.references.get(task))
-
-    def _questions(self, name: str) -> None:
-        entries = self._board.of(suite=name)
-        files = file_names.slugs(entry.task for entry in entries)
-        found = Browser(self._folder, self._options.shown, files, self._standings.title).write(name, entries)
-        for table in found:
-            self._folder.csv(f"data/questions/{name}-{files[table.key]}", table)
-        csv = [(table.key, f"../data/questions/{name}-{files[table.key]}.csv") for table in found]
-        self._pages.page(
-            f"questions/{name}.html", "questions.html", f"questions/{name}",
-            name=name, about=suite_words.about(name), csv=csv,
-        )  # fmt: skip
 
 
 def _versions(entries: Sequence[Entry]) -> Table:

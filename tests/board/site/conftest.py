@@ -139,6 +139,14 @@ TASKS = {
 }  # fmt: skip
 
 
+@pytest.fixture(scope="package", autouse=True)
+def own_home(tmp_path_factory):
+    """Pictures that were made are not kept in the user's folder."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MEDTASKS_HOME", str(tmp_path_factory.mktemp("home")))
+        yield
+
+
 @pytest.fixture(scope="session")
 def rows_of():
     """By task what makes its rows, of letters (right is A) and what the model answers."""

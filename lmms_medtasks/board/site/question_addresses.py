@@ -1,0 +1,66 @@
+"""The addresses of questions on a site: of one question, and of a list of them.
+
+A suite's questions stand at ``questions/SUITE.html``. What follows chooses among them::
+
+    questions/medq_deg.html#medq_deg_l2/mini-ct-011-q1%2Fgaussian_noise%2FL2
+    questions/medq_deg.html?task=medq_deg_l2&tag=modality:CT&model=observer&was=wrong
+
+- ``#TASK/ID`` is one question, alone on the page. Task and id are percent-encoded, also their ``/``. Such an address
+  stays when the board is built anew and when entries come or go.
+- ``task``: the task; the suite's first one where it is left out.
+- ``text``: words, all of which must stand in the question's id or in the beginning of its text.
+- ``tag``: ``NAME:VALUE``, as often as wanted; a question must have all of them. No value: questions without the tag.
+- ``verdict``: ``none`` (no model is right), ``all`` (all are), ``split`` (they differ).
+- ``model``: a model's name, or the name of its page without ``.html``, which tells models of one name apart.
+- ``was``: what ``model`` was, or any model where none is named: ``right``, ``wrong``, ``between``, ``missing``.
+
+A list's filters may stand before a question's ``#``: they are those of the list that one comes back to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal
+from urllib.parse import quote, urlencode
+
+Verdict = Literal["", "none", "all", "split"]
+Was = Literal["", "right", "wrong", "between", "missing"]
+# encodeURIComponent of a browser leaves these.
+_PLAIN = "!'()*"
+
+
+def question_address(suite: str, task: str, question: str) -> str:
+    """The permanent address of a question, relative to the site's folder.
+
+    >>> question_address("medq_deg", "medq_deg_l2", "q1/blur/L2")
+    'questions/medq_deg.html#medq_deg_l2/q1%2Fblur%2FL2'
+    """
+    return f"questions/{suite}.html#{_encoded(task)}/{_encoded(question)}"
+
+
+def list_address(
+    suite: str,
+    *,
+    task: str = "",
+    text: str = "",
+    tags: Iterable[tuple[str, object]] = (),
+    verdict: Verdict = "",
+    model: str = "",
+    was: Was = "",
+) -> str:
+    """The address of the questions that pass these filters, relative to the site's folder; "" and () are no filter.
+
+    ``tags``: name and value of each; the value None is that of questions without the tag.
+
+    >>> list_address("medq_deg", task="medq_deg_l2", tags=[("modality", "CT")], model="observer", was="wrong")
+    'questions/medq_deg.html?task=medq_deg_l2&tag=modality:CT&model=observer&was=wrong'
+    """
+    chosen = [("task", task), ("text", text)]
+    chosen += [("tag", f"{name}:{'' if value is None else value}") for name, value in tags]
+    chosen += [("verdict", verdict), ("model", model), ("was", was)]
+    query = urlencode([(name, value) for name, value in chosen if value], quote_via=quote, safe=":", errors="replace")
+    return f"questions/{suite}.html" + (f"?{query}" if query else "")
+
+
+def _encoded(text: str) -> str:
+    return quote(text, safe=_PLAIN, errors="replace")

@@ -1,0 +1,263 @@
+"""Questions as cards that need no script: pictures, text, options, what each model answered.
+
+A page gives :meth:`QuestionCards.of` a task's entries and the ids that it wants, and the cards to the macro of
+``templates/question_card.html``::
+
+    {% from "question_card.html" import question_cards %}
+    {{ question_cards(cards, root) }}
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from lmms_medtasks.board.entries import Entry
+from lmms_medtasks.board.shown_answers import Shown
+from lmms_medtasks.board.site.question_addresses import question_address
+from lmms_medtasks.board.site.question_data import Form, Material, Picture, QuestionData, forms, level_word, rows_of
+from lmms_medtasks.board.site.question_scores import Scores, mark, scores_of
+from lmms_medtasks.data.documents import LETTERS
+from lmms_medtasks.record import FAILED
+from lmms_medtasks.visible_text import visible
+
+SHOWN = 3
+"""Models whose replies are shown; those of more are folded."""
+
+_CUT = 300
+"""Characters of a reply on a card; the question's own page has more."""
+
+
+@dataclass(frozen=True)
+class Reply:
+    """A reply: the answer that was read from it, or its text. ``mark``: ✓ ✗ ~, "" where it has no score of its own."""
+
+    text: str
+    mark: str
+
+
+@dataclass(frozen=True)
+class Answered:
+    """What a model got for one form of a question. ``condition``: "clean", "mild", "severe", "" of a task without."""
+
+    condition: str
+    replies: tuple[Reply, ...]
+    score: str
+    mark: str
+
+
+@dataclass(frozen=True)
+class ModelAnswers:
+    """A model and what it got, for each form of the question that it was asked, mildest first."""
+
+    model: str
+    answered: tuple[Answered, ...]
+
+
+@dataclass(frozen=True)
+class Card:
+    """A question as it is shown; texts of others, not escaped.
+
+    Attributes:
+        address: permanent, relative to the site's folder. name: of the link to it.
+        text: the question; the whole prompt where it can't be told from it. options: letter and text of each.
+        right: letters of the right options, or the right answer where there are no options; "" where it is not known.
+        note: why a picture is missing, or the replies are; "" for nothing.
+        withheld: why neither text nor picture may be shown; "" where they may.
+    """
+
+    id: str
+    address: str
+    name: str
+    pictures: tuple[Picture, ...]
+    text: str
+    options: tuple[tuple[str, str], ...]
+    right: str
+    answers: tuple[ModelAnswers, ...]
+    note: str
+    withheld: str
+
+    @property
+    def first(self) -> tuple[ModelAnswers, ...]:
+        """The models that are not folded."""
+        return self.answers[:SHOWN]
+
+    @property
+    def folded(self) -> tuple[ModelAnswers, ...]:
+        """The models that are."""
+        return self.answers[SHOWN:]
+
+
+class QuestionCards:
+    """Makes the cards of a build. ``title``: of an entry's model."""
+
+    def __init__(self, data: QuestionData, title: Callable[[Entry], str]) -> None:
+        self._data = data
+        self._title = title
+        self._entries: dict[int, _Columns] = {}
+
+    def of(self, task: str, ids: Sequence[str], entries: Sequence[Entry]) -> list[Card]:
+        """The cards of these questions of ``task``, in the order of ``ids``; models in the order of ``entries``.
+
+        ``entries`` may hold those of other tasks of the suite: what their models answered to other forms of the
+        question (clean, mild, severe, with the same degradation) stands beside it. An id that no entry of ``task`` has
+        gives no card.
+        """
+        own = [entry for entry in entries if entry.task == task]
+        withheld = self._data.withheld(own)
+        materials = {} if withheld else self._data.of(own, ids)
+        cards = []
+        for id in ids:
+            asked = [(entry, row) for entry in own for row in rows_of(entry, [id])]
+            if asked:
+                cards.append(self._card(asked, materials.get(id), withheld, entries))
+        return cards
+
+    def _card(
+        self, asked: Sequence[tuple[Entry, int]], material: Material | None, withheld: str, entries: Sequence[Entry]
+    ) -> Card:
+        entry, row = asked[0]
+        form = forms(entry, [row])[0]
+        shown: dict[str, Shown] = {}
+        for each, _ in asked:
+            if not withheld and not shown and self._data.may_tell(each):
+                shown = self._data.logs.of(each, [form.id])
+        text, options, right = content(material, shown.get(form.id))
+        answers = self._answers(form, entries, not withheld)
+        without = not withheld and not any(each.replies for model in answers for each in model.answered)
+        notes = [material.note if material else "", "No replies: only scores were submitted." if without else ""]
+        return Card(
+            id=form.id,
+            address=question_address(entry.suite, entry.task, form.id),
+            name=", ".join(filter(None, (form.modality, form.id))),
+            pictures=material.pictures if material else (),
+            text=text,
+            options=options,
+            right=right,
+            answers=answers,
+            note=" ".join(filter(None, notes)),
+            withheld=withheld,
+        )
+
+    def _answers(self, form: Form, entries: Iterable[Entry], told: bool) -> tuple[ModelAnswers, ...]:
+        found: dict[str, list[tuple[int, Answered]]] = {}
+        titles: dict[str, str] = {}
+        for entry in entries:
+            titles.setdefault(entry.model.key, self._title(entry))
+            for row in self._columns(entry).forms_of(form):
+                answered = self._answered(entry, row, told and self._data.may_tell(entry))
+                found.setdefault(entry.model.key, []).append((self._columns(entry).level(row) or 0, answered))
+        return tuple(
+            ModelAnswers(titles[key], tuple(each for _, each in sorted(rows, key=lambda item: item[0])))
+            for key, rows in found.items()
+        )
+
+    def _answered(self, entry: Entry, row: int, told: bool) -> Answered:
+        columns = self._columns(entry)
+        normal = float(columns.scores.normal[row])
+        replies: tuple[Reply, ...] = ()
+        if told:
+            id = str(entry.questions.ids[row])
+            shown = self._data.logs.of(entry, [id]).get(id)
+            replies = read_replies(columns.trials(row), columns.expected(row), normal, shown.replies if shown else ())
+        return Answered(level_word(columns.level(row)), replies, columns.scores.text(row) or "–", mark(normal))
+
+    def _columns(self, entry: Entry) -> _Columns:
+        if id(entry) not in self._entries:
+            self._entries[id(entry)] = _Columns(entry)
+        return self._entries[id(entry)]
+
+
+class _Columns:
+    """Columns of an entry, by row."""
+
+    def __init__(self, entry: Entry) -> None:
+        self._entry = entry
+        self._forms: dict[str, list[Form]] = {}
+
+    @cached_property
+    def scores(self) -> Scores:
+        return scores_of(self._entry, self._entry.questions.ids)
+
+    @cached_property
+    def _by_pair(self) -> Mapping[str, list[tuple[int, Form]]]:
+        found: dict[str, list[tuple[int, Form]]] = {}
+        for row, form in enumerate(forms(self._entry, range(len(self._entry.questions)))):
+            found.setdefault(form.pair, []).append((row, form))
+        return found
+
+    def forms_of(self, form: Form) -> list[int]:
+        """The rows with this question, and with other levels of the same degradation of it."""
+        others = self._by_pair.get(form.pair, [])
+        if form.severity is None:
+            return [row for row, other in others if other.id == form.id]
+        return [
+            row for row, other in others
+            if other.id == form.id or other.severity is not None and self._belongs(other, form)
+        ]  # fmt: skip
+
+    @staticmethod
+    def _belongs(other: Form, form: Form) -> bool:
+        return not other.severity or not form.severity or other.degradation == form.degradation
+
+    def level(self, row: int) -> int | None:
+        return forms(self._entry, [row])[0].severity
+
+    def trials(self, row: int) -> list[str]:
+        return list(self._entry.answers.column("trials")[row].as_py() or ())
+
+    def expected(self, row: int) -> str | None:
+        found = self._entry.questions.table
+        return found.column("expected")[row].as_py() if "expected" in found.column_names else None
+
+
+def read_replies(trials: Sequence[str], expected: str | None, normal: float, texts: Sequence[str]) -> tuple[Reply, ...]:
+    """The replies to a question, with the marks that its score bears out.
+
+    ``trials``: what was read of each. ``normal``: the question's score from 0 to 1. ``texts``: the replies themselves.
+    Where answers are read, each reply has a mark of its own if the share of right ones is the score.
+    """
+    if expected is None:
+        return tuple(Reply(_cut(text), mark(normal)) for text in texts)
+    right = [trial == expected for trial in trials if trial != FAILED]
+    borne_out = bool(right) and not np.isnan(normal) and abs(float(np.mean(right)) - normal) < 1e-6
+    return tuple(
+        Reply("no reply" if trial == FAILED else visible(trial),
+              ("✓" if trial == expected else "✗") if borne_out and trial != FAILED else "")
+        for trial in trials
+    )  # fmt: skip
+
+
+def content(material: Material | None, shown: Shown | None) -> tuple[str, tuple[tuple[str, str], ...], str]:
+    """Text, options and right answer of a question: the data's, as far as the model was asked just that.
+
+    A prompt that has another wording, or options in another order, is shown as it is.
+    """
+    if shown is None:
+        return "", (), ""
+    if material is None or not material.question or material.question not in shown.prompt:
+        return visible(shown.prompt), (), visible(shown.expected)
+    text, options = material.question, list(zip(LETTERS, material.options, strict=False))
+    if not options:
+        return visible(text), (), visible(shown.expected)
+    if not all(_line(letter, option).search(shown.prompt) for letter, option in options):
+        return visible(shown.prompt), (), visible(shown.expected)
+    for letter, option in options:
+        text = _line(letter, option).sub("", text)
+    right = [letter for letter, option in options if shown.expected in (letter, option)]
+    kept = "\n".join(line.rstrip() for line in text.strip().splitlines())
+    named = tuple((letter, visible(option)) for letter, option in options)
+    return visible(re.sub(r"\n{3,}", "\n\n", kept)), named, right[0] if right else visible(shown.expected)
+
+
+def _line(letter: str, option: str) -> re.Pattern[str]:
+    return re.compile(rf"^[ \t]*{letter}[.):]?[ \t]+{re.escape(option)}[ \t]*$\n?", re.MULTILINE)
+
+
+def _cut(text: str) -> str:
+    found = visible(text).strip()
+    return "(empty)" if not found else found if len(found) <= _CUT else found[:_CUT] + "…"

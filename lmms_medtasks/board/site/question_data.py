@@ -1,0 +1,264 @@
+"""What may be shown of a task's questions: their texts and options from the prepared data, and their pictures."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from lmms_medtasks.board.entries import Entry
+from lmms_medtasks.board.shown_answers import SampleLogs
+from lmms_medtasks.board.site import suite_words
+from lmms_medtasks.board.site.folder import Folder
+from lmms_medtasks.board.site.question_pictures import Pictures
+from lmms_medtasks.data.question_pictures import Document, Split
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.samples import result_files as results
+from lmms_medtasks.samples.result_files import Run
+from lmms_medtasks.samples.runs import settings_of, splits_of
+
+_TERMS = {
+    True: "Texts and pictures of this data may not be shown: its terms (credentialed data) keep them back.",
+    False: "Texts of this data are not shown: its terms do not say that they may be.",
+}
+_PACKS = "Only packs are here: they have scores, no texts and no replies."
+_NO_PICTURE = "This question has no picture."
+_ASKED_WITHOUT = "It was asked without its picture."
+_PICTURE_TERMS = "Its picture is not shown: the terms of the data do not say that it may be."
+_NOT_HERE = "Its picture is not shown: the data was not at hand when this page was made."
+_NOT_RECORDED = "The degraded picture can't be made: the log does not say with which parameters."
+_NOT_MADE = "The degraded picture can't be made with the degradations that are installed here."
+_UNREADABLE = "Its picture can't be read."
+_LEVELS = {0: "clean", 1: "mild", 2: "severe"}
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture of a question. ``path``: in the site. ``label``: "clean", "severe: motion blur", "" where there is one.
+
+    ``alt``: for those who can't see it.
+    """
+
+    path: str
+    label: str
+    alt: str
+
+
+@dataclass(frozen=True)
+class Material:
+    """What the data has of a question. ``note``: why there is no picture, or only the clean one; "" for nothing."""
+
+    question: str = ""
+    options: tuple[str, ...] = ()
+    pictures: tuple[Picture, ...] = ()
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Form:
+    """How a question was shown: tags of its row. ``pair`` names the question that it is a form of."""
+
+    id: str
+    pair: str
+    degradation: str
+    severity: int | None
+    modality: str | None
+
+    @property
+    def label(self) -> str:
+        """``clean``, ``severe: motion blur``; "" of a task without degradations."""
+        if self.severity is None:
+            return ""
+        level = level_word(self.severity)
+        return f"{level}: {_words(self.degradation)}" if self.degradation else level
+
+
+def level_word(severity: int | None) -> str:
+    """``clean``, ``mild``, ``severe``; "" of no level."""
+    return "" if severity is None else _LEVELS.get(severity, f"level {severity}")
+
+
+def forms(entry: Entry, rows: Sequence[int]) -> list[Form]:
+    """The forms of these rows of an entry's questions."""
+    ids, pairs, names, levels, modalities = (
+        _column(entry, name, rows) for name in ("id", "pair", "degradation", "severity", "modality")
+    )
+    return [
+        Form(id, pair or id, str(name or ""), int(level) if isinstance(level, int | float) else None, modality or None)
+        for id, pair, name, level, modality in zip(ids, pairs, names, levels, modalities, strict=True)
+    ]
+
+
+def rows_of(entry: Entry, ids: Collection[str]) -> list[int]:
+    """The rows of these questions, of those that the entry has."""
+    known, wanted = entry.questions.ids, np.array(sorted(set(ids)))
+    rows = np.searchsorted(known, wanted)
+    return [int(row) for row, id in zip(rows, wanted, strict=True) if row < len(known) and known[row] == id]
+
+
+def _column(entry: Entry, name: str, rows: Sequence[int]) -> list[Any]:
+    table = entry.questions.table
+    if name not in table.column_names:
+        return [None] * len(rows)
+    return list(table.column(name).take(pa.array(rows, pa.int64())).to_pylist())
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")
+
+
+class QuestionData:
+    """Texts and pictures of a build's questions; ``logs`` are the sample logs, each gone through once."""
+
+    def __init__(self, folder: Folder, shown: suite_words.Shown) -> None:
+        self._shown = shown
+        self._pictures = Pictures(folder)
+        self._splits: dict[tuple[str, str, str], Split] = {}
+        self._runs: dict[Path, Run] = {}
+        self.logs = SampleLogs()
+
+    def withheld(self, entries: Sequence[Entry]) -> str:
+        """Why no text of these entries of a task is shown; "" where texts are."""
+        if any(entry.credentialed for entry in entries):
+            return _TERMS[True]
+        logged = [entry for entry in entries if entry.source.samples]
+        if not logged:
+            return _PACKS
+        return "" if any(map(self.may_tell, logged)) else _TERMS[False]
+
+    def may_tell(self, entry: Entry) -> bool:
+        """Whether questions and replies of an entry may be shown, and are there."""
+        if entry.source.samples is None:
+            return False
+        return self._shown.text_of(entry, [name for name, _ in splits_of(self._run(entry), entry.task)])
+
+    def of(self, entries: Sequence[Entry], ids: Collection[str]) -> dict[str, Material]:
+        """What the data has of these questions of one task, of the first entries that may tell; {} where none may."""
+        found: dict[str, Material] = {}
+        missing = set(ids)
+        for entry in entries:
+            if not missing:
+                break
+            if not self.may_tell(entry):
+                continue
+            for id, material in self._materials(entry, missing):
+                if id not in found or material.pictures and not found[id].pictures or not material.note:
+                    found[id] = material
+            # Another run may know these: it was asked what this one was not, or recorded what this one did not.
+            missing = {id for id in missing if id not in found or found[id].note in (_ASKED_WITHOUT, _NOT_RECORDED)}
+        return found
+
+    def _run(self, entry: Entry) -> Run:
+        path = entry.source.results
+        if path not in self._runs:
+            self._runs[path] = results.read(path)
+        return self._runs[path]
+
+    def _materials(self, entry: Entry, ids: Collection[str]) -> Iterator[tuple[str, Material]]:
+        run, rows = self._run(entry), rows_of(entry, ids)
+        places = splits_of(run, entry.task)
+        asked = forms(entry, rows)
+        others = dict(zip((form.id for form in asked), _declared(entry, rows), strict=True))
+        settings = settings_of(run, entry.task)
+        why = ""
+        if settings.get("no_image"):
+            why = _ASKED_WITHOUT
+        elif not self._shown.images_of(entry, [name for name, _ in places]):
+            why = _PICTURE_TERMS
+        left = {form.id: form for form in asked}
+        for place in places:
+            split = self._split(*place, entry.variant)
+            of_document: dict[str, list[Form]] = {}
+            for form in left.values():
+                if (name := _document(form, others[form.id], split)) is not None:
+                    of_document.setdefault(name, []).append(form)
+            clean = self._clean(entry, split, left.values()) if settings.get("rendered") and not why else {}
+            for document in split.documents(of_document):
+                for form in of_document[document.id]:
+                    left.pop(form.id, None)
+                    material = Material(document.question, document.options)
+                    rendered = form.id == document.id
+                    yield form.id, self._with_pictures(material, entry, form, document, rendered, clean, why)
+        for form in left.values():
+            yield form.id, Material(note=why or _NOT_HERE)
+
+    def _split(self, *place: str) -> Split:
+        if place not in self._splits:
+            self._splits[place] = Split(*place)  # type: ignore[index]
+        return self._splits[place]  # type: ignore[index]
+
+    def _clean(self, entry: Entry, split: Split, asked: Collection[Form]) -> dict[str, Document]:
+        """The clean documents of degraded ones that the data itself has, by pair."""
+        pairs = {form.pair for form in asked if form.severity}
+        named = {form.pair: form.id for form in forms(entry, range(len(entry.questions))) if form.severity == 0}
+        wanted = {named[pair]: pair for pair in pairs & named.keys()}
+        return {wanted[document.id]: document for document in split.documents(wanted)}
+
+    def _with_pictures(
+        self,
+        material: Material,
+        entry: Entry,
+        form: Form,
+        document: Document,
+        rendered: bool,
+        clean: Mapping[str, Document],
+        why: str,
+    ) -> Material:
+        if why or not document.images:
+            return replace(material, note=why or _NO_PICTURE)
+        try:
+            if not form.severity:
+                return replace(material, pictures=self._plain(document, form.label))
+            if rendered:
+                before = clean.get(form.pair)
+                first = self._plain(before, level_word(0)) if before else ()
+                return replace(material, pictures=first + self._plain(document, form.label))
+            first = self._plain(document, level_word(0))
+        except (UserError, OSError):
+            return replace(material, note=_UNREADABLE)
+        drawn = self.logs.of(entry, [form.id]).get(form.id)
+        if drawn is None or len(drawn.degraded_with) != len(document.images):
+            return replace(material, pictures=first, note=_NOT_RECORDED)
+        try:
+            paths = [
+                self._pictures.degraded(image, form.degradation, parameters, form.modality)
+                for image, parameters in zip(document.images, drawn.degraded_with, strict=True)
+            ]
+        except UserError:
+            return replace(material, pictures=first, note=_NOT_MADE)
+        return replace(material, pictures=first + _labelled(paths, form.label))
+
+    def _plain(self, document: Document, label: str) -> tuple[Picture, ...]:
+        return _labelled([self._pictures.clean(image) for image in document.images], label)
+
+
+def _labelled(paths: Sequence[str], label: str) -> tuple[Picture, ...]:
+    several = len(paths) > 1
+    found = []
+    for number, path in enumerate(paths, start=1):
+        place = f"picture {number} of {len(paths)}" if several else ""
+        said = ", ".join(filter(None, (label, place)))
+        found.append(Picture(path, said, f"Picture of the question{': ' if said else ''}{said}"))
+    return tuple(found)
+
+
+def _document(form: Form, declared: str | None, split: Split) -> str | None:
+    """The id of the document that a question's picture is of."""
+    if declared is not None:
+        return declared if declared in split else None
+    return next((name for name in (form.id, form.pair) if name in split), None)
+
+
+def _declared(entry: Entry, rows: Sequence[int]) -> list[str | None]:
+    """The documents whose pictures these questions have where their benchmark says so (``pictures`` in board.yml)."""
+    for pattern, template in suite_words.about(entry.suite).pictures.items():
+        if fnmatch.fnmatchcase(entry.task, pattern):
+            names = [name for name in entry.questions.tags if f"{{{name}}}" in template]
+            tags = zip(*(_column(entry, name, rows) for name in names), strict=True)
+            return [template.format(**dict(zip(names, values, strict=True))) for values in tags]
+    return [None] * len(rows)

@@ -1,0 +1,28 @@
+"""The page of a suite's questions, with its data and the scores as CSV."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lmms_medtasks.board.entries import Entry
+from lmms_medtasks.board.site import file_names, suite_words
+from lmms_medtasks.board.site.board_tables import Standings
+from lmms_medtasks.board.site.folder import Folder
+from lmms_medtasks.board.site.pages import Pages
+from lmms_medtasks.board.site.question_data import QuestionData
+from lmms_medtasks.board.site.questions import Browser
+
+
+def write(
+    folder: Folder, pages: Pages, suite: str, entries: Sequence[Entry], data: QuestionData, standings: Standings
+) -> None:
+    """Write the page of these entries' questions, all of one suite."""
+    files = file_names.slugs(entry.task for entry in entries)
+    found = Browser(folder, data, files, standings.title).write(suite, entries)
+    for table in found:
+        folder.csv(f"data/questions/{suite}-{files[table.key]}", table)
+    csv = [(table.key, f"../data/questions/{suite}-{files[table.key]}.csv") for table in found]
+    pages.page(
+        f"questions/{suite}.html", "questions.html", f"questions/{suite}",
+        name=suite, about=suite_words.about(suite), csv=csv,
+    )  # fmt: skip

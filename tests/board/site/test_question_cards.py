@@ -1,0 +1,112 @@
+"""Questions as cards: pictures, text, options, replies with the marks that the score bears out."""
+
+import math
+
+import numpy as np
+import pytest
+
+from lmms_medtasks.board import packing
+from lmms_medtasks.board.collect import collect
+from lmms_medtasks.board.shown_answers import Shown
+from lmms_medtasks.board.site import pages, suite_words
+from lmms_medtasks.board.site.folder import Folder
+from lmms_medtasks.board.site.question_cards import QuestionCards, content, read_replies
+from lmms_medtasks.board.site.question_data import Material, QuestionData
+
+
+@pytest.fixture
+def cards_of(tmp_path):
+    def make(board, task, ids, tasks=()):
+        folder = Folder(tmp_path / "site")
+        entries = [entry for entry in board.entries if entry.task in (task, *tasks)]
+        found = QuestionCards(QuestionData(folder, suite_words.Shown()), lambda entry: entry.model.name)
+        return found.of(task, ids, entries)
+
+    return make
+
+
+def rendered(cards):
+    template = pages._environment().from_string(
+        '{% from "question_card.html" import question_cards %}{{ question_cards(cards, "../") }}'
+    )
+    return template.render(cards=cards)
+
+
+def test_a_card_has_the_replies_to_all_levels_of_its_question(board, cards_of, hostile):
+    (card,) = cards_of(board, "medq_deg", ["q1/blur/L2"])
+    assert card.address == "questions/medq_deg.html#medq_deg/q1%2Fblur%2FL2"
+    conditions = [[each.condition for each in model.answered] for model in card.answers]
+    assert conditions == [["clean", "mild", "severe"]] * 2
+    good = next(each for each in card.answers if each.model == "good")
+    # "AAAAAB": the second question is right where it is clean and mild, and wrong ("C") where it is severe.
+    assert [[reply.text + reply.mark for reply in each.replies] for each in good.answered] == [
+        ["A✓", "A✓"], ["A✓", "A✓"], ["C✗", "C✗"],
+    ]  # fmt: skip
+    assert not card.pictures and card.note  # the made-up question is not in the data
+
+
+def test_texts_of_others_are_escaped_on_a_card(board, cards_of, hostile):
+    html = rendered(cards_of(board, "medq_deg", ["q0"]))
+    assert "<script" not in html and 'onmouseover="' not in html and "&lt;script&gt;" in html
+
+
+def test_cards_of_credentialed_data_have_scores_and_say_why_no_more(tmp_path, write, rows_of, cards_of):
+    metadata = {"agreement": "an agreement", "data": "mini"}
+    write(
+        tmp_path / "run", "m", "AB", "SAID", tasks={"sure_mimic_age": rows_of["sure_slake_modality"]}, metadata=metadata
+    )
+    (card,) = cards_of(collect([tmp_path / "run"]), "sure_mimic_age", ["s0"])
+    assert "terms" in card.withheld and not card.text and not card.pictures and not card.right
+    assert [each.replies for each in card.answers[0].answered] == [()]
+    assert card.answers[0].answered[0].score == "100.0%"
+    assert "SAID" not in rendered([card])
+
+
+def test_a_card_of_submissions_has_scores_alone(tmp_path, write, rows_of, cards_of):
+    write(tmp_path / "run", "m", "AB", "SAID", tasks={"medq_deg": rows_of["medq_deg"]})
+    content = packing.pack(collect([tmp_path / "run"]).entries, "Ada Lovelace <ada@example.org>")
+    packing.write(content, tmp_path / "packs" / "entry.json")
+    (card,) = cards_of(collect([tmp_path / "packs"]), "medq_deg", ["q0"])
+    assert card.withheld and not card.text
+    assert [(each.replies, each.score, each.mark) for each in card.answers[0].answered][0] == ((), "100.0%", "✓")
+
+
+def test_the_models_beyond_three_are_folded(board, cards_of):
+    (card,) = cards_of(board, "medq_deg", ["q0"])
+    assert len(card.first) == 2 and not card.folded and "<details" not in rendered([card])
+
+
+def test_a_log_is_gone_through_once_for_all_of_its_questions(board, tmp_path, monkeypatch):
+    data = QuestionData(Folder(tmp_path / "site"), suite_words.Shown())
+    cards = QuestionCards(data, lambda entry: entry.model.name)
+    entries = [entry for entry in board.entries if entry.task == "medq_deg"]
+    cards.of("medq_deg", ["q0"], entries)
+    starts = dict(data.logs._starts)
+    monkeypatch.setattr(np, "frombuffer", lambda *_: pytest.fail("a log is gone through again"))
+    cards.of("medq_deg", ["q1", "q2"], entries)
+    assert data.logs._starts == starts and len(starts) == 2
+
+
+@pytest.mark.parametrize(
+    ("trials", "expected", "normal", "texts", "said"),
+    [
+        (("A", "B", "failed"), "A", 0.5, (), ["A✓", "B✗", "no reply"]),
+        (("A", "B"), "A", 1.0, (), ["A", "B"]),  # the score counts them otherwise: no mark that it does not bear out
+        (("A",), "A", math.nan, (), ["A"]),
+        (("ok",), None, 0.25, ("some words", ), ["some words~"]),
+        (("empty",), None, math.nan, (" \n",), ["(empty)"]),
+    ],
+)  # fmt: skip
+def test_a_reply_has_the_mark_that_its_score_bears_out(trials, expected, normal, texts, said):
+    assert [each.text + each.mark for each in read_replies(trials, expected, normal, texts)] == said
+
+
+def test_options_stand_apart_where_the_model_was_asked_just_them():
+    material = Material("Which?\n\n  A) one\n  B) two\n\nOne letter only.", ("one", "two"))
+    asked = Shown("Look.\nWhich?\n\n  A) one\n  B) two\n\nOne letter only.", "two", ())
+    assert content(material, asked) == ("Which?\n\nOne letter only.", (("A", "one"), ("B", "two")), "B")
+    bare = Material("Which?", ("one", "two"))
+    assert content(bare, Shown("Which?\nA. one\nB. two", "A", ())) == ("Which?", (("A", "one"), ("B", "two")), "A")
+    for prompt in ("Which?\nA. two\nB. one", "Which one?\nA. one\nB. two"):
+        assert content(bare, Shown(prompt, "A", ())) == (prompt, (), "A")
+    assert content(None, Shown("Which?", "x", ())) == ("Which?", (), "x")
