@@ -18,7 +18,7 @@ from lmms_medtasks.board.site.question_addresses import list_address
 from lmms_medtasks.board.site.question_cards import Card, QuestionCards
 from lmms_medtasks.board.site.reports import Report
 
-_FIRST = 5
+_FIRST = 3
 """Failures that are not folded."""
 
 
@@ -83,8 +83,10 @@ class ModelPages:
         """The strongest and the weakest groups in words, and the number of groups that were looked at."""
         by_task = {each.task: each for each in headlines}
         groups = [group for each in headlines for group in self._groups(each.task, each.metric).get(model, ())]
-        found = strengths.extremes(groups)
         entries = {entry.task: entry for entry in own if entry.ranked}
+        found = strengths.extremes(
+            groups, lambda group: strengths.questions(group, entries[group.task], by_task[group.task].metric)
+        )
 
         def said(group: strengths.Group) -> GroupSentence:
             head, entry = by_task[group.task], entries[group.task]
@@ -130,5 +132,7 @@ def _address(group: strengths.Group, suite: str, model: str) -> str:
 
 
 def _said_of(failure: failures.Failure) -> str:
-    said = f"{failure.right} of {failure.others} other models right." if failure.others else ""
-    return f"{said} This model is right on the clean picture.".strip() if failure.lost else said
+    said = [f"{failure.right} of {failure.others} other models right."] if failure.others > 1 else []
+    said += [f"The one other model is {'right' if failure.right else 'wrong too'}."] if failure.others == 1 else []
+    said += ["This model is right on the clean picture."] if failure.lost else []
+    return " ".join(said)

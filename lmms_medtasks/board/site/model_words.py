@@ -48,7 +48,7 @@ def _ranks(headlines: Sequence[Headline]) -> str:
     count = sum(each.rank == first for each in ranked)
     fields = {each.field for each in ranked}
     of = f" of {fields.pop()}" if len(fields) == 1 else ""
-    where = f"{'all' if count == len(ranked) else f'{count} of'} {len(ranked)} benchmarks"
+    where = f"{'each of' if count == len(ranked) else f'{count} of'} {len(ranked)} benchmarks"
     said = f"rank {first}{of} on {where if len(ranked) > 1 else ranked[0].title}"
     if first == 1:
         alone = sum(each.worst == 1 for each in ranked)
@@ -91,13 +91,14 @@ def about_model(own: Sequence[Entry], facts: ModelFacts) -> AboutModel:
         ("release date", _with("released", facts.released)),
     ]
     versions = sorted({version for entry in own if (version := harness(entry))})
-    judges = sorted({entry.judge.name for entry in own if entry.judge})
+    judges = sorted({entry.judge.name for entry in own if entry.judge} - {"none"})
+    unjudged = any(entry.judge and entry.judge.name == "none" for entry in own)
     signed = sorted({entry.source.signed_off_by for entry in own} - {""})
     levels = list(dict.fromkeys(entry.level for entry in own if entry.level))
     runner = f"runner {model.harness_model}" + (f", lmms-eval {' and '.join(versions)}" if versions else "")
     known += [
         ("runner", runner),
-        ("judge", f"judged by {', '.join(judges)}" if judges else "no judge"),
+        ("judge", f"judged by {', '.join(judges)}" if judges else None if unjudged else "no judge needed"),
         ("submitter", f"submitted by {', '.join(signed)}" if signed else None),
         ("verified", f"verified: {', '.join(levels)}" if levels else None),
     ]
@@ -105,10 +106,11 @@ def about_model(own: Sequence[Entry], facts: ModelFacts) -> AboutModel:
     apart = sum(not entry.ranked for entry in own)
     warnings = [f"{each} data" for each in other]
     warnings += [f"{apart} of {len(own)} tasks not ranked"] if apart else []
+    warnings += ["open answers not judged"] if unjudged else []
     return AboutModel(
         tuple(text for _, text in known if text),
         tuple(warnings),
-        tuple(name for name, text in known if not text),
+        tuple(name for name, text in known if not text and not (name == "judge" and unjudged)),
     )
 
 

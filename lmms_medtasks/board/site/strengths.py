@@ -7,7 +7,7 @@ ones are extreme by chance.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -73,10 +73,12 @@ class Extremes:
     looked: int = 0
 
 
-def extremes(groups: Sequence[Group]) -> Extremes:
+def extremes(groups: Sequence[Group], questions_of: Callable[[Group], frozenset[str]]) -> Extremes:
     """The extremes of a model's groups of all benchmarks.
 
-    Where some are held against other models, those that are not are left out: the two differences do not compare.
+    Where some are held against other models, those that are not are left out: the two differences do not compare. A
+    group that shares most of its questions with a more extreme one is left out too: it says the same again.
+    ``questions_of``: the ids of a group's questions.
     """
     against_others = [each for each in groups if each.others]
     chosen = against_others or list(groups)
@@ -86,14 +88,36 @@ def extremes(groups: Sequence[Group]) -> Extremes:
     def place(group: Group) -> tuple[bool, float, str, str, str]:
         return not group.told_apart, -abs(group.better), group.task, group.tag, str(group.value)
 
-    strongest, weakest = ([each for each in found if sign * each.better > 0] for sign in (1, -1))
-    return Extremes(tuple(sorted(strongest, key=place)[:SHOWN]), tuple(sorted(weakest, key=place)[:SHOWN]), len(found))
+    def first(sign: int) -> tuple[Group, ...]:
+        kept: list[tuple[Group, frozenset[str]]] = []
+        for group in sorted((each for each in found if sign * each.better > 0), key=place):
+            if len(kept) == SHOWN:
+                break
+            own = questions_of(group)
+            if not any(group.task == other.task and _mostly(own, ids) for other, ids in kept):
+                kept.append((group, own))
+        return tuple(group for group, _ in kept)
+
+    return Extremes(first(1), first(-1), len(found))
+
+
+def _mostly(one: frozenset[str], other: frozenset[str]) -> bool:
+    return 2 * len(one & other) > min(len(one), len(other))
+
+
+def questions(group: Group, entry: Entry, metric: str) -> frozenset[str]:
+    """The ids of a group's questions that the model has a score for."""
+    return frozenset(_rows(group, entry, metric).column("id").tolist())
 
 
 def interval(group: Group, entry: Entry, metric: str) -> Interval:
     """A group's mean over all questions that the model has a score for, with its 95 % interval."""
-    shown, rows = entry.scale(metric), entry.scored(metric).where({group.tag: group.value})
+    shown, rows = entry.scale(metric), _rows(group, entry, metric)
     return mean_interval(rows.column("cluster").tolist(), _scores(rows, shown), bounds=shown.range)
+
+
+def _rows(group: Group, entry: Entry, metric: str) -> Samples:
+    return entry.scored(metric).where({group.tag: group.value})
 
 
 def of_task(entries: Sequence[Entry], metric: str) -> dict[str, list[Group]]:
