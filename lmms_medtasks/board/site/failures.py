@@ -124,21 +124,22 @@ def _verdicts(entry: Entry, ids: np.ndarray) -> np.ndarray:
 
 
 def chosen(failures: Mapping[str, Sequence[Failure]], most: int = SHOWN) -> list[Failure]:
-    """At most ``most`` of a model's failures, by suite; suites take turns, in their order."""
+    """At most ``most`` of a model's failures, the first that were chosen first; ``failures``: by suite."""
     left = {suite: list(found) for suite, found in failures.items()}
     seen: dict[str, Counter[tuple[str, Any]]] = {suite: Counter() for suite in left}
-    taken: dict[str, list[Failure]] = {suite: [] for suite in left}
+    taken: list[Failure] = []
     share = -(-3 * most // (2 * max(len(left), 1)))
-    while sum(map(len, taken.values())) < most and any(left.values()):
+    while len(taken) < most and any(left.values()):
         best = {
             suite: min(found, key=lambda each: _place(each, seen[each.suite])) for suite, found in left.items() if found
         }
+        count = Counter(each.suite for each in taken)
         # A benchmark that has its share of the places waits until the others have none left.
-        suite = min(best, key=lambda each: (len(taken[each]) >= share, -best[each].step, len(taken[each])))
-        taken[suite].append(best[suite])
+        suite = min(best, key=lambda each: (count[each] >= share, -best[each].step, count[each]))
+        taken.append(best[suite])
         seen[suite].update(_spread(best[suite]))
         left[suite] = [each for each in left[suite] if each.cluster != best[suite].cluster]
-    return [each for found in taken.values() for each in found]
+    return taken
 
 
 def _place(failure: Failure, seen: Counter[tuple[str, Any]]) -> tuple[int, bool, int, str, str]:

@@ -35,7 +35,9 @@ def sentence(title: str, headlines: Sequence[Headline], findings: Sequence[Findi
 
 def _ranks(headlines: Sequence[Headline]) -> str:
     ranked = [each for each in headlines if each.rank is not None and each.field > 1]
-    able = [each for each in headlines if each.beats_chance is not False]
+    able = [each for each in headlines if each.beats_chance] or [
+        each for each in headlines if all(one.beats_chance is None for one in headlines)
+    ]
     best = min(able, key=lambda each: (each.rank if each in ranked else float("inf"), -each.gain), default=None)
     on = "" if best is None else f"best on {best.title} ({' '.join(filter(None, (best.number, best.interval)))})"
     if len(headlines) == 1:

@@ -10,7 +10,7 @@ from typing import Any
 from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.board.model_names import shown_name
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.report.document import Flag, Part
+from lmms_medtasks.report.document import PUBLISHED, Flag, Part, Section
 from lmms_medtasks.report.findings import Finding
 from lmms_medtasks.report.report_options import Options
 from lmms_medtasks.report.reported_suites import holding, suites
@@ -111,13 +111,25 @@ def _together(suite: str, models: Mapping[str, Sequence[Entry]], resamples: int)
 
 
 def _titled(suite: str, found: Report) -> Report:
-    """With the suite's name in each title; without a comparison of a model's own runs."""
-    kept = [part for part in found.parts if part.title != _COMPARISON]
+    """With the suite's name in each title; without a comparison of a model's own runs.
+
+    Published rows are left out: they stand on the suite's page, once for all models.
+    """
+    kept = [_own_rows(part) for part in found.parts if part.title != _COMPARISON]
     module = suites().get(suite)
     name = module.title if module else suite  # a contributed one's title is its name
     parts = [replace(part, title=name if len(kept) == 1 else f"{name}: {part.title}") for part in kept]
     said = (" ".join(e.finding.sentence for e in found.findings if e.source == part.title) for part in kept)
     return Report(tuple(parts), "" if parts else f"{name}: {found.reason}", found.findings, tuple(said))
+
+
+def _own_rows(part: Part) -> Part:
+    return replace(part, sections=tuple(map(_section, part.sections)))
+
+
+def _section(section: Section) -> Section:
+    own = [each.without(*PUBLISHED) for each in section.tables]
+    return replace(section, tables=tuple(each for each in own if each.rows))
 
 
 def runs_of(entries: Iterable[Entry]) -> list[Run]:
