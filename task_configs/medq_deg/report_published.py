@@ -165,10 +165,14 @@ TABLE_3 = _groups_table(
 
 
 def published_scores(task: str) -> Iterator[PublishedScores]:
-    """Table 6, for the task of all levels."""
+    """Table 6, for the task of all levels and for that of each."""
     published = TABLE_6.published
-    for row in published.rows() if task == "medq_deg" and published else ():
+    only = {f"medq_deg_l{level}": level for level in LEVELS}.get(task)
+    for row in published.rows() if published and (task == "medq_deg" or only is not None) else ():
+        ends = {f"_l{level}": f"L{level}" for level in LEVELS} if only is None else {"": f"L{only}"}
         cells = {
-            f"{name}_l{level}": Cell(float(row[f"L{level}"])) for name in ("accuracy", PAPER_RULE) for level in LEVELS
+            f"{name}{end}": Cell(float(row[column]))
+            for name in ("accuracy", PAPER_RULE)
+            for end, column in ends.items()
         }
         yield PublishedScores(PAPER, row["model"], "published, Table 6, replies read by the paper's rule", cells)

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from lmms_medtasks.board.boards import Board, drawn_clusters
 from lmms_medtasks.board.entries import Entry, Problem
 from lmms_medtasks.board.model_names import shown_name
-from lmms_medtasks.board.site import suite_words
 from lmms_medtasks.board.site.file_names import model_titles, without_roots
 from lmms_medtasks.board.site.ranking import SHORT, Standing, standings
 from lmms_medtasks.board.site.rows import published
@@ -127,74 +125,10 @@ def apart(task: str, standings: Standings, links: Links) -> Table | None:
     return Table(f"{task}-apart", f"{task}: shown apart, not ranked", columns, tuple(rows), (intervals_note(entries),))
 
 
-def overview(standings: Standings, links: Links) -> Table:
-    """A row a model, for each suite its headline with the rank; unranked entries stay out of it."""
-    board = standings.board
-    heads = {name: each for name in suite_words.order(board.suites) if (each := _headline(board, name))}
-    columns: list[Column] = [label("model")]
-    for name, (task, measure) in heads.items():
-        head = f"{suite_words.about(name).title}: {task}, {measure}"
-        columns += [replace(column(measure, board.scale(task, measure)), name=head), Column("rank")]
-    columns.append(label("notes"))
-    tiers = {name: _tiers(standings.of(*head)) for name, head in heads.items()}
-    rows = []
-    for model in sorted(board.models, key=lambda model: _best_first(model.key, heads.values(), standings)):
-        cells: list[Cell] = [Cell(standings.titles[model.key], href=links.model(model.key))]
-        for name, (task, measure) in heads.items():
-            standing = standings.of(task, measure).get(model.key)
-            own_cells = standing_cells(standing, board.scale(task, measure)) if standing else [NONE, NONE]
-            cells += [replace(each, tier=tiers[name].get(model.key, 0)) for each in own_cells]
-        own = [entry for entry in board.entries if entry.model.key == model.key]
-        rows.append(Row((*cells, Cell(_model_notes(own)))))
-    notes = (intervals_note(board.entries), SHORT)
-    return Table("overview", "Models by suite", tuple(columns), tuple(rows), notes, marks=RANK_MARKS)
-
-
-def _best_first(model: str, heads: Iterable[tuple[str, str]], standings: Standings) -> tuple[Any, ...]:
-    """Sorts models by their rank on the first suite's headline, then on the next ones; those without one stand last."""
-    ranks = []
-    for head in heads:
-        standing = standings.of(*head).get(model)
-        ranks.append(standing.rank if standing and standing.rank else 10**9)
-    return *ranks, standings.titles[model].lower()
-
-
-def _tiers(found: Mapping[str, Standing]) -> dict[str, int]:
+def tiers(found: Mapping[str, Standing]) -> dict[str, int]:
     """By model: 1 where nobody is better beyond chance, 2 for the next group, 3 for all others."""
     lows = sorted({each.low for each in found.values() if each.low is not None})
     return {model: min(3, 1 + lows.index(each.low)) for model, each in found.items() if each.low is not None}
-
-
-def findings(standings: Standings) -> list[tuple[str, str]]:
-    """Of each suite in a sentence who is best by its headline, and who is not told apart: (suite's name, sentence)."""
-    board = standings.board
-    said = []
-    for name in suite_words.order(board.suites):
-        head = _headline(board, name)
-        found = standings.of(*head) if head else {}
-        ranked = {model: each for model, each in found.items() if each.rank is not None}
-        if head is None or not ranked:
-            continue
-        shown = board.scale(*head)
-        best = min(ranked, key=lambda model: (ranked[model].rank or 0, standings.titles[model]))
-        value = column("", shown).text(cell(ranked[best].mean, shown))
-        unit = f" {shown.unit}" if shown.unit else ""
-        number, _, interval = value.partition(" ")
-        text = f"{standings.titles[best]} {number}{unit}{f' {interval}' if interval else ''}"
-        alike = [standings.titles[model] for model, each in ranked.items() if each.low == 1 and model != best]
-        if len(ranked) == 1:
-            text += ", the only one ranked"
-        elif alike:
-            text += f", not told apart from {', '.join(alike) if len(alike) < _NAMED else f'{len(alike)} others'}"
-        elif ranked[best].low is not None:
-            others = [standings.titles[model] for model in ranked if model != best]
-            text += f", ahead of {others[0] if len(others) == 1 else f'all {len(others)} others'} beyond chance"
-        said.append((name, f"{text} ({head[0]}, {head[1]})."))
-    return said
-
-
-_NAMED = 4
-"""Models from which on only their number is said."""
 
 
 def harness(entry: Entry) -> str | None:
@@ -216,6 +150,11 @@ def problems(found: Iterable[Problem], roots: Sequence[Path]) -> Table:
     return Table("problems", "Refused, shown apart, and flagged", columns, tuple(rows))
 
 
+def level_words(level: str) -> str:
+    """What a problem's level is called."""
+    return _LEVELS[level]
+
+
 def column(metric: str, shown: Measure) -> Column:
     """A metric's column."""
     return Column(metric, digits=shown.digits, unit=shown.unit)
@@ -228,10 +167,6 @@ def cell(interval: Interval | None, shown: Measure) -> Cell:
 
 _COUNTS = (count("questions"), share("answers read"), share("judged"), label("verified"))
 _LEVELS = {"refused": "refused", "unranked": "shown apart", "flag": "flagged"}
-
-
-def _headline(board: Board, suite: str) -> tuple[str, str] | None:
-    return suite_words.about(suite).headline_of(board.of(suite=suite, ranked=True))
 
 
 def _place(entry: Entry, measures: Sequence[str], standings: Standings) -> tuple[float, float, str]:
@@ -263,16 +198,6 @@ def _counted(entry: Entry) -> tuple[Cell, ...]:
 def problem_codes(entry: Entry) -> Cell:
     """In short: the reasons in full stand in the overview's table of problems, and on the model's page."""
     return Cell(", ".join(dict.fromkeys(each.code.replace("_", " ") for each in entry.problems)) or None)
-
-
-def _model_notes(entries: Sequence[Entry]) -> str | None:
-    """In short: the model's page has the reasons."""
-    away = [entry.task for entry in entries if not entry.ranked]
-    flagged = [entry.task for entry in entries if entry.ranked and entry.problems]
-    said = [f"{len(away)} of {len(entries)} tasks shown apart"] if away else []
-    said += [f"{len(flagged)} flagged"] if flagged else []
-    data = sorted({entry.data for entry in entries} - {"full"})
-    return "; ".join([*(f"{each} data" for each in data), *said]) or None
 
 
 def standing_cells(found: Standing, shown: Measure) -> list[Cell]:

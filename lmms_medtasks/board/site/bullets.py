@@ -27,19 +27,21 @@ class Headline:
     """A model on a benchmark's headline measure; numbers are in the measure's unit.
 
     Attributes:
-        suite: its name. title: for people. task, metric: whose number it is. unit: "%" or a word.
+        suite: its name. title: for people. task, metric: whose number it is. words: what that says. unit: "%" or a
+            word.
         value, low, high: the score and its 95 % interval. ends: of the scale.
         rank, best, worst: the rank, and the first and last rank that chance leaves open; None without one.
         field: ranked models, this one among them. apart: why it is not ranked, "" where it may be.
         quartiles: the field's first quartile, median, third quartile; None of fewer than :data:`LEAST_FIELD` models.
         chance: what guessing gets, None where that is not known. published: least and most of the paper's models.
-        gain: how much of the way from guessing (or from the worst) to the best it comes, at most 1.
+        higher_is_better: of two numbers.
     """
 
     suite: str
     title: str
     task: str
     metric: str
+    words: str
     unit: str
     digits: int
     value: float
@@ -97,7 +99,7 @@ class Headline:
     @property
     def said(self) -> str:
         """All of it in words, as the chart's label."""
-        parts = [f"{self.title}: {self.number}"]
+        parts = [f"{self.title}, {self.words}: {self.number}"]
         if self.low is not None and self.high is not None:
             parts.append(f"95 % interval {self.low:.{self.digits}f} to {self.high:.{self.digits}f}")
         parts.append(self.place or "not ranked")
@@ -148,7 +150,7 @@ def _has(entry: Entry, head: tuple[str, str]) -> bool:
 
 
 def _headline(entry: Entry, metric: str, standings: Standings) -> Headline | None:
-    shown = entry.scale(metric)
+    about, shown = suite_words.about(entry.suite), entry.scale(metric)
     field = standings.of(entry.task, metric)
     standing = field.get(entry.model.key) if entry.ranked else None
     mean = standing.mean if standing else entry.interval(metric, standings.resamples > 0)
@@ -160,9 +162,10 @@ def _headline(entry: Entry, metric: str, standings: Standings) -> Headline | Non
     chance = _chance(entry.scored(metric), shown)
     return Headline(
         suite=entry.suite,
-        title=suite_words.about(entry.suite).title,
+        title=about.title,
         task=entry.task,
         metric=metric,
+        words=about.measured(entry.task, metric),
         unit=shown.unit,
         digits=shown.digits,
         value=shown.factor * mean.estimate,

@@ -9,7 +9,16 @@ from pathlib import Path
 from lmms_medtasks.board.boards import Board, Reference
 from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.board.model_facts import KnownModels
-from lmms_medtasks.board.site import board_tables, figures, file_names, published, questions_page, reports, suite_words
+from lmms_medtasks.board.site import (
+    board_tables,
+    figures,
+    file_names,
+    index_page,
+    published,
+    questions_page,
+    reports,
+    suite_words,
+)
 from lmms_medtasks.board.site.board_tables import Links, Standings
 from lmms_medtasks.board.site.cards import card
 from lmms_medtasks.board.site.folder import Folder, writing
@@ -77,7 +86,7 @@ class _Site:
         self._slugs = file_names.model_slugs(board.models)
         self._suites = suite_words.order(name for name in board.suites if name == file_names.slug(name))
         self._titles = {name: suite_words.about(name).title for name in self._suites}
-        self._pages = Pages(folder, options.title, list(self._titles.items()))
+        self._pages = Pages(folder, options.title, list(self._titles.items()), options.questions)
         self._browsed = options.questions
         self._question_data = QuestionData(folder, options.shown)
         self._cards = QuestionCards(self._question_data, self._standings.title)
@@ -112,34 +121,11 @@ class _Site:
         )
 
     def _overview(self) -> None:
-        table = board_tables.overview(self._standings, self._links(""))
-        problems = board_tables.problems(self._board.problems, self._options.roots)
-        cards = []
-        for name in self._suites:
-            entries = self._board.of(suite=name)
-            cards.append(
-                {
-                    "name": name,
-                    "about": suite_words.about(name),
-                    "models": len({entry.model.key for entry in entries if entry.ranked}),
-                    "ranked": len({entry.model.key for entry in entries if self._has_rank(entry)}),
-                    "apart": len({entry.model.key for entry in entries if not entry.ranked}),
-                    "data": sorted({entry.data for entry in entries}),
-                }
-            )
-        self._pages.page(
-            "index.html", "index.html", "overview",
-            table=table, problems=problems, cards=cards, board=self._board, titles=self._titles,
-            findings=board_tables.findings(self._standings),
-            stamp=self._options.stamp, questions=self._browsed,
+        options = self._options
+        index_page.write(
+            self._pages, self._standings, self._links(""), self._suites,
+            known=options.models, roots=options.roots, stamp=options.stamp,
         )  # fmt: skip
-
-    def _has_rank(self, entry: Entry) -> bool:
-        """Whether it has a rank on one of its main measures: one that may be ranked has none on too few images."""
-        if not entry.ranked:
-            return False
-        found = (self._standings.of(entry.task, name).get(entry.model.key) for name in entry.main_metrics)
-        return any(each is not None and each.rank is not None for each in found)
 
     def _suite(self, name: str) -> None:
         about, entries = suite_words.about(name), self._board.of(suite=name)
