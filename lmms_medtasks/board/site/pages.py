@@ -47,6 +47,7 @@ class Pages:
         """Write style sheet and scripts."""
         own = "".join(map(_asset, STYLES))
         self._folder.text("assets/site.css", f"{report_page.styles()}{own}")
+        self._folder.text("assets/report.js", report_page.script())
         for name in SCRIPTS:
             self._folder.text(f"assets/{name}", _asset(name))
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lmms_medtasks.board.boards import Board
-from lmms_medtasks.board.entries import Model
 from lmms_medtasks.board.model_facts import KnownModels
-from lmms_medtasks.board.site import board_tables, file_names, index_page, questions_page, reports, suite_words
+from lmms_medtasks.board.site import file_names, index_page, questions_page, reports, suite_words
 from lmms_medtasks.board.site.board_tables import Links, Standings
 from lmms_medtasks.board.site.folder import Folder, writing
+from lmms_medtasks.board.site.model_page import ModelPages
 from lmms_medtasks.board.site.pages import Pages
 from lmms_medtasks.board.site.question_cards import QuestionCards
 from lmms_medtasks.board.site.question_data import QuestionData
@@ -68,10 +68,13 @@ class _Site:
         self._browsed = options.questions
         self._question_data = QuestionData(folder, options.shown)
         self._cards = QuestionCards(self._question_data, self._standings.title)
-        self._reports: dict[str, list[reports.Report]] = {}
+        self._reports: dict[str, dict[str, reports.Report]] = {}
 
     def write(self) -> None:
         self._pages.assets()
+        models = ModelPages(
+            self._pages, self._standings, self._slugs, self._options.models, self._cards, self._options.roots
+        )
         steps = 1 + len(self._board.models) + len(self._suites) * (1 + self._browsed)
         with bar(steps, "Writing pages", "pages") as step:
             self._overview()
@@ -81,11 +84,12 @@ class _Site:
                 step(1)
                 if self._browsed:
                     found = self._board.of(suite=name)
-                    models = {key: (self._standings.titles[key], slug) for key, slug in self._slugs.items()}
-                    questions_page.write(self._folder, self._pages, name, found, self._question_data, models)
+                    titles = {key: (self._standings.titles[key], slug) for key, slug in self._slugs.items()}
+                    questions_page.write(self._folder, self._pages, name, found, self._question_data, titles)
                     step(1)
             for model in self._board.models:
-                self._model(model)
+                own = self._reports.get(model.key, {})
+                models.write(model, self._links("../"), own, questions=self._browsed)
                 step(1)
         self._folder.text(".nojekyll", "")
 
@@ -107,23 +111,8 @@ class _Site:
         if self._options.reports:
             found = reports.of_suite(name, self._board.of(suite=name), self._options.resamples, self._options.cache)
             for key, report in found.models.items():
-                self._reports.setdefault(key, []).append(report)
+                self._reports.setdefault(key, {})[name] = report
         comparison = found.comparison if found else reports.Report((), "")
         cards = self._cards if self._browsed else None
         page = SuitePage(self._board, self._standings, self._links("../"), self._pages, cards)
         page.write(name, comparison)
-
-    def _model(self, model: Model) -> None:
-        mine = [entry for entry in self._board.entries if entry.model.key == model.key]
-        title, links = self._standings.titles[model.key], self._links("../")
-        scores = board_tables.scores(model.key, self._standings, links)
-        facts = board_tables.facts(model.key, self._board)
-        limits = board_tables.problems((each for entry in mine for each in entry.problems), self._options.roots)
-        slug = self._slugs[model.key]
-        self._pages.page(
-            f"models/{slug}.html", "model.html", f"models/{slug}",
-            model=model, title=title, scores=scores, facts=facts, limits=limits,
-            reports=self._reports.get(model.key, []),
-            signed=sorted({entry.source.signed_off_by for entry in mine} - {""}),
-            digests=sorted({item for entry in mine for item in entry.source.sha256.items()}),
-        )  # fmt: skip

@@ -9,7 +9,7 @@ from urllib.parse import unquote
 import pytest
 
 from lmms_medtasks.board.collect import collect
-from lmms_medtasks.board.site import write_site as site_build
+from lmms_medtasks.board.site import model_tables
 from lmms_medtasks.board.site.write_site import Options, build
 from lmms_medtasks.build_cache import BuildCache
 from lmms_medtasks.errors import UserError
@@ -218,7 +218,7 @@ def test_the_old_site_stands_until_the_new_one_is_whole(board, tmp_path, monkeyp
     output = tmp_path / "site"
     build(board, output, Options(resamples=0, reports=False, questions=False, title="old"))
     (output / "left over").write_text("x")
-    monkeypatch.setattr(site_build.board_tables, "scores", lambda *_: 1 / 0)
+    monkeypatch.setattr(model_tables, "scores", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         build(board, output, Options(resamples=0, reports=False, questions=False, title="new"))
     assert "<title>old</title>" in (output / "index.html").read_text()
