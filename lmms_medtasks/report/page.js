@@ -68,7 +68,7 @@ function standalone(svg) {
   const box = svg.viewBox.baseVal;
   copy.setAttribute("width", box.width || svg.clientWidth);
   copy.setAttribute("height", box.height || svg.clientHeight);
-  copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
+  copy.setAttribute("xmlns", svg.namespaceURI);
   return new XMLSerializer().serializeToString(copy);
 }
 
