@@ -65,6 +65,13 @@ def pages(site):
     return {path.relative_to(site).as_posix(): Page(path) for path in sorted(site.rglob("*.html"))}
 
 
+def asked(page):
+    """By task the ids of a suite's questions, as its page of questions has them."""
+    text = (page.with_suffix("") / "index.js").read_text("ascii")
+    index = json.loads(text[text.index("{") : text.rindex(")")])
+    return {each["task"]: each["ids"] for each in index["tasks"]}
+
+
 def test_there_is_a_page_for_each_suite_and_model(pages, board):
     assert "index.html" in pages
     for suite in ("medq_deg", "med_cmr", "medobvious", "sure_vqa"):
@@ -85,9 +92,12 @@ def test_links_lead_somewhere_and_nothing_is_loaded_from_outside(pages, site):
                 assert "details" in page.open or name.startswith("suites/")  # a card's links are links, nothing loads
                 continue
             place, _, fragment = link.partition("#")
-            target = (site / name).parent / unquote(place) if place else site / name
+            target = (site / name).parent / unquote(place.partition("?")[0]) if place else site / name
             assert target.is_file(), (name, link)
-            if fragment:
+            if fragment and target.parent.name == "questions" and "/" in fragment:
+                task, question = map(unquote, fragment.split("/"))
+                assert question in asked(target)[task], (name, link)
+            elif fragment:
                 other = pages[target.resolve().relative_to(site.resolve()).as_posix()]
                 assert fragment in other.ids, (name, link)
         for address in page.loads:
