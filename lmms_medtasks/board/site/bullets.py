@@ -11,8 +11,8 @@ from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.board.site import suite_words
 from lmms_medtasks.board.site.board_tables import Standings
 from lmms_medtasks.board.site.rows import published
+from lmms_medtasks.report.charts.bullets import bullet
 from lmms_medtasks.report.findings import chance_of_options
-from lmms_medtasks.report.svg_bullet import bullet
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.suites.suite import Measure
 

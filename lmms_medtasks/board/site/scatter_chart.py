@@ -159,7 +159,7 @@ def _mark(point: Point, found: Drawn, x: Callable[[float], float], y: Callable[[
     crowded = len(found.measured) >= CROWD
     if crowded and point not in found.measured[: LABELLED - 2]:
         bars = f'<g class="faint">{bars}</g>'
-    return f'{bars}<circle {place} r="{4 if crowded else 5.5}" class="disc"><title>{said}</title></circle>'
+    return f'{bars}<circle {place} r="{4 if crowded else 5.5}" class="own"><title>{said}</title></circle>'
 
 
 def _scale(values: Sequence[float]) -> list[float]:

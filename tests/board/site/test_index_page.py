@@ -128,7 +128,7 @@ def test_the_finding_says_who_is_best_what_is_lost_and_who_is_not_told_apart(
 
 def test_labels_touch_neither_each_other_nor_the_edge_of_a_phone(drawn: Drawn) -> None:
     text = str(scatter_chart.chart(drawn))
-    assert text.count("<title>") == len(drawn.points) and text.count('class="disc"') == len(RIGHT)
+    assert text.count("<title>") == len(drawn.points) and text.count('class="own"') == len(RIGHT)
     boxes: list[scatter_chart.Box] = []
     for point, lines in scatter_chart._named(drawn):
         place = lambda value: value  # noqa: E731 - percent as they are

@@ -19,8 +19,8 @@ from lmms_medtasks.board.site.bullets import Headline
 from lmms_medtasks.board.site.failures import Failure, SuiteVerdicts
 from lmms_medtasks.board.site.strengths import Group
 from lmms_medtasks.board.site.write_site import Options, build
+from lmms_medtasks.report.charts.bullets import bullet
 from lmms_medtasks.report.findings import Finding
-from lmms_medtasks.report.svg_bullet import bullet
 from lmms_medtasks.statistics.intervals import Interval
 
 TASK = "medq_deg_l2"

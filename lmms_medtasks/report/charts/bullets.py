@@ -45,7 +45,7 @@ def bullet(
     if low is not None and high is not None:
         parts.append(_line(x(low), x(high), _MIDDLE, _MIDDLE, "interval"))
         parts += [_line(x(end), x(end), _MIDDLE - 5, _MIDDLE + 5, "interval") for end in (low, high)]
-    parts.append(f'<circle cx="{x(value):.2f}%" cy="{_MIDDLE:g}" r="6" class="disc"/>')
+    parts.append(f'<circle cx="{x(value):.2f}%" cy="{_MIDDLE:g}" r="6" class="own"/>')
     # Labels of the line below the scale, the more telling first; one that would touch another is left to the legend.
     wanted = [] if chance is None else [(x(chance), f"guessing {chance:.{digits}f}")]
     wanted += [(0.0, f"{ends[0]:g}"), (100.0, f"{ends[1]:g}")]
