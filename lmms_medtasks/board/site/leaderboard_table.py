@@ -60,13 +60,14 @@ class Score:
 
     Attributes:
         cell: in the column's unit, with its interval; without a value where there is none. rank: "2–3", or "".
-        apart: whether it was run and does not compare. sort: larger is better; None stands last.
+        apart: whether it was run and does not compare. source: of a published one, where it stands.
     """
 
     cell: Cell
     head: Head
     rank: str = ""
     apart: bool = False
+    source: str = ""
 
     @property
     def sort(self) -> float | None:
@@ -225,7 +226,7 @@ def _published(
     heads: Sequence[Head], entries: Mapping[tuple[str, str], Entry], known: KnownModels
 ) -> Iterator[ModelRow]:
     """The published models with a number in a column; one that several papers have is one row."""
-    found: dict[str, dict[str, float]] = {}
+    found: dict[str, dict[str, tuple[float, str]]] = {}
     names: dict[str, tuple[str, ModelFacts]] = {}
     for head in heads:
         settings = next(entry.settings for (_, task), entry in entries.items() if task == head.task)
@@ -236,10 +237,12 @@ def _published(
             facts = known.facts_of(each.model)
             name = facts.name or each.model
             names.setdefault(look(name), (name, facts))
-            found.setdefault(look(name), {}).setdefault(head.suite, float(cell.value))
+            found.setdefault(look(name), {}).setdefault(head.suite, (float(cell.value), each.source))
     for seen, (name, facts) in names.items():
-        values = [found[seen].get(head.suite) for head in heads]
-        scores = tuple(Score(Cell(value), head) for value, head in zip(values, heads, strict=True))
+        values = [found[seen].get(head.suite, (None, "")) for head in heads]
+        scores = tuple(
+            Score(Cell(value), head, source=source) for (value, source), head in zip(values, heads, strict=True)
+        )
         yield ModelRow(name, name, "", scores, facts, False)
 
 

@@ -102,6 +102,7 @@ def test_published_models_have_no_rank_and_one_row_over_all_suites(found: Leader
     rows = {row.name: row for row in (*found.published, *found.folded)}
     assert len(found.published) == leaderboard_table.SHOWN_PUBLISHED and len(rows) > 40
     assert [score.number for score in rows["Lingshu 7B"].scores] == ["61.3", "27.3"]
+    assert "Table 6" in rows["Lingshu 7B"].scores[0].source
     assert not any(score.rank or score.cell.tier or score.interval for row in rows.values() for score in row.scores)
     # The best of each suite is shown, not folded.
     assert {"InternVL3 78B", "GPT-5"} <= {row.name for row in found.published}
