@@ -18,6 +18,7 @@ from lmms_medtasks.board.site.rows import published
 from lmms_medtasks.board.trust.levels import OWN_RUN, RECOMPUTED
 from lmms_medtasks.report.cells import NONE, label
 from lmms_medtasks.report.document import Cell, Column, Row, Table
+from lmms_medtasks.report.findings import chance_of_options
 from lmms_medtasks.suites.suite import Measure
 
 READABLE = 0.9
@@ -29,7 +30,10 @@ _MARK = "†"
 
 @dataclass(frozen=True)
 class Head:
-    """A suite's column: its headline ``measure`` of ``task``, on the scale ``shown``, and what that says."""
+    """A suite's column: its headline ``measure`` of ``task``, on the scale ``shown``, and what that says.
+
+    ``chance``: what guessing among the questions' options gets, in the unit shown; None where there are none.
+    """
 
     suite: str
     title: str
@@ -39,6 +43,7 @@ class Head:
     measure: str
     shown: Measure
     href: str
+    chance: float | None = None
 
     @property
     def unit(self) -> str:
@@ -177,9 +182,11 @@ def _heads(standings: Standings, links: Links) -> Iterator[Head]:
         about = suite_words.about(name)
         found = about.headline_of(board.of(suite=name, ranked=True))
         if found:
+            entry = next(each for each in board.of(task=found[0], ranked=True) if found[1] in each.metrics)
+            shown, guess = entry.scale(found[1]), chance_of_options(entry.scored(found[1]))
             yield Head(
-                name, about.title, about.short or about.title, about.measured(*found), *found, board.scale(*found),
-                links.suite(name),
+                name, about.title, about.short or about.title, about.measured(*found), *found, shown, links.suite(name),
+                None if guess is None or shown.unit != "%" else shown.factor * guess,
             )  # fmt: skip
 
 

@@ -87,8 +87,8 @@ def chart(found: Drawn) -> Markup:
         taken.append(box)
         down = dy - 11.5 + (box.bottom - box.top) / 2
         if abs(down) > _FAR:
-            ends = f'x2="{dx:g}" y2="{down:g}" class="leader"'
-            parts.append(f'<svg x="{x(point.x):.2f}%" y="{y(point.y):.2f}%" overflow="visible"><line {ends}/></svg>')
+            leader = f'<line x2="{dx:g}" y2="{down:g}" class="leader"/>'
+            parts.append(f'<svg x="{x(point.x):.2f}%" y="{y(point.y):.2f}%" overflow="visible">{leader}</svg>')
         for number, words in enumerate(lines):
             kind = "strong" if number == 0 and point.measured else ""
             parts.append(_text(x(point.x), y(point.y), words, dx, dy + _LINE * number, anchor, kind))

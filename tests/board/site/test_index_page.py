@@ -147,6 +147,15 @@ def test_nothing_is_drawn_where_no_model_has_both_numbers(tmp_path: Path, runs: 
     assert "50.0 %" in said and "the only one ranked" in said
 
 
+def test_models_that_are_tied_share_the_first_place_and_guessing_is_called_so(tmp_path: Path, runs: ModuleType) -> None:
+    for name in ("a", "b"):
+        runs.write(tmp_path / name, {"med_cmr_mcq": runs.choice_rows(letters(10), images=IMAGES)}, model=name)
+    alike = Standings(collect([tmp_path]), resamples=20)
+    found = leaderboard_table.leaderboard(alike, Links(model=str, suite=str), model_facts.read())
+    said = board_words.headline(alike, found, None)
+    assert said.startswith("a and b share the first place") and "no better than guessing (25.0)" in said
+
+
 def test_the_page_has_all_rows_and_what_filters_ask_without_a_script(index_site: Path) -> None:
     text = (index_site / "index.html").read_text("utf-8")
     assert re.search(r'id="filters"[^>]* hidden>', text)
