@@ -65,7 +65,7 @@ def write(
         drawn=drawn,
         picture=scatter_chart.chart(drawn) if drawn else "",
         numbers=scatter.as_table(drawn) if drawn else None,
-        wide=drawn is None or len(found.heads) > MANY_SUITES,
+        whole=drawn is None or len(found.heads) > MANY_SUITES,
         many=len(found.heads) > MANY_SUITES,
         searched=len(found.measured) + len(found.published) > MANY_ROWS,
         cards=[_card(standings, name, found) for name in suites],
