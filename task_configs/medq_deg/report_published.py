@@ -165,10 +165,10 @@ TABLE_3 = _groups_table(
 
 
 def published_scores(task: str) -> Iterator[PublishedScores]:
-    """Table 6, for the task of all levels."""
-    published = TABLE_6.published
-    for row in published.rows() if task == "medq_deg" and published else ():
-        cells = {
-            f"{name}_l{level}": Cell(float(row[f"L{level}"])) for name in ("accuracy", PAPER_RULE) for level in LEVELS
-        }
+    """Table 6: all its levels for the task of all levels, one for the task of that level."""
+    published, names = TABLE_6.published, ("accuracy", PAPER_RULE)
+    shown = {"medq_deg": {f"{name}_l{level}": level for name in names for level in LEVELS}}
+    shown |= {f"medq_deg_l{level}": dict.fromkeys(names, level) for level in LEVELS}
+    for row in published.rows() if task in shown and published else ():
+        cells = {name: Cell(float(row[f"L{level}"])) for name, level in shown[task].items()}
         yield PublishedScores(PAPER, row["model"], "published, Table 6, replies read by the paper's rule", cells)
