@@ -175,9 +175,14 @@ def _headline(head: Head | None, drawn: SuiteChart | None) -> Headline | None:
 
 
 def _caption(about: suite_words.About, head: Head, board: Board) -> str:
-    """What the ranking is of: ``Right under severe degradation (%)``."""
-    said, unit = about.phrase_of(*head).strip("()"), board.scale(*head).unit
-    return f"{about.name_of(head[0])}: {said}{f' ({unit})' if unit else ''}"
+    """What the ranking is of: ``Severe degradation (L2), 1,218 questions each (%)``."""
+    entry = max(board.of(task=head[0], ranked=True), key=lambda each: len(each.questions))
+    # A task with one number is said by its name.
+    words = f", {about.phrase_of(*head).strip('()')}" if len(entry.main_metrics) > 1 else ""
+    unit = entry.scale(head[1]).unit
+    return (
+        f"{about.name_of(head[0])}{words}, {len(entry.scored(head[1])):,} questions each{f' ({unit})' if unit else ''}"
+    )
 
 
 def _rank(rank: int | None, low: int | None, high: int | None) -> str:
