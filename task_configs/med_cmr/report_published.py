@@ -42,10 +42,14 @@ def findings() -> Mapping[str, Any]:
 
 
 def published_scores(task: str) -> Iterator[PublishedScores]:
-    """The main table's last two columns, for the tasks with the image."""
-    metric, column = {"med_cmr_mcq": ("accuracy", "mcq_all"), "med_cmr_open": ("total", "open_all")}.get(task, ("", ""))
-    for row in published_rows() if metric else ():
-        cells = {metric: Cell(float(row[column]))}
+    """The main table: for choice questions the dimensions too, and the last column for open ones; with the image."""
+    of_dimensions = {f"accuracy_{name.lower()}": name for name in DIMENSIONS}
+    columns = {"med_cmr_mcq": {"accuracy": "mcq_all", **of_dimensions}, "med_cmr_open": {"total": "open_all"}}
+    for row in published_rows() if task in columns else ():
+        cells = {
+            metric: Cell(float(row[column]), mark=_OTHER_QUESTIONS if column in _SWAPPED else "")
+            for metric, column in columns[task].items()
+        }
         yield PublishedScores("Med-CMR, CVPR 2026,", row["model"], "published, main table", cells)
 
 

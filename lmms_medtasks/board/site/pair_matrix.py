@@ -18,8 +18,8 @@ BETTER, WORSE, ALIKE = "▲", "▼", "="
 _SAID = {BETTER: "better", WORSE: "worse", ALIKE: "not told apart"}
 NOTE = (
     "Points by which the row leads the column: the same questions, resampled by {cluster}. Who is better is tested as "
-    "for the ranks, so that they agree (max-T, step-down). The intervals hold together in 95 % of samples; they are of "
-    "the test's first step, so that one beside ▲ or ▼ may still hold 0."
+    "for the ranks, so that they agree (max-T, step-down). The intervals hold together in 95 % of samples: they are of "
+    "the test's first step, and end at 0 where only a later step tells the two apart."
 )
 
 
@@ -58,22 +58,23 @@ def matrix(standings: Standings, head: Head, hrefs: dict[str, str]) -> Matrix | 
     )
     signs = np.where(pairs.better, BETTER, np.where(pairs.better.T, WORSE, ALIKE))
 
+    # What a later step tells apart is above 0, or below it, though the first step's interval holds 0.
+    lows = np.where(pairs.better, np.maximum(pairs.difference_low, 0.0), pairs.difference_low)
+    highs = np.where(pairs.better.T, np.minimum(pairs.difference_high, 0.0), pairs.difference_high)
+
     def text(value: float) -> str:
         return _signed(shown.factor * value, shown.digits)
 
     def pair(row: int, column: int) -> Pair | None:
         if row == column:
             return None
-        low, high = pairs.difference_low[row, column], pairs.difference_high[row, column]
+        low, high = lows[row, column], highs[row, column]
         interval = f"{text(low)} to {text(high)}" if np.isfinite([low, high]).all() else ""
         return Pair(str(signs[row, column]), text(pairs.difference[row, column]), interval)
 
     rows = []
     for row, column in itertools.combinations(order, 2):
-        difference, low, high = (
-            shown.factor * float(each[row, column])
-            for each in (pairs.difference, pairs.difference_low, pairs.difference_high)
-        )
+        difference, low, high = (shown.factor * float(each[row, column]) for each in (pairs.difference, lows, highs))
         ends = (low, high) if np.isfinite([low, high]).all() else (None, None)
         names = (Cell(standings.titles[keys[row]]), Cell(standings.titles[keys[column]]))
         p = Cell(float(pairs.p[row, column]))

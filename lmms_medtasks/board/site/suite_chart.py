@@ -30,8 +30,8 @@ from lmms_medtasks.suites.suite import Measure
 KINDS = ("change", "plane", "heat")
 OPEN, OPEN_PUBLISHED = 12, 8
 """Models that are shown at once; the others are folded below them."""
-_NAMED, _NAMED_PUBLISHED = 8, 2
-"""Models of a plane that have their names in it."""
+_NAMED, _NAMED_OF_MORE, _NAMED_PUBLISHED = 6, 3, 2
+"""Models of a plane that have their names in it: all of few, the best of more; and published ones."""
 _FEW_PRINTED = 3
 """Published models from which on it is said how they change."""
 
@@ -102,7 +102,8 @@ class SuiteChart:
 
     def text(self, row: ChartRow, place: int) -> str:
         """A series' number of a model, without its interval."""
-        return self.series[place].column.text(Cell(row.cells[place].value))
+        found = row.cells[place]
+        return self.series[place].column.text(Cell(found.value, mark=found.mark if row.is_published else ""))
 
     def said(self, row: ChartRow) -> str:
         """A model's numbers in words, for a screen reader and as a tooltip."""
@@ -160,13 +161,14 @@ class SuiteChart:
             return ""
         falls = [-each for each in changes if each < 0]
         if len(falls) < len(changes):
-            return f"Of {len(changes)} published models {len(falls)} fall too."
-        return f"All {len(changes)} published models fall too, by {min(falls):.1f} to {max(falls):.1f} points."
+            return f"Of {len(changes)} published models {len(falls)} fall."
+        return f"All {len(changes)} published models fall, by {min(falls):.1f} to {max(falls):.1f} points."
 
     @property
     def labels(self) -> list[Label]:
         """The names in a plane: all measured models where they are few, else those on top, and two published ones."""
-        own = [row for row in self.rows if self.point(row)][:_NAMED]
+        own = [row for row in self.rows if self.point(row)]
+        own = own if len(own) <= _NAMED else own[:_NAMED_OF_MORE]
         printed = [row for row in self.printed if self.point(row)]
         ends = printed if len(printed) <= _NAMED_PUBLISHED else [printed[0], printed[-1]]
         taken: list[tuple[float, float]] = []
@@ -175,6 +177,7 @@ class SuiteChart:
             x, y = self.point(row) or (0.0, 0.0)
             start = y * _HEIGHT / 100
             down = start
+            # Below its point where names would touch, above it where the plane ends.
             while any(abs(down - other) < _LINE and abs(x - beside) < _WIDE for beside, other in taken):
                 down += _LINE
             taken.append((x, down))
@@ -196,7 +199,7 @@ class SuiteChart:
         rows = [Row((Cell(row.name, href=row.href), *row.cells)) for row in self.rows]
         rows += [Row((Cell(row.name), *row.cells), "reference") for row in self.printed]
         columns = (label("model"), *(replace(each.column, name=each.name) for each in self.series))
-        return Table("chart", f"{self.title}: the numbers", columns, tuple(rows))
+        return Table("chart", f"{self.title}: the numbers", columns, tuple(rows), (self.about,))
 
 
 _HEIGHT, _LINE, _WIDE = 300, 14, 30

@@ -25,6 +25,10 @@ _MOST_ON_CARDS = 40
 """Models whose answers stand on a question's card; the question's own page has all."""
 
 
+_FEW_NAMES = 4
+"""Tasks or tables that are named where they are folded; more are counted."""
+
+
 @dataclass(frozen=True)
 class Block:
     """A task on its suite's page. ``name``: for people; ``reference``: what the ranked entries have in common."""
@@ -95,7 +99,7 @@ class SuitePage:
             badges=_badges(about, entries, head),
             places=self._places(headline, drawn) if headline else [],
             headline_caption=_caption(about, head, self._board) if head else "",
-            apart_count=sum(not entry.ranked for entry in entries),
+            apart_count=sum(not entry.ranked for entry in entries), listed=_named,
             pairs=self._pairs(head), pairs_note=NOTE.format(cluster=cluster), least=LEAST_CLUSTERS,
             questions=self._questions(headline, entries), cluster=cluster,
             published=published.tables(name), card=card(name), versions=_versions(entries),
@@ -171,9 +175,14 @@ def _headline(head: Head | None, drawn: SuiteChart | None) -> Headline | None:
 
 
 def _caption(about: suite_words.About, head: Head, board: Board) -> str:
-    """What the ranking is of: ``Right under severe degradation (%)``."""
-    said, unit = about.phrase_of(*head).strip("()"), board.scale(*head).unit
-    return f"{about.name_of(head[0])}: {said}{f' ({unit})' if unit else ''}"
+    """What the ranking is of: ``Severe degradation (L2), 1,218 questions each (%)``."""
+    entry = max(board.of(task=head[0], ranked=True), key=lambda each: len(each.questions))
+    # A task with one number is said by its name.
+    words = f", {about.phrase_of(*head).strip('()')}" if len(entry.main_metrics) > 1 else ""
+    unit = entry.scale(head[1]).unit
+    return (
+        f"{about.name_of(head[0])}{words}, {len(entry.scored(head[1])):,} questions each{f' ({unit})' if unit else ''}"
+    )
 
 
 def _rank(rank: int | None, low: int | None, high: int | None) -> str:
@@ -199,11 +208,16 @@ def _badges(about: suite_words.About, entries: Sequence[Entry], head: Head | Non
     found += [Badge("trials a question", str(trials))] if trials > 1 else []
     versions = sorted({each.version for each in own})
     found.append(Badge("task version " + ", ".join(versions)))
-    judges = sorted({each.judge.name for each in own if each.judge})
+    judges = sorted({each.judge.name for each in own if each.judge} - {"none"})
     found += [Badge("judged by " + ", ".join(judges))] if judges else []
     models = len({each.model.key for each in own if each.ranked})
     found.append(Badge("model ranked" if models == 1 else "models ranked", str(models)))
     return [*found, *([Badge("paper", href=about.paper)] if about.paper else [])]
+
+
+def _named(names: Sequence[str], what: str) -> str:
+    """``: a; b`` of few, ``: 12 tasks`` of many."""
+    return "; ".join(names) if len(names) <= _FEW_NAMES else f"{len(names)} {what}"
 
 
 def _data_said(data: str) -> str:

@@ -7,7 +7,6 @@ the same questions.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -50,6 +49,9 @@ def telling(
     if not entries:
         return []
     found = _Scores(standings, head, first, entries)
+    if first and not len(found.ids):
+        # The two ways of asking are of different questions: no question was asked twice.
+        found = _Scores(standings, head, None, entries)
     chosen: list[Telling] = []
     used: set[int] = set()
     images: set[str] = set()
@@ -82,17 +84,17 @@ class _Scores:
             found = standings.board.of(task=first[0], ranked=True)
             before = {entry.model.key: entry for entry in found if first[1] in entry.metrics}
             entries = [entry for entry in entries if entry.model.key in before]
-        ids = functools.reduce(_common, (entry.questions.ids for entry in entries), None)
+        ids = _common_ids(entries)
+        pairs = _column(entries[0], "pair", ids) if entries else ids
         values = [_shares(entry, head[1], ids) for entry in entries]
-        pairs = _column(entries[0], "pair", ids) if entries else np.array([], dtype=str)
         earlier = [_shares(before[entry.model.key], first[1], pairs) for entry in entries] if first else []
-        whole = ~np.isnan(np.array([*values, *earlier])).any(axis=0) if entries else np.array([], dtype=bool)
-        self.ids = ids[whole] if entries else np.array([], dtype=str)
-        self.pairs = pairs[whole]
-        self.clusters = _column(entries[0], "cluster", self.ids) if entries else pairs
-        self.values = np.array(values).reshape(len(entries), -1)[:, whole]
+        whole = ~np.isnan(np.array([*values, *earlier]).reshape(-1, len(ids))).any(axis=0)
+        self.ids, self.pairs = ids[whole], pairs[whole]
+        self.clusters = _column(entries[0], "cluster", self.ids) if entries else ids
+        self.values = np.array(values).reshape(len(entries), len(ids))[:, whole]
         self.right, self.wrong = self.values >= 1 - _ALMOST, self.values <= _ALMOST
-        start = np.array(earlier).reshape(len(earlier), -1)[:, whole] if earlier else self.values
+        self._partly = bool((~self.right & ~self.wrong).any())
+        start = np.array(earlier).reshape(len(earlier), len(ids))[:, whole] if earlier else self.values
         self.was_right, self.was_wrong = start >= 1 - _ALMOST, start <= _ALMOST
 
     def rules(self, names: tuple[str, str]) -> list[_Rule]:
@@ -103,7 +105,8 @@ class _Scores:
         others = right[1:].mean(axis=0) if many > 1 else np.zeros(len(self.ids))
         most = "most others are right" if many > 2 else "the other is right"
         share = self.values.mean(axis=0)
-        disputed = 0.5 - np.abs(share - 0.5)
+        # Rounded: a third and two thirds are as much disputed as each other.
+        disputed = np.round(0.5 - np.abs(share - 0.5), 4)
         plain = [
             _Rule(f"The best is wrong, {most}", _where(wrong[0] & (others > _MAJORITY), others)),
             _Rule("The models disagree most", _where((disputed > 0) & (many > 1), disputed)),
@@ -135,18 +138,26 @@ class _Scores:
         counts = [(names[1], self.right[:, row])]
         if self._first:
             counts.insert(0, (names[0], self.was_right[:, row]))
+        partly = " in all trials" if self._partly else ""
         said = "; ".join(
-            f"{f'{name}: ' if self._first else ''}{int(found.sum())} of {many} right" for name, found in counts
+            f"{f'{name}: ' if self._first else ''}{int(found.sum())} of {many} right{partly}" for name, found in counts
         )
         return Telling(str(self.ids[row]), heading, f"{said[:1].upper()}{said[1:]}.")
 
 
-def _where(mask: np.ndarray, strength: np.ndarray | float) -> np.ndarray:
+def _where(mask: np.ndarray | np.bool_, strength: np.ndarray | float) -> np.ndarray:
     return np.where(mask, strength, np.nan)
 
 
-def _common(known: np.ndarray | None, ids: np.ndarray) -> np.ndarray:
-    return ids if known is None or known is ids else np.intersect1d(known, ids)
+def _common_ids(entries: Sequence[Entry]) -> np.ndarray:
+    """(n,) strings, sorted: the questions of all entries."""
+    if not entries:
+        return np.array([], dtype=str)
+    found = entries[0].questions.ids
+    for entry in entries:
+        if entry.questions.ids is not found:
+            found = np.intersect1d(found, entry.questions.ids)
+    return found
 
 
 def _shares(entry: Entry, metric: str, ids: np.ndarray) -> np.ndarray:

@@ -1,0 +1,194 @@
+"""A suite's page: its finding, chart, ranking, pairs and telling questions, made of the scores alone."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from lmms_medtasks import folders
+from lmms_medtasks.board.boards import Board
+from lmms_medtasks.board.collect import collect
+from lmms_medtasks.board.site import suite_words
+from lmms_medtasks.board.site.board_tables import Links, Standings
+from lmms_medtasks.board.site.pair_matrix import matrix
+from lmms_medtasks.board.site.suite_chart import KINDS, chart
+from lmms_medtasks.board.site.suite_finding import finding
+from lmms_medtasks.board.site.suite_words import About
+from lmms_medtasks.board.site.telling_questions import telling
+from lmms_medtasks.board.site.write_site import Options, build
+from lmms_medtasks.errors import UserError
+
+CLEAN, SEVERE = "medq_deg_l0", "medq_deg_l2"
+HEAD, FIRST = (SEVERE, "accuracy"), (CLEAN, "accuracy")
+IMAGES = 40
+LINKS = Links(model=lambda key: f"{key}.html", suite=lambda name: name)
+# Right on so many of 40 clean pictures, and of 40 severely degraded ones.
+MODELS = {"best": (38, 30), "like": (37, 29), "poor": (20, 9)}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory, runs: ModuleType) -> Path:
+    """Three models on clean and severe pictures, and a limited run of the best one on the severe ones."""
+    found = tmp_path_factory.mktemp("runs")
+
+    def rows(right: int, count: int = IMAGES) -> list[dict[str, object]]:
+        # q39 is wrong for all; q00 is wrong when clean, and right when severe.
+        letters = {f"q{number:02}": "A" if number < right else "B" for number in range(count)}
+        return runs.choice_rows(letters, images=IMAGES)  # type: ignore[no-any-return]
+
+    for name, (clean, severe) in MODELS.items():
+        runs.write(found / name, {CLEAN: rows(clean), SEVERE: rows(severe)}, model=name)
+    runs.write(found / "limited", {SEVERE: rows(4, 4)}, model="best", limit=4.0, original=IMAGES)
+    return found
+
+
+@pytest.fixture(scope="module")
+def standings(folder: Path) -> Standings:
+    return Standings(collect([folder]), resamples=100)
+
+
+@pytest.fixture(scope="module")
+def about() -> About:
+    return suite_words.about("medq_deg")
+
+
+@pytest.fixture(scope="module")
+def page(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
+    site = tmp_path_factory.mktemp("out") / "site"
+    build(collect([folder]), site, Options(resamples=100, reports=False))
+    return (site / "suites" / "medq_deg.html").read_text("utf-8")
+
+
+def test_the_sentence_says_the_best_its_loss_who_is_like_it_and_that_all_lose(
+    about: About, standings: Standings
+) -> None:
+    drawn = chart(about, standings.board, standings, LINKS, HEAD)
+    said = finding(about, standings.board, standings, HEAD, drawn)
+    assert said.startswith("MedQ-Deg: best 75.0 % [")
+    assert (
+        ", 20.0 points less than on clean pictures; not told apart from it: like; all 3 lose, by 20.0 to 27.5" in said
+    )
+    assert "poor is no better than guessing (25.0 %)" in said and said.endswith(".")
+
+
+def test_without_a_ranked_entry_the_sentence_says_why(about: About, folder: Path) -> None:
+    board = collect([folder / "limited"])
+    said = finding(about, board, Standings(board, 100), None, None)
+    assert said.startswith("MedQ-Deg: nobody is ranked yet") and "limited" in said
+
+
+def test_the_chart_has_every_ranked_model_and_published_ones_that_are_never_measured(
+    about: About, standings: Standings
+) -> None:
+    drawn = chart(about, standings.board, standings, LINKS, HEAD)
+    assert drawn is not None and [each.of for each in drawn.series] == [FIRST, HEAD]
+    assert [(row.name, row.value(0), row.value(1)) for row in drawn.rows] == [
+        ("best", 95.0, 75.0), ("like", 92.5, 72.5), ("poor", 50.0, 22.5),
+    ]  # fmt: skip
+    assert all(row.cells[1].low is not None and not row.is_published for row in drawn.rows)
+    assert len(drawn.printed) == 40 and all(row.is_published and not row.href for row in drawn.printed)
+    assert {row.cells[1].low for row in drawn.printed} == {None}
+    assert drawn.chance == 25.0 and (drawn.low, drawn.high) == (10.0, 100.0)
+    assert drawn.printed_changes == "All 40 published models fall, by 3.1 to 8.6 points."
+
+
+def test_a_suite_that_declares_no_chart_has_its_headline(standings: Standings) -> None:
+    drawn = chart(About("medq_deg", "Mine"), standings.board, standings, LINKS, HEAD)
+    assert drawn is not None and drawn.kind == "change" and [each.of for each in drawn.series] == [HEAD]
+    assert [row.name for row in drawn.rows] == ["best", "like", "poor"] and {row.change for row in drawn.rows} == {None}
+
+
+def test_a_chart_of_no_kind_is_refused(standings: Standings) -> None:
+    with pytest.raises(UserError, match="change, plane, heat"):
+        chart(About("medq_deg", "Mine", chart={"kind": "pie"}), standings.board, standings, LINKS, HEAD)
+
+
+def test_the_pairs_agree_with_the_ranks(standings: Standings) -> None:
+    found = matrix(standings, HEAD, {key: key for key in standings.titles})
+    assert found is not None and found.names == ("best", "like", "poor") and found.more == 0
+    signs = [[pair.sign if pair else "" for pair in row] for row in found.rows]
+    assert signs == [["", "=", "▲"], ["=", "", "▲"], ["▼", "▼", ""]]
+    ranks = {standings.titles[key]: each for key, each in standings.of(*HEAD).items()}
+    for name, row in zip(found.names, signs, strict=True):
+        assert ranks[name].low == 1 + row.count("▼") and ranks[name].high == 3 - row.count("▲")
+    pair = found.rows[0][2]
+    assert pair is not None and pair.difference == "+52.5" and pair.interval.startswith("+")
+    assert len(found.table.rows) == 3
+
+
+def test_ten_models_stand_in_the_matrix_and_all_pairs_in_the_file(tmp_path: Path, runs: ModuleType) -> None:
+    for number in range(12):
+        letters = {f"q{each}": "A" if each < 10 + 2 * number else "B" for each in range(IMAGES)}
+        runs.write(tmp_path / f"m{number}", {SEVERE: runs.choice_rows(letters, images=IMAGES)}, model=f"m{number:02}")
+    many = Standings(collect([tmp_path]), 100)
+    found = matrix(many, HEAD, {key: key for key in many.titles})
+    assert found is not None and found.names[0] == "m11" and len(found.rows) == 10 and found.more == 2
+    assert len(found.table.rows) == 12 * 11 / 2
+    # What is told apart has an interval on its side of 0, also where only a later step told it apart.
+    for row in found.table.rows:
+        if row.cells[2].value == "better":
+            assert row.cells[3].low is not None and row.cells[3].low >= 0
+
+
+def test_questions_are_chosen_by_rule_and_each_once(standings: Standings) -> None:
+    found = telling(standings, HEAD, FIRST, ("clean", "severe"))
+    assert [each.heading for each in found] == [
+        "Right when clean, wrong when severe", "Nobody is right, clean or severe", "The models disagree most",
+        "Only the best is right", "Nobody is right",
+    ]  # fmt: skip
+    # All three models are right on q09 to q19 when clean; when severe the first that all get wrong is q30: there two
+    # were right.
+    assert (found[0].id, found[0].said) == ("q30", "Clean: 2 of 3 right; severe: 0 of 3 right.")
+    assert (found[1].id, found[1].said) == ("q38", "Clean: 0 of 3 right; severe: 0 of 3 right.")
+    assert found[3].id == "q29" and len({each.id for each in found}) == len(found)
+    assert found == telling(standings, HEAD, FIRST, ("clean", "severe"))
+
+
+def test_questions_that_were_asked_once_are_chosen_too(standings: Standings) -> None:
+    found = telling(standings, HEAD)
+    assert [each.heading for each in found] == [
+        "The models disagree most", "Only the best is right", "Nobody is right", "All are right",
+    ]  # fmt: skip
+    assert found[1].said == "1 of 3 right."
+
+
+def test_a_limited_run_of_a_model_takes_its_full_run_nowhere(folder: Path, standings: Standings, page: str) -> None:
+    own = [entry for entry in standings.board.entries if entry.model.name == "best" and entry.task == SEVERE]
+    assert sorted(entry.ranked for entry in own) == [False, True]
+    assert standings.of(*HEAD)[own[0].model.key].rank == 1
+    assert "MedQ-Deg: best 75.0 %" in page and re.search(r'id="apart"><summary>[^<]*1 entry', page)
+
+
+def test_the_page_begins_with_the_finding_and_ends_with_what_nobody_is_ranked_on(page: str) -> None:
+    heads = re.findall(r"<h([1-3])[^>]*>(.*?)</h\1>", page)
+    assert heads[0] == ("1", finding_in(page))
+    plain = [re.sub("<small>.*</small>", "", text) for _, text in heads]
+    assert not [text for text in plain if "medq_deg" in text]
+    assert plain[1:4] == ["How far each model falls from clean to severe", "Ranking", "Who is better beyond chance"]
+    assert page.index("Severe degradation (L2)") < page.index("Clean pictures (L0)")
+    assert page.index('id="all-rankings"') < page.index('id="published"') < page.index('id="apart"')
+    assert page.count('class="question-card"') == 5
+
+
+def finding_in(page: str) -> str:
+    found = re.search("<h1>(.*?)</h1>", page)
+    assert found
+    return found[1]
+
+
+def test_every_suite_names_its_tasks_and_declares_a_chart_that_can_be_drawn() -> None:
+    for place in folders.having("board.yml"):
+        said = suite_words.about(place.name)
+        assert said.chart and said.chart["kind"] in KINDS and said.chart["title"] and said.chart["series"], place
+        for task, _ in said.headline[:1]:
+            assert said.name_of(task).lower() != task.removeprefix(f"{said.name}_").replace("_", " "), place
+
+
+def test_a_board_of_a_suite_nobody_is_ranked_on_has_its_page(folder: Path, tmp_path: Path) -> None:
+    board: Board = collect([folder / "limited"])
+    build(board, tmp_path / "site", Options(resamples=100, reports=False))
+    page = (tmp_path / "site" / "suites" / "medq_deg.html").read_text("utf-8")
+    assert "nobody is ranked yet" in finding_in(page) and "InternVL3" in page
