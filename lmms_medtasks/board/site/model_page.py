@@ -71,7 +71,7 @@ class ModelPages:
             model=model, title=title, limits=limits, reports=list(reports.values()), links=links,
             sentence=model_words.sentence(title, headlines, findings),
             about=model_words.about_model(own, facts := self._known.facts_of(model.name)), facts=facts,
-            headlines=headlines, strongest=best, weakest=worst, looked=looked, least=strengths.LEAST_CLUSTERS,
+            headlines=headlines, strongest=best, weakest=worst, looked=looked, others=any(each.quartiles for each in headlines), least=strengths.LEAST_CLUSTERS,
             failures=self._failures(model.key, own) if questions else [], first=_FIRST,
             scores=model_tables.scores(model.key, self._standings, links), entries=model_tables.facts(own),
             digests=sorted({item for entry in own for item in entry.source.sha256.items()}),
