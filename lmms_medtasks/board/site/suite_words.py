@@ -69,7 +69,8 @@ class About:
         for tasks, measures, words in self.words:
             if fnmatch.fnmatchcase(task, tasks) and fnmatch.fnmatchcase(measure, measures):
                 return words
-        return f"{task.removeprefix(f'{self.name}_')}, {measure}".replace("_", " ")
+        own = task.removeprefix(self.name).strip("_")
+        return (f"{own}, {measure}" if own else measure).replace("_", " ")
 
     def headline_of(self, entries: Sequence[Entry]) -> tuple[str, str] | None:
         """The task and measure that stand for the suite on the overview; None without an entry that has a measure."""
