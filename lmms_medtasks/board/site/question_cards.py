@@ -193,15 +193,12 @@ class _Columns:
     def forms_of(self, form: Form) -> list[int]:
         """The rows with this question, with its clean form, and with other levels of the same degradation of it."""
         others = self._by_pair.get(form.pair, [])
-        if form.severity is None:
-            return [row for row, other in others if other.id == form.id]
-        return [
-            row for row, other in others
-            if other.id == form.id or other.severity is not None and self._belongs(other, form)
-        ]  # fmt: skip
+        return [row for row, other in others if other.id == form.id or self._is_level_of(other, form)]
 
     @staticmethod
-    def _belongs(other: Form, form: Form) -> bool:
+    def _is_level_of(other: Form, form: Form) -> bool:
+        if other.severity is None or form.severity is None or other.severity == form.severity:
+            return False
         return not other.severity or other.degradation == form.degradation
 
     def level(self, row: int) -> int | None:
@@ -251,10 +248,9 @@ def content(material: Material | None, shown: Shown | None) -> tuple[str, tuple[
         return visible(shown.prompt), (), visible(shown.expected)
     for letter, option in options:
         text = _line(letter, option).sub("", text)
-    right = [letter for letter, option in options if shown.expected in (letter, option)]
     kept = "\n".join(line.rstrip() for line in text.strip().splitlines())
     named = tuple((letter, visible(option)) for letter, option in options)
-    return visible(re.sub(r"\n{3,}", "\n\n", kept)), named, right[0] if right else visible(shown.expected)
+    return visible(re.sub(r"\n{3,}", "\n\n", kept)), named, material.answer
 
 
 def _line(letter: str, option: str) -> re.Pattern[str]:
