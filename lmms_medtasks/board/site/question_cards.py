@@ -16,6 +16,7 @@ from functools import cached_property
 
 import numpy as np
 
+from lmms_medtasks.board.columns import codes_of
 from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.board.shown_answers import Shown
 from lmms_medtasks.board.site.question_addresses import question_address
@@ -177,23 +178,27 @@ class _Columns:
 
     def __init__(self, entry: Entry) -> None:
         self._entry = entry
-        self._forms: dict[str, list[Form]] = {}
 
     @cached_property
     def scores(self) -> Scores:
         return scores_of(self._entry, self._entry.questions.ids)
 
     @cached_property
-    def _by_pair(self) -> Mapping[str, list[tuple[int, Form]]]:
-        found: dict[str, list[tuple[int, Form]]] = {}
-        for row, form in enumerate(forms(self._entry, range(len(self._entry.questions)))):
-            found.setdefault(form.pair, []).append((row, form))
-        return found
+    def _pairs(self) -> tuple[Mapping[str, int], np.ndarray]:
+        """Of each pair its code, and of each row the code of its pair."""
+        column = self._entry.questions.tag("pair")
+        values = {str(value): code for code, value in enumerate(column.dictionary.to_pylist(), start=1)}
+        return values, codes_of(column)
 
     def forms_of(self, form: Form) -> list[int]:
         """The rows with this question, with its clean form, and with other levels of the same degradation of it."""
-        others = self._by_pair.get(form.pair, [])
-        return [row for row, other in others if other.id == form.id or self._is_level_of(other, form)]
+        own = rows_of(self._entry, [form.id])
+        if "pair" not in self._entry.questions.table.column_names:
+            return own
+        values, codes = self._pairs
+        rows = np.flatnonzero(codes == values[form.pair]).tolist() if form.pair in values else []
+        others = zip(rows, forms(self._entry, rows), strict=True)
+        return sorted({*own, *(row for row, other in others if self._is_level_of(other, form))})
 
     @staticmethod
     def _is_level_of(other: Form, form: Form) -> bool:
