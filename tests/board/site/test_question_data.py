@@ -1,12 +1,15 @@
 """The pictures of questions: those of the data, and the very ones that models saw degraded; made once; by terms."""
 
+from types import SimpleNamespace
+
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
 from lmms_medtasks.board.collect import collect
-from lmms_medtasks.board.site import question_pictures
+from lmms_medtasks.board.site import question_data, question_pictures
 from lmms_medtasks.board.site.folder import Folder
 from lmms_medtasks.board.site.question_data import QuestionData
 from lmms_medtasks.board.site.suite_words import Shown
@@ -104,6 +107,14 @@ def test_a_picture_is_made_once_for_all_builds(tmp_path, board_of, asked, monkey
     (tmp_path / "again").mkdir()
     again, other = materials(tmp_path / "again", entries)
     assert again == first and other.files == folder.files
+
+
+def test_a_benchmark_says_whose_pictures_a_question_has():
+    tags = pa.table({"image_case": ["case-06", "case-20"]})
+    questions = SimpleNamespace(tags=("image_case",), table=tags)
+    for task, documents in (("bones_joints_t8_inconsistency", ["t4-case-20"]), ("bones_joints_t4_diagnosis", [None])):
+        entry = SimpleNamespace(suite="bones_joints", task=task, questions=questions)
+        assert question_data._declared(entry, [1]) == documents
 
 
 def test_pictures_of_full_data_must_be_asked_for(tmp_path, board):

@@ -271,7 +271,7 @@ const medtasks = (() => {
       for (const [letter, text] of one.options) {
         const right = letter === one.right, line = element("li", right ? "right" : ""), said = element("span", "", `${letter}. ${text}`);
         said.dir = "auto";
-        line.append(said, right ? " (right)" : "");
+        line.append(said, right ? " (right answer)" : "");
         list.append(line);
       }
       texts.append(list);
