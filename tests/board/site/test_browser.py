@@ -208,6 +208,12 @@ def test_a_question_has_an_address_of_its_own_and_a_way_to_the_list(quiet, site)
     opened(quiet, site, "?was=wrong" + address.removeprefix("questions/medq_deg.html"))
     assert quiet.run(SHOWN) == ["q3/blur/L2"]
     assert quiet.run("document.getElementById('filters').hidden")
+    assert quiet.run("document.getElementById('place').textContent") == "7 of 13"
+    quiet.run("document.getElementById('next').click()")
+    quiet.run("new Promise((done) => setTimeout(done, 50))")
+    assert quiet.run(SHOWN) == ["q4"]  # the next that a model had wrong
+    quiet.run("document.getElementById('previous').click()")
+    quiet.run("new Promise((done) => setTimeout(done, 50))")
     quiet.run("document.querySelector('#alone a').click()")
     quiet.run("new Promise((done) => setTimeout(done, 50))")
     assert "q3/blur/L2" in quiet.run(SHOWN) and len(quiet.run(SHOWN)) > 1

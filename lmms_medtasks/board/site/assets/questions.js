@@ -302,12 +302,13 @@ const medtasks = (() => {
     const shown = one ? [alone] : rows.slice(first, first + PAGE);
     get("filters").hidden = one;
     get("alone").hidden = !one;
-    browser.querySelector(".pager").hidden = one;
     const count = `${rows.length.toLocaleString("en")} of ${task.ids.length.toLocaleString("en")} questions`;
     get("found").textContent = one ? `${task.task}: one question` : unknown.length ? `Nothing here is called ${unknown.join(", ")}. ${count}` : count;
-    get("place").textContent = shown.length ? `${first + 1} to ${first + shown.length}` : "none";
-    get("previous").disabled = first === 0;
-    get("next").disabled = first + PAGE >= rows.length;
+    const place = rows.indexOf(alone);
+    get("place").textContent = one ? place < 0 ? "not in the list" : `${place + 1} of ${rows.length}`
+      : shown.length ? `${first + 1} to ${first + shown.length}` : "none";
+    get("previous").disabled = one ? place <= 0 : first === 0;
+    get("next").disabled = one ? place < 0 || place + 1 >= rows.length : first + PAGE >= rows.length;
     try {
       const found = await Promise.all(shown.map(question));
       if (mine === turn) get("list").replaceChildren(...found.map((each, place) => item(each, shown[place])));
@@ -366,8 +367,8 @@ const medtasks = (() => {
   });
   get("text").addEventListener("input", changed);
   for (const id of ["verdict", "model", "was"]) get(id).addEventListener("change", changed);
-  get("previous").addEventListener("click", () => turnTo(Math.max(0, first - PAGE)));
-  get("next").addEventListener("click", () => turnTo(first + PAGE));
+  get("previous").addEventListener("click", () => alone === NO_ROW ? turnTo(Math.max(0, first - PAGE)) : step(-1));
+  get("next").addEventListener("click", () => alone === NO_ROW ? turnTo(first + PAGE) : step(1));
   const failed = (error) => browser.before(element("p", "flag warning", error.message));
   addEventListener("hashchange", () => follow().catch(failed));
 
