@@ -40,6 +40,7 @@ from lmms_medtasks.statistics.sums import (
     cluster_sums,
     evaluate,
     mean_statistic,
+    plain_cluster_sums,
     range_of,
     scored,
     shaped,
@@ -260,12 +261,11 @@ class _Data:
         labels = sorted(set().union(*(each.clusters for each in groups.values())))
         codes = {label: number for number, label in enumerate(labels)}
         self.count = len(labels)
-        sums = {name: cluster_sums(each, codes) for name, each in groups.items()}
-        self.totals = {name: shaped(sums[name].sum(axis=0), each) for name, each in groups.items()}
-        # Small ones as plain arrays, of which parts are taken much faster.
         self.sums: dict[str, csr_matrix | np.ndarray] = {
-            name: each if math.prod(each.shape) > _CHUNK else each.toarray() for name, each in sums.items()
+            name: (cluster_sums if self.count * each.width > _CHUNK else plain_cluster_sums)(each, codes)
+            for name, each in groups.items()
         }
+        self.totals = {name: shaped(self.sums[name].sum(axis=0), each) for name, each in groups.items()}
         self._known: dict[int, tuple[AnyStatistic, Limits]] = {}
 
     def estimate(self, statistic: AnyStatistic) -> Interval:
