@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -26,6 +26,7 @@ OWN_COLUMNS = frozenset({
 _BLOCK = 8192
 """Rows that are held as Python's objects at one time."""
 
+T = TypeVar("T")
 Where = Mapping[str, Any]
 """A restriction: column -> the value that a row must have, a tuple of allowed values, or None for no value."""
 
@@ -79,11 +80,9 @@ class Samples:
     A column that no row has is empty: None everywhere, NaN for the numbers of a measure.
     """
 
-    def __init__(
-        self, table: pa.Table, rows: np.ndarray | None = None, _decoded: dict[str, np.ndarray] | None = None
-    ) -> None:
+    def __init__(self, table: pa.Table, rows: np.ndarray | None = None, _decoded: dict[Any, Any] | None = None) -> None:
         self._table = table
-        self._decoded: dict[str, np.ndarray] = {} if _decoded is None else _decoded
+        self._decoded: dict[Any, Any] = {} if _decoded is None else _decoded
         self.rows = np.arange(table.num_rows) if rows is None else rows
 
     @classmethod
@@ -133,7 +132,8 @@ class Samples:
     def _whole(self, name: str) -> np.ndarray:
         if name not in self._decoded:
             self._decoded[name] = self._read(name)
-        return self._decoded[name]
+        column: np.ndarray = self._decoded[name]
+        return column
 
     def _read(self, name: str) -> np.ndarray:
         numeric = name.rpartition(".")[2] in FIELDS
@@ -151,6 +151,14 @@ class Samples:
         else:
             found[:] = column.to_pylist()
         return found
+
+    def made_of_all(self, name: str, make: Callable[[Samples], T]) -> T:
+        """What ``make`` gives of the whole table, made once for all choices of its rows."""
+        key = ("made", name)
+        if key not in self._decoded:
+            self._decoded[key] = make(Samples(self._table, None, self._decoded))
+        made: T = self._decoded[key]
+        return made
 
     def take(self, chosen: np.ndarray | Sequence[int]) -> Samples:
         """The rows that ``chosen`` (a mask, or numbers into these rows) names."""

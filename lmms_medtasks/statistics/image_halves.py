@@ -22,7 +22,7 @@ from typing import Literal
 import numpy as np
 
 from lmms_medtasks.statistics.rank_correlation import centred_ranks, kendall, share_of_opposite_pairs, spearman
-from lmms_medtasks.statistics.sums import Group, cluster_sums, shaped
+from lmms_medtasks.statistics.sums import Group, plain_cluster_sums, shaped
 
 Direction = Literal["opposite", "same"]
 """What is tested for: a lower first number goes with a higher second one, or with a lower one."""
@@ -63,7 +63,7 @@ def image_sums(groups: Mapping[str, Group]) -> np.ndarray:
     labels = sorted(set().union(*(each.clusters for each in groups.values())))
     codes = {label: number for number, label in enumerate(labels)}
     width = max((each.columns.shape[1] for each in groups.values()), default=0)
-    sums = [shaped(cluster_sums(each, codes).toarray(), each)[:, 0] for each in groups.values()]
+    sums = [shaped(plain_cluster_sums(each, codes), each)[:, 0] for each in groups.values()]
     return np.stack(sums) if sums else np.zeros((0, 0, 1 + width))
 
 

@@ -40,6 +40,7 @@ from lmms_medtasks.statistics.sums import (
     cluster_sums,
     evaluate,
     mean_statistic,
+    plain_cluster_sums,
     range_of,
     scored,
     shaped,
@@ -248,6 +249,10 @@ def _both(one: np.ndarray, other: np.ndarray, together: np.ndarray) -> np.ndarra
     return distance
 
 
+def _plain(sums: csr_matrix | np.ndarray) -> np.ndarray:
+    return sums if isinstance(sums, np.ndarray) else np.asarray(sums.toarray())
+
+
 class _Data:
     """The sums of each cluster and of all, and what was computed from them already."""
 
@@ -256,7 +261,10 @@ class _Data:
         labels = sorted(set().union(*(each.clusters for each in groups.values())))
         codes = {label: number for number, label in enumerate(labels)}
         self.count = len(labels)
-        self.sums: dict[str, csr_matrix] = {name: cluster_sums(each, codes) for name, each in groups.items()}
+        self.sums: dict[str, csr_matrix | np.ndarray] = {
+            name: (cluster_sums if self.count * each.width > _CHUNK else plain_cluster_sums)(each, codes)
+            for name, each in groups.items()
+        }
         self.totals = {name: shaped(self.sums[name].sum(axis=0), each) for name, each in groups.items()}
         self._known: dict[int, tuple[AnyStatistic, Limits]] = {}
 
@@ -329,7 +337,7 @@ class _Data:
         counts = (
             self.sums[name][:, :: 1 + self.groups[name].columns.shape[1]] for name in dict.fromkeys(statistic.groups)
         )
-        return [int(count) for each in counts for count in (each > 0).sum(axis=0).A1]
+        return [int(count) for each in counts for count in np.asarray((each > 0).sum(axis=0)).ravel()]
 
     def _of_each(self, statistic: Statistic, own: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(own,) values without each of these clusters; of a mean also each one's part of it, and its weight."""
@@ -338,7 +346,7 @@ class _Data:
         step = max(1, _CHUNK // max([1, *(self.groups[name].width for name in names)]))
         for start in range(0, len(own), step):
             chosen = slice(start, start + step)
-            each = {name: shaped(self.sums[name][own[chosen]].toarray(), self.groups[name]) for name in names}
+            each = {name: shaped(_plain(self.sums[name][own[chosen]]), self.groups[name]) for name in names}
             rest = {name: self.totals[name] - each[name] for name in names}
             for name in names:  # what is left of a sum that was all the cluster's is 0, not the rounding of it
                 rest[name][rest[name][..., 0] < 0.5] = 0

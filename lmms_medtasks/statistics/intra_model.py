@@ -215,13 +215,14 @@ def _no_change(
     number = int(images.max()) + 1
     weights = np.bincount(images, counts, number)
     order = np.argsort(images, kind="stable")
-    firsts = np.searchsorted(images[order], np.arange(number))
+    forms, counts, images = forms[order], counts[order], images[order]
+    firsts = np.searchsorted(images, np.arange(number))
     every = forms.sum(axis=1)
 
     def changes(chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(r, 2) mean changes where form ``chosen`` (r, q) is the clean one, and the same over their standard error."""
         questions = every - (1 + counts)[:, None] * forms[np.arange(len(forms)), chosen]
-        sums = np.add.reduceat(questions[:, order], firsts, axis=1)
+        sums = np.add.reduceat(questions, firsts, axis=1)
         means = sums.sum(axis=1) / weights.sum()
         away = sums - means[:, None] * weights[:, None]
         errors = np.sqrt((away**2).sum(axis=1) * number / (number - 1)) / weights.sum()

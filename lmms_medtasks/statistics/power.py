@@ -10,6 +10,7 @@ says little.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -113,6 +114,7 @@ def power_of(difference: float, standard_error: float, clusters: int, criterion:
     return float(np.clip(1.0 if np.isnan(found) and away > critical else np.nan_to_num(found), 0, 1))
 
 
+@functools.cache
 def standard_errors_needed(clusters: int, criterion: Criterion | None = None) -> float:
     """How many standard errors a true difference must be, to be found with the wanted power. Two clusters at least.
 

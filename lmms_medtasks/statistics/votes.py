@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +14,9 @@ from lmms_medtasks.parsing import option_letters
 from lmms_medtasks.record import FAILED, NO_ANSWER
 
 Record = Mapping[str, Any]
+_NEEDED = ("id", "image_id", "trials", "answer", "option_count")
+_NOTHING = (None, "")
+_LETTERS = {count: frozenset(option_letters(count)) for count in range(1, 27)}
 
 
 @dataclass(frozen=True)
@@ -66,15 +70,23 @@ class VoteTable:
         return right
 
     def take(self, rows: Sequence[int] | np.ndarray) -> VoteTable:
-        """The table of these rows (integers, or a boolean mask of length n), in this order."""
+        """The table of these rows (integers, or a boolean mask of length n), in this order.
+
+        It has as many columns as :func:`votes` gives these rows.
+        """
         chosen = np.asarray(rows)
         chosen = np.flatnonzero(chosen) if chosen.dtype == bool else chosen.astype(np.intp)
+        option_counts, last = self.option_counts[chosen], self.counts.shape[1] - 1
+        most = int(option_counts.max(initial=0))
+        counts = self.counts[chosen]
+        if most < last:
+            counts = np.ascontiguousarray(counts[:, [*range(most), last]])
         return VoteTable(
             ids=tuple(self.ids[row] for row in chosen),
             question_ids=tuple(self.question_ids[row] for row in chosen),
             image_ids=tuple(self.image_ids[row] for row in chosen),
-            counts=self.counts[chosen],
-            option_counts=self.option_counts[chosen],
+            counts=counts,
+            option_counts=option_counts,
             answers=self.answers[chosen],
             failed=self.failed[chosen],
         )
@@ -93,29 +105,31 @@ def votes(records: Iterable[Record]) -> VoteTable:
     records = list(records)
     for record in records:
         _check(record)
-    most = max((record["option_count"] for record in records), default=0)
-    counts = np.zeros((len(records), most + 1), dtype=np.int32)
-    failed = np.zeros(len(records), dtype=np.int32)
+    option_counts = np.array([record["option_count"] for record in records], dtype=np.int32)
+    most = int(option_counts.max(initial=0))
     column = {letter: number for number, letter in enumerate(option_letters(most) if most else "")}
-    column.update(dict.fromkeys(NO_ANSWER, most))
-    for row, record in enumerate(records):
-        limit = record["option_count"]
-        for trial in record["trials"]:
-            if trial == FAILED:
-                failed[row] += 1
-                continue
-            place = column.get(trial)
-            if place is None or limit <= place < most:
-                raise _not_an_option("trial", trial, record)
-            counts[row, place] += 1
+    answers = np.array([column[record["answer"]] for record in records], dtype=np.int32)
+    # All trials in one line: a column each, and beside those of options one for no answer and one for a failure.
+    outcome = {**column, **dict.fromkeys(NO_ANSWER, most), FAILED: most + 1}
+    lengths = [len(record["trials"]) for record in records]
+    rows = np.repeat(np.arange(len(records)), lengths)
+    trials = itertools.chain.from_iterable(record["trials"] for record in records)
+    places = np.fromiter((outcome.get(trial, -1) for trial in trials), dtype=np.int64, count=len(rows))
+    wrong = (places < 0) | ((places >= option_counts[rows]) & (places < most))
+    if wrong.any():
+        place = int(np.flatnonzero(wrong)[0])
+        record = records[rows[place]]
+        raise _not_an_option("trial", record["trials"][place - sum(lengths[: rows[place]])], record)
+    counts = np.bincount(rows * (most + 2) + places, minlength=len(records) * (most + 2))
+    counts = counts.reshape(len(records), most + 2)
     return VoteTable(
         ids=tuple(str(record["id"]) for record in records),
         question_ids=tuple(str(record.get("question_id") or record["id"]) for record in records),
         image_ids=tuple(str(record["image_id"]) for record in records),
-        counts=counts,
-        option_counts=np.array([record["option_count"] for record in records], dtype=np.int32),
-        answers=np.array([column[record["answer"]] for record in records], dtype=np.int32),
-        failed=failed,
+        counts=counts[:, :-1].astype(np.int32),
+        option_counts=option_counts,
+        answers=answers,
+        failed=counts[:, -1].astype(np.int32),
     )
 
 
@@ -130,17 +144,15 @@ def common(tables: Mapping[str, VoteTable]) -> dict[str, VoteTable]:
 
 
 def _check(record: Record) -> None:
-    missing = [
-        name for name in ("id", "image_id", "trials", "answer", "option_count") if record.get(name) in (None, "")
-    ]
-    if missing:
+    if any(record.get(name) in _NOTHING for name in _NEEDED):
+        missing = [name for name in _NEEDED if record.get(name) in _NOTHING]
         raise UserError(
             f"Record {record.get('id')!r} has no {', '.join(missing)}: votes can be counted only on records that a "
             "multiple-choice task of ours wrote."
         )
     if not 1 <= record["option_count"] <= 26:
         raise UserError(f"Record {record['id']!r} has option_count {record['option_count']!r}, allowed are 1 to 26.")
-    if record["answer"] not in list(option_letters(record["option_count"])):
+    if record["answer"] not in _LETTERS[record["option_count"]]:
         raise _not_an_option("answer", record["answer"], record)
 
 

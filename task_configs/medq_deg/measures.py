@@ -128,6 +128,10 @@ def check(record: Record) -> str:
 
 def counted(rows: Samples) -> VoteTable:
     """The votes on these questions. Raises UserError where a trial or the right answer is no option."""
+    return rows.made_of_all("votes", _all_counted).take(rows.rows)
+
+
+def _all_counted(rows: Samples) -> VoteTable:
     names = {"id": "id", "question_id": "pair", "image_id": "cluster", "answer": "expected",
              "option_count": "option_count", "trials": "trials"}  # fmt: skip
     columns = zip(*(rows.column(name) for name in names.values()), strict=True)
