@@ -7,6 +7,7 @@ without a declaration get that of :mod:`lmms_medtasks.report.default_finding`.
 from __future__ import annotations
 
 import csv
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -55,6 +56,14 @@ class Bar:
     def scale(self) -> str:
         """Its scale, "1 to 5"; "" where that is 0 to 100."""
         return "" if (self.bottom, self.top) == (0, 100) else f"{self.bottom:g} to {self.top:g}"
+
+    @property
+    def worth(self) -> float:
+        """What it is ordered by, more is better; least without a number."""
+        value = self.cell.value
+        if not isinstance(value, int | float):
+            return -math.inf
+        return value if self.higher_is_better else -value
 
     def place(self, value: float) -> float:
         """Where a value stands on the scale, from 0 to 1."""

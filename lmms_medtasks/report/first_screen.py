@@ -16,6 +16,9 @@ from lmms_medtasks.samples.runs import date_of, model_name, printable
 NO_FINDING = "No question has a score."
 """What stands where a finding would, of a run without one."""
 
+ALL, NAMED = 4, 3
+"""Models that are all named at once; of more the best ones, the others are folded or points without a name."""
+
 _GOOD, _WEAK = 2, 3
 """Clauses of each kind in the sentence; what else is no better than guessing is counted: it must not be missed."""
 
@@ -55,6 +58,30 @@ class FirstScreen:
     models: tuple[ModelFindings, ...]
     checks: tuple[Check, ...]
     sentences: Mapping[tuple[str, str], str]
+
+    @property
+    def named(self) -> tuple[ModelFindings, ...]:
+        """The models whose sentence stands at once: all in the order of the runs, of many the best by mean place."""
+        return self.models if len(self.models) <= ALL else self._ranked[:NAMED]
+
+    @property
+    def folded(self) -> tuple[ModelFindings, ...]:
+        """The other models, best first."""
+        return () if len(self.models) <= ALL else self._ranked[NAMED:]
+
+    @property
+    def _ranked(self) -> tuple[ModelFindings, ...]:
+        """The models by their mean place, from 0 (best) to 1, over the numbers that they have."""
+        places: dict[str, list[float]] = {model.model: [] for model in self.models}
+        found: dict[tuple[str, str], list[tuple[float, str]]] = {}
+        for model in self.models:
+            for finding in model.findings:
+                for bar in finding.bars:
+                    found.setdefault((finding.suite, bar.title), []).append((bar.worth, model.model))
+        for values in found.values():
+            for worth, name in values:
+                places[name].append(sum(other > worth for other, _ in values) / max(1, len(values) - 1))
+        return tuple(sorted(self.models, key=lambda each: sum(own) / len(own) if (own := places[each.model]) else 2.0))
 
     @property
     def no_finding(self) -> str:

@@ -15,7 +15,8 @@ from urllib.parse import quote
 from lmms_medtasks import __version__
 from lmms_medtasks.report.csv_writer import csv_text
 from lmms_medtasks.report.document import MARKS, Document, Figure, Part, Section, Table
-from lmms_medtasks.report.findings import Finding, titles
+from lmms_medtasks.report.findings import Bar, Finding, titles
+from lmms_medtasks.report.first_screen import ALL, NAMED
 from lmms_medtasks.visible_text import visible
 
 if TYPE_CHECKING:
@@ -40,6 +41,14 @@ class Group:
     def titles(self) -> list[str]:
         """The titles of the findings' numbers, see :func:`lmms_medtasks.report.findings.titles`."""
         return titles([finding for _, finding in self.found])
+
+    def bars(self, title: str) -> tuple[list[tuple[str, Bar]], list[tuple[str, Bar]]]:
+        """A number of each model: those with a line of their own, and of many models the others, best first."""
+        found = [(model, bar) for model, finding in self.found for bar in finding.bars if bar.title == title]
+        if len(found) <= ALL:
+            return found, []
+        ranked = sorted(found, key=lambda each: -each[1].worth)
+        return ranked[:NAMED], ranked[NAMED:]
 
 
 def page(document: Document) -> str:

@@ -107,6 +107,7 @@ def tuned_figure(found: Sequence[Tuned]) -> Figure:
             Panel(x, axis_of((0.0, *ends)), (Series("", points, look),), f"{pair}, {_TITLES[each.form]}", (zero,))
         )
         gist += [f"{pair}, {_TITLES[each.form]} {signed(points[0].y)}"] if points else []
+    panels = [each for each in panels if each.series[0].points] or panels[:1]  # of open answers without a judge none
     rest = f" The first {MOST} of {len(found)}." if len(found) > MOST else ""
     about = f"Below 0 the fine-tuned model is worse. Bars are 95 % intervals over images.{rest}"
     svg = plane_chart(f"{title}. Change over all: {listed(gist)}.", panels, columns=1, height=130)

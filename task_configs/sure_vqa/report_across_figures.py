@@ -15,6 +15,7 @@ from lmms_medtasks.report.charts import (
     point_chart,
     share_chart,
 )
+from lmms_medtasks.report.charts.heat import FEW
 from lmms_medtasks.report.document import Cell, Figure
 from lmms_medtasks.task_configs.sure_vqa.report_across import Across, Duel
 from lmms_medtasks.task_configs.sure_vqa.report_shifts import SIDE_NAMES
@@ -50,7 +51,7 @@ def win_loss(found: Across) -> Figure:
             return HeatCell(None, 0, 0.0)
         own = int(wins[row, column])
         said = f"{names[row]} more robust than {names[column]} in {own} conditions"
-        return HeatCell(own, most, own / most, said)
+        return HeatCell(own, FEW, own / most, said)
 
     rows = [
         HeatRow(f"{place + 1} {name}", tuple(cell(place, column) for column in range(len(names))))

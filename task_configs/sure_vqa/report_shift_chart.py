@@ -20,6 +20,7 @@ from lmms_medtasks.report.charts import (
     plane_chart,
     signed,
 )
+from lmms_medtasks.report.charts.svg import Entry
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.task_configs.sure_vqa import reference
 from lmms_medtasks.task_configs.sure_vqa.measures import SIDES
@@ -80,11 +81,13 @@ def _draw(found: Sequence[Source]) -> str:
         line, look = ("joined-harm", WORST) if is_worst else ("joined-thin", DISC)
         series.append(Series(shift.label, (first, replace(last, x=1 + beside)), look, line, "right"))
     changes = [f"{shift.label} {signed(slopes[shift][1].y - slopes[shift][0].y)} points" for shift in ordered]
-    entries = [(WORST, "the largest fall"), (DISC, "other shifts"), (PUBLISHED, "most frequent answers")]
+    entries: list[Entry] = [(WORST, "the largest fall")] if worst else []
+    entries += [(DISC, "other shifts" if worst else "shifts")] if len(ordered) > len(worst) else []
+    entries += [(PUBLISHED, "most frequent answers")] if baselines else []
     ends = [end for each in series for point in each.points for end in (point.y, point.low, point.high)]
     panel = Panel(places_axis(_SAID), axis_of(ends), tuple(series), "Closed questions right, percent")
     said = f"Closed questions from trained to shifted: {listed(changes)}."
-    return plane_chart(said, [panel], height=300, entries=entries if baselines else entries[:2])
+    return plane_chart(said, [panel], height=300, entries=entries)
 
 
 SLOPES = Chart(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import io
 import json
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -17,7 +18,7 @@ from lmms_medtasks.report.findings import Bar, Finding, lost, shown, titles, who
 from lmms_medtasks.report.first_screen import FirstScreen, ModelFindings
 from lmms_medtasks.report.markdown import markdown
 from lmms_medtasks.report.quotable import Check, verdict
-from lmms_medtasks.report.report_page import page
+from lmms_medtasks.report.report_page import Group, page
 from lmms_medtasks.report.terminal import show
 from lmms_medtasks.report.terminal_first_screen import WIDTH, _wrapped, lines
 from lmms_medtasks.samples.table import Samples
@@ -273,3 +274,21 @@ def test_run_whose_requests_all_failed_is_not_to_be_quoted(write_run):
 def test_a_number_on_a_short_scale_keeps_its_decimals_in_a_clause():
     made = Bar("a", Cell(0.667, 0.5, 0.8), "of 1.5", 1.5)
     assert whole(made) == "0.67 of 1.5" and whole(bar(69.4, 60.0, 75.0, 50.0)) == "69 %"
+
+
+def test_of_many_models_the_best_are_named_and_the_others_are_folded_and_points():
+    """Best by mean place: c is first in accuracy and has the fewest alarms, e is last in both."""
+
+    def model(name, accuracy, alarms):
+        bars = (bar(accuracy, None, None, 20.0), replace(bar(alarms, None, None, None, False), title="alarms"))
+        return ModelFindings(name, (replace(finding("S", name, 20.0), bars=bars),))
+
+    numbers = {"a": (50.0, 30.0), "b": (40.0, 40.0), "c": (90.0, 10.0), "d": (60.0, 20.0), "e": (30.0, 60.0)}
+    models = tuple(model(name, *each) for name, each in numbers.items())
+    many, few = (FirstScreen((), each, (), {}) for each in (models, models[:4]))
+    assert [each.model for each in many.named] == ["c", "d", "a"]
+    assert [each.model for each in many.folded] == ["b", "e"]
+    assert [each.model for each in few.named] == ["a", "b", "c", "d"] and few.folded == ()
+    group = Group("suite-1", "S", (), tuple((each.model, each.findings[0]) for each in models))
+    named, others = group.bars("alarms")
+    assert ([name for name, _ in named], [name for name, _ in others]) == (["c", "d", "a"], ["b", "e"])

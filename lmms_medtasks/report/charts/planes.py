@@ -114,7 +114,7 @@ def _entries(panels: Sequence[Panel]) -> list[Entry]:
 def _room(panel: Panel, columns: int) -> tuple[float, float]:
     """Shares of the width at the left and at the right of a plot: for ticks, and for names at lines' ends."""
     ends = {series.ends for series in panel.series}
-    left = 0.075 * columns
+    left = 0.09 * columns
     return (0.34 if "both" in ends else left), (0.36 if ends & {"right", "both"} else 0.03)
 
 

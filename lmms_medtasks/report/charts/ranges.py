@@ -38,7 +38,7 @@ def range_chart(title: str, series: Sequence[str], rows: Sequence[RangeRow], cha
     entries += [("interval", "95 % interval")] if any(row.low is not None for row in own) else []
     entries += [(PUBLISHED, "published")] if printed else []
     entries += [("guess", f"guessing, {chance:.1f}")] if chance is not None else []
-    top = legend(svg, entries) + 24
+    top = legend(svg, entries) + 36
     height = top + _ROW * len(own) + (_SMALL_ROW * (len(printed) + 1) if printed else 0) + 8
     plot = Elements()
     for tick, said in scale.texts:
@@ -46,8 +46,8 @@ def range_chart(title: str, series: Sequence[str], rows: Sequence[RangeRow], cha
         plot.text(scale.place(tick), top - 12, said, anchor="middle")
     if chance is not None:
         plot.line(scale.place(chance), top - 6, scale.place(chance), height - 6, "guess")
-    svg.text(100, top - 12, series[-1].partition(" (")[0], anchor="end", dx=-50)
-    svg.text(100, top - 12, "change", anchor="end")
+    svg.text(100, top - 26, series[-1].partition(" (")[0], anchor="end", dx=-50)
+    svg.text(100, top - 26, "change", anchor="end")
     names = Elements()
     y = float(top)
     for row in own:

@@ -16,7 +16,7 @@ def plot_place(numbers: int) -> tuple[float, float]:
     return _PLOT, {0: 67.0, 1: 57.0, 2: 47.0}[numbers]
 
 
-_LETTERS, _SECOND = 17, 27
+_LETTERS, _SECOND = 15, 27
 """Letters of a name on its first and on its second line; a phone, where they are smaller, cuts the second earlier."""
 
 
