@@ -488,7 +488,7 @@ def test_two_suites_of_one_title_are_both_on_the_first_screen(tmp_path, monkeypa
     """As a folder's choices and open answers are: neither takes the other's place or sentence."""
     seen = {}
 
-    def first_screen(found, asked):
+    def first_screen(found, asked, lost):
         seen["given"] = found, asked
         return None
 

@@ -1,6 +1,7 @@
 """The site as files: whole HTML, links that lead somewhere, nothing from outside, texts that stay texts."""
 
 import csv
+import functools
 import json
 import re
 from html.parser import HTMLParser
@@ -65,11 +66,16 @@ def pages(site):
     return {path.relative_to(site).as_posix(): Page(path) for path in sorted(site.rglob("*.html"))}
 
 
+@functools.cache
 def asked(page):
     """By task the ids of a suite's questions, as its page of questions has them."""
-    text = (page.with_suffix("") / "index.js").read_text("ascii")
-    index = json.loads(text[text.index("{") : text.rindex(")")])
-    return {each["task"]: each["ids"] for each in index["tasks"]}
+
+    def content(folder):
+        text = (folder / "index.js").read_text("ascii")
+        return json.loads(text[text.index("{") : text.rindex(")")])
+
+    folder = page.with_suffix("")
+    return {each["task"]: content(folder / each["folder"])["ids"] for each in content(folder)["tasks"]}
 
 
 def test_there_is_a_page_for_each_suite_and_model(pages, board):
@@ -172,7 +178,7 @@ def test_what_limits_a_run_is_said(pages):
     assert "broken or cut off" in text
     assert "Only 3 of 6 questions were asked (--limit 3)." in text
     apart = "".join(pages["suites/medobvious.html"].text)
-    assert "Shown apart, not ranked" in apart and "limited" in apart
+    assert "Set apart, not ranked" in apart and "limited" in apart
 
 
 def test_no_path_of_this_machine_is_said(site, board_folder):
