@@ -59,7 +59,7 @@ function standalone(svg) {
   const box = svg.getBoundingClientRect();
   copy.setAttribute("width", Math.ceil(box.width));
   copy.setAttribute("height", Math.ceil(box.height));
-  copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
+  copy.setAttribute("xmlns", svg.namespaceURI);
   return new XMLSerializer().serializeToString(copy);
 }
 
