@@ -66,11 +66,15 @@ def _curve(key: str, base: str, curves: dict[str, list[Loss]]) -> Figure:
             cells.append(cell)
             said = f"{name}, level {each.level}: {cell.value:+.3g}"
             points.append(Point(shift + (each.strength or 0.0), float(cell.value or 0), said, cell.low, cell.high))
-        series.append(Series(name, tuple(points), MODELS[number % len(MODELS)], "joined-thin", "right"))
+        series.append(Series(name, tuple(points), MODELS[number % len(MODELS)], "joined-thin", True))
     strengths = sorted({each.strength or 0.0 for own in curves.values() for each in own})
     x = Axis(0.0, strengths[-1] + 0.1, (0.0, *strengths), "strength (1: mild, 2: severe)")
     gist = listed([f"{each.name} {each.points[-1].y:+.3g} at the strongest" for each in series])
-    drawing = plane_chart(f"{title}: {gist}.", [Panel(x, _axis(cells, f"change of {metric}"), tuple(series))])
+    drawing = plane_chart(
+        f"{title}: {gist}.",
+        [Panel(x, _axis(cells, f"change of {metric}"), tuple(series))],
+        height=max(240.0, 15.0 * len(series)),
+    )
     about = (
         "Degraded less clean; below 0 are losses where more is better. All strengths of a degradation share "
         "their draws. Bars are 95 % intervals over pictures."

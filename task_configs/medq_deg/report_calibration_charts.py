@@ -131,7 +131,7 @@ def _draw_coverage(sources: Sequence[Source]) -> str:
         )
         area = found.aurc.estimate
         name = f"{SEVERITY[level]}" if area is None else f"{SEVERITY[level]}, AURC {area:.3f}"
-        series.append(Series(name, points, _LOOKS[level], "joined-thin", "right"))
+        series.append(Series(name, points, _LOOKS[level], "joined-thin", True))
         gist += [f"L{level} {points[-1].y:.2f} wrong of all"] if points else []
     x = Axis(0.0, 1.0, _SHARE.ticks, "coverage, the most confident first")
     y = axis_of([0.0, *(point.y for each in series for point in each.points)])

@@ -78,7 +78,7 @@ def bump(ranks: Mapping[str, Mapping[str, float]]) -> Figure:
             for place, (condition, rank) in enumerate(zip(conditions, places, strict=True))
         )
         look = MODELS[number] if number < len(MODELS) else OTHER
-        series.append(Series(model, points, look, "joined" if moves else "joined-published", "right", quiet=not moves))
+        series.append(Series(model, points, look, "joined" if moves else "joined-published", True, quiet=not moves))
     gist = listed([f"{each.name} {', '.join(f'{point.y:g}' for point in each.points)}" for each in series])
     panel = Panel(x, y, tuple(series), "Rank by accuracy", upside_down=True)
     svg = plane_chart(f"{title}, 1 is best. {gist}.", [panel], height=_RANK * len(models))

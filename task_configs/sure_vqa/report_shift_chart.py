@@ -79,7 +79,7 @@ def _draw(found: Sequence[Source]) -> str:
         beside = _BESIDE * (number - (len(ordered) - 1) / 2)
         first, last = slopes[shift]
         line, look = ("joined-harm", WORST) if is_worst else ("joined-thin", DISC)
-        series.append(Series(shift.label, (first, replace(last, x=1 + beside)), look, line, "right"))
+        series.append(Series(shift.label, (first, replace(last, x=1 + beside)), look, line, True))
     changes = [f"{shift.label} {signed(slopes[shift][1].y - slopes[shift][0].y)} points" for shift in ordered]
     entries: list[Entry] = [(WORST, "the largest fall")] if worst else []
     entries += [(DISC, "other shifts" if worst else "shifts")] if len(ordered) > len(worst) else []

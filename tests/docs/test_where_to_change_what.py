@@ -1,4 +1,4 @@
-"""The page "where to change what" names places that exist, ten changes, and one place for each."""
+"""The page "where to change what" names places that exist, and one place for each change."""
 
 import re
 from pathlib import Path
@@ -18,10 +18,10 @@ def test_every_path_exists():
     assert [path for path in named() if not (ROOT / path).exists()] == []
 
 
-def test_twelve_changes_each_with_a_place():
+def test_each_change_has_a_place():
     rows = [line.split("|")[1:3] for line in PAGE.read_text("utf-8").splitlines() if line.startswith("| ")]
     changes = [(what.strip(), where) for what, where in rows if what.strip() != "What changes"]
-    assert len(changes) == 12
+    assert len(changes) >= 12
     assert [what for what, where in changes if "`" not in where] == []
 
 

@@ -36,15 +36,15 @@ class Point:
 class Series:
     """Points with one look.
 
-    ``line``: the style of the lines that join them, "" for none. ``ends``: whether its name stands at its last point
-    ("right"), or at both ("both"); else it is in the legend.
+    ``line``: the style of the lines that join them, "" for none. ``named_at_end``: whether its name stands at its last
+    point; else it is in the legend. ``quiet``: its names are grey, as of published numbers.
     """
 
     name: str
     points: tuple[Point, ...]
     look: Look | None = DISC
     line: str = ""
-    ends: str = ""
+    named_at_end: bool = False
     quiet: bool = False
 
 
@@ -105,7 +105,7 @@ def plane_chart(
 def _entries(panels: Sequence[Panel]) -> list[Entry]:
     found: dict[str, Entry] = {}
     for series in (each for panel in panels for each in panel.series):
-        if series.name and not series.ends and series.points:
+        if series.name and not series.named_at_end and series.points:
             entry: Entry = (series.look or "guess", short(series.name, 23))
             found.setdefault(series.name, entry)
     return list(found.values()) if len(found) > 1 else []
@@ -113,9 +113,7 @@ def _entries(panels: Sequence[Panel]) -> list[Entry]:
 
 def _room(panel: Panel, columns: int) -> tuple[float, float]:
     """Shares of the width at the left and at the right of a plot: for ticks, and for names at lines' ends."""
-    ends = {series.ends for series in panel.series}
-    left = 0.09 * columns
-    return (0.34 if "both" in ends else left), (0.36 if ends & {"right", "both"} else 0.03)
+    return 0.09 * columns, 0.36 if any(series.named_at_end for series in panel.series) else 0.03
 
 
 @dataclass(frozen=True)
@@ -142,8 +140,7 @@ class _Plot:
         for each in self.panel.series:
             self._series(own, each)
         self._names(own, widths)
-        for side in ("left", "right"):
-            self._end_names(own, side)
+        self._end_names(own)
 
     def _axes(self, own: Elements) -> None:
         panel, bottom = self.panel, self.top + self.height
@@ -151,12 +148,10 @@ class _Plot:
             own.text(0, self.top - (28 if panel.y.title else 8), panel.title, "strong")
         if panel.y.title:
             own.text(0, self.top - 12, panel.y.title, "soft", dx=-26)
-        named = any(series.ends == "both" for series in panel.series)
         for tick, said in panel.y.texts:
             _, y = self.place(panel.x.low, tick)
             own.line(0, y, 100, y, "grid")
-            if not named:
-                own.text(0, y + 4, said, anchor="end", dx=-6)
+            own.text(0, y + 4, said, anchor="end", dx=-6)
         for tick, said in panel.x.texts:
             x, _ = self.place(tick, panel.y.low)
             own.line(x, self.top, x, bottom, "grid")
@@ -205,18 +200,15 @@ class _Plot:
             places += [self.place(each, point.y) for each in _steps(point.x_low, point.x_high)]
         return [(x, y - self.top) for x, y in places]
 
-    def _end_names(self, own: Elements, side: str) -> None:
-        ends = {"right": ("right", "both"), "left": ("both",)}[side]
-        shown = [each for each in self.panel.series if each.points and each.ends in ends]
-        last = [each.points[-1 if side == "right" else 0] for each in shown]
-        places = [self.place(point.x, point.y) for point in last]
+    def _end_names(self, own: Elements) -> None:
+        shown = [each for each in self.panel.series if each.points and each.named_at_end]
+        places = [self.place(each.points[-1].x, each.points[-1].y) for each in shown]
         moved = spread([y for _, y in places], _APART, self.top, self.top + self.height)
-        edge = max((x for x, _ in places), default=0.0) if side == "right" else min((x for x, _ in places), default=0.0)
-        anchor, dx, beyond = ("start", 10.0, 1.0) if side == "right" else ("end", -10.0, -1.0)
+        edge = max((x for x, _ in places), default=0.0)
         for series, (x, from_y), y in zip(shown, places, moved, strict=True):
             if abs(from_y - y) > _NEAR or x != edge:
-                own.line(x, from_y, edge + beyond, y, "leader")
-            own.text(edge, y + 4, short(series.name, 22), "soft" if series.quiet else "label", anchor, dx)
+                own.line(x, from_y, edge + 1, y, "leader")
+            own.text(edge, y + 4, short(series.name, 22), "soft" if series.quiet else "label", dx=10)
 
 
 def _steps(low: float, high: float) -> list[float]:

@@ -39,7 +39,7 @@ def point_chart(
     svg = Svg(_said(title, sources, rows, scale), "points")
     entries: list[Entry] = [(MODELS[look], short(sources[place])) for look, place in enumerate(named)]
     entries = entries if len(sources) > 1 else []
-    entries += [(OTHER, f"{len(others)} more models")] if others else []
+    entries += [(OTHER, f"{len(others)} more")] if others else []
     entries += (
         [("interval", "95 % interval")] if any(cell.low is not None for row in rows for cell in row.cells) else []
     )

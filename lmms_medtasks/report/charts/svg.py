@@ -51,12 +51,8 @@ _WEIGHTS = {"diamond": 1.2, "square": 0.88}
 
 def number(value: float) -> str:
     """A place with two decimals at most."""
-    return f"{value:.2f}".rstrip("0").rstrip(".").replace("-0", "0") if abs(value) < 0.005 else _trimmed(value)
-
-
-def _trimmed(value: float) -> str:
-    text = f"{value:.2f}"
-    return text.rstrip("0").rstrip(".")
+    text = f"{value:.2f}".rstrip("0").rstrip(".")
+    return "0" if text == "-0" else text
 
 
 def signed(value: float, digits: int = 1) -> str:

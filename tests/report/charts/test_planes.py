@@ -52,7 +52,7 @@ def test_points_bars_and_guides_stand_in_proportion():
 
 def test_ranks_have_the_first_on_top_and_lines_join_points():
     x, y = places_axis(["a", "b"]), Axis(0.5, 2.5, (1.0, 2.0))
-    series = Series("own", (Point(0, 1, "one"), Point(1, 2, "two")), DISC, "joined", "right")
+    series = Series("own", (Point(0, 1, "one"), Point(1, 2, "two")), DISC, "joined", True)
     text = plane_chart("t", [Panel(x, y, (series,), upside_down=True)], height=100)
     assert circles(text) == [(25.0, 39.0, "one"), (75.0, 89.0, "two")]
     assert lines(text, "joined") == [("25%", 39.0, "75%", 89.0)]
@@ -104,7 +104,7 @@ def test_names_at_lines_ends_keep_their_order_and_distance():
 
 
 def test_texts_are_no_markup():
-    series = Series(HOSTILE, (Point(1, 2, HOSTILE, label=HOSTILE),), DISC, "joined", "both")
+    series = Series(HOSTILE, (Point(1, 2, HOSTILE, label=HOSTILE),), DISC, "joined", True)
     x = Axis(0, 2, (1,), HOSTILE, (HOSTILE,))
     text = plane_chart(HOSTILE, [Panel(x, x, (series, Series("b", ())), HOSTILE, (Guide(0, 0, 1, 1, HOSTILE),))])
     assert "script" not in {each.tag.removeprefix(SVG) for each in ElementTree.fromstring(text).iter()}

@@ -93,7 +93,7 @@ def test_of_many_models_the_best_are_named_and_the_others_have_tooltips():
     assert {said for _, said in marks(text, "light")} == {
         f"I: model {number}, {10 * number}.0 %" for number in range(3)
     }
-    assert "3 more models" in texts(text) and "model 0" not in texts(text) and "model 9" in texts(text)
+    assert "3 more" in texts(text) and "model 0" not in texts(text) and "model 9" in texts(text)
 
 
 def test_heat_chart_marks_what_few_questions_stand_behind():
