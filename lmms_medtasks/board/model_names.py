@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterable
 
 from lmms_medtasks.visible_text import visible
 
@@ -17,6 +19,27 @@ def shown_name(name: str) -> str:
     return "/".join(parts[-2:]) if local and parts else name
 
 
+def short_name(name: str) -> str:
+    """A model's name in a sentence or a drawing: without its organisation, a baseline's without the package's."""
+    last = name.rstrip("/").rpartition("/")[2] or name
+    return last.removeprefix("medtasks_").replace("_", " ") if last.startswith("medtasks_") else last
+
+
+def short_names(names: Iterable[str]) -> dict[str, str]:
+    """Each name's short one, where that still tells it apart from the others."""
+    return _distinct(list(names), short_name)
+
+
+def without_organisations(names: Iterable[str]) -> dict[str, str]:
+    """Each name without what stands before its last slash, where that still tells it apart from the others."""
+    return _distinct(list(names), lambda name: name.rstrip("/").rpartition("/")[2] or name)
+
+
+def _distinct(names: list[str], shorten: Callable[[str], str]) -> dict[str, str]:
+    counts = Counter(map(shorten, names))
+    return {name: shorten(name) if counts[shorten(name)] == 1 else name for name in names}
+
+
 def look(name: str) -> str:
     """What a reader may take a name for: two names with the same look could stand for one model.
 
@@ -26,7 +49,7 @@ def look(name: str) -> str:
     plain = unicodedata.normalize("NFKD", shown_name(name))
     seen = "".join(each for each in plain if unicodedata.category(each) not in ("Mn", "Me", "Cf", "Cc"))
     letters = seen.casefold().translate(_ALIKE).replace("rn", "m").replace("vv", "w")
-    return re.sub(r"[\s_\-.:/]+", "-", letters).strip("-")
+    return re.sub(r"[\s_\-.:/()]+", "-", letters).strip("-")
 
 
 def wrong(name: str) -> str:

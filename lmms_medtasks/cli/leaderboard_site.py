@@ -39,6 +39,7 @@ def build(
     pins: Annotated[Path | None, typer.Option(help="YAML with the questions and data of each task version.")] = None,
     owners: Annotated[Path | None, typer.Option(help="YAML that says whose a model's name is.")] = None,
     verified: Annotated[Path | None, typer.Option(help="YAML with what the board verified of submissions.")] = None,
+    models: Annotated[Path | None, typer.Option(help="YAML with facts of models: size, licence, open weights.")] = None,
     include_path: IncludePath = None,
 ) -> None:
     """Build a static site of all runs and packs: rankings, published rows, a page a model, the questions.
@@ -48,9 +49,10 @@ def build(
     says that something was refused, or of another version of a task or of the harness. Images of the mini data are
     shown without being asked for, credentialed data never.
 
-    A board that strangers submit to gives --pins, --owners and --verified, files of its base branch: see
+    A board that strangers submit to gives --pins, --owners, --verified and --models, files of its base branch: see
     docs/leaderboard.md.
     """
+    from lmms_medtasks.board import model_facts
     from lmms_medtasks.board.collect import collect
     from lmms_medtasks.board.site import folder, suite_words
     from lmms_medtasks.board.site import write_site as site
@@ -60,10 +62,10 @@ def build(
     registry.give(include_path or ())
     shown = suite_words.shown(texts or (), images or ())
     folder.check(output)
-    trust = rules_of_trust.read(pins, owners, verified)
+    trust, known = rules_of_trust.read(pins, owners, verified), model_facts.read(models)
     board = collect(runs, rules=rules, processes=processes, trust=trust)
     options = site.Options(
-        title=title, resamples=resamples, reports=reports, questions=questions, stamp=stamp, shown=shown,
+        title=title, resamples=resamples, reports=reports, questions=questions, stamp=stamp, shown=shown, models=known,
         roots=tuple(path if path.is_dir() else path.parent for path in runs),
     )  # fmt: skip
     files = site.build(board, output, options)

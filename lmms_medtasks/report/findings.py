@@ -81,6 +81,8 @@ class Finding:
         clause: the finding in a few words, without a subject ("right on 92 % of clean pictures").
         about: what is asked, as it stands behind "no better than guessing at" ("finding what is obviously wrong").
         loss: what is lost under a condition, a sentence; "" where nothing was compared.
+        change: of a share under that condition, less than 0 where it is lost; None where nothing was compared.
+        under: that condition, "under severe degradation (L2)".
         beats: whether it is better than guessing; None: as the first of its bars that has a chance level.
     """
 
@@ -91,6 +93,8 @@ class Finding:
     about: str
     loss: str = ""
     beats: bool | None = None
+    change: Interval | None = None
+    under: str = ""
 
     @property
     def beats_chance(self) -> bool:

@@ -1,7 +1,8 @@
 "use strict";
-// One part of the report is shown at a time; without this script all of them are, one below the other.
-const parts = [...document.querySelectorAll("article.part")];
+// One part of a report is shown at a time; without this script all of them are, one below the other, or all are folded.
+const parts = [...document.querySelectorAll(".part")];
 const tree = [...document.querySelectorAll(".tree details[data-part]")];
+const folds = parts.some((part) => part.tagName === "DETAILS");
 
 function addressed() {
   try {
@@ -11,14 +12,11 @@ function addressed() {
   }
 }
 
-function show() {
-  const target = addressed();
-  const inside = target && target.closest("article.part");
-  const first = target && target.querySelector("article.part");
-  const shown = document.body.classList.contains("one") ? parts.find((part) => !part.hidden) : null;
-  const chosen = inside || (target && target.matches(".suite") && first) || shown || parts[0];
-  document.body.classList.add("one");
-  for (const part of parts) part.hidden = part !== chosen;
+function only(chosen) {
+  for (const part of parts) {
+    if (folds) part.open = part === chosen;
+    else part.hidden = part !== chosen;
+  }
   for (const each of tree) {
     const here = chosen && each.dataset.part === chosen.id;
     each.open = Boolean(here);
@@ -26,6 +24,16 @@ function show() {
     if (here) link.setAttribute("aria-current", "true");
     else link.removeAttribute("aria-current");
   }
+}
+
+function show() {
+  const target = addressed();
+  const inside = target && target.closest(".part");
+  const first = target && target.querySelector(".part");
+  const known = folds || document.body.classList.contains("one");
+  const shown = known ? parts.find((part) => (folds ? part.open : !part.hidden)) : null;
+  document.body.classList.add("one");
+  only(inside || (target && target.matches(".suite") && first) || shown || (folds ? null : parts[0]));
   const folded = target && target.closest("details:not([open])");
   if (folded) folded.open = true;
   if (target && (inside || first || target.closest("#appendix"))) target.scrollIntoView();
@@ -34,8 +42,9 @@ if (parts.length > 1) {
   addEventListener("hashchange", show);
   show();
 }
-addEventListener("beforeprint", () => { for (const part of parts) part.hidden = false; for (const each of document.querySelectorAll("details")) each.open = true; });
-addEventListener("afterprint", show);
+if (folds) for (const part of parts) part.addEventListener("toggle", () => { if (part.open) only(part); });
+if (!folds) addEventListener("beforeprint", () => { for (const part of parts) part.hidden = false; for (const each of document.querySelectorAll("details")) each.open = true; });
+if (!folds) addEventListener("afterprint", show);
 
 // Copies of tables as LaTeX, of figures as SVG and PNG.
 const latexSigns = { "\\": "\\textbackslash{}", "&": "\\&", "%": "\\%", "$": "\\$", "#": "\\#", "_": "\\_", "{": "\\{", "}": "\\}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}", "–": "--" };
@@ -59,7 +68,7 @@ function standalone(svg) {
   const box = svg.viewBox.baseVal;
   copy.setAttribute("width", box.width || svg.clientWidth);
   copy.setAttribute("height", box.height || svg.clientHeight);
-  copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
+  copy.setAttribute("xmlns", svg.namespaceURI);
   return new XMLSerializer().serializeToString(copy);
 }
 

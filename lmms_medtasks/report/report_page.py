@@ -48,7 +48,7 @@ def page(document: Document) -> str:
     """
     from markupsafe import Markup
 
-    script = resources.files("lmms_medtasks.report").joinpath("page.js").read_text(encoding="utf-8")
+    own_script = script()
     notes = Counter(note for _, table in document.tables() for note in set(table.all_notes))
     common = [note for note, count in notes.items() if count >= COMMON]
     numbers = {note: number for number, note in enumerate(common, start=1)}
@@ -65,8 +65,8 @@ def page(document: Document) -> str:
             marks=MARKS,
             note_number=numbers.get,
             short_title=models[0].model if len(models) == 1 else "lmms-medtasks",
-            script=Markup(script),  # noqa: S704 - our own file
-            script_digest=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+            script=Markup(own_script),  # noqa: S704 - our own file
+            script_digest=base64.b64encode(hashlib.sha256(own_script.encode()).digest()).decode(),
             version=__version__,
             styles=styles(),
             csv_link=csv_link,
@@ -105,6 +105,11 @@ def environment() -> Environment:
 def _shown(value: object) -> object:
     """A text that is put into a page, with what can't be seen made visible; what is HTML already as it is."""
     return visible(value) if type(value) is str else value
+
+
+def script() -> str:
+    """The script of a page with ``parts.html``."""
+    return resources.files("lmms_medtasks.report").joinpath("page.js").read_text(encoding="utf-8")
 
 
 def styles() -> Markup:

@@ -55,7 +55,12 @@ def finding(source: Source) -> Finding | None:
     pictures = {**_PICTURES, ends[0]: _PICTURES[ends[0]].replace("ones", "pictures")}
     clause = "right on " + listed([f"{whole(bars[level])} of {pictures[level]}" for level in ends])
     sentence, loss = _said(source, bars)
-    return Finding("MedQ-Deg", tuple(bars.values()), sentence, clause, "questions about degraded pictures", loss)
+    asked = max(bars)
+    change = source.interval(FALL[asked]) if asked and 0 in bars else None
+    return Finding(
+        "MedQ-Deg", tuple(bars.values()), sentence, clause, "questions about degraded pictures", loss, change=change,
+        under=f"under {TITLES[asked]}",
+    )  # fmt: skip
 
 
 def _said(source: Source, bars: dict[int, Bar]) -> tuple[str, str]:

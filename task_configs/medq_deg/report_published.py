@@ -165,10 +165,14 @@ TABLE_3 = _groups_table(
 
 
 def published_scores(task: str) -> Iterator[PublishedScores]:
-    """Table 6: all its levels for the task of all levels, one for the task of that level."""
-    published, names = TABLE_6.published, ("accuracy", PAPER_RULE)
-    shown = {"medq_deg": {f"{name}_l{level}": level for name in names for level in LEVELS}}
-    shown |= {f"medq_deg_l{level}": dict.fromkeys(names, level) for level in LEVELS}
-    for row in published.rows() if task in shown and published else ():
-        cells = {name: Cell(float(row[f"L{level}"])) for name, level in shown[task].items()}
+    """Table 6, for the task of all levels and for that of each."""
+    published = TABLE_6.published
+    only = {f"medq_deg_l{level}": level for level in LEVELS}.get(task)
+    for row in published.rows() if published and (task == "medq_deg" or only is not None) else ():
+        ends = {f"_l{level}": f"L{level}" for level in LEVELS} if only is None else {"": f"L{only}"}
+        cells = {
+            f"{name}{end}": Cell(float(row[column]))
+            for name in ("accuracy", PAPER_RULE)
+            for end, column in ends.items()
+        }
         yield PublishedScores(PAPER, row["model"], "published, Table 6, replies read by the paper's rule", cells)

@@ -49,6 +49,8 @@ def finding(source: Source) -> Finding | None:
         f"right on {whole(bars[1])} of closed questions under shift",
         "closed questions under shift",
         f"{said}{most}.",
+        change=change,
+        under=f"under {of}",
     )
 
 

@@ -16,7 +16,8 @@ import pytest
 
 from lmms_medtasks.board.boards import Board
 from lmms_medtasks.board.collect import collect
-from lmms_medtasks.board.site.board_tables import Links, Standings, apart, ranking, scores
+from lmms_medtasks.board.site.board_tables import Links, Standings, apart, ranking
+from lmms_medtasks.board.site.model_tables import scores
 from lmms_medtasks.report import Options, build
 from lmms_medtasks.report.document import PUBLISHED, Cell, Column, Document, Table
 from lmms_medtasks.samples.result_files import Run

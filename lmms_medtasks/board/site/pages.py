@@ -28,7 +28,7 @@ POLICY = (
 _ASSETS = "lmms_medtasks.board.site"
 _OWN = Part("", "", (), (), ())
 """The part that the site's own tables are of."""
-SCRIPTS = ("site.js", "questions.js")
+SCRIPTS = ("site.js", "index.js", "questions.js")
 STYLES = ("site.css", "index.css", "suite.css", "model.css", "questions.css")
 """One style sheet of the site: what all pages have, then what each kind of page has."""
 
@@ -36,16 +36,18 @@ STYLES = ("site.css", "index.css", "suite.css", "model.css", "questions.css")
 class Pages:
     """Writes pages into a folder; all have the same head, with links to all suites."""
 
-    def __init__(self, folder: Folder, title: str, suites: Sequence[tuple[str, str]]) -> None:
-        """``suites``: name and title of each suite that has pages."""
+    def __init__(self, folder: Folder, title: str, suites: Sequence[tuple[str, str]], questions: bool) -> None:
+        """``suites``: name and title of each suite that has pages; ``questions``: whether it has a question browser."""
         self._folder = folder
         self._title = title
         self._suites = tuple(suites)
+        self._questions = questions
 
     def assets(self) -> None:
         """Write style sheet and scripts."""
         own = "".join(map(_asset, STYLES))
         self._folder.text("assets/site.css", f"{report_page.styles()}{own}")
+        self._folder.text("assets/report.js", report_page.script())
         for name in SCRIPTS:
             self._folder.text(f"assets/{name}", _asset(name))
 
@@ -66,6 +68,7 @@ class Pages:
             site_title=self._title,
             suites=self._suites,
             here=path,
+            browser=self._browser(path),
             policy=POLICY,
             version=__version__,
             csv_link=lambda part, table: link_to(part, table, "csv"),
@@ -75,6 +78,13 @@ class Pages:
             ranks=MEANING,
         )  # fmt: skip
         self._folder.text(path, text)
+
+    def _browser(self, path: str) -> str:
+        """The question browser that a page leads to: of its own suite, else of the first; "" where there is none."""
+        names = [name for name, _ in self._suites]
+        own = PurePosixPath(path).stem
+        name = own if own in names else next(iter(names), "")
+        return f"questions/{name}.html" if self._questions and name else ""
 
 
 def _link(part: Part, section: Any = None) -> str:

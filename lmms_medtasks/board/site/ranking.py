@@ -9,6 +9,7 @@ from functools import reduce
 import numpy as np
 
 from lmms_medtasks.board.entries import Entry
+from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.statistics.bootstrap import RESAMPLES
 from lmms_medtasks.statistics.intervals import Interval
 from lmms_medtasks.statistics.rank_intervals import LEAST_CLUSTERS, RankIntervals, rank_intervals
@@ -112,14 +113,19 @@ def standings(
     return rank(entries, metric, higher_is_better=higher_is_better, resamples=resamples).standings
 
 
-def _by_image(entries: Sequence[Entry], metric: str) -> tuple[np.ndarray, np.ndarray]:
-    """(images, models) summed scores on the questions that all have a score for, and (images,) their number."""
+def common_rows(entries: Sequence[Entry], metric: str) -> list[Samples]:
+    """Each entry's questions that all entries have a score for, in one order."""
     scored = [entry.scored(metric) for entry in entries]
     ids = [entry.questions.ids[rows.rows] for entry, rows in zip(entries, scored, strict=True)]
     common = reduce(
         lambda left, right: left if left is right or np.array_equal(left, right) else np.intersect1d(left, right), ids
     )
-    rows = [each.take(np.searchsorted(own, common)) for each, own in zip(scored, ids, strict=True)]
+    return [each.take(np.searchsorted(own, common)) for each, own in zip(scored, ids, strict=True)]
+
+
+def _by_image(entries: Sequence[Entry], metric: str) -> tuple[np.ndarray, np.ndarray]:
+    """(images, models) summed scores on the questions that all have a score for, and (images,) their number."""
+    rows = common_rows(entries, metric)
     images, codes = np.unique(rows[0].column("cluster").astype(str), return_inverse=True)
     name = f"{entries[0].scale(metric).name}.score"
     sums = [np.bincount(codes, weights=each.column(name).astype(float), minlength=len(images)) for each in rows]

@@ -10,7 +10,8 @@ from typing import Any
 from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.board.model_names import shown_name
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.report.document import Flag, Part
+from lmms_medtasks.report.document import PUBLISHED, Flag, Part, Section
+from lmms_medtasks.report.findings import Finding
 from lmms_medtasks.report.report_options import Options
 from lmms_medtasks.report.reported_suites import holding, suites
 from lmms_medtasks.samples import result_files as results
@@ -22,11 +23,31 @@ _COMPARISON = "Comparison"
 
 
 @dataclass(frozen=True)
+class SourceFinding:
+    """What was found of a source: the model's name in the run, the source's, the questions that it rests on."""
+
+    model: str
+    source: str
+    questions: int
+    finding: Finding
+
+
+@dataclass(frozen=True)
 class Report:
-    """Parts of a page, or why there are none."""
+    """Parts of a page, or why there are none.
+
+    ``findings``: of each source that has one. ``sentences``: of a model's report, what was found in each part, or "".
+    """
 
     parts: tuple[Part, ...]
     reason: str = ""
+    findings: tuple[SourceFinding, ...] = ()
+    sentences: tuple[str, ...] = ()
+
+    @property
+    def finding(self) -> Finding | None:
+        """That of the source with most questions."""
+        return max(self.findings, key=lambda each: each.questions).finding if self.findings else None
 
 
 @dataclass(frozen=True)
@@ -85,16 +106,30 @@ def _together(suite: str, models: Mapping[str, Sequence[Entry]], resamples: int)
     names = {key: shown_name(own[0].model.name) for key, own in models.items()}
     if sorted(names.values()) != sorted(own_parts):
         return {}, comparison
-    return {key: Report(tuple(own_parts[name])) for key, name in names.items()}, comparison
+    told = {name: tuple(each for each in found.findings if each.model == name) for name in own_parts}
+    return {key: Report(tuple(own_parts[name]), findings=told[name]) for key, name in names.items()}, comparison
 
 
 def _titled(suite: str, found: Report) -> Report:
-    """With the suite's name in each title; without a comparison of a model's own runs."""
-    kept = [part for part in found.parts if part.title != _COMPARISON]
+    """With the suite's name in each title; without a comparison of a model's own runs.
+
+    Published rows are left out: they stand on the suite's page, once for all models.
+    """
+    kept = [_own_rows(part) for part in found.parts if part.title != _COMPARISON]
     module = suites().get(suite)
     name = module.title if module else suite  # a contributed one's title is its name
     parts = [replace(part, title=name if len(kept) == 1 else f"{name}: {part.title}") for part in kept]
-    return Report(tuple(parts), "" if parts else f"{name}: {found.reason}")
+    said = (" ".join(e.finding.sentence for e in found.findings if e.source == part.title) for part in kept)
+    return Report(tuple(parts), "" if parts else f"{name}: {found.reason}", found.findings, tuple(said))
+
+
+def _own_rows(part: Part) -> Part:
+    return replace(part, sections=tuple(map(_section, part.sections)))
+
+
+def _section(section: Section) -> Section:
+    own = [each.without(*PUBLISHED) for each in section.tables]
+    return replace(section, tables=tuple(each for each in own if each.rows))
 
 
 def runs_of(entries: Iterable[Entry]) -> list[Run]:
@@ -131,10 +166,15 @@ def _parts(suite: str, runs: Sequence[Run], prefix: str, resamples: int) -> Repo
             (name, each) for name, each in holding(runs).items() if suite == (name if name in ours else each[0].title)
         ]
         parts: list[Part] = []
+        findings: list[SourceFinding] = []
         for name, (module, own) in found:
-            parts += module.report(
-                own, Options(resamples=resamples, prefix=f"{name}-" if len(found) > 1 else prefix)
-            ).parts
-        return Report(tuple(parts), "" if parts else "This suite has no report.")
+            made = module.report(own, Options(resamples=resamples, prefix=f"{name}-" if len(found) > 1 else prefix))
+            parts += made.parts
+            findings += [
+                SourceFinding(model_name(asked.source.run.content), asked.source.name, len(asked.source.rows), each)
+                for asked, each in made.found
+                if each is not None
+            ]
+        return Report(tuple(parts), "" if parts else "This suite has no report.", tuple(findings))
     except UserError as error:
         return Report((), str(error))

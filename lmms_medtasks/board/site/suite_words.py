@@ -2,7 +2,10 @@
 
 Its keys:
     place: where its page stands among the others', from 1.
-    headline: [task, measure] patterns (fnmatch); the first that an entry has is the suite's column on the overview.
+    short, question: its name where there is little room; what it asks, a sentence.
+    headline: [task, measure, words] patterns (fnmatch) and what they measure in a few words, which may be left out; the
+        first that an entry has is the suite's column on the first page.
+    scatter: what is drawn beside the first page's table; the first suite that says one has it. See :class:`Scatter`.
     open: tasks (patterns) whose tables are open on the suite's page; the others are folded.
     about, read: what it is, and how its numbers are read, for people in a hurry.
     paper: its address on the web.
@@ -31,6 +34,25 @@ from lmms_medtasks.errors import UserError, unknown
 
 
 @dataclass(frozen=True)
+class Scatter:
+    """Two measures of a model against each other: one under good conditions, and what is lost under bad ones.
+
+    Attributes:
+        title, x, y: of the drawing and its axes, without units. bad: what the second number is of.
+        lead: the board's first sentence where the best model loses: of ``{model}``, ``{good}``, ``{bad}`` and the
+            ``{interval}`` of the second.
+        of: (task, measure, task, measure), good and bad; the first that a ranked model has is drawn.
+    """
+
+    title: str
+    x: str
+    y: str
+    bad: str
+    lead: str
+    of: tuple[tuple[str, str, str, str], ...]
+
+
+@dataclass(frozen=True)
 class About:
     """What is said of a suite."""
 
@@ -45,6 +67,17 @@ class About:
     names: tuple[tuple[str, str], ...] = ()
     phrases: tuple[tuple[str, str, str], ...] = ()
     chart: Mapping[str, Any] | None = None
+    short: str = ""
+    question: str = ""
+    words: tuple[tuple[str, str, str], ...] = ()
+    scatter: Scatter | None = None
+
+    def measured(self, task: str, measure: str) -> str:
+        """What a measure of a task says, in a few words; its name and the task's where nobody wrote any."""
+        for tasks, measures, words in self.words:
+            if fnmatch.fnmatchcase(task, tasks) and fnmatch.fnmatchcase(measure, measures):
+                return words
+        return f"{task.removeprefix(f'{self.name}_')}, {measure}".replace("_", " ")
 
     def name_of(self, task: str) -> str:
         """A task's name for people; without one its own, without the suite's."""
@@ -95,13 +128,23 @@ def about(suite: str) -> About:
         title=titles.get(suite) or found.get("title") or suite or "Other",
         about=found.get("about", ""),
         read=found.get("read", ""),
-        headline=tuple((task, measure) for task, measure in found.get("headline", ())),
+        headline=tuple((each[0], each[1]) for each in found.get("headline", ())),
         open=tuple(found.get("open", ())),
         paper=found.get("paper", ""),
         names=tuple(found.get("names", {}).items()),
         phrases=tuple((task, measure, words) for task, measure, words in found.get("phrases", ())),
         chart=found.get("chart"),
         pictures=found.get("pictures", {}),
+        short=found.get("short", ""),
+        question=found.get("question", ""),
+        words=tuple(tuple(each) for each in found.get("headline", ()) if len(each) > 2),
+        scatter=_scatter(found["scatter"]) if "scatter" in found else None,
+    )
+
+
+def _scatter(said: Mapping[str, Any]) -> Scatter:
+    return Scatter(
+        said["title"], said["x"], said["y"], said["bad"], said["lead"], tuple(tuple(each) for each in said["of"])
     )
 
 

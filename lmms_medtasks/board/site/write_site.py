@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lmms_medtasks.board.boards import Board
-from lmms_medtasks.board.entries import Entry, Model
-from lmms_medtasks.board.site import board_tables, file_names, questions_page, reports, suite_words
+from lmms_medtasks.board.model_facts import KnownModels
+from lmms_medtasks.board.site import file_names, index_page, questions_page, reports, suite_words
 from lmms_medtasks.board.site.board_tables import Links, Standings
 from lmms_medtasks.board.site.folder import Folder, writing
+from lmms_medtasks.board.site.model_page import ModelPages
 from lmms_medtasks.board.site.pages import Pages
 from lmms_medtasks.board.site.question_cards import QuestionCards
 from lmms_medtasks.board.site.question_data import QuestionData
@@ -26,7 +27,8 @@ class Options:
         title: of all pages. resamples: as for a report; 0: no intervals. reports: whether pages of models have
             the suites' reports. questions: whether there is a question browser. stamp: a line for the foot of the
             overview (a commit, a date), "" for none: nothing else in a site says when it was built.
-        shown: for which data sets texts and images were asked for. roots: folders whose names are left out of paths.
+        shown: for which data sets texts and images were asked for. models: what is known of models. roots: folders
+            whose names are left out of paths.
     """
 
     title: str = "lmms-medtasks leaderboard"
@@ -35,6 +37,7 @@ class Options:
     questions: bool = True
     stamp: str = ""
     shown: suite_words.Shown = suite_words.Shown()
+    models: KnownModels = KnownModels()
     roots: tuple[Path, ...] = ()
 
 
@@ -58,14 +61,17 @@ class _Site:
         self._slugs = file_names.model_slugs(board.models)
         self._suites = suite_words.order(name for name in board.suites if name == file_names.slug(name))
         self._titles = {name: suite_words.about(name).title for name in self._suites}
-        self._pages = Pages(folder, options.title, list(self._titles.items()))
+        self._pages = Pages(folder, options.title, list(self._titles.items()), options.questions)
         self._browsed = options.questions
         self._question_data = QuestionData(folder, options.shown)
         self._cards = QuestionCards(self._question_data, self._standings.title)
-        self._reports: dict[str, list[reports.Report]] = {}
+        self._reports: dict[str, dict[str, reports.Report]] = {}
 
     def write(self) -> None:
         self._pages.assets()
+        models = ModelPages(
+            self._pages, self._standings, self._slugs, self._options.models, self._cards, self._options.roots
+        )
         steps = 1 + len(self._board.models) + len(self._suites) * (1 + self._browsed)
         with bar(steps, "Writing pages", "pages") as step:
             self._overview()
@@ -78,7 +84,8 @@ class _Site:
                     questions_page.write(self._folder, self._pages, name, found, self._question_data, self._standings)
                     step(1)
             for model in self._board.models:
-                self._model(model)
+                own = self._reports.get(model.key, {})
+                models.write(model, self._links("../"), own, questions=self._browsed)
                 step(1)
         self._folder.text(".nojekyll", "")
 
@@ -89,57 +96,18 @@ class _Site:
         )
 
     def _overview(self) -> None:
-        table = board_tables.overview(self._standings, self._links(""))
-        problems = board_tables.problems(self._board.problems, self._options.roots)
-        cards = []
-        for name in self._suites:
-            entries = self._board.of(suite=name)
-            cards.append(
-                {
-                    "name": name,
-                    "about": suite_words.about(name),
-                    "models": len({entry.model.key for entry in entries if entry.ranked}),
-                    "ranked": len({entry.model.key for entry in entries if self._has_rank(entry)}),
-                    "apart": len({entry.model.key for entry in entries if not entry.ranked}),
-                    "data": sorted({entry.data for entry in entries}),
-                }
-            )
-        self._pages.page(
-            "index.html", "index.html", "overview",
-            table=table, problems=problems, cards=cards, board=self._board, titles=self._titles,
-            findings=board_tables.findings(self._standings),
-            stamp=self._options.stamp, questions=self._browsed,
+        options = self._options
+        index_page.write(
+            self._pages, self._standings, self._links(""), self._suites,
+            known=options.models, roots=options.roots, stamp=options.stamp,
         )  # fmt: skip
-
-    def _has_rank(self, entry: Entry) -> bool:
-        """Whether it has a rank on one of its main measures: one that may be ranked has none on too few images."""
-        if not entry.ranked:
-            return False
-        found = (self._standings.of(entry.task, name).get(entry.model.key) for name in entry.main_metrics)
-        return any(each is not None and each.rank is not None for each in found)
 
     def _suite(self, name: str) -> None:
         found = None
         if self._options.reports:
             found = reports.of_suite(name, self._board.of(suite=name), self._options.resamples)
             for key, report in found.models.items():
-                self._reports.setdefault(key, []).append(report)
+                self._reports.setdefault(key, {})[name] = report
         comparison = found.comparison if found else reports.Report((), "")
         cards = self._cards if self._browsed else None
-        page = SuitePage(self._board, self._standings, self._links("../"), self._pages, cards)
-        page.write(name, comparison)
-
-    def _model(self, model: Model) -> None:
-        mine = [entry for entry in self._board.entries if entry.model.key == model.key]
-        title, links = self._standings.titles[model.key], self._links("../")
-        scores = board_tables.scores(model.key, self._standings, links)
-        facts = board_tables.facts(model.key, self._board)
-        limits = board_tables.problems((each for entry in mine for each in entry.problems), self._options.roots)
-        slug = self._slugs[model.key]
-        self._pages.page(
-            f"models/{slug}.html", "model.html", f"models/{slug}",
-            model=model, title=title, scores=scores, facts=facts, limits=limits,
-            reports=self._reports.get(model.key, []),
-            signed=sorted({entry.source.signed_off_by for entry in mine} - {""}),
-            digests=sorted({item for entry in mine for item in entry.source.sha256.items()}),
-        )  # fmt: skip
+        SuitePage(self._board, self._standings, self._links("../"), self._pages, cards).write(name, comparison)

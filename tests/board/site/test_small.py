@@ -74,10 +74,11 @@ def test_published_rows_are_in_the_unit_that_is_shown():
     sure = rows.published("sure_slake_modality", {})[0]
     assert (sure.cells["closed_iid"].value, sure.cells["open_iid"].value) == (60.0, 2.57)
     assert len(rows.published("sure_slake_modality_noimage", {})) == 8
-    # One level of Table 6, for the task of that level.
-    (level,) = {frozenset(row.cells) for row in rows.published("medq_deg_l1", {})}
-    assert level == {"accuracy", "accuracy_paper_rule"}
-    assert rows.published("medq_deg_l1", {})[0].cells["accuracy"].value == 69.93
+    assert rows.published("medq_deg_l2", {})[0].cells["accuracy"].value == 65.2
+    assert rows.published("medq_deg_l2_noimage", {}) == []
+    # MedObvious, Table 2: LLaVA-1.5-7B over 470, 470, 235, 235 and 470 questions.
+    overall = rows.published("medobvious", {})[0].cells["accuracy"].value
+    assert overall == pytest.approx((470 * (40.4 + 22.3 + 50.0) + 235 * (22.1 + 35.7)) / 1880)
     # Main table: GPT-5, small objects; a column that looks swapped is marked.
     cmr = rows.published("med_cmr_mcq", {})[0].cells
     assert (cmr["accuracy_sod"].value, cmr["accuracy_sod"].mark, cmr["accuracy_su"].mark) == (66.08, "", "§")

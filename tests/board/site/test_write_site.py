@@ -9,11 +9,11 @@ from urllib.parse import unquote
 import pytest
 
 from lmms_medtasks.board.collect import collect
-from lmms_medtasks.board.site import write_site as site_build
+from lmms_medtasks.board.site import model_tables
 from lmms_medtasks.board.site.write_site import Options, build
 from lmms_medtasks.errors import UserError
 
-VOID = {"meta", "link", "br", "img", "use", "input", "hr", "path"}
+VOID = {"meta", "link", "br", "img", "use", "input", "hr", "path", "wbr"}
 QUICK = Options(resamples=20, reports=False)
 
 
@@ -62,6 +62,13 @@ def pages(site):
     return {path.relative_to(site).as_posix(): Page(path) for path in sorted(site.rglob("*.html"))}
 
 
+def asked(page):
+    """By task the ids of a suite's questions, as its page of questions has them."""
+    text = (page.with_suffix("") / "index.js").read_text("ascii")
+    index = json.loads(text[text.index("{") : text.rindex(")")])
+    return {each["task"]: each["ids"] for each in index["tasks"]}
+
+
 def test_there_is_a_page_for_each_suite_and_model(pages, board):
     assert "index.html" in pages
     for suite in ("medq_deg", "med_cmr", "medobvious", "sure_vqa"):
@@ -82,9 +89,12 @@ def test_links_lead_somewhere_and_nothing_is_loaded_from_outside(pages, site):
                 assert "details" in page.open or name.startswith("suites/")  # a card's links are links, nothing loads
                 continue
             place, _, fragment = link.partition("#")
-            target = (site / name).parent / unquote(place) if place else site / name
+            target = (site / name).parent / unquote(place.partition("?")[0]) if place else site / name
             assert target.is_file(), (name, link)
-            if fragment:
+            if fragment and target.parent.name == "questions" and "/" in fragment:
+                task, question = map(unquote, fragment.split("/"))
+                assert question in asked(target)[task], (name, link)
+            elif fragment:
                 other = pages[target.resolve().relative_to(site.resolve()).as_posix()]
                 assert fragment in other.ids, (name, link)
         for address in page.loads:
@@ -206,14 +216,14 @@ def test_the_old_site_stands_until_the_new_one_is_whole(board, tmp_path, monkeyp
     output = tmp_path / "site"
     build(board, output, Options(resamples=0, reports=False, questions=False, title="old"))
     (output / "left over").write_text("x")
-    monkeypatch.setattr(site_build.board_tables, "scores", lambda *_: 1 / 0)
+    monkeypatch.setattr(model_tables, "scores", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         build(board, output, Options(resamples=0, reports=False, questions=False, title="new"))
-    assert "<h1>old</h1>" in (output / "index.html").read_text()
+    assert "<title>old</title>" in (output / "index.html").read_text()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["site"]
     monkeypatch.undo()
     build(board, output, Options(resamples=0, reports=False, questions=False, title="new"))
-    assert "<h1>new</h1>" in (output / "index.html").read_text()
+    assert "<title>new</title>" in (output / "index.html").read_text()
     assert not (output / "left over").exists()
 
 

@@ -1,0 +1,146 @@
+"""What models are, beside their scores: family, size, licence, open weights, release, link.
+
+The board's own facts stand in ``models.yml`` of its repository. Without one, or of a model that it does not name, those
+of our baselines (``baselines/models.yml``) and of published models (``reference/models.yml`` of a benchmark's folder)
+count. What no file says is unknown: it is shown as unknown, and passes no filter that asks for it.
+"""
+
+from __future__ import annotations
+
+import datetime
+import functools
+import math
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from lmms_medtasks import baselines, folders
+from lmms_medtasks.board.model_names import look
+from lmms_medtasks.errors import UserError, unknown
+from lmms_medtasks.visible_text import visible
+
+FILE = "models.yml"
+MOST_PARAMETERS = 100_000.0
+"""Billions of parameters that a model may have."""
+_MOST_LETTERS = 200
+
+
+@dataclass(frozen=True)
+class ModelFacts:
+    """What is known of a model; None for what is not.
+
+    Attributes:
+        name: how a table calls it where that is not the name that its rows have ("Qwen2.5-VL 72B").
+        about: what it is, in a few words. family: such as "Qwen2.5-VL". parameters_b: billions of parameters, all of a
+            mixture of experts. licence: of the weights. open_weights: whether anybody can download them.
+        released: "2025", "2025-02" or "2025-02-19". link: a web address.
+    """
+
+    name: str | None = None
+    about: str | None = None
+    family: str | None = None
+    parameters_b: float | None = None
+    licence: str | None = None
+    open_weights: bool | None = None
+    released: str | None = None
+    link: str | None = None
+
+
+UNKNOWN = ModelFacts()
+_TEXTS = ("name", "about", "family", "licence")
+_KEYS = (*_TEXTS, "parameters_b", "open_weights", "released", "link")
+
+
+@dataclass(frozen=True)
+class KnownModels:
+    """Facts of models, by how a name looks (:func:`lmms_medtasks.board.model_names.look`)."""
+
+    own: Mapping[str, ModelFacts] = field(default_factory=dict)
+
+    def facts_of(self, name: str) -> ModelFacts:
+        """The facts of the model called so: the board's, else those that the package has, else unknown ones."""
+        seen = look(name)
+        return self.own.get(seen) or _defaults().get(seen) or UNKNOWN
+
+
+def read(path: Path | None = None) -> KnownModels:
+    """The facts that a board's ``models.yml`` says; without a file those of the package.
+
+    Raises UserError for another form, an unknown key, a value that is none, and two names that look alike.
+    """
+    return KnownModels(_read(path) if path else {})
+
+
+@functools.cache
+def _defaults() -> Mapping[str, ModelFacts]:
+    found: dict[str, ModelFacts] = {}
+    for path in _default_files():
+        for seen, facts in _read(path).items():
+            if found.setdefault(seen, facts) != facts:
+                raise UserError(f"{path}: another benchmark's {FILE} says something else of {facts.name or seen!r}.")
+    return found
+
+
+def _default_files() -> Iterator[Path]:
+    yield Path(baselines.__file__).with_name(FILE)
+    yield from sorted(folders.folder().glob(f"*/reference/{FILE}"))
+
+
+def _read(path: Path) -> dict[str, ModelFacts]:
+    said = folders.load_yaml(path) or {}
+    if not isinstance(said, dict):
+        raise UserError(f"{path}: wanted a model's name and its facts below it, such as 'parameters_b: 7'.")
+    names: dict[str, str] = {}
+    found: dict[str, ModelFacts] = {}
+    for name, facts in said.items():
+        if not isinstance(name, str) or not look(name):
+            raise UserError(f"{path}: {name!r} is no model's name; write it in quotation marks.")
+        other = names.setdefault(look(name), name)
+        if other != name:
+            raise UserError(f"{path}: {name!r} and {other!r} look like one name. Keep one of them.")
+        found[look(name)] = _facts(facts, f"{path}, {name}")
+    return found
+
+
+def _facts(said: Any, where: str) -> ModelFacts:
+    if not isinstance(said, dict):
+        raise UserError(f"{where}: {said!r}; wanted facts, such as 'parameters_b: 7'. Known: {', '.join(_KEYS)}.")
+    values: dict[str, Any] = {}
+    for key, value in said.items():
+        if key not in _KEYS:
+            raise unknown("fact", key, _KEYS, where)
+        values[key] = _value(key, value, f"{where}, {key}")
+    return ModelFacts(**values)
+
+
+def _value(key: str, value: Any, where: str) -> Any:
+    if key == "open_weights":
+        if not isinstance(value, bool):
+            raise UserError(f"{where}: {value!r}; wanted true or false. Leave the line out where it is not known.")
+        return value
+    if key == "parameters_b":
+        known = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+        if not known or not 0 < value <= MOST_PARAMETERS:
+            raise UserError(f"{where}: {value!r}; wanted billions of parameters, from above 0 to {MOST_PARAMETERS:,g}.")
+        return float(value)
+    if key == "released":
+        return _date(value, where)
+    if not isinstance(value, str) or not value.strip() or visible(value) != value or len(value) > _MOST_LETTERS:
+        raise UserError(f"{where}: {value!r}; wanted a text of 1 to {_MOST_LETTERS} characters that can be seen.")
+    if key == "link" and not re.fullmatch(r"https://[^\s\"'<>\\]+", value):
+        raise UserError(f"{where}: {value!r}; wanted an address that starts with https://.")
+    return value
+
+
+def _date(value: Any, where: str) -> str:
+    text = value.isoformat() if type(value) is datetime.date else str(value) if type(value) is int else value
+    for form, pattern in (("%Y-%m-%d", r"\d{4}-\d\d-\d\d"), ("%Y-%m", r"\d{4}-\d\d"), ("%Y", r"[12]\d{3}")):
+        if isinstance(text, str) and re.fullmatch(pattern, text):
+            try:
+                datetime.datetime.strptime(text, form)  # noqa: DTZ007 - a day, no time
+            except ValueError:
+                break
+            return text
+    raise UserError(f"{where}: {value!r}; wanted a date such as 2025-02-19, 2025-02 or 2025.")

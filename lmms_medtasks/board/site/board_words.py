@@ -1,0 +1,126 @@
+"""What the first page says in words: the finding, a sentence a suite, and what limits the board."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from lmms_medtasks.board.boards import Board
+from lmms_medtasks.board.model_names import short_names
+from lmms_medtasks.board.site.board_tables import Standings
+from lmms_medtasks.board.site.leaderboard_table import Head, Leaderboard
+from lmms_medtasks.board.site.ranking import Standing
+from lmms_medtasks.board.site.scatter import Drawn
+from lmms_medtasks.report.findings import listed
+
+NAMED = 3
+"""Models that are named at most; of more their number is said."""
+
+
+def headline(standings: Standings, found: Leaderboard, drawn: Drawn | None) -> str:
+    """The board's finding: the best model, its number, what it loses, and who is not told apart from it."""
+    names = short_names(standings.titles.values())
+    if drawn and drawn.best.key:
+        task, measure = drawn.bad
+        own = standings.of(task, measure)
+        best = drawn.best
+        if (best.loss.low or 0.0) > 0 and own[best.key].rank == 1:
+            digits, unit = drawn.shown.digits, drawn.shown.unit
+            lead = drawn.said.lead.format(
+                model=names[best.name],
+                good=f"{best.good.value:.{digits}f} {unit}",
+                bad=f"{best.bad.value:.{digits}f} {unit}",
+                interval=f"[{best.bad.low:.{digits}f}, {best.bad.high:.{digits}f}]" if best.bad.low is not None else "",
+            ).strip()  # fmt: skip
+            return f"{lead}{_relation(best.key, own, standings, names, drawn)}."
+    for head in found.heads:
+        own = standings.of(head.task, head.measure)
+        if key := _best(own, standings):
+            name = names[standings.titles[key]]
+            said = f"{name} is the best measured model on {head.title}, {head.words}: {_number(own[key], head)}"
+            return f"{said}{_untold_loss(drawn, key, head)}{_relation(key, own, standings, names)}."
+    return "No model has a rank yet." if standings.board.entries else "There is no entry."
+
+
+def _untold_loss(drawn: Drawn | None, best: str, head: Head) -> str:
+    """Where the best one's loss could be chance: that it could."""
+    if drawn is None or drawn.best.key != best or drawn.suite != head.suite or drawn.best.loss.low is None:
+        return ""
+    return f"; its loss of {drawn.best.y:.{drawn.shown.digits}f} points is not told apart from none"
+
+
+def finding(standings: Standings, suite: str, found: Leaderboard) -> str:
+    """A suite in a sentence or two: who is best, who is not told apart, and the best published model."""
+    head = next((each for each in found.heads if each.suite == suite), None)
+    if head is None:
+        return "No model is ranked."
+    own = standings.of(head.task, head.measure)
+    key = _best(own, standings)
+    said = "No model has a rank."
+    if key:
+        names = short_names(standings.titles.values())
+        number = f"{names[standings.titles[key]]} {_number(own[key], head)}"
+        said = f"{head.words[:1].upper()}{head.words[1:]}: {number}{_relation(key, own, standings, names)}."
+    column = found.heads.index(head)
+    printed = [row for row in (*found.published, *found.folded) if row.scores[column].sort is not None]
+    if printed:
+        best = max(printed, key=lambda row: row.scores[column].sort or 0.0)
+        unit = " %" if head.shown.unit == "%" else ""
+        said += f" Best published: {best.name}, {best.scores[column].number}{unit}."
+    return said
+
+
+def _best(own: Mapping[str, Standing], standings: Standings) -> str:
+    ranked = [key for key, each in own.items() if each.rank is not None]
+    return min(ranked, key=lambda key: (own[key].rank or 0, standings.titles[key])) if ranked else ""
+
+
+def _number(standing: Standing, head: Head) -> str:
+    mean, factor = standing.mean, head.shown.factor
+    unit = " %" if head.shown.unit == "%" else ""
+    said = f"{head.text(factor * (mean.estimate or 0.0))}{unit}"
+    if mean.low is None or mean.high is None:
+        return said
+    return f"{said} [{head.text(factor * mean.low)}, {head.text(factor * mean.high)}]"
+
+
+def _relation(
+    best: str, own: Mapping[str, Standing], standings: Standings, names: Mapping[str, str], drawn: Drawn | None = None
+) -> str:
+    """How the best one stands to the others, as the end of a sentence."""
+    others = [key for key, each in own.items() if key != best and each.rank is not None]
+    if not others:
+        return "; it is the only one ranked"
+    alike = [names[standings.titles[key]] for key in others if own[key].low == 1]
+    if alike:
+        return f"; not told apart from it: {listed(alike) if len(alike) <= NAMED else f'{len(alike)} others'}"
+    if own[best].low is None:
+        return ""
+    if drawn and drawn.chance is not None and not any(map(drawn.beats_guessing, drawn.measured[1:])):
+        return "; no other model measured on it beats guessing"
+    return f"; ahead of {names[standings.titles[others[0]]] if len(others) == 1 else f'all {len(others)} others'}"
+
+
+def warnings(board: Board) -> list[tuple[str, str]]:
+    """What a reader must know before the numbers, a line each: the word that stands out, and what it means."""
+    said = []
+    ranked = [entry for entry in board.entries if entry.ranked]
+    mini = [entry for entry in ranked if entry.variant == "mini"]
+    if mini:
+        count = (
+            "All ranked entries are" if len(mini) == len(ranked) else f"{len(mini)} of {len(ranked)} ranked entries are"
+        )
+        said.append(
+            ("Practice data.", f"{count} on made-up pictures. They do not compare with the published rows (real data).")
+        )
+    if refused := len(board.refused):
+        what = "run or task" if refused == 1 else "runs or tasks"
+        said.append(("Refused.", f"{refused} {what} refused."))
+    open_tasks = sum(bool(each.unverified) for each in board.references.values())
+    if open_tasks or (board.entries and not board.owned):
+        parts = []
+        if open_tasks:
+            parts.append(f"Questions, data or judge of {open_tasks} of {len(board.references)} tasks are not pinned.")
+        if not board.owned:
+            parts.append("A model's name is what its submitter wrote.")
+        said.append(("Unverified.", " ".join(parts)))
+    return said

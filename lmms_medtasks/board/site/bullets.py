@@ -1,0 +1,189 @@
+"""A model's headline numbers, a benchmark each: beside guessing, the other models and the paper's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from lmms_medtasks.board.entries import Entry
+from lmms_medtasks.board.site import suite_words
+from lmms_medtasks.board.site.board_tables import Standings
+from lmms_medtasks.board.site.guessing import guessing
+from lmms_medtasks.board.site.rows import published
+from lmms_medtasks.report.svg_bullet import bullet
+
+LEAST_FIELD = 4
+"""Ranked models from which on a field has quartiles."""
+
+Span = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Headline:
+    """A model on a benchmark's headline measure; numbers are in the measure's unit.
+
+    Attributes:
+        suite: its name. title: for people. task, metric: whose number it is. words: what that says. unit: "%" or a
+            word.
+        value, low, high: the score and its 95 % interval. ends: of the scale.
+        rank, best, worst: the rank, and the first and last rank that chance leaves open; None without one.
+        field: ranked models, this one among them. apart: why it is not ranked, "" where it may be.
+        quartiles: the field's first quartile, median, third quartile; None of fewer than :data:`LEAST_FIELD` models.
+        chance: what guessing gets, None where that is not known. published: least and most of the paper's models.
+        higher_is_better: of two numbers.
+    """
+
+    suite: str
+    title: str
+    task: str
+    metric: str
+    words: str
+    unit: str
+    digits: int
+    value: float
+    low: float | None
+    high: float | None
+    ends: Span
+    rank: int | None
+    best: int | None
+    worst: int | None
+    field: int
+    apart: str
+    quartiles: tuple[float, float, float] | None
+    chance: float | None
+    published: Span | None
+    higher_is_better: bool = True
+
+    @property
+    def gain(self) -> float:
+        """How much of the way from guessing, or else from the worst, to the best it comes."""
+        worst, best = self.ends if self.higher_is_better else self.ends[::-1]
+        start = worst if self.chance is None else self.chance
+        return (self.value - start) / (best - start) if best != start else 0.0
+
+    @property
+    def number(self) -> str:
+        """``69.1 %``."""
+        return f"{self.value:.{self.digits}f} {self.unit}".rstrip()
+
+    @property
+    def interval(self) -> str:
+        """``[66.4, 71.9]``, "" without one."""
+        if self.low is None or self.high is None:
+            return ""
+        return f"[{self.low:.{self.digits}f}, {self.high:.{self.digits}f}]"
+
+    @property
+    def place(self) -> str:
+        """``rank 2 of 12, 1 to 3 beyond chance``: "" without a rank."""
+        if self.rank is None:
+            return ""
+        if self.field == 1:
+            return "the only one ranked"
+        spread = f" ({self.best} to {self.worst})" if self.best != self.worst else ""
+        return f"rank {self.rank}{spread} of {self.field}"
+
+    @property
+    def beats_chance(self) -> bool | None:
+        """Whether it is better than guessing, None where that is not known."""
+        if self.chance is None:
+            return None
+        if self.higher_is_better:
+            return (self.value if self.low is None else self.low) > self.chance
+        return (self.value if self.high is None else self.high) < self.chance
+
+    @property
+    def said(self) -> str:
+        """All of it in words, as the chart's label."""
+        parts = [f"{self.title}, {self.words}: {self.number}"]
+        if self.low is not None and self.high is not None:
+            parts.append(f"95 % interval {self.low:.{self.digits}f} to {self.high:.{self.digits}f}")
+        parts.append(self.place or "not ranked")
+        if self.quartiles:
+            texts = ", ".join(f"{each:.{self.digits}f}" for each in self.quartiles)
+            parts.append(f"quartiles of {self.field} ranked models {texts}")
+        if self.chance is not None:
+            parts.append(f"guessing {self.chance:.{self.digits}f}")
+        if self.published:
+            parts.append("published models {:.{d}f} to {:.{d}f}".format(*self.published, d=self.digits))
+        return "; ".join(parts)
+
+    @property
+    def chart(self) -> str:
+        """The bullet chart, an <svg>."""
+        return bullet(
+            self.said, self.ends, self.value, (self.low, self.high), quartiles=self.quartiles, chance=self.chance,
+            published=self.published, digits=self.digits,
+        )  # fmt: skip
+
+
+def headlines(own: Sequence[Entry], standings: Standings) -> list[Headline]:
+    """The headline of each suite that a model has a number in, suites in the order of ``own``.
+
+    The measure is the suite's headline on the board where the model has it, else the first of its own.
+    """
+    found = []
+    for suite in dict.fromkeys(entry.suite for entry in own):
+        about = suite_words.about(suite)
+        entries = [entry for entry in own if entry.suite == suite]
+        wanted = [
+            about.headline_of(standings.board.of(suite=suite, ranked=True)),
+            about.headline_of([entry for entry in entries if entry.ranked]),
+            about.headline_of(entries),
+            *((entry.task, metric) for entry in entries for metric in entry.main_metrics),
+        ]
+        for head in dict.fromkeys(filter(None, wanted)):
+            made = [_headline(entry, head[1], standings) for entry in entries if _has(entry, head)]
+            known = [each for each in made if each is not None]
+            if known:
+                found.append(min(known, key=lambda each: bool(each.apart)))
+                break
+    return found
+
+
+def _has(entry: Entry, head: tuple[str, str]) -> bool:
+    return entry.task == head[0] and head[1] in entry.metrics
+
+
+def _headline(entry: Entry, metric: str, standings: Standings) -> Headline | None:
+    about, shown = suite_words.about(entry.suite), entry.scale(metric)
+    field = standings.of(entry.task, metric)
+    standing = field.get(entry.model.key) if entry.ranked else None
+    mean = standing.mean if standing else entry.interval(metric, standings.resamples > 0)
+    if mean.estimate is None:
+        return None
+    values = [each.mean.estimate for each in field.values() if each.mean.estimate is not None]
+    printed = [row.cells[metric].value for row in published(entry.task, entry.settings) if metric in row.cells]
+    numbers = [float(each) for each in printed if isinstance(each, int | float)]
+    chance = guessing(entry, metric)
+    return Headline(
+        suite=entry.suite,
+        title=about.title,
+        task=entry.task,
+        metric=metric,
+        words=about.measured(entry.task, metric),
+        unit=shown.unit,
+        digits=shown.digits,
+        value=shown.factor * mean.estimate,
+        low=None if mean.low is None else shown.factor * mean.low,
+        high=None if mean.high is None else shown.factor * mean.high,
+        ends=(shown.factor * shown.low, shown.factor * shown.high),
+        rank=standing.rank if standing else None,
+        best=standing.low if standing else None,
+        worst=standing.high if standing else None,
+        field=len(values),
+        apart=next((each.reason for each in entry.problems if each.level == "unranked"), ""),
+        quartiles=_quartiles([shown.factor * each for each in values]),
+        chance=None if chance is None else shown.factor * chance,
+        published=(min(numbers), max(numbers)) if numbers else None,
+        higher_is_better=shown.higher_is_better,
+    )
+
+
+def _quartiles(values: Sequence[float]) -> tuple[float, float, float] | None:
+    if len(values) < LEAST_FIELD:
+        return None
+    first, middle, third = np.percentile(values, (25, 50, 75)).tolist()
+    return first, middle, third

@@ -1,0 +1,135 @@
+"""The board's first page: what was found, the table of all models, a drawing beside it, the suites, and the remarks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lmms_medtasks.board.boards import Board
+from lmms_medtasks.board.entries import Entry, Problem
+from lmms_medtasks.board.model_facts import KnownModels
+from lmms_medtasks.board.site import board_tables, board_words, leaderboard_table, scatter, scatter_chart, suite_words
+from lmms_medtasks.board.site.board_tables import Links, Standings
+from lmms_medtasks.board.site.leaderboard_table import Leaderboard
+from lmms_medtasks.board.site.pages import Pages
+from lmms_medtasks.board.trust.levels import LEVELS
+from lmms_medtasks.report.document import Table
+from lmms_medtasks.visible_text import visible
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
+
+MANY_ROWS = 15
+"""Rows from which on a model can be looked for by its name."""
+MANY_SUITES = 7
+"""Suites from which on the table has the page's whole width, and may be scrolled."""
+
+
+@dataclass(frozen=True)
+class Card:
+    """A suite below the table. ``questions``: distinct ones; ``ranked``: models with a rank; ``apart``: set apart."""
+
+    name: str
+    title: str
+    question: str
+    finding: Markup
+    questions: int
+    models: int
+    ranked: int
+    apart: int
+
+
+def write(
+    pages: Pages,
+    standings: Standings,
+    links: Links,
+    suites: Sequence[str],
+    *,
+    known: KnownModels,
+    roots: Sequence[Path],
+    stamp: str,
+) -> None:
+    """Write the first page, and the one that says how it is measured."""
+    board = standings.board
+    found = leaderboard_table.leaderboard(standings, links, known)
+    drawn = scatter.drawn(standings, known)
+    problems = board_tables.problems(board.problems, roots)
+    pages.page(
+        "index.html", "index.html", "overview",
+        headline=_unbroken(board_words.headline(standings, found, drawn)),
+        warnings=board_words.warnings(board),
+        found=found,
+        table=leaderboard_table.as_table(found, standings),
+        drawn=drawn,
+        picture=scatter_chart.chart(drawn) if drawn else "",
+        numbers=scatter.as_table(drawn) if drawn else None,
+        wide=drawn is None or len(found.heads) > MANY_SUITES,
+        many=len(found.heads) > MANY_SUITES,
+        searched=len(found.measured) + len(found.published) > MANY_ROWS,
+        cards=[_card(standings, name, found) for name in suites],
+        problems=problems,
+        remarks=_remarks(board.problems, problems),
+        stamp=stamp,
+    )  # fmt: skip
+    pages.page(
+        "measured.html", "measured.html", "measured",
+        heads=found.heads, levels=LEVELS, board=board, counts=_questions(board), references=board.references,
+    )  # fmt: skip
+
+
+def _card(standings: Standings, name: str, found: Leaderboard) -> Card:
+    entries, about = standings.board.of(suite=name), suite_words.about(name)
+    return Card(
+        name,
+        about.title,
+        about.question,
+        _unbroken(board_words.finding(standings, name, found)),
+        _distinct(entries),
+        len({entry.model.key for entry in entries if entry.ranked}),
+        len({entry.model.key for entry in entries if _has_rank(entry, standings)}),
+        len({entry.model.key for entry in entries if not entry.ranked}),
+    )
+
+
+def _unbroken(text: str) -> Markup:
+    """A sentence for a page: no line breaks before a percent sign, or inside an interval."""
+    from markupsafe import Markup, escape
+
+    found = re.sub(r"\[\S+ \S+\]| %", lambda match: match[0].replace(" ", "&nbsp;"), str(escape(visible(text))))
+    return Markup(found)  # noqa: S704 - escaped above
+
+
+def _has_rank(entry: Entry, standings: Standings) -> bool:
+    """Whether it has a rank on one of its main measures: one that may be ranked has none on too few images."""
+    if not entry.ranked:
+        return False
+    found = (standings.of(entry.task, name).get(entry.model.key) for name in entry.main_metrics)
+    return any(each is not None and each.rank is not None for each in found)
+
+
+def _questions(board: Board) -> Mapping[str, int]:
+    """By task how many questions its ranked entries were asked."""
+    return {entry.task: len(entry.questions) for entry in board.entries if entry.ranked}
+
+
+def _distinct(entries: Iterable[Entry]) -> int:
+    """How many questions there are; one that several tasks ask otherwise counts once."""
+    known = {entry.questions.digest: entry.questions for entry in entries}
+    return len({name for questions in known.values() for name in questions.ids.tolist()})
+
+
+def _remarks(problems: Iterable[Problem], table: Table) -> str:
+    """All remarks in a line: "26 remarks on the entries: 25 flagged (mini data), 1 shown apart (limited)"."""
+    if not table.rows:
+        return ""
+    codes: dict[str, dict[str, None]] = {}
+    for each in problems:
+        codes.setdefault(board_tables.level_words(each.level), {})[each.code.replace("_", " ")] = None
+    counts: dict[str, int] = {}
+    for row in table.rows:
+        counts[str(row.cells[0].value)] = counts.get(str(row.cells[0].value), 0) + 1
+    said = ", ".join(f"{counts[level]} {level} ({', '.join(codes[level])})" for level in counts)
+    return f"{len(table.rows)} remark{'s' if len(table.rows) > 1 else ''} on the entries: {said}"

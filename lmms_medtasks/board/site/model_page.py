@@ -1,0 +1,138 @@
+"""The page of a model: its finding, what it is, a chart a benchmark, what it is good and bad at, and its reports."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from lmms_medtasks.board.entries import Entry, Model
+from lmms_medtasks.board.model_facts import KnownModels
+from lmms_medtasks.board.site import board_tables, bullets, failures, model_tables, model_words, strengths, suite_words
+from lmms_medtasks.board.site.board_tables import Links, Standings
+from lmms_medtasks.board.site.bullets import Headline
+from lmms_medtasks.board.site.model_words import GroupSentence
+from lmms_medtasks.board.site.pages import Pages
+from lmms_medtasks.board.site.question_addresses import list_address
+from lmms_medtasks.board.site.question_cards import Card, QuestionCards
+from lmms_medtasks.board.site.reports import Report
+
+_FIRST = 3
+"""Failures that are not folded."""
+
+
+@dataclass(frozen=True)
+class FailureCard:
+    """A question that the model got wrong, under the benchmark's title, and what others got."""
+
+    card: Card
+    heading: str
+    said: str
+
+
+class ModelPages:
+    """Writes the pages of a board's models."""
+
+    def __init__(
+        self,
+        pages: Pages,
+        standings: Standings,
+        slugs: Mapping[str, str],
+        known: KnownModels,
+        cards: QuestionCards,
+        roots: Sequence[Path],
+    ) -> None:
+        """``slugs``: by the model's key. ``known``: facts. ``cards``: makes the questions' cards.
+
+        ``roots``: folders whose names are left out of paths.
+        """
+        self._pages = pages
+        self._standings = standings
+        self._slugs = slugs
+        self._known = known
+        self._cards = cards
+        self._roots = roots
+        # Of all models at once: most of the work is the same for each.
+        self._groups = functools.cache(self._groups_of)
+        self._verdicts = functools.cache(self._verdicts_of)
+
+    def write(self, model: Model, links: Links, reports: Mapping[str, Report], *, questions: bool) -> None:
+        """Write a model's page. ``reports``: by suite. ``questions``: whether the site has pages of questions."""
+        board = self._standings.board
+        own = model_tables.entries_of(model.key, board)
+        limits = board_tables.problems((each for entry in own for each in entry.problems), self._roots)
+        title, slug = self._standings.titles[model.key], self._slugs[model.key]
+        headlines = bullets.headlines(own, self._standings)
+        findings = [found for report in reports.values() if (found := report.finding)]
+        best, worst, looked = self._extremes(model.key, headlines, own, questions)
+        self._pages.page(
+            f"models/{slug}.html", "model.html", f"models/{slug}",
+            model=model, title=title, limits=limits, reports=list(reports.values()), links=links,
+            sentence=model_words.sentence(title, headlines, findings),
+            about=model_words.about_model(own, facts := self._known.facts_of(model.name)), facts=facts,
+            headlines=headlines, strongest=best, weakest=worst, looked=looked, least=strengths.LEAST_CLUSTERS,
+            failures=self._failures(model.key, own) if questions else [], first=_FIRST,
+            scores=model_tables.scores(model.key, self._standings, links), entries=model_tables.facts(own),
+            digests=sorted({item for entry in own for item in entry.source.sha256.items()}),
+        )  # fmt: skip
+
+    def _extremes(
+        self, model: str, headlines: Sequence[Headline], own: Sequence[Entry], questions: bool
+    ) -> tuple[list[GroupSentence], list[GroupSentence], int]:
+        """The strongest and the weakest groups in words, and the number of groups that were looked at."""
+        by_task = {each.task: each for each in headlines}
+        groups = [group for each in headlines for group in self._groups(each.task, each.metric).get(model, ())]
+        entries = {entry.task: entry for entry in own if entry.ranked}
+        found = strengths.extremes(
+            groups, lambda group: strengths.questions(group, entries[group.task], by_task[group.task].metric)
+        )
+
+        def said(group: strengths.Group) -> GroupSentence:
+            head, entry = by_task[group.task], entries[group.task]
+            return model_words.group_sentence(
+                group,
+                strengths.interval(group, entry, head.metric),
+                entry.scale(head.metric),
+                head.title,
+                lambda group: _address(group, head.suite, self._slugs[model]) if questions else "",
+            )
+
+        return [said(each) for each in found.strongest], [said(each) for each in found.weakest], found.looked
+
+    def _groups_of(self, task: str, metric: str) -> Mapping[str, list[strengths.Group]]:
+        ranked = [entry for entry in self._standings.board.of(task=task, ranked=True) if metric in entry.metrics]
+        return strengths.of_task(ranked, metric) if ranked else {}
+
+    def _failures(self, model: str, own: Sequence[Entry]) -> list[FailureCard]:
+        suites = dict.fromkeys(entry.suite for entry in own)
+        found = {name: self._verdicts(name).failures(model) for name in suites}
+        chosen = failures.chosen({name: each for name, each in found.items() if each})
+        by_task: dict[tuple[str, str], list[failures.Failure]] = {}
+        for each in chosen:
+            by_task.setdefault((each.suite, each.task), []).append(each)
+        cards: dict[tuple[str, str], Card] = {}
+        for (suite, task), group in by_task.items():
+            # Of this model alone: the question's own page has the others.
+            entries = [entry for entry in own if entry.suite == suite]
+            made = self._cards.of(task, [each.id for each in group], entries)
+            cards |= {(task, card.id): card for card in made}
+        return [
+            FailureCard(cards[each.task, each.id], suite_words.about(each.suite).title, _said_of(each))
+            for each in chosen
+            if (each.task, each.id) in cards
+        ]
+
+    def _verdicts_of(self, suite: str) -> failures.SuiteVerdicts:
+        return failures.SuiteVerdicts(suite, self._standings.board.of(suite=suite, ranked=True))
+
+
+def _address(group: strengths.Group, suite: str, model: str) -> str:
+    return list_address(suite, task=group.task, tags=[(group.tag, group.value)], model=model)
+
+
+def _said_of(failure: failures.Failure) -> str:
+    said = [f"{failure.right} of {failure.others} other models right."] if failure.others > 1 else []
+    said += [f"The one other model is {'right' if failure.right else 'wrong too'}."] if failure.others == 1 else []
+    said += ["This model is right on the clean picture."] if failure.lost else []
+    return " ".join(said)

@@ -1,0 +1,153 @@
+"""A model's page in words: the sentence on top, what the model is, its strongest and weakest groups."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from lmms_medtasks.board.entries import Entry
+from lmms_medtasks.board.model_facts import ModelFacts
+from lmms_medtasks.board.site.board_tables import harness
+from lmms_medtasks.board.site.bullets import Headline
+from lmms_medtasks.board.site.strengths import Group
+from lmms_medtasks.report.findings import Finding, is_told_apart, listed, points
+from lmms_medtasks.statistics.intervals import Interval
+from lmms_medtasks.suites.suite import Measure
+
+_NAMED = 3
+
+
+def sentence(title: str, headlines: Sequence[Headline], findings: Sequence[Finding]) -> str:
+    """The model's finding: its ranks, the benchmark it is best on, the worst loss, where it is no better than guessing.
+
+    ``findings``: of its reports; without them nothing is known of a loss.
+    """
+    if not headlines:
+        return f"{title}: no benchmark's headline number is known."
+    parts = [each for each in (_ranks(headlines), _worst_loss(findings)) if each]
+    weak = [each.title for each in headlines if each.beats_chance is False]
+    if weak:
+        left = len(weak) - _NAMED
+        named = weak if left <= 1 else [*weak[:_NAMED], f"{left} more benchmarks"]
+        parts.append(f"no better than guessing on {listed(named)}")
+    return f"{title}: {'; '.join(parts)}."
+
+
+def _ranks(headlines: Sequence[Headline]) -> str:
+    ranked = [each for each in headlines if each.rank is not None and each.field > 1]
+    able = [each for each in headlines if each.beats_chance] or [
+        each for each in headlines if all(one.beats_chance is None for one in headlines)
+    ]
+    best = min(able, key=lambda each: (each.rank if each in ranked else float("inf"), -each.gain), default=None)
+    on = "" if best is None else f"best on {best.title} ({' '.join(filter(None, (best.number, best.interval)))})"
+    if len(headlines) == 1:
+        only = headlines[0]
+        number = " ".join(filter(None, (only.number, only.interval)))
+        return f"{number} on {only.title}, {only.place or 'not ranked'}"
+    if not ranked:
+        return ", ".join(filter(None, ("not ranked against another model", on)))
+    first = min(each.rank or 0 for each in ranked)
+    count = sum(each.rank == first for each in ranked)
+    fields = {each.field for each in ranked}
+    of = f" of {fields.pop()}" if len(fields) == 1 else ""
+    where = f"{'each of' if count == len(ranked) else f'{count} of'} {len(ranked)} benchmarks"
+    said = f"rank {first}{of} on {where if len(ranked) > 1 else ranked[0].title}"
+    if first == 1:
+        alone = sum(each.worst == 1 for each in ranked)
+        said += "" if alone == count else f" ({alone or 'none'} beyond chance)"
+    return ", ".join(filter(None, (said, on)))
+
+
+def _worst_loss(findings: Sequence[Finding]) -> str:
+    """``loses 20.3 points [17.4, 23.0] under severe degradation (L2) on MedQ-Deg``; "" of none beyond chance."""
+    lost = [
+        (each.change, each)
+        for each in findings
+        if each.change is not None and (each.change.estimate or 0) < 0 and is_told_apart(each.change)
+    ]
+    if not lost:
+        return ""
+    change, finding = min(lost, key=lambda each: each[0].estimate or 0)
+    return f"loses {points(change)} {finding.under} on {finding.suite}"
+
+
+@dataclass(frozen=True)
+class AboutModel:
+    """What a model is, as short texts; ``warnings``: those that limit its numbers; ``unsaid``: what nobody says."""
+
+    texts: tuple[str, ...]
+    warnings: tuple[str, ...]
+    unsaid: tuple[str, ...]
+
+
+def about_model(own: Sequence[Entry], facts: ModelFacts) -> AboutModel:
+    """What the board's facts say of a model, and what its entries do."""
+    model = own[0].model
+    size = None if facts.parameters_b is None else f"{facts.parameters_b:g} billion parameters"
+    weights = None if facts.open_weights is None else "open weights" if facts.open_weights else "closed weights"
+    known: list[tuple[str, str | None]] = [
+        ("family", _with("family", facts.family)),
+        ("parameters", size),
+        ("licence", _with("licence", facts.licence)),
+        ("weights", weights),
+        ("release date", _with("released", facts.released)),
+    ]
+    versions = sorted({version for entry in own if (version := harness(entry))})
+    judges = sorted({entry.judge.name for entry in own if entry.judge} - {"none"})
+    unjudged = any(entry.judge and entry.judge.name == "none" for entry in own)
+    signed = sorted({entry.source.signed_off_by for entry in own} - {""})
+    levels = list(dict.fromkeys(entry.level for entry in own if entry.level))
+    runner = f"runner {model.harness_model}" + (f", lmms-eval {' and '.join(versions)}" if versions else "")
+    known += [
+        ("runner", runner),
+        ("judge", f"judged by {', '.join(judges)}" if judges else None if unjudged else "no judge needed"),
+        ("submitter", f"submitted by {', '.join(signed)}" if signed else None),
+        ("verified", f"verified: {', '.join(levels)}" if levels else None),
+    ]
+    other = sorted({entry.data for entry in own} - {"full"})
+    apart = sum(not entry.ranked for entry in own)
+    warnings = [f"{each} data" for each in other]
+    warnings += [f"{apart} of {len(own)} tasks not ranked"] if apart else []
+    warnings += ["open answers not judged"] if unjudged else []
+    return AboutModel(
+        tuple(text for _, text in known if text),
+        tuple(warnings),
+        tuple(name for name, text in known if not text and not (name == "judge" and unjudged)),
+    )
+
+
+def _with(name: str, text: str | None) -> str | None:
+    return None if text is None else f"{name} {text}"
+
+
+@dataclass(frozen=True)
+class GroupSentence:
+    """A group in words: the number, whose questions with their address, and how it differs."""
+
+    number: str
+    where: str
+    href: str
+    difference: str
+    told_apart: bool
+
+
+def group_sentence(
+    group: Group, interval: Interval, shown: Measure, suite: str, address: Callable[[Group], str]
+) -> GroupSentence:
+    """``36.5 % [20.1, 55.9]`` on ``degradation dark spots artifact (MedQ-Deg, 42 questions)``, how far from what."""
+    digits, factor = shown.digits, shown.factor
+    number = f"{factor * group.mean:.{digits}f} {shown.unit}".rstrip()
+    if interval.low is not None and interval.high is not None and interval.n == group.questions:
+        number += f" [{factor * interval.low:.{digits}f}, {factor * interval.high:.{digits}f}]"
+    apart = abs(factor * (group.mean - group.reference))
+    unit = "points" if shown.unit == "%" else shown.unit
+    way = "more" if group.mean > group.reference else "less"
+    than = f"the median of the other {group.others} models" if group.others else "on its other questions"
+    value = str(group.value).replace("_", " ")
+    return GroupSentence(
+        number,
+        f"{group.tag.replace('_', ' ')}: {value} ({suite}, {group.questions} questions)",
+        address(group),
+        " ".join(filter(None, (f"{apart:.{digits}f}", unit, way, "than", than))),
+        group.told_apart,
+    )

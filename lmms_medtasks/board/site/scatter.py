@@ -1,0 +1,146 @@
+"""What a model can under good conditions against what it loses under bad ones: the numbers of the first page's drawing.
+
+Which two measures these are stands in ``board.yml`` of a benchmark's folder.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from lmms_medtasks.board.entries import Entry
+from lmms_medtasks.board.model_facts import KnownModels
+from lmms_medtasks.board.site import suite_words
+from lmms_medtasks.board.site.board_tables import Standings
+from lmms_medtasks.board.site.rows import published
+from lmms_medtasks.board.site.suite_words import Scatter
+from lmms_medtasks.report.cells import label, scaled
+from lmms_medtasks.report.document import Cell, Column, Row, Table
+from lmms_medtasks.report.findings import chance_of_options
+from lmms_medtasks.statistics.intervals import intervals
+from lmms_medtasks.statistics.sums import Difference, Group, mean_statistic, scored
+from lmms_medtasks.suites.suite import Measure
+
+
+@dataclass(frozen=True)
+class Point:
+    """A model: ``good`` and the ``loss``, in the unit shown; ``bad``: what is left. Published: no intervals."""
+
+    name: str
+    good: Cell
+    bad: Cell
+    loss: Cell
+    measured: bool
+    key: str = ""
+
+    @property
+    def x(self) -> float:
+        """Its place on the first axis."""
+        return float(self.good.value or 0)
+
+    @property
+    def y(self) -> float:
+        """Its place on the second axis."""
+        return float(self.loss.value or 0)
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """What is drawn.
+
+    Attributes:
+        suite: whose declaration ``said`` is. shown: the scale of both numbers. bad: task and measure of the second.
+        points: the models, measured ones first, each kind best first. chance: what guessing gets under bad conditions.
+    """
+
+    suite: str
+    said: Scatter
+    shown: Measure
+    bad: tuple[str, str]
+    points: tuple[Point, ...]
+    chance: float | None
+
+    @property
+    def measured(self) -> tuple[Point, ...]:
+        """Models that were run here, the best under bad conditions first."""
+        return tuple(point for point in self.points if point.measured)
+
+    @property
+    def best(self) -> Point:
+        """The best measured one under bad conditions."""
+        return self.measured[0]
+
+    def beats_guessing(self, point: Point) -> bool:
+        """Whether its interval under bad conditions is above what guessing gets; without an interval its number."""
+        low = point.bad.value if point.bad.low is None else point.bad.low
+        return self.chance is None or (isinstance(low, int | float) and low > self.chance)
+
+
+def drawn(standings: Standings, known: KnownModels) -> Drawn | None:
+    """What the first suite that declares it has to draw; None where no model has both numbers."""
+    board = standings.board
+    for name in suite_words.order(board.suites):
+        said = suite_words.about(name).scatter
+        for good_task, good, bad_task, bad in said.of if said else ():
+            firsts, seconds = (
+                {entry.model.key: entry for entry in board.of(task=task, ranked=True) if measure in entry.metrics}
+                for task, measure in ((good_task, good), (bad_task, bad))
+            )
+            both = [key for key in firsts if key in seconds]
+            if not said or not both:
+                continue
+            measured = [_measured(standings, firsts[key], good, seconds[key], bad) for key in both]
+            printed = _printed((good_task, good), (bad_task, bad), firsts[both[0]], known)
+            chance = chance_of_options(seconds[both[0]].scored(bad))
+            shown = firsts[both[0]].scale(good)
+            points = sorted([*measured, *printed], key=lambda each: (not each.measured, -float(each.bad.value or 0)))
+            guessed = None if chance is None else shown.factor * chance
+            return Drawn(name, said, shown, (bad_task, bad), tuple(points), guessed)
+    return None
+
+
+def _measured(standings: Standings, first: Entry, good: str, second: Entry, bad: str) -> Point:
+    key, shown = first.model.key, first.scale(good)
+    loss = intervals({"good": _scores(first, good), "bad": _scores(second, bad)}, {"loss": _loss(shown)})["loss"]
+    numbers = [standings.of(entry.task, name)[key].mean for entry, name in ((first, good), (second, bad))]
+    one, other, less = (scaled(each, shown.factor, bare=not standings.resamples) for each in (*numbers, loss))
+    return Point(standings.titles[key], one, other, less, measured=True, key=key)
+
+
+def _loss(shown: Measure) -> Difference:
+    """All questions of both, as the papers subtract them; images that both have make the interval narrower."""
+    return Difference(mean_statistic("good", shown.range), mean_statistic("bad", shown.range))
+
+
+def _scores(entry: Entry, metric: str) -> Group:
+    rows = entry.scored(metric)
+    return scored(rows.column("cluster").tolist(), rows.column(f"{entry.scale(metric).name}.score"))
+
+
+def _printed(good: tuple[str, str], bad: tuple[str, str], entry: Entry, known: KnownModels) -> list[Point]:
+    """The published models that have both numbers."""
+    found = []
+    ends = {each.model: each.cells.get(bad[1]) for each in published(bad[0], entry.settings)}
+    for each in published(good[0], entry.settings):
+        one, other = each.cells.get(good[1]), ends.get(each.model)
+        first, second = (cell.value if cell else None for cell in (one, other))
+        if isinstance(first, int | float) and isinstance(second, int | float):
+            name = known.facts_of(each.model).name or each.model
+            found.append(Point(name, Cell(first), Cell(second), Cell(first - second), measured=False))
+    return found
+
+
+def as_table(found: Drawn) -> Table:
+    """The numbers of the drawing."""
+    said, digits, unit = found.said, found.shown.digits, found.shown.unit
+    heads = ((said.x, unit), (said.bad, unit), (said.y, ""))
+    numbers = (Column(name, digits=digits, unit=own) for name, own in heads)
+    columns = (label("model"), label("source"), *numbers)
+    rows = [
+        Row(
+            (Cell(each.name), Cell("measured" if each.measured else "published"), each.good, each.bad, each.loss),
+            "run" if each.measured else "reference",
+        )
+        for each in found.points
+    ]
+    note = "Brackets: 95 % interval over images. Published rows: on the whole benchmark, not run here."
+    return Table("scatter", said.title, columns, tuple(rows), (note,))

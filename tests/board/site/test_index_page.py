@@ -1,0 +1,186 @@
+"""The first page: its finding, the table of models by suites, the drawing, and filters that the address keeps."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from lmms_medtasks.board import model_facts
+from lmms_medtasks.board.boards import Board
+from lmms_medtasks.board.collect import collect
+from lmms_medtasks.board.site import board_words, leaderboard_table, scatter, scatter_chart
+from lmms_medtasks.board.site.board_tables import Links, Standings
+from lmms_medtasks.board.site.leaderboard_table import Leaderboard
+from lmms_medtasks.board.site.scatter import Drawn
+from lmms_medtasks.board.site.write_site import Options, build
+
+IMAGES = 40
+RIGHT = {"org/best": (38, 28), "org/like": (37, 27), "poor": (8, 6), "odd": (30, 4)}
+"""By model how many of forty images it is right on, clean and degraded."""
+
+
+def letters(right: int, unreadable: int = 0) -> dict[str, str]:
+    answers = "A" * right + "B" * (IMAGES - right - unreadable) + "-" * unreadable
+    return {f"q{number:02d}": letter for number, letter in enumerate(answers)}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory, runs: ModuleType) -> Path:
+    """Four models on clean and degraded pictures, of one many replies are unreadable; one was asked less of another."""
+    root = tmp_path_factory.mktemp("runs")
+    for name, (clean, degraded) in RIGHT.items():
+        unreadable = 10 if name == "odd" else 0
+        tasks = {
+            "medq_deg_l0": runs.choice_rows(letters(clean), images=IMAGES, severity=0),
+            "medq_deg_l2": runs.choice_rows(letters(degraded, unreadable), images=IMAGES, severity=2),
+        }
+        if name == "poor":
+            tasks["med_cmr_mcq"] = runs.choice_rows(letters(20), images=IMAGES)
+        runs.write(root / name.replace("/", "-"), tasks, model=name)
+    part = {"med_cmr_mcq": runs.choice_rows(letters(20), images=IMAGES)}
+    runs.write(root / "part", part, model="org/best", limit=40.0, original=80)
+    return root
+
+
+@pytest.fixture(scope="module")
+def board(folder: Path) -> Board:
+    return collect([folder])
+
+
+@pytest.fixture(scope="module")
+def known(tmp_path_factory: pytest.TempPathFactory) -> model_facts.KnownModels:
+    path = tmp_path_factory.mktemp("facts") / "models.yml"
+    path.write_text("org/best: {parameters_b: 7, open_weights: true}\npoor: {parameters_b: 120, about: large}\n")
+    return model_facts.read(path)
+
+
+@pytest.fixture(scope="module")
+def standings(board: Board) -> Standings:
+    return Standings(board, resamples=100)
+
+
+@pytest.fixture(scope="module")
+def found(standings: Standings, known: model_facts.KnownModels) -> Leaderboard:
+    links = Links(model=lambda key: f"models/{key}.html", suite=lambda name: f"suites/{name}.html")
+    return leaderboard_table.leaderboard(standings, links, known)
+
+
+@pytest.fixture(scope="module")
+def drawn(standings: Standings, known: model_facts.KnownModels) -> Drawn:
+    made = scatter.drawn(standings, known)
+    assert made is not None
+    return made
+
+
+@pytest.fixture(scope="module")
+def index_site(tmp_path_factory: pytest.TempPathFactory, board: Board, known: model_facts.KnownModels) -> Path:
+    output = tmp_path_factory.mktemp("out") / "site"
+    build(board, output, Options(resamples=100, reports=False, questions=False, models=known))
+    return output
+
+
+def test_rows_are_best_first_with_tiers_and_the_ranks_that_chance_leaves(found: Leaderboard) -> None:
+    assert [row.name for row in found.measured] == ["org/best", "org/like", "poor", "odd"]
+    # One question between the first two: not told apart.
+    assert [row.scores[0].cell.tier for row in found.measured] == [1, 1, 2, 2]
+    assert [row.scores[0].rank for row in found.measured] == ["1–2", "1–2", "3–4", "3–4"]
+    assert found.measured[0].scores[0].number == "70.0" and found.measured[0].short == "best"
+
+
+def test_a_cell_says_what_is_missing_or_to_be_doubted(found: Leaderboard) -> None:
+    assert [head.suite for head in found.heads] == ["medq_deg", "med_cmr"]
+    rows = {row.name: row for row in found.measured}
+    assert rows["odd"].scores[0].cell.mark == "†" and not rows["poor"].scores[0].cell.mark
+    assert rows["org/best"].scores[1].apart and not rows["org/like"].scores[1].apart
+    assert rows["org/like"].scores[1].sort is None
+
+
+def test_published_models_have_no_rank_and_one_row_over_all_suites(found: Leaderboard) -> None:
+    rows = {row.name: row for row in (*found.published, *found.folded)}
+    assert len(found.published) == leaderboard_table.SHOWN_PUBLISHED and len(rows) > 40
+    assert [score.number for score in rows["Lingshu 7B"].scores] == ["61.3", "27.3"]
+    assert not any(score.rank or score.cell.tier or score.interval for row in rows.values() for score in row.scores)
+    # The best of each suite is shown, not folded.
+    assert {"InternVL3 78B", "GPT-5"} <= {row.name for row in found.published}
+
+
+def test_the_loss_is_the_difference_of_both_numbers_with_its_interval(drawn: Drawn) -> None:
+    best = drawn.best
+    assert (best.name, best.x, best.bad.value) == ("org/best", 95.0, 70.0)
+    assert best.y == pytest.approx(25.0)
+    assert best.loss.low is not None and best.loss.high is not None and 5 < best.loss.low < 25 < best.loss.high < 45
+    assert drawn.chance == 25.0
+    gemini = next(point for point in drawn.points if point.name == "Gemini-2.5-Pro")
+    assert gemini.y == pytest.approx(71.39 - 65.2) and gemini.loss.low is None and not gemini.measured
+
+
+def test_the_finding_says_who_is_best_what_is_lost_and_who_is_not_told_apart(
+    standings: Standings, found: Leaderboard, drawn: Drawn
+) -> None:
+    said = board_words.headline(standings, found, drawn)
+    assert "best, from 95.0 % to 70.0 % right [" in said and said.endswith("not told apart from it: like.")
+    assert "Best published: InternVL3 78B, 68.6 %" in board_words.finding(standings, "medq_deg", found)
+    assert "the only one ranked" in board_words.finding(standings, "med_cmr", found)
+
+
+def test_labels_touch_neither_each_other_nor_the_edge_of_a_phone(drawn: Drawn) -> None:
+    text = str(scatter_chart.chart(drawn))
+    assert text.count("<title>") == len(drawn.points) and text.count('class="disc"') == len(RIGHT)
+    boxes: list[scatter_chart.Box] = []
+    for point, lines in scatter_chart._named(drawn):
+        place = lambda value: value  # noqa: E731 - percent as they are
+        boxes.append(scatter_chart._place(point, lines, place, place, boxes, [])[3])
+    assert not any(one.overlaps(other) for one in boxes for other in boxes if one is not other)
+    assert len(boxes) == len(RIGHT) + 3
+
+
+def test_nothing_is_drawn_where_no_model_has_both_numbers(tmp_path: Path, runs: ModuleType) -> None:
+    runs.write(tmp_path / "m", {"medq_deg_l2": runs.choice_rows(letters(20), images=IMAGES)}, model="m")
+    lone = Standings(collect([tmp_path]), resamples=0)
+    assert scatter.drawn(lone, model_facts.read()) is None
+    links = Links(model=str, suite=str)
+    said = board_words.headline(lone, leaderboard_table.leaderboard(lone, links, model_facts.read()), None)
+    assert "50.0 %" in said and "the only one ranked" in said
+
+
+def test_the_page_has_all_rows_and_what_filters_ask_without_a_script(index_site: Path) -> None:
+    text = (index_site / "index.html").read_text("utf-8")
+    assert re.search(r'id="filters"[^>]* hidden>', text)
+    assert text.count('class="mine"') == len(RIGHT) and text.count('class="printed"') > 40
+    assert re.search(r'data-name="org/best" data-open="1" data-size="7">', text)
+    assert re.search(r'data-name="org/like">', text)
+    assert "Unverified." in text and 'href="measured.html#verified"' in text
+    assert 'id="verified"' in (index_site / "measured.html").read_text("utf-8")
+
+
+SHOWN = "[...document.querySelectorAll('tr.mine')].filter((row) => !row.hidden).map((row) => row.dataset.name)"
+
+
+def test_sorting_and_filters_stand_in_the_address(browser, index_site: Path) -> None:
+    page = index_site / "index.html"
+    browser.open(page)
+    browser.run("document.querySelector('[data-by=med_cmr] button').click()")
+    assert browser.run(SHOWN)[0] == "poor"
+    assert browser.run("document.querySelector('[data-by=med_cmr]').ariaSort") == "descending"
+    browser.run("document.querySelector('[data-filter=published]').click()")
+    assert browser.run("document.querySelectorAll('tr.printed:not([hidden])').length") == 0
+    address = browser.run("location.hash")
+    assert "by=med_cmr" in address and "published=0" in address
+    for fragment, shown in (
+        ("#open=1", ["org/best"]),
+        ("#size=over", ["poor"]),
+        ("#size=10", ["org/best"]),
+        ("#verified=1", []),
+        ("#by=model&up=1", ["poor", "org/like", "org/best", "odd"]),
+    ):
+        browser.open(index_site / "measured.html")  # a link from elsewhere, not a step inside the page
+        browser.open(page, fragment)
+        assert browser.run(SHOWN) == shown, fragment
+    browser.run("new Promise((done) => { addEventListener('hashchange', done); location.hash = 'size=over'; })")
+    assert browser.run(SHOWN) == ["poor"]
+    browser.run("new Promise((done) => { addEventListener('hashchange', done); location.hash = 'suites'; })")
+    assert browser.run(SHOWN) == ["poor"]
+    assert browser.errors == []
