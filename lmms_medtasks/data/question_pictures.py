@@ -18,16 +18,20 @@ if TYPE_CHECKING:
 LONGEST = 640
 """Pixels of the longer side, at most."""
 
-_FIELDS = ("id", "question", "options", "image", "images")
+_FIELDS = ("id", "question", "options", "answer", "image", "images")
 
 
 @dataclass(frozen=True)
 class Document:
-    """A question of the prepared data: its text, the options without letters (() for an open one), its images."""
+    """A question of the prepared data: its text, the options without letters (() for an open one), its images.
+
+    ``answer``: the letter of the right option, or the right answer of an open question.
+    """
 
     id: str
     question: str
     options: tuple[str, ...]
+    answer: str
     images: tuple[Mapping[str, Any], ...]
 
 
@@ -69,7 +73,8 @@ class Split:
                 for document in batch.to_pylist():
                     if document["id"] in wanted:
                         images = tuple(images_of(document))
-                        yield Document(document["id"], document["question"], tuple(document["options"]), images)
+                        options = tuple(document["options"])
+                        yield Document(document["id"], document["question"], options, document["answer"], images)
 
 
 def shown(image: Mapping[str, Any] | Image) -> Image:

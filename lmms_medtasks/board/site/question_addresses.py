@@ -2,8 +2,8 @@
 
 A suite's questions stand at ``questions/SUITE.html``. What follows chooses among them::
 
-    questions/medq_deg.html#medq_deg_l2/mini-ct-011-q1%2Fgaussian_noise%2FL2
-    questions/medq_deg.html?task=medq_deg_l2&tag=modality:CT&model=observer&was=wrong
+    questions/robust.html#robust_severe/ct-011-q1%2Fgaussian_noise%2FL2
+    questions/robust.html?task=robust_severe&tag=modality:CT&model=observer&was=wrong
 
 - ``#TASK/ID`` is one question, alone on the page. Task and id are percent-encoded, also their ``/``. Such an address
   stays when the board is built anew and when entries come or go.
@@ -32,8 +32,8 @@ _PLAIN = "!'()*"
 def question_address(suite: str, task: str, question: str) -> str:
     """The permanent address of a question, relative to the site's folder.
 
-    >>> question_address("medq_deg", "medq_deg_l2", "q1/blur/L2")
-    'questions/medq_deg.html#medq_deg_l2/q1%2Fblur%2FL2'
+    >>> question_address("robust", "robust_severe", "q1/blur/L2")
+    'questions/robust.html#robust_severe/q1%2Fblur%2FL2'
     """
     return f"questions/{suite}.html#{_encoded(task)}/{_encoded(question)}"
 
@@ -52,8 +52,8 @@ def list_address(
 
     ``tags``: name and value of each; the value None is that of questions without the tag.
 
-    >>> list_address("medq_deg", task="medq_deg_l2", tags=[("modality", "CT")], model="observer", was="wrong")
-    'questions/medq_deg.html?task=medq_deg_l2&tag=modality:CT&model=observer&was=wrong'
+    >>> list_address("robust", task="robust_severe", tags=[("modality", "CT")], model="observer", was="wrong")
+    'questions/robust.html?task=robust_severe&tag=modality:CT&model=observer&was=wrong'
     """
     chosen = [("task", task), ("text", text)]
     chosen += [("tag", f"{name}:{'' if value is None else value}") for name, value in tags]

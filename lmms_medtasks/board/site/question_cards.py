@@ -16,6 +16,7 @@ from functools import cached_property
 
 import numpy as np
 
+from lmms_medtasks.board.columns import codes_of
 from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.board.shown_answers import Shown
 from lmms_medtasks.board.site.question_addresses import question_address
@@ -177,32 +178,33 @@ class _Columns:
 
     def __init__(self, entry: Entry) -> None:
         self._entry = entry
-        self._forms: dict[str, list[Form]] = {}
 
     @cached_property
     def scores(self) -> Scores:
         return scores_of(self._entry, self._entry.questions.ids)
 
     @cached_property
-    def _by_pair(self) -> Mapping[str, list[tuple[int, Form]]]:
-        found: dict[str, list[tuple[int, Form]]] = {}
-        for row, form in enumerate(forms(self._entry, range(len(self._entry.questions)))):
-            found.setdefault(form.pair, []).append((row, form))
-        return found
+    def _pairs(self) -> tuple[Mapping[str, int], np.ndarray]:
+        """Of each pair its code, and of each row the code of its pair."""
+        column = self._entry.questions.tag("pair")
+        values = {str(value): code for code, value in enumerate(column.dictionary.to_pylist(), start=1)}
+        return values, codes_of(column)
 
     def forms_of(self, form: Form) -> list[int]:
-        """The rows with this question, and with other levels of the same degradation of it."""
-        others = self._by_pair.get(form.pair, [])
-        if form.severity is None:
-            return [row for row, other in others if other.id == form.id]
-        return [
-            row for row, other in others
-            if other.id == form.id or other.severity is not None and self._belongs(other, form)
-        ]  # fmt: skip
+        """The rows with this question, with its clean form, and with other levels of the same degradation of it."""
+        own = rows_of(self._entry, [form.id])
+        if "pair" not in self._entry.questions.table.column_names:
+            return own
+        values, codes = self._pairs
+        rows = np.flatnonzero(codes == values[form.pair]).tolist() if form.pair in values else []
+        others = zip(rows, forms(self._entry, rows), strict=True)
+        return sorted({*own, *(row for row, other in others if self._is_level_of(other, form))})
 
     @staticmethod
-    def _belongs(other: Form, form: Form) -> bool:
-        return not other.severity or not form.severity or other.degradation == form.degradation
+    def _is_level_of(other: Form, form: Form) -> bool:
+        if other.severity is None or form.severity is None or other.severity == form.severity:
+            return False
+        return not other.severity or other.degradation == form.degradation
 
     def level(self, row: int) -> int | None:
         return forms(self._entry, [row])[0].severity
@@ -215,14 +217,17 @@ class _Columns:
         return found.column("expected")[row].as_py() if "expected" in found.column_names else None
 
 
-def read_replies(trials: Sequence[str], expected: str | None, normal: float, texts: Sequence[str]) -> tuple[Reply, ...]:
+def read_replies(
+    trials: Sequence[str], expected: str | None, normal: float, texts: Sequence[str], cut: int = _CUT
+) -> tuple[Reply, ...]:
     """The replies to a question, with the marks that its score bears out.
 
-    ``trials``: what was read of each. ``normal``: the question's score from 0 to 1. ``texts``: the replies themselves.
+    ``trials``: what was read of each. ``normal``: the question's score from 0 to 1. ``texts``: the replies themselves,
+    of which ``cut`` characters are shown.
     Where answers are read, each reply has a mark of its own if the share of right ones is the score.
     """
     if expected is None:
-        return tuple(Reply(_cut(text), mark(normal)) for text in texts)
+        return tuple(Reply(_cut(text, cut), mark(normal)) for text in texts)
     right = [trial == expected for trial in trials if trial != FAILED]
     borne_out = bool(right) and not np.isnan(normal) and abs(float(np.mean(right)) - normal) < 1e-6
     return tuple(
@@ -248,16 +253,15 @@ def content(material: Material | None, shown: Shown | None) -> tuple[str, tuple[
         return visible(shown.prompt), (), visible(shown.expected)
     for letter, option in options:
         text = _line(letter, option).sub("", text)
-    right = [letter for letter, option in options if shown.expected in (letter, option)]
     kept = "\n".join(line.rstrip() for line in text.strip().splitlines())
     named = tuple((letter, visible(option)) for letter, option in options)
-    return visible(re.sub(r"\n{3,}", "\n\n", kept)), named, right[0] if right else visible(shown.expected)
+    return visible(re.sub(r"\n{3,}", "\n\n", kept)), named, material.answer
 
 
 def _line(letter: str, option: str) -> re.Pattern[str]:
     return re.compile(rf"^[ \t]*{letter}[.):]?[ \t]+{re.escape(option)}[ \t]*$\n?", re.MULTILINE)
 
 
-def _cut(text: str) -> str:
+def _cut(text: str, length: int) -> str:
     found = visible(text).strip()
-    return "(empty)" if not found else found if len(found) <= _CUT else found[:_CUT] + "…"
+    return "(empty)" if not found else found if len(found) <= length else found[:length] + "…"

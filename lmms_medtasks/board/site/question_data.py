@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from lmms_medtasks.board import packs
 from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.board.shown_answers import SampleLogs
 from lmms_medtasks.board.site import suite_words
@@ -51,10 +52,14 @@ class Picture:
 
 @dataclass(frozen=True)
 class Material:
-    """What the data has of a question. ``note``: why there is no picture, or only the clean one; "" for nothing."""
+    """What the data has of a question. ``answer``: the letter of the right option, or the right answer.
+
+    ``note``: why there is no picture, or only the clean one; "" for nothing.
+    """
 
     question: str = ""
     options: tuple[str, ...] = ()
+    answer: str = ""
     pictures: tuple[Picture, ...] = ()
     note: str = ""
 
@@ -171,19 +176,21 @@ class QuestionData:
         elif not self._shown.images_of(entry, [name for name, _ in places]):
             why = _PICTURE_TERMS
         left = {form.id: form for form in asked}
-        for place in places:
-            split = self._split(*place, entry.variant)
+        splits = [self._split(*place, entry.variant) for place in places]
+        clean = self._clean(entry, splits, asked) if settings.get("rendered") and not why else {}
+        for split in splits:
             of_document: dict[str, list[Form]] = {}
             for form in left.values():
                 if (name := _document(form, others[form.id], split)) is not None:
                     of_document.setdefault(name, []).append(form)
-            clean = self._clean(entry, split, left.values()) if settings.get("rendered") and not why else {}
             for document in split.documents(of_document):
                 for form in of_document[document.id]:
                     left.pop(form.id, None)
-                    material = Material(document.question, document.options)
-                    rendered = form.id == document.id
-                    yield form.id, self._with_pictures(material, entry, form, document, rendered, clean, why)
+                    material = Material(document.question, document.options, document.answer)
+                    if why or not document.images:
+                        yield form.id, replace(material, note=why or _NO_PICTURE)
+                    else:
+                        yield form.id, self._with_pictures(material, entry, form, document, clean)
         for form in left.values():
             yield form.id, Material(note=why or _NOT_HERE)
 
@@ -192,12 +199,16 @@ class QuestionData:
             self._splits[place] = Split(*place)  # type: ignore[index]
         return self._splits[place]  # type: ignore[index]
 
-    def _clean(self, entry: Entry, split: Split, asked: Collection[Form]) -> dict[str, Document]:
-        """The clean documents of degraded ones that the data itself has, by pair."""
+    def _clean(self, entry: Entry, splits: Sequence[Split], asked: Collection[Form]) -> dict[str, tuple[Picture, ...]]:
+        """By pair, the clean pictures of questions whose degraded ones the data itself has."""
         pairs = {form.pair for form in asked if form.severity}
         named = {form.pair: form.id for form in forms(entry, range(len(entry.questions))) if form.severity == 0}
         wanted = {named[pair]: pair for pair in pairs & named.keys()}
-        return {wanted[document.id]: document for document in split.documents(wanted)}
+        return {
+            wanted[document.id]: self._plain(document, level_word(0))
+            for split in splits
+            for document in split.documents(wanted)
+        }
 
     def _with_pictures(
         self,
@@ -205,19 +216,14 @@ class QuestionData:
         entry: Entry,
         form: Form,
         document: Document,
-        rendered: bool,
-        clean: Mapping[str, Document],
-        why: str,
+        clean: Mapping[str, tuple[Picture, ...]],
     ) -> Material:
-        if why or not document.images:
-            return replace(material, note=why or _NO_PICTURE)
         try:
             if not form.severity:
                 return replace(material, pictures=self._plain(document, form.label))
-            if rendered:
-                before = clean.get(form.pair)
-                first = self._plain(before, level_word(0)) if before else ()
-                return replace(material, pictures=first + self._plain(document, form.label))
+            if form.id == document.id:  # the data itself has it degraded
+                degraded = self._plain(document, form.label)
+                return replace(material, pictures=clean.get(form.pair, ()) + degraded)
             first = self._plain(document, level_word(0))
         except (UserError, OSError):
             return replace(material, note=_UNREADABLE)
@@ -229,7 +235,7 @@ class QuestionData:
                 self._pictures.degraded(image, form.degradation, parameters, form.modality)
                 for image, parameters in zip(document.images, drawn.degraded_with, strict=True)
             ]
-        except UserError:
+        except (UserError, *packs.UNCOMPUTABLE):  # a log may say anything
             return replace(material, pictures=first, note=_NOT_MADE)
         return replace(material, pictures=first + _labelled(paths, form.label))
 

@@ -34,7 +34,7 @@ class Scores:
 def scores_of(entry: Entry, ids: np.ndarray) -> Scores:
     """The scores of an entry on the questions ``ids`` (sorted; it need not have all of them)."""
     values, normal = np.full(len(ids), np.nan), np.full(len(ids), np.nan)
-    measure = np.zeros(len(ids), dtype=int)
+    measure = np.zeros(len(ids), dtype=np.int16)
     units = tuple(map(entry.scale, entry.main_metrics))
     place = np.searchsorted(ids, entry.questions.ids)
     for number, (name, shown) in enumerate(zip(entry.main_metrics, units, strict=True)):

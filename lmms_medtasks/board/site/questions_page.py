@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.board.site import file_names, suite_words
-from lmms_medtasks.board.site.board_tables import Standings
 from lmms_medtasks.board.site.folder import Folder
 from lmms_medtasks.board.site.pages import Pages
 from lmms_medtasks.board.site.question_data import QuestionData
@@ -14,11 +13,19 @@ from lmms_medtasks.board.site.questions import Browser
 
 
 def write(
-    folder: Folder, pages: Pages, suite: str, entries: Sequence[Entry], data: QuestionData, standings: Standings
+    folder: Folder,
+    pages: Pages,
+    suite: str,
+    entries: Sequence[Entry],
+    data: QuestionData,
+    models: Mapping[str, tuple[str, str]],
 ) -> None:
-    """Write the page of these entries' questions, all of one suite."""
+    """Write the page of these entries' questions, all of one suite.
+
+    ``models``: key -> title, and the name of its page.
+    """
     files = file_names.slugs(entry.task for entry in entries)
-    found = Browser(folder, data, files, standings.title).write(suite, entries)
+    found = Browser(folder, data, files, models).write(suite, entries)
     for table in found:
         folder.csv(f"data/questions/{suite}-{files[table.key]}", table)
     csv = [(table.key, f"../data/questions/{suite}-{files[table.key]}.csv") for table in found]

@@ -81,7 +81,8 @@ class _Site:
                 step(1)
                 if self._browsed:
                     found = self._board.of(suite=name)
-                    questions_page.write(self._folder, self._pages, name, found, self._question_data, self._standings)
+                    models = {key: (self._standings.titles[key], slug) for key, slug in self._slugs.items()}
+                    questions_page.write(self._folder, self._pages, name, found, self._question_data, models)
                     step(1)
             for model in self._board.models:
                 own = self._reports.get(model.key, {})

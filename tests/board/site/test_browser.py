@@ -2,12 +2,14 @@
 
 import pytest
 
+from lmms_medtasks.board.site.question_addresses import list_address, question_address
 from lmms_medtasks.report import Options as ReportOptions
 from lmms_medtasks.report import build as build_report
 from lmms_medtasks.report.report_page import page
 
 WAIT = """new Promise((done) => {
-  const look = () => document.querySelector("#list .question, #browser + .flag") ? done(true) : setTimeout(look, 20);
+  const ready = () => document.getElementById("place")?.textContent || document.querySelector(".flag:has(+ #browser)");
+  const look = () => ready() ? done(true) : setTimeout(look, 20);
   look();
 })"""
 
@@ -146,31 +148,101 @@ def choose(browser, name, value):
     browser.run("new Promise((done) => setTimeout(done, 50))")
 
 
+FOUND = "document.getElementById('found').textContent"
+SHOWN = "[...document.querySelectorAll('#list .question h2')].map((each) => each.textContent)"
+
+
+def opened(browser, site, address=""):
+    """Open the questions of a suite at an address, and wait until they are there."""
+    browser.open(site / "index.html")  # the same page with another fragment would not be loaded anew
+    browser.open(site / "questions" / "medq_deg.html", address)
+    browser.run(WAIT)
+
+
+def pressed(browser, key):
+    for kind in ("keyDown", "keyUp"):
+        browser.call("Input.dispatchKeyEvent", type=kind, key=key, text=key, code=f"Key{key.upper()}")
+    browser.run("new Promise((done) => setTimeout(done, 50))")
+
+
 def test_questions_are_shown_as_text_and_filtered(quiet, site, hostile):
-    quiet.open(site / "questions" / "medq_deg.html")
-    quiet.run(WAIT)
-    found = "document.getElementById('found').textContent"
-    assert quiet.run(found) == "18 of 18 questions"
+    opened(quiet, site)
+    assert quiet.run(FOUND) == "18 of 18 questions"
     assert hostile.replace("\u202e", "\ufffd") in quiet.run("document.getElementById('list').textContent")
     assert quiet.run("document.querySelectorAll('#list script, #list img').length") == 0
     # good is wrong at L2 of every other question and at all levels of the last; bad is right where its letter is A.
     choose(quiet, "verdict", "none")
-    none = int(quiet.run(found).split()[0])
+    none = int(quiet.run(FOUND).split()[0])
     choose(quiet, "verdict", "")
-    choose(quiet, "model", "1")
+    choose(
+        quiet, "model", quiet.run("[...document.getElementById('model')].find((each) => each.text === 'good').value")
+    )
     choose(quiet, "was", "wrong")
-    wrong = int(quiet.run(found).split()[0])
+    wrong = int(quiet.run(FOUND).split()[0])
     # "AAAAAB": L2 of the second, fourth and sixth (3), and L0 and L1 of the sixth (2).
     assert wrong == 5
     assert 0 < none <= wrong
     choose(quiet, "was", "")
-    quiet.run("(i => { i.value = 'q3'; i.dispatchEvent(new Event('input')); })(document.getElementById('words'))")
-    assert quiet.run(found) == "3 of 18 questions"
+    quiet.run("(i => { i.value = 'q3'; i.dispatchEvent(new Event('input')); })(document.getElementById('text'))")
+    quiet.run("new Promise((done) => setTimeout(done, 50))")
+    assert quiet.run(FOUND) == "3 of 18 questions"
+
+
+def test_filters_stand_in_the_address_and_a_link_with_them_gives_the_same_list(quiet, site):
+    address = list_address("medq_deg", task="medq_deg", tags=[("severity", 2)], model="good", was="wrong")
+    opened(quiet, site, address.removeprefix("questions/medq_deg.html"))
+    assert quiet.run(SHOWN) == ["q1/blur/L2", "q3/blur/L2", "q5/blur/L2"]
+    quiet.run("(i => { i.value = 'q3'; i.dispatchEvent(new Event('input')); })(document.getElementById('text'))")
+    choose(quiet, "verdict", "none")
+    query = quiet.run("location.search")
+    assert {"text=q3", "tag=severity:2", "was=wrong", "verdict=none"} <= set(query.removeprefix("?").split("&"))
+    opened(quiet, site, query)
+    assert quiet.run(SHOWN) == ["q3/blur/L2"]
+    opened(quiet, site, "?tag=colour:blue&model=nobody")
+    said = quiet.run(FOUND)
+    assert "tag=colour:blue" in said and "model=nobody" in said and "0 of 18" in said
+
+
+def test_a_question_has_an_address_of_its_own_and_a_way_to_the_list(quiet, site):
+    address = question_address("medq_deg", "medq_deg", "q3/blur/L2")
+    opened(quiet, site, "?was=wrong" + address.removeprefix("questions/medq_deg.html"))
+    assert quiet.run(SHOWN) == ["q3/blur/L2"]
+    assert quiet.run("document.getElementById('filters').hidden")
+    assert quiet.run("document.getElementById('place').textContent") == "7 of 13"
+    quiet.run("document.getElementById('next').click()")
+    quiet.run("new Promise((done) => setTimeout(done, 50))")
+    assert quiet.run(SHOWN) == ["q4"]  # the next that a model had wrong
+    quiet.run("document.getElementById('previous').click()")
+    quiet.run("new Promise((done) => setTimeout(done, 50))")
+    quiet.run("document.querySelector('#alone a').click()")
+    quiet.run("new Promise((done) => setTimeout(done, 50))")
+    assert "q3/blur/L2" in quiet.run(SHOWN) and len(quiet.run(SHOWN)) > 1
+    assert quiet.run("document.getElementById('was').value") == "wrong"
+    quiet.run("document.querySelector('#list .question h2 a').click()")
+    quiet.run("new Promise((done) => setTimeout(done, 50))")
+    assert len(quiet.run(SHOWN)) == 1
+
+
+def test_keys_go_from_question_to_question_but_not_in_a_field(quiet, site):
+    opened(quiet, site)
+    focused = "document.activeElement.closest('.question')?.querySelector('h2').textContent"
+    pressed(quiet, "j")
+    assert quiet.run(focused) == "q0"
+    for _ in range(10):
+        pressed(quiet, "j")
+    assert quiet.run(focused) == quiet.run(SHOWN)[0] == "q3/blur/L1"  # the eleventh: the page is turned
+    pressed(quiet, "k")
+    assert quiet.run(focused) == "q3" and quiet.run("document.getElementById('previous').disabled")
+    quiet.run("document.getElementById('text').focus()")
+    pressed(quiet, "j")
+    assert quiet.run("document.activeElement.id") == "text"
+    opened(quiet, site, "#medq_deg/q0")
+    pressed(quiet, "j")
+    assert quiet.run(SHOWN) == ["q0/blur/L1"] and quiet.run("location.hash") == "#medq_deg/q0%2Fblur%2FL1"
 
 
 def test_pages_of_questions_are_turned(quiet, site):
-    quiet.open(site / "questions" / "medq_deg.html")
-    quiet.run(WAIT)
+    opened(quiet, site)
     assert quiet.run("document.querySelectorAll('#list .question').length") == 10
     assert quiet.run("document.getElementById('previous').disabled")
     quiet.run("document.getElementById('next').click()")

@@ -45,6 +45,11 @@ def test_a_card_has_the_replies_to_all_levels_of_its_question(board, cards_of, h
     assert not card.pictures and card.note  # the made-up question is not in the data
 
 
+def test_a_clean_question_has_no_replies_to_its_degraded_forms(board, cards_of):
+    (card,) = cards_of(board, "medq_deg", ["q1"])
+    assert [[each.condition for each in model.answered] for model in card.answers] == [["clean"]] * 2
+
+
 def test_texts_of_others_are_escaped_on_a_card(board, cards_of, hostile):
     html = rendered(cards_of(board, "medq_deg", ["q0"]))
     assert "<script" not in html and 'onmouseover="' not in html and "&lt;script&gt;" in html
@@ -102,10 +107,10 @@ def test_a_reply_has_the_mark_that_its_score_bears_out(trials, expected, normal,
 
 
 def test_options_stand_apart_where_the_model_was_asked_just_them():
-    material = Material("Which?\n\n  A) one\n  B) two\n\nOne letter only.", ("one", "two"))
+    material = Material("Which?\n\n  A) one\n  B) two\n\nOne letter only.", ("one", "two"), "B")
     asked = Shown("Look.\nWhich?\n\n  A) one\n  B) two\n\nOne letter only.", "two", ())
     assert content(material, asked) == ("Which?\n\nOne letter only.", (("A", "one"), ("B", "two")), "B")
-    bare = Material("Which?", ("one", "two"))
+    bare = Material("Which?", ("one", "two"), "A")
     assert content(bare, Shown("Which?\nA. one\nB. two", "A", ())) == ("Which?", (("A", "one"), ("B", "two")), "A")
     for prompt in ("Which?\nA. two\nB. one", "Which one?\nA. one\nB. two"):
         assert content(bare, Shown(prompt, "A", ())) == (prompt, (), "A")

@@ -1,37 +1,39 @@
-"""The question browser's data: scores as digits, and texts and images only where terms allow them."""
+"""The question browser's data: indexes to filter by, bounded shards, texts only where terms allow them."""
 
 import json
 import re
 
 import numpy as np
 import pytest
-from PIL import Image
 
 from lmms_medtasks.board.collect import collect
-from lmms_medtasks.board.site.question_scores import Scores, scores_of
-from lmms_medtasks.board.site.questions import _question, visible
+from lmms_medtasks.board.site import question_shards
+from lmms_medtasks.board.site.question_index import coded, digits, verdicts
+from lmms_medtasks.board.site.question_scores import scores_of
 from lmms_medtasks.board.site.suite_words import Shown, shown
 from lmms_medtasks.board.site.write_site import Options, build
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.samples.runs import splits_of
-from lmms_medtasks.suites.suite import Measure
+from lmms_medtasks.visible_text import visible
 
 
 def read(path):
     text = path.read_text("ascii")
-    return json.loads(text[re.search(r"[{\[]", text).start() : text.rindex(")")])
+    return json.loads(text[re.search(r'[{\[]|"', text).start() : text.rindex(")")])
 
 
 @pytest.fixture
 def browse(tmp_path, write):
-    """Builds the site of one run and gives a suite's index, its first shard and the site's folder."""
+    """Builds the site of one run and gives its task, that task's index, its first shard and the site's folder."""
 
     def make(task, rows, suite, **more):
         write(tmp_path / "run", "m", "AB", "SAID", tasks={task: rows}, **more)
         build(collect([tmp_path]), tmp_path / "site", Options(resamples=0, reports=False))
         folder = tmp_path / "site" / "questions" / suite
-        return read(folder / "index.js"), read(next(folder.glob("*-0.js"))), tmp_path / "site"
+        (found,) = read(folder / "index.js")["tasks"]
+        own = folder / found["folder"]
+        return found, read(own / "index.js"), read(own / "0.js"), tmp_path / "site"
 
     return make
 
@@ -47,55 +49,68 @@ def makers():
     return module
 
 
+def answers_of(shard, number):
+    """What the models got for a question of a shard: score, its digit, replies."""
+    question = shard["questions"][number]
+    found = [question["answers"][place] for place in question["who"] if place >= 0]
+    return [(*shard["scores"][score], replies) for score, replies in found]
+
+
 def test_scores_are_digits_and_texts(browse, makers):
-    index, shard, _ = browse("medq_deg", makers.medq_deg, "medq_deg")
-    (task,) = index["tasks"]
+    task, index, shard, site = browse("medq_deg", makers.medq_deg, "medq_deg")
+    digits = read(site / "questions" / "medq_deg" / task["folder"] / "model-0.js")
     # q0 is right at all levels; q1 wrong at all.
-    assert dict(zip(task["ids"], task["scores"][0], strict=True)) == {
+    assert dict(zip(index["ids"], digits, strict=True)) == {
         "q0": "9", "q0/blur/L1": "9", "q0/blur/L2": "9", "q1": "0", "q1/blur/L1": "0", "q1/blur/L2": "0",
     }  # fmt: skip
-    assert task["tags"]["severity"]["values"][1:] == ["0", "1", "2"]
-    assert shard[0]["answers"] == [["100.0%", ["SAID", "A"]]]
-    assert (shard[0]["prompt"], shard[0]["expected"], task["heads"][0]) == ("SAID?", "A", "SAID?")
+    assert index["tags"]["severity"]["values"] == ["", "0", "1", "2"]
+    # Right is A; the letters that were read, not the words of the replies.
+    assert (shard["questions"][0]["text"], shard["questions"][0]["right"]) == ("SAID?", "A")
+    assert answers_of(shard, 0) == [("100.0%", "9", "AA")]
+    assert index["heads"] == {"values": ["SAID?"], "codes": [0] * 6}
 
 
-def test_a_reply_of_white_space_is_handed_to_the_page_as_an_empty_one():
-    scores = Scores(np.array([0.0]), np.array([0.0]), (Measure("accuracy"),), np.array([0]))
-    found = _question(0, "q", [{"q": ("Which?", "A", [" \n", "", " A"])}], [scores], {})
-    assert found["answers"] == [["0.0%", ["", "", " A"]]]
+def test_the_index_says_what_any_model_was_and_all_together():
+    nan = float("nan")
+    scores = [np.array([1, 1, 0, 0.5, nan]), np.array([1, 0, 0, nan, nan])]
+    anyone, together = verdicts(scores)
+    # Bits: right 1, wrong 2, between 4, missing 8; none right 1, all right 2, models differ 4.
+    assert anyone == "132c8" and together == "24110"
+    assert [digits(each) for each in scores] == ["9905-", "900--"]
+    assert coded(["a", "b", "a"]) == {"values": ["a", "b"], "codes": [0, 1, 0]}
+
+
+def test_a_shard_is_bounded_in_bytes_and_the_index_says_where_each_begins(browse, makers, monkeypatch):
+    monkeypatch.setattr(question_shards, "SHARD_BYTES", 500)
+    task, index, _, site = browse("medq_deg", makers.medq_deg, "medq_deg")
+    folder = site / "questions" / "medq_deg" / task["folder"]
+    shards = [read(folder / f"{number}.js")["questions"] for number in range(len(index["shards"]))]
+    assert len(shards) > 1 and not (folder / f"{len(shards)}.js").exists()
+    assert [shard[0]["id"] for shard in shards] == [index["ids"][row] for row in index["shards"]]
+    assert [each["id"] for shard in shards for each in shard] == index["ids"]
+    assert all(len(json.dumps(shard)) < 700 for shard in shards)
+
+
+def test_replies_are_cut_so_that_those_of_many_models_stay_small(board):
+    entry = next(each for each in board.entries if each.task == "medobvious" and each.ranked)
+    assert question_shards.reply_length([entry]) == 2_000
+    assert question_shards.reply_length([entry] * 100_000) == 100
+    assert question_shards.reply_length([entry] * 1_000_000) == 60
 
 
 def test_credentialed_data_is_never_shown(browse, makers):
     metadata = {"agreement": "an agreement", "data": "mini"}
-    index, shard, site = browse("sure_mimic_age", makers.sure, "sure_vqa", metadata=metadata)
-    assert "terms" in index["tasks"][0]["withheld"]
-    assert all(set(each) == {"id", "answers"} and each["answers"][0][1] is None for each in shard)
+    task, _, shard, site = browse("sure_mimic_age", makers.sure, "sure_vqa", metadata=metadata)
+    assert "terms" in task["withheld"]
+    assert all(set(each) == {"id", "answers", "who"} for each in shard["questions"])
+    assert answers_of(shard, 0)[0][2] is None
     assert not (site / "images").exists()
-    assert not any("SAID" in path.read_text("utf-8") for path in site.rglob("questions/*/*.js"))
+    assert not any("SAID" in path.read_text("utf-8") for path in site.rglob("questions/**/*.js"))
 
 
 def test_nor_is_it_where_the_run_does_not_say_that_it_is(browse, makers):
-    _, shard, site = browse("sure_mimic_age", makers.sure, "sure_vqa", metadata={"data": "mini"})
-    assert not any("SAID" in path.read_text("utf-8") for path in site.rglob("questions/*/*.js"))
-
-
-def test_mini_images_are_shown_without_their_metadata(browse, makers):
-    def rows(letters, said):
-        found = makers.medq_deg(letters, said)
-        for row in found:
-            row["questions"]["pair"] = "mini-ct-000-q1"
-        return found
-
-    _, shard, site = browse("medq_deg", rows, "medq_deg", metadata={"data": "mini"})
-    (picture,) = {path for each in shard for path in each["images"]}
-    with Image.open(site / picture) as image:
-        assert image.format == "WEBP" and not image.info.keys() & {"exif", "xmp", "icc_profile"}
-        assert np.asarray(image).std() > 5
-
-
-def test_full_images_are_not_shown_unless_asked_for(browse, makers):
-    _, shard, site = browse("medq_deg", makers.medq_deg, "medq_deg")
-    assert "images" not in shard[0] and not (site / "images").exists()
+    _, _, _, site = browse("sure_mimic_age", makers.sure, "sure_vqa", metadata={"data": "mini"})
+    assert not any("SAID" in path.read_text("utf-8") for path in site.rglob("questions/**/*.js"))
 
 
 def test_texts_that_must_be_asked_for(write, runs, board):
@@ -132,7 +147,7 @@ def test_a_packs_entry_has_scores_and_no_texts(tmp_path, write, makers):
     build(collect([tmp_path / "packs"]), tmp_path / "site", Options(resamples=0))
     folder = tmp_path / "site" / "questions" / "medq_deg"
     assert "packs" in read(folder / "index.js")["tasks"][0]["withheld"]
-    assert read(next(folder.glob("*-0.js")))[0]["answers"] == [["100.0%", None]]
+    assert answers_of(read(folder / "medq_deg" / "0.js"), 0) == [("100.0%", "9", None)]
     model = next((tmp_path / "site" / "models").glob("*.html")).read_text()
     assert "Ada Lovelace" in model and "Only packs" in model
 

@@ -1,98 +1,18 @@
 "use strict";
-// The question browser. The data are scripts beside the page that call medtasks.index and medtasks.shard; every text of
-// them goes into the page as text.
+// The question browser. The data are scripts beside the page that call medtasks.index, .task, .scores and .shard; every
+// text of them goes into the page as text. The address says what is shown: board/site/question_addresses.py.
 const medtasks = (() => {
-  const PAGE = 10;
+  const PAGE = 10, SHOWN = 3, NO_ROW = -1;
+  const KINDS = { right: "✓", wrong: "✗", between: "~", missing: "" };
+  const WAS = { right: (s) => s === "9", wrong: (s) => s === "0", between: (s) => s > "0" && s < "9", missing: (s) => s === "-" };
+  const ANY = { right: 1, wrong: 2, between: 4, missing: 8 };
+  const TOGETHER = { none: 1, all: 2, split: 4 };
   const get = (id) => document.getElementById(id);
   const browser = get("browser");
   const suite = browser.dataset.suite;
-  let index = null, task = null, rows = [], first = 0, turn = 0;
-  const shards = new Map();
-  let waiting = null;
-
-  function load(path) {
-    return new Promise((done, failed) => {
-      const script = document.createElement("script");
-      script.src = path;
-      script.onload = () => { script.remove(); done(); };
-      script.onerror = () => { script.remove(); failed(new Error(`${path} can't be loaded.`)); };
-      document.head.append(script);
-    });
-  }
-
-  // One after the other: a shard does not say which task it is of.
-  let queue = Promise.resolve();
-  function shard(file, number) {
-    const key = `${file}-${number}`;
-    if (!shards.has(key)) {
-      const found = queue.then(async () => {
-        waiting = null;
-        await load(`${suite}/${file}-${number}.js`);
-        if (!waiting || waiting.number !== number) throw new Error(`${key} is not what was asked for.`);
-        return waiting.questions;
-      });
-      queue = found.catch(() => shards.delete(key));
-      shards.set(key, found);
-    }
-    return shards.get(key);
-  }
-
-  function options(select, texts, from = 0) {
-    select.replaceChildren(...texts.map((text, place) => {
-      const option = document.createElement("option");
-      option.value = String(place + from);
-      option.textContent = text;
-      return option;
-    }));
-  }
-
-  function choose() {
-    task = index.tasks[Number(get("task").value)];
-    const tags = Object.keys(task.tags);
-    options(get("tag"), ["any", ...tags], -1);
-    options(get("model"), ["any", ...task.entries.map((entry) => entry.name)], -1);
-    get("tag").parentElement.hidden = !tags.length;
-    values();
-    get("withheld").textContent = task.withheld;
-    get("withheld").hidden = !task.withheld;
-  }
-
-  function values() {
-    const tag = Object.keys(task.tags)[Number(get("tag").value)];
-    options(get("value"), ["any", ...(tag ? task.tags[tag].values : [])], -1);
-    get("value").parentElement.hidden = !tag;
-  }
-
-  function verdict(kind, row) {
-    const had = task.scores.map((scores) => scores[row]).filter((score) => score !== "-");
-    if (!had.length) return false;
-    if (kind === "none") return had.every((score) => score !== "9");
-    if (kind === "all") return had.every((score) => score === "9");
-    return had.some((score) => score !== had[0]);
-  }
-
-  const WAS = { right: (s) => s === "9", wrong: (s) => s === "0", between: (s) => s > "0" && s < "9", missing: (s) => s === "-" };
-
-  function filter() {
-    const words = get("words").value.toLowerCase().split(/\s+/).filter(Boolean);
-    const tag = Object.keys(task.tags)[Number(get("tag").value)];
-    const value = Number(get("value").value);
-    const kind = get("verdict").value, model = Number(get("model").value), was = get("was").value;
-    rows = [];
-    task.ids.forEach((id, row) => {
-      const text = `${id} ${task.heads[row]}`.toLowerCase();
-      if (!words.every((word) => text.includes(word))) return;
-      if (tag && value >= 0 && task.tags[tag].codes[row] !== value) return;
-      if (kind && !verdict(kind, row)) return;
-      if (was) {
-        const of = model >= 0 ? [task.scores[model]] : task.scores;
-        if (!of.some((scores) => WAS[was](scores[row]))) return;
-      }
-      rows.push(row);
-    });
-    first = 0;
-    show();
-  }
+  const files = new Map();
+  let index = null, task = null, rows = [], first = 0, turn = 0, handed = null;
+  let alone = NO_ROW, current = NO_ROW, unknown = [];
 
   function element(name, kind, text) {
     const made = document.createElement(name);
@@ -101,111 +21,369 @@ const medtasks = (() => {
     return made;
   }
 
-  function answers(question, row) {
-    const table = element("table");
-    const head = table.createTHead().insertRow();
-    for (const name of ["model", "score", "answer"]) {
-      const cell = element("th", "", name);
-      cell.scope = "col";
-      head.append(cell);
-    }
-    const body = table.createTBody();
-    task.entries.forEach((entry, place) => {
-      const [score, replies] = question.answers[place];
-      if (score === null && replies === null) return;
-      const line = body.insertRow();
-      line.append(element("td", "", entry.ranked ? entry.name : `${entry.name} (not ranked)`));
-      const digit = task.scores[place][row];
-      const kind = Object.keys(WAS).find((name) => WAS[name](digit));
-      line.append(element("td", `score ${kind}`, score === null ? "–" : score));
-      const cell = element("td");
-      // Letters of many trials stand in a line.
-      const short = replies !== null && replies.every((reply) => reply.length > 0 && reply.length <= 12);
-      for (const reply of short ? [replies.join(", ")] : replies || []) {
-        const said = element("p", "said", reply);
-        said.dir = "auto";
-        cell.append(said);
-      }
-      if (replies === null) cell.textContent = "–";
-      line.append(cell);
+  function script(path) {
+    return new Promise((done, failed) => {
+      const made = element("script");
+      made.src = path;
+      made.onload = () => { made.remove(); done(); };
+      made.onerror = () => { made.remove(); failed(new Error(`${path} can't be loaded.`)); };
+      document.head.append(made);
     });
+  }
+
+  // One after the other: a file does not say which task it is of.
+  let queue = Promise.resolve();
+  function load(path, kind, number) {
+    if (!files.has(path)) {
+      const found = queue.then(async () => {
+        handed = null;
+        await script(path);
+        if (!handed || handed.kind !== kind || handed.number !== number) throw new Error(`${path} is not what was asked for.`);
+        return handed.value;
+      });
+      queue = found.catch(() => files.delete(path));
+      files.set(path, found);
+    }
+    return files.get(path);
+  }
+
+  const folder = () => `${suite}/${task.folder}`;
+  function shardOf(row) {
+    let number = task.shards.length - 1;
+    while (task.shards[number] > row) number -= 1;
+    return number;
+  }
+  async function question(row) {
+    const number = shardOf(row);
+    const shard = await load(`${folder()}/${number}.js`, "shard", number);
+    return { ...shard.questions[row - task.shards[number]], scores: shard.scores };
+  }
+
+  function options(select, pairs) {
+    select.replaceChildren(...pairs.map(([value, text]) => {
+      const option = element("option", "", text);
+      option.value = value;
+      return option;
+    }));
+  }
+
+  async function choose(name) {
+    const found = index.tasks.find((each) => each.task === name) || index.tasks[0];
+    if (!task || task.task !== found.task) {
+      const content = await load(`${suite}/${found.folder}/index.js`, "task", undefined);
+      task = { ...found, ...content };
+      options(get("model"), [["", "any"], ...task.entries.map((entry) => [entry.page, entry.name])]);
+      const tags = Object.entries(task.tags);
+      get("tags").replaceChildren(...tags.map(([tag, { values, codes }]) => {
+        const label = element("label", "", `${tag.replaceAll("_", " ")} `), select = element("select");
+        select.dataset.tag = tag;
+        const used = new Set(codes);
+        options(select, [["", "any"], ...values.map((value, code) => [String(code), value || "–"]).filter(([code]) => used.has(Number(code)))]);
+        select.addEventListener("change", changed);
+        label.append(select);
+        return label;
+      }));
+      get("tagged").hidden = !tags.length;
+      get("withheld").textContent = task.withheld;
+      get("withheld").hidden = !task.withheld;
+    }
+    get("task").value = task.task;
+  }
+
+  // --- The address --------------------------------------------------------------------------------------------------
+  const encoded = (text) => encodeURIComponent(text).replaceAll("%3A", ":");
+  const tagSelects = () => [...get("tags").querySelectorAll("select")];
+  const pageAddress = () => location.href.split(/[?#]/)[0];
+  const fragment = (id) => `#${encodeURIComponent(task.task)}/${encodeURIComponent(id)}`;
+
+  function query() {
+    const chosen = [["task", task.task === index.tasks[0].task ? "" : task.task], ["text", get("text").value.trim()]];
+    for (const select of tagSelects()) {
+      if (select.value) chosen.push(["tag", `${select.dataset.tag}:${task.tags[select.dataset.tag].values[Number(select.value)]}`]);
+    }
+    for (const id of ["verdict", "model", "was"]) chosen.push([id, get(id).value]);
+    const said = chosen.filter(([, value]) => value).map(([name, value]) => `${name}=${encoded(value)}`).join("&");
+    return said ? `?${said}` : "";
+  }
+
+  function fill() {
+    const asked = new URLSearchParams(location.search);
+    unknown = [];
+    get("text").value = asked.get("text") || "";
+    for (const id of ["verdict", "was"]) {
+      get(id).value = asked.get(id) || "";
+      if (asked.get(id) && get(id).selectedIndex < 1) { get(id).value = ""; unknown.push(`${id}=${asked.get(id)}`); }
+    }
+    const model = asked.get("model") || "";
+    const entry = task.entries.find((each) => each.page === model) || task.entries.find((each) => each.name === model);
+    get("model").value = entry ? entry.page : "";
+    if (model && !entry) unknown.push(`model=${model}`);
+    for (const select of tagSelects()) select.value = "";
+    for (const tag of asked.getAll("tag")) {
+      const [name] = tag.split(":", 1), value = tag.slice(name.length + 1);
+      const select = tagSelects().find((each) => each.dataset.tag === name);
+      const code = select ? task.tags[name].values.indexOf(value) : -1;
+      if (select) select.value = String(code);
+      if (!select || select.selectedIndex < 1) { unknown.push(`tag=${tag}`); if (select) select.value = ""; }
+    }
+    if (asked.get("task") && asked.get("task") !== task.task && !location.hash) unknown.push(`task=${asked.get("task")}`);
+    get("tagged").open = tagSelects().some((select) => select.value);
+  }
+
+  function decoded(text) {
+    try { return decodeURIComponent(text); } catch { return text; }
+  }
+
+  // What the address says: a question alone, or the list.
+  async function follow(moved = true) {
+    const [, name, id] = /^#([^/]*)\/(.*)$/s.exec(location.hash) || [];
+    await choose(name === undefined ? new URLSearchParams(location.search).get("task") : decoded(name));
+    fill();
+    await filter();
+    alone = NO_ROW;
+    if (id !== undefined) {
+      alone = task.task === decoded(name) ? task.ids.indexOf(decoded(id)) : NO_ROW;
+      if (alone === NO_ROW) unknown.push(location.hash.slice(1));
+      else current = alone;
+    }
+    else if (rows.includes(current)) first = Math.floor(rows.indexOf(current) / PAGE) * PAGE;
+    await show();
+    if (moved && current !== NO_ROW) focus(current);
+  }
+
+  function remember() {
+    // A browser may forbid it of a page that was opened as a file: then links work, and the address stays.
+    try { history.replaceState(null, "", `${pageAddress()}${query()}`); } catch { /* the list is shown all the same */ }
+  }
+
+  // --- The list -----------------------------------------------------------------------------------------------------
+  async function filter() {
+    const words = get("text").value.toLowerCase().split(/\s+/).filter(Boolean);
+    const tags = tagSelects().filter((select) => select.value).map((select) => [task.tags[select.dataset.tag].codes, Number(select.value)]);
+    const kind = get("verdict").value, was = get("was").value;
+    const model = task.entries.findIndex((entry) => entry.page === get("model").value);
+    const scores = was && model >= 0 ? await load(`${folder()}/model-${model}.js`, "scores", model) : "";
+    const heads = words.length ? task.heads.values.map((head) => head.toLowerCase()) : [];
+    rows = [];
+    if (unknown.length) return;
+    task.ids.forEach((id, row) => {
+      if (words.length) {
+        const text = `${id.toLowerCase()} ${heads[task.heads.codes[row]]}`;
+        if (!words.every((word) => text.includes(word))) return;
+      }
+      if (!tags.every(([codes, code]) => codes[row] === code)) return;
+      if (kind && !(parseInt(task.together[row], 16) & TOGETHER[kind])) return;
+      if (was && !(scores ? WAS[was](scores[row]) : parseInt(task.any[row], 16) & ANY[was])) return;
+      rows.push(row);
+    });
+  }
+
+  async function changed() {
+    unknown = [];
+    try {
+      await filter();
+    } catch (error) {
+      get("list").replaceChildren(element("li", "flag warning", error.message));
+      return;
+    }
+    first = 0;
+    current = alone = NO_ROW;
+    remember();
+    await show();
+  }
+
+  function replies(found, right) {
+    if (found === null) return [];
+    return typeof found === "string" ? [...found].map((letter) => [letter, letter === right ? "✓" : "✗"]) : found;
+  }
+
+  function answers(one, places) {
+    const table = element("table", "replies");
+    table.append(element("caption", "", "Replies of the models"));
+    const body = table.createTBody();
+    for (const place of places) {
+      const [score, said] = one.answers[one.who[place]];
+      const [text, digit] = one.scores[score];
+      const entry = task.entries[place];
+      const line = body.insertRow();
+      const head = element("th", "", entry.ranked ? entry.name : `${entry.name} (not ranked)`);
+      head.scope = "row";
+      const cell = element("td"), kind = Object.keys(WAS).find((name) => WAS[name](digit));
+      for (const [reply, mark] of replies(said, one.right)) {
+        const shown = element("span", `reply ${{ "✓": "right", "✗": "wrong" }[mark] || "other"}${reply.length > 24 ? " long" : ""}`, `${reply}${mark}`);
+        shown.dir = "auto";
+        cell.append(shown, " ");
+      }
+      line.append(head, cell, element("td", `score ${kind}`, `${text} ${KINDS[kind]}`));
+    }
     return table;
   }
 
-  function item(question, row) {
+  function copyLink(address) {
+    const button = element("button", "copy", "Copy link");
+    button.type = "button";
+    button.addEventListener("click", async () => {
+      try {
+        await navigator.clipboard.writeText(address);
+      } catch {
+        const field = element("textarea", "", address);
+        button.after(field);
+        field.select();
+        document.execCommand("copy");
+        field.remove();
+      }
+      button.textContent = "Copied";
+      setTimeout(() => { button.textContent = "Copy link"; }, 2000);
+    });
+    return button;
+  }
+
+  function item(one, row) {
     const made = element("li", "question");
-    made.append(element("h3", "", question.id));
-    if (question.images) {
+    made.dataset.row = row;
+    made.tabIndex = -1;
+    const head = element("h2"), link = element("a", "", one.id);
+    link.href = fragment(one.id);
+    head.append(link);
+    made.append(head);
+    if (one.pictures) {
       made.classList.add("pictured");
       const pictures = element("div", "pictures");
-      question.images.forEach((path, place) => {
-        const image = element("img");
+      for (const [path, label, alt] of one.pictures) {
+        const figure = element("figure"), image = element("img");
         image.src = `../${path}`;
-        image.loading = "lazy";
-        image.alt = `Picture ${place + 1} of the question, as the data has it`;
-        pictures.append(image);
-      });
-      const severity = task.tags.severity;
-      if (severity && Number(severity.values[severity.codes[row]]) > 0) {
-        pictures.append(element("p", "tags", "Before its degradation: the model saw it as the tags say."));
+        image.alt = alt;
+        figure.append(image);
+        if (label) figure.append(element("figcaption", "", label));
+        pictures.append(figure);
       }
       made.append(pictures);
     }
-    const texts = element("div");
-    if (question.prompt !== undefined) {
-      const said = element("p", "said", question.prompt);
+    const texts = element("div", "texts");
+    if (task.withheld) texts.append(element("p", "soft", task.withheld));
+    if (one.text !== undefined) {
+      const said = element("p", "asked", one.text);
       said.dir = "auto";
       texts.append(said);
-      texts.append(element("p", "tags", `Right answer: ${question.expected}`));
     }
-    const tags = Object.entries(task.tags).map(([name, tag]) => `${name}: ${tag.values[tag.codes[row]]}`);
-    texts.append(element("p", "tags", tags.join("; ")));
-    const scroll = element("div", "answers");
-    scroll.append(answers(question, row));
-    texts.append(scroll);
+    if (one.options) {
+      const list = element("ol", "options");
+      for (const [letter, text] of one.options) {
+        const right = letter === one.right, line = element("li", right ? "right" : ""), said = element("span", "", `${letter}. ${text}`);
+        said.dir = "auto";
+        line.append(said, right ? " (right answer)" : "");
+        list.append(line);
+      }
+      texts.append(list);
+    } else if (one.right) {
+      const said = element("p", "soft", "Right answer: "), right = element("span", "", one.right);
+      right.dir = "auto";
+      said.append(right);
+      texts.append(said);
+    }
+    const asked = task.entries.map((_, place) => place).filter((place) => one.who[place] >= 0);
+    texts.append(answers(one, asked.slice(0, SHOWN)));
+    if (asked.length > SHOWN) {
+      const more = element("details");
+      const count = asked.length - SHOWN;
+      more.append(element("summary", "", `${count} more model${count > 1 ? "s" : ""}`), answers(one, asked.slice(SHOWN)));
+      texts.append(more);
+    }
+    if (one.note) texts.append(element("p", "soft", one.note));
+    const tags = Object.entries(task.tags).map(([name, tag]) => [name, tag.values[tag.codes[row]]]).filter(([, value]) => value);
+    if (tags.length) texts.append(element("p", "soft", tags.map(([name, value]) => `${name.replaceAll("_", " ")}: ${value}`).join("; ")));
+    texts.append(copyLink(`${pageAddress()}${fragment(one.id)}`));
     made.append(texts);
     return made;
   }
 
   async function show() {
-    const mine = ++turn;
-    const shown = rows.slice(first, first + PAGE);
-    get("found").textContent = `${rows.length} of ${task.ids.length} questions`;
-    get("place").textContent = shown.length ? `${first + 1} to ${first + shown.length}` : "none";
-    get("previous").disabled = first === 0;
-    get("next").disabled = first + PAGE >= rows.length;
+    const mine = ++turn, one = alone !== NO_ROW;
+    const shown = one ? [alone] : rows.slice(first, first + PAGE);
+    get("filters").hidden = one;
+    get("alone").hidden = !one;
+    const count = `${rows.length.toLocaleString("en")} of ${task.ids.length.toLocaleString("en")} questions`;
+    get("found").textContent = one ? `${task.task}: one question` : unknown.length ? `Nothing here is called ${unknown.join(", ")}. ${count}` : count;
+    const place = rows.indexOf(alone);
+    get("place").textContent = one ? place < 0 ? "not in the list" : `${place + 1} of ${rows.length}`
+      : shown.length ? `${first + 1} to ${first + shown.length}` : "none";
+    get("previous").disabled = one ? place <= 0 : first === 0;
+    get("next").disabled = one ? place < 0 || place + 1 >= rows.length : first + PAGE >= rows.length;
     try {
-      const parts = await Promise.all(shown.map((row) => shard(task.file, Math.floor(row / index.shard))));
-      if (mine !== turn) return;
-      get("list").replaceChildren(...shown.map((row, place) => item(parts[place][row % index.shard], row)));
+      const found = await Promise.all(shown.map(question));
+      if (mine === turn) get("list").replaceChildren(...found.map((each, place) => item(each, shown[place])));
     } catch (error) {
       if (mine === turn) get("list").replaceChildren(element("li", "flag warning", error.message));
     }
   }
 
-  function turnTo(place) {
+  async function turnTo(place) {
     first = place;
-    show();
-    get("browser").scrollIntoView();
+    current = NO_ROW;
+    await show();
+    browser.scrollIntoView();
   }
 
+  // --- Keys ---------------------------------------------------------------------------------------------------------
+  function focus(row) {
+    const found = get("list").querySelector(`[data-row="${row}"]`);
+    if (!found) return;
+    found.focus({ preventScroll: true });
+    found.scrollIntoView({ block: "start" });
+  }
+
+  async function step(by) {
+    const place = rows.indexOf(current);
+    const next = place >= 0 ? place + by : alone !== NO_ROW ? rows.findIndex((row) => row > alone) - (by < 0 ? 1 : 0) : first + (by < 0 ? -1 : 0);
+    if (next < 0 || next >= rows.length) return;
+    current = rows[next];
+    if (alone !== NO_ROW) {
+      location.hash = fragment(task.ids[current]);
+      return;
+    }
+    if (next < first || next >= first + PAGE) {
+      first = Math.floor(next / PAGE) * PAGE;
+      await show();
+    }
+    focus(current);
+  }
+
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || browser.hidden) return;
+    if (event.target.closest?.("input, select, textarea, [contenteditable]")) return;
+    if (event.key === "j") step(1);
+    else if (event.key === "k") step(-1);
+  });
+  get("list").addEventListener("focusin", (event) => {
+    const row = event.target.closest(".question")?.dataset.row;
+    if (row !== undefined) current = Number(row);
+  });
+
   get("filters").addEventListener("submit", (event) => event.preventDefault());
-  get("task").addEventListener("change", () => { choose(); filter(); });
-  get("tag").addEventListener("change", () => { values(); filter(); });
-  get("words").addEventListener("input", filter);
-  for (const id of ["value", "verdict", "model", "was"]) get(id).addEventListener("change", filter);
-  get("previous").addEventListener("click", () => turnTo(Math.max(0, first - PAGE)));
-  get("next").addEventListener("click", () => turnTo(first + PAGE));
+  get("task").addEventListener("change", async () => {
+    await choose(get("task").value);
+    get("tagged").open = false;
+    await changed();
+  });
+  get("text").addEventListener("input", changed);
+  for (const id of ["verdict", "model", "was"]) get(id).addEventListener("change", changed);
+  get("previous").addEventListener("click", () => alone === NO_ROW ? turnTo(Math.max(0, first - PAGE)) : step(-1));
+  get("next").addEventListener("click", () => alone === NO_ROW ? turnTo(first + PAGE) : step(1));
+  const failed = (error) => browser.before(element("p", "flag warning", error.message));
+  addEventListener("hashchange", () => follow().catch(failed));
 
-  load(`${suite}/index.js`).then(() => {
-    options(get("task"), index.tasks.map((each) => each.task));
+  load(`${suite}/index.js`, "index", undefined).then(async (found) => {
+    index = found;
+    options(get("task"), index.tasks.map((each) => [each.task, each.task]));
     browser.hidden = false;
-    choose();
-    filter();
-  }, (error) => browser.before(element("p", "flag warning", error.message)));
+    await follow(false);
+  }).catch(failed);
 
+  const hand = (kind) => (value) => { handed = { kind, number: undefined, value }; };
   return {
-    index: (found) => { index = found; },
-    shard: (number, questions) => { waiting = { number, questions }; },
+    index: hand("index"),
+    task: hand("task"),
+    scores: (number, value) => { handed = { kind: "scores", number, value }; },
+    shard: (number, value) => { handed = { kind: "shard", number, value }; },
   };
 })();

@@ -1,0 +1,85 @@
+"""What a task's questions are filtered by: ids, beginnings of their texts, tags, and what the models were.
+
+Scores stand beside it, a file a model, and are loaded when somebody filters by that model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from lmms_medtasks.board.columns import codes_of
+from lmms_medtasks.board.entries import Entry
+
+_TAG_VALUES = 40
+_HEAD = 120
+_BETWEEN = 8
+RIGHT, WRONG, MIDDLE, MISSING = 1, 2, 4, 8
+"""What any model was, as bits."""
+NONE_RIGHT, ALL_RIGHT, SPLIT = 1, 2, 4
+"""What the models were together, as bits."""
+
+
+def digits(normal: np.ndarray) -> str:
+    """A character a question: 0 worst, 9 best, 1 to 8 between, - none."""
+    return "".join(map(digit, normal.tolist()))
+
+
+def digit(value: float) -> str:
+    """The character of a score from 0 to 1, NaN of none."""
+    if np.isnan(value):
+        return "-"
+    return "0" if value <= 0 else "9" if value >= 1 else str(1 + min(_BETWEEN - 1, int(value * _BETWEEN)))
+
+
+def verdicts(normals: Sequence[np.ndarray]) -> tuple[str, str]:
+    """For each question what any model was, and what they were together: a hexadecimal digit of bits each."""
+    scores = np.array(normals)
+    right, wrong, none = scores >= 1, scores <= 0, np.isnan(scores)
+    middle = ~right & ~wrong & ~none
+    anyone = np.zeros(scores.shape[1], dtype=int)
+    for bit, kind in ((RIGHT, right), (WRONG, wrong), (MIDDLE, middle), (MISSING, none)):
+        anyone += bit * kind.any(axis=0)
+    some = ~none.all(axis=0)
+    highest, lowest = np.where(none, -np.inf, scores).max(axis=0), np.where(none, np.inf, scores).min(axis=0)
+    together = (
+        NONE_RIGHT * (some & ~right.any(axis=0))
+        + ALL_RIGHT * (some & (right | none).all(axis=0))
+        + SPLIT * (some & (highest != lowest))
+    )
+    return "".join(map("{:x}".format, anyone)), "".join(map("{:x}".format, together))
+
+
+def tags(entries: Sequence[Entry], ids: np.ndarray) -> dict[str, dict[str, list[Any]]]:
+    """The tags that divide the questions into a few groups: their values, "" first for none, and each question's code.
+
+    Of the entry with most questions.
+    """
+    most = max(entries, key=lambda entry: len(entry.questions)).questions
+    found = {}
+    place = np.searchsorted(ids, most.ids)
+    for name in most.tags:
+        column = most.tag(name)
+        own = codes_of(column)
+        if 1 < len(np.unique(own)) <= _TAG_VALUES:
+            codes = np.zeros(len(ids), dtype=int)
+            codes[place] = own
+            values = ["", *(str(value) for value in column.dictionary.to_pylist())]
+            found[name] = {"values": values, "codes": codes.tolist()}
+    return found
+
+
+def beginning(text: str) -> str:
+    """The last line with a question mark, else the first: what stands before is often the same in all prompts."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    asked = next((line for line in reversed(lines) if "?" in line), lines[0] if lines else "")
+    return asked if len(asked) <= _HEAD else asked[: _HEAD - 1] + "…"
+
+
+def coded(texts: Sequence[str]) -> Mapping[str, list[Any]]:
+    """Texts of which many are the same: each once, and for each place its number."""
+    known: dict[str, int] = {}
+    codes = [known.setdefault(text, len(known)) for text in texts]
+    return {"values": list(known), "codes": codes}
