@@ -31,13 +31,16 @@ def headline(standings: Standings, found: Leaderboard, drawn: Drawn | None) -> s
                 bad=f"{best.bad.value:.{digits}f} {unit}",
                 interval=f"[{best.bad.low:.{digits}f}, {best.bad.high:.{digits}f}]" if best.bad.low is not None else "",
             ).strip()  # fmt: skip
-            return f"{lead}{_relation(best.key, own, standings, names, drawn)}."
+            return f"{lead}{_relation([best.key], own, standings, names, drawn)}."
     for head in found.heads:
         own = standings.of(head.task, head.measure)
-        if key := _best(own, standings):
-            name = names[standings.titles[key]]
-            said = f"{name} is the best measured model on {head.title}, {head.words}: {_number(own[key], head)}"
-            return f"{said}{_untold_loss(drawn, key, head)}{_relation(key, own, standings, names)}."
+        if keys := _leaders(own, standings):
+            who = listed([names[standings.titles[key]] for key in keys])
+            verb = "is the best measured model" if len(keys) == 1 else "share the first place"
+            said = (
+                f"{who} {verb} on {head.title}, {head.words}: {_number(own[keys[0]], head)}{_guessing(own, keys, head)}"
+            )
+            return f"{said}{_untold_loss(drawn, keys[0], head)}{_relation(keys, own, standings, names)}."
     return "No model has a rank yet." if standings.board.entries else "There is no entry."
 
 
@@ -54,12 +57,13 @@ def finding(standings: Standings, suite: str, found: Leaderboard) -> str:
     if head is None:
         return "No model is ranked."
     own = standings.of(head.task, head.measure)
-    key = _best(own, standings)
+    keys = _leaders(own, standings)
     said = "No model has a rank."
-    if key:
+    if keys:
         names = short_names(standings.titles.values())
-        number = f"{names[standings.titles[key]]} {_number(own[key], head)}"
-        said = f"{head.words[:1].upper()}{head.words[1:]}: {number}{_relation(key, own, standings, names)}."
+        who = listed([names[standings.titles[key]] for key in keys])
+        said = f"{head.words[:1].upper()}{head.words[1:]}: {who} {_number(own[keys[0]], head)}"
+        said += f"{_guessing(own, keys, head)}{_relation(keys, own, standings, names)}."
     column = found.heads.index(head)
     printed = [row for row in (*found.published, *found.folded) if row.scores[column].sort is not None]
     if printed:
@@ -69,9 +73,18 @@ def finding(standings: Standings, suite: str, found: Leaderboard) -> str:
     return said
 
 
-def _best(own: Mapping[str, Standing], standings: Standings) -> str:
-    ranked = [key for key, each in own.items() if each.rank is not None]
-    return min(ranked, key=lambda key: (own[key].rank or 0, standings.titles[key])) if ranked else ""
+def _leaders(own: Mapping[str, Standing], standings: Standings) -> list[str]:
+    """The models with the first rank; several where they are tied."""
+    return sorted((key for key, each in own.items() if each.rank == 1), key=lambda key: standings.titles[key])
+
+
+def _guessing(own: Mapping[str, Standing], leaders: list[str], head: Head) -> str:
+    """Where the best one could be guessing: that it could."""
+    mean = own[leaders[0]].mean
+    low = mean.estimate if mean.low is None else mean.low
+    if head.chance is None or low is None or head.shown.factor * low > head.chance:
+        return ""
+    return f", no better than guessing ({head.text(head.chance)})"
 
 
 def _number(standing: Standing, head: Head) -> str:
@@ -84,18 +97,24 @@ def _number(standing: Standing, head: Head) -> str:
 
 
 def _relation(
-    best: str, own: Mapping[str, Standing], standings: Standings, names: Mapping[str, str], drawn: Drawn | None = None
+    leaders: list[str],
+    own: Mapping[str, Standing],
+    standings: Standings,
+    names: Mapping[str, str],
+    drawn: Drawn | None = None,
 ) -> str:
     """How the best one stands to the others, as the end of a sentence."""
-    others = [key for key, each in own.items() if key != best and each.rank is not None]
+    others = [key for key, each in own.items() if key not in leaders and each.rank is not None]
     if not others:
-        return "; it is the only one ranked"
+        return "; it is the only one ranked" if len(leaders) == 1 else ""
     alike = [names[standings.titles[key]] for key in others if own[key].low == 1]
     if alike:
-        return f"; not told apart from it: {listed(alike) if len(alike) <= NAMED else f'{len(alike)} others'}"
-    if own[best].low is None:
+        whom = "it" if len(leaders) == 1 else "them"
+        return f"; not told apart from {whom}: {listed(alike) if len(alike) <= NAMED else f'{len(alike)} others'}"
+    if own[leaders[0]].low is None:
         return ""
-    if drawn and drawn.chance is not None and not any(map(drawn.beats_guessing, drawn.measured[1:])):
+    known = drawn is not None and drawn.chance is not None and len(drawn.measured) == len(own)
+    if drawn and known and not any(map(drawn.beats_guessing, drawn.measured[1:])):
         return "; no other model measured on it beats guessing"
     return f"; ahead of {names[standings.titles[others[0]]] if len(others) == 1 else f'all {len(others)} others'}"
 

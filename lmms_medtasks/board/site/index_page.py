@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lmms_medtasks.board.boards import Board
 from lmms_medtasks.board.entries import Entry, Problem
 from lmms_medtasks.board.model_facts import KnownModels
 from lmms_medtasks.board.site import board_tables, board_words, leaderboard_table, scatter, scatter_chart, suite_words
@@ -66,7 +65,7 @@ def write(
         drawn=drawn,
         picture=scatter_chart.chart(drawn) if drawn else "",
         numbers=scatter.as_table(drawn) if drawn else None,
-        wide=drawn is None or len(found.heads) > MANY_SUITES,
+        whole=drawn is None or len(found.heads) > MANY_SUITES,
         many=len(found.heads) > MANY_SUITES,
         searched=len(found.measured) + len(found.published) > MANY_ROWS,
         cards=[_card(standings, name, found) for name in suites],
@@ -76,7 +75,7 @@ def write(
     )  # fmt: skip
     pages.page(
         "measured.html", "measured.html", "measured",
-        heads=found.heads, levels=LEVELS, board=board, counts=_questions(board), references=board.references,
+        heads=found.heads, levels=LEVELS, board=board, counts=_questions(found, standings), references=board.references,
     )  # fmt: skip
 
 
@@ -110,9 +109,10 @@ def _has_rank(entry: Entry, standings: Standings) -> bool:
     return any(each is not None and each.rank is not None for each in found)
 
 
-def _questions(board: Board) -> Mapping[str, int]:
-    """By task how many questions its ranked entries were asked."""
-    return {entry.task: len(entry.questions) for entry in board.entries if entry.ranked}
+def _questions(found: Leaderboard, standings: Standings) -> Mapping[str, int]:
+    """By suite how many questions its column's ranks are on: those that all its models have a score for."""
+    own = {head.suite: standings.of(head.task, head.measure).values() for head in found.heads}
+    return {suite: max(each.common for each in standing) for suite, standing in own.items()}
 
 
 def _distinct(entries: Iterable[Entry]) -> int:

@@ -18,6 +18,7 @@ from lmms_medtasks.board.site.rows import published
 from lmms_medtasks.board.trust.levels import OWN_RUN, RECOMPUTED
 from lmms_medtasks.report.cells import NONE, label
 from lmms_medtasks.report.document import Cell, Column, Row, Table
+from lmms_medtasks.report.findings import chance_of_options
 from lmms_medtasks.suites.suite import Measure
 
 READABLE = 0.9
@@ -29,7 +30,10 @@ _MARK = "†"
 
 @dataclass(frozen=True)
 class Head:
-    """A suite's column: its headline ``measure`` of ``task``, on the scale ``shown``, and what that says."""
+    """A suite's column: its headline ``measure`` of ``task``, on the scale ``shown``, and what that says.
+
+    ``chance``: what guessing among the questions' options gets, in the unit shown; None where there are none.
+    """
 
     suite: str
     title: str
@@ -39,6 +43,7 @@ class Head:
     measure: str
     shown: Measure
     href: str
+    chance: float | None = None
 
     @property
     def unit(self) -> str:
@@ -60,13 +65,14 @@ class Score:
 
     Attributes:
         cell: in the column's unit, with its interval; without a value where there is none. rank: "2–3", or "".
-        apart: whether it was run and does not compare. sort: larger is better; None stands last.
+        apart: whether it was run and does not compare. source: of a published one, where it stands.
     """
 
     cell: Cell
     head: Head
     rank: str = ""
     apart: bool = False
+    source: str = ""
 
     @property
     def sort(self) -> float | None:
@@ -176,9 +182,11 @@ def _heads(standings: Standings, links: Links) -> Iterator[Head]:
         about = suite_words.about(name)
         found = about.headline_of(board.of(suite=name, ranked=True))
         if found:
+            entry = next(each for each in board.of(task=found[0], ranked=True) if found[1] in each.metrics)
+            shown, guess = entry.scale(found[1]), chance_of_options(entry.scored(found[1]))
             yield Head(
-                name, about.title, about.short or about.title, about.measured(*found), *found, board.scale(*found),
-                links.suite(name),
+                name, about.title, about.short or about.title, about.measured(*found), *found, shown, links.suite(name),
+                None if guess is None or shown.unit != "%" else shown.factor * guess,
             )  # fmt: skip
 
 
@@ -225,7 +233,7 @@ def _published(
     heads: Sequence[Head], entries: Mapping[tuple[str, str], Entry], known: KnownModels
 ) -> Iterator[ModelRow]:
     """The published models with a number in a column; one that several papers have is one row."""
-    found: dict[str, dict[str, float]] = {}
+    found: dict[str, dict[str, tuple[float, str]]] = {}
     names: dict[str, tuple[str, ModelFacts]] = {}
     for head in heads:
         settings = next(entry.settings for (_, task), entry in entries.items() if task == head.task)
@@ -236,10 +244,12 @@ def _published(
             facts = known.facts_of(each.model)
             name = facts.name or each.model
             names.setdefault(look(name), (name, facts))
-            found.setdefault(look(name), {}).setdefault(head.suite, float(cell.value))
+            found.setdefault(look(name), {}).setdefault(head.suite, (float(cell.value), each.source))
     for seen, (name, facts) in names.items():
-        values = [found[seen].get(head.suite) for head in heads]
-        scores = tuple(Score(Cell(value), head) for value, head in zip(values, heads, strict=True))
+        values = [found[seen].get(head.suite, (None, "")) for head in heads]
+        scores = tuple(
+            Score(Cell(value), head, source=source) for (value, source), head in zip(values, heads, strict=True)
+        )
         yield ModelRow(name, name, "", scores, facts, False)
 
 

@@ -72,6 +72,7 @@ class ModelPages:
             sentence=model_words.sentence(title, headlines, findings),
             about=model_words.about_model(own, facts := self._known.facts_of(model.name)), facts=facts,
             headlines=headlines, strongest=best, weakest=worst, looked=looked, least=strengths.LEAST_CLUSTERS,
+            others=any(each.quartiles for each in headlines),
             failures=self._failures(model.key, own) if questions else [], first=_FIRST,
             scores=model_tables.scores(model.key, self._standings, links), entries=model_tables.facts(own),
             digests=sorted({item for entry in own for item in entry.source.sha256.items()}),

@@ -25,6 +25,8 @@ HEIGHT = 400
 _NARROW = 300
 """Pixels of the narrowest drawing: labels that don't touch there touch nowhere."""
 _LETTER, _LINE, _DOT = 6.7, 15.0, 6.0
+_FAR = 28.0
+"""Pixels from which on a line leads from a point to its label."""
 _LONGEST = 24
 _TICKS = 6
 
@@ -78,10 +80,15 @@ def chart(found: Drawn) -> Markup:
         taken.append(Box(start, 0, start + _LETTER * len(words), _LINE))
     marks = [point for point in found.points if not point.measured] + list(reversed(found.measured))
     parts += [_mark(point, found, x, y) for point in marks]
-    dots = [_dot(point, x, y) for point in found.points]
+    crowded = len(found.measured) >= CROWD
+    dots = [box for point in found.points for box in _covered(point, x, y, with_bars=not crowded)]
     for point, lines in _named(found):
         dx, dy, anchor, box = _place(point, lines, x, y, taken, dots)
         taken.append(box)
+        down = dy - 11.5 + (box.bottom - box.top) / 2
+        if abs(down) > _FAR:
+            leader = f'<line x2="{dx:g}" y2="{down:g}" class="leader"/>'
+            parts.append(f'<svg x="{x(point.x):.2f}%" y="{y(point.y):.2f}%" overflow="visible">{leader}</svg>')
         for number, words in enumerate(lines):
             kind = "strong" if number == 0 and point.measured else ""
             parts.append(_text(x(point.x), y(point.y), words, dx, dy + _LINE * number, anchor, kind))
@@ -125,7 +132,18 @@ def _place(
     across, down = x(point.x) / 100 * _NARROW, y(point.y) / 100 * HEIGHT
     best: tuple[float, tuple[float, float, str, Box]] | None = None
     for far in (0.0, 12.0, 26.0, 44.0):
-        for right, lift in ((1, 0.0), (-1, 0.0), (1, -1.0), (-1, -1.0), (1, 1.0), (-1, 1.0)):
+        for right, lift in (
+            (1, 0.0),
+            (-1, 0.0),
+            (1, -0.6),
+            (-1, -0.6),
+            (1, 0.6),
+            (-1, 0.6),
+            (1, -1.0),
+            (-1, -1.0),
+            (1, 1.0),
+            (-1, 1.0),
+        ):
             dx = right * (9.0 + (0.0 if lift else far))
             top = down - height / 2 + lift * (far + height / 2 + 3)
             left = across + dx - (width if right < 0 else 0)
@@ -138,9 +156,20 @@ def _place(
     return best[1]
 
 
-def _dot(point: Point, x: Callable[[float], float], y: Callable[[float], float]) -> Box:
-    across, down = x(point.x) / 100 * _NARROW, y(point.y) / 100 * HEIGHT
-    return Box(across - _DOT, down - _DOT, across + _DOT, down + _DOT)
+def _covered(point: Point, x: Callable[[float], float], y: Callable[[float], float], *, with_bars: bool) -> list[Box]:
+    """What a point covers: its dot, and its intervals where there is room to keep labels off them."""
+
+    def box(left: float, top: float, right: float, bottom: float, around: float) -> Box:
+        wide, high = _NARROW / 100, HEIGHT / 100
+        return Box(left * wide - around, top * high - around, right * wide + around, bottom * high + around)
+
+    across, down = x(point.x), y(point.y)
+    found = [box(across, down, across, down, _DOT)]
+    if with_bars and point.good.low is not None and point.good.high is not None:
+        found.append(box(x(point.good.low), down, x(point.good.high), down, 2))
+    if with_bars and point.loss.low is not None and point.loss.high is not None:
+        found.append(box(across, y(point.loss.high), across, y(point.loss.low), 2))
+    return found
 
 
 def _mark(point: Point, found: Drawn, x: Callable[[float], float], y: Callable[[float], float]) -> str:

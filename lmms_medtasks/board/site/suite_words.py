@@ -77,7 +77,8 @@ class About:
         for tasks, measures, words in self.words:
             if fnmatch.fnmatchcase(task, tasks) and fnmatch.fnmatchcase(measure, measures):
                 return words
-        return f"{task.removeprefix(f'{self.name}_')}, {measure}".replace("_", " ")
+        own = task.removeprefix(self.name).strip("_")
+        return (f"{own}, {measure}" if own else measure).replace("_", " ")
 
     def name_of(self, task: str) -> str:
         """A task's name for people; without one its own, without the suite's."""

@@ -69,7 +69,7 @@ class _Site:
 
     def write(self) -> None:
         self._pages.assets()
-        models = ModelPages(
+        model_pages = ModelPages(
             self._pages, self._standings, self._slugs, self._options.models, self._cards, self._options.roots
         )
         steps = 1 + len(self._board.models) + len(self._suites) * (1 + self._browsed)
@@ -86,7 +86,7 @@ class _Site:
                     step(1)
             for model in self._board.models:
                 own = self._reports.get(model.key, {})
-                models.write(model, self._links("../"), own, questions=self._browsed)
+                model_pages.write(model, self._links("../"), own, questions=self._browsed)
                 step(1)
         self._folder.text(".nojekyll", "")
 

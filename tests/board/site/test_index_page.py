@@ -102,6 +102,7 @@ def test_published_models_have_no_rank_and_one_row_over_all_suites(found: Leader
     rows = {row.name: row for row in (*found.published, *found.folded)}
     assert len(found.published) == leaderboard_table.SHOWN_PUBLISHED and len(rows) > 40
     assert [score.number for score in rows["Lingshu 7B"].scores] == ["61.3", "27.3"]
+    assert "Table 6" in rows["Lingshu 7B"].scores[0].source
     assert not any(score.rank or score.cell.tier or score.interval for row in rows.values() for score in row.scores)
     # The best of each suite is shown, not folded.
     assert {"InternVL3 78B", "GPT-5"} <= {row.name for row in found.published}
@@ -144,6 +145,15 @@ def test_nothing_is_drawn_where_no_model_has_both_numbers(tmp_path: Path, runs: 
     links = Links(model=str, suite=str)
     said = board_words.headline(lone, leaderboard_table.leaderboard(lone, links, model_facts.read()), None)
     assert "50.0 %" in said and "the only one ranked" in said
+
+
+def test_models_that_are_tied_share_the_first_place_and_guessing_is_called_so(tmp_path: Path, runs: ModuleType) -> None:
+    for name in ("a", "b"):
+        runs.write(tmp_path / name, {"med_cmr_mcq": runs.choice_rows(letters(10), images=IMAGES)}, model=name)
+    alike = Standings(collect([tmp_path]), resamples=20)
+    found = leaderboard_table.leaderboard(alike, Links(model=str, suite=str), model_facts.read())
+    said = board_words.headline(alike, found, None)
+    assert said.startswith("a and b share the first place") and "no better than guessing (25.0)" in said
 
 
 def test_the_page_has_all_rows_and_what_filters_ask_without_a_script(index_site: Path) -> None:
