@@ -302,11 +302,14 @@ def _heat_cell(source: Source, where: Where, said: str) -> HeatCell:
     if change.estimate is None:
         return HeatCell(None, change.n, 0.0)
     points = 100 * change.estimate
+    tasks = source.rows.where({"severity": where["severity"]}).values("task")
     return HeatCell(
         points,
         change.n,
         min(1.0, max(0.0, -points / STRONGEST)),
         f"{said}: {points:+.1f} points, {change.n:,} questions",
+        str(tasks[0]) if len(tasks) == 1 else "",
+        tuple((name, str(where[name])) for name in ("degradation", "mid")),
     )
 
 

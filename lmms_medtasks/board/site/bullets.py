@@ -10,11 +10,9 @@ import numpy as np
 from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.board.site import suite_words
 from lmms_medtasks.board.site.board_tables import Standings
+from lmms_medtasks.board.site.guessing import guessing
 from lmms_medtasks.board.site.rows import published
 from lmms_medtasks.report.charts.bullets import bullet
-from lmms_medtasks.report.findings import chance_of_options
-from lmms_medtasks.samples.table import Samples
-from lmms_medtasks.suites.suite import Measure
 
 LEAST_FIELD = 4
 """Ranked models from which on a field has quartiles."""
@@ -159,7 +157,7 @@ def _headline(entry: Entry, metric: str, standings: Standings) -> Headline | Non
     values = [each.mean.estimate for each in field.values() if each.mean.estimate is not None]
     printed = [row.cells[metric].value for row in published(entry.task, entry.settings) if metric in row.cells]
     numbers = [float(each) for each in printed if isinstance(each, int | float)]
-    chance = _chance(entry.scored(metric), shown)
+    chance = guessing(entry, metric)
     return Headline(
         suite=entry.suite,
         title=about.title,
@@ -189,13 +187,3 @@ def _quartiles(values: Sequence[float]) -> tuple[float, float, float] | None:
         return None
     first, middle, third = np.percentile(values, (25, 50, 75)).tolist()
     return first, middle, third
-
-
-def _chance(rows: Samples, shown: Measure) -> float | None:
-    """What guessing gets, of a measure that is a share: as each question says, or one over its options."""
-    if not len(rows) or shown.unit != "%" or not shown.higher_is_better:
-        return None
-    said = rows.column("chance.score")
-    if not np.isnan(said).any():
-        return float(said.mean())
-    return chance_of_options(rows)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lmms_medtasks.board.entries import Entry, Model
@@ -17,6 +17,8 @@ from lmms_medtasks.board.site.pages import Pages
 from lmms_medtasks.board.site.question_addresses import list_address
 from lmms_medtasks.board.site.question_cards import Card, QuestionCards
 from lmms_medtasks.board.site.reports import Report
+from lmms_medtasks.report.charts import with_links
+from lmms_medtasks.report.document import Figure, Section
 
 _FIRST = 3
 """Failures that are not folded."""
@@ -68,7 +70,8 @@ class ModelPages:
         best, worst, looked = self._extremes(model.key, headlines, own, questions)
         self._pages.page(
             f"models/{slug}.html", "model.html", f"models/{slug}",
-            model=model, title=title, limits=limits, reports=list(reports.values()), links=links,
+            model=model, title=title, limits=limits, links=links,
+            reports=[_linked(report, suite, slug) if questions else report for suite, report in reports.items()],
             sentence=model_words.sentence(title, headlines, findings),
             about=model_words.about_model(own, facts := self._known.facts_of(model.name)), facts=facts,
             headlines=headlines, strongest=best, weakest=worst, looked=looked, least=strengths.LEAST_CLUSTERS,
@@ -126,6 +129,19 @@ class ModelPages:
 
     def _verdicts_of(self, suite: str) -> failures.SuiteVerdicts:
         return failures.SuiteVerdicts(suite, self._standings.board.of(suite=suite, ranked=True))
+
+
+def _linked(report: Report, suite: str, model: str) -> Report:
+    """The report with charts whose cells lead to the model's questions behind them."""
+
+    def figure(found: Figure) -> Figure:
+        return replace(found, svg=with_links(found.svg, lambda query: f"../{list_address(suite, model=model)}&{query}"))
+
+    def section(found: Section) -> Section:
+        return replace(found, figures=tuple(map(figure, found.figures)))
+
+    parts = (replace(part, sections=tuple(map(section, part.sections))) for part in report.parts)
+    return replace(report, parts=tuple(parts))
 
 
 def _address(group: strengths.Group, suite: str, model: str) -> str:

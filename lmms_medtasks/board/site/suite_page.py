@@ -101,7 +101,7 @@ class SuitePage:
             headline_caption=_caption(about, head, self._board) if head else "",
             apart_count=sum(not entry.ranked for entry in entries), listed=_named,
             pairs=self._pairs(head), pairs_note=NOTE.format(cluster=cluster), least=LEAST_CLUSTERS,
-            questions=self._questions(headline, entries), cluster=cluster,
+            questions=self._questions(headline, entries, drawn), cluster=cluster,
             published=published.tables(name), card=card(name), versions=_versions(entries),
         )  # fmt: skip
 
@@ -142,14 +142,18 @@ class SuitePage:
             return None
         return matrix(self._standings, head, {key: self._links.model(key) for key in self._standings.titles})
 
-    def _questions(self, headline: Headline | None, entries: Sequence[Entry]) -> list[tuple[Telling, Card]]:
-        """The questions that tell, with their cards: of the best models, what they were asked in the whole suite."""
+    def _questions(
+        self, headline: Headline | None, entries: Sequence[Entry], drawn: SuiteChart | None
+    ) -> list[tuple[Telling, Card]]:
+        """The questions that tell, with their cards: of the best models, what they answered under each condition."""
         if headline is None or self._cards is None:
             return []
         chosen = telling(self._standings, headline.of, headline.first, headline.names)
         best = {key: place for place, key in enumerate(self._ordered(headline.of)[:_MOST_ON_CARDS])}
+        # Tasks apart from these may have other questions of the same id.
+        tasks = {headline.of[0], *(each.of[0] for each in (drawn.series if drawn and headline.first else ()))}
         own = sorted(
-            (entry for entry in entries if entry.ranked and entry.model.key in best),
+            (entry for entry in entries if entry.ranked and entry.task in tasks and entry.model.key in best),
             key=lambda entry: (best[entry.model.key], entry.task),
         )
         cards = self._cards.of(headline.of[0], [each.id for each in chosen], own)

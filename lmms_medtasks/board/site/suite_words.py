@@ -62,15 +62,23 @@ class About:
     read: str = ""
     headline: tuple[tuple[str, str], ...] = ()
     open: tuple[str, ...] = ()
-    short: str = ""
-    question: str = ""
-    words: tuple[tuple[str, str, str], ...] = ()
-    scatter: Scatter | None = None
     pictures: Mapping[str, str] = field(default_factory=dict)
     paper: str = ""
     names: tuple[tuple[str, str], ...] = ()
     phrases: tuple[tuple[str, str, str], ...] = ()
     chart: Mapping[str, Any] | None = None
+    short: str = ""
+    question: str = ""
+    words: tuple[tuple[str, str, str], ...] = ()
+    scatter: Scatter | None = None
+
+    def measured(self, task: str, measure: str) -> str:
+        """What a measure of a task says, in a few words; its name and the task's where nobody wrote any."""
+        for tasks, measures, words in self.words:
+            if fnmatch.fnmatchcase(task, tasks) and fnmatch.fnmatchcase(measure, measures):
+                return words
+        own = task.removeprefix(self.name).strip("_")
+        return (f"{own}, {measure}" if own else measure).replace("_", " ")
 
     def name_of(self, task: str) -> str:
         """A task's name for people; without one its own, without the suite's."""
@@ -84,14 +92,6 @@ class About:
             if fnmatch.fnmatchcase(task, task_pattern) and fnmatch.fnmatchcase(measure, measure_pattern):
                 return words
         return f"({self.name_of(task)}, {measure.replace('_', ' ')})"
-
-    def measured(self, task: str, measure: str) -> str:
-        """What a measure of a task says, in a few words; its name and the task's where nobody wrote any."""
-        for tasks, measures, words in self.words:
-            if fnmatch.fnmatchcase(task, tasks) and fnmatch.fnmatchcase(measure, measures):
-                return words
-        own = task.removeprefix(self.name).strip("_")
-        return (f"{own}, {measure}" if own else measure).replace("_", " ")
 
     def headline_of(self, entries: Sequence[Entry]) -> tuple[str, str] | None:
         """The task and measure that stand for the suite on the overview; None without an entry that has a measure."""
@@ -131,15 +131,15 @@ def about(suite: str) -> About:
         read=found.get("read", ""),
         headline=tuple((each[0], each[1]) for each in found.get("headline", ())),
         open=tuple(found.get("open", ())),
-        short=found.get("short", ""),
-        question=found.get("question", ""),
-        words=tuple(tuple(each) for each in found.get("headline", ()) if len(each) > 2),
-        scatter=_scatter(found["scatter"]) if "scatter" in found else None,
         paper=found.get("paper", ""),
         names=tuple(found.get("names", {}).items()),
         phrases=tuple((task, measure, words) for task, measure, words in found.get("phrases", ())),
         chart=found.get("chart"),
         pictures=found.get("pictures", {}),
+        short=found.get("short", ""),
+        question=found.get("question", ""),
+        words=tuple(tuple(each) for each in found.get("headline", ()) if len(each) > 2),
+        scatter=_scatter(found["scatter"]) if "scatter" in found else None,
     )
 
 

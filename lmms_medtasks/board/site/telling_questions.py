@@ -111,9 +111,9 @@ class _Scores:
             _Rule(f"The best is wrong, {most}", _where(wrong[0] & (others > _MAJORITY), others)),
             _Rule("The models disagree most", _where((disputed > 0) & (many > 1), disputed)),
             _Rule("Only the best is right", _where(right[0] & (right.sum(axis=0) == 1) & (many > 1), 1 - others)),
-            _Rule("Nobody is right", _where(wrong.all(axis=0), 1.0)),
+            _Rule("Nobody is right" if many > 1 else "Wrong", _where(wrong.all(axis=0), 1.0)),
             _Rule("Only one is right, and not the best", _where(wrong[0] & (right.sum(axis=0) == 1) & (many > 2), 1.0)),
-            _Rule("All are right", _where(right.all(axis=0), 1.0)),
+            _Rule("All are right" if many > 1 else "Right", _where(right.all(axis=0), 1.0)),
         ]
         if self._first is None:
             return plain

@@ -114,5 +114,4 @@ class _Site:
                 self._reports.setdefault(key, {})[name] = report
         comparison = found.comparison if found else reports.Report((), "")
         cards = self._cards if self._browsed else None
-        page = SuitePage(self._board, self._standings, self._links("../"), self._pages, cards)
-        page.write(name, comparison)
+        SuitePage(self._board, self._standings, self._links("../"), self._pages, cards).write(name, comparison)

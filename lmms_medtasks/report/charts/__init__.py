@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lmms_medtasks.report.charts.axes import Axis, axis_of, logarithmic_axis, percent_axis, places_axis
 from lmms_medtasks.report.charts.declared import Chart, Lines, Plane, Points
-from lmms_medtasks.report.charts.heat import HeatCell, HeatRow, ShareRow, heat_chart, share_chart
+from lmms_medtasks.report.charts.heat import HeatCell, HeatRow, ShareRow, heat_chart, share_chart, with_links
 from lmms_medtasks.report.charts.planes import Guide, Panel, Point, Series, plane_chart
 from lmms_medtasks.report.charts.points import PointRow, point_chart
 from lmms_medtasks.report.charts.ranges import RangeRow, range_chart
@@ -61,4 +61,5 @@ __all__ = [
     "share_chart",
     "short",
     "signed",
+    "with_links",
 ]

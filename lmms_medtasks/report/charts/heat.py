@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from urllib.parse import quote, urlencode
+from xml.sax.saxutils import escape, quoteattr, unescape
 
 from lmms_medtasks.report.charts.rows import NAMES, name, plot_place
 from lmms_medtasks.report.charts.svg import Elements, Svg, listed, signed
 
 _ROW = 24
+_QUESTIONS = 'data-questions="'
+_LINKS = re.compile('data-questions="([^"]*)"')
 
 
 @dataclass(frozen=True)
 class HeatCell:
-    """A cell of :func:`heat_chart`: a number, over how many questions, and how strong its colour is, from 0 to 1."""
+    """A cell of :func:`heat_chart`: a number, over how many questions, and how strong its colour is, from 0 to 1.
+
+    ``task``, ``tags``: which questions it is over; a board makes a link to them (:func:`with_links`).
+    """
 
     value: float | None
     count: int
     strength: float
     said: str = ""
+    task: str = ""
+    tags: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -57,13 +67,29 @@ def heat_chart(title: str, heads: Sequence[str], rows: Sequence[HeatRow], total:
                 continue
             few = cell.count < FEW
             opacity = 0.72 * cell.strength * (0.5 if few else 1)
-            plot.box(x + 0.2, y + 1, width - 0.4, _ROW - 2, kind, opacity, cell.said)
-            plot.text(x + width / 2, y + 16, _shown(cell.value, kind), "few" if few else "value", "middle")
+            inner = Elements()
+            inner.box(x + 0.2, y + 1, width - 0.4, _ROW - 2, kind, opacity, cell.said)
+            inner.text(x + width / 2, y + 16, _shown(cell.value, kind), "few" if few else "value", "middle")
+            text = "".join(inner.parts)
+            plot.parts.append(f'<a {_QUESTIONS}{_query(cell)}">{text}</a>' if cell.task else text)
         if row.total:
             svg.text(100, y + 16, row.total, "strong", "end")
     svg.frame(names, *NAMES, height)
     svg.frame(plot, *plot_place(int(bool(total))))
     return svg.written(height)
+
+
+def with_links(svg: str, address: Callable[[str], str]) -> str:
+    """A chart whose cells lead to their questions; ``address``: from a query ("task=…&tag=…") to what a link has.
+
+    Without that they are no links: a report on a page of its own has no pages of questions.
+    """
+    return _LINKS.sub(lambda found: f"href={quoteattr(address(unescape(found[1])))}", svg)
+
+
+def _query(cell: HeatCell) -> str:
+    chosen = [("task", cell.task), *(("tag", f"{name}:{value}") for name, value in cell.tags)]
+    return escape(urlencode(chosen, quote_via=quote, safe=":"))
 
 
 def _shown(value: float, kind: str) -> str:

@@ -187,6 +187,19 @@ def test_every_suite_names_its_tasks_and_declares_a_chart_that_can_be_drawn() ->
             assert said.name_of(task).lower() != task.removeprefix(f"{said.name}_").replace("_", " "), place
 
 
+def test_a_card_has_no_answers_to_another_tasks_question_of_the_same_id(tmp_path: Path, runs: ModuleType) -> None:
+    """Tasks of a suite may number their questions alike."""
+    rows = runs.choice_rows({f"q{number:02}": "A" for number in range(IMAGES)})
+    tasks = ("med_cmr_mcq", "med_cmr_mcq_noimage")
+    runs.write(tmp_path / "a", dict.fromkeys(tasks, rows), model="a")
+    board = collect([tmp_path])
+    assert {entry.task for entry in board.of(suite="med_cmr", ranked=True)} == set(tasks)
+    build(board, tmp_path / "site", Options(resamples=100, reports=False))
+    page = (tmp_path / "site" / "suites" / "med_cmr.html").read_text("utf-8")
+    card = re.search(r'<table class="replies">.*?</table>', page, re.S)
+    assert card and card[0].count("<tr>") == 1
+
+
 def test_a_board_of_a_suite_nobody_is_ranked_on_has_its_page(folder: Path, tmp_path: Path) -> None:
     board: Board = collect([folder / "limited"])
     build(board, tmp_path / "site", Options(resamples=100, reports=False))
