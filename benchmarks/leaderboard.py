@@ -5,7 +5,11 @@ The logs are made up and written below a temporary folder (about 4 GiB): ``medq_
 for row in the form that the harness writes, each model with a skill of its own. They are read in a process of its own
 by ``lmms_medtasks.board.collect``; memory is the sum of the peaks of that process and of its workers.
 
+With ``--build`` the site is built too, each time in a process of its own: from nothing, again, and after one new entry.
+What is printed is processor time and memory of each, and the size of the site by folder.
+
 Usage: python benchmarks/leaderboard.py [--models 40] [--samples 75000] [--processes 2] [--folder FOLDER]
+    [--build] [--no-reports]
 """
 
 from __future__ import annotations
@@ -38,6 +42,8 @@ def main() -> None:
     parser.add_argument("--samples", type=int, default=75_000)
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--folder", type=Path, help="use the logs here, written if there are none, and leave them")
+    parser.add_argument("--build", action="store_true", help="build the site, and build it again")
+    parser.add_argument("--no-reports", action="store_true", help="build it without the suites' reports")
     parser.add_argument("--read", type=Path, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.read:
@@ -51,6 +57,43 @@ def main() -> None:
         print(f"{arguments.models} models, {arguments.samples:,} samples each, {size / 2**30:.1f} GiB", flush=True)
         command = [sys.executable, __file__, "--read", str(folder), "--processes", str(arguments.processes)]
         subprocess.run(command, check=True)
+        if arguments.build:
+            more = ["--processes", str(arguments.processes), *["--no-reports"] * arguments.no_reports]
+            build_sites(folder, arguments.models, arguments.samples, more)
+
+
+def build_sites(folder: Path, models: int, samples: int, more: list[str]) -> None:
+    """Build the site of ``folder`` three times with one cache, the last time with one model more."""
+    with tempfile.TemporaryDirectory() as temporary:
+        site, cache = Path(temporary, "site"), Path(temporary, "cache")
+        command = [sys.executable, "-m", "lmms_medtasks", "leaderboard", "build", str(folder), "-o", str(site)]
+        command += ["--cache", str(cache), *more]
+        _timed("build from nothing", command)
+        for path in sorted(path for path in site.iterdir() if path.is_dir()):
+            print(f"  {path.name}: {_size(path) / 1e6:,.1f} MB")
+        rows = models * samples
+        print(f"  in all {_size(site) / 1e6:,.1f} MB; questions {_size(site / 'questions') / rows:.1f} bytes a reply")
+        print(f"  cache: {_size(cache) / 1e6:,.1f} MB")
+        _timed("build again", command)
+        new = Path(temporary, "new")
+        write(new, 1, samples, models)
+        _timed("build with one new entry", [*command, str(new)])
+
+
+def _timed(said: str, command: list[str]) -> None:
+    start = time.perf_counter()
+    process = os.posix_spawn(command[0], command, os.environ)
+    _, status, usage = os.wait4(process, 0)
+    if status:
+        raise SystemExit(f"{said} failed with status {os.waitstatus_to_exitcode(status)}")
+    wall, memory = time.perf_counter() - start, usage.ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)
+    print(
+        f"{said}: {usage.ru_utime + usage.ru_stime:.1f} s of a processor, {wall:.0f} s, {memory:,.0f} MiB", flush=True
+    )
+
+
+def _size(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
 def read(folder: Path, processes: int) -> None:
@@ -73,10 +116,10 @@ def read(folder: Path, processes: int) -> None:
     print(f"memory: {own / unit:,.0f} MiB, workers {children / unit:,.0f} MiB each; {memory:,.0f} MiB (allowed: 2,048)")
 
 
-def write(folder: Path, models: int, samples: int) -> None:
-    """A run a model: result file and sample log."""
+def write(folder: Path, models: int, samples: int, first: int = 0) -> None:
+    """A run a model, numbered from ``first``: result file and sample log."""
     questions = [_question(row) for row in range(samples)]
-    for model in range(models):
+    for model in range(first, first + models):
         own = folder / f"model-{model:02d}"
         own.mkdir(parents=True)
         rng = generator("benchmark", "leaderboard", model)

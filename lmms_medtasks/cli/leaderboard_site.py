@@ -42,7 +42,7 @@ def build(
     cache: Annotated[
         Path | None,
         typer.Option(
-            help="Folder in which what was made of each run is kept for the next build; about a tenth of the logs. "
+            help="Folder in which what was made of each run is kept for the next build; about a fifth of the logs. "
             "Default: board-cache in MEDTASKS_HOME, or in the user's cache folder."
         ),
     ] = None,

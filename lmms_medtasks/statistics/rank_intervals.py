@@ -100,10 +100,11 @@ def _compared(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     order = np.argsort(-seen, kind="stable")
     first, second, spread, seen = (each[order] for each in (first, second, spread, seen))
     reached, largest = np.zeros(len(seen)), []
+    at_once = max(_SIGNS_AT_ONCE, BLOCK // len(seen))
     for signs in _signs(clusters):
         flipped = signs @ values
-        for start in range(0, len(flipped), _SIGNS_AT_ONCE):
-            drawn = np.ascontiguousarray(flipped[start : start + _SIGNS_AT_ONCE].T)
+        for start in range(0, len(flipped), at_once):
+            drawn = np.ascontiguousarray(flipped[start : start + at_once].T)
             largest.append(_count_reached(drawn, first, second, spread, seen, reached))
     found = np.concatenate(largest)
     adjusted[first, second] = np.maximum.accumulate(reached / len(found))
