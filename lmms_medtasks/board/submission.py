@@ -42,7 +42,8 @@ def check(base: Path, submitted: Path, account: str, rules: Rules, trust: Trust,
     wrong = []
     for file in (*added, *changed, *removed):
         if len(file.parts) < 2 or file.parts[0].casefold() != account.casefold():
-            wrong.append(f"{file}: not in the folder of {account}, who made the submission. Put it into {account}/.")
+            way_out = "Leave it as it is." if file in before else f"Put it into {account}/."
+            wrong.append(f"{file}: not in the folder of {account}, who made the submission. {way_out}")
     if not (added or changed or removed):
         wrong.append("No pack and no run is added, changed or removed.")
     board = collect([submitted], rules=rules, trust=trust) if submitted.is_dir() else None
@@ -51,7 +52,7 @@ def check(base: Path, submitted: Path, account: str, rules: Rules, trust: Trust,
     if board is not None:
         touched = {submitted / file for file in (*added, *changed)}
         wrong += [
-            each.reason
+            _with_file(each.reason, Path(each.source).relative_to(submitted))
             for each in board.refused
             if Path(each.source) in touched or _is_new_and_unread(Path(each.source), after, submitted, base)
         ]
@@ -65,6 +66,11 @@ def check(base: Path, submitted: Path, account: str, rules: Rules, trust: Trust,
         if entry.ranked or each.level != "flag"
     ]
     return Checked(added, changed, removed, tuple(dict.fromkeys(wrong)), tuple(places), tuple(remarks))
+
+
+def _with_file(reason: str, file: Path) -> str:
+    """A reason that names the file that it is of."""
+    return reason if file.name in reason else f"{file}: {reason}"
 
 
 def _is_new_and_unread(file: Path, read: dict[Path, str], root: Path, base: Path) -> bool:

@@ -59,6 +59,7 @@ def test_who_changes_or_removes_files_of_others_is_refused(both):
     (both[1].folder / "ben" / "o.json").unlink()
     found = checked(both)
     assert len(found.wrong) == 2 and all("not in the folder of Cy" in text for text in found.wrong)
+    assert not any("Put it into" in text for text in found.wrong)  # it lies where it belongs
 
 
 def test_an_owner_replaces_and_removes_his_entry(both):
@@ -73,7 +74,7 @@ def test_an_owner_replaces_and_removes_his_entry(both):
 def test_another_name_or_one_like_it_is_refused_and_the_others_stay(both, name):
     both[1].pack("cy/n.json", name=name)
     found = checked(both)
-    assert len(found.wrong) == 1 and not found.places
+    assert len(found.wrong) == 1 and not found.places and "cy/n.json" in found.wrong[0]
 
 
 def test_a_link_and_an_empty_submission_are_refused(both):
