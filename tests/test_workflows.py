@@ -152,26 +152,109 @@ def test_actions_are_pinned_and_rights_are_least(path):
     content = yaml.safe_load(path.read_text("utf-8"))
     rights = [content, *content.get("jobs", {}).values()]
     assert path.name == "action.yml" or content["permissions"] == {"contents": "read"}
-    assert {name for each in rights for name, right in (each.get("permissions") or {}).items() if right == "write"} <= (
-        {"pages", "id-token"} if path.name == "publish.yml" else set()
-    )
+    written = {name for each in rights for name, right in (each.get("permissions") or {}).items() if right == "write"}
+    assert written == {"publish.yml": {"pages", "id-token"}, "release.yml": {"contents"}}.get(path.name, set())
+
+
+@pytest.mark.parametrize("path", [*WORKFLOWS, ROOT / ACTION], ids=lambda path: path.name)
+def test_a_checkout_leaves_no_credentials_and_actions_run_on_todays_node(path):
+    """node20, on which actions before these versions run, is gone from GitHub's runners since September 2026."""
+    oldest = {
+        "actions/checkout": 5, "actions/setup-python": 6, "actions/cache/restore": 5, "actions/cache/save": 5,
+        "actions/upload-artifact": 6, "actions/download-artifact": 7, "actions/upload-pages-artifact": 5,
+        "actions/deploy-pages": 5,
+    }  # fmt: skip
+    for line in path.read_text("utf-8").splitlines():
+        if found := re.search(r"uses: ([\w/-]+)@[0-9a-f]{40}  # v(\d+)\.", line):
+            assert int(found[2]) >= oldest[found[1]], line
+    for each in steps(path):
+        assert "checkout" not in each.get("uses", "") or each["with"]["persist-credentials"] is False, each
 
 
 def test_nothing_of_a_submission_is_run_and_it_gets_no_secret():
     path = ROOT / ".github/workflows/check-submission.yml"
     text = path.read_text("utf-8")
     assert "secrets." not in text and "pull_request_target" in text
-    base, submitted = (each["with"] for each in steps(path) if "checkout" in each.get("uses", ""))
-    assert base["ref"] == "${{ github.event.pull_request.base.sha }}" and base["path"] == "base"
-    assert (submitted["path"], submitted["sparse-checkout"]) == ("submitted", "entries")
-    assert not base["persist-credentials"] and not submitted["persist-credentials"]
-    assert "./base" in step(".github/workflows/check-submission.yml", "Install")
+    (base,) = (each["with"] for each in steps(path) if "checkout" in each.get("uses", ""))
+    assert base == {
+        "ref": "${{ github.event.repository.default_branch }}", "path": "base", "persist-credentials": False
+    }  # fmt: skip
+    installed = step(".github/workflows/check-submission.yml", "Install")
+    assert "./base" in installed and "base/.github/board-requirements.txt" in installed
+    assert "submitted" not in installed and "before" not in installed
+
+
+def test_the_keepers_approve_everything_but_entries():
+    """In CODEOWNERS the last line that fits counts, and one without an owner asks for nobody's approval."""
+    lines = (ROOT / ".github" / "CODEOWNERS").read_text("utf-8").splitlines()
+    every, entries = (line.split() for line in lines if line and not line.startswith("#"))
+    assert every[0] == "*" and len(every) > 1 and entries == ["/entries/"]
+
+
+def git(folder, *arguments):
+    """Run git there; gives what it says."""
+    names = ["-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "init.defaultBranch=main"]
+    done = subprocess.run(["git", *names, *arguments], cwd=folder, capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+@pytest.fixture
+def pull_request(tmp_path):
+    """A repository whose refs/pull/7/merge is the merge of a submission; gives what the step is told of it."""
+    origin = tmp_path / "server" / "board"
+    origin.mkdir(parents=True)
+    git(origin, "init", "-q")
+    git(origin, "config", "uploadpack.allowFilter", "true")
+
+    def commit(**files):
+        for name, text in files.items():
+            path = origin / name.replace("__", "/")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, "utf-8")
+        git(origin, "add", "-A")
+        git(origin, "commit", "-q", "-m", "c")
+        return git(origin, "rev-parse", "HEAD")
+
+    commit(entries__ada__a="1", owners="base")
+    git(origin, "checkout", "-q", "-b", "submission")
+    # What would hide a file from an archive, and code and rules of its own.
+    head = commit(entries__ben__b="2", owners="own", **{"entries__.gitattributes": "ben/* export-ignore"})
+    git(origin, "checkout", "-q", "main")
+    commit(entries__cy__c="3")  # merged meanwhile
+    git(origin, "merge", "-q", "--no-ff", "-m", "m", "submission")
+    git(origin, "update-ref", "refs/pull/7/merge", "HEAD")
+    git(origin, "reset", "-q", "--hard", "HEAD^1")
+    return {"REPOSITORY": f"file://{origin}", "NUMBER": "7", "HEAD": head, "GIT_LFS_SKIP_SMUDGE": "1"}
+
+
+def files_below(folder):
+    """Relative paths of the files there."""
+    return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+
+
+FETCH = (".github/workflows/check-submission.yml", "Submitted entries")
+
+
+def test_a_submission_is_read_as_merged_and_held_against_what_it_is_merged_with(tmp_path, shell, pull_request):
+    status, output = shell(step(*FETCH), **pull_request)
+    assert status == 0, output
+    assert files_below(tmp_path / "before") == {"entries/ada/a", "entries/cy/c"}
+    brought = {"entries/ben/b", "entries/.gitattributes"}
+    assert files_below(tmp_path / "submitted") == {"entries/ada/a", "entries/cy/c", *brought}
+
+
+def test_a_submission_without_a_merge_of_its_last_commit_is_not_checked(tmp_path, shell, pull_request):
+    """GitHub keeps the merge of the commit before where the last one conflicts."""
+    status, output = shell("sleep() { :; }\n" + step(*FETCH), **{**pull_request, "HEAD": "0" * 40})
+    assert (status, "::error::" in output) == (1, True)
+    assert not (tmp_path / "submitted").exists()
 
 
 def test_a_submission_is_checked_by_the_base_branchs_files_and_published(tmp_path, runs, shell):
-    packed(runs, tmp_path / "runs" / "a", tmp_path / "base" / "entries" / "ada" / "a.json", 60)
+    packed(runs, tmp_path / "runs" / "a", tmp_path / "before" / "entries" / "ada" / "a.json", 60)
+    (tmp_path / "base").mkdir()
     (tmp_path / "base" / "owners.yml").write_text("model-a: ada\nmodel-b: ben\n", "utf-8")
-    shutil.copytree(tmp_path / "base", tmp_path / "submitted")
+    shutil.copytree(tmp_path / "before", tmp_path / "submitted")
     text = step(".github/workflows/check-submission.yml", "Check")
     packed(runs, tmp_path / "runs" / "b", tmp_path / "submitted" / "entries" / "ben" / "b.json", 70, model="model-b")
     status, output = shell(text, ACCOUNT="ben")
@@ -181,8 +264,8 @@ def test_a_submission_is_checked_by_the_base_branchs_files_and_published(tmp_pat
     (tmp_path / "submitted" / "owners.yml").write_text("model-a: ben\n", "utf-8")
     assert shell(text, ACCOUNT="ben")[0] == 1
     assert "belongs to ada" in (tmp_path / "summary.md").read_text("utf-8")
-    for each in ("entries", "owners.yml"):
-        (tmp_path / "base" / each).rename(tmp_path / each)
+    (tmp_path / "before" / "entries").rename(tmp_path / "entries")
+    (tmp_path / "base" / "owners.yml").rename(tmp_path / "owners.yml")
     status, output = shell(step(".github/workflows/publish.yml", "Build"), COMMIT="c0ffee")
     assert status == 0 and (tmp_path / "site" / "index.html").is_file(), output
 
@@ -190,9 +273,34 @@ def test_a_submission_is_checked_by_the_base_branchs_files_and_published(tmp_pat
 def test_an_evaluated_run_is_packed_with_its_level(tmp_path, runs, shell):
     write(runs, tmp_path / "kept" / "7", 60)
     text = step(".github/workflows/evaluate.yml", "Pack")
-    status, output = shell(text, RUNS=tmp_path / "kept", RUN_ID="7", SIGNED_OFF_BY="A B <a@b.org>")
+    status, output = shell(text, RUN=tmp_path / "kept" / "7", RUN_ID="7", SIGNED_OFF_BY="A B <a@b.org>")
     assert status == 0, output
     assert "run by the board" in (tmp_path / "packs" / "verified.yml").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    "runs_folder, status", [("", 0), ("{tmp}/kept", 0), ("runs", 1), ("{tmp}/copy/runs", 1), ("{tmp}/x/../copy", 1)]
+)
+def test_runs_lie_outside_the_working_copy_that_the_checkout_empties(tmp_path, shell, runs_folder, status):
+    (tmp_path / "copy").mkdir()
+    variables = {"RUNS": runs_folder.format(tmp=tmp_path), "HOME": tmp_path / "home", "RUN_ID": "7"}
+    written = {"GITHUB_WORKSPACE": tmp_path / "copy", "GITHUB_ENV": tmp_path / "env"}
+    text = 'cd "$GITHUB_WORKSPACE"\n' + step(".github/workflows/evaluate.yml", "Folder of the run")
+    ended, output = shell(text, **variables, **written)
+    assert (ended, "::error::" in output) == (status, bool(status)), output
+    if not status:
+        folder = variables["RUNS"] or f"{tmp_path}/home/medtasks-runs"
+        assert (tmp_path / "env").read_text("utf-8") == f"RUN={folder}/7\n" and Path(folder).is_dir()
+
+
+def test_the_judges_key_reaches_the_evaluation_alone(shell):
+    (job,) = yaml.safe_load((ROOT / ".github/workflows/evaluate.yml").read_text("utf-8"))["jobs"].values()
+    assert "secrets." not in str(job["env"])
+    assert [each["name"] for each in job["steps"] if "secrets." in str(each)] == ["Evaluate"]
+    text = "lmms-medtasks() { env; }\n" + step(".github/workflows/evaluate.yml", "Evaluate")
+    status, output = shell(text, OPENAI_API_KEY="k3y", OPENAI_API_URL="", MEDTASKS_JUDGE="")
+    assert status == 0 and "OPENAI_API_KEY=k3y" in output
+    assert "OPENAI_API_URL" not in output and "MEDTASKS_JUDGE" not in output  # what is empty is not set
 
 
 def test_the_nights_steps_after_the_evaluation(tmp_path, runs, shell):
@@ -202,10 +310,24 @@ def test_the_nights_steps_after_the_evaluation(tmp_path, runs, shell):
     write(runs, tmp_path / "runs" / "tonight", 30)
     status, output = shell(step(path, "Pack"))
     assert status == 0, output
+    (tmp_path / ".github").mkdir()
+    shutil.copy(ROOT / ".github" / "nightly-gate.yml", tmp_path / ".github")
     assert shell(step(path, "Gate"))[0] == 1
     assert "Gate: failed" in (tmp_path / "summary.md").read_text()
     assert shell(step(path, "Keep for tomorrow"))[0] == 0
     assert (tmp_path / "last" / "tonight.json.gz").read_bytes() == (tmp_path / "packs" / "tonight.json.gz").read_bytes()
+
+
+def test_a_night_after_a_new_version_is_not_red(tmp_path, runs, shell):
+    """Its numbers are not compared, and are what the next night is held against."""
+    path = ".github/workflows/nightly-smoke.yml"
+    packed(runs, tmp_path / "yesterday", tmp_path / "last" / "tonight.json.gz", 60, versions={TASK: 0.9})
+    packed(runs, tmp_path / "runs" / "tonight", tmp_path / "packs" / "tonight.json.gz", 30)
+    (tmp_path / ".github").mkdir()
+    shutil.copy(ROOT / ".github" / "nightly-gate.yml", tmp_path / ".github")
+    status, output = shell(step(path, "Gate"))
+    assert status == 0, output
+    assert "0.9" in (tmp_path / "summary.md").read_text("utf-8")
 
 
 @pytest.mark.parametrize("name", ["Report", "Site"])

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
 
 from lmms_medtasks.board import packs
@@ -16,42 +15,16 @@ from lmms_medtasks.board.boards import Board
 from lmms_medtasks.board.collect import collect
 from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.board.rules import Rules
-from lmms_medtasks.board.site.ranking import standings
+from lmms_medtasks.board.site.ranking import Standing, standings
+from lmms_medtasks.board.submission_summary import Checked, Place, Remark
 from lmms_medtasks.board.trust import safe_files
 from lmms_medtasks.board.trust.rules_of_trust import Trust
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.report.markdown import escaped
 
 _ENDINGS = (*packs.ENDINGS, ".jsonl")
 _BLOCK = 2**20
-_NAMED = 5
 _PUSHED = ("several_entries", "look_alike", "other_questions")
 """Problems that an entry has because of another one."""
-
-
-@dataclass(frozen=True)
-class Checked:
-    """What a submission is.
-
-    Attributes:
-        added, changed, removed: files, as seen from the folder of entries. wrong: why it may not be merged, a
-            sentence each. lines: what becomes of each entry.
-    """
-
-    added: tuple[Path, ...]
-    changed: tuple[Path, ...]
-    removed: tuple[Path, ...]
-    wrong: tuple[str, ...]
-    lines: tuple[str, ...]
-
-    def markdown(self) -> str:
-        """For the summary of a pull request."""
-        said = ["## Submission: " + ("**refused**" if self.wrong else "holds"), ""]
-        for what, files in (("added", self.added), ("changed", self.changed), ("removed", self.removed)):
-            said += [f"- {what}: {escaped(str(file))}" for file in files]
-        for title, texts in (("Refused", self.wrong), ("Entries", self.lines)):
-            said += ["", f"### {title}", "", *(f"- {escaped(text)}" for text in texts)] if texts else []
-        return "\n".join(said) + "\n"
 
 
 def check(base: Path, submitted: Path, account: str, rules: Rules, trust: Trust, resamples: int) -> Checked:
@@ -69,22 +42,35 @@ def check(base: Path, submitted: Path, account: str, rules: Rules, trust: Trust,
     wrong = []
     for file in (*added, *changed, *removed):
         if len(file.parts) < 2 or file.parts[0].casefold() != account.casefold():
-            wrong.append(f"{file}: not in the folder of {account}, who made the submission. Put it into {account}/.")
+            way_out = "Leave it as it is." if file in before else f"Put it into {account}/."
+            wrong.append(f"{file}: not in the folder of {account}, who made the submission. {way_out}")
     if not (added or changed or removed):
         wrong.append("No pack and no run is added, changed or removed.")
     board = collect([submitted], rules=rules, trust=trust) if submitted.is_dir() else None
-    lines: list[str] = []
+    mine: list[Entry] = []
+    places: list[Place] = []
     if board is not None:
         touched = {submitted / file for file in (*added, *changed)}
         wrong += [
-            each.reason
+            _with_file(each.reason, Path(each.source).relative_to(submitted))
             for each in board.refused
             if Path(each.source) in touched or _is_new_and_unread(Path(each.source), after, submitted, base)
         ]
         mine = [entry for entry in board.entries if {entry.source.results, entry.source.samples} & touched]
-        lines += [line for entry in mine for line in _lines(entry, board, resamples)]
+        places = [place for entry in mine if entry.ranked for place in _places(entry, board, resamples)]
         wrong += _displaced(base, board, rules, trust, {submitted / file for file in removed} | touched, submitted)
-    return Checked(added, changed, removed, tuple(dict.fromkeys(wrong)), tuple(lines))
+    remarks = [
+        Remark(entry.model.name, entry.task, entry.level, each.reason, entry.ranked)
+        for entry in mine
+        for each in entry.problems
+        if entry.ranked or each.level != "flag"
+    ]
+    return Checked(added, changed, removed, tuple(dict.fromkeys(wrong)), tuple(places), tuple(remarks))
+
+
+def _with_file(reason: str, file: Path) -> str:
+    """A reason that names the file that it is of."""
+    return reason if file.name in reason else f"{file}: {reason}"
 
 
 def _is_new_and_unread(file: Path, read: dict[Path, str], root: Path, base: Path) -> bool:
@@ -109,33 +95,37 @@ def _displaced(
             yield f"{entry.model.name} on {entry.task} is ranked now and would not be any more. {' '.join(found)}"
 
 
-def _lines(entry: Entry, board: Board, resamples: int) -> Iterator[str]:
-    said = f"{entry.model.name} on {entry.task}, {entry.level}"
-    if not entry.ranked:
-        reasons = " ".join(each.reason for each in entry.problems if each.level != "flag")
-        yield f"{said}: shown apart, not ranked. {reasons}"
-        return
+def _places(entry: Entry, board: Board, resamples: int) -> Iterator[Place]:
+    """Where a ranked entry stands on each measure that its benchmark compares."""
     for metric in entry.main_metrics:
         beside = [each for each in board.of(task=entry.task, ranked=True) if metric in each.metrics]
-        yield f"{said}, {metric}: {_place(entry, beside, metric, resamples)}"
+        found = standings(beside, metric, resamples=resamples)
+        own = found[next(row for row, each in enumerate(beside) if each is entry)]
+        ordered = sorted(zip(found, beside, strict=True), key=lambda pair: pair[0].rank or 0)
+        ranks = [(each.rank, other.model.name) for each, other in ordered if own.rank and each.rank]
+        yield Place(
+            entry.model.name, entry.task, entry.level, metric, _score(entry, metric, own), _rank(own, len(beside)),
+            ahead=tuple(name for rank, name in ranks if own.rank and rank < own.rank),
+            behind=tuple(name for rank, name in ranks if own.rank and rank > own.rank),
+        )  # fmt: skip
 
 
-def _place(entry: Entry, beside: Sequence[Entry], metric: str, resamples: int) -> str:
-    found = standings(beside, metric, resamples=resamples)
-    own = found[next(place for place, each in enumerate(beside) if each is entry)]
-    mean = "no number" if own.mean.estimate is None else f"{own.mean.estimate:.4g}"
+def _score(entry: Entry, metric: str, own: Standing) -> str:
+    scale, mean = entry.scale(metric), own.mean
+    if mean.estimate is None:
+        return "no number"
+    unit = " %" if scale.unit == "%" else ""
+    shown = f"{scale.factor * mean.estimate:.{scale.digits}f}{unit}"
+    if mean.low is None or mean.high is None:
+        return shown
+    return f"{shown} [{scale.factor * mean.low:.{scale.digits}f}, {scale.factor * mean.high:.{scale.digits}f}]"
+
+
+def _rank(own: Standing, models: int) -> str:
     if own.rank is None:
-        return f"{mean}; no rank, only {own.images} images"
+        return f"no rank: only {own.images} images"
     ends = f" [{own.low}, {own.high}]" if own.low is not None else ""
-    ahead = [
-        each.model.name
-        for each, other in sorted(zip(beside, found, strict=True), key=lambda pair: pair[1].rank or 0)
-        if other.rank is not None and other.rank < own.rank
-    ]
-    more = f" and {len(ahead) - _NAMED} more" if len(ahead) > _NAMED else ""
-    return f"{mean}, rank {own.rank}{ends} of {len(beside)}" + (
-        f", after {', '.join(ahead[:_NAMED])}{more}" if ahead else ""
-    )
+    return f"rank {own.rank}{ends} of {models}"
 
 
 def _digests(folder: Path) -> dict[Path, str]:

@@ -105,10 +105,9 @@ def check(
 
     trust = rules_of_trust.read(pins, owners, verified)
     found = submissions.check(base, submission, account, read(rules), trust, resamples)
-    text = visible(found.markdown())
     if output is not None:
-        write_text(output, text)
-    typer.echo(text, nl=False)
+        write_text(output, visible(found.markdown()))
+    typer.echo("\n".join(found.lines()))
     if found.wrong:
         raise typer.Exit(1)
 

@@ -17,6 +17,7 @@ from typing import Annotated
 import typer
 
 from lmms_medtasks.cli import estimate as estimating
+from lmms_medtasks.cli import installed_package
 from lmms_medtasks.cli.estimate import QUESTIONS
 from lmms_medtasks.cli.run_arguments import check_prompts, checked_tasks, value_of
 from lmms_medtasks.data import release_counts, subsets
@@ -252,7 +253,8 @@ def _ended(command: list[str], variables: Mapping[str, str] = MappingProxyType({
     """The exit status of ``command``. Ctrl-C reaches it from the terminal too: it is waited for, not killed."""
     before = signal.signal(signal.SIGINT, lambda *_: None)
     try:
-        return subprocess.run(command, check=False, env={**os.environ, **variables}).returncode
+        own = {**os.environ, **variables, **installed_package.variables(Path.cwd())}
+        return subprocess.run(command, check=False, env=own).returncode
     finally:
         signal.signal(signal.SIGINT, before)
 

@@ -13,8 +13,8 @@ from types import SimpleNamespace
 import pytest
 from typer.testing import CliRunner
 
+from lmms_medtasks.cli import installed_package, run_arguments
 from lmms_medtasks.cli import run as command
-from lmms_medtasks.cli import run_arguments
 from lmms_medtasks.cli.app import build
 from lmms_medtasks.errors import UserError
 
@@ -131,6 +131,19 @@ def test_several_processes_use_the_launcher_that_really_starts_them(harness):
     given = harness.commands[0]
     assert given[1:5] == ["-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2"]
     assert "--processes" not in given
+
+
+def test_a_working_copy_in_the_folder_is_not_taken_for_the_installed_package(harness, tmp_path, monkeypatch):
+    """``python -m lmms_eval`` puts the working folder first, and the copy there lacks task_configs."""
+    assert call(*ASKED).exit_code == 0 and "PYTHONSAFEPATH" not in harness.environment
+    (tmp_path / "lmms_medtasks").mkdir()
+    (tmp_path / "lmms_medtasks" / "__init__.py").touch()
+    monkeypatch.setattr(installed_package.sys, "version_info", (3, 11, 0))
+    assert call(*ASKED).exit_code == 0 and harness.environment["PYTHONSAFEPATH"] == "1"
+    assert installed_package.variables(Path(installed_package.lmms_medtasks.__file__).parents[1]) == {}  # editable
+    monkeypatch.setattr(installed_package.sys, "version_info", (3, 10, 9))
+    with pytest.raises(UserError, match="another folder"):
+        installed_package.variables(tmp_path)
 
 
 def test_no_result_file_is_a_failure(harness):

@@ -8,6 +8,7 @@ from typer.testing import CliRunner
 
 from lmms_medtasks.board import rules
 from lmms_medtasks.board.submission import check
+from lmms_medtasks.board.submission_summary import Checked, Remark
 from lmms_medtasks.board.trust import pins
 from lmms_medtasks.board.trust.rules_of_trust import Trust
 from lmms_medtasks.errors import UserError
@@ -35,11 +36,22 @@ def test_a_new_entry_is_told_its_rank_and_against_whom(both):
     both[1].pack("cy/n.json", {**HONEST, "q01": "AAA"}, "new/model")
     found = checked(both)
     assert not found.wrong and [str(file) for file in found.added] == ["cy/n.json"]
-    (line,) = found.lines
-    assert (
-        "new/model on medq_deg_l1, scores only, accuracy: 0.8056, rank 2 [" in line
-        and "of 3, after other/model" in line
-    )
+    (place,) = found.places
+    assert (place.model, place.task, place.level, place.measure) == ("new/model", TASK, "scores only", "accuracy")
+    assert place.score.startswith("80.6 % [") and place.rank.startswith("rank 2 [") and place.rank.endswith("of 3")
+    assert (place.ahead, place.behind) == (("other/model",), ("honest/model",))
+    shown = " ".join(" ".join(found.lines()).split())
+    assert f"{TASK}, accuracy: {place.score}, {place.rank}, behind other/model; ahead of honest/model" in shown
+    assert "| behind other/model; ahead of honest/model |" in found.markdown() and "\\" not in shown
+
+
+def test_what_is_said_of_several_tasks_is_said_once_with_their_names():
+    remarks = [Remark("m", f"task_{row}", "scores only", "No judge was configured.", False) for row in range(7)]
+    found = Checked((), (), (), (), (), tuple(remarks))
+    for text in ("\n".join(found.lines()), found.markdown()):
+        shown = " ".join(text.replace("\\", "").split())
+        assert "No judge was configured. (m: task_0, task_1, task_2, task_3, task_4 and 2 more)" in shown
+    assert max(map(len, found.lines())) <= 100
 
 
 def test_who_changes_or_removes_files_of_others_is_refused(both):
@@ -47,6 +59,7 @@ def test_who_changes_or_removes_files_of_others_is_refused(both):
     (both[1].folder / "ben" / "o.json").unlink()
     found = checked(both)
     assert len(found.wrong) == 2 and all("not in the folder of Cy" in text for text in found.wrong)
+    assert not any("Put it into" in text for text in found.wrong)  # it lies where it belongs
 
 
 def test_an_owner_replaces_and_removes_his_entry(both):
@@ -61,7 +74,7 @@ def test_an_owner_replaces_and_removes_his_entry(both):
 def test_another_name_or_one_like_it_is_refused_and_the_others_stay(both, name):
     both[1].pack("cy/n.json", name=name)
     found = checked(both)
-    assert len(found.wrong) == 1 and not found.lines
+    assert len(found.wrong) == 1 and not found.places and "cy/n.json" in found.wrong[0]
 
 
 def test_a_link_and_an_empty_submission_are_refused(both):
@@ -89,7 +102,8 @@ def test_the_first_entry_of_a_new_version_pushes_nobody_out(submissions, runs):
     (pin,) = trust.pins.found.values()
     both_versions = Trust(pins.Pins({(TASK, version, "full"): pin for version in ("1.0", "1.1")}), trust.owners)
     found = check(submissions.folder, head, "Cy", rules.read(), both_versions, 20)
-    assert not found.wrong and "rank 1 of 1" in found.lines[0]
+    assert not found.wrong and found.places[0].rank == "rank 1 of 1"
+    assert found.places[0].against == ""
     assert "honest/model" in ranked(submissions.board(both_versions))
 
 
@@ -103,7 +117,7 @@ def test_the_command_goes_by_the_files_it_is_given(both, tmp_path):
     result = CliRunner().invoke(build(), list(map(str, arguments)))
     assert result.exit_code == 0 and "Submission: holds" in (tmp_path / "s.md").read_text("utf-8")
     result = CliRunner().invoke(build(), [str(each) if each != "Cy" else "Eve" for each in arguments])
-    assert result.exit_code == 1 and "**refused**" in result.stdout
+    assert result.exit_code == 1 and "Submission: refused" in result.stdout
 
 
 def test_a_folder_of_entries_that_is_a_link_is_refused(both, tmp_path):
