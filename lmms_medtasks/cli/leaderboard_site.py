@@ -49,7 +49,7 @@ def build(
     shown without being asked for, credentialed data never.
 
     A board that strangers submit to gives --pins, --owners and --verified, files of its base branch: see
-    docs/leaderboard.md.
+    docs/publish_a_leaderboard.md.
     """
     from lmms_medtasks.board.collect import collect
     from lmms_medtasks.board.site import folder, suite_words

@@ -62,7 +62,7 @@ def report(
 
     Takes runs with --log_samples, of any of the suites' tasks or contributed ones, whole or in part; what is missing is
     named first.
-    Intervals are 95 %, over images (docs/inference.md). The same runs give the same report.
+    Intervals are 95 %, over images (docs/intervals_and_tests.md). The same runs give the same report.
     """
     if output is not None and output.exists() and not output.is_dir():
         raise UserError(f"--output {output} is a file. Name a folder.")
