@@ -116,7 +116,7 @@ def build(target: Path) -> None:
             str(configuration),
             docs_dir=str(staged),
             site_dir=str(target.resolve()),
-            theme={"name": "mkdocs", "highlightjs": False},
+            theme={"name": "mkdocs", "highlightjs": False, "color_mode": "auto"},
             plugins=["search"],
             use_directory_urls=False,
             nav=_navigation(),
@@ -148,12 +148,11 @@ def _navigation() -> list[dict[str, object]]:
     for section, title, path in guides():
         sections.setdefault(section, []).append({title: _place(path)})
     suites = {registry.get(name).title: name for name in registry.names()}
-    metrics = [{each: f"metrics/{metric_pages.slug(each)}.md"} for each in (row["group"] for row in metric_pages.groups())]
+    metrics = [{group: f"metrics/{metric_pages.slug(group)}.md"} for group in metric_pages.group_titles()]
     names = [name.removesuffix(".md") for name in pages.degradation_pages() if name != "index.md"]
     return [
         {"Start": _place(GUIDE)},
-        {"What it is": _place(ROOT / "README.md")},
-        *({section: listed} for section, listed in sections.items()),
+        *({section[2:3].upper() + section[3:]: listed} for section, listed in sections.items()),
         {"Suites": [{title: f"task_configs/{name}/README.md"} for title, name in suites.items()]},
         {"Metrics": [{"Overview": "metrics/index.md"}, *metrics]},
         {
@@ -162,6 +161,7 @@ def _navigation() -> list[dict[str, object]]:
                 *({name: f"degradations/{name}.md"} for name in names),
             ]
         },
+        {"About": _place(ROOT / "README.md")},
     ]
 
 

@@ -21,8 +21,14 @@ def citation() -> dict[str, Any]:
 def citing_page() -> str:
     """docs/citing.md."""
     cited = citation()
-    lines = ["# How to cite", "", "Cite this package, and the paper of each suite that you report. State the data (full, or which part),"]
-    lines += ["the judge and the versions of package and tasks: the result file has them all. This page is made from"]
+    lines = [
+        "# How to cite",
+        "",
+        "Cite this package, and the paper of each suite that you report. State the data (full, or which",
+    ]
+    lines += [
+        "part), the judge and the versions of package and tasks: the result file has them all. This page is made from"
+    ]
     lines += ["[CITATION.cff](../CITATION.cff) by `python docs/site/build.py --write`.", ""]
     lines += ["## This package", "", "```bibtex", *_software(cited), "```", ""]
     for reference in cited["references"]:

@@ -130,6 +130,11 @@ def groups() -> list[dict[str, Any]]:
     return found
 
 
+def group_titles() -> list[str]:
+    """The titles of the groups, in the order of their pages."""
+    return [group["group"] for group in groups()]
+
+
 def entries() -> list[dict[str, Any]]:
     """Every explanation of docs/metrics.yml, in the order of the groups."""
     return [row for group in groups() for row in group["metrics"]]
@@ -155,8 +160,12 @@ def slug(title: str) -> str:
 
 def metric_pages() -> dict[str, str]:
     """File name -> page, one for each group of metrics.yml, and an index of them."""
-    lines = ["# Metrics", "", "What each number says, how it is made, and where it can mislead. How intervals are made stands in"]
-    lines += ["[Intervals and tests](../docs/intervals_and_tests.md), how answers are read in"]
+    lines = [
+        "# Metrics",
+        "",
+        "What each number says, how it is made, and where it can mislead. Two pages go with them:",
+    ]
+    lines += ["[Intervals and tests](../docs/intervals_and_tests.md) and"]
     lines += ["[How replies are read](../docs/how_replies_are_read.md).", ""]
     for group in groups():
         page = f"{slug(group['group'])}.md"
@@ -168,8 +177,8 @@ def metric_pages() -> dict[str, str]:
 
 
 def _page(group: Mapping[str, Any]) -> str:
-    lines = [f"# {group['group']}", "", group["about"], "", "In tables of the harness a share is 0 to 1; reports show it"]
-    lines += ["in percent.", ""]
+    lines = [f"# {group['group']}", "", group["about"], ""]
+    lines += ["In tables of the harness a share is 0 to 1; reports show it in percent.", ""]
     code: dict[str, None] = {}
     for row in group["metrics"]:
         declared = of_entry(row)
@@ -201,10 +210,10 @@ def _difference(name: str) -> str:
 def _table(row: Mapping[str, Any], declared: Iterable[DeclaredMetric]) -> Iterator[str]:
     """A line for the metrics of a benchmark of which the same is said."""
     yield from ("| Metric | Benchmark | What it is there | Range | Better | Tasks |", "|---|---|---|---|---|---|")
-    same = itertools.groupby(declared, key=lambda each: (each.benchmark, each.about, each.range, each.better, each.tasks))
-    for (benchmark, about, limits, better, tasks), group in same:
+    for said, group in itertools.groupby(declared, key=lambda each: each._replace(name="", code="")):
         names = ", ".join(f"`{metric.name}`" for metric in group)
-        yield f"| {names} | {' | '.join(map(_cell, (benchmark, about, row.get('range') or limits, better, tasks)))} |"
+        limits = row.get("range") or said.range
+        yield f"| {names} | {' | '.join(map(_cell, (said.benchmark, said.about, limits, said.better, said.tasks)))} |"
 
 
 def _cell(text: str) -> str:

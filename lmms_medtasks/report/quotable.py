@@ -156,9 +156,8 @@ def _runner(asked: Sequence[Asked]) -> Check:
     encoded = {printable(str(found["image_encoding"])) for _, found in told if found.get("image_encoding")}
     changed = [task for task, found in told if found.get("fingerprint_recorded") is False]
     if encoded:
-        return Check(
-            "clean runner", "no", f"it re-encoded the pictures ({', '.join(sorted(encoded))})", "docs/choose_a_runner.md"
-        )
+        reason = f"it re-encoded the pictures ({', '.join(sorted(encoded))})"
+        return Check("clean runner", "no", reason, "docs/choose_a_runner.md")
     if changed:
         said = f"code or prompts of {_named(changed)} are not the released version's"
         return Check("clean runner", "partly", said, "install a release")

@@ -29,12 +29,15 @@ ENTRIES = [row for group in GROUPS for row in group["metrics"]]
 def modules():
     sys.path.insert(0, str(SITE))
     try:
+        import citing_page
         import links
         import metric_pages
         import pages
         import python_page
 
-        yield {"pages": pages, "links": links, "metrics": metric_pages, "python": python_page}
+        yield {
+            "pages": pages, "links": links, "metrics": metric_pages, "python": python_page, "citing": citing_page
+        }  # fmt: skip
     finally:
         sys.path.remove(str(SITE))
 
@@ -67,6 +70,32 @@ def test_every_suite_metric_and_degradation_has_its_page(site, modules):
         assert all(f'id="{modules["metrics"].slug(row["title"])}"' in text for row in group["metrics"])
 
 
+def test_the_site_starts_with_the_guides_by_reader(site):
+    text = (site / "index.html").read_text("utf-8")
+    assert "<title>lmms-medtasks</title>" in text
+    assert 'href="docs/run_a_model.html"' in text and 'href="CONTRIBUTING.html"' in text
+    assert 'src="docs/report.png"' in (site / "about.html").read_text("utf-8")
+
+
+def test_the_first_page_of_the_documentation_names_every_guide():
+    named = set(re.findall(r"\]\(([\w/.]+)\)", (ROOT / "docs" / "README.md").read_text("utf-8")))
+    assert {path.name for path in (ROOT / "docs").glob("*.md")} - {"README.md"} <= named
+
+
+def test_documents_that_the_repository_names_are_there():
+    """A guide that got another name is found wherever code, cards or messages name it."""
+    folders = ("lmms_medtasks", "task_configs", "judges", "degradations", "tools", "benchmarks", "tests", ".github")
+    files = [path for folder in folders for path in (ROOT / folder).rglob("*") if path.suffix in NAMING]
+    assert len(files) > 300
+    missing = {
+        (str(path.relative_to(ROOT)), name)
+        for path in files
+        for name in re.findall(r"(?<![\w/.-])(?:\.\./)*(docs/[\w/]+\.md)", path.read_text("utf-8"))
+        if not (ROOT / name).is_file()
+    }
+    assert missing == set()
+
+
 def test_a_dead_link_is_found(tmp_path, modules):
     (tmp_path / "a.html").write_text('<a href="b.html#there">x</a><a href="#here">y</a><p id="here">', "utf-8")
     (tmp_path / "b.html").write_text('<h1 id="there">b</h1>', "utf-8")
@@ -76,6 +105,7 @@ def test_a_dead_link_is_found(tmp_path, modules):
     assert modules["links"].outside(tmp_path) == ["b.html: script https://example.org/x.js"]
 
 
+NAMING = (".py", ".yml", ".yaml", ".html", ".md", ".js")
 BENCHMARKS = [registry.get(name) for name in registry.names()]
 
 
@@ -167,3 +197,29 @@ def test_the_reference_of_the_python_interface_is_fresh_and_has_every_name(modul
     assert page == (ROOT / "docs" / "python.md").read_text("utf-8"), "python docs/site/build.py --write"
     named = [name for _, names in modules["python"].CHAPTERS for name in names]
     assert sorted([*named, "__version__"]) == dir(lmms_medtasks)
+
+
+def test_the_citation_is_of_this_version_and_has_a_paper_for_each_suite(modules):
+    import lmms_medtasks
+
+    cited = modules["citing"].citation()
+    assert cited["version"] == lmms_medtasks.__version__
+    assert sorted(each["abbreviation"] for each in cited["references"]) == sorted(each.title for each in BENCHMARKS)
+    keys = {"cff-version", "message", "type", "title", "abstract", "authors", "version", "date-released", "license"}
+    assert set(cited) == keys | {"keywords", "references"}
+
+
+@pytest.mark.parametrize("suite", BENCHMARKS, ids=lambda suite: suite.name)
+def test_a_paper_is_cited_as_its_card_names_it(suite, modules):
+    [paper] = [each for each in modules["citing"].citation()["references"] if each["abbreviation"] == suite.title]
+    card = (registry.folder_of(suite.name) / "README.md").read_text("utf-8")
+    row = re.search(r"^\| Paper \| (.*) \|$", card, re.MULTILINE)[1]
+    assert f"*{paper['title']}*" in row
+    [identifier] = paper["identifiers"]
+    assert identifier["value"] in row and paper["url"].endswith(identifier["value"].removeprefix("arXiv:"))
+
+
+def test_the_page_on_citing_is_fresh(modules):
+    page = modules["citing"].citing_page()
+    assert page == (ROOT / "docs" / "citing.md").read_text("utf-8"), "python docs/site/build.py --write"
+    assert page.count("@misc{") == len(BENCHMARKS)
