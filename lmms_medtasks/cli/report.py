@@ -33,7 +33,10 @@ def register(app: typer.Typer) -> None:
 def report(
     runs: Annotated[list[Path], typer.Argument(help="Result folders of runs, or their *_results.json files.")],
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Write report.md, report.html and a CSV a table here.")
+        Path | None,
+        typer.Option(
+            "-o", "--output", help="Write report.md, report.html and a CSV file for each table into this folder."
+        ),
     ] = None,
     format: Annotated[Format, typer.Option("--format", help="What to print.")] = Format.terminal,
     everything: Annotated[
