@@ -32,7 +32,7 @@ DEFAULT_COMMANDS = {"agreement": "compute", "judge": "run"}
 def commands(path):
     """The lmms-medtasks commands in a document, without comments and placeholders for what comes before them."""
     for line in path.read_text("utf-8").replace("\\\n", " ").splitlines():
-        for found in re.findall(r"lmms-medtasks ((?:[a-z]+)(?: [^#`&|]*)?)", line):
+        for found in re.findall(r"(?<!The )lmms-medtasks ((?:[a-z]+)(?: [^#`&|)]*)?)", line):
             yield found.strip()
 
 

@@ -2,18 +2,21 @@
 """Build the documentation's site, without network, and fail on a dead link.
 
 Usage: python docs/site/build.py FOLDER        (pip install -e ".[docs]" first)
-       python docs/site/build.py --write       renews docs/python.md, docs/notebook.md, docs/notebook.ipynb, and
-                                               docs/contributing/settings.md and templates.md
+       python docs/site/build.py --write       renews docs/python.md, docs/citing.md, docs/notebook.md,
+                                               docs/notebook.ipynb, docs/contributing/settings.md and templates.md
 """
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import sys
 import tempfile
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+import citing_page
 import links
 import metric_pages
 import notebook
@@ -28,8 +31,14 @@ MADE = {
     "contributing/settings.md": pages.settings_page,
     "contributing/templates.md": pages.templates_page,
     "python.md": python_page.python_page,
+    "citing.md": citing_page.citing_page,
 }
 """Pages in docs that are kept in the repository too, for readers without the site."""
+
+GUIDE = ROOT / "docs" / "README.md"
+"""The site's first page. Its sections and links are the site's navigation."""
+PLACES = {GUIDE: "index.md", ROOT / "README.md": "about.md"}
+"""Documents that have another place on the site than in the repository."""
 
 _LINK = re.compile(r"!?\[([^\]]*)\]\(([^)#\s]+)(?:#[^)]*)?\)")
 
@@ -44,12 +53,13 @@ def write_made() -> list[Path]:
 
 
 def stage(folder: Path) -> None:
-    """Put all pages into ``folder``, where they have their places in the repository."""
+    """Put all pages into ``folder``, where they have their places in the repository but for :data:`PLACES`."""
+    places = {path.resolve(): _place(path) for path in _documents()}
     for path in _documents():
-        target = folder / ("index.md" if path == ROOT / "README.md" else path.relative_to(ROOT))
+        target = folder / _place(path)
         target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(_relinked(path), "utf-8")
-    for path in sorted((ROOT / "docs").glob("*.png")):
+        target.write_text(_relinked(path, places), "utf-8")
+    for path in _pictures():
         shutil.copy(path, folder / "docs" / path.name)
     for name, made in (("metrics", metric_pages.metric_pages()), ("degradations", pages.degradation_pages())):
         (folder / name).mkdir()
@@ -64,18 +74,26 @@ def _documents() -> list[Path]:
     return found + sorted((ROOT / "task_configs").glob("*/README.md"))
 
 
-def _relinked(path: Path) -> str:
-    """A document without links to files that are no pages: what they are called stays."""
-    staged = {document.resolve() for document in _documents()}
-    pictured = {each.resolve() for each in (ROOT / "docs").glob("*.png")}
+def _pictures() -> list[Path]:
+    return sorted(path for ending in ("png", "svg") for path in (ROOT / "docs").glob(f"*.{ending}"))
+
+
+def _place(path: Path) -> str:
+    return PLACES.get(path) or str(path.relative_to(ROOT))
+
+
+def _relinked(path: Path, places: Mapping[Path, str]) -> str:
+    """A document whose links lead to the pages' places; of a link to a file that is no page its text stays."""
+    known = {**places, **{each.resolve(): _place(each) for each in _pictures()}}
 
     def turned(match: re.Match[str]) -> str:
         target = match[2]
-        leads = (path.parent / target).resolve()
-        if "://" in target or target.startswith("mailto:") or leads in pictured:
+        if "://" in target or target.startswith("mailto:"):
             return match[0]
-        if leads in staged:
-            return match[0] if leads != ROOT / "README.md" else match[0].replace("README.md", "index.md")
+        leads = (path.parent / target).resolve()
+        if leads in known:
+            there = os.path.relpath(known[leads], Path(_place(path)).parent)
+            return match[0].replace(f"]({target}", f"]({there}")
         if not leads.exists():
             raise SystemExit(f"{path.relative_to(ROOT)}: dead link {target!r}")
         return match[1]
@@ -98,7 +116,7 @@ def build(target: Path) -> None:
             str(configuration),
             docs_dir=str(staged),
             site_dir=str(target.resolve()),
-            theme={"name": "mkdocs", "highlightjs": False},
+            theme={"name": "mkdocs", "highlightjs": False, "color_mode": "auto"},
             plugins=["search"],
             use_directory_urls=False,
             nav=_navigation(),
@@ -113,16 +131,29 @@ def build(target: Path) -> None:
         raise SystemExit("\n".join(wrong))
 
 
+def guides() -> Iterator[tuple[str, str, Path]]:
+    """(section, title, document) for every page that the first page names, in its order, each once."""
+    section, seen = "", set()
+    for line in GUIDE.read_text("utf-8").splitlines():
+        section = line.removeprefix("## ") if line.startswith("## ") else section
+        if match := re.match(r"- \[([^\]]+)\]\(([^)]+\.md)\)", line):
+            path = (GUIDE.parent / match[2]).resolve()
+            if path not in seen:
+                yield section, match[1], path
+            seen.add(path)
+
+
 def _navigation() -> list[dict[str, object]]:
+    sections: dict[str, list[dict[str, str]]] = {}
+    for section, title, path in guides():
+        sections.setdefault(section, []).append({title: _place(path)})
     suites = {registry.get(name).title: name for name in registry.names()}
-    guides = sorted(path.stem for path in (ROOT / "docs").glob("*.md"))
-    metrics = [{row["title"]: f"metrics/{metric_pages.slug(row['title'])}.md"} for row in metric_pages.entries()]
+    metrics = [{group: f"metrics/{metric_pages.slug(group)}.md"} for group in metric_pages.group_titles()]
     names = [name.removesuffix(".md") for name in pages.degradation_pages() if name != "index.md"]
-    examples = sorted(path.parent.name for path in (ROOT / "docs" / "examples").glob("*/README.md"))
     return [
-        {"Start": "index.md"},
+        {"Start": _place(GUIDE)},
+        *({section[2:3].upper() + section[3:]: listed} for section, listed in sections.items()),
         {"Suites": [{title: f"task_configs/{name}/README.md"} for title, name in suites.items()]},
-        {"Guides": [{name.capitalize(): f"docs/{name}.md"} for name in guides]},
         {"Metrics": [{"Overview": "metrics/index.md"}, *metrics]},
         {
             "Degradations": [
@@ -130,17 +161,7 @@ def _navigation() -> list[dict[str, object]]:
                 *({name: f"degradations/{name}.md"} for name in names),
             ]
         },
-        {
-            "Contributing": [
-                {"From an empty folder to a pull request": "CONTRIBUTING.md"},
-                {"Tables": "docs/contributing/tables.md"},
-                {"Templates": "docs/contributing/templates.md"},
-                {"Settings": "docs/contributing/settings.md"},
-                {"Worked examples": "docs/examples/README.md"},
-                *({name: f"docs/examples/{name}/README.md"} for name in examples),
-            ]
-        },
-        {"Changelog": "CHANGELOG.md"},
+        {"About": _place(ROOT / "README.md")},
     ]
 
 

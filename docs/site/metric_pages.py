@@ -1,4 +1,4 @@
-"""The pages of metrics: prose from docs/metrics.yml, everything else from the benchmarks' declarations."""
+"""The pages of metrics, one for each group: prose from docs/metrics.yml, everything else from the declarations."""
 
 from __future__ import annotations
 
@@ -13,27 +13,34 @@ from typing import Any, NamedTuple
 
 import yaml
 
+from lmms_medtasks import folders
 from lmms_medtasks.suites import registry
-from lmms_medtasks.suites.estimates import Estimate
+from lmms_medtasks.suites.estimates import Contrast, Estimate, Fraction, Macro, MacroContrast, Mean, Units
 from lmms_medtasks.suites.suite import Metric, Suite
 from lmms_medtasks.suites.templates import measures
 
 PROSE = Path(__file__).resolve().parents[1] / "metrics.yml"
 DIRECTIONS = {True: "higher", False: "lower", None: "no direction"}
+TEMPLATES = "templates"
 
 
 class DeclaredMetric(NamedTuple):
     """A metric as a benchmark declares it.
 
     Attributes:
-        benchmark: a link to its card, or to the page of templates. about: the metric's own sentence, else its
-            measure's; "" where neither has one. better: a value of :data:`DIRECTIONS`.
+        suite: name of the benchmark, "templates" for tasks on a template. benchmark: a link to its card, or to the page
+            of templates. about: the metric's own sentence, else its measure's; "" where neither has one.
+        tasks: the tasks that print it, in short; "" for templates. range: lowest and highest value with its unit, ""
+            where the declaration does not say it. better: a value of :data:`DIRECTIONS`.
         code: dotted name of the function or class that makes the number; "" where it is private.
     """
 
     name: str
+    suite: str
     benchmark: str
     about: str
+    tasks: str
+    range: str
     better: str
     code: str
 
@@ -43,17 +50,65 @@ def declared_metrics() -> tuple[DeclaredMetric, ...]:
     """Every metric of every installed benchmark and of the templates, in the order of the declarations."""
     found = []
     for suite in map(registry.get, registry.names()):
-        link = f"[{suite.title}](../task_configs/{suite.name}/README.md)"
-        found += [_declared(suite, metric, link) for metric in suite.metrics]
-    on_templates = measures.suite("templates")
+        link, tasks = f"[{suite.title}](../task_configs/{suite.name}/README.md)", _tasks_by_kind(suite)
+        found += [_declared(suite, metric, link, tasks) for metric in suite.metrics]
+    on_templates = measures.suite(TEMPLATES)
     link = "[tasks on a template](../docs/contributing/templates.md)"
-    return (*found, *(_declared(on_templates, metric, link) for metric in on_templates.metrics))
+    kinds = {kind: [f"template {kind}"] for kind in on_templates.tasks}
+    return (*found, *(_declared(on_templates, metric, link, kinds) for metric in on_templates.metrics))
 
 
-def _declared(suite: Suite, metric: Metric, link: str) -> DeclaredMetric:
+def _declared(suite: Suite, metric: Metric, link: str, tasks: Mapping[str, list[str]]) -> DeclaredMetric:
     measure = getattr(metric.estimate, "measure", None)
-    about = metric.about or (suite.measure(measure).about if measure else "")
-    return DeclaredMetric(metric.name, link, about, DIRECTIONS[metric.higher_is_better], code_of(metric.estimate))
+    return DeclaredMetric(
+        metric.name,
+        suite.name,
+        link,
+        metric.about or (suite.measure(measure).about if measure else ""),
+        _short(name for kind, names in suite.tasks.items() if metric.name in names for name in tasks[kind])
+        or "where the YAML names it under `metrics`",
+        declared_range(suite, metric),
+        DIRECTIONS[metric.higher_is_better],
+        code_of(metric.estimate),
+    )
+
+
+def _tasks_by_kind(suite: Suite) -> dict[str, list[str]]:
+    """Kind of task -> its tasks: those whose YAML includes ``_KIND_yaml``, also by way of other files."""
+    folder = registry.folder_of(suite.name)
+    found: dict[str, list[str]] = {kind: [] for kind in suite.tasks}
+    for name, path in sorted(folders.task_files().items()):
+        text = path.read_text("utf-8") if path.parent == folder else ""
+        while match := re.search(r"^include: (\S+)$", text, re.MULTILINE):
+            kind = match[1].removeprefix("_").removesuffix("_yaml")
+            if kind in found:
+                found[kind].append(name)
+                break
+            text = (folder / match[1]).read_text("utf-8")
+    return found
+
+
+def _short(names: Iterable[str]) -> str:
+    """Up to four tasks by name, of more the first three and how many others there are."""
+    shown = [name if name.startswith("template ") else f"`{name}`" for name in dict.fromkeys(names)]
+    return ", ".join(shown) if len(shown) <= 4 else f"{', '.join(shown[:3])} and {len(shown) - 3} more"
+
+
+def declared_range(suite: Suite, metric: Metric) -> str:
+    """Lowest and highest value, with its unit, where the estimate's kind and its measure say them; else ""."""
+    estimate, unit = metric.estimate, suite.unit(metric)
+    if isinstance(estimate, Units | Fraction):
+        return "0 to 1"
+    if unit == "count":
+        return "a count"
+    if not isinstance(estimate, Mean | Macro | Contrast | MacroContrast):
+        return ""
+    low, high = suite.measure(estimate.measure).range
+    if isinstance(estimate, Contrast) and estimate.main == "ratio":
+        return "0 or more, a ratio"
+    if isinstance(estimate, Contrast | MacroContrast):
+        low, high = low - high, high - low
+    return f"{low:g} to {high:g}" + ("" if unit in ("%", "", "points") or unit.startswith("of ") else f" {unit}")
 
 
 def code_of(estimate: Estimate) -> str:
@@ -69,50 +124,96 @@ def code_of(estimate: Estimate) -> str:
     return f"{maker.__module__}.{maker.__qualname__}" if public and maker.__module__ != "builtins" else ""
 
 
-def entries() -> list[dict[str, Any]]:
+def groups() -> list[dict[str, Any]]:
     """docs/metrics.yml."""
     found: list[dict[str, Any]] = yaml.safe_load(PROSE.read_text("utf-8"))
     return found
 
 
+def group_titles() -> list[str]:
+    """The titles of the groups, in the order of their pages."""
+    return [group["group"] for group in groups()]
+
+
+def entries() -> list[dict[str, Any]]:
+    """Every explanation of docs/metrics.yml, in the order of the groups."""
+    return [row for group in groups() for row in group["metrics"]]
+
+
 def of_entry(row: Mapping[str, Any]) -> list[DeclaredMetric]:
     """The declared metrics that an entry's patterns match."""
-    return [metric for metric in declared_metrics() if any(re.fullmatch(each, metric.name) for each in row["metrics"])]
+    return [each for each in declared_metrics() if any(matches(name, each) for name in row["names"])]
+
+
+def matches(pattern: str, metric: DeclaredMetric) -> bool:
+    """Whether a pattern of metrics.yml matches the whole name, with the benchmark before it where the pattern has one.
+
+    Two benchmarks may give one name two meanings, such as ``consistency``.
+    """
+    return bool(re.fullmatch(pattern, f"{metric.suite}/{metric.name}" if "/" in pattern else metric.name))
 
 
 def slug(title: str) -> str:
-    """The name of an entry's page, without its ending."""
-    return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")
+    """The name of a group's page without its ending, and the anchor of a metric on it."""
+    return re.sub(r"[^a-z0-9]+", "-", title.lower().replace("'", "")).strip("-")
 
 
 def metric_pages() -> dict[str, str]:
-    """File name -> page, one for each entry of metrics.yml, and an index of them."""
-    lines = ["# Metrics", "", "| Metric | What it is | Benchmarks |", "|---|---|---|"]
-    for row in entries():
-        benchmarks = ", ".join(dict.fromkeys(metric.benchmark for metric in of_entry(row)))
-        lines.append(f"| [{row['title']}]({slug(row['title'])}.md) | {_cell(row['definition'])} | {benchmarks} |")
-    return {"index.md": "\n".join(lines) + "\n", **{f"{slug(row['title'])}.md": _page(row) for row in entries()}}
+    """File name -> page, one for each group of metrics.yml, and an index of them."""
+    lines = [
+        "# Metrics",
+        "",
+        "What each number says, how it is made, and where it can mislead. Two pages go with them:",
+    ]
+    lines += ["[Intervals and tests](../docs/intervals_and_tests.md) and"]
+    lines += ["[How replies are read](../docs/how_replies_are_read.md).", ""]
+    for group in groups():
+        page = f"{slug(group['group'])}.md"
+        lines += [f"## [{group['group']}]({page})", "", group["about"], "", "| Metric | What it says |", "|---|---|"]
+        for row in group["metrics"]:
+            lines.append(f"| [{row['title']}]({page}#{slug(row['title'])}) | {_cell(row['definition'])} |")
+        lines.append("")
+    return {"index.md": "\n".join(lines), **{f"{slug(each['group'])}.md": _page(each) for each in groups()}}
 
 
-def _page(row: Mapping[str, Any]) -> str:
-    declared = of_entry(row)
-    lines = [f"# {row['title']}", "", row["definition"], ""]
-    for heading, key in (("Formula", "formula"), ("Source", "source"), ("How to read it", "reading")):
-        lines += [f"**{heading}.** {row[key]}", ""]
-    lines += [f"**Pitfalls.** {row['pitfalls']}", "", *_table(declared), ""]
-    code = list(dict.fromkeys([*filter(None, (metric.code for metric in declared)), *row.get("code", ())]))
+def _page(group: Mapping[str, Any]) -> str:
+    lines = [f"# {group['group']}", "", group["about"], ""]
+    lines += ["In tables of the harness a share is 0 to 1; reports show it in percent.", ""]
+    code: dict[str, None] = {}
+    for row in group["metrics"]:
+        declared = of_entry(row)
+        lines += [f"## {row['title']}", "", row["definition"], "", "| | |", "|---|---|", *_facts(row), ""]
+        lines += [*_table(row, declared), ""]
+        code |= dict.fromkeys([*filter(None, (metric.code for metric in declared)), *row.get("code", ())])
     lines += ["## In the code", ""] if code else []
     for dotted in code:
         lines += [f"`{dotted}`", "", "```text", _docstring(dotted), "```", ""]
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
-def _table(declared: Iterable[DeclaredMetric]) -> Iterator[str]:
-    """A row for the metrics of a benchmark of which the same is said."""
-    yield from ("## In the benchmarks", "", "| Metric | Benchmark | What it is there | Better |", "|---|---|---|---|")
-    for said, group in itertools.groupby(declared, key=lambda each: (each.benchmark, each.about, each.better)):
+def _facts(row: Mapping[str, Any]) -> Iterator[str]:
+    for heading, key in (("Formula", "formula"), ("Source", "source"), ("How to read it", "reading")):
+        yield f"| {heading} | {_cell(row[key])} |"
+    yield f"| Where it can mislead | {_cell(row['pitfalls'])} |"
+    if "differs" in row:
+        yield f"| Where we differ from the paper | {' '.join(map(_difference, row['differs']))} |"
+
+
+def _difference(name: str) -> str:
+    """A difference from a paper, as the benchmark's paper.yml has it."""
+    suite, _, key = name.partition("/")
+    found = folders.read_yaml(registry.folder_of(suite) / "paper.yml")["differences"][key]
+    link = f"[{registry.get(suite).title}](../task_configs/{suite}/README.md#where-we-differ-from-the-paper)"
+    return f"{link}: {_cell(found['line'])}."
+
+
+def _table(row: Mapping[str, Any], declared: Iterable[DeclaredMetric]) -> Iterator[str]:
+    """A line for the metrics of a benchmark of which the same is said."""
+    yield from ("| Metric | Benchmark | What it is there | Range | Better | Tasks |", "|---|---|---|---|---|---|")
+    for said, group in itertools.groupby(declared, key=lambda each: each._replace(name="", code="")):
         names = ", ".join(f"`{metric.name}`" for metric in group)
-        yield f"| {names} | {' | '.join(map(_cell, said))} |"
+        limits = row.get("range") or said.range
+        yield f"| {names} | {' | '.join(map(_cell, (said.benchmark, said.about, limits, said.better, said.tasks)))} |"
 
 
 def _cell(text: str) -> str:

@@ -24,15 +24,15 @@ def settings_page() -> str:
     lines = [
         "# What a YAML may say",
         "",
-        "Under `lmms_eval_specific_kwargs: default` of a task on a template. Made from",
-        "[settings.py](../../lmms_medtasks/task_yaml/settings.py); the code checks every task by it.",
+        "The keys under `lmms_eval_specific_kwargs: default` of a task on a template. This page is made from",
+        "[settings.py](../../lmms_medtasks/task_yaml/settings.py), which the code checks every task by.",
         "",
     ]
     for name, field in schema.Settings.model_fields.items():
         allowed = [f"`{each}`" for each in schema.allowed(name)]
         lines += [f"## {name}", "", str(field.description), "", f"- Type: {_type(field.annotation)}"]
         lines += [f"- Allowed: {', '.join(allowed)}"] if allowed else []
-        lines += [f"- Where nothing is said: `{json.dumps(field.default)}`"] if field.default is not None else []
+        lines += [f"- Default: `{json.dumps(field.default)}`"] if field.default is not None else []
         lines += [f"- Example: `{name}: {_inline((field.examples or [''])[0])}`", ""]
     lines += ["## Parsers", "", "| `parser` | What it reads |", "|---|---|"]
     lines += [f"| `{name}` | {parser.about} |" for name, parser in PARSERS.items()]
@@ -51,9 +51,9 @@ def templates_page() -> str:
         "# Templates",
         "",
         "`lmms-medtasks new NAME --template TEMPLATE --dataset TABLE` writes a template's lines into the folder, as",
-        "`_template_yaml`, which the task's YAML includes: the harness takes an `include` relative to the YAML, so the",
-        "folder works wherever it goes. What the settings mean stands in [settings](settings.md). This page is made",
-        "from [templates.yml](../../lmms_medtasks/suites/templates/templates.yml).",
+        "`_template_yaml`, which the task's YAML includes. The harness reads an `include` relative to the YAML, so the",
+        "folder works wherever it is. [Settings](settings.md) says what the settings mean. This page is made from",
+        "[templates.yml](../../lmms_medtasks/suites/templates/templates.yml).",
         "",
     ]
     for name in templates.names():

@@ -39,7 +39,7 @@ def python_page() -> str:
         "when it is first used, and `dir(mt)` lists the names below. [A notebook](notebook.md) shows them at work.",
         "Made from the docstrings by `python docs/site/build.py --write`.",
         "",
-        "What a user can mend raises `mt.UserError`, a `ValueError`, and says what was wrong and the way out.",
+        "A mistake of the caller raises `mt.UserError`, a `ValueError` that says what was wrong and how to mend it.",
         "",
     ]
     for title, names in CHAPTERS:

@@ -37,8 +37,8 @@ _MARKS = {
 _NOTES = (
     "kappa: Cohen's, every disagreement alike; linear, quadratic: weighted by the distance of the ratings. alpha: "
     "Krippendorff's, ordinal for labels, interval for means and totals. same: share of answers rated alike.",
-    "[95 % intervals] over images; of coefficients by the jackknife with Student's t. docs/inference.md says where "
-    "they hold.",
+    "[95 % intervals] over images; of coefficients by the jackknife with Student's t. "
+    "docs/intervals_and_tests.md says where they hold.",
 )
 _WIDE = 150
 _WIN_NOTE = (

@@ -36,7 +36,9 @@ def register(app: typer.Typer) -> None:
 
 
 def compare(
-    first: Annotated[Path, typer.Argument(metavar="A", help="Result folder, *_results.json or pack of one model.")],
+    first: Annotated[
+        Path, typer.Argument(metavar="A", help="Result folder, *_results.json or submission of one model.")
+    ],
     second: Annotated[Path, typer.Argument(metavar="B", help="The same of the model to compare with it.")],
     task: Annotated[list[str] | None, typer.Option("--task", help="Only this task; may be given again.")] = None,
     output: Annotated[
@@ -47,7 +49,9 @@ def compare(
     everything: Annotated[
         bool, typer.Option("--all", help="In the terminal, all numbers, tests and questions.")
     ] = False,
-    questions: Annotated[int, typer.Option(min=0, help="Most telling questions shown of each task.")] = 20,
+    questions: Annotated[
+        int, typer.Option(min=0, help="How many of the questions that differ most to show for each task.")
+    ] = 20,
     include_path: IncludePath = None,
 ) -> None:
     """Compare two models question by question, on each task that both were run on.

@@ -49,7 +49,9 @@ def degrade(
     existing: Annotated[
         str, typer.Option(help="Files that are there already: refuse, overwrite, or skip them (to resume).")
     ] = "refuse",
-    as_json: Annotated[bool, typer.Option("--json", help="Print what was applied, a JSON line a file.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print what was applied, one JSON line for each file.")
+    ] = False,
 ) -> None:
     """Degrade an image, or all images of a folder.
 

@@ -36,15 +36,18 @@ def register(app: typer.Typer) -> None:
 
 
 def gate(
-    baseline: Annotated[Path, typer.Option("--baseline", help="Folder with runs or packs to hold against, or a file.")],
-    candidate: Annotated[Path, typer.Option("--candidate", help="Folder with the new runs or packs, or a file.")],
+    baseline: Annotated[
+        Path, typer.Option("--baseline", help="Runs or submissions to compare with: a folder or a file.")
+    ],
+    candidate: Annotated[Path, typer.Option("--candidate", help="The new runs or submissions: a folder or a file.")],
     rules: Annotated[Path | None, typer.Option("--rules", help="YAML with rules, before the built-in ones.")] = None,
     margin: Annotated[
-        float | None, typer.Option(help="Drop that is no matter, a share of the measure's range. Default: 0.02.")
+        float | None,
+        typer.Option(help="Largest drop that counts as not worse, a share of the measure's range. Default: 0.02."),
     ] = None,
     cannot_tell: Annotated[
         CannotTell | None,
-        typer.Option(help="Where neither is shown: fail (status 3, the default), warn, pass (both status 0)."),
+        typer.Option(help="If neither is shown: fail (status 3, the default), warn, pass (both status 0)."),
     ] = None,
     task: Annotated[list[str] | None, typer.Option("--task", help="Only this task; may be given again.")] = None,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="Write the Markdown summary here too.")] = None,
@@ -53,9 +56,9 @@ def gate(
 ) -> None:
     """Tell whether the candidate is worse than the baseline by more than a margin, or its runs are not sound.
 
-    Exits with 0 if every measure is shown to be not worse, 1 if one is shown to be worse or a run is not sound, 3 if
-    neither can be told, 2 if there is nothing to tell (unreadable, bad rules). --margin and --cannot-tell are for
-    measures of which --rules says nothing.
+    Exits with 0 if every measure is shown to be not worse, with 1 if one is shown to be worse or a run is not sound,
+    with 3 if neither can be shown, and with 2 if nothing could be compared (unreadable files, bad rules). --margin and
+    --cannot-tell are for measures that --rules does not name.
     """
     from lmms_medtasks.board.comparison import compared_entries, gate_rules, gate_summary, terminal_screens
     from lmms_medtasks.board.comparison.gate import gate as decided

@@ -42,10 +42,10 @@ def judge(
     ] = None,
     max_requests: Annotated[int | None, typer.Option(min=0, help="Ask at most this often.")] = None,
     max_cost: Annotated[
-        float | None, typer.Option(min=0, help="Spend at most so many USD, at the prices of MEDTASKS_JUDGE_PRICE.")
+        float | None, typer.Option(min=0, help="Spend at most this many USD, at the prices of MEDTASKS_JUDGE_PRICE.")
     ] = None,
     keep_going: Annotated[
-        bool, typer.Option("--keep-going", help="Ask on, however many judgements in a row bring no valid verdict.")
+        bool, typer.Option("--keep-going", help="Go on asking, however many judgements in a row give no valid verdict.")
     ] = False,
     judge_prompt: Annotated[
         list[str] | None,
@@ -58,9 +58,9 @@ def judge(
     """Judge the open answers of a run again, from its sample log alone.
 
     With the run's own judge (or a run that had none) what is missing is judged, and the run's files are replaced, each
-    whole or not at all. With another judge everything is judged anew into another folder (default: RUN-judge-MODEL
+    whole or not at all. With another judge everything is judged again into another folder (default: RUN-judge-MODEL
     beside RUN), and the run is left as it is: verdicts of two judges never stand in one table. Where nothing changes no
-    file is written. Exits with 1 if judgements are still missing, with 130 after Ctrl-C, which keeps what was had.
+    file is written. Exits with 1 if judgements are still missing, with 130 after Ctrl-C, which keeps what was judged.
     """
     from lmms_medtasks.harness import rejudging
 

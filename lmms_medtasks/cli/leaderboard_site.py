@@ -17,7 +17,7 @@ def register(app: typer.Typer) -> None:
 
 
 def build(
-    runs: Annotated[list[Path], typer.Argument(help="Folders with runs and packs, or single ones.")],
+    runs: Annotated[list[Path], typer.Argument(help="Folders with runs and submissions, or single ones.")],
     output: Annotated[Path, typer.Option("-o", "--output", help="The site's folder; an older site there is replaced.")],
     rules: Annotated[Path | None, typer.Option(help="YAML with the board's own rules.")] = None,
     title: Annotated[str, typer.Option(help="Title of the site.")] = "lmms-medtasks leaderboard",
@@ -50,7 +50,7 @@ def build(
     models: Annotated[Path | None, typer.Option(help="YAML with facts of models: size, licence, open weights.")] = None,
     include_path: IncludePath = None,
 ) -> None:
-    """Build a static site of all runs and packs: rankings, published rows, a page a model, the questions.
+    """Build a static site of all runs and submissions: rankings, published rows, a page for each model, the questions.
 
     It needs no server and loads nothing from elsewhere. The same runs and options give the same bytes. What is wrong
     with a run keeps no other one from the site: it is flagged, shown apart or refused, with the reason; exit status 1
@@ -58,7 +58,7 @@ def build(
     shown without being asked for, credentialed data never.
 
     A board that strangers submit to gives --pins, --owners, --verified and --models, files of its base branch: see
-    docs/leaderboard.md.
+    docs/publish_a_leaderboard.md.
     """
     from lmms_medtasks.board import model_facts
     from lmms_medtasks.board.collect import collect

@@ -51,16 +51,16 @@ def pin(
 
 
 def verify(
-    submission: Annotated[Path, typer.Argument(help="A pack.")],
+    submission: Annotated[Path, typer.Argument(help="A submission, made by lmms-medtasks pack.")],
     output: Annotated[Path, typer.Option("-o", "--output", help="The board's verified.yml.")],
     level: Annotated[str, typer.Option(help='"recomputed" or "run by the board".')],
     against: Annotated[Path, typer.Option(help="The run that the board has: its replies, or what its workflow wrote.")],
 ) -> None:
-    """Say in the board's verified.yml what was verified of a submission: a pack, held against a run that the board has.
+    """Write into the board's verified.yml what was verified of a submission.
 
-    The pack must be of that run. For "recomputed" each reply in the run's log is read again by the task's own hook, on
-    the data that are here, and must give the same scores; a judge's verdicts are taken as recorded. Exits with 1, and
-    writes nothing, where something differs.
+    The submission is compared with a run that the board has, and must be of it. For "recomputed" each reply in its
+    log is read again by the task's own hook, on the data that are here, and must give the same scores; a judge's
+    verdicts are taken as recorded. If anything differs, nothing is written and the exit status is 1.
     """
     from lmms_medtasks.board import packs
     from lmms_medtasks.board.matching import differences
@@ -77,7 +77,7 @@ def verify(
             typer.echo(visible(f"refused: {text}"), err=True)
         raise typer.Exit(1)
     if level == levels.SCORES_ONLY:
-        raise UserError(f"--level {level} needs no entry in {output}: it is what every pack has.")
+        raise UserError(f"--level {level} needs no entry in {output}: it is what every submission has.")
     levels.write(output, entries[0].source.digest, level)
     typer.echo(f"Written: {output} ({level}: {submission})", err=True)
 

@@ -19,21 +19,25 @@ def register(app: typer.Typer) -> None:
 
 
 def pack(
-    run: Annotated[Path, typer.Argument(help="Result folder of a run; with --check a pack, or a folder with packs.")],
+    run: Annotated[
+        Path, typer.Argument(help="Result folder of a run; with --check a submission, or a folder with some.")
+    ],
     output: Annotated[Path | None, typer.Option("-o", "--output", help="File to write: .json or .json.gz.")] = None,
     signed_off_by: Annotated[
         str, typer.Option("--signed-off-by", metavar="'NAME <MAIL>'", help="Who vouches that the run is real.")
     ] = "",
     task: Annotated[list[str] | None, typer.Option("--task", help="Only this task; may be given again.")] = None,
-    check: Annotated[bool, typer.Option("--check", help="Compute every number of packs anew; write nothing.")] = False,
+    check: Annotated[
+        bool, typer.Option("--check", help="Compute every number of submissions again; write nothing.")
+    ] = False,
     against: Annotated[
-        Path | None, typer.Option("--against", help="With --check: the run that the pack must be of, too.")
+        Path | None, typer.Option("--against", help="With --check: the run that the submission must be of, too.")
     ] = None,
     include_path: IncludePath = None,
 ) -> None:
-    """Write a run's scores question by question, without texts and images, with checksums, for a leaderboard.
+    """Write a submission for a leaderboard: a run's scores question by question, without texts and images.
 
-    Exits with 1 when a task of the run could not be packed, or a pack that is checked does not hold.
+    Exits with 1 when a task of the run could not be written, or a submission that is checked is not sound.
     """
     from lmms_medtasks.suites import registry
 
@@ -74,7 +78,7 @@ def _check(path: Path, against: Path | None) -> None:
         named, unread = safe_files.below(path, packs.ENDINGS)
         found = [file for file in named if not file.name.endswith(SUFFIX) and packs.is_pack(file)]
     if not found and not unread:
-        raise UserError(f"No pack in {path}.")
+        raise UserError(f"No submission in {path}.")
     for _, reason in unread:
         typer.echo(visible(f"refused: {reason}"))
     bad = bool(unread)

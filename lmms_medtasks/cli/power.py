@@ -23,7 +23,8 @@ def register(app: typer.Typer) -> None:
 
 def power(
     runs: Annotated[
-        list[Path] | None, typer.Argument(metavar="[A B]", help="Two runs (or packs) of one model each, to plan from.")
+        list[Path] | None,
+        typer.Argument(metavar="[A B]", help="Two runs (or submissions) of one model each, to plan from."),
     ] = None,
     tasks: Annotated[
         str | None,
@@ -42,7 +43,7 @@ def power(
     ] = 0.2,
     include_path: IncludePath = None,
 ) -> None:
-    """Say what difference between two models can be shown, and how many images a wanted one takes.
+    """Say what difference between two models can be shown, and how many images a given difference takes.
 
     With two runs A and B their own changes say how much images, questions and trials vary. Without runs the images and
     questions of the tasks' data are taken, and what would vary is assumed (--changed, --correlation).

@@ -33,7 +33,10 @@ def register(app: typer.Typer) -> None:
 def report(
     runs: Annotated[list[Path], typer.Argument(help="Result folders of runs, or their *_results.json files.")],
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Write report.md, report.html and a CSV a table here.")
+        Path | None,
+        typer.Option(
+            "-o", "--output", help="Write report.md, report.html and a CSV file for each table into this folder."
+        ),
     ] = None,
     format: Annotated[Format, typer.Option("--format", help="What to print.")] = Format.terminal,
     everything: Annotated[
@@ -62,7 +65,7 @@ def report(
 
     Takes runs with --log_samples, of any of the suites' tasks or contributed ones, whole or in part; what is missing is
     named first.
-    Intervals are 95 %, over images (docs/inference.md). The same runs give the same report.
+    Intervals are 95 %, over images (docs/intervals_and_tests.md). The same runs give the same report.
     """
     if output is not None and output.exists() and not output.is_dir():
         raise UserError(f"--output {output} is a file. Name a folder.")

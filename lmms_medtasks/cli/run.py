@@ -46,9 +46,12 @@ def register(app: typer.Typer) -> None:
 
 def run(
     context: typer.Context,
-    processes: Annotated[int, typer.Option(help="Processes to spread the questions over, a GPU each.", min=1)] = 1,
+    processes: Annotated[int, typer.Option(help="Processes to spread the questions over, one GPU each.", min=1)] = 1,
     estimate: Annotated[
-        bool, typer.Option("--estimate", help="Ask a few questions of each task only, and say what all would take.")
+        bool,
+        typer.Option(
+            "--estimate", help="Ask only a few questions of each task, and print what the full run would take."
+        ),
     ] = False,
     estimate_questions: Annotated[int, typer.Option(help="Questions of each task for --estimate.", min=1)] = QUESTIONS,
     price_in: Annotated[float | None, typer.Option(help="For --estimate: price of a million tokens read.")] = None,
@@ -69,7 +72,7 @@ def run(
         typer.Option(help="A file in place of the judge's prompt: FILE, or PROTOCOL=FILE; may be given again."),
     ] = None,
     fresh: Annotated[
-        bool, typer.Option("--fresh", help="Ask all anew, also what a run that was cut off left.")
+        bool, typer.Option("--fresh", help="Ask everything again, also what an interrupted run has answered.")
     ] = False,
     accept_counts: Annotated[
         bool, typer.Option("--accept-counts", help="Call data from the hub full, however many questions there are.")
@@ -91,26 +94,26 @@ def run(
         bool, typer.Option("--degrade-control", help="For --degrade: ask the untouched pictures a second time too.")
     ] = False,
 ) -> None:
-    """Run lmms-eval with the arguments given, and fail when it failed.
+    """Run lmms-eval, and exit with 1 if an evaluation failed.
 
-    All other arguments go to lmms-eval as they are. Where none is given, --output_path becomes a new folder in runs/,
-    files are named by the time in UTC (--timezone), and samples are logged. lmms-eval exits with status 0 when an
-    evaluation failed; this command exits with 1 then, or when the result of a task that was asked for is missing or
-    incomplete. A run that was cut off goes on where it stopped when the same command is given again.
+    Options that are not listed here go to lmms-eval unchanged. Unless you set them, --output_path is a new folder in
+    runs/, file names hold the time in UTC (--timezone), and samples are logged. lmms-eval exits with 0 even when an
+    evaluation failed; this command exits with 1 then, and when the result of a requested task is missing or incomplete.
+    An interrupted run goes on where it stopped when the same command is given again.
 
-    With --subset N a sample of N images (or items) of each task is asked, with all their questions: each group of the
-    paper's tables has its share, all images have the same chance, and the same are drawn for every model. Results are
-    named so, and never ranked with those of all questions.
+    --subset N asks all questions about N images (or items) of each task, the same ones for every model. Each group of
+    the paper's tables has its share of them. Results say so in their name, and are never ranked with those of all
+    questions.
 
-    With --settings paper tasks are asked and scored as in the paper, where that differs from ours and is known; each
-    benchmark's card says in what. With --prompt and --judge-prompt files of your own stand in place of our prompts.
-    Results carry all three, and are never ranked with those without.
+    --settings paper asks and scores as the paper does, where its settings are known and differ from ours; each
+    benchmark's card says how. --prompt and --judge-prompt put files of your own in place of our prompts. Results say so
+    in their name, and are never ranked with others.
 
-    With --degrade each task is asked a second time for each degradation and level, on degraded pictures, beside the
-    clean task: it adds names such as TASK@gaussian_noise.2 to --tasks, which lmms-eval itself knows as well.
+    --degrade asks each task a second time on degraded pictures, once for each degradation and level. It adds names such
+    as TASK@gaussian_noise.2 to --tasks; lmms-eval knows these names as well.
 
-    With --estimate the first questions of each task are asked, their results thrown away, and what the full run would
-    take is printed: requests, pictures, tokens, time and, with prices, cost.
+    --estimate asks the first questions of each task, throws the results away, and prints what the full run would take:
+    requests, pictures, tokens, time and, with prices, cost.
     """
     if importlib.util.find_spec("lmms_eval") is None:
         raise UserError("lmms-eval is not installed in this environment. Install it: pip install lmms-eval.")

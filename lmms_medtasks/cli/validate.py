@@ -25,7 +25,7 @@ def validate(
 ) -> None:
     """Check a task's folder; exit with 1 if anything is wrong.
 
-    First what can be told without executing it: keys and settings, includes, hooks, names, data files, card. Then its
+    First what needs no execution: keys and settings, includes, hooks, names, data files, card. Then its
     hooks on its data: five questions as a model gets them, its own answers read back, random answers, threads.
     """
     from lmms_medtasks.contribute.validate import validate as run

@@ -58,7 +58,7 @@ def accuracy(correct: Any, *, clusters: Any = None, column: str | None = None, l
             there is none of, a data frame with questions of several runs or tasks.
 
     Source:
-        Korn and Graubard (1998), with the changes that docs/inference.md states and measures.
+        Korn and Graubard (1998), with the changes that docs/intervals_and_tests.md states and measures.
 
     Example:
         >>> import numpy as np

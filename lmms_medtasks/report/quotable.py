@@ -156,9 +156,8 @@ def _runner(asked: Sequence[Asked]) -> Check:
     encoded = {printable(str(found["image_encoding"])) for _, found in told if found.get("image_encoding")}
     changed = [task for task, found in told if found.get("fingerprint_recorded") is False]
     if encoded:
-        return Check(
-            "clean runner", "no", f"it re-encoded the pictures ({', '.join(sorted(encoded))})", "docs/runners.md"
-        )
+        reason = f"it re-encoded the pictures ({', '.join(sorted(encoded))})"
+        return Check("clean runner", "no", reason, "docs/choose_a_runner.md")
     if changed:
         said = f"code or prompts of {_named(changed)} are not the released version's"
         return Check("clean runner", "partly", said, "install a release")
@@ -185,7 +184,7 @@ def _trials(asked: Sequence[Asked]) -> Iterator[Check]:
         if told.get("trials_independent")
     }
     if doubts:
-        yield Check("independent trials", "no", "; ".join(sorted(doubts)), "docs/runners.md")
+        yield Check("independent trials", "no", "; ".join(sorted(doubts)), "docs/choose_a_runner.md")
         return
     identical = [share for each in several if (share := _identical(each)) is not None]
     if not identical:

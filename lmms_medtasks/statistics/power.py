@@ -4,8 +4,8 @@ The test is of the mean change of the same questions between two runs, its unit 
 permutation test over images agrees with it up to its steps: where the sums of images are whole numbers of a unit, its
 p-values have steps too, and on average it takes one unit more. The power follows from the noncentral t distribution
 (Cohen 1988, chapter 2) and from the variance of the change, which has three parts: images, the questions of an image,
-and the trials of a question (``docs/inference.md``). Questions of one image are not independent: their number alone
-says little.
+and the trials of a question (``docs/intervals_and_tests.md``). Questions of one image are not independent: their
+number alone says little.
 """
 
 from __future__ import annotations

@@ -46,7 +46,7 @@ from lmms_medtasks.task_configs.bones_joints.report_published import PUBLISHED_T
 STRUCTURED, TEXT_ONLY, OPEN = ("t1", "t2", "t3"), ("t1", "t2"), ("t4", "t5", "t6", "t7")
 """Tasks I to III, multiple choice; those of them without images; Tasks IV to VII, open questions."""
 
-_INTERVALS = "In brackets: 95 % intervals over the images of cases (docs/inference.md)."
+_INTERVALS = "In brackets: 95 % intervals over the images of cases (docs/intervals_and_tests.md)."
 _MOST_EXAMPLES = 12
 _LONGEST = 600  # characters of a text that is shown as an example
 

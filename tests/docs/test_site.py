@@ -21,19 +21,23 @@ from lmms_medtasks.suites.templates import measures
 
 ROOT = Path(__file__).resolve().parents[2]
 SITE = ROOT / "docs" / "site"
-ENTRIES = yaml.safe_load((ROOT / "docs" / "metrics.yml").read_text("utf-8"))
+GROUPS = yaml.safe_load((ROOT / "docs" / "metrics.yml").read_text("utf-8"))
+ENTRIES = [row for group in GROUPS for row in group["metrics"]]
 
 
 @pytest.fixture(scope="module")
 def modules():
     sys.path.insert(0, str(SITE))
     try:
+        import citing_page
         import links
         import metric_pages
         import pages
         import python_page
 
-        yield {"pages": pages, "links": links, "metrics": metric_pages, "python": python_page}
+        yield {
+            "pages": pages, "links": links, "metrics": metric_pages, "python": python_page, "citing": citing_page
+        }  # fmt: skip
     finally:
         sys.path.remove(str(SITE))
 
@@ -61,8 +65,35 @@ def test_every_suite_metric_and_degradation_has_its_page(site, modules):
         text = (site / "degradations" / f"{name}.html").read_text("utf-8")
         assert f'src="{name}.png"' in text and (site / "degradations" / f"{name}.png").is_file()
         assert "<th>Parameter</th>" in text
-    for row in ENTRIES:
-        assert (site / "metrics" / f"{modules['metrics'].slug(row['title'])}.html").is_file()
+    for group in GROUPS:
+        text = (site / "metrics" / f"{modules['metrics'].slug(group['group'])}.html").read_text("utf-8")
+        assert all(f'id="{modules["metrics"].slug(row["title"])}"' in text for row in group["metrics"])
+
+
+def test_the_site_starts_with_the_guides_by_reader(site):
+    text = (site / "index.html").read_text("utf-8")
+    assert "<title>lmms-medtasks</title>" in text
+    assert 'href="docs/run_a_model.html"' in text and 'href="CONTRIBUTING.html"' in text
+    assert 'src="docs/report.png"' in (site / "about.html").read_text("utf-8")
+
+
+def test_the_first_page_of_the_documentation_names_every_guide():
+    named = set(re.findall(r"\]\(([\w/.]+)\)", (ROOT / "docs" / "README.md").read_text("utf-8")))
+    assert {path.name for path in (ROOT / "docs").glob("*.md")} - {"README.md"} <= named
+
+
+def test_documents_that_the_repository_names_are_there():
+    """A guide that got another name is found wherever code, cards or messages name it."""
+    folders = ("lmms_medtasks", "task_configs", "judges", "degradations", "tools", "benchmarks", "tests", ".github")
+    files = [path for folder in folders for path in (ROOT / folder).rglob("*") if path.suffix in NAMING]
+    assert len(files) > 300
+    missing = {
+        (str(path.relative_to(ROOT)), name)
+        for path in files
+        for name in re.findall(r"(?<![\w/.-])(?:\.\./)*(docs/[\w/]+\.md)", path.read_text("utf-8"))
+        if not (ROOT / name).is_file()
+    }
+    assert missing == set()
 
 
 def test_a_dead_link_is_found(tmp_path, modules):
@@ -74,22 +105,42 @@ def test_a_dead_link_is_found(tmp_path, modules):
     assert modules["links"].outside(tmp_path) == ["b.html: script https://example.org/x.js"]
 
 
+NAMING = (".py", ".yml", ".yaml", ".html", ".md", ".js")
 BENCHMARKS = [registry.get(name) for name in registry.names()]
-NAMES = sorted({metric.name for suite in BENCHMARKS for metric in suite.metrics} | set(measures.metrics()))
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_every_declared_metric_is_explained_once(name):
-    fitting = [row["title"] for row in ENTRIES if any(re.fullmatch(each, name) for each in row["metrics"])]
-    assert len(fitting) == 1
+def test_every_declared_metric_is_explained_once(modules):
+    pages = modules["metrics"]
+    declared = pages.declared_metrics()
+    assert {each.name for each in declared} >= set(measures.metrics()) | {m.name for s in BENCHMARKS for m in s.metrics}
+    for metric in declared:
+        assert len([row for row in ENTRIES if metric in pages.of_entry(row)]) == 1, (metric.suite, metric.name)
 
 
 @pytest.mark.parametrize("row", ENTRIES, ids=lambda row: row["title"])
-def test_an_explanation_is_whole_and_of_metrics_that_there_are(row):
-    for pattern in row["metrics"]:
-        assert any(re.fullmatch(pattern, name) for name in NAMES), pattern
-    assert all(row[key] for key in ("definition", "formula", "source", "reading", "pitfalls"))
-    assert set(row) <= {"title", "metrics", "definition", "formula", "source", "reading", "pitfalls", "code"}
+def test_an_explanation_is_whole_and_of_metrics_that_there_are(row, modules):
+    for pattern in row["names"]:
+        assert any(modules["metrics"].matches(pattern, each) for each in modules["metrics"].declared_metrics()), pattern
+    wanted = {"title", "names", "definition", "formula", "source", "reading", "pitfalls"}
+    assert wanted <= set(row) <= wanted | {"code", "range", "differs"}
+    assert all(row.values())
+
+
+@pytest.mark.parametrize("row", ENTRIES, ids=lambda row: row["title"])
+def test_each_metric_has_a_range_and_the_tasks_that_print_it(row, modules):
+    for metric in modules["metrics"].of_entry(row):
+        assert row.get("range") or metric.range
+        assert metric.tasks
+
+
+def test_the_range_of_a_metric_follows_from_its_declaration(modules):
+    ranges = {(each.suite, each.name): each.range for each in modules["metrics"].declared_metrics()}
+    assert ranges["medq_deg", "accuracy_l1"] == "0 to 1"
+    assert ranges["medq_deg", "drop_l1"] == "-1 to 1"
+    assert ranges["sure_vqa", "open_iid"] == "1 to 5 stars"
+    assert ranges["sure_vqa", "open_rr"] == "0 or more, a ratio"
+    assert ranges["med_cmr", "total"] == "0 to 100"
+    assert ranges["med_cmr", "failed_requests"] == "a count"
 
 
 @pytest.mark.parametrize("row", ENTRIES, ids=lambda row: row["title"])
@@ -108,7 +159,7 @@ def test_the_pages_have_every_metric_of_a_benchmark_as_it_is_declared(suite, mod
     words = {True: "higher", False: "lower", None: "no direction"}
     for metric in suite.metrics:
         (row,) = [row for row in rows if f"`{metric.name}`" in row and f"| [{suite.title}](" in row]
-        assert row.endswith(f"| {words[metric.higher_is_better]} |")
+        assert f"| {words[metric.higher_is_better]} | `" in row
         assert metric.about in row and "| | " not in row
 
 
@@ -146,3 +197,29 @@ def test_the_reference_of_the_python_interface_is_fresh_and_has_every_name(modul
     assert page == (ROOT / "docs" / "python.md").read_text("utf-8"), "python docs/site/build.py --write"
     named = [name for _, names in modules["python"].CHAPTERS for name in names]
     assert sorted([*named, "__version__"]) == dir(lmms_medtasks)
+
+
+def test_the_citation_is_of_this_version_and_has_a_paper_for_each_suite(modules):
+    import lmms_medtasks
+
+    cited = modules["citing"].citation()
+    assert cited["version"] == lmms_medtasks.__version__
+    assert sorted(each["abbreviation"] for each in cited["references"]) == sorted(each.title for each in BENCHMARKS)
+    keys = {"cff-version", "message", "type", "title", "abstract", "authors", "version", "date-released", "license"}
+    assert set(cited) == keys | {"keywords", "references"}
+
+
+@pytest.mark.parametrize("suite", BENCHMARKS, ids=lambda suite: suite.name)
+def test_a_paper_is_cited_as_its_card_names_it(suite, modules):
+    [paper] = [each for each in modules["citing"].citation()["references"] if each["abbreviation"] == suite.title]
+    card = (registry.folder_of(suite.name) / "README.md").read_text("utf-8")
+    row = re.search(r"^\| Paper \| (.*) \|$", card, re.MULTILINE)[1]
+    assert f"*{paper['title']}*" in row
+    [identifier] = paper["identifiers"]
+    assert identifier["value"] in row and paper["url"].endswith(identifier["value"].removeprefix("arXiv:"))
+
+
+def test_the_page_on_citing_is_fresh(modules):
+    page = modules["citing"].citing_page()
+    assert page == (ROOT / "docs" / "citing.md").read_text("utf-8"), "python docs/site/build.py --write"
+    assert page.count("@misc{") == len(BENCHMARKS)

@@ -28,7 +28,7 @@ _PUBLISHED = (
     "Rows marked published are as {paper} prints them: these models were not run here, and have no rank and no "
     "interval. They are of the whole benchmark; the suite's card says what else differs."
 )
-_INTERVALS = "Numbers in brackets: 95 % interval over {clusters} (docs/inference.md)."
+_INTERVALS = "Numbers in brackets: 95 % interval over {clusters} (docs/intervals_and_tests.md)."
 
 
 def intervals_note(entries: Iterable[Entry]) -> str:
