@@ -16,7 +16,7 @@ from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.board.shown_answers import SampleLogs
 from lmms_medtasks.board.site import suite_words
 from lmms_medtasks.board.site.folder import Folder
-from lmms_medtasks.board.site.question_pictures import Pictures
+from lmms_medtasks.board.site.question_pictures import Pictures, Written
 from lmms_medtasks.data.question_pictures import Document, Split
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.samples import result_files as results
@@ -42,12 +42,14 @@ _LEVELS = {0: "clean", 1: "mild", 2: "severe"}
 class Picture:
     """A picture of a question. ``path``: in the site. ``label``: "clean", "severe: motion blur", "" where there is one.
 
-    ``alt``: for those who can't see it.
+    ``alt``: for those who can't see it. ``width``, ``height``: in pixels.
     """
 
     path: str
     label: str
     alt: str
+    width: int
+    height: int
 
 
 @dataclass(frozen=True)
@@ -231,25 +233,25 @@ class QuestionData:
         if drawn is None or len(drawn.degraded_with) != len(document.images):
             return replace(material, pictures=first, note=_NOT_RECORDED)
         try:
-            paths = [
+            made = [
                 self._pictures.degraded(image, form.degradation, parameters, form.modality)
                 for image, parameters in zip(document.images, drawn.degraded_with, strict=True)
             ]
         except (UserError, *packs.UNCOMPUTABLE):  # a log may say anything
             return replace(material, pictures=first, note=_NOT_MADE)
-        return replace(material, pictures=first + _labelled(paths, form.label))
+        return replace(material, pictures=first + _labelled(made, form.label))
 
     def _plain(self, document: Document, label: str) -> tuple[Picture, ...]:
         return _labelled([self._pictures.clean(image) for image in document.images], label)
 
 
-def _labelled(paths: Sequence[str], label: str) -> tuple[Picture, ...]:
-    several = len(paths) > 1
+def _labelled(written: Sequence[Written], label: str) -> tuple[Picture, ...]:
+    several = len(written) > 1
     found = []
-    for number, path in enumerate(paths, start=1):
-        place = f"picture {number} of {len(paths)}" if several else ""
+    for number, (path, width, height) in enumerate(written, start=1):
+        place = f"picture {number} of {len(written)}" if several else ""
         said = ", ".join(filter(None, (label, place)))
-        found.append(Picture(path, said, f"Picture of the question{': ' if said else ''}{said}"))
+        found.append(Picture(path, said, f"Picture of the question{': ' if said else ''}{said}", width, height))
     return tuple(found)
 
 

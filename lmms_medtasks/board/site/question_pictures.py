@@ -7,12 +7,15 @@ the form of the file. So each is written once, and made once: it is kept in the 
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import os
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+
+from PIL import Image
 
 from lmms_medtasks import degradations
 from lmms_medtasks.board.site.folder import Folder
@@ -31,36 +34,50 @@ def kept_in() -> Path:
     return store.home() / "cache" / "board_pictures"
 
 
+class Written(NamedTuple):
+    """A picture in the site: its path there, and its size in pixels."""
+
+    path: str
+    width: int
+    height: int
+
+
 class Pictures:
     """Writes each picture into the site once; no metadata of the file goes along."""
 
     def __init__(self, folder: Folder, place: str = "images") -> None:
         self._folder = folder
         self._place = place
+        self._written: dict[str, Written] = {}
 
-    def clean(self, image: Mapping[str, Any]) -> str:
-        """The path of a picture as the data has it. Raises UserError where it can't be read."""
-        return self._written(image, None)
+    def clean(self, image: Mapping[str, Any]) -> Written:
+        """A picture as the data has it. Raises UserError where it can't be read."""
+        return self._write(image, None)
 
-    def degraded(self, image: Mapping[str, Any], name: str, parameters: Mapping[str, Any], modality: str | None) -> str:
-        """The path of a picture degraded with the parameters that a run recorded: what its model saw.
+    def degraded(
+        self, image: Mapping[str, Any], name: str, parameters: Mapping[str, Any], modality: str | None
+    ) -> Written:
+        """A picture degraded with the parameters that a run recorded: what its model saw.
 
         Raises UserError where the degradation is not known here or takes other parameters.
         """
         drawn = {key: value for key, value in parameters.items() if key != _AS_SHOWN}
-        return self._written(image, (name, drawn, modality))
+        return self._write(image, (name, drawn, modality))
 
-    def _written(self, image: Mapping[str, Any], degraded: tuple[str, Mapping[str, Any], str | None] | None) -> str:
+    def _write(self, image: Mapping[str, Any], degraded: tuple[str, Mapping[str, Any], str | None] | None) -> Written:
         source = image["bytes"] if image["bytes"] is not None else Path(image["path"]).read_bytes()
         recipe: list[Any] = [_FORM, hashlib.sha256(source).hexdigest()]
         if degraded is not None:
             name, drawn, modality = degraded
             recipe += [degradations.code_of(name, modality), degradations.canonical_name(name), drawn, modality]
         digest = hashlib.sha256(json.dumps(recipe, sort_keys=True).encode()).hexdigest()[:24]
-        path = f"{self._place}/{digest}.webp"
-        if path not in self._folder.files:
-            self._folder.data(path, _kept(digest) or _keep(digest, _made(source, degraded)))
-        return path
+        if digest not in self._written:
+            content = _kept(digest) or _keep(digest, _made(source, degraded))
+            path = f"{self._place}/{digest}.webp"
+            self._folder.data(path, content)
+            with Image.open(io.BytesIO(content)) as picture:  # the head alone is read
+                self._written[digest] = Written(path, *picture.size)
+        return self._written[digest]
 
 
 def _made(source: bytes, degraded: tuple[str, Mapping[str, Any], str | None] | None) -> bytes:

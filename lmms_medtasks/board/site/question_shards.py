@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import Any
 
 import numpy as np
@@ -55,7 +55,8 @@ class TaskQuestions:
         """The shards, in the order of the ids.
 
         Each is ``scores``: pairs of a score's text and its digit, and ``questions``: mappings of ``id``, ``text``,
-        ``options``, ``right``, ``pictures`` (path, label, alternative text), ``note``, ``answers`` and ``who``.
+        ``options``, ``right``, ``pictures`` (path, label, alternative text, width, height), ``note``, ``answers`` and
+        ``who``.
         ``answers`` are distinct pairs of the place of a score and of replies: null where there are none to show, a
         text of letters of which the right one is ``right`` (those first), or a list of pairs of text and mark. ``who``
         has for each entry the place of its answer, -1 where it was not asked.
@@ -106,7 +107,7 @@ class TaskQuestions:
         if options:
             question["options"] = options
         if material and material.pictures:
-            question["pictures"] = [[each.path, each.label, each.alt] for each in material.pictures]
+            question["pictures"] = [astuple(each) for each in material.pictures]
         if material and material.note:
             question["note"] = material.note
         answers: dict[_Answer, int] = {}

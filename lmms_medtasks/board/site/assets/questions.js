@@ -249,10 +249,10 @@ const medtasks = (() => {
     if (one.pictures) {
       made.classList.add("pictured");
       const pictures = element("div", "pictures");
-      for (const [path, label, alt] of one.pictures) {
+      for (const [path, label, alt, width, height] of one.pictures) {
         const figure = element("figure"), image = element("img");
         image.src = `../${path}`;
-        image.alt = alt;
+        Object.assign(image, { alt, width, height });
         figure.append(image);
         if (label) figure.append(element("figcaption", "", label));
         pictures.append(figure);
