@@ -43,7 +43,7 @@ def build(
         Path | None,
         typer.Option(
             help="Folder in which what was made of each run is kept for the next build; about a fifth of the logs. "
-            "Default: board-cache in MEDTASKS_HOME, or in the user's cache folder."
+            "Default: board_cache in MEDTASKS_HOME, or in the user's cache folder."
         ),
     ] = None,
     no_cache: Annotated[bool, typer.Option("--no-cache", help="Make everything anew, and keep nothing.")] = False,
@@ -73,7 +73,7 @@ def build(
     shown = suite_words.shown(texts or (), images or ())
     folder.check(output)
     trust, known = rules_of_trust.read(pins, owners, verified), model_facts.read(models)
-    kept = NO_CACHE if no_cache else BuildCache.at(cache or store.home() / "board-cache")
+    kept = NO_CACHE if no_cache else BuildCache.at(cache or store.home() / "board_cache")
     board = collect(runs, rules=rules, processes=processes, trust=trust, cache=kept)
     options = site.Options(
         title=title, resamples=resamples, reports=reports, questions=questions, stamp=stamp, shown=shown, models=known,

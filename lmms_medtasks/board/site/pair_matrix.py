@@ -17,7 +17,7 @@ MOST = 10
 BETTER, WORSE, ALIKE = "▲", "▼", "="
 _SAID = {BETTER: "better", WORSE: "worse", ALIKE: "not told apart"}
 NOTE = (
-    "Points by which the row leads the column: the same questions, resampled by {cluster}. Who is better is tested as "
+    "Of the same questions; what is taken as independent is the {cluster}. Who is better is tested as "
     "for the ranks, so that they agree (max-T, step-down). The intervals hold together in 95 % of samples: they are of "
     "the test's first step, and end at 0 where only a later step tells the two apart."
 )

@@ -31,7 +31,7 @@ _AS_SHOWN = "shown_as"
 
 def kept_in() -> Path:
     """The folder of finished pictures, below ``MEDTASKS_HOME``; it may be deleted at any time."""
-    return store.home() / "cache" / "board_pictures"
+    return store.home() / "board_pictures"
 
 
 class Written(NamedTuple):

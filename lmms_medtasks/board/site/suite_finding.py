@@ -118,7 +118,7 @@ def _guessers(
     if not weak:
         return ""
     if len(weak) == len(ordered):
-        return f"no better than {level}" if len(weak) == 1 else f"none of the {len(weak)} is better than {level}"
+        return _none_better(len(weak), level)
     if len(weak) == len(ordered) - 1 and ordered[0] not in weak:
         who = "the other, " + standings.titles[weak[0]] + "," if len(weak) == 1 else f"the other {len(weak)}"
     elif len(weak) <= _NAMED:
@@ -126,3 +126,9 @@ def _guessers(
     else:
         who = f"{len(weak)} of {len(ordered)}"
     return f"{who} {'is' if len(weak) == 1 else 'are'} no better than {level}"
+
+
+def _none_better(count: int, level: str) -> str:
+    if count == 1:
+        return f"no better than {level}"
+    return f"{'neither' if count == 2 else f'none of the {count}'} is better than {level}"

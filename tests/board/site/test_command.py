@@ -29,7 +29,7 @@ def test_a_good_run_gives_a_site_and_status_0(tmp_path, write, home):
     assert "5 entries, 0 of them apart from the rankings; 0 refused" in result.output
     assert "<title>Ours</title>" in (tmp_path / "site" / "index.html").read_text()
     assert not (tmp_path / "site" / "questions").exists()
-    assert len([path for path in home.rglob("board-cache/*/*/*")]) == 5
+    assert len([path for path in home.rglob("board_cache/*/*/*")]) == 5
 
 
 def test_what_is_made_is_kept_where_it_was_asked_for_or_not_at_all(tmp_path, write, home):
