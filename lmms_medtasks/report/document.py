@@ -22,7 +22,7 @@ MARKS = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)  # a table of scores has millions
 class Cell:
     """A value, None if there is none; numbers may have an interval, or a standard deviation over seeds.
 

@@ -72,3 +72,15 @@ def test_what_is_no_vote_is_refused(question, change, said):
     with pytest.raises(UserError) as error:
         votes([others, {**question("AB", id="odd"), **change}])
     assert said in str(error.value) and "'odd'" in str(error.value)
+
+
+def test_rows_of_a_table_are_what_their_votes_alone_give(question):
+    """Also where the rows left out have more options, and so one column more."""
+    records = [question("AB", id="a", option_count=2), question("ABE", "B", id="b", option_count=5)]
+    records += [question("A!B", id="c", option_count=2)]
+    for rows in ([0], [2, 0], [1], [], [0, 1, 2]):
+        alone, taken = votes([records[row] for row in rows]), votes(records).take(rows)
+        assert (alone.ids, alone.image_ids) == (taken.ids, taken.image_ids)
+        for name in ("counts", "option_counts", "answers", "failed"):
+            one, other = getattr(alone, name), getattr(taken, name)
+            assert one.tolist() == other.tolist() and (one.shape, one.dtype) == (other.shape, other.dtype), (rows, name)
