@@ -84,12 +84,7 @@ CLICK = "document.querySelectorAll('#medq_deg-ranking th button')[%d].click()"
 
 
 def test_a_table_is_sorted_by_a_click_and_by_a_key(quiet, site):
-<<<<<<< HEAD
-    quiet.open(site / "suites" / "medq_deg.html")
-    quiet.run("document.querySelector('#all-rankings').open = true")
-=======
     quiet.open(site / "suites" / "medq_deg.html", "#medq_deg-ranking")  # opens the part that it is folded in
->>>>>>> suitepage
     before = quiet.run(COLUMN % 2)
     numbers = [float(text.split()[0]) for text in before if text[0].isdigit()]
     quiet.run(CLICK % 2)
