@@ -53,13 +53,15 @@ def collect(
     tasks: Sequence[str] = (),
     trust: Trust | None = None,
     cache: BuildCache = NO_CACHE,
+    by_measure: bool = False,
 ) -> Board:
     """Read all runs and packs that ``paths`` are or hold.
 
     ``rules``: the board's (:mod:`lmms_medtasks.board.rules`). ``processes``: as many logs are read at once, each
     in a process of its own (a script that wants more than 1 guards its main part by ``__name__``). ``tasks``: only
     these. ``trust``: what a board in public goes by beside its rules. ``cache``: where what was read of a log may be
-    kept. Nothing that is wrong with one file keeps the others from being read: see the board's ``problems``. Raises
+    kept. ``by_measure``: whether an entry that only lacks a judge is ranked by the measures that need none, as on a
+    site; packs and comparisons take entries whole. Nothing that is wrong with one file keeps the others from being read: see the board's ``problems``. Raises
     UserError when a path is not there.
     """
     chosen = rules if isinstance(rules, Rules) else read_rules(rules)
@@ -77,7 +79,7 @@ def collect(
             wrong = _not_owned(entry, paths, trusted, chosen)
             problems += [wrong] if wrong else []
             entries += [] if wrong else [replace(pool.shared(entry), level=trusted.levels.of(entry.source.digest))]
-    return assembled(entries, problems, chosen, trusted)
+    return assembled(entries, problems, chosen, trusted, by_measure=by_measure)
 
 
 def _not_owned(entry: Entry, roots: Sequence[Path], trust: Trust, rules: Rules) -> Problem | None:
@@ -104,10 +106,18 @@ def task_names(path: Path) -> list[str]:
     return sorted(map(printable, found))
 
 
-def assembled(entries: Sequence[Entry], problems: Sequence[Problem], rules: Rules, trust: Trust | None = None) -> Board:
+def assembled(
+    entries: Sequence[Entry],
+    problems: Sequence[Problem],
+    rules: Rules,
+    trust: Trust | None = None,
+    *,
+    by_measure: bool = False,
+) -> Board:
     """A board of these entries: what the ranking is of, what each entry lacks, and each model on a task ranked once.
 
-    What is refused, or set apart for what it is itself, has no say in what the ranking is of.
+    What is refused, or set apart for what it is itself, has no say in what the ranking is of. ``by_measure``: as for
+    :func:`collect`.
     """
     trusted = trust or Trust()
     entries = sorted(
@@ -121,6 +131,8 @@ def assembled(entries: Sequence[Entry], problems: Sequence[Problem], rules: Rule
     beside = [each.with_problems(checks.problems_beside(each, found[each.task], rules, trusted.pins)) for each in kept]
     kept, more = _kept(beside)
     kept = side_by_side.apart(kept, rules, trusted.owners, trusted.pins)
+    if by_measure:
+        kept = side_by_side.by_measure(kept, rules, trusted.owners, trusted.pins)
     problems = (*problems, *refused, *more, *copies, *(problem for entry in kept for problem in entry.problems))
     bad = tuple(each for each in problems if each.level == "refused" or each.code in rules.exit_status)
     present = {entry.task for entry in kept}

@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from lmms_medtasks.board import model_names
 from lmms_medtasks.board.checks import problem
 from lmms_medtasks.board.columns import codes_of, compact
-from lmms_medtasks.board.entries import Entry, Problem
+from lmms_medtasks.board.entries import Entry, Problem, mean_of
 from lmms_medtasks.board.rules import Rules
 from lmms_medtasks.board.trust.owners import Owners
 from lmms_medtasks.board.trust.pins import Pins
+from lmms_medtasks.samples.table import Samples
 
 _NAMED = 3
 """Others that are named beside an entry."""
@@ -41,6 +43,53 @@ def apart(entries: Sequence[Entry], rules: Rules, owners: Owners | None, pins: P
     found = _alike(entries, rules, owners)
     found = _other_questions(found, rules, pins)
     return _several(found, rules)
+
+
+def by_measure(entries: Sequence[Entry], rules: Rules, owners: Owners | None, pins: Pins) -> list[Entry]:
+    """The entries of :func:`apart`, those that only lack a judge ranked by the measures that need none.
+
+    Where another entry of the model is ranked on the task, that one stands alone.
+    """
+    ranked = {_model(entry) for entry in entries if entry.ranked}
+    freed = [entry if _model(entry) in ranked else settled_by_rules(entry) for entry in entries]
+    # What is ranked now must stand beside the others too.
+    return list(entries) if freed == list(entries) else apart(freed, rules, owners, pins)
+
+
+_UNJUDGED = frozenset({"no_judge", "low_coverage"})
+
+
+def settled_by_rules(entry: Entry) -> Entry:
+    """An entry that nothing but the missing judge keeps from the ranking, with the metrics that need none.
+
+    Those are the metrics of which rules settled every question (a closed question whose reply is the option): any judge
+    would have left them as they are. Other entries, and those that have no such main metric, are given back unchanged.
+    """
+    limits = [each for each in entry.problems if each.level == "unranked"]
+    no_judge = entry.judge is not None and entry.judge.name == "none"
+    if not no_judge or not limits or not {each.code for each in limits} <= _UNJUDGED:
+        return entry
+    samples = entry.samples
+    kept = tuple(name for name in entry.metrics if _is_settled(entry, samples, name))
+    if not set(kept) & set(entry.main_metrics):
+        return entry
+    left = [name for name in entry.main_metrics if name not in kept]
+    said = f" Not ranked by {', '.join(left)}." if left else ""
+    problems = tuple(
+        replace(each, level="flag", reason=f"{each.reason}{said}") if each in limits else each
+        for each in entry.problems
+    )
+    return replace(entry, metrics=kept, problems=problems)
+
+
+def _is_settled(entry: Entry, samples: Samples, metric: str) -> bool:
+    """Whether no judgement of a metric is missing."""
+    if entry.declaration is None:
+        return False
+    estimate = mean_of(entry.declaration.metric(metric))
+    rows = samples.where(estimate.where)
+    wanted, had = (np.nan_to_num(rows.column(f"{estimate.measure}.{each}")) for each in ("requested", "judged"))
+    return bool((wanted <= had).all())
 
 
 def _alike(entries: Sequence[Entry], rules: Rules, owners: Owners | None) -> list[Entry]:

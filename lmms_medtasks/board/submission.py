@@ -46,7 +46,7 @@ def check(base: Path, submitted: Path, account: str, rules: Rules, trust: Trust,
             wrong.append(f"{file}: not in the folder of {account}, who made the submission. {way_out}")
     if not (added or changed or removed):
         wrong.append("No pack and no run is added, changed or removed.")
-    board = collect([submitted], rules=rules, trust=trust) if submitted.is_dir() else None
+    board = collect([submitted], rules=rules, trust=trust, by_measure=True) if submitted.is_dir() else None
     mine: list[Entry] = []
     places: list[Place] = []
     if board is not None:
@@ -86,7 +86,7 @@ def _displaced(
     if not base.is_dir():
         return
     places = {(entry.source.results, entry.task): entry for entry in board.entries}
-    for entry in collect([base], rules=rules, trust=trust).of(ranked=True):
+    for entry in collect([base], rules=rules, trust=trust, by_measure=True).of(ranked=True):
         path = submitted / entry.source.results.relative_to(base)
         after = places.get((path, entry.task))
         problems = after.problems if after else ()

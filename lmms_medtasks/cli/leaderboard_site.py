@@ -74,7 +74,7 @@ def build(
     folder.check(output)
     trust, known = rules_of_trust.read(pins, owners, verified), model_facts.read(models)
     kept = NO_CACHE if no_cache else BuildCache.at(cache or store.home() / "board_cache")
-    board = collect(runs, rules=rules, processes=processes, trust=trust, cache=kept)
+    board = collect(runs, rules=rules, processes=processes, trust=trust, cache=kept, by_measure=True)
     options = site.Options(
         title=title, resamples=resamples, reports=reports, questions=questions, stamp=stamp, shown=shown, models=known,
         roots=tuple(path if path.is_dir() else path.parent for path in runs), cache=kept,

@@ -10,7 +10,10 @@ from lmms_medtasks.board import rules as board_rules
 from lmms_medtasks.board.collect import collect
 from lmms_medtasks.board.site import ranking
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.harness.scoring import metric_values
+from lmms_medtasks.record import Judgement, MeasureValue, Record
 from lmms_medtasks.suites.judged_measures import bound_of
+from lmms_medtasks.task_configs.sure_vqa import measures as sure_measures
 
 TASK = "medq_deg_l1"
 ANSWERS = {"q2": "AAB", "q1": "AAA", "q3": "B-!", "q4": "!!!"}
@@ -464,3 +467,38 @@ def test_tasks_on_degraded_pictures_are_left_out(tmp_path, runs):
     del content["configs"][TASK]
     path.write_text(json.dumps(content), "utf-8")
     assert codes(collect([path])) == [("unknown_task", "refused")]
+
+
+def test_without_a_judge_the_measures_that_rules_settle_are_ranked_and_no_other(tmp_path, runs):
+    """Four questions of each of four measures; a rule settles the closed ones, one open answer waits for a judge."""
+
+    def rows(status, *, judge="none"):
+        found = []
+        for number in range(16):
+            side, kind = ("iid", "ood")[number % 2], ("closed", "open")[number // 2 % 2]
+            waits = kind == "open" and status == "missing"
+            verdict = {"status": status if kind == "open" else "exact", "labels": {}, "reason": "", "reply": ""}
+            verdict["labels"] = {} if waits else {sure_measures.DIMENSIONS[kind]: "1"}
+            record = Record(
+                id=f"s{number}", cluster=f"image {number}", trials=("ok",), expected=None,
+                measures=dict.fromkeys(sure_measures.TEXT, MeasureValue(0.5)),
+                tags={"data": "full", "set": side, "answer_type": kind, "modality": "CT"},
+                judgement=Judgement({"name": judge, "protocol": f"sure_{kind}"}, ({"answer": "a"},), ((verdict,),)),
+            )  # fmt: skip
+            values = metric_values(sure_measures.SUITE, "pair", sure_measures.remeasured(record))
+            found.append({**values, "filtered_resps": ["a"], "target": "r", "input": "p"})
+        return found
+
+    task, none = "sure_slake_modality", {"metadata": {"judge": {"name": "none"}}}
+    runs.write(tmp_path / "none", {task: rows("missing")}, model="none", **none)
+    [whole] = collect([tmp_path]).entries
+    assert not whole.ranked and set(whole.main_metrics) == {"closed_iid", "closed_ood", "open_iid", "open_ood"}
+    [entry] = collect([tmp_path], by_measure=True).entries
+    assert entry.ranked and entry.metrics == ("closed_iid", "closed_ood")
+    assert [each.reason for each in entry.problems if each.code == "no_judge"] == [
+        "No judge was configured: only what a rule settles has a score. Not ranked by open_iid, open_ood."
+    ]
+    # A run of the same model that was judged stands alone.
+    runs.write(tmp_path / "judged", {task: rows("judged", judge="openai:judge")}, model="none",
+               metadata={"judge": {**runs.JUDGE, "name": "openai:judge"}})  # fmt: skip
+    assert [entry.ranked for entry in collect([tmp_path], by_measure=True).entries] == [True, False]
