@@ -61,7 +61,9 @@ def collect(
     in a process of its own (a script that wants more than 1 guards its main part by ``__name__``). ``tasks``: only
     these. ``trust``: what a board in public goes by beside its rules. ``cache``: where what was read of a log may be
     kept. ``by_measure``: whether an entry that only lacks a judge is ranked by the measures that need none, as on a
-    site; packs and comparisons take entries whole. Nothing that is wrong with one file keeps the others from being read: see the board's ``problems``. Raises
+    site; packs and comparisons take entries whole.
+
+    Nothing that is wrong with one file keeps the others from being read: see the board's ``problems``. Raises
     UserError when a path is not there.
     """
     chosen = rules if isinstance(rules, Rules) else read_rules(rules)
