@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lmms_medtasks.board.model_names import short_names
 from lmms_medtasks.board.site.board_tables import Standings
 from lmms_medtasks.board.site.suite_chart import Head
 from lmms_medtasks.report.cells import label
@@ -84,9 +85,9 @@ def matrix(standings: Standings, head: Head, hrefs: dict[str, str]) -> Matrix | 
         label("model"), label("other model"), label("beyond chance"),
         Column("difference", digits=shown.digits, signed=True, unit=unit), Column("p, no better", digits=4),
     )  # fmt: skip
-    best = order[:MOST]
+    best, short = order[:MOST], short_names(standings.titles.values())
     return Matrix(
-        tuple(standings.titles[keys[place]] for place in best),
+        tuple(short[standings.titles[keys[place]]] for place in best),
         tuple(hrefs[keys[place]] for place in best),
         tuple(tuple(pair(row, column) for column in best) for row in best),
         Table("pairs", "Each two models", columns, tuple(rows)),
