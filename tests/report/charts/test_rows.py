@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import xml.etree.ElementTree as ElementTree
+from html import unescape
+from urllib.parse import parse_qsl
 
 import pytest
 
@@ -17,6 +20,7 @@ from lmms_medtasks.report.charts import (
     point_chart,
     range_chart,
     share_chart,
+    with_links,
 )
 from lmms_medtasks.report.charts.points import MOST
 from lmms_medtasks.report.document import Cell
@@ -94,6 +98,16 @@ def test_of_many_models_the_best_are_named_and_the_others_have_tooltips():
         f"I: model {number}, {10 * number}.0 %" for number in range(3)
     }
     assert "3 more" in texts(text) and "model 0" not in texts(text) and "model 9" in texts(text)
+
+
+def test_cells_of_a_heat_chart_lead_to_their_questions_where_there_are_pages_of_them():
+    cell = HeatCell(-3.0, 9, 0.5, "said", "a_task", (("mid", "A & B"), ("kind", HOSTILE)))
+    text = heat_chart("t", ["A", "B"], [HeatRow("r", (cell, HeatCell(1.0, 9, 0.5)))])
+    assert "href" not in text and text.count("<a ") == 1
+    linked = with_links(text, lambda query: f"../q.html?model=m&{query}")
+    [address] = re.findall(r'href="([^"]*)"', linked)
+    asked = parse_qsl(unescape(address).partition("?")[2])
+    assert asked == [("model", "m"), ("task", "a_task"), ("tag", "mid:A & B"), ("tag", f"kind:{HOSTILE}")]
 
 
 def test_heat_chart_marks_what_few_questions_stand_behind():
