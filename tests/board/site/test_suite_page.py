@@ -187,6 +187,16 @@ def test_every_suite_names_its_tasks_and_declares_a_chart_that_can_be_drawn() ->
             assert said.name_of(task).lower() != task.removeprefix(f"{said.name}_").replace("_", " "), place
 
 
+def test_a_model_that_the_ranking_lacks_is_named_beside_it(folder: Path, tmp_path: Path, runs: ModuleType) -> None:
+    rows = runs.choice_rows({f"q{number:02}": "A" for number in range(4)}, images=IMAGES)
+    runs.write(tmp_path / "runs" / "short", {SEVERE: rows}, model="short", limit=4.0, original=IMAGES)
+    board = collect([folder, tmp_path / "runs"])
+    build(board, tmp_path / "site", Options(resamples=0, reports=False, questions=False))
+    said = (tmp_path / "site" / "suites" / "medq_deg.html").read_text("utf-8")
+    # "best" has a limited run too, and is ranked by its full one.
+    assert 'Run, but not ranked: short. <a href="#apart">Why</a>' in said
+
+
 def test_a_card_has_no_answers_to_another_tasks_question_of_the_same_id(tmp_path: Path, runs: ModuleType) -> None:
     """Tasks of a suite may number their questions alike."""
     rows = runs.choice_rows({f"q{number:02}": "A" for number in range(IMAGES)})
