@@ -141,8 +141,8 @@ def test_questions_are_chosen_by_rule_and_each_once(standings: Standings) -> Non
     ]  # fmt: skip
     # All three models are right on q09 to q19 when clean; when severe the first that all get wrong is q30: there two
     # were right.
-    assert (found[0].id, found[0].said) == ("q30", "Clean: 2 of 3 right; severe: 0 of 3 right.")
-    assert (found[1].id, found[1].said) == ("q38", "Clean: 0 of 3 right; severe: 0 of 3 right.")
+    assert (found[0].id, found[0].said) == ("q30", "Clean: 2 of 3 models right; severe: 0 of 3 models right.")
+    assert (found[1].id, found[1].said) == ("q38", "Clean: 0 of 3 models right; severe: 0 of 3 models right.")
     assert found[3].id == "q29" and len({each.id for each in found}) == len(found)
     assert found == telling(standings, HEAD, FIRST, ("clean", "severe"))
 
@@ -152,7 +152,7 @@ def test_questions_that_were_asked_once_are_chosen_too(standings: Standings) -> 
     assert [each.heading for each in found] == [
         "The models disagree most", "Only the best is right", "Nobody is right", "All are right",
     ]  # fmt: skip
-    assert found[1].said == "1 of 3 right."
+    assert found[1].said == "1 of 3 models right."
 
 
 def test_a_limited_run_of_a_model_takes_its_full_run_nowhere(folder: Path, standings: Standings, page: str) -> None:
