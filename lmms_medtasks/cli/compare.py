@@ -56,7 +56,7 @@ def compare(
 ) -> None:
     """Compare two models question by question, on each task that both were run on.
 
-    Differences are B less A over the same questions, with intervals and tests over images, Holm-corrected over all
+    Differences are B minus A over the same questions, with intervals and tests over images, Holm-corrected over all
     rows. For credentialed data questions are named by their ids only.
     """
     from lmms_medtasks.board.comparison import compared_entries, measure_comparison

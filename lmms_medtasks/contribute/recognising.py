@@ -200,6 +200,7 @@ def _say_columns(found: Look, names: Sequence[str]) -> None:
     if form:
         found.said.insert(0, form)
     used = {each for value in wanted.columns.values() for each in value.split(",")} | set(wanted.tags)
+    used.add((wanted.settings.get("shift") or {}).get("column", ""))
     counted = f" ({wanted.answer_is})" if wanted.answer_is else ""
     for ours, theirs in wanted.columns.items():
         found.said.append(f"{ours}: column {theirs}{counted if ours == 'answer' else ''}")

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 MOST = 3
 """Tasks on the first screen; the report's tables have them all."""
+ALPHA = 0.05
 
 
 def finding_of(found: Sequence[Loss], title: str) -> Finding | None:
@@ -32,12 +33,17 @@ def finding_of(found: Sequence[Loss], title: str) -> Finding | None:
     first = worst[0]
     clause = (
         f"{first.metric} of {printable(first.base)} {_number(first, first.clean)} on clean pictures, "
-        f"{_number(first, first.degraded)} under {_degradation(first)}"
+        f"{_number(first, first.degraded)} under {_degradation(first)}{'' if _told(first) else ', not told apart from clean'}"
     )
     bars = tuple(bar for each in worst[:MOST] for bar in _bars(each))
-    lost = any(each.cost > 0 for each in worst[:MOST])
-    sentence = f"{'Most is lost' if lost else 'Nothing is lost; the least is gained'} {said}.{more}"
-    loss = f"{'lose most' if lost else 'lose nothing; the least is gained'} {said}.{more}"
+    lost = [each for each in worst[:MOST] if each.cost > 0]
+    if any(map(_told, lost)):
+        starts = ("Most is lost", "lose most")
+    elif lost:
+        starts = ("No loss beyond chance; the largest is", "lose nothing beyond chance; the largest loss is")
+    else:
+        starts = ("Nothing is lost; the least is gained", "lose nothing; the least is gained")
+    sentence, loss = (f"{start} {said}.{more}" for start in starts)
     return Finding(title, bars, sentence, clause, "degraded pictures", loss=loss, beats=True)
 
 
@@ -45,6 +51,11 @@ def _worst(found: Sequence[Loss], base: str) -> Loss | None:
     own = [each for each in found if each.base == base and not each.is_control]
     metric = next((each.metric for each in own if each.change is not None), own[0].metric if own else "")
     return max((each for each in own if each.metric == metric), key=lambda each: each.cost, default=None)
+
+
+def _told(each: Loss) -> bool:
+    """False where the test can't tell the degraded number from the clean one; True also where nothing was tested."""
+    return each.adjusted is None or each.adjusted <= ALPHA
 
 
 def _degradation(each: Loss) -> str:

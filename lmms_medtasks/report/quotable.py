@@ -79,7 +79,7 @@ def _data(asked: Sequence[Asked]) -> Check:
                 kinds.setdefault(kind.rpartition(" of ")[2], []).append(each.suite.title)
     other = {kind: sorted(set(titles)) for kind, titles in kinds.items() if kind != "full"}
     if not other:
-        return Check("full data", "yes", "nothing but full data was prepared")
+        return Check("full data", "yes", "all numbers are from the full data")
     accepted = all(kind.endswith(about.ACCEPTED) for kind in other)
     said = "; ".join(f"{kind} data ({', '.join(titles)})" for kind, titles in other.items())
     what = f"{said}: practice, not the benchmark" if set(other) == {"mini"} else said

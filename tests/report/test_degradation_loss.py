@@ -1,12 +1,14 @@
 """What degraded pictures cost: paired by question, over pictures, corrected, and totals where there is no more."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy.stats import t
 
 from lmms_medtasks.report import Options, build, degradation_loss
+from lmms_medtasks.report.degradation_finding import finding_of
 from lmms_medtasks.report.degradation_loss import losses
 from lmms_medtasks.samples import result_files as results
 from lmms_medtasks.statistics.intervals import ALIKE
@@ -190,7 +192,8 @@ def test_the_first_screen_says_which_degradation_costs_most(tmp_path):
     [model] = first.models
     [finding] = model.findings
     # 10 of 12 right on clean pictures, 4 of 12 under noise.
-    assert model.sentence == "Acc of vqa 0.833 on clean pictures, 0.333 under gaussian_noise (CT), level 2."
+    said = "Acc of vqa 0.833 on clean pictures, 0.333 under gaussian_noise (CT), level 2, not told apart from clean."
+    assert model.sentence == said
     assert [bar.cell.value for bar in finding.bars] == [pytest.approx(10 / 12), pytest.approx(4 / 12)]
     assert "-0.500 [" in finding.loss and "after correction" in finding.loss
     # Nothing is known of a task that is none of ours: no check says yes or no.
@@ -210,3 +213,10 @@ def test_less_is_better_is_not_taken_for_a_gain(tmp_path):
         and "motion_blur" in finding.loss
         and "gaussian_noise" not in finding.loss
     )
+
+
+def test_a_loss_that_chance_may_explain_is_not_called_one():
+    loss = degradation_loss.Loss("t", "haze", "1", "acc", "logged", 0.375, 0.25)
+    sure, unsure = (finding_of([replace(loss, adjusted=p)], "Degraded tasks") for p in (0.01, 0.9))
+    assert sure.sentence.startswith("Most is lost under haze") and "not told apart" not in sure.clause
+    assert unsure.sentence.startswith("No loss beyond chance") and unsure.clause.endswith("not told apart from clean")

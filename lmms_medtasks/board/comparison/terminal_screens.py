@@ -34,7 +34,7 @@ def compared_lines(compared: Compared, flags: Sequence[str]) -> Iterator[str]:
         f"(p corrected by Holm, {ALPHA:g})."
     )
     yield ""
-    yield f"  {'task, measure':<{_WHAT}}{'A':>8}{'B':>8}   {'B less A [95 %]':<25}{'p (Holm)':>10}{'images':>8}"
+    yield f"  {'task, measure':<{_WHAT}}{'A':>8}{'B':>8}   {'B minus A [95 %]':<25}{'p (Holm)':>10}{'images':>8}"
     told = [(sign, each) for sign, group in (("▲", better), ("▼", worse)) for each in group]
     shown = [*told, *(("=", each) for each in same)][:_MOST_ROWS]
     for sign, each in shown:
@@ -163,8 +163,8 @@ def _filled(text: str, most: int = 0) -> Iterator[str]:
     """The text in lines of at most :data:`WIDTH`; of more than ``most`` lines the first ones."""
     lines = textwrap.wrap(text, WIDTH, subsequent_indent="  ", break_on_hyphens=False) or [""]
     if most and len(lines) > most:
-        lines = [*lines[: most - 1], textwrap.shorten(" ".join(lines[most - 1 :]), WIDTH, placeholder=" …")]
-        lines[-1] = f"  {lines[-1].strip()}"[:WIDTH]
+        last = textwrap.shorten(" ".join(lines[most - 1 :]), WIDTH - 2, placeholder=" …")
+        lines = [*lines[: most - 1], f"  {last}"]
     yield from lines
 
 

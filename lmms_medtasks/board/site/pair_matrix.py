@@ -19,8 +19,8 @@ BETTER, WORSE, ALIKE = "▲", "▼", "="
 _SAID = {BETTER: "better", WORSE: "worse", ALIKE: "not told apart"}
 NOTE = (
     "Of the same questions; what is taken as independent is the {cluster}. Who is better is tested as "
-    "for the ranks, so that they agree (max-T, step-down). The intervals hold together in 95 % of samples: they are of "
-    "the test's first step, and end at 0 where only a later step tells the two apart."
+    "for the ranks, so the two agree; all intervals of this table hold together in 95 % of samples. An interval that ends "
+    "at 0 is of a pair that only a later step of the test tells apart (max-T, step-down)."
 )
 
 

@@ -100,6 +100,7 @@ class SuitePage:
             places=self._places(headline, drawn) if headline else [],
             headline_caption=_caption(about, head, self._board) if head else "",
             apart_count=sum(not entry.ranked for entry in entries), listed=_named,
+            unplaced=self._unplaced(head) if head else "",
             pairs=self._pairs(head), pairs_note=NOTE.format(cluster=cluster), least=LEAST_CLUSTERS,
             questions=self._questions(headline, entries, drawn), cluster=cluster,
             published=published.tables(name), card=card(name), versions=_versions(entries),
@@ -136,6 +137,13 @@ class SuitePage:
                 )
             )  # fmt: skip
         return places
+
+    def _unplaced(self, head: Head) -> str:
+        """The models whose every entry of the headline's task is set apart, so that the ranking lacks them; or ""."""
+        ranked = {entry.model.key for entry in self._board.of(task=head[0], ranked=True)}
+        apart = {entry.model.key for entry in self._board.of(task=head[0], ranked=False)} - ranked
+        names = sorted((self._standings.titles[key] for key in apart), key=str.lower)
+        return _named(names, "models") if names else ""
 
     def _pairs(self, head: Head | None) -> Matrix | None:
         if head is None:
@@ -182,10 +190,11 @@ def _caption(about: suite_words.About, head: Head, board: Board) -> str:
     """What the ranking is of: ``Severe degradation (L2), 1,218 questions each (%)``."""
     entry = max(board.of(task=head[0], ranked=True), key=lambda each: len(each.questions))
     # A task with one number is said by its name.
-    words = f", {about.phrase_of(*head).strip('()')}" if len(entry.main_metrics) > 1 else ""
+    name, phrase = about.name_of(head[0]), about.phrase_of(*head).strip("()")
+    words = f", {phrase.removeprefix(f'{name}, ')}" if len(entry.main_metrics) > 1 else ""
     unit = entry.scale(head[1]).unit
     return (
-        f"{about.name_of(head[0])}{words}, {len(entry.scored(head[1])):,} questions each{f' ({unit})' if unit else ''}"
+        f"{name}{words}, {len(entry.scored(head[1])):,} questions each{f' ({unit})' if unit else ''}"
     )
 
 

@@ -139,8 +139,10 @@ class _Scores:
         if self._first:
             counts.insert(0, (names[0], self.was_right[:, row]))
         partly = " in all trials" if self._partly else ""
+        models = "model" if many == 1 else "models"
         said = "; ".join(
-            f"{f'{name}: ' if self._first else ''}{int(found.sum())} of {many} right{partly}" for name, found in counts
+            f"{f'{name}: ' if self._first else ''}{int(found.sum())} of {many} {models} right{partly}"
+            for name, found in counts
         )
         return Telling(str(self.ids[row]), heading, f"{said[:1].upper()}{said[1:]}.")
 

@@ -243,8 +243,10 @@ def test_where_no_question_differs_p_is_1_and_said(both):
 def test_the_screen_has_the_decision_first_in_a_hundred_columns(both):
     first = {f"q{number}": "B" for number in range(40)}
     found = compared(both(first=first, second={**first, **{f"q{number}": "A" for number in range(30)}}))
-    lines = list(compared_lines(found, ["a warning " + 40 * "long "]))
+    lines = list(compared_lines(found, ["a warning " + 200 * "it "]))
     assert max(map(len, lines)) <= 100
+    # A remark that is cut says so.
+    assert [line[-1] for line in lines if line.startswith("  it")] == ["t", "…"]
     assert any(line.startswith("B is better in 1 of 1 numbers, worse in 0") for line in lines)
     # 0 of 40 right against 30 of 40.
     assert any(line.startswith(f"▲ {TASK}, accuracy") and " 0.0 " in line and " 75.0 " in line for line in lines)

@@ -141,8 +141,8 @@ def test_questions_are_chosen_by_rule_and_each_once(standings: Standings) -> Non
     ]  # fmt: skip
     # All three models are right on q09 to q19 when clean; when severe the first that all get wrong is q30: there two
     # were right.
-    assert (found[0].id, found[0].said) == ("q30", "Clean: 2 of 3 right; severe: 0 of 3 right.")
-    assert (found[1].id, found[1].said) == ("q38", "Clean: 0 of 3 right; severe: 0 of 3 right.")
+    assert (found[0].id, found[0].said) == ("q30", "Clean: 2 of 3 models right; severe: 0 of 3 models right.")
+    assert (found[1].id, found[1].said) == ("q38", "Clean: 0 of 3 models right; severe: 0 of 3 models right.")
     assert found[3].id == "q29" and len({each.id for each in found}) == len(found)
     assert found == telling(standings, HEAD, FIRST, ("clean", "severe"))
 
@@ -152,7 +152,7 @@ def test_questions_that_were_asked_once_are_chosen_too(standings: Standings) -> 
     assert [each.heading for each in found] == [
         "The models disagree most", "Only the best is right", "Nobody is right", "All are right",
     ]  # fmt: skip
-    assert found[1].said == "1 of 3 right."
+    assert found[1].said == "1 of 3 models right."
 
 
 def test_a_limited_run_of_a_model_takes_its_full_run_nowhere(folder: Path, standings: Standings, page: str) -> None:
@@ -185,6 +185,16 @@ def test_every_suite_names_its_tasks_and_declares_a_chart_that_can_be_drawn() ->
         assert said.chart and said.chart["kind"] in KINDS and said.chart["title"] and said.chart["series"], place
         for task, _ in said.headline[:1]:
             assert said.name_of(task).lower() != task.removeprefix(f"{said.name}_").replace("_", " "), place
+
+
+def test_a_model_that_the_ranking_lacks_is_named_beside_it(folder: Path, tmp_path: Path, runs: ModuleType) -> None:
+    rows = runs.choice_rows({f"q{number:02}": "A" for number in range(4)}, images=IMAGES)
+    runs.write(tmp_path / "runs" / "short", {SEVERE: rows}, model="short", limit=4.0, original=IMAGES)
+    board = collect([folder, tmp_path / "runs"])
+    build(board, tmp_path / "site", Options(resamples=0, reports=False, questions=False))
+    said = (tmp_path / "site" / "suites" / "medq_deg.html").read_text("utf-8")
+    # "best" has a limited run too, and is ranked by its full one.
+    assert 'Run, but not ranked: short. <a href="#apart">Why</a>' in said
 
 
 def test_a_card_has_no_answers_to_another_tasks_question_of_the_same_id(tmp_path: Path, runs: ModuleType) -> None:
