@@ -193,5 +193,7 @@ def _forget(folder: Path) -> None:
     """Remove what nobody used for long, whatever release it is of."""
     oldest = time.time() - DAYS * 86_400
     for path in folder.glob("*/*/*"):
-        if _NAME.fullmatch(path.relative_to(folder).as_posix()) and path.stat().st_mtime < oldest:
-            path.unlink(missing_ok=True)
+        if _NAME.fullmatch(path.relative_to(folder).as_posix()):
+            with suppress(OSError):  # another build removed it, or it is another user's
+                if path.stat().st_mtime < oldest:
+                    path.unlink()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from lmms_medtasks.board.entries import Model
@@ -12,6 +13,7 @@ from lmms_medtasks.board.model_names import shown_name
 
 _LENGTH = 40
 _DIGEST = 8
+_LONG = 32
 
 
 def slug(text: str) -> str:
@@ -24,16 +26,18 @@ def slugs(texts: Iterable[str]) -> dict[str, str]:
     """A file name for each text, no two alike; those that would be get a digest of the text behind."""
     texts = list(dict.fromkeys(texts))
     plain = [slug(text) for text in texts]
-    return {
-        text: name if plain.count(name) == 1 else f"{name}-{digest(text)}"
-        for text, name in zip(texts, plain, strict=True)
-    }
+    return _distinct(
+        {
+            text: name if plain.count(name) == 1 else f"{name}-{digest(text)}"
+            for text, name in zip(texts, plain, strict=True)
+        }
+    )
 
 
 def file_name(key: str) -> str:
     """``key`` as a file name: as it is where that is harmless."""
     found = re.sub(r"[^A-Za-z0-9_-]+", "-", key)
-    return key if found == key else f"{found[:_LENGTH]}-{digest(key)}"
+    return key if found == key else f"{found[:_LENGTH]}-{_long_digest(key)[:_LONG]}"
 
 
 def model_slugs(models: Iterable[Model]) -> dict[str, str]:
@@ -41,7 +45,9 @@ def model_slugs(models: Iterable[Model]) -> dict[str, str]:
 
     A digest is always there, so that a model's address stays when another of its name joins the board.
     """
-    return {model.key: f"{slug(model.name.rstrip('/').rpartition('/')[2])}-{digest(model.key)}" for model in models}
+    return _distinct(
+        {model.key: f"{slug(model.name.rstrip('/').rpartition('/')[2])}-{digest(model.key)}" for model in models}
+    )
 
 
 def model_titles(models: Iterable[Model]) -> dict[str, str]:
@@ -57,12 +63,22 @@ def model_titles(models: Iterable[Model]) -> dict[str, str]:
             titles[model.key] = longer
         else:
             titles[model.key] = f"{longer} [{digest(model.key)}]"
-    return titles
+    return _distinct(titles)
 
 
 def digest(text: str) -> str:
     """Eight hexadecimal digits."""
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST]
+    return _long_digest(text)[:_DIGEST]
+
+
+def _long_digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _distinct(names: Mapping[str, str]) -> dict[str, str]:
+    """``names`` of texts, no two alike: two texts of one short digest are found in a second by who looks for them."""
+    count = Counter(names.values())
+    return {text: name if count[name] == 1 else f"{name}-{_long_digest(text)[:_LONG]}" for text, name in names.items()}
 
 
 def without_roots(text: str, roots: Iterable[Path]) -> str:

@@ -237,7 +237,8 @@ class QuestionData:
                 self._pictures.degraded(image, form.degradation, parameters, form.modality)
                 for image, parameters in zip(document.images, drawn.degraded_with, strict=True)
             ]
-        except (UserError, *packs.UNCOMPUTABLE):  # a log may say anything
+        # A log may say anything; some degradations need a package that a board does without (Numba).
+        except (UserError, ImportError, *packs.UNCOMPUTABLE):
             return replace(material, pictures=first, note=_NOT_MADE)
         return replace(material, pictures=first + _labelled(made, form.label))
 

@@ -9,9 +9,8 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import os
-import tempfile
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,8 +18,10 @@ from PIL import Image
 
 from lmms_medtasks import degradations
 from lmms_medtasks.board.site.folder import Folder
+from lmms_medtasks.board.trust import drawn_parameters
 from lmms_medtasks.data import question_pictures, store
 from lmms_medtasks.pictures import opened
+from lmms_medtasks.writing import write_bytes
 
 _FORM = f"webp lossless {question_pictures.LONGEST} 1"
 """Changes when the same source gives another file."""
@@ -59,7 +60,7 @@ class Pictures:
     ) -> Written:
         """A picture degraded with the parameters that a run recorded: what its model saw.
 
-        Raises UserError where the degradation is not known here or takes other parameters.
+        Raises UserError where the degradation is not known here, takes other parameters, or draws none as large.
         """
         drawn = {key: value for key, value in parameters.items() if key != _AS_SHOWN}
         return self._write(image, (name, drawn, modality))
@@ -84,21 +85,24 @@ def _made(source: bytes, degraded: tuple[str, Mapping[str, Any], str | None] | N
     image = opened(source)
     if degraded is not None:
         name, drawn, modality = degraded
+        drawn_parameters.check(name, drawn, (image.height, image.width), modality)
         parameters = degradations.parameters_from_json(name, drawn, modality)
         image = degradations.apply_parameters(image, name, parameters, modality)
     return question_pictures.webp(image)
 
 
 def _kept(digest: str) -> bytes | None:
-    path = kept_in() / f"{digest}.webp"
-    return path.read_bytes() if path.is_file() else None
+    """A kept picture; None where there is none, it is broken, or another user's."""
+    try:
+        content = (kept_in() / f"{digest}.webp").read_bytes()
+        with Image.open(io.BytesIO(content), formats=["WEBP"]):
+            return content
+    except OSError:
+        return None
 
 
 def _keep(digest: str, content: bytes) -> bytes:
-    folder = kept_in()
-    folder.mkdir(parents=True, exist_ok=True)
-    handle, part = tempfile.mkstemp(dir=folder)
-    with os.fdopen(handle, "wb") as file:
-        file.write(content)
-    os.replace(part, folder / f"{digest}.webp")
+    """``content``, which is kept where the folder can be written: what is not kept is made again."""
+    with suppress(OSError):
+        write_bytes(kept_in() / f"{digest}.webp", content)
     return content

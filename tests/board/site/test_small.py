@@ -34,6 +34,15 @@ def test_file_names_are_harmless_and_distinct():
     assert file_names.file_name("a-b_c") == "a-b_c" and "/" not in file_names.file_name("../x")
 
 
+def test_two_models_of_one_short_digest_have_pages_of_their_own():
+    """These were found in a second; the second page ended the build of the whole board."""
+    pair = [Model("evil/model", "medtasks_random", arguments) for arguments in ("x=23164", "x=59160")]
+    assert len({file_names.digest(model.key) for model in pair}) == 1
+    assert len(set(file_names.model_slugs(pair).values())) == len(set(file_names.model_titles(pair).values())) == 2
+    chosen = file_names.slugs(["a b", "a-b"])["a b"]
+    assert len(set(file_names.slugs(["a b", "a-b", chosen]).values())) == 3
+
+
 def test_models_of_one_name_are_told_apart():
     same = [Model("m", "hf", "1"), Model("m", "hf", "2"), Model("m", "vllm", ""), Model("other", "hf", "")]
     titles = file_names.model_titles(same)

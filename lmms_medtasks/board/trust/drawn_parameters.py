@@ -1,0 +1,91 @@
+"""The parameters of a degradation that a log of strangers recorded: none beyond those that are drawn.
+
+Pictures are made of them, and a blur of a million pixels fills the memory. What is drawn for a picture of that size at
+either level, times a few, is the bound.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from lmms_medtasks import degradations
+from lmms_medtasks.errors import UserError
+
+_TIMES = 4
+"""Draws differ by less, and so do levels up to the strongest."""
+_LEAST = 64
+"""Pixels that whole numbers may be beyond that, or a picture's longer side: places may be anywhere in it."""
+_AT_LEAST = {("low_resolution", "factor"): 1.0}
+"""What makes a larger picture on the way where it is small."""
+_SEVERITIES = (1, 2)
+
+
+def check(name: str, parameters: Mapping[str, Any], size: tuple[int, int], modality: str | None) -> None:
+    """Raise UserError where a number or a list is far beyond what is drawn for a picture of ``size`` (H, W).
+
+    Seeds may be any whole numbers from 0. Unknown names and other fields are left to what reads the parameters.
+    """
+    drawn = [
+        degradations.sample(name, severity=severity, seed=0, size=size, modality=modality).to_json()
+        for severity in _SEVERITIES
+    ]
+    for field, value in _fields(parameters):
+        samples = [found for each in drawn for own, found in _fields(each) if own == field]
+        if field.endswith("seed"):
+            if not _is_whole(value):
+                raise UserError(f"{name!r}: the parameter {field} is {value!r:.80}; wanted a whole number from 0.")
+            continue
+        _check_size(name, field, value, samples)
+        if (least := _AT_LEAST.get((degradations.canonical_name(name), field), -math.inf)) > _smallest(value):
+            raise UserError(f"{name!r}: the parameter {field} is {value!r:.80}; at least {least:g} is read.")
+        bounds = _largest(samples)
+        for place, (largest, _) in _largest([value]).items():
+            most, is_pixels = bounds.get(place, (0.0, False))
+            bound = _TIMES * most + (max(*size, _LEAST) if is_pixels else 1)
+            if largest > bound:
+                raise UserError(f"{name!r}: the parameter {field} has {largest:g}; at most {bound:g} is read.")
+
+
+def _fields(parameters: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """All fields, also those of a milder record within."""
+    for field, value in parameters.items():
+        if isinstance(value, Mapping):
+            yield from _fields(value)
+        else:
+            yield field, value
+
+
+def _check_size(name: str, field: str, value: Any, samples: list[Any]) -> None:
+    most = _TIMES * max(map(_length, samples), default=0) + _LEAST
+    if _length(value) > most:
+        raise UserError(f"{name!r}: the parameter {field} has {_length(value):,} values; at most {most:,} are read.")
+
+
+def _length(value: Any) -> int:
+    """Characters and elements, all in all."""
+    if isinstance(value, list | tuple):
+        return sum(map(_length, value)) + len(value)
+    return len(value) if isinstance(value, str) else 1
+
+
+def _largest(values: list[Any]) -> dict[int | None, tuple[float, bool]]:
+    """The largest absolute number, infinite where one is none, and whether all are whole; of rows that by column."""
+    found: dict[int | None, tuple[float, bool]] = {}
+    for value in values:
+        for row in value if isinstance(value, list | tuple) else [value]:
+            for place, number in enumerate(row) if isinstance(row, list | tuple) else [(None, row)]:
+                if isinstance(number, int | float):
+                    before, whole = found.get(place, (0.0, True))
+                    size = math.inf if math.isnan(number) else abs(number)
+                    found[place] = max(before, size), whole and isinstance(number, int)
+    return found
+
+
+def _smallest(value: Any) -> float:
+    return value if isinstance(value, int | float) else math.inf
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**64
