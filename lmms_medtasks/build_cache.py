@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import importlib
 import importlib.metadata
 import json
 import os
@@ -17,7 +18,7 @@ import re
 import time
 import types
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
@@ -37,6 +38,8 @@ _HIDDEN = "\x7f"
 """Stands for what may be another text the next time. No text of a page has it, and JSON writes it as it is."""
 _CODE = (".py", ".yml", ".yaml", ".json", ".csv", ".txt", ".md")
 _NAME = re.compile("[0-9a-f]{16}/[0-9a-f]{2}/[0-9a-f]{64}")
+_ELSEWHERE = ("lmms_medtasks.degradations", "lmms_medtasks.judges", folders.PACKAGE)
+"""Packages of ours that lie beside the others in a checkout."""
 _PACKAGES = ("numpy", "pyarrow", "scipy")
 
 
@@ -182,11 +185,18 @@ def _code() -> str:
     digest = hashlib.sha256(platform.python_version().encode())
     for name in _PACKAGES:
         digest.update(f"{name} {importlib.metadata.version(name)}\n".encode())
-    for root in (Path(__file__).parent, folders.folder()):
-        for path in sorted(path for path in root.rglob("*") if path.suffix in _CODE and path.is_file()):
-            digest.update(f"{path.relative_to(root).as_posix()}\n".encode())
-            digest.update(hashlib.sha256(path.read_bytes()).digest())
+    for name, path in _code_files():
+        digest.update(f"{name}\n".encode())
+        digest.update(hashlib.sha256(path.read_bytes()).digest())
     return digest.hexdigest()[:16]
+
+
+def _code_files() -> Iterator[tuple[str, Path]]:
+    """All files of code and data, each with the folder that it is installed in before its name."""
+    for package in ("lmms_medtasks", *_ELSEWHERE):
+        root = Path(importlib.import_module(package).__path__[0])
+        for path in sorted(path for path in root.rglob("*") if path.suffix in _CODE and path.is_file()):
+            yield f"{package}/{path.relative_to(root).as_posix()}", path
 
 
 def _forget(folder: Path) -> None:

@@ -4,10 +4,12 @@ import hashlib
 import os
 import time
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
+from lmms_medtasks import build_cache, degradations, judges, task_configs
 from lmms_medtasks.build_cache import DAYS, NO_CACHE, BuildCache
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.report.document import Cell, Column, Figure, Flag, Part, Row, Section, Table
@@ -32,6 +34,15 @@ def files(cache):
 
 def never():
     raise AssertionError("made again")
+
+
+@pytest.mark.parametrize("module", [build_cache, degradations, judges, task_configs])
+def test_a_change_of_code_is_another_folder_of_the_cache_wherever_the_package_lies(module, monkeypatch):
+    before = build_cache._code.__wrapped__()
+    changed = Path(module.__file__ or f"{module.__path__[0]}/medobvious/board.yml")
+    read = Path.read_bytes
+    monkeypatch.setattr(Path, "read_bytes", lambda path: read(path) + (b"#" if path == changed else b""))
+    assert build_cache._code.__wrapped__() != before
 
 
 def test_a_part_is_given_back_as_it_was_with_another_key_in_place_of_its_own(cache):

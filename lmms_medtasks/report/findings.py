@@ -75,9 +75,14 @@ class Bar:
         value = self.cell.value
         if self.chance is None or not isinstance(value, int | float):
             return True
-        if self.higher_is_better:
-            return (value if self.cell.low is None else self.cell.low) > self.chance
-        return (value if self.cell.high is None else self.cell.high) < self.chance
+        return beats(value, self.cell.low, self.cell.high, self.chance, self.higher_is_better)
+
+
+def beats(value: float, low: float | None, high: float | None, chance: float, higher_is_better: bool = True) -> bool:
+    """Whether an interval, or the number where it has none, is on the better side of guessing; all in one unit."""
+    if higher_is_better:
+        return (value if low is None else low) > chance
+    return (value if high is None else high) < chance
 
 
 @dataclass(frozen=True)

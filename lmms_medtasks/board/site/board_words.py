@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from lmms_medtasks.board.boards import Board
 from lmms_medtasks.board.model_names import short_names
 from lmms_medtasks.board.site.board_tables import Standings
+from lmms_medtasks.board.site.guessing import is_told_from_guessing
 from lmms_medtasks.board.site.leaderboard_table import Head, Leaderboard
 from lmms_medtasks.board.site.ranking import Standing
 from lmms_medtasks.board.site.scatter import Drawn
@@ -81,10 +82,10 @@ def _leaders(own: Mapping[str, Standing], standings: Standings) -> list[str]:
 def _guessing(own: Mapping[str, Standing], leaders: list[str], head: Head) -> str:
     """Where the best one could be guessing: that it could."""
     mean = own[leaders[0]].mean
-    low = mean.estimate if mean.low is None else mean.low
-    if head.chance is None or low is None or head.shown.factor * low > head.chance:
+    chance, shown = head.chance, head.shown
+    if chance is None or is_told_from_guessing(mean, chance / shown.factor, shown.higher_is_better):
         return ""
-    return f", no better than guessing ({head.text(head.chance)})"
+    return f", no better than guessing ({head.text(chance)})"
 
 
 def _number(standing: Standing, head: Head) -> str:

@@ -13,6 +13,7 @@ from lmms_medtasks.board.site.board_tables import Standings
 from lmms_medtasks.board.site.guessing import guessing
 from lmms_medtasks.board.site.rows import published
 from lmms_medtasks.report.charts.bullets import bullet
+from lmms_medtasks.report.findings import beats
 
 LEAST_FIELD = 4
 """Ranked models from which on a field has quartiles."""
@@ -90,9 +91,7 @@ class Headline:
         """Whether it is better than guessing, None where that is not known."""
         if self.chance is None:
             return None
-        if self.higher_is_better:
-            return (self.value if self.low is None else self.low) > self.chance
-        return (self.value if self.high is None else self.high) < self.chance
+        return beats(self.value, self.low, self.high, self.chance, self.higher_is_better)
 
     @property
     def said(self) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from lmms_medtasks.board.entries import Entry, mean_of
-from lmms_medtasks.report.findings import chance_of_options
+from lmms_medtasks.report.findings import beats, chance_of_options
 from lmms_medtasks.statistics.intervals import Interval
 
 _MEASURE = "chance.score"
@@ -31,8 +31,4 @@ def guessing(entry: Entry, metric: str) -> float | None:
 
 def is_told_from_guessing(mean: Interval, chance: float, higher_is_better: bool = True) -> bool:
     """Whether a mean's interval, or the mean where it has none, is on the better side of guessing."""
-    if mean.estimate is None:
-        return True
-    if higher_is_better:
-        return (mean.estimate if mean.low is None else mean.low) > chance
-    return (mean.estimate if mean.high is None else mean.high) < chance
+    return mean.estimate is None or beats(mean.estimate, mean.low, mean.high, chance, higher_is_better)

@@ -13,12 +13,12 @@ from lmms_medtasks.board.model_facts import KnownModels, ModelFacts
 from lmms_medtasks.board.model_names import look, without_organisations
 from lmms_medtasks.board.site import board_tables, suite_words
 from lmms_medtasks.board.site.board_tables import Links, Standings
+from lmms_medtasks.board.site.guessing import guessing
 from lmms_medtasks.board.site.ranking import SHORT, Standing
 from lmms_medtasks.board.site.rows import published
 from lmms_medtasks.board.trust.levels import OWN_RUN, RECOMPUTED
 from lmms_medtasks.report.cells import NONE, label
 from lmms_medtasks.report.document import Cell, Column, Row, Table
-from lmms_medtasks.report.findings import chance_of_options
 from lmms_medtasks.suites.suite import Measure
 
 READABLE = 0.9
@@ -32,7 +32,7 @@ _MARK = "†"
 class Head:
     """A suite's column: its headline ``measure`` of ``task``, on the scale ``shown``, and what that says.
 
-    ``chance``: what guessing among the questions' options gets, in the unit shown; None where there are none.
+    ``chance``: what guessing gets, in the unit shown; None where that is not known.
     """
 
     suite: str
@@ -183,10 +183,10 @@ def _heads(standings: Standings, links: Links) -> Iterator[Head]:
         found = about.headline_of(board.of(suite=name, ranked=True))
         if found:
             entry = next(each for each in board.of(task=found[0], ranked=True) if found[1] in each.metrics)
-            shown, guess = entry.scale(found[1]), chance_of_options(entry.scored(found[1]))
+            shown, guess = entry.scale(found[1]), guessing(entry, found[1])
             yield Head(
                 name, about.title, about.short or about.title, about.measured(*found), *found, shown, links.suite(name),
-                None if guess is None or shown.unit != "%" else shown.factor * guess,
+                None if guess is None else shown.factor * guess,
             )  # fmt: skip
 
 

@@ -11,11 +11,12 @@ from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.board.model_facts import KnownModels
 from lmms_medtasks.board.site import suite_words
 from lmms_medtasks.board.site.board_tables import Standings
+from lmms_medtasks.board.site.guessing import guessing
 from lmms_medtasks.board.site.rows import published
 from lmms_medtasks.board.site.suite_words import Scatter
 from lmms_medtasks.report.cells import label, scaled
 from lmms_medtasks.report.document import Cell, Column, Row, Table
-from lmms_medtasks.report.findings import chance_of_options
+from lmms_medtasks.report.findings import beats
 from lmms_medtasks.statistics.intervals import intervals
 from lmms_medtasks.statistics.sums import Difference, Group, mean_statistic, scored
 from lmms_medtasks.suites.suite import Measure
@@ -71,8 +72,8 @@ class Drawn:
 
     def beats_guessing(self, point: Point) -> bool:
         """Whether its interval under bad conditions is above what guessing gets; without an interval its number."""
-        low = point.bad.value if point.bad.low is None else point.bad.low
-        return self.chance is None or (isinstance(low, int | float) and low > self.chance)
+        number = point.bad
+        return self.chance is None or beats(float(number.value or 0), number.low, number.high, self.chance)
 
 
 def drawn(standings: Standings, known: KnownModels) -> Drawn | None:
@@ -90,7 +91,7 @@ def drawn(standings: Standings, known: KnownModels) -> Drawn | None:
                 continue
             measured = [_measured(standings, firsts[key], good, seconds[key], bad) for key in both]
             printed = _printed((good_task, good), (bad_task, bad), firsts[both[0]], known)
-            chance = chance_of_options(seconds[both[0]].scored(bad))
+            chance = guessing(seconds[both[0]], bad)
             shown = firsts[both[0]].scale(good)
             points = sorted([*measured, *printed], key=lambda each: (not each.measured, -float(each.bad.value or 0)))
             guessed = None if chance is None else shown.factor * chance

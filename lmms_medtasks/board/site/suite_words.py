@@ -6,7 +6,7 @@ Its keys:
     headline: [task, measure, words] patterns (fnmatch) and what they measure in a few words, which may be left out; the
         first that an entry has is the suite's column on the first page.
     scatter: what is drawn beside the first page's table; the first suite that says one has it. See :class:`Scatter`.
-    open: tasks (patterns) whose tables are open on the suite's page; the others are folded.
+    open: tasks (patterns) that come first on the suite's page, in this order.
     about, read: what it is, and how its numbers are read, for people in a hurry.
     paper: its address on the web.
     names: task (a pattern) -> its name for people.
@@ -102,12 +102,8 @@ class About:
                     return found
         return have[0] if have else None
 
-    def is_open(self, task: str) -> bool:
-        """Whether the task's table is open."""
-        return any(fnmatch.fnmatchcase(task, pattern) for pattern in self.open)
-
     def tasks(self, entries: Iterable[Entry]) -> list[str]:
-        """The tasks of the entries, open ones first, each kind in the order of ``open``, then by name."""
+        """The tasks of the entries, those of ``open`` first, in its order, then by name."""
 
         def place(task: str) -> tuple[int, str]:
             fits = [n for n, pattern in enumerate(self.open) if fnmatch.fnmatchcase(task, pattern)]
