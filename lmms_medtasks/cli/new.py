@@ -98,7 +98,7 @@ def _without_hub(dataset: str) -> str:
 def _shift(text: str) -> dict[str, Any]:
     parts = text.split(":")
     if len(parts) != 3 or not all(parts):
-        raise UserError(f"--shift {text!r}: wanted COLUMN:IID:OOD, as in site:own:other,third.")
+        raise UserError(f"--shift {text!r}: expected COLUMN:IID:OOD, as in site:own:other,third.")
     column, iid, ood = parts
     return {"column": column, "iid": _values(iid), "ood": _values(ood)}
 

@@ -34,7 +34,7 @@ _TOLD = (1, 2)
 
 _INTERRUPTED = (
     "lmms-medtasks: Interrupted. Give the same command again (without --fresh) to go on where it stopped: replies to "
-    "tasks of lmms-medtasks that came are kept, unless MEDTASKS_JOURNAL is off. Others' tasks are asked anew, but for "
+    "tasks of lmms-medtasks that came are kept, unless MEDTASKS_JOURNAL is off. Others' tasks are asked again, but for "
     "what --use_cache holds."
 )
 

@@ -31,14 +31,14 @@ def finding_of(found: Sequence[Loss], title: str) -> Finding | None:
     more = f" The tables have {left} more task{'s' if left > 1 else ''}." if left > 0 else ""
     first = worst[0]
     clause = (
-        f"{first.metric} of {printable(first.base)} {_number(first, first.clean)} on clean pictures, "
+        f"{first.metric} of {printable(first.base)} {_number(first, first.clean)} on clean images, "
         f"{_number(first, first.degraded)} under {_degradation(first)}"
     )
     bars = tuple(bar for each in worst[:MOST] for bar in _bars(each))
     lost = any(each.cost > 0 for each in worst[:MOST])
     sentence = f"{'Most is lost' if lost else 'Nothing is lost; the least is gained'} {said}.{more}"
     loss = f"{'lose most' if lost else 'lose nothing; the least is gained'} {said}.{more}"
-    return Finding(title, bars, sentence, clause, "degraded pictures", loss=loss, beats=True)
+    return Finding(title, bars, sentence, clause, "degraded images", loss=loss, beats=True)
 
 
 def _worst(found: Sequence[Loss], base: str) -> Loss | None:

@@ -209,7 +209,7 @@ def test_an_installed_one_has_a_name(parts, monkeypatch, tmp_path):
         ("no_levels", "wanted.*levels|levels.*wanted"),
         ("no_file", "no file 'absent.yaml' beside parts.py"),
         ("no_record", "record is <class 'dict'>"),
-        ("other_record", "sample gave 3, wanted a Speckles"),
+        ("other_record", "sample gave 3, expected a Speckles"),
         ("other_shape", r"apply gave an array of \(3, 64\) for an array of \(48, 64\)"),
         ("nan", "NaN or infinity"),
         ("missing", r"sample failed: KeyError: 'absent' \(parts.py, line \d+\)"),

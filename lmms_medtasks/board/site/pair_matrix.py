@@ -17,9 +17,10 @@ MOST = 10
 BETTER, WORSE, ALIKE = "▲", "▼", "="
 _SAID = {BETTER: "better", WORSE: "worse", ALIKE: "not told apart"}
 NOTE = (
-    "Of the same questions; what is taken as independent is the {cluster}. Who is better is tested as "
-    "for the ranks, so that they agree (max-T, step-down). The intervals hold together in 95 % of samples: they are of "
-    "the test's first step, and end at 0 where only a later step tells the two apart."
+    "Both models on the same questions; the unit is the {cluster}. The test is that of the ranks (max-T, "
+    "step-down), so "
+    "the two agree. All intervals hold together in 95 % of samples. They are of the test's first step, and end at 0 "
+    "where only a later step tells the two apart."
 )
 
 

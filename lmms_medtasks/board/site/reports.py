@@ -90,7 +90,7 @@ def _without_apart(comparison: Report, by_model: Mapping[str, Sequence[Entry]]) 
     ]
     if not apart:
         return comparison
-    flag = Flag("note", f"Not in this comparison, since shown apart from the ranking: {'; '.join(apart)}.")
+    flag = Flag("note", f"Not in this comparison, since not ranked: {'; '.join(apart)}.")
     return replace(comparison, parts=tuple(replace(part, flags=(*part.flags, flag)) for part in comparison.parts))
 
 
