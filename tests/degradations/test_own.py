@@ -206,7 +206,7 @@ def test_an_installed_one_has_a_name(parts, monkeypatch, tmp_path):
         ("smaller", "returned 3 x 3 pixels.*64 x 48"),
         ("coloured", "of mode 'RGB'.*of 'L'"),
         ("raising", r"RuntimeError: too dark \(parts.py, line \d+\)"),
-        ("no_levels", "wanted.*levels|levels.*wanted"),
+        ("no_levels", "expected.*levels|levels.*expected"),
         ("no_file", "no file 'absent.yaml' beside parts.py"),
         ("no_record", "record is <class 'dict'>"),
         ("other_record", "sample gave 3, expected a Speckles"),
