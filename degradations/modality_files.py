@@ -89,14 +89,16 @@ def _check_rows(name: str, rows: Any, where: str) -> None:
         or set(rows) != {1, 2}
         or not all(isinstance(each, Mapping) for each in rows.values())
     ):
-        raise UserError(f"{where}: got {rows!r}, wanted {{1: {{...}}, 2: {{...}}}}.")
+        raise UserError(f"{where}: got {rows!r}, expected {{1: {{...}}, 2: {{...}}}}.")
     for level in (1, 2):
         known = registry.settings(name, level)
         for key, value in rows[level].items():
             if key not in known:
                 raise unknown("setting", key, known, f"{where}, level {level}")
             if not _is_like(value, known[key]):
-                raise UserError(f"{where}, level {level}, {key}: got {value!r}, wanted a value such as {known[key]!r}.")
+                raise UserError(
+                    f"{where}, level {level}, {key}: got {value!r}, expected a value such as {known[key]!r}."
+                )
 
 
 def _is_like(value: Any, known: Any) -> bool:

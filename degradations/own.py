@@ -97,7 +97,7 @@ class OwnDegradation:
             hint = (
                 "Image.fromarray makes a picture of uint8." if isinstance(made, np.ndarray) else "Is a return missing?"
             )
-            raise UserError(f"The degradation {self.title} returned {shown}, wanted a PIL image. {hint}")
+            raise UserError(f"The degradation {self.title} returned {shown}, expected a PIL image. {hint}")
         if (made.size, made.mode) != (size, mode):
             raise UserError(
                 f"The degradation {self.title} returned {made.size[0]} x {made.size[1]} pixels of mode {made.mode!r} "
@@ -188,10 +188,10 @@ def _full(part: extensions.Part, title: str, code: str) -> OwnDegradation:
     where = f"The degradation {title} ({part.origin})"
     for name in ("sample", "apply"):
         if not callable(getattr(given, name)):
-            raise UserError(f"{where}: {name} is a {type(getattr(given, name)).__name__}, wanted a function.")
+            raise UserError(f"{where}: {name} is a {type(getattr(given, name)).__name__}, expected a function.")
     record = given.record
     if not (inspect.isclass(record) and issubclass(record, Parameters) and dataclasses.is_dataclass(record)):
-        raise UserError(f"{where}: record is {record!r}, wanted a frozen dataclass made of degradations.Parameters.")
+        raise UserError(f"{where}: record is {record!r}, expected a frozen dataclass made of degradations.Parameters.")
 
     def sample(rng: np.random.Generator, settings: Mapping[str, Any], size: Shape) -> Parameters:
         try:
@@ -201,7 +201,7 @@ def _full(part: extensions.Part, title: str, code: str) -> OwnDegradation:
         except Exception as error:
             raise UserError(f"{where}: sample failed: {extensions.raised(error, part.file)}.") from error
         if not isinstance(drawn, record):
-            raise UserError(f"{where}: sample gave {drawn!r}, wanted a {record.__name__}, its record.")
+            raise UserError(f"{where}: sample gave {drawn!r}, expected a {record.__name__}, its record.")
         return drawn
 
     def apply(image: FloatImage, drawn: Any) -> FloatImage:
@@ -214,10 +214,10 @@ def _full(part: extensions.Part, title: str, code: str) -> OwnDegradation:
             raise UserError(f"{where}: apply failed on an array of {image.shape}: {said}.") from error
         if not isinstance(result, np.ndarray) or result.shape != image.shape:
             got = f"an array of {result.shape}" if isinstance(result, np.ndarray) else repr(result)[:60]
-            raise UserError(f"{where}: apply gave {got} for an array of {image.shape}, wanted one of the same shape.")
+            raise UserError(f"{where}: apply gave {got} for an array of {image.shape}, expected one of the same shape.")
         if result.dtype.kind != "f" or not np.isfinite(result).all():
             got = f"{result.dtype} values" if result.dtype.kind != "f" else "NaN or infinity"
-            raise UserError(f"{where}: apply gave {got}, wanted floats from 0 to 1.")
+            raise UserError(f"{where}: apply gave {got}, expected floats from 0 to 1.")
         return result.astype(np.float32, copy=False)
 
     made = dataclasses.replace(given, name=title, sample=sample, apply=apply)
@@ -240,13 +240,15 @@ def _rows(levels: Mapping[Any, Any] | str | None, file: Path | None, where: str)
     if isinstance(levels, Mapping) and set(levels) == {1, 2}:
         levels = {ANY: levels}
     if not isinstance(levels, Mapping) or not levels:
-        raise UserError(f"{where}: levels: got {levels!r}, wanted {{1: {{...}}, 2: {{...}}}}.")
+        raise UserError(f"{where}: levels: got {levels!r}, expected {{1: {{...}}, 2: {{...}}}}.")
     rows = {}
     for modality, of_levels in levels.items():
         if not isinstance(of_levels, Mapping) or set(of_levels) != {1, 2}:
-            raise UserError(f"{where}: levels, {modality}: got {of_levels!r}, wanted settings for the levels 1 and 2.")
+            raise UserError(
+                f"{where}: levels, {modality}: got {of_levels!r}, expected settings for the levels 1 and 2."
+            )
         if not all(isinstance(each, Mapping) for each in of_levels.values()) or set(of_levels[1]) != set(of_levels[2]):
-            raise UserError(f"{where}: levels, {modality}: wanted mappings with the same settings at levels 1 and 2.")
+            raise UserError(f"{where}: levels, {modality}: expected mappings with the same settings at levels 1 and 2.")
         rows[str(modality)] = {level: {**shared, **of_levels[level]} for level in (1, 2)}
     return rows
 

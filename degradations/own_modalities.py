@@ -68,7 +68,7 @@ def known() -> Mapping[str, Modality]:
         modality = part.value
         if not isinstance(modality, Modality) or modality.name != name:
             got = f"one called {modality.name!r}" if isinstance(modality, Modality) else f"a {type(modality).__name__}"
-            raise UserError(f"{part.origin}: the modality {name!r} ({part.reference}) is {got}, wanted "
+            raise UserError(f"{part.origin}: the modality {name!r} ({part.reference}) is {got}, expected "
                             f"Modality(name={name!r}, ...) of lmms_medtasks.degradations.")  # fmt: skip
         if modality.origin != part.origin:
             modality = Modality(**{**_fields(modality), "origin": part.origin})
@@ -89,21 +89,21 @@ def read(path: Path) -> list[Modality]:
     """
     content = folders.load_yaml(path)
     if not isinstance(content, Mapping) or not content:
-        raise UserError(f"{path} holds no modalities: wanted NAME: {{called: [...], degradations: [...], ...}}.")
+        raise UserError(f"{path} holds no modalities: expected NAME: {{called: [...], degradations: [...], ...}}.")
     return [_read_one(str(name), entry or {}, path) for name, entry in content.items()]
 
 
 def _read_one(name: str, entry: Any, path: Path) -> Modality:
     where = f"{path}, {name}"
     if not isinstance(entry, Mapping):
-        raise UserError(f"{where}: got {entry!r}, wanted a mapping with the keys {', '.join(_KEYS)}.")
+        raise UserError(f"{where}: got {entry!r}, expected a mapping with the keys {', '.join(_KEYS)}.")
     for key in entry:
         if key not in _KEYS:
             raise unknown("key", key, _KEYS, where)
     for key in ("called", "degradations", "drawn"):
         given = entry.get(key)
         if given is not None and not (isinstance(given, list) and all(isinstance(each, str) for each in given)):
-            raise UserError(f"{where}: {key}: got {given!r}, wanted a list of texts.")
+            raise UserError(f"{where}: {key}: got {given!r}, expected a list of texts.")
 
     def located(names: Iterable[str]) -> tuple[str, ...]:
         return tuple(extensions.located(each, path.parent) for each in names)
@@ -111,7 +111,7 @@ def _read_one(name: str, entry: Any, path: Path) -> Modality:
     drawn = entry.get("drawn")
     levels = entry.get("levels") or {}
     if not isinstance(levels, Mapping):
-        raise UserError(f"{where}: levels: got {levels!r}, wanted DEGRADATION: {{1: {{...}}, 2: {{...}}}}.")
+        raise UserError(f"{where}: levels: got {levels!r}, expected DEGRADATION: {{1: {{...}}, 2: {{...}}}}.")
     return Modality(
         name,
         tuple(entry.get("called") or ()),

@@ -63,7 +63,7 @@ def problem(value: Any, count: int | None) -> str | None:
     """
     whole = isinstance(value, list) and all(isinstance(each, int) and not isinstance(each, bool) for each in value)
     if not whole:
-        return "wanted a list of whole numbers"
+        return "expected a list of whole numbers"
     if count is not None and any(not 1 <= number <= count for number in value):
-        return f"wanted numbers from 1 to {count}" if count else "wanted [], since there are no points"
+        return f"expected numbers from 1 to {count}" if count else "expected [], since there are no points"
     return "a number is given twice" if len(set(value)) < len(value) else None

@@ -223,7 +223,7 @@ def _answer(protocol: Protocol, question: Mapping[str, Any], kind: str, number: 
     fields = {"answer": value} if isinstance(value, str) else dict(value) if isinstance(value, Mapping) else {}
     if "answer" not in fields or not all(isinstance(text, str) for text in fields.values()):
         raise UserError(
-            f"{protocol.check}, question {number + 1}: {kind} is {value!r}, wanted a text, or fields with an answer."
+            f"{protocol.check}, question {number + 1}: {kind} is {value!r}, expected a text, or fields with an answer."
         )
     return fields
 
@@ -242,11 +242,11 @@ def _questions(protocol: Protocol) -> Sequence[Mapping[str, Any]]:
         raise UserError(f"Can't read {path}, the check of judge protocol {protocol.name!r}: {error}") from error
     most = len(_every_protocol()["empty"])
     if not isinstance(found, list) or not 1 <= len(found) <= most:
-        raise UserError(f"{path}: wanted a list of 1 to {most} questions.")
+        raise UserError(f"{path}: expected a list of 1 to {most} questions.")
     for number, question in enumerate(found, start=1):
         if not isinstance(question, Mapping) or set(question) != {"fields", RIGHT, WRONG}:
             said = sorted(question) if isinstance(question, Mapping) else question
-            raise UserError(f"{path}, question {number}: wanted the keys fields, right and wrong, got {said!r}.")
+            raise UserError(f"{path}, question {number}: expected the keys fields, right and wrong, got {said!r}.")
     return found
 
 

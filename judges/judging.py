@@ -351,7 +351,7 @@ def settled(protocol: Protocol, item: Item) -> Verdict | None:
     names = [each.name for each in protocol.dimensions] + ([protocol.checklist.name] if protocol.checklist else [])
     if set(labels) != set(names) or not allowed:
         raise UserError(
-            f"Judge protocol {protocol.name!r}: its rule {rule!r} gives item {item.id!r} the labels {labels}; wanted "
+            f"Judge protocol {protocol.name!r}: its rule {rule!r} gives item {item.id!r} the labels {labels}; expected "
             f"one for each of {names}, as its scale has them."
         )
     return Verdict("exact", labels, reason=rule)

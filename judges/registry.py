@@ -109,11 +109,11 @@ def _own(reference: str) -> Protocol:
         protocol, said = part.value, f"{part.origin}: the judge protocol {part.name!r}"
         if not isinstance(protocol, Protocol):
             raise UserError(
-                f"{said} is a {type(protocol).__name__}, wanted a lmms_medtasks.judges.protocol.Protocol, or the file "
+                f"{said} is a {type(protocol).__name__}, expected a Protocol of lmms_medtasks.judges, or the file "
                 "of a rubric."
             )
     if protocol.name != reference and not rubric.NAME.fullmatch(protocol.name):
-        raise UserError(f"{said} calls itself {protocol.name!r}: wanted small letters, digits and underscores.")
+        raise UserError(f"{said} calls itself {protocol.name!r}: expected small letters, digits and underscores.")
     if protocol.name in _ours():
         raise UserError(f"{said} calls itself {protocol.name!r}, which is one of ours. Give it another name.")
     check(protocol)
@@ -128,7 +128,7 @@ def _built_in(name: str) -> Protocol:
     module, _, attribute = _ours()[name].partition(":")
     protocol = getattr(importlib.import_module(module), attribute)
     if not isinstance(protocol, Protocol):
-        raise UserError(f"{name!r} is a {type(protocol).__name__}, wanted a lmms_medtasks.judges.protocol.Protocol.")
+        raise UserError(f"{name!r} is a {type(protocol).__name__}, expected a Protocol of lmms_medtasks.judges.")
     if protocol.name != name:
         raise UserError(f"The judge protocol {name!r} calls itself {protocol.name!r}: the two names must be the same.")
     check(protocol)
@@ -146,10 +146,12 @@ def check(protocol: Protocol) -> None:
     where = f"Judge protocol {protocol.name!r}"
     dimensions = [dimension.name for dimension in protocol.dimensions]
     if not dimensions or len(set(dimensions)) < len(dimensions):
-        raise UserError(f"{where}: wanted one or more dimensions of different names, got {dimensions}.")
+        raise UserError(f"{where}: expected one or more dimensions of different names, got {dimensions}.")
     for dimension in protocol.dimensions:
         if len(dimension.labels) < 2:
-            raise UserError(f"{where}: {dimension.name!r} has the labels {list(dimension.labels)}, wanted two or more.")
+            raise UserError(
+                f"{where}: {dimension.name!r} has the labels {list(dimension.labels)}, expected two or more."
+            )
     checklist = protocol.checklist
     if checklist and (checklist.name in dimensions or checklist.field not in protocol.fields):
         raise UserError(

@@ -55,13 +55,13 @@ def read(path: Path) -> Protocol:
     found = folders.load_yaml(path)
     where = path.name
     if not isinstance(found, Mapping):
-        raise UserError(f"{where}: wanted a mapping with {', '.join(KEYS[:4])}, got a {type(found).__name__}.")
+        raise UserError(f"{where}: expected a mapping with {', '.join(KEYS[:4])}, got a {type(found).__name__}.")
     for key in found:
         if key not in KEYS:
             raise UserError(f"{where}: unknown key {key!r}.{nearest_match(key, KEYS)} Allowed: {', '.join(KEYS)}.")
     name = _text(found, "name", where)
     if not NAME.fullmatch(name):
-        raise UserError(f"{where}: name is {name!r}, wanted small letters, digits and underscores, a letter first.")
+        raise UserError(f"{where}: name is {name!r}, expected small letters, digits and underscores, a letter first.")
     dimensions, meanings = _dimensions(found.get("scores"), where)
     fields = _fields(found.get("fields"), where)
     prompt, scale = _prompt(found, path, meanings)
@@ -126,28 +126,30 @@ def _label(dimension: Dimension, number: float) -> str:
 def _text(found: Mapping[Any, Any], key: str, where: str) -> str:
     value = found.get(key)
     if not isinstance(value, str) or not value.strip():
-        raise UserError(f"{where}: {key} is {value!r:.40}, wanted a text.")
+        raise UserError(f"{where}: {key} is {value!r:.40}, expected a text.")
     return value
 
 
 def _count(found: Mapping[Any, Any], key: str, where: str) -> int:
     value = found.get(key, 1)
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise UserError(f"{where}: {key} is {value!r:.40}, wanted a whole number, 1 or more.")
+        raise UserError(f"{where}: {key} is {value!r:.40}, expected a whole number, 1 or more.")
     return value
 
 
 def _exact_match(found: Mapping[Any, Any], where: str) -> bool:
     value = found.get("exact_match", False)
     if not isinstance(value, bool):
-        raise UserError(f"{where}: exact_match is {value!r:.40}, wanted true or false.")
+        raise UserError(f"{where}: exact_match is {value!r:.40}, expected true or false.")
     return value
 
 
 def _fields(given: Any, where: str) -> tuple[str, ...]:
     names = list(FIELDS) if given is None else given
     if not isinstance(names, list) or not all(isinstance(each, str) and each.isidentifier() for each in names):
-        raise UserError(f"{where}: fields is {given!r:.60}, wanted a list of names: {', '.join(FIELDS)}, and columns.")
+        raise UserError(
+            f"{where}: fields is {given!r:.60}, expected a list of names: {', '.join(FIELDS)}, and columns."
+        )
     if len(set(names)) < len(names) or SCALE in names:
         raise UserError(f"{where}: fields is {names}: each stands once, and {SCALE!r} is the place of the labels.")
     missing = [each for each in ("answer", "reference") if each not in names]
@@ -159,7 +161,7 @@ def _fields(given: Any, where: str) -> tuple[str, ...]:
 def _dimensions(given: Any, where: str) -> tuple[tuple[Dimension, ...], dict[str, dict[str, str]]]:
     """The scores, and of each the labels' meanings, "" where none is told."""
     if not isinstance(given, Mapping) or not given:
-        raise UserError(f"{where}: scores is {given!r:.40}, wanted a mapping from a score's name to its labels.")
+        raise UserError(f"{where}: scores is {given!r:.40}, expected a mapping from a score's name to its labels.")
     dimensions, meanings = [], {}
     for name, labels in given.items():
         at = f"{where}, scores, {name}"
@@ -170,7 +172,7 @@ def _dimensions(given: Any, where: str) -> tuple[tuple[Dimension, ...], dict[str
                 raise UserError(f"{at}: a label stands twice in {labels}.")
             labels = dict.fromkeys(labels)
         if not isinstance(labels, Mapping) or len(labels) < 2:
-            raise UserError(f"{at}: got {labels!r:.60}, wanted two or more labels, each with its meaning.")
+            raise UserError(f"{at}: got {labels!r:.60}, expected two or more labels, each with its meaning.")
         pairs = [_of_label(label, value, at) for label, value in labels.items()]
         numbers = {label: number for label, number, _ in pairs}
         if len(numbers) < len(pairs):
@@ -190,7 +192,7 @@ def _of_label(label: Any, value: Any, at: str) -> tuple[str, float, str]:
     number, meaning = label, value
     if isinstance(value, Mapping):
         if set(value) - {"is", "means"}:
-            raise UserError(f"{at}, label {text!r}: got the keys {sorted(map(str, value))}, wanted is and means.")
+            raise UserError(f"{at}, label {text!r}: got the keys {sorted(map(str, value))}, expected is and means.")
         number, meaning = value.get("is", label), value.get("means")
     elif isinstance(value, int | float) and not isinstance(value, bool):
         number, meaning = value, None  # label: number
@@ -199,7 +201,7 @@ def _of_label(label: Any, value: Any, at: str) -> tuple[str, float, str]:
     if number is None or isinstance(number, bool) or not isinstance(number, int | float) or not math.isfinite(number):
         raise UserError(f"{at}, label {text!r}: which number is it? Wanted {text}: {{is: 1, means: ...}}.")
     if meaning is not None and not isinstance(meaning, str):
-        raise UserError(f"{at}, label {text!r}: its meaning is {meaning!r:.40}, wanted a text.")
+        raise UserError(f"{at}, label {text!r}: its meaning is {meaning!r:.40}, expected a text.")
     meaning = (meaning or "").strip()
     if "{{" in meaning or "\n" in meaning:
         raise UserError(f"{at}, label {text!r}: its meaning is one line without {{{{places}}}}.")
@@ -229,12 +231,14 @@ def _total(given: Any, dimensions: Sequence[Dimension], where: str) -> Weighted 
             raise unknown("score", given, (*names, "mean", "sum"), where)
         return Weighted(((given, 1.0),))
     if not isinstance(given, Mapping) or not given:
-        raise UserError(f"{where}: score is {given!r:.40}, wanted a score's name, mean, sum, or a mapping to weights.")
+        raise UserError(
+            f"{where}: score is {given!r:.40}, expected a score's name, mean, sum, or a mapping to weights."
+        )
     for name, weight in given.items():
         if name not in names:
             raise unknown("score", name, names, f"{where}, score")
         if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 < weight < math.inf:
-            raise UserError(f"{where}, score: the weight of {name} is {weight!r:.40}, wanted a number above 0.")
+            raise UserError(f"{where}, score: the weight of {name} is {weight!r:.40}, expected a number above 0.")
     return Weighted(tuple((name, float(weight)) for name, weight in given.items()), math.fsum(given.values()))
 
 

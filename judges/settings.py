@@ -57,7 +57,7 @@ def _prices(text: Any) -> Any:
     number = r"\s*\d+(?:\.\d*)?\s*"
     if not re.fullmatch(f"{number},{number}", text):
         raise ValueError(
-            "wanted two numbers, the price of a million input tokens and of a million output tokens in USD, as in "
+            "expected two numbers, the price of a million input tokens and of a million output tokens in USD, as in "
             "2.5,10"
         )
     numbers = map(float, text.split(","))
@@ -181,7 +181,7 @@ def _named(judge: str) -> tuple[str, str]:
         return "none", ""
     provider, _, model = judge.partition(":")
     if provider not in PROVIDERS:
-        raise unknown("provider", provider, PROVIDERS, f"the judge {judge!r}, wanted provider:model")
+        raise unknown("provider", provider, PROVIDERS, f"the judge {judge!r}, expected provider:model")
     if provider in _WITHOUT_MODEL:
         if model:
             raise UserError(f"The judge {judge!r} names a model; {provider!r} has none. Write {provider!r} alone.")

@@ -161,16 +161,16 @@ def from_json(content: object, where: str) -> Record:
         )
     trials = content.get("trials")
     if not isinstance(trials, list) or not trials or not all(isinstance(each, str) for each in trials):
-        raise UserError(f"{where}: trials is {trials!r:.60}, wanted a list with what was read from each reply.")
+        raise UserError(f"{where}: trials is {trials!r:.60}, expected a list with what was read from each reply.")
     for name in ("id", "cluster"):
         if not isinstance(content.get(name), str):
-            raise UserError(f"{where}: {name} is {content.get(name)!r:.60}, wanted a text.")
+            raise UserError(f"{where}: {name} is {content.get(name)!r:.60}, expected a text.")
     measures, tags = content.get("measures"), content.get("tags", {})
     if not isinstance(measures, dict) or not isinstance(tags, dict):
-        raise UserError(f"{where}: measures is {measures!r:.60} and tags {tags!r:.60}, wanted mappings.")
+        raise UserError(f"{where}: measures is {measures!r:.60} and tags {tags!r:.60}, expected mappings.")
     for name, tag in tags.items():
         if not isinstance(tag, str | int | float | bool | None):
-            raise UserError(f"{where}: the tag {name!r} is {tag!r:.60}, wanted a text or a number.")
+            raise UserError(f"{where}: the tag {name!r} is {tag!r:.60}, expected a text or a number.")
     expected = content.get("expected")
     return Record(
         id=content["id"],
@@ -191,11 +191,13 @@ def _filled(value: MeasureValue) -> dict[str, float]:
 
 def _value(name: str, content: object, where: str) -> MeasureValue:
     if not isinstance(content, dict) or not content.keys() <= {*_NUMBERS, *_COUNTS}:
-        raise UserError(f"{where}: the measure {name!r} is {content!r:.80}, wanted {', '.join((*_NUMBERS, *_COUNTS))}.")
+        raise UserError(
+            f"{where}: the measure {name!r} is {content!r:.80}, expected {', '.join((*_NUMBERS, *_COUNTS))}."
+        )
     for field_name, each in content.items():
         # bool is an int to Python; NaN and infinity are floats.
         if isinstance(each, bool) or not isinstance(each, int | float) or not math.isfinite(each):
-            raise UserError(f"{where}: {field_name} of the measure {name!r} is {each!r:.40}, wanted a number.")
+            raise UserError(f"{where}: {field_name} of the measure {name!r} is {each!r:.40}, expected a number.")
     return MeasureValue(**content)
 
 

@@ -249,5 +249,5 @@ def _check(answers: Sequence[Answer]) -> None:
         if (first.fields, first.digest) != (answer.fields, answer.digest):
             raise UserError(
                 f"Model {answer.key.model!r}, question {answer.key.id!r}: {first.run} and {answer.run} hold different "
-                "answers: their judges can't be compared. Judge one run anew with `lmms-medtasks judge RUN --judge …`."
+                "answers: their judges can't be compared. Judge one run again with `lmms-medtasks judge RUN --judge …`."
             )

@@ -57,7 +57,7 @@ def read(path: Path) -> Sheet:
     text = _text(path)
     head = text.lstrip("\r\n").partition("\n")[0]
     if not head.strip():
-        raise UserError(f"{path} is empty: wanted a header and a row for each rating.")
+        raise UserError(f"{path} is empty: expected a header and a row for each rating.")
     delimiter = max(_DELIMITERS, key=head.count)
     # Not splitlines: it would cut at characters that are no ends of lines in a CSV.
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)

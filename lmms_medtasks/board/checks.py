@@ -110,11 +110,11 @@ def _rates(entry: Entry, thresholds: Mapping[str, float]) -> Found:
     parsed, covered, failed = counts.parse_rate, counts.coverage, counts.failure_rate
     if parsed is not None and parsed < thresholds["parse_rate"]:
         empty = f", {counts.empty:,} of them empty" if counts.empty else ""
-        said = f"(wanted: {thresholds['parse_rate']:.0%}); the others{empty} count as incorrect."
+        said = f"(required: {thresholds['parse_rate']:.0%}); the others{empty} count as incorrect."
         yield "low_parse_rate", f"{parsed:.1%} of the replies could be read {said}"
     if covered is not None and covered < thresholds["coverage"]:
         missing = f"{counts.wanted - counts.judged:,} are missing"
-        said = f"{covered:.1%} of the judgements were had (wanted: {thresholds['coverage']:.0%}), {missing}."
+        said = f"{covered:.1%} of the judgements were obtained (required: {thresholds['coverage']:.0%}), {missing}."
         yield "low_coverage", said
     if failed is not None and failed > thresholds["failure_rate"]:
         said = f"{counts.failed:,} of {counts.requests:,} requests failed (at most {thresholds['failure_rate']:.1%})."
@@ -152,6 +152,6 @@ def _versions(entry: Entry, reference: Reference) -> Found:
     if entry.fingerprint_recorded is False:
         yield "unreleased_code", "Prompt, code or degradations are not those that the task version was released with."
     if entry.settings.get("image_encoding"):
-        yield "reencoded_images", f"The runner re-encoded the pictures ({entry.settings['image_encoding']})."
+        yield "reencoded_images", f"The runner re-encoded the images ({entry.settings['image_encoding']})."
     if entry.harness != reference.harness:
         yield "other_harness", f"Harness version {entry.harness}; the ranking's is {reference.harness}."

@@ -211,7 +211,7 @@ def _of_file(file: Path, rules: Rules, tasks: Sequence[str]) -> Iterator[Job | P
     plain = [task for task in configs if base_of(task, configs[task]) is None]
     named = [task for task in plain if not tasks or task in tasks]
     if configs and not plain:
-        said = f"{file} has tasks on degraded pictures only, and boards rank tasks as they are."
+        said = f"{file} has tasks on degraded images only, and boards rank tasks as they are."
         yield rules.problem("unknown_task", said, file)
     elif not named and not tasks:
         yield rules.problem("unreadable", f"{file} has no task.", file)

@@ -62,13 +62,13 @@ def from_json(content: Any, count: int, where: str, *, kind: str = "") -> pa.Dic
     """
     values, codes = (content.get(name) for name in ("values", "codes")) if isinstance(content, Mapping) else (None,) * 2
     if not isinstance(values, list) or not isinstance(codes, list) or not all(type(code) is int for code in codes):
-        raise UserError(f"{where}: wanted values and codes of a column.")
+        raise UserError(f"{where}: expected values and codes of a column.")
     if not all(_is(value, kind) for value in values):
         wanted = {"numbers": "number", "lists": "list of texts"}.get(kind, "text or number that can be shown")
         raise UserError(f"{where}: a value is no {wanted}.")
     array = np.array(codes, dtype=np.int64)
     if len(array) != count or (count and not 0 <= array.min() <= array.max() <= len(values)):
-        raise UserError(f"{where}: {len(array):,} codes from 0 to {len(values)} wanted for {count:,} questions.")
+        raise UserError(f"{where}: {len(array):,} codes from 0 to {len(values)} expected for {count:,} questions.")
     if len({type(value) for value in values}) > 1 and kind != "numbers":
         raise UserError(f"{where}: its values are of several kinds.")
     types = {"numbers": pa.float64(), "lists": pa.list_(pa.string())}

@@ -91,7 +91,7 @@ def _default_files() -> Iterator[Path]:
 def _read(path: Path) -> dict[str, ModelFacts]:
     said = folders.load_yaml(path) or {}
     if not isinstance(said, dict):
-        raise UserError(f"{path}: wanted a model's name and its facts below it, such as 'parameters_b: 7'.")
+        raise UserError(f"{path}: expected a model's name and its facts below it, such as 'parameters_b: 7'.")
     names: dict[str, str] = {}
     found: dict[str, ModelFacts] = {}
     for name, facts in said.items():
@@ -106,7 +106,7 @@ def _read(path: Path) -> dict[str, ModelFacts]:
 
 def _facts(said: Any, where: str) -> ModelFacts:
     if not isinstance(said, dict):
-        raise UserError(f"{where}: {said!r}; wanted facts, such as 'parameters_b: 7'. Known: {', '.join(_KEYS)}.")
+        raise UserError(f"{where}: {said!r}; expected facts, such as 'parameters_b: 7'. Known: {', '.join(_KEYS)}.")
     values: dict[str, Any] = {}
     for key, value in said.items():
         if key not in _KEYS:
@@ -118,19 +118,21 @@ def _facts(said: Any, where: str) -> ModelFacts:
 def _value(key: str, value: Any, where: str) -> Any:
     if key == "open_weights":
         if not isinstance(value, bool):
-            raise UserError(f"{where}: {value!r}; wanted true or false. Leave the line out where it is not known.")
+            raise UserError(f"{where}: {value!r}; expected true or false. Leave the line out where it is not known.")
         return value
     if key == "parameters_b":
         known = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
         if not known or not 0 < value <= MOST_PARAMETERS:
-            raise UserError(f"{where}: {value!r}; wanted billions of parameters, from above 0 to {MOST_PARAMETERS:,g}.")
+            raise UserError(
+                f"{where}: {value!r}; expected billions of parameters, from above 0 to {MOST_PARAMETERS:,g}."
+            )
         return float(value)
     if key == "released":
         return _date(value, where)
     if not isinstance(value, str) or not value.strip() or visible(value) != value or len(value) > _MOST_LETTERS:
-        raise UserError(f"{where}: {value!r}; wanted a text of 1 to {_MOST_LETTERS} characters that can be seen.")
+        raise UserError(f"{where}: {value!r}; expected a text of 1 to {_MOST_LETTERS} characters that can be seen.")
     if key == "link" and not re.fullmatch(r"https://[^\s\"'<>\\]+", value):
-        raise UserError(f"{where}: {value!r}; wanted an address that starts with https://.")
+        raise UserError(f"{where}: {value!r}; expected an address that starts with https://.")
     return value
 
 
@@ -143,4 +145,4 @@ def _date(value: Any, where: str) -> str:
             except ValueError:
                 break
             return text
-    raise UserError(f"{where}: {value!r}; wanted a date such as 2025-02-19, 2025-02 or 2025.")
+    raise UserError(f"{where}: {value!r}; expected a date such as 2025-02-19, 2025-02 or 2025.")

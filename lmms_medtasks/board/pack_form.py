@@ -96,14 +96,14 @@ def questions_from_json(found: Any, where: str) -> Questions:
     """The questions of a pack. Raises UserError when their form is not that of :func:`questions_to_json`."""
     ids = found.get("ids") if isinstance(found, Mapping) else None
     if not isinstance(ids, list) or not ids or not all(isinstance(each, str) and each.isprintable() for each in ids):
-        raise UserError(f"{where}: wanted a list of ids.")
+        raise UserError(f"{where}: expected a list of ids.")
     if any(one >= other for one, other in itertools.pairwise(ids)):
         raise UserError(f"{where}: its ids are not sorted, or one is there twice.")
     tags, others = found.get("tags"), found.get("columns")
     if not isinstance(others, Mapping) or not isinstance(tags, list) or not all(isinstance(each, str) for each in tags):
-        raise UserError(f"{where}: wanted a list of tags and a mapping of columns.")
+        raise UserError(f"{where}: expected a list of tags and a mapping of columns.")
     if set(others) - {*QUESTION, *tags} or "cluster" not in others or "pair" not in others or "id" in others:
-        raise UserError(f"{where}: wanted the columns cluster, pair, and one a tag; there are {', '.join(others)}.")
+        raise UserError(f"{where}: expected the columns cluster, pair, and one a tag; there are {', '.join(others)}.")
     read = {name: columns.from_json(each, len(ids), f"{where}, {name}") for name, each in others.items()}
     return questions_of({"id": columns.compact(pa.array(ids)), **read}, tags)
 
@@ -119,9 +119,9 @@ def entry_from_json(found: Mapping[str, Any], questions: Questions, path: Path, 
         }
         metrics = found["metrics"]
         if not isinstance(metrics, Mapping) or not all(isinstance(each, Mapping) for each in metrics.values()):
-            raise UserError(f"{where}: metrics is {metrics!r:.60}; wanted a mapping with mean and n of each.")
+            raise UserError(f"{where}: metrics is {metrics!r:.60}; expected a mapping with mean and n of each.")
         if "trials" not in answers or answers["trials"].null_count or set(answers) & {*questions.table.column_names}:
-            raise UserError(f"{where}: wanted what was read from each reply, and no column of the questions.")
+            raise UserError(f"{where}: expected what was read from each reply, and no column of the questions.")
         return Entry(
             **{name: found[name] for name in _PLAIN},
             model=Model(**found["model"]),
@@ -144,7 +144,7 @@ def _check_form(found: Mapping[str, Any], form: Mapping[str, Any], where: str) -
             if value is not None:
                 _check_form(value, kind, f"{where}, {name}")
         elif not _is(value, kind):
-            raise UserError(f"{where}: {name} is {value!r:.60}; wanted {_KINDS[kind]}.")
+            raise UserError(f"{where}: {name} is {value!r:.60}; expected {_KINDS[kind]}.")
 
 
 def _is(value: Any, kind: str) -> bool:

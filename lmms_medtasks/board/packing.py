@@ -29,7 +29,8 @@ def pack(entries: Sequence[Entry], signed_off_by: str) -> dict[str, Any]:
     """
     if not _SIGNED.fullmatch(signed_off_by):
         raise UserError(
-            f"--signed-off-by is {signed_off_by!r}, wanted 'Name <name@example.org>': who vouches that the run is real."
+            f"--signed-off-by is {signed_off_by!r}, expected 'Name <name@example.org>': who vouches that the "
+            f"run is real."
         )
     if not entries:
         raise UserError("Nothing to pack.")
@@ -63,7 +64,7 @@ def environment() -> dict[str, str]:
 def write(content: dict[str, Any], path: Path) -> int:
     """Write a pack, compressed if the name ends in .gz; returns its size in bytes. The same pack is the same bytes."""
     if not path.name.endswith((".json", ".json.gz")):
-        raise UserError(f"--output {path}: wanted a name that ends in .json or .json.gz.")
+        raise UserError(f"--output {path}: expected a name that ends in .json or .json.gz.")
     if path.name.endswith("_results.json"):
         raise UserError(f"--output {path}: a name that ends in _results.json is the harness's.")
     data = (json.dumps(content, separators=(",", ":"), allow_nan=False) + "\n").encode()

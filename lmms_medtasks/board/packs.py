@@ -60,7 +60,7 @@ def _read(path: Path) -> list[Entry]:
     if content.get("format") != FORMAT or content.get("version") != VERSION:
         said = f"format {content.get('format')!r}, version {content.get('version')!r}"
         raise UserError(
-            f"{path}: {said}; wanted {FORMAT!r}, version {VERSION}. Make it again from its run with this release of "
+            f"{path}: {said}; expected {FORMAT!r}, version {VERSION}. Make it again from its run with this release of "
             "lmms-medtasks: lmms-medtasks pack RUN -o FILE --signed-off-by NAME"
         )
     signed = content.get("signed_off_by")

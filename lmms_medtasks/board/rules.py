@@ -65,7 +65,7 @@ def _own(path: Path) -> dict[str, Any]:
     kinds = {name: list if name == "exit_status" else dict for name in found} if isinstance(found, dict) else None
     if kinds is None or not all(isinstance(found[name], kind) for name, kind in kinds.items()):
         raise UserError(
-            f"{path}: wanted mappings thresholds, levels, board, and a list exit_status; see "
+            f"{path}: expected mappings thresholds, levels, board, and a list exit_status; see "
             "leaderboard/thresholds.yml."
         )
     return found
@@ -79,7 +79,7 @@ def _joined(rules: dict[str, Any], own: Mapping[str, Any], where: str) -> dict[s
         if name not in rules["thresholds"]:
             raise unknown("threshold", name, rules["thresholds"], where)
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-            raise UserError(f"{where}: threshold {name} is {value!r}, wanted a number from 0 to 1.")
+            raise UserError(f"{where}: threshold {name} is {value!r}, expected a number from 0 to 1.")
     for name, level in own.get("levels", {}).items():
         if name not in rules["levels"]:
             raise unknown("problem", name, rules["levels"], where)

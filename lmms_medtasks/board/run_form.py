@@ -19,7 +19,7 @@ def of_run(content: Mapping[str, Any]) -> str:
         found = "configs is no mapping of tasks to their settings"
     arguments = (content.get("config") or {}).get("model_args") if not found else None
     if not isinstance(arguments, str | Mapping | None):
-        found = f"config, model_args is {arguments!r:.40}, wanted a text or a mapping"
+        found = f"config, model_args is {arguments!r:.40}, expected a text or a mapping"
     return found
 
 
@@ -43,7 +43,7 @@ def of_task(content: Mapping[str, Any], task: str) -> str:
     )
     protocols = (metadata.get("judge") or {}).get("protocols") or [] if not found else []
     if not isinstance(protocols, list) or not all(isinstance(each, Mapping) for each in protocols):
-        found = f"{task}, metadata, judge, protocols is {protocols!r:.40}, wanted a list of mappings"
+        found = f"{task}, metadata, judge, protocols is {protocols!r:.40}, expected a list of mappings"
     return found
 
 
@@ -52,5 +52,5 @@ def _wrong(found: Mapping[str, Any], form: Mapping[str, type], where: str) -> st
         value = found.get(name)
         if value is not None and not isinstance(value, kind):
             wanted = "a number" if kind is int else "a mapping"
-            return f"{where}{name} is {value!r:.40}, wanted {wanted}"
+            return f"{where}{name} is {value!r:.40}, expected {wanted}"
     return ""

@@ -127,7 +127,7 @@ def _other_questions(entries: Sequence[Entry], rules: Rules, pins: Pins) -> list
 def _differing(entry: Entry, other: Entry) -> str:
     lacking = len(np.setdiff1d(other.questions.ids, entry.questions.ids, assume_unique=True))
     added = len(np.setdiff1d(entry.questions.ids, other.questions.ids, assume_unique=True))
-    said = "they have other images, right answers or tags"
+    said = "they have other images, correct answers or tags"
     if lacking or added:
         said = f"{lacking:,} that it has are missing, {added:,} are of this one only"
     return (

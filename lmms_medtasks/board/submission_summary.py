@@ -116,7 +116,7 @@ class Checked:
 
     def _remarks(self) -> Iterator[tuple[str, Mapping[str, str]]]:
         """Each reason with the tasks that it is of, so that it is said once."""
-        for title, ranked in (("Not ranked, shown apart", False), ("Ranked, with a remark", True)):
+        for title, ranked in (("Not ranked", False), ("Ranked, with a remark", True)):
             found: dict[str, dict[str, list[str]]] = {}
             for each in self.remarks:
                 if each.ranked is ranked:

@@ -162,6 +162,6 @@ def sheet(
     shown = f"{models:,} model{'' if models == 1 else 's'}"
     seen = len({each.answer.key.id for each in drawn if pictures.names(each)})
     typer.echo(
-        f"{len(drawn):,} answers to {count:,} questions{few} by {shown}, {seen:,} of them with pictures.", err=True
+        f"{len(drawn):,} answers to {count:,} questions{few} by {shown}, {seen:,} of them with images.", err=True
     )
     typer.echo(f"For those who rate: {output} (sheet.html or sheet.csv). Only for you: {key}", err=True)

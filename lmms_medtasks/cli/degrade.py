@@ -86,7 +86,7 @@ def degrade(
 
 
 def _about_views(records: list[dict[str, Any]]) -> list[str]:
-    """A line for each rule of :mod:`lmms_medtasks.pictures` that decided how an image is seen."""
+    """A line for each rule of :mod:`lmms_medtasks.images` that decided how an image is seen."""
     views = [record.get("shown_as", {}) for record in records]
     windows, laid = (sum(key in view for view in views) for key in ("window", "background"))
     lines = []
@@ -112,9 +112,9 @@ def preview(
         bool, typer.Option("--curve", help="Strengths 0.5, 1 (L1), 1.5, 2 (L2), 2.5 and 3, with PSNR as a curve.")
     ] = False,
 ) -> None:
-    """Draw a gallery of every modality, degradation and level, with PSNR and SSIM under each picture.
+    """Draw a gallery of every modality, degradation and level, with PSNR and SSIM under each image.
 
-    Writes preview.png and preview.html (one file, pictures inside it). Given images are shown with every degradation
+    Writes preview.png and preview.html (one file, images inside it). Given images are shown with every degradation
     that is for --modality, or with all of them where it is not given. Files that fail are listed, the others are shown,
     and the exit status is 1.
     """
@@ -132,7 +132,7 @@ def preview(
     what = "Strengths 0.5 to 3 (1 and 2 are levels 1 and 2)" if curve else "Levels 1 and 2 side by side"
     about = f"{what}, the untouched image above; seed {seed}, degradations {fingerprint()}."
     if not sources:
-        about += " The pictures are the mini data's, which are drawn."
+        about += " The images are the mini data's, which are drawn."
     if failed:
         about += f" Not shown: {', '.join(path.name for path, _ in failed)}."
     output.mkdir(parents=True, exist_ok=True)

@@ -22,7 +22,7 @@ class TaskEstimate:
 
     Attributes:
         questions, trials: the task's. ``requests`` is their product.
-        pictures: shown in all requests together; None where that could not be counted.
+        images: shown in all requests together; None where that could not be counted.
         tokens_in, tokens_out: of all requests together; None where the runner reports none.
         seconds: within the model's calls; None where the model was not timed.
     """
@@ -143,7 +143,7 @@ def lines(
     ]
     text += [
         "",
-        f"From the first {asked} questions of each task; pictures and replies of others may be larger or longer.",
+        f"From the first {asked} questions of each task; images and replies of others may be larger or longer.",
         f"Reading the model, building requests and scoring took {duration(overhead)} beside that.",
         "A server, or a batch, that was not filled by these questions is faster in the full run.",
     ]

@@ -44,18 +44,18 @@ def build(
         typer.Option(help="Give a grid's panels one shape, resolution, JPEG quality, brightness, contrast, file size."),
     ] = True,
     reuse: Annotated[
-        bool, typer.Option("--reuse", help="Let a picture be in several grids (not twice in one).")
+        bool, typer.Option("--reuse", help="Let an image be in several grids (not twice in one).")
     ] = False,
     skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave out files that are no images.")] = False,
     skip_unlabelled: Annotated[
-        bool, typer.Option("--skip-unlabelled", help="Leave out pictures that lack a label others have.")
+        bool, typer.Option("--skip-unlabelled", help="Leave out images that lack a label others have.")
     ] = False,
     check: Annotated[bool, typer.Option(help="Check the set for leaks, and refuse it if there is one.")] = True,
     keep_leaks: Annotated[bool, typer.Option("--keep-leaks", help="Keep a set that leaks.")] = False,
     alpha: AlphaOption = 0.01,
     force: Annotated[bool, typer.Option("--force", help="Replace an earlier set in OUT.")] = False,
 ) -> None:
-    """Build a set of grids from labelled pictures.
+    """Build a set of grids from labelled images.
 
     The inliers of a grid share modality, anatomy and view and have no finding; the outlier is of one of five kinds:
     another category, a wrong orientation, another view, a violated integrity, a finding. OUT gets the form of the
@@ -78,7 +78,7 @@ def build(
     def counted(there: int) -> None:
         if not reuse:
             plan.check_enough(there, items, parsed, negatives)
-        how = f"{needed:,} panels to fill, pictures used again" if reuse else f"{needed:,} pictures needed at least"
+        how = f"{needed:,} panels to fill, images used again" if reuse else f"{needed:,} images needed at least"
         typer.echo(f"{items * len(sizes):,} items: {how}, {there:,} there.", err=True)
 
     found = labelled_pictures.read(

@@ -46,14 +46,14 @@ def build(
             "Default: board_cache in MEDTASKS_HOME, or in the user's cache folder."
         ),
     ] = None,
-    no_cache: Annotated[bool, typer.Option("--no-cache", help="Make everything anew, and keep nothing.")] = False,
+    no_cache: Annotated[bool, typer.Option("--no-cache", help="Make everything again, and keep nothing.")] = False,
     models: Annotated[Path | None, typer.Option(help="YAML with facts of models: size, licence, open weights.")] = None,
     include_path: IncludePath = None,
 ) -> None:
     """Build a static site of all runs and submissions: rankings, published rows, a page for each model, the questions.
 
     It needs no server and loads nothing from elsewhere. The same runs and options give the same bytes. What is wrong
-    with a run keeps no other one from the site: it is flagged, shown apart or refused, with the reason; exit status 1
+    with a run keeps no other one from the site: it is flagged, not ranked or refused, with the reason; exit status 1
     says that something was refused, or of another version of a task or of the harness. Images of the mini data are
     shown without being asked for, credentialed data never.
 
@@ -88,7 +88,7 @@ def build(
         typer.echo(visible(f"Unverified (no pin of questions and data): {shown_tasks}."), err=True)
     typer.echo(
         f"Written: {output} ({len(files):,} files, {sum(files.values()) / 1e6:,.1f} MB; start with index.html). "
-        f"{len(board.entries)} entries, {apart} of them apart from the rankings; {len(board.refused)} refused.",
+        f"{len(board.entries)} entries, {apart} of them not ranked; {len(board.refused)} refused.",
         err=True,
     )
     if board.bad:

@@ -23,7 +23,7 @@ def new(
     ] = "",
     folder: Annotated[Path | None, typer.Option(help="Where to write; a folder called NAME here.")] = None,
     split: Annotated[str, typer.Option(help="The hub data set's split.")] = "test",
-    image: Annotated[str | None, typer.Option(help="The column with the picture, or several: a,b,c.")] = None,
+    image: Annotated[str | None, typer.Option(help="The column with the image, or several: a,b,c.")] = None,
     question: Annotated[str | None, typer.Option(help="The column with the question.")] = None,
     options: Annotated[str | None, typer.Option(help="The column with all options, or their columns: a,b,c.")] = None,
     answer: Annotated[str | None, typer.Option(help="The column with the right answer.")] = None,
@@ -33,11 +33,11 @@ def new(
     ] = "",
     sheet: Annotated[str, typer.Option(help="The sheet of an Excel workbook that has several.")] = "",
     id_: Annotated[str | None, typer.Option("--id", help="The column with the questions' names.")] = None,
-    image_id: Annotated[str | None, typer.Option(help="The column that tells which pictures are the same.")] = None,
+    image_id: Annotated[str | None, typer.Option(help="The column that tells which images are the same.")] = None,
     tags: Annotated[str, typer.Option(help="Further columns to keep for analyses: a,b,c.")] = "",
-    degradation: Annotated[str | None, typer.Option(help="The degradation of all pictures, or drawn.")] = None,
+    degradation: Annotated[str | None, typer.Option(help="The degradation of all images, or drawn.")] = None,
     severity: Annotated[int | None, typer.Option(help="0, 1 or 2.")] = None,
-    modality: Annotated[str | None, typer.Option(help="What all pictures are of.")] = None,
+    modality: Annotated[str | None, typer.Option(help="What all images are of.")] = None,
     judge: Annotated[str | None, typer.Option(help="The judge protocol of open answers.")] = None,
     shift: Annotated[str | None, typer.Option(help="COLUMN:IID:OOD, as in site:own:other,third.")] = None,
     paper: Annotated[str, typer.Option(help="For the card.")] = "",
@@ -98,7 +98,7 @@ def _without_hub(dataset: str) -> str:
 def _shift(text: str) -> dict[str, Any]:
     parts = text.split(":")
     if len(parts) != 3 or not all(parts):
-        raise UserError(f"--shift {text!r}: wanted COLUMN:IID:OOD, as in site:own:other,third.")
+        raise UserError(f"--shift {text!r}: expected COLUMN:IID:OOD, as in site:own:other,third.")
     column, iid, ood = parts
     return {"column": column, "iid": _values(iid), "ood": _values(ood)}
 

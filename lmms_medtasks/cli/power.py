@@ -58,7 +58,7 @@ def power(
     asked = [each.strip() for each in (tasks or "").split(",") if each.strip()]
     plan = planning.Plan(difference / 100, Criterion(alpha, probability, comparisons), _numbers(trials))
     if runs and len(runs) != 2:
-        raise UserError(f"Got {len(runs)} run(s): wanted are two, A and B, or none and --tasks.")
+        raise UserError(f"Got {len(runs)} run(s): expected two, A and B, or none and --tasks.")
     if runs:
         from lmms_medtasks.board.comparison import compared_entries
 
@@ -90,7 +90,7 @@ def _numbers(text: str) -> tuple[int, ...]:
     try:
         return tuple(int(each) for each in text.split(",") if each.strip())
     except ValueError:
-        raise UserError(f"--trials is {text!r}, wanted whole numbers with commas: 1,3,10.") from None
+        raise UserError(f"--trials is {text!r}, expected whole numbers with commas: 1,3,10.") from None
 
 
 def _show(table: Table) -> None:

@@ -34,7 +34,7 @@ _TOLD = (1, 2)
 
 _INTERRUPTED = (
     "lmms-medtasks: Interrupted. Give the same command again (without --fresh) to go on where it stopped: replies to "
-    "tasks of lmms-medtasks that came are kept, unless MEDTASKS_JOURNAL is off. Others' tasks are asked anew, but for "
+    "tasks of lmms-medtasks that came are kept, unless MEDTASKS_JOURNAL is off. Others' tasks are asked again, but for "
     "what --use_cache holds."
 )
 
@@ -80,18 +80,18 @@ def run(
     degrade: Annotated[
         str | None,
         typer.Option(
-            help="Ask each task with degraded pictures too: gaussian_noise:2,motion_blur:1, all:1,2, draw3:1,2, "
+            help="Ask each task with degraded images too: gaussian_noise:2,motion_blur:1, all:1,2, draw3:1,2, "
             "corruptions, my.module:function, or as a benchmark degrades: its name.",
             metavar="NAME:LEVELS",
         ),
     ] = None,
     modality: Annotated[
         str | None,
-        typer.Option(help="For --degrade: what the pictures are, or column:NAME of the column that says it."),
+        typer.Option(help="For --degrade: what the images are, or column:NAME of the column that says it."),
     ] = None,
     degrade_seed: Annotated[int, typer.Option(help="For --degrade: another seed draws other damage.")] = 0,
     degrade_control: Annotated[
-        bool, typer.Option("--degrade-control", help="For --degrade: ask the untouched pictures a second time too.")
+        bool, typer.Option("--degrade-control", help="For --degrade: ask the untouched images a second time too.")
     ] = False,
 ) -> None:
     """Run lmms-eval, and exit with 1 if an evaluation failed.
@@ -109,11 +109,11 @@ def run(
     benchmark's card says how. --prompt and --judge-prompt put files of your own in place of our prompts. Results say so
     in their name, and are never ranked with others.
 
-    --degrade asks each task a second time on degraded pictures, once for each degradation and level. It adds names such
+    --degrade asks each task a second time on degraded images, once for each degradation and level. It adds names such
     as TASK@gaussian_noise.2 to --tasks; lmms-eval knows these names as well.
 
     --estimate asks the first questions of each task, throws the results away, and prints what the full run would take:
-    requests, pictures, tokens, time and, with prices, cost.
+    requests, images, tokens, time and, with prices, cost.
     """
     if importlib.util.find_spec("lmms_eval") is None:
         raise UserError("lmms-eval is not installed in this environment. Install it: pip install lmms-eval.")

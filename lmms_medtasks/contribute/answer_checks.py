@@ -112,7 +112,7 @@ def _check_right_and_wrong(task: Loaded, docs: Sequence[Mapping[str, Any]], foun
             score = _scores([task.score(doc, [said] * task.repeats)])
             wanted = float(parser.accepts(answer, expected))
             if score and any(each != wanted for each in score):
-                found.add(task.path, f"scores {score} for the answer {said!r}, wanted {wanted}",
+                found.add(task.path, f"scores {score} for the answer {said!r}, expected {wanted}",
                           key=f"question {doc['id']!r}")  # fmt: skip
                 return
 
@@ -220,7 +220,7 @@ def _check_any(task: Loaded, docs: Sequence[Mapping[str, Any]], found: Findings)
             scored = task.attempt(task.score, doc, replies, what=what, found=found, key="process_results")
             if not isinstance(scored, Mapping):
                 if scored is not None:
-                    found.add(task.path, f"gives a {type(scored).__name__}, wanted a mapping metric -> value",
+                    found.add(task.path, f"gives a {type(scored).__name__}, expected a mapping metric -> value",
                               key="process_results")  # fmt: skip
                 return
             values.append(scored)

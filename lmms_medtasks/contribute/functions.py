@@ -53,7 +53,7 @@ def check(entry: Entry, key: str, dotted: str, arity: tuple[int, int], found: Fi
     module, _, name = dotted.rpartition(".")
     if not module or not all(part.isidentifier() for part in dotted.split(".")):
         found.add(
-            entry.file, "wanted module.function: adapter.documents, lmms_medtasks.harness.hooks.doc_to_text", **where
+            entry.file, "expected module.function: adapter.documents, lmms_medtasks.harness.hooks.doc_to_text", **where
         )
         return
     # As the harness looks for it: a file of that name beside the YAML that says it, then an installed module.

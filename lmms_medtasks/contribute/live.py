@@ -88,7 +88,7 @@ def _rendered(task: Loaded, found: Findings) -> list[Shown]:
         else:
             question_checks.check_prompt(task, doc, made.prompt, found)
         for mode in sorted({str(getattr(each, "mode", None)) for each in made.pictures} - {"RGB"}):
-            found.add(task.path, f"a picture has the mode {mode!r}, wanted 8-bit RGB", key=key)
+            found.add(task.path, f"a picture has the mode {mode!r}, expected 8-bit RGB", key=key)
         if not made.pictures and not task.settings.get("no_image") and task.template is None:
             message = "no picture is shown, and the settings do not say no_image: true"
             found.add(task.path, message, level="warning", key=key)
@@ -109,7 +109,7 @@ def _once(task: Loaded, doc: Mapping[str, Any]) -> Shown:
         about = _about(task, doc)
     for each in shown:
         if not isinstance(each, Image):
-            raise UserError(f"doc_to_visual gives a {type(each).__name__} among its pictures, wanted PIL images.")
+            raise UserError(f"doc_to_visual gives a {type(each).__name__} among its pictures, expected PIL images.")
     return Shown(str(doc.get("id", "")), task.prompt(doc), tuple(shown), task.target(doc), about)
 
 
@@ -241,7 +241,7 @@ def check_snapshot(folder: Path, tasks: list[Loaded], found: Findings) -> None:
 def _recorded(folder: Path) -> dict[str, str]:
     recorded = json.loads((folder / SNAPSHOT).read_bytes())
     if not isinstance(recorded, dict):
-        raise UserError(f"wanted a mapping task -> prompt, got a {type(recorded).__name__}")
+        raise UserError(f"expected a mapping task -> prompt, got a {type(recorded).__name__}")
     return recorded
 
 

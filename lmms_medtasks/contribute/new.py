@@ -52,7 +52,7 @@ def write(wanted: Wanted) -> list[Path]:
 
 def _check_name(name: str) -> None:
     if not _NAME.fullmatch(name) or keyword.iskeyword(name):
-        raise UserError(f"The name {name!r}: wanted small letters, digits and underscores, a letter first, 2 to 61.")
+        raise UserError(f"The name {name!r}: expected small letters, digits and underscores, a letter first, 2 to 61.")
 
 
 def _columns(wanted: Wanted) -> list[str] | None:

@@ -21,14 +21,16 @@ def no_text(value: Any, way_out: str = SEVERAL) -> str:
     """What is wrong with a value that is no text, and the way out; ``way_out`` is that of lists and mappings."""
     kind = type(value).__name__
     if isinstance(value, list | Mapping):
-        return f"{value!r} is a {kind}, wanted one text. {way_out}"
+        return f"{value!r} is a {kind}, expected one text. {way_out}"
     if isinstance(value, datetime.date):
         return (
-            f"{value!r} is a {kind}, wanted a text: how it was written is lost. The reader of JSON takes the texts of "
+            f"{value!r} is a {kind}, expected a text: how it was written is lost. The reader of JSON takes the "
+            f"texts of "
             "a column for dates where all look like dates: store the table as CSV, or as parquet with a column of text."
         )
     return (
-        f"{value!r} is a {kind}, wanted a text or a whole number: how it was written is lost. Store the column as text "
+        f"{value!r} is a {kind}, expected a text or a whole number: how it was written is lost. Store the "
+        f"column as text "
         "(in JSON: in quotation marks)."
     )
 

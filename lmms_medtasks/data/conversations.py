@@ -41,7 +41,7 @@ def _turns(value: Any, column: str, row: int) -> tuple[str, str]:
         try:
             value = json.loads(value)
         except ValueError as error:
-            raise UserError(f"{where}: wanted a list of turns, got {value[:80]!r}.") from error
+            raise UserError(f"{where}: expected a list of turns, got {value[:80]!r}.") from error
     if isinstance(value, Mapping):  # a list of mappings, as some versions of `datasets` turn it round
         value = [dict(zip(value, each, strict=True)) for each in zip(*value.values(), strict=True)]
     turns = [(str(each.get("from", each.get("role"))), each.get("value", each.get("content")))
@@ -50,7 +50,8 @@ def _turns(value: Any, column: str, row: int) -> tuple[str, str]:
     if len(turns) != 2 or turns[0][0] not in _ASKING or turns[1][0] not in _ANSWERING:
         found = ", ".join(who for who, _ in turns) or "nothing"
         raise UserError(
-            f"{where}: wanted one turn of human and one of gpt, got {found}. Write one row for each question: each is "
+            f"{where}: expected one turn of human and one of gpt, got {found}. Write one row for each question: "
+            f"each is "
             "asked by itself."
         )
     if not all(isinstance(said, str) for _, said in turns):

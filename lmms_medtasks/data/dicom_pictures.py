@@ -121,7 +121,7 @@ def _check(file: Any) -> None:
             f"{_AS_PNG}."
         )
     if file.get("SamplesPerPixel", 1) == 3 and file.BitsAllocated != 8:
-        raise UserError(f"is DICOM with {file.BitsAllocated} bits a colour, wanted 8. {_AS_PNG}.")
+        raise UserError(f"is DICOM with {file.BitsAllocated} bits a colour, expected 8. {_AS_PNG}.")
     try:
         readable = get_decoder(syntax).is_available
     except NotImplementedError:
@@ -132,7 +132,7 @@ def _check(file: Any) -> None:
 
 def _eight_bits(stored: np.ndarray) -> np.ndarray:
     if stored.dtype != np.uint8:
-        raise UserError(f"is DICOM whose colours are {stored.dtype}, wanted 8 bits. {_AS_PNG}.")
+        raise UserError(f"is DICOM whose colours are {stored.dtype}, expected 8 bits. {_AS_PNG}.")
     return stored
 
 

@@ -65,7 +65,7 @@ def schema(tags: Mapping[str, str]) -> pa.Schema:
     for name, kind in tags.items():
         if name in FIELDS or kind not in TAG_KINDS:
             raise ValueError(
-                f"Tag {name!r} of kind {kind!r}: wanted a name not in {list(FIELDS)}, a kind of {TAG_KINDS}."
+                f"Tag {name!r} of kind {kind!r}: expected a name not in {list(FIELDS)}, a kind of {TAG_KINDS}."
             )
     image = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
     types = {
@@ -151,7 +151,7 @@ def _option_problem(document: Mapping[str, Any]) -> str | None:
     if not options:
         return None
     if not 2 <= len(options) <= len(LETTERS):
-        return f"there are {len(options)} options, wanted 2 to {len(LETTERS)}"
+        return f"there are {len(options)} options, expected 2 to {len(LETTERS)}"
     empty = [LETTERS[i] for i, option in enumerate(options) if not option.strip()]
     if empty:
         return f"option {', '.join(empty)} is empty"

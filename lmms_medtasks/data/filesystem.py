@@ -37,7 +37,7 @@ class MedtasksFileSystem(fsspec.AbstractFileSystem):  # type: ignore[misc]
             return f"/{rest}"  # datasets, when it streams, makes two slashes of three
         if len(parts) != 2:
             raise UserError(
-                f"{path!r} names no data: wanted medtasks://SUITE/SPLIT, as `lmms-medtasks data list` names them."
+                f"{path!r} names no data: expected medtasks://SUITE/SPLIT, as `lmms-medtasks data list` names them."
             )
         return str(locate(*parts).path)
 

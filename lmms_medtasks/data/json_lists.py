@@ -67,7 +67,9 @@ def _items(window: _Window, name: str, decoder: json.JSONDecoder) -> Iterator[An
         if sign == "]":
             return
         if sign != ",":
-            raise _damaged(name, count, f"found {sign!r}, wanted a comma or the end of the list" if sign else "it ends")
+            raise _damaged(
+                name, count, f"found {sign!r}, expected a comma or the end of the list" if sign else "it ends"
+            )
 
 
 def _item(window: _Window, name: str, count: int, decoder: json.JSONDecoder) -> Any:

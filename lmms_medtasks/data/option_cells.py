@@ -33,14 +33,14 @@ def listed(value: Any, place: Place) -> list[Any]:
         letters = [str(key).strip().upper() for key, _ in pairs]
         if letters != list(parsing.option_letters(len(letters))):
             raise UserError(
-                f"{place()}: the options are called {', '.join(str(key) for key, _ in pairs)}, wanted A, B, C ... in "
+                f"{place()}: the options are called {', '.join(str(key) for key, _ in pairs)}, expected A, B, C ... in "
                 "this order."
             )
         return [text for _, text in pairs]
     if not isinstance(value, list | tuple):
         hint = " It is an array as NumPy prints it." if isinstance(given, str) and joined_by_python(given) else ""
         raise UserError(
-            f'{place()}: wanted a list of options, as a list or as JSON (["cat", "dog"]), got '
+            f'{place()}: expected a list of options, as a list or as JSON (["cat", "dog"]), got '
             f"{str(given)[:80]!r}.{hint}"
         )
     return list(value)

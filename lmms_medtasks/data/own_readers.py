@@ -57,10 +57,12 @@ def with_rows_read(config: dict[str, Any], folder: Path, where: str) -> tuple[di
             raise UserError(f"{where}: dataset_kwargs: {name}: a task with a reader takes {', '.join(OPTIONS)}.")
     text = kwargs.get("reader")
     if not isinstance(text, str):
-        raise UserError(f"{where}: dataset_kwargs: reader: got {text!r}, wanted parts.py:NAME, or package.module:NAME.")
+        raise UserError(
+            f"{where}: dataset_kwargs: reader: got {text!r}, expected parts.py:NAME, or package.module:NAME."
+        )
     part = extensions.load(KIND, extensions.located(text, folder), (), f"{where}: dataset_kwargs")
     if not callable(part.value):
-        raise UserError(f"{where}: the data reader {text!r} is a {type(part.value).__name__}, wanted a function.")
+        raise UserError(f"{where}: the data reader {text!r} is a {type(part.value).__name__}, expected a function.")
     counts = kwargs.get("rows") or {}
     if gone := sorted(set(counts) - set(kwargs.get("data_files") or {})):
         raise unknown(
@@ -112,11 +114,12 @@ def _rows(function: Callable[[Path], Iterable[Any]], part: extensions.Part, path
     try:
         given = function(path)
         if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
-            raise UserError(f"{path.name}: {whose} gave {type(given).__name__}, wanted rows: a list, or a generator.")
+            raise UserError(f"{path.name}: {whose} gave {type(given).__name__}, expected rows: a list, or a generator.")
         for number, row in enumerate(given, start=1):
             if not isinstance(row, Mapping) or not all(isinstance(name, str) for name in row):
                 raise UserError(
-                    f"{path.name}, row {number}: {whose} gave {str(row)[:60]!r}, wanted a mapping from columns' names."
+                    f"{path.name}, row {number}: {whose} gave {str(row)[:60]!r}, expected a mapping from "
+                    f"columns' names."
                 )
             yield {name: _plain(value, f"{path.name}, row {number}, column {name!r}") for name, value in row.items()}
     except UserError:
@@ -147,6 +150,7 @@ def _plain(value: Any, where: str) -> Any:
     if hasattr(value, "item") and getattr(value, "size", 0) == 1:  # a number of NumPy
         return _plain(value.item(), where)
     raise UserError(
-        f"{where}: a {type(value).__name__} ({str(value)[:40]!r}), wanted a text, a number, a picture (bytes, or a PIL "
+        f"{where}: a {type(value).__name__} ({str(value)[:40]!r}), expected a text, a number, a picture (bytes, "
+        f"or a PIL "
         "image), or a list of such."
     )

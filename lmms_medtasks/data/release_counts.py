@@ -46,7 +46,7 @@ def accepted(chosen: bool | None = None) -> bool:
     if chosen is not None:
         return chosen
     if value not in ("", "0", "1"):
-        raise UserError(f"The environment variable {VARIABLE} is {value!r}, wanted 1 (accept) or 0.")
+        raise UserError(f"The environment variable {VARIABLE} is {value!r}, expected 1 (accept) or 0.")
     return value == "1"
 
 

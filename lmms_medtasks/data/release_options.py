@@ -18,7 +18,7 @@ def filled(texts: Sequence[str]) -> list[str]:
     if gaps:
         raise RejectedRow(f"option {', '.join(gaps)} is empty, but {LETTERS[len(found) - 1]} is not")
     if len(found) < 2:
-        raise RejectedRow(f"there are {len(found)} options, wanted at least 2")
+        raise RejectedRow(f"there are {len(found)} options, expected at least 2")
     return found
 
 

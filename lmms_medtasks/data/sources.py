@@ -268,7 +268,7 @@ def _found(name: str, folders: tuple[Path, ...] | None) -> tuple[Path, DataSourc
             got = f"a {type(part.value).__name__}"
             got = f"the data set {part.value.name!r}" if isinstance(part.value, DataSource) else got
             raise UserError(
-                f"{part.origin} offers {got} ({part.reference}) as {name!r}, wanted a DataSource of that name."
+                f"{part.origin} offers {got} ({part.reference}) as {name!r}, expected a DataSource of that name."
             )
         return part.file.parent, part.value
     raise unknown("suite", name, names(folders))
@@ -278,7 +278,7 @@ def _of_folder(folder: Path) -> tuple[DataSource, ...]:
     found = getattr(benchmark_folders.module(folder, "source"), "SOURCES", None)
     if not isinstance(found, tuple) or not all(isinstance(each, DataSource) for each in found):
         where = folder / FILE
-        raise UserError(f"{where} exports no SOURCES: wanted a tuple of DataSource, got a {type(found).__name__}.")
+        raise UserError(f"{where} exports no SOURCES: expected a tuple of DataSource, got a {type(found).__name__}.")
     return found
 
 

@@ -120,14 +120,14 @@ def read_manifest(suite: str, data: str) -> dict[str, Any]:
         return {}
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise BadManifestError(
-            f"{path} is not a manifest of ours ({error!r}). Prepare anew: lmms-medtasks data prepare {suite}"
+            f"{path} is not a manifest of ours ({error!r}). Prepare again: lmms-medtasks data prepare {suite}"
         ) from error
     except OSError as error:
         raise UserError(f"{path} cannot be read: {error.strerror}.") from error
     if version != SCHEMA_VERSION:
         raise BadManifestError(
             f"{path} has schema version {version!r}, this version of lmms-medtasks reads {SCHEMA_VERSION}. "
-            f"Prepare anew: lmms-medtasks data prepare {suite} (with --source DIR if it came from a folder)."
+            f"Prepare again: lmms-medtasks data prepare {suite} (with --source DIR if it came from a folder)."
         )
     result: dict[str, Any] = manifest
     return result
@@ -228,7 +228,7 @@ def _checksum_once(path: Path, times: tuple[int, int]) -> str:
 
 def _corrupt(path: Path, what: str, suite: str, split: str) -> UserError:
     return UserError(
-        f"The prepared data of {suite}/{split} is damaged: {path} {what}. Prepare it anew: "
+        f"The prepared data of {suite}/{split} is damaged: {path} {what}. Prepare it again: "
         f"lmms-medtasks data prepare {suite} --split {split} (with --source DIR if it came from a folder)."
     )
 

@@ -35,7 +35,7 @@ class Subset:
         if self.size < 1:
             raise UserError(f"--subset {self.size} draws nothing. Give a number of images from 1.")
         if self.seed < 0:
-            raise UserError(f"--subset-seed is {self.seed}, wanted a number from 0.")
+            raise UserError(f"--subset-seed is {self.seed}, expected a number from 0.")
 
     def __str__(self) -> str:
         return f"{self.size}/{self.seed}"
@@ -51,7 +51,7 @@ def chosen() -> Subset | None:
         return Subset(int(size), int(seed or 0))
     except ValueError:
         raise UserError(
-            f"The environment variable {VARIABLE} is {value!r}, wanted SIZE or SIZE/SEED: 1000, 1000/7."
+            f"The environment variable {VARIABLE} is {value!r}, expected SIZE or SIZE/SEED: 1000, 1000/7."
         ) from None
 
 

@@ -155,7 +155,7 @@ class TableDocuments:
         if not text:
             return None
         if not answer_cells.WHOLE.fullmatch(text):
-            raise UserError(f"{self._place('severity', row)}: {value!r}, wanted a whole number from 0 to 2.")
+            raise UserError(f"{self._place('severity', row)}: {value!r}, expected a whole number from 0 to 2.")
         return int(text)
 
     def _place(self, name: str, row: int) -> str:
@@ -244,7 +244,7 @@ class TableDocuments:
             raise UserError(f"{place(self._columns.answer, row)}: empty. Every question needs one.")
         if _LIST_AS_TEXT.fullmatch(text):
             raise UserError(
-                f"{place(self._columns.answer, row)}: {text!r} is a list written as text, wanted one text. {SEVERAL}"
+                f"{place(self._columns.answer, row)}: {text!r} is a list written as text, expected one text. {SEVERAL}"
             )
         return text
 

@@ -105,7 +105,7 @@ def separator_of(path: Path) -> str:
 def _separator(path: Path, options: Mapping[str, Any]) -> str:
     given = options.get("delimiter") or options.get("sep") or named_separator(path)
     if len(given) != 1:
-        raise UserError(f"{path.name}: the separator {given!r}: wanted one character.")
+        raise UserError(f"{path.name}: the separator {given!r}: expected one character.")
     header = Table(path, given).columns
     other = separator_of(path)
     if len(header) == 1 and other != given and other in header[0]:

@@ -72,8 +72,8 @@ class Table:
         missing = [" or ".join(names) for names in wanted if not set(names) & set(self.columns)]
         if missing:
             raise UserError(
-                f"{self.path.name} has not the columns that are wanted. Missing: {', '.join(missing)}. "
-                f"Wanted: {', '.join(' or '.join(names) for names in wanted)}. Found: {', '.join(self.columns)}."
+                f"{self.path.name} lacks required columns. Missing: {', '.join(missing)}. "
+                f"Required: {', '.join(' or '.join(names) for names in wanted)}. Found: {', '.join(self.columns)}."
             )
 
     def records(self) -> Iterator[Record]:
@@ -163,7 +163,7 @@ class _Lines:
 def _cure(error: csv.Error) -> str:
     said = str(error)
     if "new-line character" in said:
-        return "Its lines end in a carriage return alone, as on old Macs: save it anew, or: tr '\\r' '\\n'."
+        return "Its lines end in a carriage return alone, as on old Macs: save it again, or: tr '\\r' '\\n'."
     if "expected after" in said:
         return 'Inside a cell in quotation marks, a quotation mark is written twice (""), not after a backslash.'
     return "Is a quotation mark never closed?"

@@ -47,7 +47,7 @@ def read_table(path: Path, folder: Path) -> tuple[list[Labelled], tuple[str, ...
     missing = [name for name in REQUIRED if name not in columns]
     if missing:
         raise UserError(
-            f"{path} lacks the column {' and '.join(map(repr, missing))}. Wanted: image, modality and, if there are "
+            f"{path} lacks the column {' and '.join(map(repr, missing))}. Required: image, modality and, if there are "
             f"such labels, {', '.join(COLUMNS[2:])}. Found: {', '.join(map(str, columns)) or '(none)'}."
         )
     labelled: dict[str, Labelled] = {}
@@ -69,7 +69,7 @@ def _labelled(row: Mapping[str, Any], number: int, path: Path, folder: Path, col
             return Labelled(name, values, missing, data=data)
         image = image.get("path") if isinstance(image, Mapping) else None
     if not isinstance(image, str) or not image.strip():
-        raise UserError(f"{path}, row {number}: the column image is {str(image)[:60]!r}, wanted a path or a picture.")
+        raise UserError(f"{path}, row {number}: the column image is {str(image)[:60]!r}, expected a path or a picture.")
     return Labelled(image, values, missing, path=folder / image)
 
 
@@ -103,7 +103,7 @@ def _jsonl(path: Path) -> Iterator[Mapping[str, Any]]:
         except ValueError as error:
             raise UserError(f"{path}, line {number}: not JSON ({error}).") from error
         if not isinstance(row, dict):
-            raise UserError(f"{path}, line {number}: wanted an object, got {line[:60]!r}.")
+            raise UserError(f"{path}, line {number}: expected an object, got {line[:60]!r}.")
         yield row
 
 

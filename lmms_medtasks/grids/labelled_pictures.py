@@ -74,7 +74,7 @@ def _rows(source: str, labels: Path | None) -> tuple[list[Labelled], tuple[str, 
             raise UserError(f"{source} is no labels table. Give a folder, or a file ending in {', '.join(TABLES)}.")
         return read_table(path, path.parent)
     if not path.is_dir():
-        raise UserError(f"There is no {source!r}: wanted a folder, a labels table, or medtasks://suite/split.")
+        raise UserError(f"There is no {source!r}: expected a folder, a labels table, or medtasks://suite/split.")
     if labels is None:
         labels = next((path / f"labels{end}" for end in TABLES if (path / f"labels{end}").is_file()), None)
     elif not labels.is_file():

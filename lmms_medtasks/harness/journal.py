@@ -76,7 +76,7 @@ def kept(lm: Any, tasks: Iterable[Any], arguments: Mapping[str, Any]) -> Iterato
         if os.environ.get("RANK", "0") == "0":
             say(
                 "lmms-medtasks: replies are not kept: --use_cache in several processes. If this run is cut off, all is "
-                "asked anew but what that cache holds (greedy replies). Leave out --use_cache to keep them."
+                "asked again but what that cache holds (greedy replies). Leave out --use_cache to keep them."
             )
         yield
         return
@@ -230,7 +230,7 @@ class _Journal:
         elif self._rank == 0 and any(each[2] for each in counts):
             say(
                 f"lmms-medtasks: {task}: a run that was cut off left replies, but of another model, prompt, picture, "
-                "setting or version. All questions are asked anew."
+                "setting or version. All questions are asked again."
             )
 
     def _given_back(self, asked: _Asked) -> Any:

@@ -71,7 +71,7 @@ class Judged:
         for different in self.other_ways(settings) if self.has_verdicts else ():
             raise UserError(
                 f"{self.task} was judged by {settings.name} in another way than now ({different}): the two must not "
-                "stand in one table. Set it as it was, or judge everything anew: -o FOLDER."
+                "stand in one table. Set it as it was, or judge everything again: -o FOLDER."
             )
 
     def other_ways(self, settings: Settings) -> Iterator[str]:
@@ -434,7 +434,7 @@ def _filter(each: Judged) -> str:
     names = {key.partition(",")[2] for key in entry if "," in key and "_stderr" not in key}
     if len(names) != 1:
         raise UserError(
-            f"{each.run.path}: task {each.task!r} has results of the filters {sorted(names)}; wanted one, since the "
+            f"{each.run.path}: task {each.task!r} has results of the filters {sorted(names)}; expected one, since the "
             "sample log does not say which row is of which."
         )
     return names.pop()

@@ -96,7 +96,7 @@ def check_range(values: np.ndarray, bounds: tuple[float, float], what: str) -> N
         outside = np.flatnonzero((values < bounds[0]) | (values > bounds[1]))
     if len(outside):
         raise UserError(
-            f"{what[0].upper()}{what[1:]}: number {outside[0]} is {values[outside[0]]:g}, wanted {bounds[0]:g} to "
+            f"{what[0].upper()}{what[1:]}: number {outside[0]} is {values[outside[0]]:g}, expected {bounds[0]:g} to "
             f"{bounds[1]:g}."
         )
 
@@ -104,4 +104,4 @@ def check_range(values: np.ndarray, bounds: tuple[float, float], what: str) -> N
 def check_length(one: Any, other: Any, what: str) -> None:
     """Raise UserError where two columns are not of one length."""
     if len(one) != len(other):
-        raise UserError(f"The two columns of {what} have {len(one)} and {len(other)} values; wanted as many in each.")
+        raise UserError(f"The two columns of {what} have {len(one)} and {len(other)} values; expected as many in each.")

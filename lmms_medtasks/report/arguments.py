@@ -19,7 +19,7 @@ def pair(text: str) -> tuple[str, str]:
     """``BASE=TUNED`` as its two names. Raises UserError when it is not of this form."""
     base, equals, tuned = text.partition("=")
     if not (equals and base.strip() and tuned.strip()):
-        raise UserError(f"--pair {text!r}: wanted BASE=TUNED, the names of two models as the report shows them.")
+        raise UserError(f"--pair {text!r}: expected BASE=TUNED, the names of two models as the report shows them.")
     return base.strip(), tuned.strip()
 
 
@@ -40,18 +40,18 @@ def _given(text: str) -> Iterator[tuple[str, str, str]]:
     name, equals, number = text.rpartition("=")
     if equals:
         if not name.strip():
-            raise UserError(f"--parameters {text!r}: wanted NAME=NUMBER, or a CSV file.")
+            raise UserError(f"--parameters {text!r}: expected NAME=NUMBER, or a CSV file.")
         yield name.strip(), number.strip(), f"--parameters {text}"
         return
     path = Path(text)
     if not path.is_file():
-        raise UserError(f"--parameters {text!r}: wanted NAME=NUMBER, or a CSV file; there is no file of this name.")
+        raise UserError(f"--parameters {text!r}: expected NAME=NUMBER, or a CSV file; there is no file of this name.")
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             reader = csv.DictReader(file)
             if not set(_COLUMNS) <= set(reader.fieldnames or ()):
                 wanted, got = " and ".join(_COLUMNS), ", ".join(reader.fieldnames or ()) or "none"
-                raise UserError(f"{path}: wanted the columns {wanted}, it has {got}.")
+                raise UserError(f"{path}: expected the columns {wanted}, it has {got}.")
             for row in reader:
                 yield (row["model"] or "").strip(), (row["parameters"] or "").strip(), f"{path}, line {reader.line_num}"
     except (OSError, UnicodeDecodeError, csv.Error) as error:

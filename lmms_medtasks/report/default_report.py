@@ -357,7 +357,7 @@ class _Declared:
 
         return Table("ways", "As released and otherwise", ("run", "asked", "measure"), rows,
                      self._paired_columns("as released", "otherwise"),
-                     ("Question by question. What a model still gets without the picture, it has from the words.",
+                     ("Question by question. What a model still gets without the image, it has from the words.",
                       *self.together))  # fmt: skip
 
     def _paired_columns(self, first: str, second: str) -> Any:
@@ -521,9 +521,9 @@ def _check_row(row: Mapping[str | None, Any], metrics: Sequence[str], where: str
         try:
             number = float(row[name] or 0)
         except ValueError:
-            raise UserError(f"{where}: {name} is {row[name]!r:.40}, wanted a number, or nothing.") from None
+            raise UserError(f"{where}: {name} is {row[name]!r:.40}, expected a number, or nothing.") from None
         if not np.isfinite(number):
-            raise UserError(f"{where}: {name} is {row[name]!r:.40}, wanted a finite number.")
+            raise UserError(f"{where}: {name} is {row[name]!r:.40}, expected a finite number.")
 
 
 def _label(row: Mapping[str, str]) -> tuple[str, ...]:

@@ -48,7 +48,7 @@ def _by_level(key: str, base: str, own: Sequence[Loss]) -> Figure:
     rows = [PointRow(name, tuple(cells.get((name, level), NONE) for level, _ in levels)) for name in names]
     axis = _axis(list(cells.values()), f"change of {own[0].metric}, degraded less clean")
     drawing = point_chart(title, [f"level {level}" for level, _ in levels], rows, axis, zero=0.0)
-    about = "Marks left of the line are losses where more is better. Lines are 95 % intervals over pictures."
+    about = "Marks left of the line are losses where more is better. Lines are 95 % intervals over images."
     return Figure(f"{key}_chart", title, about, drawing, f"{key}_loss")
 
 
@@ -77,7 +77,7 @@ def _curve(key: str, base: str, curves: dict[str, list[Loss]]) -> Figure:
     )
     about = (
         "Degraded less clean; below 0 are losses where more is better. All strengths of a degradation share "
-        "their draws. Bars are 95 % intervals over pictures."
+        "their draws. Bars are 95 % intervals over images."
     )
     return Figure(f"{key}_curve", title, about, drawing, f"{key}_loss")
 

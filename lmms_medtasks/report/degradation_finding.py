@@ -32,7 +32,7 @@ def finding_of(found: Sequence[Loss], title: str) -> Finding | None:
     more = f" The tables have {left} more task{'s' if left > 1 else ''}." if left > 0 else ""
     first = worst[0]
     clause = (
-        f"{first.metric} of {printable(first.base)} {_number(first, first.clean)} on clean pictures, "
+        f"{first.metric} of {printable(first.base)} {_number(first, first.clean)} on clean images, "
         f"{_number(first, first.degraded)} under {_degradation(first)}{'' if _told(first) else ', not told apart from clean'}"
     )
     bars = tuple(bar for each in worst[:MOST] for bar in _bars(each))
@@ -44,7 +44,7 @@ def finding_of(found: Sequence[Loss], title: str) -> Finding | None:
     else:
         starts = ("Nothing is lost; the least is gained", "lose nothing; the least is gained")
     sentence, loss = (f"{start} {said}.{more}" for start in starts)
-    return Finding(title, bars, sentence, clause, "degraded pictures", loss=loss, beats=True)
+    return Finding(title, bars, sentence, clause, "degraded images", loss=loss, beats=True)
 
 
 def _worst(found: Sequence[Loss], base: str) -> Loss | None:

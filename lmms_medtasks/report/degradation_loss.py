@@ -32,12 +32,12 @@ TITLE = "Degraded tasks"
 _TOTALS, _LOGGED = "totals only", "logged"
 _NOTES = (
     "Change: degraded less clean, over the questions that both tasks have. 95 % intervals and p values (two-sided "
-    "permutation test) are over pictures, or units of questions that have pictures in common. p (Holm) is corrected "
+    "permutation test) are over images, or units of questions that have images in common. p (Holm) is corrected "
     "for all degradations and levels of this task and metric. Level 0 is the untouched control and not counted in.",
     "How: logged, the task logs a number for each question; aggregated one by one, its own aggregation makes one of "
     "each question. In both cases their mean is the value that the harness reports. Resampled: the metric is no mean "
-    "over questions; pictures were resampled through the task's own aggregation, as often as the number says, the same "
-    "ones of both tasks (percentile interval, widened for few pictures), and permuted for the p value.",
+    "over questions; images were resampled through the task's own aggregation, as often as the number says, the same "
+    "ones of both tasks (percentile interval, widened for few images), and permuted for the p value.",
 )
 
 

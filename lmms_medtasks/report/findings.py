@@ -204,7 +204,7 @@ def points(change: Interval, digits: int = 1) -> str:
 
 
 def lost(change: Interval, under: str) -> str:
-    """``loses 23.2 points [20.4, 26.0] UNDER``, or that no loss is told apart from nothing."""
+    """``loses 23.2 points [20.4, 26.0] UNDER``, or that there is no loss beyond chance."""
     if change.low is None or change.high is None:
         if change.estimate is not None and change.estimate > 0:
             change, verb = replace(change, estimate=-change.estimate), "gains"
@@ -212,7 +212,7 @@ def lost(change: Interval, under: str) -> str:
             verb = "loses"
         return f"{verb} {points(change)} {under}, {without_interval(change)}"
     if not is_told_apart(change):
-        return f"loses nothing that is told apart from chance {under} ({points(change)})"
+        return f"shows no loss beyond chance {under} ({points(change)})"
     if change.estimate is not None and change.estimate > 0:
         low, high = (None if end is None else -end for end in (change.high, change.low))
         return f"gains {points(replace(change, estimate=-change.estimate, low=low, high=high))} {under}"
@@ -221,7 +221,7 @@ def lost(change: Interval, under: str) -> str:
 
 def without_interval(change: Interval) -> str:
     """Why a change has no interval, or only that it has none: it may be that none was asked for (``--resamples 0``)."""
-    return "over too few pictures for an interval" if change.reason in (FEW, FEW_IN_GROUP) else "without an interval"
+    return "over too few images for an interval" if change.reason in (FEW, FEW_IN_GROUP) else "without an interval"
 
 
 def is_told_apart(change: Interval) -> bool:

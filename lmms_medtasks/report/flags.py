@@ -37,9 +37,9 @@ def data(run: Run, tasks: Sequence[str]) -> Iterator[Flag]:
         if said:
             yield Flag(
                 "warning",
-                f"{', '.join(named)}: a random sample was asked ({said}), drawn alike for every model. Its numbers are "
-                "estimates of those of all questions, and their intervals hold for these too; compare them only with "
-                "runs of the same sample.",
+                f"{', '.join(named)}: a random sample was asked ({said}), drawn alike for every model. Its numbers, "
+                "with their intervals, are estimates for all questions. Compare them only with runs of the same "
+                "sample.",
             )
 
 
@@ -63,8 +63,8 @@ def options(run: Run, tasks: Sequence[str]) -> Iterator[Flag]:
     for said, named in found.items():
         yield Flag(
             "warning",
-            f"{', '.join(named)}: not asked by the task's own settings, but with {said}. Numbers compare only with "
-            "runs that were asked so.",
+            f"{', '.join(named)}: not asked by the task's own settings, but with {said}. Compare only with runs "
+            "that have these settings.",
         )
 
 
@@ -76,14 +76,14 @@ def code(run: Run, tasks: Sequence[str]) -> Iterator[Flag]:
         yield Flag(
             "warning",
             f"Prompt, code or degradations of {', '.join(changed)} differ from the released task version (fingerprint "
-            "not recorded): numbers need not compare with other runs of it.",
+            "not recorded): numbers may not compare with other runs of it.",
         )
     encodings = {printable(str(each["image_encoding"])) for each in found.values() if each.get("image_encoding")}
     for encoding in sorted(encodings):
-        yield Flag("warning", f"The model's runner re-encoded the pictures ({encoding}): a degradation of its own.")
+        yield Flag("warning", f"The model's runner re-encoded the images ({encoding}): a degradation of its own.")
     doubts = {str(each.get("trials_independent_why")) for each in found.values() if each.get("trials_independent")}
     for why in sorted(doubts):
-        yield Flag("warning", f"Trials may be no independent draws of the model: {printable(why)}.")
+        yield Flag("warning", f"Trials may not be independent draws of the model: {printable(why)}.")
     aside = [each["checkpoint_sampling_set_aside"] for each in found.values()
              if each.get("checkpoint_sampling_set_aside")]  # fmt: skip
     if aside:
@@ -95,6 +95,7 @@ def failed_requests(failed: int, requests: int, unscored: int) -> Iterator[Flag]
     if failed:
         yield Flag(
             "warning",
-            f"{failed:,} of {requests:,} requests failed. They are no wrong answers: they are left out, and with them "
-            f"{unscored:,} questions that got no reply at all.",
+            f"{failed:,} of {requests:,} requests failed. They do not count as wrong answers: they are left "
+            f"out, and with "
+            f"them {unscored:,} questions that got no reply at all.",
         )

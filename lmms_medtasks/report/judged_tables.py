@@ -282,7 +282,7 @@ def _limits(judging: Judging) -> Iterator[Flag]:
     if names and coverage is not None and coverage < COMPLETE:
         yield Flag(
             "warning",
-            f"INCOMPLETE, {coverage:.1%} of the judgements were had (wanted: {COMPLETE:.0%}), "
+            f"INCOMPLETE, {coverage:.1%} of the judgements were obtained (required: {COMPLETE:.0%}), "
             f"{missing:,} are missing. Means are over those that were had; the bounds say where they may lie. {how}",
         )
     elif names and missing:

@@ -122,7 +122,7 @@ def _table(found: Letters, key: str, title: str, note: str) -> Table:
         share("accuracy where right"),
     )
     notes = (
-        "Total variation distance of the letters chosen from the right ones, over the readable replies: "
+        "Total variation distance of the letters chosen from the correct ones, over the readable replies: "
         f"{_text(found.distance)} (0 is alike). "
         f"Standard deviation of the accuracy over the letters: {_text(found.spread)}.",
         note,
@@ -148,7 +148,8 @@ class LetterChart:
     def figure(self, sources: Sequence[Source]) -> Figure:
         """The drawing."""
         found = letters(sources[0], self.where)
-        about = "A model without a preference chooses each letter about as often as it is right, and is right alike."
+        about = "A model without a preference chooses each letter about as often as it is correct, and has the "
+        "same accuracy where each is the correct one."
         svg = _draw(self.title, found)
         return Figure(self.key, self.title, f"{about} Bars are 95 % intervals over images.", svg, self.key)
 
@@ -163,7 +164,7 @@ def _draw(title: str, found: Letters) -> str:
     letter_axis = places_axis(names)
     series = tuple(
         Series(
-            {"right": "share of right answers", "chosen": "share of replies"}[kind],
+            {"right": "share of correct answers", "chosen": "share of replies"}[kind],
             tuple(
                 Point(place, value, f"{name} {kind}: {value:.1f} %")
                 for place, (name, value) in enumerate(zip(names, shares[kind], strict=True))
@@ -174,7 +175,7 @@ def _draw(title: str, found: Letters) -> str:
     )
     accuracies = [scaled(each.accuracy, 100) for each in found.each.values()]
     points = tuple(
-        Point(place, cell.value, f"where {name} is right: {_percent(cell)}", cell.low, cell.high)
+        Point(place, cell.value, f"where {name} is correct: {_percent(cell)}", cell.low, cell.high)
         for place, (name, cell) in enumerate(zip(names, accuracies, strict=True))
         if isinstance(cell.value, int | float)
     )

@@ -44,8 +44,8 @@ def lines(own: paper.Paper, sources: Sequence[Source], table: str = "") -> Itera
         groups.setdefault(tuple(differences(own, source, table)), []).append(source.name)
     for found, names in groups.items():
         whose = f"{', '.join(names)}: " if len(groups) > 1 else ""
-        said = "; ".join(found) if found else "nothing that is known"
-        yield f"{whose}Unlike the paper's protocol: {said}."
+        said = "; ".join(found) if found else "none that is known"
+        yield f"{whose}Differences from the paper's protocol: {said}."
 
 
 def differences(own: paper.Paper, source: Source, table: str = "") -> list[str]:
@@ -80,7 +80,7 @@ def _of_run(run: Run, task: str, told: Mapping[str, Any], facts: paper.Facts) ->
     yield from _judge(told.get("judge"), facts.get("setting.judge_prompt"))
     yield from run_options.said(told)
     if encoding := told.get("image_encoding"):
-        yield f"the runner re-encoded pictures ({encoding})"
+        yield f"the runner re-encoded images ({encoding})"
 
 
 def _judge(judge: object, own_prompts: object) -> Iterator[str]:

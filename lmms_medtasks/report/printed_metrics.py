@@ -55,7 +55,7 @@ def _degraded(config: Mapping[str, Any]) -> Iterator[str]:
     modality = f", {settings['modality']}" if settings.get("modality") else ""
     done = "said to be " if settings.get("rendered") else ""
     named = own_scales.without_folder(str(name))
-    yield f"pictures {done}degraded by {named}, level {settings.get('severity')}{modality}"
+    yield f"images {done}degraded by {named}, level {settings.get('severity')}{modality}"
 
 
 def _named(metadata: Any) -> Iterator[str]:

@@ -156,12 +156,12 @@ def _runner(asked: Sequence[Asked]) -> Check:
     encoded = {printable(str(found["image_encoding"])) for _, found in told if found.get("image_encoding")}
     changed = [task for task, found in told if found.get("fingerprint_recorded") is False]
     if encoded:
-        reason = f"it re-encoded the pictures ({', '.join(sorted(encoded))})"
+        reason = f"it re-encoded the images ({', '.join(sorted(encoded))})"
         return Check("clean runner", "no", reason, "docs/choose_a_runner.md")
     if changed:
         said = f"code or prompts of {_named(changed)} are not the released version's"
         return Check("clean runner", "partly", said, "install a release")
-    return Check("clean runner", "yes", "pictures and prompts arrived as released")
+    return Check("clean runner", "yes", "images and prompts arrived as released")
 
 
 def _settings(asked: Sequence[Asked]) -> Iterator[Check]:

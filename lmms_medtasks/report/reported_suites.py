@@ -105,7 +105,7 @@ def report_of(suite: Suite) -> Report:
         return default_report(suite, registry.folder_of(suite.name))
     report = getattr(module, "REPORT", None)
     if not isinstance(report, Report):
-        raise UserError(f"The folder of {suite.name} declares no report: wanted REPORT = Report(...) in report.py.")
+        raise UserError(f"The folder of {suite.name} declares no report: expected REPORT = Report(...) in report.py.")
     _check_measures(suite, report, f"{module.__file__}")
     return report
 

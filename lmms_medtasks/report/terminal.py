@@ -27,7 +27,7 @@ def show(document: Document, console: Console, *, everything: bool = False) -> N
         console.print()
         if not everything:
             if any(part.suite == degradation_loss.TITLE for part in document.parts):
-                said = f'What was lost on degraded pictures: --suite "{degradation_loss.TITLE}"'
+                said = f'What was lost on degraded images: --suite "{degradation_loss.TITLE}"'
                 console.print(Text(said, style="bold"))
             console.print(
                 Text(

@@ -48,7 +48,7 @@ def check_margin(margin: float, where: str) -> float:
     number = isinstance(margin, int | float) and not isinstance(margin, bool)
     if not number or not 0 <= margin <= 1:
         raise UserError(
-            f"{where}: margin is {margin!r}; wanted a number from 0 to 1, the share of the measure's range that a "
+            f"{where}: margin is {margin!r}; expected a number from 0 to 1, the share of the measure's range that a "
             "model may lose: 0.02 are two percentage points of a share."
         )
     return margin

@@ -51,7 +51,7 @@ class Criterion:
             raise UserError(f"alpha is {self.alpha!r}: the chance of a false finding is above 0 and below 1, say 0.05.")
         if self.comparisons < 1 or self.sides not in (1, 2):
             raise UserError(
-                f"comparisons is {self.comparisons!r} and sides {self.sides!r}: wanted are 1 comparison or more, and "
+                f"comparisons is {self.comparisons!r} and sides {self.sides!r}: expected 1 comparison or more, and "
                 "1 or 2 sides."
             )
         if not self.level < self.power < 1:

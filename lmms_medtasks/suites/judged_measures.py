@@ -133,7 +133,7 @@ def incomplete_notice(measure: str, where: Where | None = None) -> Callable[[Sam
         low, high = bound_of(own, measure, "low"), bound_of(own, measure, "high")
         return (
             f"Incomplete: {requested - obtained} judgements are missing, {obtained / requested:.1%} were obtained "
-            f"(wanted: {COMPLETE:.0%}). {mean}; over all it may lie anywhere from {low:.4g} to {high:.4g}. Fill the "
+            f"(required: {COMPLETE:.0%}). {mean}; over all it may lie anywhere from {low:.4g} to {high:.4g}. Fill the "
             "gaps without the model: lmms-medtasks judge RUN"
         )
 

@@ -83,7 +83,7 @@ def question_metric(
         UserError: A range without room.
     """
     if not (math.isfinite(low) and math.isfinite(high) and low < high):
-        raise UserError(f"question_metric: low is {low!r} and high {high!r}, wanted two numbers, the lower first.")
+        raise UserError(f"question_metric: low is {low!r} and high {high!r}, expected two numbers, the lower first.")
     return lambda function: QuestionMetric(
         function, Measure(name, about, float(low), float(high), unit, digits, higher_is_better), main
     )
@@ -123,11 +123,11 @@ def get(reference: str, ours: tuple[str, ...] = ()) -> OwnMetric:
     found = _of(part, where)
     name = found.metric.name
     if not _NAME.fullmatch(name) or name.endswith("_stderr"):
-        raise UserError(f"{where} is called {name!r}: wanted small letters, digits and underscores, a letter first.")
+        raise UserError(f"{where} is called {name!r}: expected small letters, digits and underscores, a letter first.")
     if name in ours:
         raise UserError(f"{where} is called {name!r}, which is one of ours. Give it another name.")
     if "." in name or (found.measure and not found.measure.low < found.measure.high):
-        raise UserError(f"{where}: its range is {found.measure and found.measure.range}, wanted the lower first.")
+        raise UserError(f"{where}: its range is {found.measure and found.measure.range}, expected the lower first.")
     return found
 
 
@@ -136,7 +136,7 @@ def _of(part: Part, where: str) -> OwnMetric:
     if isinstance(value, Metric):
         if not isinstance(value.estimate, Estimate):
             raise UserError(
-                f"{where}: its estimate is {value.estimate!r:.40}, wanted one of "
+                f"{where}: its estimate is {value.estimate!r:.40}, expected one of "
                 "lmms_medtasks.suites.estimates, such as Mean({'finding': 'yes'})."
             )
         return OwnMetric(value, part)
@@ -186,7 +186,7 @@ def _value(own: OwnMetric, record: Record) -> float | None:
         raise UserError(f"{said}: returns {number}. Wanted a finite number, or None where there is none.")
     if not low - _ROUNDING <= number <= high + _ROUNDING:
         raise UserError(
-            f"{said}: returns {number:g}, wanted {low:g} to {high:g}. Another range: "
+            f"{said}: returns {number:g}, expected {low:g} to {high:g}. Another range: "
             f"@question_metric(low=..., high=...) of {__name__}."
         )
     return number

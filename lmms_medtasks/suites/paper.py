@@ -159,11 +159,11 @@ def of(suite: str) -> Paper | None:
 def _read(path: Path) -> Paper:
     content = folders.read_yaml(path)
     if not isinstance(content, Mapping) or not isinstance(content.get("settings"), Mapping):
-        raise UserError(f"{path}: wanted mappings settings and differences.")
+        raise UserError(f"{path}: expected mappings settings and differences.")
     for part, known in _KEYS.items():
         for name, each in (content.get(part) or {}).items():
             if not isinstance(each, Mapping):
-                raise UserError(f"{path}, {part}, {name}: wanted a mapping with {', '.join(sorted(known))}.")
+                raise UserError(f"{path}, {part}, {name}: expected a mapping with {', '.join(sorted(known))}.")
             for key in each:
                 if key not in known:
                     raise unknown("key", str(key), sorted(known), f"{path}, {part}, {name}")
@@ -238,5 +238,5 @@ def card_with_list(card: str, paper: Paper, where: str) -> str:
     before, begin, rest = card.partition(BEGIN)
     _, end, after = rest.partition(END)
     if not begin or not end:
-        raise UserError(f"{where}: wanted the lines {BEGIN!r} and {END!r} around the list of differences.")
+        raise UserError(f"{where}: expected the lines {BEGIN!r} and {END!r} around the list of differences.")
     return f"{before}{begin}\n\n" + "\n".join(card_lines(paper)) + f"\n\n{end}{after}"

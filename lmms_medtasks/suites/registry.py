@@ -43,7 +43,7 @@ def give(paths: Iterable[Path]) -> None:
         found = sorted({each.parent.resolve() for pattern in ("*.yaml", "measures.py") for each in path.rglob(pattern)})
         if not found:
             raise UserError(
-                f"{path} has no task: wanted a folder with YAML files of tasks, or with such folders in it."
+                f"{path} has no task: expected a folder with YAML files of tasks, or with such folders in it."
             )
         for each in found:
             if not each.is_relative_to(folder().resolve()):
@@ -58,7 +58,7 @@ def given() -> tuple[Path, ...]:
 def _give(path: Path) -> None:
     if (path / "measures.py").is_file() and not re.fullmatch(r"[a-z][a-z0-9_]*", path.name):
         raise UserError(f"{path}: a benchmark's name is in small letters, digits and underscores, a letter first.")
-    where = f"{path} has no task: wanted at least one YAML file beside measures.py."
+    where = f"{path} has no task: expected at least one YAML file beside measures.py."
     if not any(path.glob("*.yaml")):
         raise UserError(where)
     known = _GIVEN.get(path.name) or (folder() / path.name if (folder() / path.name).is_dir() else None)
@@ -101,11 +101,11 @@ def get(name: str) -> Suite:
     where = place / "measures.py"
     suite = getattr(_module(name, "measures"), "SUITE", None)
     if not isinstance(suite, Suite):
-        raise UserError(f"{where} declares no benchmark: wanted SUITE = Suite(...), got {type(suite).__name__}.")
+        raise UserError(f"{where} declares no benchmark: expected SUITE = Suite(...), got {type(suite).__name__}.")
     if suite.name != name:
-        raise UserError(f"{where}: SUITE is called {suite.name!r}; wanted {name!r}, the name of its folder.")
+        raise UserError(f"{where}: SUITE is called {suite.name!r}; expected {name!r}, the name of its folder.")
     if not any(place.glob("*.yaml")):
-        raise UserError(f"{where.parent} has no task: wanted at least one YAML file beside measures.py.")
+        raise UserError(f"{where.parent} has no task: expected at least one YAML file beside measures.py.")
     return suite
 
 

@@ -113,7 +113,7 @@ def _declared(suite: Suite, found: Iterable[tuple[Record, int]], file: str) -> I
                 raise unknown("measure", name, known, f"{where}; {suite.name} declares the others")
             low, high = known[name].low, known[name].high
             if value.score is not None and not low - _ROUNDING <= value.score <= high + _ROUNDING:
-                raise UserError(f"{where}: {name} is {value.score!r}, wanted a number from {low:g} to {high:g}.")
+                raise UserError(f"{where}: {name} is {value.score!r}, expected a number from {low:g} to {high:g}.")
         for name, allowed in suite.tag_values.items():
             if record.tags.get(name) not in allowed:
                 shown = printable(str(record.tags.get(name, "not there")))

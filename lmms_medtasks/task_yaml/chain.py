@@ -127,7 +127,7 @@ def _include(path: Path, node: yaml.Node, folder: Path, chain: Chain, above: tup
     value = nodes.plain(node)
     names = value if isinstance(value, list) else [value]
     if not names or not all(isinstance(name, str) for name in names):
-        found.add(path, "wanted a file's name or a list of them", line=nodes.line(node), key="include",
+        found.add(path, "expected a file's name or a list of them", line=nodes.line(node), key="include",
                   value=str(value))  # fmt: skip
         return False
     done = True

@@ -46,7 +46,7 @@ def _check_function_or_text(value: Any) -> Any:
 
 def _check_name(value: str) -> str:
     if not _NAME.fullmatch(value):
-        raise refused(Wrong("wanted letters, digits and _ . - only: --tasks could not name it", (), value))
+        raise refused(Wrong("expected letters, digits and _ . - only: --tasks could not name it", (), value))
     return value
 
 
@@ -249,11 +249,11 @@ class TaskOnTemplate(Task):
     def relations(self) -> Iterator[Wrong]:
         yield from super().relations()
         if self.num_fewshot:
-            message = "wanted 0: a run would end in the harness, whose examples have no pictures"
+            message = "expected 0: a run would end in the harness, whose examples have no pictures"
             yield Wrong(message, ("num_fewshot",), self.num_fewshot)
         functions = [step.get("function") for step in self.filter_steps]
         if self.filter_list is not None and functions != ["take_first_k"]:
-            message = "wanted the template's one filter, take_first_k: its scoring reads whole replies"
+            message = "expected the template's one filter, take_first_k: its scoring reads whole replies"
             yield Wrong(message, ("filter_list",), functions)
         module = self.process_results.name.rpartition(".")[0]
         template, plain = templates.of_hook(module, {"template": self.metadata.template}), templates.of_hook(module)

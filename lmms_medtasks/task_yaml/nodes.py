@@ -39,7 +39,7 @@ def read(path: Path, found: Findings) -> yaml.MappingNode | None:
         found.add(path, "the file is empty: the harness can then read no task of any folder beside it")
         return None
     if not isinstance(root, yaml.MappingNode):
-        found.add(path, f"holds {_kind(root)}, wanted a mapping of keys", line=line(root))
+        found.add(path, f"holds {_kind(root)}, expected a mapping of keys", line=line(root))
         return None
     if not _is_plain(path, root, found):
         return None
@@ -77,7 +77,7 @@ def _is_plain(path: Path, root: yaml.Node, found: Findings) -> bool:
     for node in walk(root):
         kind, shown = node.tag.removeprefix(_STANDARD), node.tag.replace(_STANDARD, "!!")
         if kind == "merge":
-            found.add(path, "wanted the keys themselves: what is merged in would not be looked at", line=line(node),
+            found.add(path, "expected the keys themselves: what is merged in would not be looked at", line=line(node),
                       value="<<")  # fmt: skip
         elif kind not in _KINDS and node.tag != FUNCTION:
             found.add(path, "unknown tag", line=line(node), value=shown, allowed=(FUNCTION,))

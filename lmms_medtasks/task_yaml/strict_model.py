@@ -98,7 +98,7 @@ def refused(*wrongs: Wrong) -> PydanticCustomError:
 
 def wrong_type(value: object, wanted: str) -> PydanticCustomError:
     """The error for a value of another type than a validator wanted."""
-    return refused(Wrong(f"wrong type ({_type_name(value)}), wanted {wanted}", (), value))
+    return refused(Wrong(f"wrong type ({_type_name(value)}), expected {wanted}", (), value))
 
 
 def _check_texts(value: Any) -> Any:
@@ -142,12 +142,12 @@ def _wrongs(model: type[StrictModel], error: ErrorDetails) -> Iterator[Wrong]:
     elif kind == "missing":
         yield Wrong("is missing" + _hint(model, at), at)
     elif kind in _WANTED:
-        message = f"wrong type ({_type_name(value)}), wanted {_WANTED[kind]}" + _hint(model, at)
+        message = f"wrong type ({_type_name(value)}), expected {_WANTED[kind]}" + _hint(model, at)
         yield Wrong(message, at, "null" if value is None else value)
     elif kind == "greater_than_equal":
-        yield Wrong(f"wanted {context['ge']:g} or more", at, value)
+        yield Wrong(f"expected {context['ge']:g} or more", at, value)
     elif kind in ("greater_than", "finite_number"):
-        yield Wrong("wanted a finite number above 0", at, value)
+        yield Wrong("expected a finite number above 0", at, value)
     else:
         yield Wrong(error["msg"], at, value)
 

@@ -27,9 +27,9 @@ def finding(source: Source) -> Finding | None:
     if not chosen:
         return None
     bars = tuple(found[key] for key in chosen)
-    said = listed([f"{shown(bar)} right at {bar.title}" for bar in bars])
+    said = listed([f"{shown(bar)} correct at {bar.title}" for bar in bars])
     ends = listed([f"{whole(bar)} at {bar.title.partition(' (')[0]}" for bar in dict.fromkeys((bars[0], bars[-1]))])
-    return Finding("Bones and Joints", bars, f"{said[0].upper()}{said[1:]}.", f"right on {ends}", "orthopedic cases")
+    return Finding("Bones and Joints", bars, f"{said[0].upper()}{said[1:]}.", f"correct on {ends}", "orthopedic cases")
 
 
 def _bar(source: Source, group: TaskGroup | None) -> Bar | None:

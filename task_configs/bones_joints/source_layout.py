@@ -214,7 +214,7 @@ def _check(table: Table, release: Release) -> None:
     if missing:
         wanted = "\n  ".join(f"{what}: {names}" for what, names in missing.items())
         raise UserError(
-            f"{table.name} has not the columns that are wanted. Missing (any of the names, in any case):\n  {wanted}\n"
+            f"{table.name} lacks required columns. Missing (any of the names, in any case):\n  {wanted}\n"
             f"Found: {', '.join(table.columns) or 'none'}."
         )
 

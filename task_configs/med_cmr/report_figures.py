@@ -47,14 +47,14 @@ def _draw_own(sources: Sequence[Source]) -> str:
             columns[f"choice questions{end}"] = (source, ACCURACY, asked("mcq", shown), 100.0)
         if was_asked(source, "open", shown):
             columns[f"open answers{end}"] = (source, TOTAL, asked("open", shown), 1.0)
-    return point_chart(_TITLE, list(columns), _rows(list(columns.values())), "percent right; points of 100")
+    return point_chart(_TITLE, list(columns), _rows(list(columns.values())), "percent correct; points of 100")
 
 
 def _draw_several(sources: Sequence[Source]) -> str:
     """A row a dimension: the multiple-choice accuracy of each model."""
     chosen = [each for each in sources if was_asked(each, "mcq")]
     columns = [(each, ACCURACY, asked("mcq"), 100.0) for each in chosen]
-    return point_chart(_TITLE, [each.name for each in chosen], _rows(columns), "choice questions right, percent")
+    return point_chart(_TITLE, [each.name for each in chosen], _rows(columns), "choice questions correct, percent")
 
 
 def _rows(columns: Sequence[tuple[Source, Mean, Where, float]]) -> list[PointRow]:

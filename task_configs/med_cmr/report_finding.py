@@ -30,10 +30,12 @@ def finding(source: Source) -> Finding | None:
         return None
     judged = judging(source)
     said = [
-        *([f"{shown(choice)} of the choice questions right"] if choice else []),
+        *([f"{shown(choice)} of the choice questions correct"] if choice else []),
         *([f"open answers get {shown(total)} of 100"] if total else []),
     ]
     judge = f", scored by {judged.shown}" if total and judged else ""
     sentence = f"{'; '.join(said)}{judge}."
-    clause = f"right on {whole(choice)} of choice questions" if choice else f"{whole(bars[0])} of 100 for open answers"
+    clause = (
+        f"correct on {whole(choice)} of choice questions" if choice else f"{whole(bars[0])} of 100 for open answers"
+    )
     return Finding("Med-CMR", bars, sentence[0].upper() + sentence[1:], clause, "reasoning over fine detail")

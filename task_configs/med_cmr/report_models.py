@@ -69,7 +69,7 @@ def _check(runs: Sequence[Run], table: Samples) -> None:
             raise UserError(f"{file}: records of several forms in one log: {forms}.")
         lacking = rows.where({"form": ("mcq", "circular"), "expected": None}).column("line")
         if len(lacking):
-            raise UserError(f"{file}, line {lacking[0]}: the record has no right letter. Was the log edited?")
+            raise UserError(f"{file}, line {lacking[0]}: the record has no correct letter. Was the log edited?")
 
 
 def _in_order(source: Source) -> Source:

@@ -34,7 +34,8 @@ from lmms_medtasks.task_configs.med_cmr.report_dimensions import (
 from lmms_medtasks.task_configs.med_cmr.report_models import asked, judging, was_asked
 
 _MISSING = (
-    "Means are over the judgements that were had: n judged of n. A missing one is no zero: the last two columns are "
+    "Means are over the judgements that were obtained: n judged of n. A missing one is no zero: the last two "
+    "columns are "
     "the mean over all answers, had each missing one been the scale's worst, or its best."
 )
 
@@ -111,7 +112,7 @@ def _open_dimension_scores(shown: bool) -> Table:
         ("dimension",),
         tuple(Row((name,), {**asked("open", shown), **each}) for name, each in BY_DIMENSION.items()),
         (*(Column(name.replace("_", " "), each, "", 2) for name, each in SCORES.items()), *counts),
-        _open_notes(shown, _scale_note(), "Over the judgements that were had."),
+        _open_notes(shown, _scale_note(), "Over the judgements that were obtained."),
     )
 
 

@@ -120,7 +120,7 @@ def _parsed(data: bytes, name: str) -> list[Any]:
         raise UserError(f"{name} is not JSON: {error}. It is cut short or damaged. Fetch it again.") from error
     if not isinstance(records, list) or not records:
         kind = "an empty list" if isinstance(records, list) else type(records).__name__
-        raise UserError(f"{name} is {kind}, wanted a list of questions.")
+        raise UserError(f"{name} is {kind}, expected a list of questions.")
     return records
 
 
@@ -151,8 +151,8 @@ class MedCMRReader:
         missing = [name for name in wanted if name not in found]
         if missing:
             raise UserError(
-                f"{self._files.list} has not the fields that are wanted. Missing: {', '.join(missing)}. "
-                f"Wanted: {', '.join(wanted)}. Found: {', '.join(found) or 'none'}."
+                f"{self._files.list} lacks required fields. Missing: {', '.join(missing)}. "
+                f"Required: {', '.join(wanted)}. Found: {', '.join(found) or 'none'}."
             )
 
     def _check_dimensions(self) -> None:

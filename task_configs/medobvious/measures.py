@@ -258,10 +258,10 @@ def check(found: Record) -> str:
     """What is wrong with the tags of a record, "" for nothing."""
     tags = found.tags
     if tags.get("task_type") not in FORMATS:
-        return f"task_type is {tags.get('task_type')!r}, wanted one of {', '.join(FORMATS)}."
+        return f"task_type is {tags.get('task_type')!r}, expected one of {', '.join(FORMATS)}."
     if not re.fullmatch("[1-9]x[1-9]", str(tags.get("grid"))) or tags.get("negative") not in (0, 1):
-        return f"grid is {tags.get('grid')!r}, negative {tags.get('negative')!r}; wanted 2x2 ..., 0 or 1."
-    return "" if tags.get("tier") in TIERS else f"tier is {tags.get('tier')!r}, wanted 1 to 5."
+        return f"grid is {tags.get('grid')!r}, negative {tags.get('negative')!r}; expected 2x2 ..., 0 or 1."
+    return "" if tags.get("tier") in TIERS else f"tier is {tags.get('tier')!r}, expected 1 to 5."
 
 
 SUITE = Suite(

@@ -103,7 +103,7 @@ def _format_notes(sources: Sequence[Source]) -> tuple[str, ...]:
     return (
         "Task D is scored by its position, as in the authors' scripts; the paper's numbers look as if something else "
         "was asked for.",
-        "Avg is the paper's: the plain mean of the seven columns before it. It is no share of right answers: each "
+        "Avg is the paper's: the plain mean of the seven columns before it. It is no share of correct answers: each "
         "question counts in two columns.",
         *([f"Uniform guessing: {guessing}"] if sources else []),
     )
@@ -190,7 +190,7 @@ PLANE = Plane(
     FORMATS_TABLE,
     ("positive", "negative"),
     CHANCE_ROW,
-    ("wrong where there is none, percent", "right where there is an outlier, percent"),
+    ("wrong where there is none, percent", "correct where there is an outlier, percent"),
     shown=lambda sources: any(
         all(len(each.rows.where(sign).scored("accuracy")) for sign in (POSITIVES, NEGATIVES)) for each in sources
     ),
@@ -252,7 +252,7 @@ GAPS = Table(
         Column("gap", unit="points"),
     ),
     (
-        "Pairs of questions about the same grid, both with a score. A positive gap: more right answers where options "
+        "Pairs of questions about the same grid, both with a score. A positive gap: more correct answers where options "
         "are given. The multiple-choice referring question describes the outlier, the open one does not.",
         TOGETHER,
     ),
@@ -349,7 +349,7 @@ SIZES = Table(
     ),
     (
         "Detection, positives: finding the place of the outlier, where a larger grid is more panels to compare. In the "
-        "benchmark larger grids are a tier of their own (T3), with other pictures; generated sets have sizes alike.",
+        "benchmark larger grids are a tier of their own (T3), with other images; generated sets have sizes alike.",
         INTERVALS,
     ),
 )  # fmt: skip
@@ -462,7 +462,7 @@ WAYS = Table(
         Column("difference", unit="points"),
     ),
     (
-        "Question by question. What a model still gets without the picture, it has from the words or from guessing.",
+        "Question by question. What a model still gets without the image, it has from the words or from guessing.",
         TOGETHER,
     ),
 )
@@ -554,7 +554,7 @@ REPORT = Report(
             (FORMATS_TABLE, RULES_TABLE, TIERS_TABLE),
             (PLANE, FORMAT_POINTS, SCALING),
         ),
-        View("ways", "What the picture and the wording are worth", (WAYS, wordings)),
+        View("ways", "What the image and the wording are worth", (WAYS, wordings)),
     ),
     caveats=caveats,
     published_scores=published_scores,

@@ -31,7 +31,7 @@ def finding(source: Source) -> Finding | None:
     return Finding(
         "MedObvious",
         there(right, alarms),
-        f"{shown(right)} right{guessing}{said}.",
-        f"right on {whole(right)} of what is obviously wrong",
+        f"{shown(right)} correct{guessing}{said}.",
+        f"correct on {whole(right)} of what is obviously wrong",
         "finding what is obviously wrong",
     )

@@ -90,7 +90,7 @@ def document(row: Mapping[str, Any], image: bytes, outlier: str = "") -> dict[st
     if task_type not in FORMATS:
         raise RejectedRow(f"task_type {str(task_type)[:60]!r} is unknown, allowed: {', '.join(FORMATS)}")
     if not isinstance(row["is_negative"], bool):
-        raise RejectedRow(f"is_negative is {row['is_negative']!r}, wanted true or false")
+        raise RejectedRow(f"is_negative is {row['is_negative']!r}, expected true or false")
     if (named.task_type, named.negative) != (task_type, row["is_negative"]):
         raise RejectedRow(
             f"id {row['id']!r} contradicts task_type {task_type!r} or is_negative {str(row['is_negative']).lower()}"
@@ -191,7 +191,7 @@ class MedObviousReader:
         if not any(set(_FIELDS) <= set(row) for row in rows):
             found = sorted({field for row in rows[:50] for field in row})
             raise UserError(
-                f"{name} has not the fields that are wanted. Wanted: {', '.join(_FIELDS)}. "
+                f"{name} lacks required fields. Required: {', '.join(_FIELDS)}. "
                 f"Found: {', '.join(found) or 'no JSON object'}."
             )
         self._positions = _positions(rows)

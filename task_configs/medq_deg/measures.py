@@ -51,14 +51,14 @@ MEASURES = (
 
 _ALLOWED: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "severity": (lambda value: type(value) is int and value in LEVELS, "allowed are 0, 1 and 2"),
-    "option_count": (lambda value: type(value) is int and 1 <= value <= 26, "wanted a number of options, 1 to 26"),
-    "mid": (lambda value: value is None or value in taxonomy.mids(), "wanted one of Table 2, or null"),
+    "option_count": (lambda value: type(value) is int and 1 <= value <= 26, "expected a number of options, 1 to 26"),
+    "mid": (lambda value: value is None or value in taxonomy.mids(), "expected one of Table 2, or null"),
     "category": (
         lambda value: value is None or value in taxonomy.categories(),
-        "wanted one of Table 3, or null",
+        "expected one of Table 3, or null",
     ),
-    "modality": (lambda value: isinstance(value, str), "wanted a text"),
-    "capability": (lambda value: isinstance(value, str), "wanted a text"),
+    "modality": (lambda value: isinstance(value, str), "expected a text"),
+    "capability": (lambda value: isinstance(value, str), "expected a text"),
 }
 
 

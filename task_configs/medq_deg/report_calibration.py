@@ -133,7 +133,7 @@ SHIFT = Table(
         "depends on T, and a shift of 0 is not calibrated: compare with the two references, and only runs of the same "
         "T.",
         "Shift if calibrated: mean C less the mean agreement of trials (next table). It is what this model would show "
-        "with the same replies if, of the options that it gives with chance p, a share p were right.",
+        "with the same replies if, of the options that it gives with chance p, a share p were correct.",
         "C by guessing: mean C expected if every reply were drawn by chance among the options, with this T. It is "
         "above 0 because few votes cannot spread evenly. Shift by guessing: this less the mean of 1/K, the accuracy "
         "of guessing.",
@@ -167,10 +167,11 @@ AGREEMENTS = Table(
         "Beyond the paper. Agreement: of the pairs of trials of a question, the share in which both gave the same "
         "option; a reply without a readable answer agrees with none. It estimates the probability that two replies "
         "agree without bias, whatever T, so runs of different T can be compared by it.",
-        "If calibrated: the accuracy on the same questions. Where options that are given with chance p are right in a "
-        "share p of the cases, replies are right as often as two of them agree (Jiang et al., ICLR 2022). A guesser "
+        "If calibrated: the accuracy on the same questions. Where options that are given with chance p are "
+        "correct in a "
+        "share p of the cases, replies are correct as often as two of them agree (Jiang et al., ICLR 2022). A guesser "
         "among K options has 1/K in both, so its difference is 0.",
-        "Agreement less accuracy: above 0 replies agree more often than they are right (overconfident), below 0 less "
+        "Agreement less accuracy: above 0 replies agree more often than they are correct (overconfident), below 0 less "
         "often. 0 on average can hide both. In brackets: 95 % interval over images. Minus L0: all questions of both "
         "levels.",
         "Without a pair: fewer than two replies, or one option only.",
@@ -208,7 +209,8 @@ ERRORS = Table(
     ),
     (
         f"Beyond the paper. ECE over {Binning()}, closed on the right. Confidence is held against whether the majority "
-        "vote is right; a tie is right with the probability of a fair draw. C is no probability: its ECE says how far "
+        "vote is correct; a tie is correct with the probability of a fair draw. C is no probability: its ECE "
+        "says how far "
         "it is from one. AURC: area under the risk-coverage curve.",
         "ECE is biased upwards in small samples. In brackets: 95 % interval over images.",
     ),
@@ -328,7 +330,7 @@ def _dke(sources: Sequence[Source]) -> document.Table | None:
         "less accuracy, this says that confidence falls by no more than accuracy. It is a yes or no on two noisy "
         "differences.",
         "If nothing changes: what would be seen if replies at L0 and L2 were drawn alike, computed on this data. In "
-        f"each of {EXCHANGES:,} exchanges it is drawn anew which of a question's forms is the clean one, for all "
+        f"each of {EXCHANGES:,} exchanges it is drawn at random which of a question's forms is the clean one, for all "
         "questions on an image together. Given are how often equation 5 then says yes, and between what values 95 % of "
         "the changes lie.",
         "p: one-sided, of the hypothesis that replies at L0 and L2 are drawn alike, by the same exchanges; units are "

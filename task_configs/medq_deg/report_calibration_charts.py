@@ -95,8 +95,8 @@ def _draw_reliability(sources: Sequence[Source]) -> str:
             if found.ece.estimate is not None:
                 gist.append(f"{TITLES[kind]}, L{level}: expected calibration error {found.ece.estimate:.3f}")
         x = Axis(0.0, 1.0, _SHARE.ticks, f"confidence: {TITLES[kind]}")
-        panels.append(Panel(x, _SHARE, tuple(series), "Share right", (Guide(0, 0, 1, 1),)))
-    said = f"Share of right votes against confidence. {listed(gist)}."
+        panels.append(Panel(x, _SHARE, tuple(series), "Share correct", (Guide(0, 0, 1, 1),)))
+    said = f"Share of correct votes against confidence. {listed(gist)}."
     return plane_chart(said, panels, height=250)
 
 
@@ -107,7 +107,7 @@ def _bins(found: Reliability, said: str) -> tuple[Point, ...]:
         Point(
             float(each.confidence or 0),
             float(each.correctness or 0),
-            f"{said} {each.confidence:.2f}: {each.correctness:.2f} right, {each.n:,} questions",
+            f"{said} {each.confidence:.2f}: {each.correctness:.2f} correct, {each.n:,} questions",
             size=round(2.5 + 7 * (each.n / total) ** 0.5, 1),
         )
         for each in found.bins
@@ -150,7 +150,7 @@ CHARTS = (
     ),
     Chart(
         "reliability",
-        "Reliability: share right by confidence",
+        "Reliability: share correct by confidence",
         "Points are bins of equal width, their area is the number of questions; on the dashed line, confidence is what "
         "it says, below it the model is too sure. Left: the majority's share of the votes. Right: C of equation 3, "
         "which is no probability.",

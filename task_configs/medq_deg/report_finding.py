@@ -28,9 +28,9 @@ from lmms_medtasks.task_configs.medq_deg.measures import ACCURACY, FALL, LEVELS,
 from lmms_medtasks.task_configs.medq_deg.report_published import REFERENCE
 from lmms_medtasks.task_configs.medq_deg.task_sets import asks_otherwise, levels
 
-TITLES = {0: "clean pictures (L0)", 1: "mild degradation (L1)", 2: "severe degradation (L2)"}
+TITLES = {0: "clean images (L0)", 1: "mild degradation (L1)", 2: "severe degradation (L2)"}
 _SHORT = {0: "clean (L0)", 1: "mild (L1)", 2: "severe (L2)"}
-_PICTURES = {0: "clean pictures", 1: "mildly degraded ones", 2: "severely degraded ones"}
+_PICTURES = {0: "clean images", 1: "mildly degraded ones", 2: "severely degraded ones"}
 _FEWEST = 20
 """Questions under a degradation below which it is not called the worst. Our choice."""
 _NAMED = 2
@@ -51,13 +51,13 @@ def finding(source: Source) -> Finding | None:
     if not bars:
         return None
     ends = sorted({min(bars), max(bars)})
-    pictures = {**_PICTURES, ends[0]: _PICTURES[ends[0]].replace("ones", "pictures")}
-    clause = "right on " + listed([f"{whole(bars[level])} of {pictures[level]}" for level in ends])
+    pictures = {**_PICTURES, ends[0]: _PICTURES[ends[0]].replace("ones", "images")}
+    clause = "correct on " + listed([f"{whole(bars[level])} of {pictures[level]}" for level in ends])
     sentence, loss = _said(source, bars)
     asked = max(bars)
     change = source.interval(FALL[asked]) if asked and 0 in bars else None
     return Finding(
-        "MedQ-Deg", tuple(bars.values()), sentence, clause, "questions about degraded pictures", loss, change=change,
+        "MedQ-Deg", tuple(bars.values()), sentence, clause, "questions about degraded images", loss, change=change,
         under=f"under {TITLES[asked]}",
     )  # fmt: skip
 
@@ -66,8 +66,8 @@ def _said(source: Source, bars: dict[int, Bar]) -> tuple[str, str]:
     """The sentence, and what was lost."""
     asked = max(bars)
     if asked == 0 or 0 not in bars:
-        return f"{shown(bars[asked])} right on {TITLES[asked]}.", ""
-    ends = f"from {bars[0].cell.value:.1f} % on clean pictures to {shown(bars[asked])} under {TITLES[asked]}"
+        return f"{shown(bars[asked])} correct on {TITLES[asked]}.", ""
+    ends = f"from {bars[0].cell.value:.1f} % on clean images to {shown(bars[asked])} under {TITLES[asked]}"
     change = source.interval(FALL[asked])
     said = lost(change, f"under {TITLES[asked]}")
     if change.low is None:
@@ -115,7 +115,7 @@ def _fall_rows(sources: Sequence[Source]) -> list[RangeRow]:
 def _draw_fall(sources: Sequence[Source]) -> str:
     series = [_SHORT[level] for level in LEVELS if any(source.interval(ACCURACY[level]).n for source in sources)]
     chance = chance_of_options(sources[0].rows)
-    title = "From clean to degraded pictures"
+    title = "From clean to degraded images"
     return range_chart(title, series, _fall_rows(sources), None if chance is None else 100 * chance)
 
 
@@ -128,8 +128,9 @@ def _is_drawn(sources: Sequence[Source]) -> bool:
 
 FALL_CHART = Chart(
     "fall",
-    "From clean to degraded pictures, beside published models",
-    f"Share right in percent. Published: {PRINTED} of the paper's models, evenly spaced by rank, on the paper's data.",
+    "From clean to degraded images, beside published models",
+    f"Share correct in percent. Published: {PRINTED} of the paper's models, evenly spaced by rank, on the "
+    f"paper's data.",
     "levels",
     _draw_fall,
     _is_drawn,

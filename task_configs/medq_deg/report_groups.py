@@ -273,7 +273,7 @@ def _draw_modalities(sources: Sequence[Source]) -> str:
 
 
 MODALITY_CHART = Chart(
-    "modalities", "Accuracy by modality", "Share right in percent, lowest first.", "modalities", _draw_modalities
+    "modalities", "Accuracy by modality", "Share correct in percent, lowest first.", "modalities", _draw_modalities
 )
 
 
@@ -294,7 +294,7 @@ def _draw_heatmap(level: int, sources: Sequence[Source]) -> str:
         rows.append((mean, HeatRow(each.name.replace("_", " "), cells, f"{100 * mean:.1f}")))
     ordered = [row for _, row in sorted(rows, key=lambda each: each[0])]
     heads = [mid.partition(" ")[0] for mid in mids]
-    return heat_chart(f"Change by degradation and capability, L{level}", heads, ordered, "right (%)")
+    return heat_chart(f"Change by degradation and capability, L{level}", heads, ordered, "correct (%)")
 
 
 def _heat_cell(source: Source, where: Where, said: str) -> HeatCell:
@@ -318,7 +318,8 @@ def heatmap(level: int) -> Chart:
     return Chart(
         f"heatmap_l{level}",
         f"Where it fails: degradation by capability, L{level} ({SEVERITY[level]})",
-        "Change in points from the clean questions, darker is worse, sorted by what is still right. Italic on half the "
+        "Change in points from the clean questions, darker is worse, sorted by what is still correct. Italic on "
+        "half the "
         f"colour: fewer than five questions. A dot: none. Columns: {', '.join(taxonomy.mids())}.",
         "heatmap",
         functools.partial(_draw_heatmap, level),

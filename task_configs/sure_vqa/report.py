@@ -89,7 +89,9 @@ _ROBUSTNESS_NOTES = (
     "as one, so that it stays paired. n: questions with a score. An RR near 1 is also what guessing gets: compare the "
     "i.i.d. score with that of the run without the image and of the most frequent answers.",
 )
-_MISSING = "Missing: judgements that could not be had, counted as the scale's worst or best; empty in rows without any."
+_MISSING = (
+    "Missing: judgements that could not be obtained, counted as the scale's worst or best; empty in rows without any."
+)
 
 
 def missing(source: Source, shift: Shift, kind: str) -> int:
@@ -306,7 +308,7 @@ def caveats(source: Source) -> Iterator[Flag]:
     if any(shift.dataset in CREDENTIALED for shift in shifts(source)):
         yield Flag(
             "note",
-            "Credentialed data (PhysioNet): this report holds aggregate numbers, no question, answer, picture or id.",
+            "Credentialed data (PhysioNet): this report holds aggregate numbers, no question, answer, image or id.",
         )
 
 

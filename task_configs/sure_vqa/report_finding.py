@@ -46,7 +46,7 @@ def finding(source: Source) -> Finding | None:
         "SURE-VQA",
         bars,
         f"Closed questions: {shown(bars[0])} as trained, {shown(bars[1])} under shift{most}.",
-        f"right on {whole(bars[1])} of closed questions under shift",
+        f"correct on {whole(bars[1])} of closed questions under shift",
         "closed questions under shift",
         f"{said}{most}.",
         change=change,

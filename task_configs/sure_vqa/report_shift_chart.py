@@ -85,7 +85,7 @@ def _draw(found: Sequence[Source]) -> str:
     entries += [(DISC, "other shifts" if worst else "shifts")] if len(ordered) > len(worst) else []
     entries += [(PUBLISHED, "most frequent answers")] if baselines else []
     ends = [end for each in series for point in each.points for end in (point.y, point.low, point.high)]
-    panel = Panel(places_axis(_SAID), axis_of(ends), tuple(series), "Closed questions right, percent")
+    panel = Panel(places_axis(_SAID), axis_of(ends), tuple(series), "Closed questions correct, percent")
     said = f"Closed questions from trained to shifted: {listed(changes)}."
     return plane_chart(said, [panel], height=300, entries=entries)
 

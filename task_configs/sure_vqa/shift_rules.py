@@ -102,7 +102,7 @@ def read(name: str, entry: Mapping[str, Any]) -> Shift:
         wrong = not isinstance(condition, list | dict) or not condition
         if wrong or (isinstance(condition, dict) and (len(condition) != 1 or set(condition) - _COMPARISONS)):
             raise UserError(
-                f"Shift {name!r} of shift_rules.yml: the condition on {field} is {condition!r}, wanted a list of "
+                f"Shift {name!r} of shift_rules.yml: the condition on {field} is {condition!r}, expected a list of "
                 f"values or one of {', '.join(sorted(_COMPARISONS))}."
             )
     return Shift(

@@ -132,7 +132,7 @@ def _check_references(dataset: Dataset, suite: str) -> None:
     if missing:
         raise UserError(
             f"{len(missing):,} images are no longer where they were when the data was prepared: {_shown(missing)}. "
-            "Put the folder back, or prepare anew with --source DIR --force."
+            "Put the folder back, or prepare again with --source DIR --force."
         )
     prepared = find(suite, "test", store.chosen_data()) if found else None
     if prepared is not None and prepared.created:
@@ -141,7 +141,7 @@ def _check_references(dataset: Dataset, suite: str) -> None:
         if changed:
             raise UserError(
                 f"{len(changed):,} images have other bytes than when the data was prepared: {_shown(changed)}. "
-                "Put them back, or prepare anew with --source DIR --force."
+                "Put them back, or prepare again with --source DIR --force."
             )
 
 

@@ -145,9 +145,7 @@ def _columns(path: Path, *names: str) -> Iterator[tuple[str, ...]]:
             missing = [name for name in names if name not in (reader.fieldnames or ())]
             if missing:
                 found = ", ".join(reader.fieldnames or ()) or "nothing"
-                raise UserError(
-                    f"{path.name} has not the columns that are wanted: {', '.join(missing)}. Found: {found}."
-                )
+                raise UserError(f"{path.name} lacks required columns: {', '.join(missing)}. Found: {found}.")
             for row in reader:
                 yield tuple((row[name] or "").strip() for name in names)
     except (OSError, EOFError, UnicodeDecodeError, csv.Error) as error:

@@ -38,7 +38,7 @@ def open_split(release: Release, split: Split) -> SureReader:
     """The reader of a split; ``UserError`` if its files are not as expected."""
     folder = folder_of_images(release.folder, FOLDERS) if isinstance(release, LocalRelease) else None
     if folder is None:
-        raise UserError("OVQA's images are missing: wanted the folder img beside the questions.")
+        raise UserError("OVQA's images are missing: expected the folder img beside the questions.")
     return SureReader(release.file(split.files[0]), split.name, FORM, referenced(folder))
 
 

@@ -95,14 +95,14 @@ class SureReader:
     def _check_fields(self, row: Any, number: int) -> None:
         if not isinstance(row, dict):
             raise UserError(
-                f"{self._path.name}, record {number} is {type(row).__name__}, wanted an object with fields."
+                f"{self._path.name}, record {number} is {type(row).__name__}, expected an object with fields."
             )
         missing = [" or ".join(names) for names in self._form.fields if not any(name in row for name in names)]
         if missing:
             wanted = ", ".join(" or ".join(names) for names in self._form.fields)
             raise UserError(
-                f"{self._path.name}, record {number} has not the fields that are wanted: is it of another release, or "
-                f"one without answers? Missing: {', '.join(missing)}. Wanted: {wanted}. Found: {', '.join(row)}."
+                f"{self._path.name}, record {number} lacks required fields: is it of another release, or "
+                f"one without answers? Missing: {', '.join(missing)}. Required: {wanted}. Found: {', '.join(row)}."
             )
 
     def _unknown(self, found: Mapping[tuple[str, str], list[int]]) -> str:

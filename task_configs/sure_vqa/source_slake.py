@@ -48,7 +48,7 @@ def _pictures(release: Release) -> Pictures:
         images = LocalRelease(folder)
         return stored(lambda name: images.file(name).read_bytes(), images.has)
     if not release.has(ARCHIVE):
-        raise UserError(f"SLAKE's images are missing: wanted {ARCHIVE} or the folder imgs beside the questions.")
+        raise UserError(f"SLAKE's images are missing: expected {ARCHIVE} or the folder imgs beside the questions.")
     zipped = ZipFolder(release.file(ARCHIVE))
     return stored(lambda name: zipped.read(_inside(zipped, name)), lambda name: zipped.has(_inside(zipped, name)))
 

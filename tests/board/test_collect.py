@@ -249,7 +249,9 @@ def test_rates_under_the_thresholds(tmp_path, runs):
     board = collect([path])
     found = {problem.code: problem.reason for problem in board.problems}
     # 15 replies, 7 unreadable, 2 empty; 20 requests, 5 failed.
-    assert found["low_parse_rate"].startswith("40.0% of the replies could be read (wanted: 90%); the others, 2 of them")
+    assert found["low_parse_rate"].startswith(
+        "40.0% of the replies could be read (required: 90%); the others, 2 of them"
+    )
     assert {(each.counts.parsed, each.counts.empty, each.counts.failed) for each in board.entries} == {(6, 2, 5)}
     assert found["failed_requests"].startswith("5 of 20 requests failed")
 
@@ -361,7 +363,7 @@ def test_own_rules_stand_over_the_built_in_ones(tmp_path, runs):
     ("text", "said"),
     [
         ("thresholds: {parse_rat: 1}", "Unknown threshold 'parse_rat'"),
-        ("thresholds: {parse_rate: 90}", "wanted a number from 0 to 1"),
+        ("thresholds: {parse_rate: 90}", "expected a number from 0 to 1"),
         ("levels: {mini_data: hidden}", "Unknown level 'hidden'"),
         ("levels: {broken_log: flag}", "nothing that an entry could be made of"),
         ("board: {'*': {colour: red}}", "Unknown demand 'colour'"),
@@ -407,7 +409,7 @@ def test_a_task_whose_benchmark_is_not_known_here_is_refused_with_the_way_out(tm
     [
         ({"version": 1}, "line 2: the record is of version 1"),
         ({"measures": {"acuracy": {"score": 1.0}}}, "Did you mean 'accuracy'"),
-        ({"measures": {"accuracy": {"score": 1.5}}}, "line 2: accuracy is 1.5, wanted a number from 0 to 1"),
+        ({"measures": {"accuracy": {"score": 1.5}}}, "line 2: accuracy is 1.5, expected a number from 0 to 1"),
         ({"trials": []}, "line 2: trials is []"),
     ],
 )

@@ -53,9 +53,9 @@ def test_none_is_zero_and_values_begin_at_one():
 @pytest.mark.parametrize(
     ("content", "kind", "said"),
     [
-        ([1], "", "wanted values and codes"),
-        ({"values": [1.0], "codes": [1.0, 1]}, "numbers", "wanted values and codes"),
-        ({"values": ["a"], "codes": [0, 2]}, "", "codes from 0 to 1 wanted for 2 questions"),
+        ([1], "", "expected values and codes"),
+        ({"values": [1.0], "codes": [1.0, 1]}, "numbers", "expected values and codes"),
+        ({"values": ["a"], "codes": [0, 2]}, "", "codes from 0 to 1 expected for 2 questions"),
         ({"values": ["a"], "codes": [1]}, "", "1 codes"),
         ({"values": [True], "codes": [1, 1]}, "numbers", "no number"),
         ({"values": [float("nan")], "codes": [1, 1]}, "numbers", "no number"),

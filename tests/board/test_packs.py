@@ -81,10 +81,10 @@ def change(content, task, *keys, to):
         (("metrics",), {"acuracy": {"mean": 1.0, "n": 4}}, "It has the metrics acuracy; its columns give accuracy"),
         (("answers", "accuracy.score", "values"), [1.0, 1.0, 1.0], "its scores give 1.0 over 4"),
         (("answers", "accuracy.score", "codes"), [1, 1, 1, 1], "its scores give 1.0"),
-        (("answers", "accuracy.score", "codes"), [9, 1, 1, 1], "codes from 0 to 3 wanted"),
+        (("answers", "accuracy.score", "codes"), [9, 1, 1, 1], "codes from 0 to 3 expected"),
         (("answers", "accuracy.score", "codes"), lambda old: old[:-1], "3 codes"),
         (("answers", "acuracy.score"), {"values": [], "codes": [0] * 4}, "medq_deg declares no measure acuracy"),
-        (("answers", "trials"), {"values": [], "codes": [0] * 4}, "wanted what was read from each reply"),
+        (("answers", "trials"), {"values": [], "codes": [0] * 4}, "expected what was read from each reply"),
         (("reported", "accuracy"), 0.9, "accuracy is 0.9 in the result file"),
         (("counts", "failed"), 0, "failed is 0, its columns give 1"),
         (("counts", "rows"), 400, "rows is 400, its columns give 4"),
@@ -146,8 +146,8 @@ def test_a_pack_that_is_cut_off(packed, tmp_path, name, kept):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"version": 2}, rf"version 2; wanted .*, version {VERSION}\. .*lmms-medtasks pack RUN"),
-        ({"version": VERSION + 1}, f"version {VERSION + 1}; wanted"),
+        ({"version": 2}, rf"version 2; expected .*, version {VERSION}\. .*lmms-medtasks pack RUN"),
+        ({"version": VERSION + 1}, f"version {VERSION + 1}; expected"),
         ({"signed_off_by": ""}, "nobody signed"),
         ({"signed_off_by": "Eve <eve@example.org>"}, "changed after it was packed"),
         ({"entries": []}, "has no entries"),

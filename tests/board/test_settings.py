@@ -76,7 +76,7 @@ def test_the_report_names_them_apart_and_says_the_differences_beside_published_r
         tables = [table for section in part.sections for table in section.tables]
         for table in tables:
             beside = any(row.kind == "reference" for row in table.rows)
-            assert beside == any("Unlike the paper's protocol" in note for note in table.all_notes)
+            assert beside == any("Differences from the paper's protocol" in note for note in table.all_notes)
     notes = " ".join(note for table in tables for note in table.all_notes)
     assert "mini data" in notes and "new tokens" in notes
 

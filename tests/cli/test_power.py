@@ -24,7 +24,7 @@ def test_from_the_data_of_tasks(monkeypatch):
     ("arguments", "said"),
     [
         ((), "Give two runs"),
-        (("one",), "wanted are two"),
+        (("one",), "expected two"),
         (("--tasks", "medobvious", "--trials", "many"), "whole numbers"),
         (("--tasks", "no_such_task"), "Unknown task"),
     ],

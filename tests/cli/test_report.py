@@ -90,7 +90,7 @@ def test_broken_log(app, run):
 
 def test_pairs_and_sizes_are_read(app, run, tmp_path):
     result = invoke(app, run, "--pair", "base")
-    assert "wanted BASE=TUNED" in str(result.exception)
+    assert "expected BASE=TUNED" in str(result.exception)
     result = invoke(app, run, "--parameters", "a=many")
     assert "is no number of parameters" in str(result.exception)
     result = invoke(app, run, "--parameters", "a=7B")

@@ -168,7 +168,7 @@ READERS = {
     "def f(path):\n    yield {'a': object()}\n": "cases.txt, row 1, column 'a': a object",
     "def f(path):\n    yield {'a': 1}\n    1 / 0\n": "after row 1: the data reader f (readers.py) failed: Zero",
     "def f(path):\n    return []\n": "gave no rows",
-    "f = 3\n": "is a int, wanted a function",
+    "f = 3\n": "is a int, expected a function",
     "def g(path):\n    return []\n": "has no 'f'",
 }
 

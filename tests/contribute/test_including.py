@@ -123,7 +123,7 @@ def test_a_mistake_in_an_included_setting_is_told_with_its_own_file(chest_side):
         ("test_split: test\n", "test_split: test\ntest_split: train\n", 8, "stands on line 7 already"),
         ("test_split: test\n", "test_split: test\nfull_doc: true\n", 8, "Did you mean 'full_docs'?"),
         ("parser: option", "parser: optoin", 11, "Did you mean 'option'?"),
-        ("version: 1.0", "version: one", 15, "wanted a number"),
+        ("version: 1.0", "version: one", 15, "expected a number"),
     ],
 )
 def test_a_run_refuses_what_validate_refuses_with_the_same_line(old, new, line, said, chest_side):

@@ -69,7 +69,7 @@ def test_nothing_is_overwritten(chest_side):
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"name": "My Task"}, "The name 'My Task': wanted small letters"),
+        ({"name": "My Task"}, "The name 'My Task': expected small letters"),
         ({"template": "multiple_choise"}, "Did you mean 'multiple_choice'?"),
         ({"dataset": "nowhere.csv"}, "no such file"),
         ({"columns": {"image": "img", "question": "quest"}}, "Unknown column 'quest'"),

@@ -59,7 +59,7 @@ def test_the_pages_benchmark_is_right_and_what_its_parts_make_of_replies_is_told
             "does not define 'read_impression'. Did you mean 'read_impresion'",
         ),
         ("metrics.py", 'record.tags["spot"]', 'record.tags["spto"]', "row 1, .*there is no 'spto', metrics.py line 8"),
-        ("metrics.py", "low=0, high=2", "low=0, high=1", "returns 2, wanted 0 to 1"),
+        ("metrics.py", "low=0, high=2", "low=0, high=1", "returns 2, expected 0 to 1"),
         ("metrics.py", 'Mean({"spot": "no"})', 'Mean({"spto": "no"})', "Unknown tag 'spto' in metrics.py.*'spot'"),
         (
             "metrics.py",

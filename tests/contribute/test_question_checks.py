@@ -96,7 +96,7 @@ def test_examples_before_a_question_are_refused(tmp_path):
     path = folder / "asked.yaml"
     path.write_text(path.read_text("utf-8") + "num_fewshot: 3\n", "utf-8")
     level, text = the_only_one(folder)
-    assert level == "error" and "num_fewshot" in text and "wanted 0" in text
+    assert level == "error" and "num_fewshot" in text and "expected 0" in text
 
 
 @pytest.mark.parametrize(("name", "refused"), [("low_dose", True), ("motion_blur", True), ("gaussian_noise", False)])

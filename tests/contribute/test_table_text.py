@@ -87,7 +87,7 @@ def test_a_severity_in_a_csv_table_is_a_whole_number(tmp_path):
     data = datasets.Dataset.from_dict({"question": ["q"] * 3, "answer": ["x"] * 3, "severity": ["0", "2", ""]})
     assert documents(data)["severity"][:] == [0, 2, None]
     bad = datasets.Dataset.from_dict({"question": ["q"], "answer": ["x"], "severity": ["mild"]})
-    with pytest.raises(UserError, match="row 1: 'mild', wanted a whole number"):
+    with pytest.raises(UserError, match="row 1: 'mild', expected a whole number"):
         documents(bad)
 
 

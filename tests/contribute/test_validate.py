@@ -39,7 +39,7 @@ def own_hook(folder, body):
     [
         ("return {'accuracy': {}, 'other': 1}", "gives values under 'other', which metric_list does not have"),
         ("return {'accuracy': {'score': 1.0}}", "gives no value under 'chance', which metric_list has"),
-        ("return 1.0", "gives a float, wanted a mapping metric -> value"),
+        ("return 1.0", "gives a float, expected a mapping metric -> value"),
         ("return {}['x']", "raises on the reply 'B': KeyError: 'x'"),
         ("doc['note'] = 1\n    return {}", "changes the document that it is given"),
         ("seen.append(1)\n    return {'accuracy': {'score': len(seen)}}", "gives other values in another order"),

@@ -76,7 +76,7 @@ def test_answers_that_could_be_two_things_are_not_guessed():
         (from_columns(answer_is="number"), {"answer": [0, 1]}, "row 1: the answer '0' is not among the options"),
         (documents, {"options": [["x", "y"], ["x"]]}, "row 2: the options are ['x']"),
         (documents, {"options": [["x", "y"], ["x", "x"]]}, "row 2: the option 'x' stands there twice"),
-        (documents, {"options": ['["x", "y"]', "x, y"]}, "Column 'options', row 2: wanted a list of options"),
+        (documents, {"options": ['["x", "y"]', "x, y"]}, "Column 'options', row 2: expected a list of options"),
         (documents, {"question": ["q1", " "]}, "Column 'question', row 2: empty"),
         (documents, {"question": [True, False]}, "Column 'question', row 1: True is a bool"),
         (documents, {"id": ["n", "n"]}, "Column 'id': 'n' is the id of row 1 and of row 2"),

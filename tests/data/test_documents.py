@@ -57,7 +57,7 @@ def test_a_good_document_has_no_problem() -> None:
         ({"answer": "C"}, "answer 'C' is not among the options A to B"),
         ({"answer": "b"}, "answer 'b' is not among the options A to B"),
         ({"answer": "AB"}, "answer 'AB' is not among the options A to B"),
-        ({"options": ["one"]}, "there are 1 options, wanted 2 to 26"),
+        ({"options": ["one"]}, "there are 1 options, expected 2 to 26"),
         ({"options": ["one", " ", "three"]}, "option B is empty"),
         ({"image": None}, "there is no image"),
         ({"images": [image(1), image(2)]}, "both image and images are filled"),

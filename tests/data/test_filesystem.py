@@ -137,7 +137,7 @@ def test_errors_come_through_unchanged(home: Path) -> None:
         load()
     with pytest.raises(UserError, match="Unknown split 'claen'"):
         load("medtasks://medq_deg/claen")
-    with pytest.raises(UserError, match="names no data: wanted medtasks://SUITE/SPLIT"):
+    with pytest.raises(UserError, match="names no data: expected medtasks://SUITE/SPLIT"):
         load("medtasks://medq_deg")
 
 

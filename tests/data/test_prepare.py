@@ -135,9 +135,9 @@ def test_a_folder_without_the_tables_says_what_it_has(tmp_path: Path, release: P
     with pytest.raises(UserError, match="is empty"):
         prepare("medq_deg", source=tmp_path / "empty")
     (tmp_path / "empty" / "notes.txt").write_text("x")
-    with pytest.raises(UserError, match=f"wanted: {CLEAN}, {SIMULATED}. Found: notes.txt"):
+    with pytest.raises(UserError, match=f"expected: {CLEAN}, {SIMULATED}. Found: notes.txt"):
         prepare("medq_deg", source=tmp_path / "empty")
-    with pytest.raises(UserError, match="wanted: MedQ-Robust-good-dev.tsv"):
+    with pytest.raises(UserError, match="expected: MedQ-Robust-good-dev.tsv"):
         prepare("medq_deg", source=release, splits=["clean", "clean_dev"])
     (release / SIMULATED).unlink()
     assert set(prepare("medq_deg", source=release)["splits"]) == {"clean"}
@@ -262,7 +262,7 @@ def test_other_counts_can_be_accepted_by_a_variable(release: Path, monkeypatch: 
     monkeypatch.setenv("MEDTASKS_ACCEPT_COUNTS", "0")
     assert prepare("medq_deg", source=release, force=True)["data"] == "sample"
     monkeypatch.setenv("MEDTASKS_ACCEPT_COUNTS", "yes")
-    with pytest.raises(UserError, match="MEDTASKS_ACCEPT_COUNTS is 'yes', wanted 1"):
+    with pytest.raises(UserError, match="MEDTASKS_ACCEPT_COUNTS is 'yes', expected 1"):
         prepare("medq_deg", source=release)
 
 

@@ -81,7 +81,7 @@ def test_a_manifest_that_cannot_be_used_is_replaced(release: Path, home: Path, t
     first = prepare("medq_deg", source=release)
     path = home / "medq_deg/sample/manifest.json"
     path.write_text(text)
-    with pytest.raises(UserError, match="manifest.json .*Prepare anew: lmms-medtasks data prepare medq_deg"):
+    with pytest.raises(UserError, match="manifest.json .*Prepare again: lmms-medtasks data prepare medq_deg"):
         store.find("medq_deg", "sample", "clean")
     again = prepare("medq_deg", source=release)
     assert again["splits"]["clean"]["digest"] == first["splits"]["clean"]["digest"]

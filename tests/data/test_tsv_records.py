@@ -83,8 +83,8 @@ def test_missing_columns_are_named_with_what_was_found(tmp_path: Path) -> None:
     with pytest.raises(UserError) as error:
         table.require([("index",), ("image", "image_path"), ("answer",)])
     assert str(error.value) == (
-        "t.tsv has not the columns that are wanted. Missing: image or image_path, answer. "
-        "Wanted: index, image or image_path, answer. Found: index, picture."
+        "t.tsv lacks required columns. Missing: image or image_path, answer. "
+        "Required: index, image or image_path, answer. Found: index, picture."
     )
 
 

@@ -49,7 +49,7 @@ def test_items_of_medobvious_and_images_of_tasks_that_make_their_own(harness):
     [
         ("medobvious", (), "17", "no task has more than 17 items"),
         ("medobvious", ("--limit", "3"), "5", "give one of both"),
-        ("medobvious", (), "five", "wanted SIZE or SIZE/SEED"),
+        ("medobvious", (), "five", "expected SIZE or SIZE/SEED"),
     ],
     ids=["larger than the data", "limit", "no number"],
 )

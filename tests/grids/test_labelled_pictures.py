@@ -142,7 +142,7 @@ def test_sources_that_are_wrong(place, tmp_path):
             labelled_pictures.read(str(source), labels=labels)
     for name, content in (("bad.jsonl", "{"), ("list.jsonl", "[1]"), ("bad.parquet", "x")):
         (place / name).write_text(content)
-        with pytest.raises(UserError, match="not JSON|wanted an object|cannot be read as parquet"):
+        with pytest.raises(UserError, match="not JSON|expected an object|cannot be read as parquet"):
             labelled_pictures.read(str(place / name))
 
 

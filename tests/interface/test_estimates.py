@@ -129,7 +129,7 @@ def test_columns_of_a_data_frame_are_named():
 
 
 @pytest.mark.parametrize(("call", "said"), [
-    (lambda: mt.accuracy([1, 2]), "number 1 is 2, wanted 0 to 1"),
+    (lambda: mt.accuracy([1, 2]), "number 1 is 2, expected 0 to 1"),
     (lambda: mt.accuracy(["yes", "no"]), "number 0 is 'yes'"),
     (lambda: mt.accuracy([1, float("inf")]), "number 1 is inf"),
     (lambda: mt.accuracy(1), "got int"),

@@ -47,7 +47,7 @@ def test_a_verdict_with_points(value, label):
 @pytest.mark.parametrize(
     ("value", "said"),
     [
-        ([4], "wanted numbers from 1 to 3"), ([0], "wanted numbers from 1 to 3"), ([1, 1], "given twice"),
+        ([4], "expected numbers from 1 to 3"), ([0], "expected numbers from 1 to 3"), ([1, 1], "given twice"),
         (["1"], "whole numbers"), ("1, 3", "whole numbers"), ([True], "whole numbers"), ([1.5], "whole numbers"),
         (None, "whole numbers"),
     ],

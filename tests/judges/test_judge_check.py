@@ -130,7 +130,7 @@ def test_a_protocol_without_a_set(sample):
     ("text", "said"),
     [
         ("[]", "1 to 4 questions"),
-        ("- {fields: {question: q, reference: r}, right: a}", "question 1: wanted the keys"),
+        ("- {fields: {question: q, reference: r}, right: a}", "question 1: expected the keys"),
         ("- {fields: {question: q, reference: r}, right: a, wrong: 3}", "wrong is 3"),
         ("- {fields: {question: q}, right: a, wrong: b}", "question 1: an answer has the fields"),
         ("- {fields: {question: q, reference: r}, right: R, wrong: b}", "right answer is settled"),

@@ -27,7 +27,7 @@ def test_mistakes(sample, monkeypatch):
         registry.get("no_such_module:PROTOCOL")
     with pytest.raises(UserError, match="judge_sample has no 'NONE'"):
         registry.get("judge_sample:NONE")
-    with pytest.raises(UserError, match="'SCALE' is a dict, wanted"):
+    with pytest.raises(UserError, match="'SCALE' is a dict, expected"):
         registry.get("judge_sample:SCALE")
     monkeypatch.setattr(sample, "OTHER", sample.PROTOCOL, raising=False)
     with pytest.raises(UserError, match="calls itself 'judge_sample:PROTOCOL'"):
@@ -50,9 +50,9 @@ def test_ones_own_may_have_a_name_of_its_own_and_is_then_found_by_it(sample, mon
 @pytest.mark.parametrize(
     ("changes", "match"),
     [
-        ({"dimensions": ()}, "wanted one or more dimensions"),
+        ({"dimensions": ()}, "expected one or more dimensions"),
         ({"dimensions": (Dimension("a", {"1": 1, "2": 2}),) * 2}, "of different names"),
-        ({"dimensions": (Dimension("a", {"1": 1}),)}, "wanted two or more"),
+        ({"dimensions": (Dimension("a", {"1": 1}),)}, "expected two or more"),
         ({"trials": 0}, "trials 0 and version 1 must be 1 or more"),
         ({"version": 0}, "version 0"),
         ({"prompt": "nowhere.txt"}, "No judge prompt"),

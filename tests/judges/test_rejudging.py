@@ -292,7 +292,7 @@ def test_another_endpoint_does_not_fill_gaps(part, failing, again, monkeypatch, 
     server = other_server if part == "port" else judge_server
     monkeypatch.setenv("OPENAI_API_URL", url)
     before = files(failing.path.parent)
-    with pytest.raises(UserError, match=r"in another way than now \(endpoint: .*judge everything anew: -o FOLDER"):
+    with pytest.raises(UserError, match=r"in another way than now \(endpoint: .*judge everything again: -o FOLDER"):
         again(failing.path)
     assert files(failing.path.parent) == before and server.requests == []
     assert "0 verdicts kept" in again(failing.path, "-o", tmp_path / "new")

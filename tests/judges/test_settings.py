@@ -117,8 +117,8 @@ def test_a_query_may_hold_a_key():
             "MAX_REQUESTS='-1': input should be greater",
         ),
         ("lexical", {"MEDTASKS_JUDGE_MAX_COST": "5"}, "MAX_COST=5 says nothing without a price"),
-        ("lexical", {"MEDTASKS_JUDGE_PRICE": "2.5"}, "PRICE='2.5': wanted two numbers"),
-        ("lexical", {"MEDTASKS_JUDGE_PRICE": "2.5,-1"}, "wanted two numbers"),
+        ("lexical", {"MEDTASKS_JUDGE_PRICE": "2.5"}, "PRICE='2.5': expected two numbers"),
+        ("lexical", {"MEDTASKS_JUDGE_PRICE": "2.5,-1"}, "expected two numbers"),
     ],
 )
 def test_mistakes(judge, environment, match):

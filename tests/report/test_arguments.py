@@ -12,7 +12,7 @@ def test_pair():
 
 @pytest.mark.parametrize("text", ["", "base", "=tuned", "base=", " = "])
 def test_pair_that_is_none(text):
-    with pytest.raises(UserError, match="wanted BASE=TUNED"):
+    with pytest.raises(UserError, match="expected BASE=TUNED"):
         pair(text)
 
 
@@ -48,7 +48,7 @@ def test_two_sizes_of_one_model():
 def test_file_of_another_form(tmp_path):
     path = tmp_path / "sizes.csv"
     path.write_text("name,size\na,7B\n")
-    with pytest.raises(UserError, match="wanted the columns model and parameters, it has name, size"):
+    with pytest.raises(UserError, match="expected the columns model and parameters, it has name, size"):
         parameters([str(path)])
     path.write_text("model,parameters\na,big\n")
     with pytest.raises(UserError, match="sizes.csv, line 2: 'big' is no number"):

@@ -288,7 +288,7 @@ def test_a_report_in_the_folder_counts(tmp_path):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("SUITE = 3\n", "wanted SUITE = Suite(...), got int"),
+        ("SUITE = 3\n", "expected SUITE = Suite(...), got int"),
         ("", "got NoneType"),
         ("import no_such_module\n", "measures.py, line 1 can't be imported: ModuleNotFoundError"),
         (OWN.replace('name="own"', 'name="other"'), "SUITE is called 'other'"),
@@ -325,7 +325,7 @@ def test_a_folder_without_tasks_is_refused(tmp_path):
         registry.give([tmp_path])
     folder = own_folder(tmp_path)
     (folder / "own_task.yaml").unlink()
-    with pytest.raises(UserError, match="wanted at least one YAML file beside measures.py"):
+    with pytest.raises(UserError, match="expected at least one YAML file beside measures.py"):
         registry.give([folder])
     with pytest.raises(UserError, match="is no folder"):
         registry.give([folder / "measures.py"])
@@ -511,4 +511,4 @@ def test_a_degradation_of_someones_own_is_named_with_level_and_modality(tmp_path
     content["configs"]["lungs"]["lmms_eval_specific_kwargs"]["default"] = settings
     path.write_text(json.dumps(content), "utf-8")
     said = " ".join(flag.text for part in build([path], Options(resamples=0)).parts for flag in part.flags)
-    assert ("lungs: pictures degraded by parts.py:haze, level 2, OCT. Not of lmms-medtasks." in said) is told
+    assert ("lungs: images degraded by parts.py:haze, level 2, OCT. Not of lmms-medtasks." in said) is told

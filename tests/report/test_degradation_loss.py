@@ -192,7 +192,7 @@ def test_the_first_screen_says_which_degradation_costs_most(tmp_path):
     [model] = first.models
     [finding] = model.findings
     # 10 of 12 right on clean pictures, 4 of 12 under noise.
-    said = "Acc of vqa 0.833 on clean pictures, 0.333 under gaussian_noise (CT), level 2, not told apart from clean."
+    said = "Acc of vqa 0.833 on clean images, 0.333 under gaussian_noise (CT), level 2, not told apart from clean."
     assert model.sentence == said
     assert [bar.cell.value for bar in finding.bars] == [pytest.approx(10 / 12), pytest.approx(4 / 12)]
     assert "-0.500 [" in finding.loss and "after correction" in finding.loss

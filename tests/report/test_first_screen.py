@@ -120,7 +120,7 @@ def test_settings_that_are_not_the_tasks_own_are_said_before_a_number_is_quoted(
 def test_every_form_has_the_verdict(document):
     for text in (markdown(document), html.unescape(page(document))):
         assert document.first.verdict in text
-        assert "clean pictures" in text
+        assert "clean images" in text
 
 
 @pytest.mark.parametrize(
@@ -163,10 +163,10 @@ def test_sentence_names_strengths_then_what_is_guessed():
     ("change", "said"),
     [
         (Interval(-0.2, -0.25, -0.15, 10, 10), "loses 20.0 points [15.0, 25.0] here"),
-        (Interval(-0.01, -0.05, 0.03, 10, 10), "loses nothing that is told apart from chance here (1.0 points [-3.0, 5.0])"),  # noqa: E501
+        (Interval(-0.01, -0.05, 0.03, 10, 10), "shows no loss beyond chance here (1.0 points [-3.0, 5.0])"),  # noqa: E501
         (Interval(-0.2, None, None, 99, 99), "loses 20.0 points here, without an interval"),
         (Interval(0.1, 0.05, 0.15, 10, 10), "gains 10.0 points [5.0, 15.0] here"),
-        (Interval(-0.2, None, None, 2, 2, reason=FEW), "loses 20.0 points here, over too few pictures for an interval"),
+        (Interval(-0.2, None, None, 2, 2, reason=FEW), "loses 20.0 points here, over too few images for an interval"),
     ],
 )  # fmt: skip
 def test_loss_in_words(change, said):
@@ -175,7 +175,7 @@ def test_loss_in_words(change, said):
 
 def test_a_gain_without_an_interval_is_no_loss():
     said = lost(Interval(0.036, None, None, 2, 2, reason=FEW), "here")
-    assert said == "gains 3.6 points here, over too few pictures for an interval"
+    assert said == "gains 3.6 points here, over too few images for an interval"
 
 
 def test_sentence_counts_what_it_does_not_name_of_what_is_guessed():

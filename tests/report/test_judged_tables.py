@@ -136,7 +136,7 @@ def test_group_without_any_verdict_has_no_mean_and_the_widest_bounds():
         ([(1, ("4", "3"), "lexical")], "warning", "which compares words and is NO LLM"),
         ([(1, MISSING, "none")], "warning", "no judge was configured; 1 judgements are missing"),
         ([(1, ("4", "3")), (2, ("4", "3"), "openai:b")], "warning", "several judges in one task"),
-        ([(1, ("4", "3")), (2, MISSING)], "warning", "INCOMPLETE, 50.0% of the judgements were had"),
+        ([(1, ("4", "3")), (2, MISSING)], "warning", "INCOMPLETE, 50.0% of the judgements were obtained"),
         ([*((n, ("4", "3")) for n in range(19)), (20, MISSING)], "note", "1 of 20 judgements are missing"),
     ],
 )

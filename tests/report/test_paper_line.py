@@ -54,7 +54,7 @@ def said(tmp_path, metadata=None, default=None, limit=None, asked=10):
             {"metadata": {"changed_by_options": {"generation": {"temperature": [0.0, 1]}}}},
             "temperature=1 instead of 0",
         ),
-        ({"metadata": {"image_encoding": "JPEG 75"}}, "the runner re-encoded pictures (JPEG 75)"),
+        ({"metadata": {"image_encoding": "JPEG 75"}}, "the runner re-encoded images (JPEG 75)"),
     ],
 )
 def test_each_difference_is_named_where_the_run_has_it(tmp_path, chosen, there):

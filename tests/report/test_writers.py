@@ -356,7 +356,7 @@ def test_reliability_and_coverage_are_drawn_from_the_cells_of_their_tables(sever
     tables = {table.key: table for section in part.sections for table in section.tables}
     bins = [row.cells for row in tables["reliability_bins"].rows if row.cells[4].value]
     said = re.findall(
-        r"<title>(?:clean|mild|severe) \(L(\d)\), (.*?) ([\d.]+): ([\d.]+) right, (\d+) quest", figures["reliability"]
+        r"<title>(?:clean|mild|severe) \(L(\d)\), (.*?) ([\d.]+): ([\d.]+) correct, (\d+) quest", figures["reliability"]
     )
     assert [(f"L{level}", kind, sure, right, count) for level, kind, sure, right, count in said] == [
         (cells[0].value, cells[1].value, f"{cells[5].value:.2f}", f"{cells[6].value:.2f}", str(cells[4].value))

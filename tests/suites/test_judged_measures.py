@@ -71,7 +71,7 @@ def test_an_incomplete_run_says_how_many_are_missing_and_where_the_mean_may_lie(
     complete = SUITE.metric("complete")
     rows = Samples.of_records(RECORDS)
     said = complete.notice(rows, complete.estimate.value(rows))
-    assert f"2 judgements are missing, 50.0% were obtained (wanted: {COMPLETE:.0%})" in said
+    assert f"2 judgements are missing, 50.0% were obtained (required: {COMPLETE:.0%})" in said
     assert "from 2.167 to 4.167" in said and "There is no mean" not in said
     assert "There is no mean" in complete.notice(Samples.of_records(RECORDS[2:]), 0.0)
     assert complete.notice(Samples.of_records(RECORDS[:1]), 1.0) == complete.notice(Samples.of_records([]), None) == ""

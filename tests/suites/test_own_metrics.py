@@ -139,8 +139,8 @@ def test_the_code_counts_into_the_fingerprint(folder):
     [
         ("two", r"takes \(a, b\), which one record does not fit"),
         ("accuracy", "called 'accuracy', which is one of ours"),
-        ("NO_ESTIMATE", "its estimate is 1, wanted"),
-        ("BAD_NAME", "called 'Bad name': wanted small letters"),
+        ("NO_ESTIMATE", "its estimate is 1, expected"),
+        ("BAD_NAME", "called 'Bad name': expected small letters"),
         ("sensitivty", "Did you mean 'sensitivity'"),
         ("Metric", "is no function .type.. Wanted"),
     ],
@@ -157,7 +157,7 @@ def test_what_is_no_metric_is_refused(folder, name, said):
         ("raises", "there is no 'sight', parts.py line 18. Tags: site. Measures: accuracy"),
         ("text", "returns '1' .str.. Wanted a number, or None"),
         ("not_a_number", "returns nan. Wanted a finite number"),
-        ("too_much", "returns 1.5, wanted 0 to 1. Another range: @question_metric"),
+        ("too_much", "returns 1.5, expected 0 to 1. Another range: @question_metric"),
     ],
 )
 def test_a_mistake_at_a_question_is_named(folder, name, said):

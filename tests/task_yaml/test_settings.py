@@ -37,8 +37,8 @@ def test_a_suites_own_setting_is_nobody_elses():
     ("given", "said"),
     [
         ({"severty": 1}, "Task: severty: unknown setting. Did you mean 'severity'?"),
-        ({"severity": True}, "wrong type (true or false), wanted a whole number"),
-        ({"no_image": "yes"}, "wrong type (a text), wanted true or false"),
+        ({"severity": True}, "wrong type (true or false), expected a whole number"),
+        ({"no_image": "yes"}, "wrong type (a text), expected true or false"),
         ({"degradation": "low_does"}, "Did you mean 'low_dose'?"),
         ({"shift": {"column": "c", "iid": 1, "odd": 2}}, "shift.odd: unknown key. Did you mean 'ood'?"),
     ],

@@ -130,7 +130,8 @@ def gate(baseline: Side, candidate: Side, rules: GateRules) -> Gate:
     if damaged:
         said = " ".join(each.reason if each.reason.endswith(".") else f"{each.reason}." for each in damaged[:3])
         raise UserError(
-            f"The baseline {baseline.path} is damaged, so nothing can be held against it. {said} Run it anew, take the "
+            f"The baseline {baseline.path} is damaged, so nothing can be held against it. {said} Run it again, "
+            f"take the "
             "broken files away, or name other tasks with --task."
         )
     verdicts: list[Verdict] = []
@@ -260,7 +261,7 @@ def _too_little(each: Verdict) -> str:
     if each.test is None or each.counted:
         return ""
     images = "1 image" if each.test.clusters == 1 else f"{each.test.clusters:,} images"
-    return f"{images} with a score in both, {each.rule.min_images:,} wanted."
+    return f"{images} with a score in both, {each.rule.min_images:,} required."
 
 
 def _allowed(verdicts: Sequence[Verdict]) -> list[str]:

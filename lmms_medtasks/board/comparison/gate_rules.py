@@ -87,7 +87,7 @@ def read(
 def _own(path: Path) -> dict[str, Any]:
     found = folders.load_yaml(path) or {}
     if not isinstance(found, dict):
-        raise UserError(f"{path}: wanted a mapping with {', '.join(_SECTIONS)}.")
+        raise UserError(f"{path}: expected a mapping with {', '.join(_SECTIONS)}.")
     for name in found:
         if name not in _SECTIONS:
             raise unknown("section", name, _SECTIONS, str(path))
@@ -95,13 +95,13 @@ def _own(path: Path) -> dict[str, Any]:
         raise unknown("correction", found["correction"], ("holm", "none"), str(path))
     _check_action(found.get("old_problems", "warn"), f"old_problems in {path}")
     if not isinstance(found.get("rules") or [], list):
-        raise UserError(f"{path}: rules is {found['rules']!r}, wanted a list.")
+        raise UserError(f"{path}: rules is {found['rules']!r}, expected a list.")
     return found
 
 
 def _rule(each: Any, where: str) -> tuple[str, str, dict[str, Any]]:
     if not isinstance(each, dict):
-        raise UserError(f"{where}: a rule is {each!r}, wanted a mapping such as {{tasks: 'my_task*', margin: 0.02}}.")
+        raise UserError(f"{where}: a rule is {each!r}, expected a mapping such as {{tasks: 'my_task*', margin: 0.02}}.")
     settings = {name: value for name, value in each.items() if name not in ("tasks", "measures")}
     allowed = [field.name for field in fields(Rule)]
     for name, value in settings.items():
@@ -115,7 +115,7 @@ def _rule(each: Any, where: str) -> tuple[str, str, dict[str, Any]]:
         elif name.startswith("on_"):
             _check_action(value, f"{name} in {where}")
         elif not _is_number(name, value):
-            raise UserError(f"{where}: {name} is {value!r}; wanted 0 < alpha < 1, a whole number min_images >= 1.")
+            raise UserError(f"{where}: {name} is {value!r}; expected 0 < alpha < 1, a whole number min_images >= 1.")
     return str(each.get("tasks", "*")), str(each.get("measures", "*")), settings
 
 

@@ -42,7 +42,7 @@ class Plan:
         """Raises UserError for a difference or a number of trials out of range."""
         if not 0 < self.difference <= 1:
             raise UserError(
-                f"The wanted difference is {100 * self.difference:g} points: give one above 0 and at most 100, such "
+                f"The requested difference is {100 * self.difference:g} points: give one above 0 and at most 100, such "
                 "as --difference 2."
             )
         wrong = [each for each in self.trials if each < 1]

@@ -126,8 +126,8 @@ def apart(task: str, standings: Standings, links: Links) -> Table | None:
         ]
         rows.append(Row((*_head(entry, standings, links), *cells, *_counted(entry), problem_codes(entry)), "counts"))
     shown = [column(name, entries[0].scale(name)) for name in measures]
-    columns = (label("model"), label("source"), *shown, *_COUNTS, label("why apart"))
-    return Table(f"{task}-apart", f"{task}: shown apart, not ranked", columns, tuple(rows), (intervals_note(entries),))
+    columns = (label("model"), label("source"), *shown, *_COUNTS, label("why not ranked"))
+    return Table(f"{task}-apart", f"{task}: not ranked", columns, tuple(rows), (intervals_note(entries),))
 
 
 def tiers(found: Mapping[str, Standing]) -> dict[str, int]:
@@ -152,7 +152,7 @@ def problems(found: Iterable[Problem], roots: Sequence[Path]) -> Table:
         texts = (list(_LEVELS.values())[level], shown_name(model), ", ".join(sorted(own)), source, reason)
         rows.append(Row(tuple(Cell(without_roots(text, roots) or None) for text in texts)))
     columns = tuple(map(label, ("status", "model", "tasks", "file", "reason")))
-    return Table("problems", "Refused, shown apart, and flagged", columns, tuple(rows))
+    return Table("problems", "Refused, not ranked, and flagged", columns, tuple(rows))
 
 
 def level_words(level: str) -> str:
@@ -171,7 +171,7 @@ def cell(interval: Interval | None, shown: Measure) -> Cell:
 
 
 _COUNTS = (count("questions"), share("answers read"), share("judged"), label("verified"))
-_LEVELS = {"refused": "refused", "unranked": "shown apart", "flag": "flagged"}
+_LEVELS = {"refused": "refused", "unranked": "not ranked", "flag": "flagged"}
 
 
 def _place(entry: Entry, measures: Sequence[str], standings: Standings) -> tuple[float, float, str]:

@@ -49,7 +49,7 @@ def _untold_loss(drawn: Drawn | None, best: str, head: Head) -> str:
     """Where the best one's loss could be chance: that it could."""
     if drawn is None or drawn.best.key != best or drawn.suite != head.suite or drawn.best.loss.low is None:
         return ""
-    return f"; its loss of {drawn.best.y:.{drawn.shown.digits}f} points is not told apart from none"
+    return f"; its loss of {drawn.best.y:.{drawn.shown.digits}f} points is not told apart from zero"
 
 
 def finding(standings: Standings, suite: str, found: Leaderboard) -> str:
@@ -130,7 +130,10 @@ def warnings(board: Board) -> list[tuple[str, str]]:
             "All ranked entries are" if len(mini) == len(ranked) else f"{len(mini)} of {len(ranked)} ranked entries are"
         )
         said.append(
-            ("Practice data.", f"{count} on made-up pictures. They do not compare with the published rows (real data).")
+            (
+                "Practice data.",
+                f"{count} on drawn phantoms (mini data). They do not compare with the published rows (real data).",
+            )
         )
     if refused := len(board.refused):
         what = "run or task" if refused == 1 else "runs or tasks"
@@ -141,6 +144,6 @@ def warnings(board: Board) -> list[tuple[str, str]]:
         if open_tasks:
             parts.append(f"Questions, data or judge of {open_tasks} of {len(board.references)} tasks are not pinned.")
         if not board.owned:
-            parts.append("A model's name is what its submitter wrote.")
+            parts.append("A model's name is whatever its submitter wrote.")
         said.append(("Unverified.", " ".join(parts)))
     return said

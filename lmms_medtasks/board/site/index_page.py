@@ -122,7 +122,7 @@ def _distinct(entries: Iterable[Entry]) -> int:
 
 
 def _remarks(problems: Iterable[Problem], table: Table) -> str:
-    """All remarks in a line: "26 remarks on the entries: 25 flagged (mini data), 1 shown apart (limited)"."""
+    """All remarks in a line: "26 remarks on the entries: 25 flagged (mini data), 1 not ranked (limited)"."""
     if not table.rows:
         return ""
     codes: dict[str, dict[str, None]] = {}

@@ -149,7 +149,7 @@ def _address(group: strengths.Group, suite: str, model: str) -> str:
 
 
 def _said_of(failure: failures.Failure) -> str:
-    said = [f"{failure.right} of {failure.others} other models right."] if failure.others > 1 else []
-    said += [f"The one other model is {'right' if failure.right else 'wrong too'}."] if failure.others == 1 else []
-    said += ["This model is right on the clean picture."] if failure.lost else []
+    said = [f"{failure.right} of {failure.others} other models correct."] if failure.others > 1 else []
+    said += [f"The one other model is {'correct' if failure.right else 'wrong too'}."] if failure.others == 1 else []
+    said += ["This model is correct on the clean image."] if failure.lost else []
     return " ".join(said)

@@ -54,7 +54,7 @@ def _ranks(headlines: Sequence[Headline]) -> str:
     said = f"rank {first}{of} on {where if len(ranked) > 1 else ranked[0].title}"
     if first == 1:
         alone = sum(each.worst == 1 for each in ranked)
-        said += "" if alone == count else f" ({alone or 'none'} beyond chance)"
+        said += "" if alone == count else f" (beyond chance on {alone or 'none'})"
     return ", ".join(filter(None, (said, on)))
 
 

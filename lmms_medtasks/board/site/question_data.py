@@ -24,17 +24,17 @@ from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.samples.runs import settings_of, splits_of
 
 _TERMS = {
-    True: "Texts and pictures of this data may not be shown: its terms (credentialed data) keep them back.",
+    True: "Texts and images of this data may not be shown: its terms (credentialed data) keep them back.",
     False: "Texts of this data are not shown: its terms do not say that they may be.",
 }
 _PACKS = "Only packs are here: they have scores, no texts and no replies."
-_NO_PICTURE = "This question has no picture."
-_ASKED_WITHOUT = "It was asked without its picture."
-_PICTURE_TERMS = "Its picture is not shown: the terms of the data do not say that it may be."
-_NOT_HERE = "Its picture is not shown: the data was not at hand when this page was made."
-_NOT_RECORDED = "The degraded picture can't be made: the log does not say with which parameters."
-_NOT_MADE = "The degraded picture can't be made with the degradations that are installed here."
-_UNREADABLE = "Its picture can't be read."
+_NO_PICTURE = "This question has no image."
+_ASKED_WITHOUT = "It was asked without its image."
+_PICTURE_TERMS = "Its image is not shown: the terms of the data do not say that it may be."
+_NOT_HERE = "Its image is not shown: the data was not at hand when this page was made."
+_NOT_RECORDED = "The degraded image can't be made: the log does not say with which parameters."
+_NOT_MADE = "The degraded image can't be made with the degradations that are installed here."
+_UNREADABLE = "Its image can't be read."
 _LEVELS = {0: "clean", 1: "mild", 2: "severe"}
 
 
@@ -250,9 +250,9 @@ def _labelled(written: Sequence[Written], label: str) -> tuple[Picture, ...]:
     several = len(written) > 1
     found = []
     for number, (path, width, height) in enumerate(written, start=1):
-        place = f"picture {number} of {len(written)}" if several else ""
+        place = f"image {number} of {len(written)}" if several else ""
         said = ", ".join(filter(None, (label, place)))
-        found.append(Picture(path, said, f"Picture of the question{': ' if said else ''}{said}", width, height))
+        found.append(Picture(path, said, f"Image of the question{': ' if said else ''}{said}", width, height))
     return tuple(found)
 
 

@@ -90,14 +90,17 @@ def _without_apart(comparison: Report, by_model: Mapping[str, Sequence[Entry]]) 
     ]
     if not apart:
         return comparison
-    flag = Flag("note", f"Not in this comparison, since shown apart from the ranking: {'; '.join(apart)}.")
+    flag = Flag("note", f"Not in this comparison, since not ranked: {'; '.join(apart)}.")
     return replace(comparison, parts=tuple(replace(part, flags=(*part.flags, flag)) for part in comparison.parts))
 
 
 def _together(suite: str, models: Mapping[str, Sequence[Entry]], asked: Options) -> tuple[dict[str, Report], Report]:
     """Each model's own parts where they can be told apart, and the comparison."""
     if len(models) < 2:
-        return {}, Report((), "Models are compared with each other where the runs of at least two are there. A submission has scores only.")
+        return {}, Report(
+            (),
+            "Models are compared with each other where the runs of at least two are there. A submission has scores only.",
+        )
     runs = runs_of(entry for own in models.values() for entry in own)
     found = _parts(suite, runs, asked)
     own_parts: dict[str, list[Part]] = {}

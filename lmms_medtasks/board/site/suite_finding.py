@@ -56,7 +56,7 @@ def _nobody(entries: Sequence[Entry]) -> str:
     codes = Counter(each.code.replace("_", " ") for entry in entries for each in entry.problems if each.level != "flag")
     why = ", ".join(f"{code} ({count})" for code, count in codes.most_common(_NAMED))
     count = f"{len(entries)} entries are" if len(entries) != 1 else "the only entry is"
-    return f"nobody is ranked yet; {count} set apart{f': {why}' if why else ''}."
+    return f"no model is ranked yet; {count} not ranked{f': {why}' if why else ''}."
 
 
 def _loss(about: About, head: Head, drawn: SuiteChart | None, best: str) -> str:

@@ -103,17 +103,19 @@ class _Scores:
             return []
         right, wrong, many = self.right, self.wrong, len(self.right)
         others = right[1:].mean(axis=0) if many > 1 else np.zeros(len(self.ids))
-        most = "most others are right" if many > 2 else "the other is right"
+        most = "most others are correct" if many > 2 else "the other is correct"
         share = self.values.mean(axis=0)
         # Rounded: a third and two thirds are as much disputed as each other.
         disputed = np.round(0.5 - np.abs(share - 0.5), 4)
         plain = [
             _Rule(f"The best is wrong, {most}", _where(wrong[0] & (others > _MAJORITY), others)),
             _Rule("The models disagree most", _where((disputed > 0) & (many > 1), disputed)),
-            _Rule("Only the best is right", _where(right[0] & (right.sum(axis=0) == 1) & (many > 1), 1 - others)),
-            _Rule("Nobody is right" if many > 1 else "Wrong", _where(wrong.all(axis=0), 1.0)),
-            _Rule("Only one is right, and not the best", _where(wrong[0] & (right.sum(axis=0) == 1) & (many > 2), 1.0)),
-            _Rule("All are right" if many > 1 else "Right", _where(right.all(axis=0), 1.0)),
+            _Rule("Only the best is correct", _where(right[0] & (right.sum(axis=0) == 1) & (many > 1), 1 - others)),
+            _Rule("Nobody is correct" if many > 1 else "Wrong", _where(wrong.all(axis=0), 1.0)),
+            _Rule(
+                "Only one is correct, and not the best", _where(wrong[0] & (right.sum(axis=0) == 1) & (many > 2), 1.0)
+            ),
+            _Rule("All are correct" if many > 1 else "Correct", _where(right.all(axis=0), 1.0)),
         ]
         if self._first is None:
             return plain
@@ -122,8 +124,8 @@ class _Scores:
         return [
             _Rule(f"Right when {first}, wrong when {last}", _where(lost[0], lost.sum(axis=0))),
             plain[0],
-            _Rule(f"Wrong when {first}, right when {last}", _where(won[0], won.sum(axis=0))),
-            _Rule(f"Nobody is right, {first} or {last}", _where(wrong.all(axis=0) & self.was_wrong.all(axis=0), 1.0)),
+            _Rule(f"Wrong when {first}, correct when {last}", _where(won[0], won.sum(axis=0))),
+            _Rule(f"Nobody is correct, {first} or {last}", _where(wrong.all(axis=0) & self.was_wrong.all(axis=0), 1.0)),
             *plain[1:],
         ]
 
@@ -141,7 +143,7 @@ class _Scores:
         partly = " in all trials" if self._partly else ""
         models = "model" if many == 1 else "models"
         said = "; ".join(
-            f"{f'{name}: ' if self._first else ''}{int(found.sum())} of {many} {models} right{partly}"
+            f"{f'{name}: ' if self._first else ''}{int(found.sum())} of {many} {models} correct{partly}"
             for name, found in counts
         )
         return Telling(str(self.ids[row]), heading, f"{said[:1].upper()}{said[1:]}.")

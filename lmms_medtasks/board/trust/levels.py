@@ -17,10 +17,10 @@ SCORES_ONLY = "scores only"
 RECOMPUTED = "recomputed"
 OWN_RUN = "run by the board"
 LEVELS = {
-    SCORES_ONLY: "Its means, counts and scores follow from what it says was read of each reply. That a model replied "
-    "so is its submitter's word.",
+    SCORES_ONLY: "The board computed its numbers again from what the file says was read from each reply. That the "
+    "model gave these replies is the submitter's word.",
     RECOMPUTED: "The board had the replies, read them again and got the same scores; verdicts of a judge are the "
-    "recorded ones. That the model gave these replies is its submitter's word.",
+    "recorded ones. That the model gave these replies is the submitter's word.",
     OWN_RUN: "The board's own workflow ran the model.",
 }
 _HEAD = (
@@ -47,7 +47,7 @@ def read(path: Path) -> Levels:
     """The levels of a file. Raises UserError for a level that is none."""
     said = folders.load_yaml(path) or {}
     if not isinstance(said, dict):
-        raise UserError(f"{path}: wanted lines such as 'SHA-256: recomputed'.")
+        raise UserError(f"{path}: expected lines such as 'SHA-256: recomputed'.")
     for digest, level in said.items():
         if level not in LEVELS:
             raise unknown("level", level, LEVELS, f"{path}, {digest}")

@@ -40,13 +40,15 @@ def read(path: Path) -> Owners:
     """
     said = folders.load_yaml(path) or {}
     if not isinstance(said, dict):
-        raise UserError(f"{path}: wanted lines such as 'organisation/model: account'.")
+        raise UserError(f"{path}: expected lines such as 'organisation/model: account'.")
     found: dict[str, tuple[str, ...]] = {}
     plain: dict[str, str] = {}
     for name, accounts in said.items():
         listed = [accounts] if isinstance(accounts, str) else accounts
         if not isinstance(name, str) or not isinstance(listed, list) or not listed or not _texts(listed):
-            raise UserError(f"{path}: {name!r}: {accounts!r}; wanted a model's name and one account or a list of them.")
+            raise UserError(
+                f"{path}: {name!r}: {accounts!r}; expected a model's name and one account or a list of them."
+            )
         if wrong := model_names.wrong(name):
             raise UserError(f"{path}: {name!r} can't be a model's name: {wrong}.")
         other = plain.setdefault(name.casefold().replace("_", "-").replace(" ", "-"), name)

@@ -54,7 +54,7 @@ class Pin:
             found.append(f"Its data are not the pinned ones (digest {entry.data_digest[:12] or 'none'} against "
                          f"{self.data[:12] or 'none'}).")  # fmt: skip
         if entry.questions.digest != self.questions:
-            said = "some are missing, added, or have other images, right answers or tags"
+            said = "some are missing, added, or have other images, correct answers or tags"
             found.append(f"Its {len(entry.questions):,} questions are not the {self.count:,} pinned ones: {said}.")
             return found
         if lacking := [name for name in self.metrics if name not in entry.metrics]:
@@ -160,7 +160,8 @@ def read(path: Path) -> Pins:
         }
     except (AttributeError, TypeError, KeyError, ValueError) as error:
         raise UserError(
-            f"{path}: wanted task: version: data: {{data, questions, count, measures, metrics}} ({error!r}). Write it "
+            f"{path}: expected task: version: data: {{data, questions, count, measures, metrics}} ({error!r}). "
+            f"Write it "
             "with: lmms-medtasks leaderboard pin RUNS -o FILE"
         ) from error
     return Pins(found)

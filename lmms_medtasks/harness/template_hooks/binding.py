@@ -257,7 +257,7 @@ def prepared(
         with _told_with(tables):
             documents = adapt(dataset)
         if not hasattr(documents, "column_names"):
-            raise UserError(f"process_docs gives a {type(documents).__name__}, wanted a datasets.Dataset.")
+            raise UserError(f"process_docs gives a {type(documents).__name__}, expected a datasets.Dataset.")
         adapter.check_answers(documents)
         if training_split and str(dataset.split) == training_split:
             return _without_ood(documents, settings["shift"]) if settings.get("shift") else documents

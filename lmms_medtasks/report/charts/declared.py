@@ -57,7 +57,7 @@ class TableChart:
     table: Table
     columns: tuple[str, ...]
     chance: Row | None = None
-    axis: tuple[str, ...] = ("percent right",)
+    axis: tuple[str, ...] = ("percent correct",)
     shown: Callable[[Sequence[Source]], bool] = lambda sources: True
 
     def figure(self, sources: Sequence[Source]) -> Figure | None:
@@ -217,7 +217,7 @@ def _place(column: Column, source: Source, row: Row) -> float:
     """Where a row stands on the axis. Raises TypeError for a column that is no number in it."""
     value: Any = column.cell(source, row).value
     if not isinstance(value, int | float):
-        raise TypeError(f"{column.name!r} is {value!r} in a row of a figure, wanted a number.")
+        raise TypeError(f"{column.name!r} is {value!r} in a row of a figure, expected a number.")
     return value
 
 

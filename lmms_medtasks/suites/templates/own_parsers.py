@@ -60,7 +60,7 @@ def reads(*answers: str) -> Callable[[ReadReply], Declared]:
     """
     folded = {str(each).strip().casefold() for each in answers}
     if len(folded) < max(2, len(answers)) or not all(folded):
-        raise UserError(f"reads{answers!r}: wanted two or more different answers, none of them empty.")
+        raise UserError(f"reads{answers!r}: expected two or more different answers, none of them empty.")
     return lambda read: Declared(read, tuple(answers))
 
 
@@ -163,8 +163,8 @@ def _read_of(read: Callable[..., Any], where: str, doc: Document, reply: str | N
     status, value = getattr(found, "status", None), getattr(found, "value", "")
     if status not in _STATUSES or not isinstance(value, str):
         raise UserError(
-            f"{said}: read gives {found!r:.60}, wanted Read(status, value) with a status of {', '.join(_STATUSES)} and "
-            "a text."
+            f"{said}: read gives {found!r:.60}, expected Read(status, value) with a status of {', '.join(_STATUSES)} "
+            "and a text."
         )
     if outcome == EMPTY:
         return Read(EMPTY)
@@ -175,7 +175,7 @@ def _answers_of(answers: Callable[..., Any], where: str, doc: Document) -> tuple
     said = f"{where}, answers to question {doc.get('id')!r}"
     found = _call(answers, said, doc)
     if isinstance(found, str) or not all(isinstance(each, str) and each for each in found):
-        raise UserError(f"{said}: got {found!r:.60}, wanted a list of texts.")
+        raise UserError(f"{said}: got {found!r:.60}, expected a list of texts.")
     return tuple(found)
 
 
@@ -183,5 +183,5 @@ def _expected_of(expected: Callable[..., Any], where: str, doc: Document) -> str
     said = f"{where}, the right answer to question {doc.get('id')!r}"
     found = _call(expected, said, doc)
     if not isinstance(found, str):
-        raise UserError(f"{said}: got {found!r:.60}, wanted a text.")
+        raise UserError(f"{said}: got {found!r:.60}, expected a text.")
     return found

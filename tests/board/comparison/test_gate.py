@@ -120,7 +120,7 @@ def test_four_images_decide_nothing_whatever_the_number_of_questions(decided):
         "can't tell", "undecided", 60, 4,
     )  # fmt: skip
     text = markdown(found)
-    assert "| 0.0625 |" in text and "4 images with a score in both, 5 wanted" in text
+    assert "| 0.0625 |" in text and "4 images with a score in both, 5 required" in text
     five = decided(with_wrong(0, 60), with_wrong(60, 60), images=5)
     assert (five.verdicts[0].outcome, five.decision) == ("worse", "failed")
     assert five.verdicts[0].test.worse_p == pytest.approx(1 / 32)
@@ -335,15 +335,15 @@ def test_hostile_names_do_no_harm_in_the_summary(tmp_path, runs):
     [
         ("rules: [{margn: 1}]", "Unknown setting 'margn'"),
         ("rules: [{alpha: 2}]", "alpha is 2"),
-        ("rules: [{margin: -0.1}]", "margin is -0.1; wanted a number from 0 to 1"),
-        ("rules: [{margin: 2}]", "margin is 2; wanted a number from 0 to 1"),
+        ("rules: [{margin: -0.1}]", "margin is -0.1; expected a number from 0 to 1"),
+        ("rules: [{margin: 2}]", "margin is 2; expected a number from 0 to 1"),
         ("rules: [{min_images: 0}]", "min_images is 0"),
         ("rules: [{on_cannot_tell: shrug}]", "Unknown action 'shrug'"),
         ("rules: [{on_missing: shrug}]", "Unknown action 'shrug'"),
-        ("rules: {a: b}", "wanted a list"),
+        ("rules: {a: b}", "expected a list"),
         ("problems: {no_such: fail}", "Unknown problem 'no_such'"),
         ("correction: bonferroni", "Unknown correction"),
-        ("thresholds: {coverage: 95}", "wanted a number from 0 to 1"),
+        ("thresholds: {coverage: 95}", "expected a number from 0 to 1"),
         ("extra: 1", "Unknown section 'extra'"),
     ],
 )

@@ -26,7 +26,7 @@ def test_a_good_run_gives_a_site_and_status_0(tmp_path, write, home):
     write(tmp_path / "runs" / "a", "m", "AB")
     result = invoke(tmp_path / "runs", "-o", tmp_path / "site", "--title", "Ours")
     assert result.exit_code == 0
-    assert "5 entries, 0 of them apart from the rankings; 0 refused" in result.output
+    assert "5 entries, 0 of them not ranked; 0 refused" in result.output
     assert "<title>Ours</title>" in (tmp_path / "site" / "index.html").read_text()
     assert not (tmp_path / "site" / "questions").exists()
     assert len([path for path in home.rglob("board_cache/*/*/*")]) == 5

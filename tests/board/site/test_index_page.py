@@ -122,7 +122,7 @@ def test_the_finding_says_who_is_best_what_is_lost_and_who_is_not_told_apart(
     standings: Standings, found: Leaderboard, drawn: Drawn
 ) -> None:
     said = board_words.headline(standings, found, drawn)
-    assert "best, from 95.0 % to 70.0 % right [" in said and said.endswith("not told apart from it: like.")
+    assert "best, from 95.0 % to 70.0 % correct [" in said and said.endswith("not told apart from it: like.")
     assert "Best published: InternVL3 78B, 68.6 %" in board_words.finding(standings, "medq_deg", found)
     assert "the only one ranked" in board_words.finding(standings, "med_cmr", found)
 

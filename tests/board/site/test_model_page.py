@@ -204,7 +204,7 @@ def test_the_sentence_has_ranks_the_best_benchmark_the_worst_loss_and_guessing()
 
 def test_a_first_rank_that_chance_leaves_open_is_said() -> None:
     open_rank = replace(headline("One", 60.0, 1), worst=3)
-    assert "(1 beyond chance)" in model_words.sentence("name", [open_rank, headline("Two", 80.0, 1)], [])
+    assert "(beyond chance on 1)" in model_words.sentence("name", [open_rank, headline("Two", 80.0, 1)], [])
 
 
 def test_what_nobody_says_of_a_model_is_said_in_one_line(board: Board) -> None:

@@ -105,7 +105,7 @@ def test_the_same_limit_of_several_tasks_stands_once():
     found = [Problem("mini_data", "flag", "Mini data.", "r.json", task, "m") for task in ("t2", "t1")]
     found += [Problem("limited", "unranked", "Few.", "r.json", "t1", "m")]
     cells = [[cell.value for cell in row.cells] for row in board_tables.problems(found, ()).rows]
-    assert cells == [["shown apart", "m", "t1", "r.json", "Few."], ["flagged", "m", "t1, t2", "r.json", "Mini data."]]
+    assert cells == [["not ranked", "m", "t1", "r.json", "Few."], ["flagged", "m", "t1, t2", "r.json", "Mini data."]]
 
 
 def test_published_rows_of_bones_and_joints_stand_below_their_tasks():

@@ -68,16 +68,14 @@ def test_the_sentence_says_the_best_its_loss_who_is_like_it_and_that_all_lose(
     drawn = chart(about, standings.board, standings, LINKS, HEAD)
     said = finding(about, standings.board, standings, HEAD, drawn)
     assert said.startswith("MedQ-Deg: best 75.0 % [")
-    assert (
-        ", 20.0 points less than on clean pictures; not told apart from it: like; all 3 lose, by 20.0 to 27.5" in said
-    )
+    assert ", 20.0 points less than on clean images; not told apart from it: like; all 3 lose, by 20.0 to 27.5" in said
     assert "poor is no better than guessing (25.0 %)" in said and said.endswith(".")
 
 
 def test_without_a_ranked_entry_the_sentence_says_why(about: About, folder: Path) -> None:
     board = collect([folder / "limited"])
     said = finding(about, board, Standings(board, 100), None, None)
-    assert said.startswith("MedQ-Deg: nobody is ranked yet") and "limited" in said
+    assert said.startswith("MedQ-Deg: no model is ranked yet") and "limited" in said
 
 
 def test_the_chart_has_every_ranked_model_and_published_ones_that_are_never_measured(
@@ -136,13 +134,13 @@ def test_ten_models_stand_in_the_matrix_and_all_pairs_in_the_file(tmp_path: Path
 def test_questions_are_chosen_by_rule_and_each_once(standings: Standings) -> None:
     found = telling(standings, HEAD, FIRST, ("clean", "severe"))
     assert [each.heading for each in found] == [
-        "Right when clean, wrong when severe", "Nobody is right, clean or severe", "The models disagree most",
-        "Only the best is right", "Nobody is right",
+        "Right when clean, wrong when severe", "Nobody is correct, clean or severe", "The models disagree most",
+        "Only the best is correct", "Nobody is correct",
     ]  # fmt: skip
     # All three models are right on q09 to q19 when clean; when severe the first that all get wrong is q30: there two
     # were right.
-    assert (found[0].id, found[0].said) == ("q30", "Clean: 2 of 3 models right; severe: 0 of 3 models right.")
-    assert (found[1].id, found[1].said) == ("q38", "Clean: 0 of 3 models right; severe: 0 of 3 models right.")
+    assert (found[0].id, found[0].said) == ("q30", "Clean: 2 of 3 models correct; severe: 0 of 3 models correct.")
+    assert (found[1].id, found[1].said) == ("q38", "Clean: 0 of 3 models correct; severe: 0 of 3 models correct.")
     assert found[3].id == "q29" and len({each.id for each in found}) == len(found)
     assert found == telling(standings, HEAD, FIRST, ("clean", "severe"))
 
@@ -150,9 +148,9 @@ def test_questions_are_chosen_by_rule_and_each_once(standings: Standings) -> Non
 def test_questions_that_were_asked_once_are_chosen_too(standings: Standings) -> None:
     found = telling(standings, HEAD)
     assert [each.heading for each in found] == [
-        "The models disagree most", "Only the best is right", "Nobody is right", "All are right",
+        "The models disagree most", "Only the best is correct", "Nobody is correct", "All are correct",
     ]  # fmt: skip
-    assert found[1].said == "1 of 3 models right."
+    assert found[1].said == "1 of 3 models correct."
 
 
 def test_a_limited_run_of_a_model_takes_its_full_run_nowhere(folder: Path, standings: Standings, page: str) -> None:
@@ -168,7 +166,7 @@ def test_the_page_begins_with_the_finding_and_ends_with_what_nobody_is_ranked_on
     plain = [re.sub("<small>.*</small>", "", text) for _, text in heads]
     assert not [text for text in plain if "medq_deg" in text]
     assert plain[1:4] == ["How far each model falls from clean to severe", "Ranking", "Who is better beyond chance"]
-    assert page.index("Severe degradation (L2)") < page.index("Clean pictures (L0)")
+    assert page.index("Severe degradation (L2)") < page.index("Clean images (L0)")
     assert page.index('id="all-rankings"') < page.index('id="published"') < page.index('id="apart"')
     assert page.count('class="question-card"') == 5
 
@@ -214,4 +212,4 @@ def test_a_board_of_a_suite_nobody_is_ranked_on_has_its_page(folder: Path, tmp_p
     board: Board = collect([folder / "limited"])
     build(board, tmp_path / "site", Options(resamples=100, reports=False))
     page = (tmp_path / "site" / "suites" / "medq_deg.html").read_text("utf-8")
-    assert "nobody is ranked yet" in finding_in(page) and "InternVL3" in page
+    assert "no model is ranked yet" in finding_in(page) and "InternVL3" in page

@@ -196,7 +196,7 @@ def other_metric(entry):
         (without_fingerprint, "digests of prompt and code are missing"), (without_replies, "its trials give none"),
         (called_judged, "judged by nobody"), (left_out, "has a reply and no score of accuracy"),
         (other_metric, "has no metric circular_accuracy"),
-        (lambda entry: entry["answers"].pop("trials"), "wanted what was read from each reply"),
+        (lambda entry: entry["answers"].pop("trials"), "expected what was read from each reply"),
     ],
 )  # fmt: skip
 def test_scores_that_nothing_stands_behind_are_refused(submissions, edit, said):

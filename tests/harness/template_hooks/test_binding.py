@@ -27,7 +27,7 @@ def config(**more):
         ("chest_side.yaml", "metadata:", "generation_kwargs: {top_k: null}\nmetadata:",
          ("chest_side.yaml:13", "generation_kwargs.top_k", "'null'", "`top_k: 0`")),
         ("chest_side.yaml", "metadata:", "num_fewshot: 3\nmetadata:",
-         ("chest_side.yaml:13", "num_fewshot", "wanted 0")),
+         ("chest_side.yaml:13", "num_fewshot", "expected 0")),
         ("chest_side.yaml", "template: multiple_choice", "template: open",
          ("chest_side.yaml:14", "metadata.template", "is not scored by")),
     ],

@@ -96,7 +96,7 @@ def test_records_have_accuracy_chance_and_identical_trials(get, tmp_path, name, 
         ("number", DOC, "returns 1 .int.. Wanted a text, or None"),
         ("empty", DOC, "Return None for a reply without an answer"),
         ("free", {**DOC, "options": ["x"]}, "returns 'B', which is no answer. Allowed: A, or None"),
-        ("STATUS", DOC, "wanted Read.status, value. with a status of ok, empty"),
+        ("STATUS", DOC, "expected Read.status, value. with a status of ok, empty"),
     ],
 )
 def test_a_mistake_at_a_reply_is_named(get, name, doc, said):
@@ -105,9 +105,9 @@ def test_a_mistake_at_a_reply_is_named(get, name, doc, said):
 
 
 def test_mistakes_of_answers_and_the_right_one_are_named(get):
-    with pytest.raises(UserError, match="answers to question 'q1': got 'A', wanted a list of texts"):
+    with pytest.raises(UserError, match="answers to question 'q1': got 'A', expected a list of texts"):
         get("STATUS").answers(DOC)
-    with pytest.raises(UserError, match="the right answer to question 'q1': got 1, wanted a text"):
+    with pytest.raises(UserError, match="the right answer to question 'q1': got 1, expected a text"):
         get("STATUS").expected(DOC)
 
 

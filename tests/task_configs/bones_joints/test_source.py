@@ -163,7 +163,7 @@ def test_unknown_columns_are_an_error_that_names_both_sides(source):
     with pytest.raises(UserError) as caught:
         read(folder, "t3")
     said = str(caught.value)
-    assert "task_3.jsonl has not the columns that are wanted" in said and "Found: frage, antwort, bild" in said
+    assert "task_3.jsonl lacks required columns" in said and "Found: frage, antwort, bild" in said
     for what in ("the text: question, prompt", "the options: options, choices", "ground truth", "the images: image"):
         assert what in said
 

@@ -82,7 +82,7 @@ def test_flags(everything):
         "schema (max_tokens 1024, temperature 0.0); the paper's judge is DeepSeek"
     )
     assert any(judged in text for text in flags)
-    assert any("med_cmr_open: INCOMPLETE, 66.7% of the judgements were had" in text for text in flags)
+    assert any("med_cmr_open: INCOMPLETE, 66.7% of the judgements were obtained" in text for text in flags)
 
 
 @pytest.mark.parametrize(

@@ -236,7 +236,7 @@ def test_an_unknown_dimension_is_named_with_its_row(tmp_path: Path, files: Calla
 
 def test_missing_fields_are_named_with_those_found(tmp_path: Path, files: Callable[..., Any]) -> None:
     folder = pack(tmp_path, files(mcq=[row(0, **{"organ system": ..., "B": ...})]))
-    with pytest.raises(UserError, match=r"Missing: organ_system, b\. Wanted: .*Found: index, question"):
+    with pytest.raises(UserError, match=r"Missing: organ_system, b\. Required: .*Found: index, question"):
         read(folder)
 
 
@@ -261,7 +261,7 @@ def test_a_copy_of_the_list_beside_its_own_place_is_no_matter(tmp_path: Path, fi
     ("data", "message"),
     [
         (b'[{"index": 1', "is not JSON: .*Fetch it again"),
-        (b'{"a": 1}', "is dict, wanted a list"),
+        (b'{"a": 1}', "is dict, expected a list"),
         (b"[]", "an empty list"),
         (b"\xff\xfe\x00", "is not JSON"),
     ],

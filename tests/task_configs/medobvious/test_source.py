@@ -169,7 +169,7 @@ DETECTION, OPEN, _, _, VISUAL, *_ = item(8)
         ({**DETECTION, "answer_position": "top-left"}, "answer 'C' and answer_position 'top-left' contradict"),
         ({**DETECTION, "is_negative": True}, "contradicts task_type 'detection_mcq' or is_negative true"),
         ({**OPEN, "answer": "none"}, "answer 'none' contradicts is_negative false"),
-        ({**OPEN, "is_negative": 0}, "is_negative is 0, wanted true or false"),
+        ({**OPEN, "is_negative": 0}, "is_negative is 0, expected true or false"),
         ({**OPEN, "id": "v1_mri_vs_ct_8_ref_open"}, "contradicts task_type 'detection_open'"),
         ({**OPEN, "id": "v6_mri_8_det_open"}, "is not of the form v1_KIND_NUMBER_FORM"),
         ({**OPEN, "question": "Which?"}, "neither a field grid nor the question says how large the grid is"),
@@ -202,7 +202,7 @@ def test_an_image_that_is_none_is_rejected(tmp_path):
     ("text", "message"),
     [
         ("", "is empty"),
-        ('{"a": 1}\n', "has not the fields that are wanted. Wanted: id, image_path"),
+        ('{"a": 1}\n', "lacks required fields. Required: id, image_path"),
         ("nonsense\n", "Found: no JSON object"),
     ],
 )

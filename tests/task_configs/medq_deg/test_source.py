@@ -234,7 +234,7 @@ def test_links_of_a_hub_snapshot_are_inside(tmp_path: Path, table: Write, clean_
         ({"modality": ""}, "modality is empty"),
         ({"answer": "C"}, "answer 'C' is not among the options A to B"),
         ({"answer": "a stone"}, "answer 'a stone' is not among the options A to B"),
-        ({"B": ""}, "there are 1 options, wanted at least 2"),
+        ({"B": ""}, "there are 1 options, expected at least 2"),
         ({"D": "a vessel"}, "option C is empty, but D is not"),
         ({"degradation_severity": "L1"}, "the row has severity 1, but stands among the clean ones"),
         ({"image": "x" * 65}, "image is not base64: "),
@@ -293,7 +293,9 @@ def test_spellings_that_are_not_known_stop_everything(tmp_path: Path, table: Wri
 
 def test_missing_columns_are_named(tmp_path: Path, table: Write, clean_row: Row) -> None:
     table(tmp_path, [clean_row(0)], columns=["index", "picture", "question", "A", "B", "answer", "source"])
-    with pytest.raises(UserError, match=r"Missing: image or image_path, modality\. Wanted: .*\. Found: index, picture"):
+    with pytest.raises(
+        UserError, match=r"Missing: image or image_path, modality\. Required: .*\. Found: index, picture"
+    ):
         read(tmp_path)
 
 

@@ -90,14 +90,14 @@ def changed(folder, change):
 @pytest.mark.parametrize(("name", "value"), [("trials", 5), ("trials", [])])
 def test_value_of_a_wrong_kind_is_named_with_its_line(write_run, sets, name, value):
     folder = changed(write_run(), lambda record: record.update({name: value}))
-    with pytest.raises(UserError, match=rf"l1\.jsonl, line 2: {name} is {re.escape(repr(value))}, wanted"):
+    with pytest.raises(UserError, match=rf"l1\.jsonl, line 2: {name} is {re.escape(repr(value))}, expected"):
         sets(folder)
 
 
 @pytest.mark.parametrize("value", ["right", 1.5, -1])
 def test_score_of_a_wrong_kind_is_named_with_its_line(write_run, sets, value):
     folder = changed(write_run(), lambda record: record["measures"]["accuracy"].update(score=value))
-    with pytest.raises(UserError, match=rf"l1\.jsonl, line 2: .*{re.escape(repr(value))}, wanted a number"):
+    with pytest.raises(UserError, match=rf"l1\.jsonl, line 2: .*{re.escape(repr(value))}, expected a number"):
         sets(folder)
 
 

@@ -271,12 +271,12 @@ const medtasks = (() => {
       for (const [letter, text] of one.options) {
         const right = letter === one.right, line = element("li", right ? "right" : ""), said = element("span", "", `${letter}. ${text}`);
         said.dir = "auto";
-        line.append(said, right ? " (right answer)" : "");
+        line.append(said, right ? " (correct answer)" : "");
         list.append(line);
       }
       texts.append(list);
     } else if (one.right) {
-      const said = element("p", "soft", "Right answer: "), right = element("span", "", one.right);
+      const said = element("p", "soft", "Correct answer: "), right = element("span", "", one.right);
       right.dir = "auto";
       said.append(right);
       texts.append(said);

@@ -89,12 +89,12 @@ def test_training_rows_alone_are_no_test():
     [
         ({"suite": "sure_slake"}, "needs a suite and a rule ood"),
         ({"ood": {"modality": ["CT"]}}, "needs a suite and a rule ood"),
-        ({"suite": "sure_slake", "ood": {"modality": "CT"}}, "the condition on modality is 'CT', wanted a list"),
+        ({"suite": "sure_slake", "ood": {"modality": "CT"}}, "the condition on modality is 'CT', expected a list"),
         (
             {"suite": "sure_slake", "ood": {"age": {"above": 3}}},
-            "wanted a list of values or one of at_least, below, not",
+            "expected a list of values or one of at_least, below, not",
         ),
-        ({"suite": "sure_slake", "ood": {"age": {"at_least": 3, "below": 9}}}, "wanted a list"),
+        ({"suite": "sure_slake", "ood": {"age": {"at_least": 3, "below": 9}}}, "expected a list"),
         ({"suite": "sure_slake", "ood": {"modality": ["CT"]}, "join_tran": True}, "Did you mean 'join_train'"),
     ],
 )

@@ -114,9 +114,7 @@ def test_mimic_without_a_table(write, rows_of, name):
 def test_mimic_table_of_another_form(write, rows_of):
     folder = write("mimic", {"test": [rows_of["mimic"](1)]})
     (folder / "hosp/admissions.csv").write_text("subject_id,ethnicity\n11,WHITE\n", "utf-8")
-    with pytest.raises(
-        UserError, match=r"admissions\.csv has not the columns that are wanted: race\. Found: subject_id, ethn"
-    ):
+    with pytest.raises(UserError, match=r"admissions\.csv lacks required columns: race\. Found: subject_id, ethn"):
         prepared("sure_mimic", folder)
 
 

@@ -93,7 +93,7 @@ def test_an_image_name_that_leaves_the_folder(write, rows_of):
     [
         ('[{"id": 1, "conversations": []}]', r"test\.json, record 1 has not the fields.*another release.*Found: id"),
         ('{"data": []}', r"test\.json is no JSON list"),
-        ("[[1, 2]]", r"record 1 is list, wanted an object"),
+        ("[[1, 2]]", r"record 1 is list, expected an object"),
         ('[{"qid": 1', r"test\.json cannot be read after record 0.*cut short"),
         ("[]", r"test\.json has no record of this benchmark\. it is empty"),
         ("\u0000", r"no JSON list"),
@@ -109,5 +109,5 @@ def test_a_file_of_another_form(write, rows_of, content, message):
 def test_without_images_nothing_is_prepared(write, rows_of):
     folder = write("slake", {"test": [rows_of["slake"](1)]}, zipped=True)
     (folder / "imgs.zip").unlink()
-    with pytest.raises(UserError, match=r"images are missing: wanted imgs\.zip or the folder imgs"):
+    with pytest.raises(UserError, match=r"images are missing: expected imgs\.zip or the folder imgs"):
         prepared("sure_slake", folder)
