@@ -31,9 +31,10 @@ def finding_of(found: Sequence[Loss], title: str) -> Finding | None:
     left = len(worst) - MOST
     more = f" The tables have {left} more task{'s' if left > 1 else ''}." if left > 0 else ""
     first = worst[0]
+    unsure = "" if _told(first) else ", not told apart from clean"
     clause = (
         f"{first.metric} of {printable(first.base)} {_number(first, first.clean)} on clean pictures, "
-        f"{_number(first, first.degraded)} under {_degradation(first)}{'' if _told(first) else ', not told apart from clean'}"
+        f"{_number(first, first.degraded)} under {_degradation(first)}{unsure}"
     )
     bars = tuple(bar for each in worst[:MOST] for bar in _bars(each))
     lost = [each for each in worst[:MOST] if each.cost > 0]

@@ -83,7 +83,8 @@ def test_the_command_shows_before_it_writes_and_look_writes_nothing(tmp_path, mo
     assert "answer: column answer (letter)" in done.output and "right: A; pictures: 1" in done.output
     assert "not used: category, split" in done.output
     shifted = CliRunner().invoke(
-        build(), ["new", "asked", "--dataset", str(path), "--look", "--shift", "category:x:y", "--template", "shift_pair"]
+        build(),
+        ["new", "asked", "--dataset", str(path), "--look", "--shift", "category:x:y", "--template", "shift_pair"],
     )
     assert "not used: split (" in shifted.output, shifted.output
     assert [each.name for each in path.parent.iterdir()] == ["bench.tsv"]

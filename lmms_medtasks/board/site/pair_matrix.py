@@ -17,9 +17,9 @@ MOST = 10
 BETTER, WORSE, ALIKE = "▲", "▼", "="
 _SAID = {BETTER: "better", WORSE: "worse", ALIKE: "not told apart"}
 NOTE = (
-    "Of the same questions; what is taken as independent is the {cluster}. Who is better is tested as "
-    "for the ranks, so the two agree; all intervals of this table hold together in 95 % of samples. An interval that ends "
-    "at 0 is of a pair that only a later step of the test tells apart (max-T, step-down)."
+    "Both have the same questions; {cluster}s are taken as independent. Who is better is tested as "
+    "for the ranks, so the two agree; all intervals of this table hold together in 95 % of samples. An interval that "
+    "ends at 0 is of a pair that only a later step of the test tells apart (max-T, step-down)."
 )
 
 

@@ -97,7 +97,10 @@ def _without_apart(comparison: Report, by_model: Mapping[str, Sequence[Entry]]) 
 def _together(suite: str, models: Mapping[str, Sequence[Entry]], asked: Options) -> tuple[dict[str, Report], Report]:
     """Each model's own parts where they can be told apart, and the comparison."""
     if len(models) < 2:
-        return {}, Report((), "Models are compared with each other where the runs of at least two are there. A submission has scores only.")
+        return {}, Report(
+            (),
+            "Models are compared where the runs of at least two are there. A submission has scores only.",
+        )
     runs = runs_of(entry for own in models.values() for entry in own)
     found = _parts(suite, runs, asked)
     own_parts: dict[str, list[Part]] = {}

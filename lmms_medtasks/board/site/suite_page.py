@@ -193,9 +193,7 @@ def _caption(about: suite_words.About, head: Head, board: Board) -> str:
     name, phrase = about.name_of(head[0]), about.phrase_of(*head).strip("()")
     words = f", {phrase.removeprefix(f'{name}, ')}" if len(entry.main_metrics) > 1 else ""
     unit = entry.scale(head[1]).unit
-    return (
-        f"{name}{words}, {len(entry.scored(head[1])):,} questions each{f' ({unit})' if unit else ''}"
-    )
+    return f"{name}{words}, {len(entry.scored(head[1])):,} questions each{f' ({unit})' if unit else ''}"
 
 
 def _rank(rank: int | None, low: int | None, high: int | None) -> str:
