@@ -165,7 +165,7 @@ def _jobs(paths: Iterable[Path], rules: Rules, tasks: Sequence[str]) -> tuple[li
     problems: list[Problem] = []
     for path in paths:
         if not path.exists():
-            raise UserError(f"{path} is not there. Give folders with runs or packs, or their files.")
+            raise UserError(f"{path} is not there. Give folders with runs or submissions, or their files.")
         files, unread = _files(path)
         problems += [rules.problem("unreadable", reason, file) for file, reason in unread]
         # A link to a file that is here too must not stand for it: the file would lie in another's folder.

@@ -119,7 +119,7 @@ def test_preview_names_a_bad_file_and_goes_on(run, scan, tmp_path):
 
 
 def test_the_curves_in_the_docs_are_what_the_command_draws(run, tmp_path):
-    text = (Path(__file__).parents[2] / "docs" / "degradations.md").read_text("utf-8")
+    text = (Path(__file__).parents[2] / "docs" / "degrade_pictures.md").read_text("utf-8")
     [command] = re.findall(r"^lmms-medtasks (preview --curve .*) -o curve/$", text, re.MULTILINE)
     result = run(*command.split(), "-o", tmp_path)
     assert result.exit_code == 0, result.output

@@ -134,7 +134,7 @@ def _telling_tables(telling: Sequence[Telling]) -> list[Table]:
         shared = _shared_sentences(
             [shown.prompt for each in rows if (shown := each.first_answer or each.second_answer)]
         )
-        notes = ["Texts are cut; where the data's terms forbid it, and in packs, there are none."]
+        notes = ["Texts are cut; where the data's terms forbid it, and in submissions, there are none."]
         if shared:
             notes.append(f"Each prompt begins with: {_cut(shared).value}")
         tables.append(Table(f"telling_{task}", f"{task}: the questions that differ most", columns,

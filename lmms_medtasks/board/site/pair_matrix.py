@@ -18,9 +18,9 @@ MOST = 10
 BETTER, WORSE, ALIKE = "▲", "▼", "="
 _SAID = {BETTER: "better", WORSE: "worse", ALIKE: "not told apart"}
 NOTE = (
-    "Both models on the same questions; the unit is the {cluster}. The test is that of the ranks, so the two agree. All "
-    "intervals of this table hold together in 95 % of samples. An interval that ends at 0 is of a pair that only a later "
-    "step of the test tells apart (max-T, step-down)."
+    "Both models on the same questions; the unit is the {cluster}. The test is that of the ranks, so the two agree. "
+    "All intervals of this table hold together in 95 % of samples. An interval that ends at 0 is of a pair that only "
+    "a later step of the test tells apart (max-T, step-down)."
 )
 
 
