@@ -86,7 +86,7 @@ def degrade(
 
 
 def _about_views(records: list[dict[str, Any]]) -> list[str]:
-    """A line for each rule of :mod:`lmms_medtasks.images` that decided how an image is seen."""
+    """A line for each rule of :mod:`lmms_medtasks.pictures` that decided how an image is seen."""
     views = [record.get("shown_as", {}) for record in records]
     windows, laid = (sum(key in view for view in views) for key in ("window", "background"))
     lines = []

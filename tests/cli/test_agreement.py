@@ -100,7 +100,7 @@ def test_sheet_and_back(app, run, tmp_path):
     key = tmp_path / "new" / "sheet.key.csv"
     assert result.stdout == ""
     assert result.stderr.splitlines() == [
-        "4 answers to 4 questions by 1 model, 0 of them with pictures.",
+        "4 answers to 4 questions by 1 model, 0 of them with images.",
         f"For those who rate: {output} (sheet.html or sheet.csv). Only for you: {key}",
     ]
     assert {path.name for path in output.iterdir()} == {"sheet.csv", "sheet.html", "instructions.txt"}

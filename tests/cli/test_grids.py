@@ -112,7 +112,7 @@ def test_too_few_pictures_are_told_before_one_is_read(run, folder, tmp_path, mon
     assert "at least 24, there are 20" in said and "2 items at most" in said
 
 
-@pytest.mark.parametrize(("more", "said"), [((), "16 pictures needed"), (("--reuse",), "16 panels to fill")])
+@pytest.mark.parametrize(("more", "said"), [((), "16 images needed"), (("--reuse",), "16 panels to fill")])
 def test_how_many_pictures_are_needed_and_there_is_said_first(run, folder, tmp_path, more, said):
     result = run("build", folder, "-o", tmp_path / "out", *BUILD, "--no-check", *more)
     assert result.exit_code == 0, result.output
