@@ -10,7 +10,7 @@ import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -48,6 +48,17 @@ class Questions:
     def ids(self) -> np.ndarray:
         """(n,) strings, distinct, sorted."""
         return np.array(self.table.column("id").to_pylist())
+
+    def values(self, name: str) -> list[Any]:
+        """(n,) values of a column of the table, decoded once; None everywhere where there is no such column."""
+        if name not in self._decoded:
+            there = name in self.table.column_names
+            self._decoded[name] = self.table.column(name).to_pylist() if there else [None] * len(self)
+        return self._decoded[name]
+
+    @functools.cached_property
+    def _decoded(self) -> dict[str, list[Any]]:
+        return {}
 
     def tag(self, name: str) -> pa.DictionaryArray:
         """A column of the table in codes (:mod:`lmms_medtasks.board.columns`)."""
