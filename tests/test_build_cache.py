@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 import pytest
 
+from lmms_medtasks import build_cache
 from lmms_medtasks.build_cache import DAYS, NO_CACHE, BuildCache
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.report.document import Cell, Column, Figure, Flag, Part, Row, Section, Table
@@ -106,3 +107,14 @@ def test_without_a_folder_nothing_is_kept():
 
     found = [NO_CACHE.value(Value, ["a"], Value) for _ in range(2)]
     assert found[0] is not found[1]
+
+
+def test_a_changed_template_is_another_release_of_the_code(tmp_path, monkeypatch):
+    monkeypatch.setattr(build_cache.folders, "folder", lambda: tmp_path)
+    names = set()
+    for text in ("<p>", "<div>"):
+        (tmp_path / "page.html").write_text(text)
+        build_cache._code.cache_clear()
+        names.add(build_cache._code())
+    build_cache._code.cache_clear()
+    assert len(names) == 2
