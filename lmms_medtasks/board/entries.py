@@ -7,7 +7,7 @@ files nor the harness: :mod:`lmms_medtasks.board.collect` makes it from runs and
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -63,6 +63,12 @@ class Questions:
     def tag(self, name: str) -> pa.DictionaryArray:
         """A column of the table in codes (:mod:`lmms_medtasks.board.columns`)."""
         return self.table.column(name).combine_chunks()
+
+
+def all_ids(entries: Iterable[Entry]) -> np.ndarray:
+    """(n,) strings: the ids of all questions of these entries, distinct and sorted; questions that they share once."""
+    shared = {entry.questions.digest: entry.questions for entry in entries}
+    return np.unique(np.concatenate([questions.ids for questions in shared.values()]))
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from lmms_medtasks.board.entries import Entry
+from lmms_medtasks.board.entries import Entry, all_ids
 from lmms_medtasks.board.site import question_index, suite_words
 from lmms_medtasks.board.site.exports import harmless
 from lmms_medtasks.board.site.folder import Folder
@@ -45,7 +45,7 @@ class Browser:
         cut = reply_length(entries)
         for task in suite_words.about(suite).tasks(entries):
             own = [entry for entry in entries if entry.task == task]
-            ids = np.unique(np.concatenate([entry.questions.ids for entry in own]))
+            ids = all_ids(own)
             scores = [scores_of(entry, ids) for entry in own]
             withheld = self._data.withheld(own)
             materials = {} if withheld else self._data.of(own, ids.tolist())
