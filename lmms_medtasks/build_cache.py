@@ -36,11 +36,11 @@ _DIGEST = 64
 _BLOCK = 2**20
 _HIDDEN = "\x7f"
 """Stands for what may be another text the next time. No text of a page has it, and JSON writes it as it is."""
-_CODE = (".py", ".yml", ".yaml", ".json", ".csv", ".txt", ".md")
+_CODE = (".py", ".yml", ".yaml", ".json", ".csv", ".txt", ".md", ".html", ".css", ".js")
 _NAME = re.compile("[0-9a-f]{16}/[0-9a-f]{2}/[0-9a-f]{64}")
 _ELSEWHERE = ("lmms_medtasks.degradations", "lmms_medtasks.judges", folders.PACKAGE)
 """Packages of ours that lie beside the others in a checkout."""
-_PACKAGES = ("numpy", "pyarrow", "scipy")
+_PACKAGES = ("jinja2", "markupsafe", "numpy", "pyarrow", "scipy")
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ class BuildCache:
         return made
 
     def _place(self, made_of: Any) -> Path:
-        name = hashlib.sha256(json.dumps(made_of, sort_keys=True).encode()).hexdigest()
+        name = name_of(made_of)
         return Path(self.folder or "", name[:2], name)
 
     def _read(self, path: Path) -> bytes | None:
@@ -125,6 +125,11 @@ class BuildCache:
             return None
         digest, content = content[:_DIGEST], content[_DIGEST:]
         return content if hashlib.sha256(content).hexdigest().encode() == digest else None
+
+
+def name_of(made_of: Any) -> str:
+    """What names a result that was made of ``made_of`` (JSON): its SHA-256."""
+    return hashlib.sha256(json.dumps(made_of, sort_keys=True).encode()).hexdigest()
 
 
 NO_CACHE = BuildCache()

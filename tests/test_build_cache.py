@@ -117,3 +117,14 @@ def test_without_a_folder_nothing_is_kept():
 
     found = [NO_CACHE.value(Value, ["a"], Value) for _ in range(2)]
     assert found[0] is not found[1]
+
+
+def test_a_changed_template_is_another_release_of_the_code(tmp_path, monkeypatch):
+    monkeypatch.setattr(build_cache.folders, "folder", lambda: tmp_path)
+    names = set()
+    for text in ("<p>", "<div>"):
+        (tmp_path / "page.html").write_text(text)
+        build_cache._code.cache_clear()
+        names.add(build_cache._code())
+    build_cache._code.cache_clear()
+    assert len(names) == 2

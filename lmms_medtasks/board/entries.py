@@ -7,10 +7,10 @@ files nor the harness: :mod:`lmms_medtasks.board.collect` makes it from runs and
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -49,9 +49,26 @@ class Questions:
         """(n,) strings, distinct, sorted."""
         return np.array(self.table.column("id").to_pylist())
 
+    def values(self, name: str) -> list[Any]:
+        """(n,) values of a column of the table, decoded once; None everywhere where there is no such column."""
+        if name not in self._decoded:
+            there = name in self.table.column_names
+            self._decoded[name] = self.table.column(name).to_pylist() if there else [None] * len(self)
+        return self._decoded[name]
+
+    @functools.cached_property
+    def _decoded(self) -> dict[str, list[Any]]:
+        return {}
+
     def tag(self, name: str) -> pa.DictionaryArray:
         """A column of the table in codes (:mod:`lmms_medtasks.board.columns`)."""
         return self.table.column(name).combine_chunks()
+
+
+def all_ids(entries: Iterable[Entry]) -> np.ndarray:
+    """(n,) strings: the ids of all questions of these entries, distinct and sorted; questions that they share once."""
+    shared = {entry.questions.digest: entry.questions for entry in entries}
+    return np.unique(np.concatenate([questions.ids for questions in shared.values()]))
 
 
 @dataclass(frozen=True)

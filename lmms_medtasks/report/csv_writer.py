@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 from collections.abc import Sequence
 
 from lmms_medtasks.report.document import PUBLISHED, Column, Document, Table
@@ -50,13 +51,25 @@ def all_csv(document: Document) -> str:
     return "\n".join(blocks)
 
 
+def csv_line(texts: Sequence[str], *, safe: int | None = None) -> str:
+    """A line of these texts; ``safe``: how many from the first may be anyone's, all by default."""
+    buffer = io.StringIO()
+    csv.writer(buffer, lineterminator="\n").writerow([*map(_safe, texts[:safe]), *(texts[safe:] if safe else ())])
+    return buffer.getvalue()
+
+
+def number_text(value: float, digits: int) -> str:
+    """A number of a column that is shown with ``digits``; "" for NaN."""
+    # Three digits more than shown: enough to compute with, and no noise of binary fractions.
+    return "" if math.isnan(value) else repr(round(value, digits + 3) + 0.0)
+
+
 def _text(column: Column, value: str | int | float | None) -> str:
     if value is None:
         return ""
     if isinstance(value, str):
         return _safe(value)
-    # Three digits more than shown: enough to compute with, and no noise of binary fractions.
-    return str(value) if isinstance(value, int) else repr(round(value, column.digits + 3) + 0.0)
+    return str(value) if isinstance(value, int) else number_text(value, column.digits)
 
 
 def _safe(text: str) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from lmms_medtasks.build_cache import name_of
 from lmms_medtasks.errors import unknown
 from lmms_medtasks.progress import bar
 from lmms_medtasks.record import FAILED
@@ -130,7 +131,7 @@ def _parts(
     def beside(group: Sequence[Source], key: str, chosen: Options) -> Part:
         return paper_line.with_lines(suite, _with_settings(compare(group, key, chosen), group), group)
 
-    return [*_comparisons(replace(report, compare=beside), sources, options), *own]
+    return [*_kept_comparisons(suite, replace(report, compare=beside), runs, sources, options), *own]
 
 
 def sources_by_run(suite: Suite, runs: Sequence[Run], table: Samples, options: Options) -> list[Source]:
@@ -304,16 +305,51 @@ def _kept_part(
     def made() -> Part:
         return paper_line.with_lines(suite, _part(suite, report, source, key, options, edited), [source])
 
-    cache = options.cache
-    if cache.folder is None or suite.name not in registry.names():
-        # Of someone's own benchmark the cache does not know the code.
+    if not _may_be_kept(suite, options):
         return made()
-    runs = [
-        [run.path.name, run.content, sorted(tasks), [cache.digest(run.samples_file(task)) for task in sorted(tasks)]]
-        for run, tasks in [*source.asked, *((run, tasks_of(suite, run)) for run in source.runs_of_model.values())]
-    ]
+    made_of = ["part", *_made_of(suite, source, options)]
+    return replace(options.cache.value(Part, made_of, made, key), made_of=name_of(made_of))
+
+
+@dataclass(frozen=True)
+class _Compared:
+    """The comparisons of several sources: one, or one for each judge."""
+
+    parts: tuple[Part, ...]
+
+
+def _kept_comparisons(
+    suite: Suite, report: Report, runs: Sequence[Run], sources: Sequence[Source], options: Options
+) -> tuple[Part, ...]:
+    """The comparisons, from the cache of a board's build where they are of the same runs as then."""
+
+    def made() -> _Compared:
+        return _Compared(tuple(_comparisons(report, sources, options)))
+
+    if len(sources) < 2 or not _may_be_kept(suite, options):
+        return made().parts
+    # All runs in their order: a source may be of several, and what a table repeats is found among all.
+    of_runs = [_run_made_of(run, tasks_of(suite, run), options) for run in runs]
+    made_of = ["comparisons", of_runs, *(_made_of(suite, source, options) for source in sources)]
+    return options.cache.value(_Compared, made_of, made, options.prefix).parts
+
+
+def _may_be_kept(suite: Suite, options: Options) -> bool:
+    """Of someone's own benchmark the cache does not know the code."""
+    return options.cache.folder is not None and suite.name in registry.names()
+
+
+def _made_of(suite: Suite, source: Source, options: Options) -> list[Any]:
+    """All that a source's part depends on, but for the code: JSON."""
+    of_model = ((run, tasks_of(suite, run)) for run in source.runs_of_model.values())
+    runs = [_run_made_of(run, tasks, options) for run, tasks in [*source.asked, *of_model]]
     asked = [options.resamples, options.drawn, options.pairs, dict(options.parameters)]
-    return cache.value(Part, ["part", suite.name, source.name, source.condition, asked, runs], made, key)
+    return [suite.name, source.name, source.condition, asked, runs]
+
+
+def _run_made_of(run: Run, tasks: Iterable[str], options: Options) -> list[Any]:
+    names = sorted(tasks)
+    return [run.path.name, run.content, names, [options.cache.digest(run.samples_file(task)) for task in names]]
 
 
 def _part(

@@ -160,11 +160,13 @@ def _alike(sums: np.ndarray, exchanges: int, rng: np.random.Generator) -> tuple[
     models, images = sums.shape[:2]
     if models < 2 or not images or not exchanges:
         return None, None
-    by_image = sums.swapaxes(0, 1)
+    # A row an image and model: taking rows by their number is several times as fast as np.take_along_axis.
+    by_image = np.ascontiguousarray(sums.swapaxes(0, 1)).reshape(images * models, -1)
+    first = models * np.arange(images)[:, None]
     found = []
     for _ in range(exchanges):
         order = rng.random((images, models)).argsort(axis=1)
-        totals = np.take_along_axis(by_image, order[:, :, None], axis=1).sum(axis=0)
+        totals = by_image.take(order + first, axis=0).sum(axis=0)
         with np.errstate(divide="ignore", invalid="ignore"):
             means = totals[:, 1:] / totals[:, :1]
         found.append(_numbers(means))

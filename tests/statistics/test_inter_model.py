@@ -201,3 +201,19 @@ def test_the_order_of_models_and_records_does_not_matter(models):
     tables = models(6, alike(20), questions=20)
     turned = {name: tables[name].take(np.arange(20)[::-1]) for name in reversed(tables)}
     assert inter_model_dke(turned) == inter_model_dke(tables)
+
+
+def test_exchanged_sums_are_those_of_numpys_own_selection_by_model():
+    from lmms_medtasks.statistics import inter_model
+
+    rng = np.random.default_rng(3)
+    sums = rng.random((5, 7, 3)) + 1
+    found = inter_model._alike(sums, 4, np.random.default_rng(1))
+    draws, numbers = np.random.default_rng(1), []
+    for _ in range(4):
+        order = draws.random((7, 5)).argsort(axis=1)
+        totals = np.take_along_axis(sums.swapaxes(0, 1), order[:, :, None], axis=1).sum(axis=0)
+        numbers.append(inter_model._numbers(totals[:, 1:] / totals[:, :1]))
+    accuracy, shift = (np.stack(each) for each in zip(*numbers, strict=True))
+    share = inter_model.mean_of_known(inter_model.share_of_opposite_pairs(accuracy, shift))
+    assert found == (share, inter_model.mean_of_known(inter_model.spearman(accuracy, shift)))

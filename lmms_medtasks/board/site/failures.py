@@ -62,6 +62,7 @@ class SuiteVerdicts:
         self._models = list(dict.fromkeys(entry.model.key for entry in entries))
         self._rows: dict[str, int] = {}
         self._tables: list[tuple[str, Entry, np.ndarray, np.ndarray]] = []
+        self._tags: dict[str, tuple[str, ...]] = {}
         blocks = []
         for task in suite_words.about(suite).tasks(entries):
             own = [entry for entry in entries if entry.task == task]
@@ -73,6 +74,7 @@ class SuiteVerdicts:
             for entry in own:
                 block[:, self._models.index(entry.model.key)] = _verdicts(entry, most.questions.ids)[new]
             blocks.append(block)
+            self._tags[task] = _grouping(most)
             self._tables.append((task, most, new, np.arange(start, start + len(new))))
         self._verdicts = np.concatenate(blocks) if blocks else np.zeros((0, len(self._models)), dtype=np.int8)
         self._right = (self._verdicts == _RIGHT).sum(axis=1)
@@ -88,8 +90,8 @@ class SuiteVerdicts:
             wrong = np.flatnonzero(own[rows] == _WRONG)
             others = self._known[rows[wrong]] - 1
             step = _STEPS * self._right[rows[wrong]] // np.maximum(others, 1)
-            pairs = most.questions.table.column("pair")
-            clean = [self._rows.get(pairs[place].as_py(), -1) for place in places[wrong].tolist()]
+            pairs = most.questions.values("pair")
+            clean = [self._rows.get(pairs[place], -1) for place in places[wrong].tolist()]
             lost = np.array([row >= 0 and own[row] == _RIGHT for row in clean], dtype=bool)
             best = np.lexsort((np.arange(len(wrong)), ~lost, -step))[:_CANDIDATES]
             found += [
@@ -99,17 +101,20 @@ class SuiteVerdicts:
         return found
 
     def _failure(self, task: str, most: Entry, place: int, row: int, lost: bool) -> Failure:
-        table = most.questions.table
-        tags = {}
-        for name in most.questions.tags:
-            column = most.questions.tag(name)
-            if 1 < len(column.dictionary) <= MOST_VALUES and (value := column[place].as_py()) is not None:
-                tags[name] = value
-        names = {name: str(table.column(name)[place].as_py()) for name in ("id", "cluster", "pair")}
+        asked = most.questions
+        named = ((name, asked.values(name)[place]) for name in self._tags[task])
+        tags = {name: value for name, value in named if value is not None}
+        names = {name: str(asked.values(name)[place]) for name in ("id", "cluster", "pair")}
         return Failure(
             self._suite, task, **names, others=int(self._known[row]) - 1, right=int(self._right[row]), lost=lost,
             tags=tags,
         )  # fmt: skip
+
+
+def _grouping(entry: Entry) -> tuple[str, ...]:
+    """The tags that make groups of the questions."""
+    asked = entry.questions
+    return tuple(name for name in asked.tags if 1 < len(asked.tag(name).dictionary) <= MOST_VALUES)
 
 
 def _verdicts(entry: Entry, ids: np.ndarray) -> np.ndarray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -31,12 +31,19 @@ class Folder:
 
     def data(self, path: str, content: bytes) -> None:
         """Write a file. Raises ValueError when it is there already, or the path leads out of the folder."""
+        self._write(path, (content,))
+
+    def texts(self, path: str, texts: Iterable[str]) -> None:
+        """Write a text file piece by piece, as :meth:`text`."""
+        self._write(path, (text.encode("utf-8", "replace") for text in texts))
+
+    def _write(self, path: str, contents: Iterable[bytes]) -> None:
         if path in self.files or ".." in path.split("/") or path.startswith("/") or "\\" in path:
             raise ValueError(f"{path!r} is written a second time, or leads out of the site.")
         place = self.root / path
         place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_bytes(content)
-        self.files[path] = len(content)
+        with place.open("wb") as file:
+            self.files[path] = sum(map(file.write, contents))
 
     def csv(self, path: str, table: Table, origin: Sequence[tuple[str, str]] = ()) -> None:
         """Write a table's CSV; ``path`` is without the ending."""

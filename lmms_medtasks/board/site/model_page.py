@@ -6,6 +6,7 @@ import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lmms_medtasks.board.entries import Entry, Model
 from lmms_medtasks.board.model_facts import KnownModels
@@ -13,12 +14,16 @@ from lmms_medtasks.board.site import board_tables, bullets, failures, model_tabl
 from lmms_medtasks.board.site.board_tables import Links, Standings
 from lmms_medtasks.board.site.bullets import Headline
 from lmms_medtasks.board.site.model_words import GroupSentence
-from lmms_medtasks.board.site.pages import Pages
+from lmms_medtasks.board.site.pages import Body, Pages
 from lmms_medtasks.board.site.question_addresses import list_address
 from lmms_medtasks.board.site.question_cards import Card, QuestionCards
 from lmms_medtasks.board.site.reports import Report
+from lmms_medtasks.build_cache import NO_CACHE, BuildCache
 from lmms_medtasks.report.charts import with_links
-from lmms_medtasks.report.document import Figure, Section
+from lmms_medtasks.report.document import Figure, Part, Section
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
 
 _FIRST = 3
 """Failures that are not folded."""
@@ -44,10 +49,11 @@ class ModelPages:
         known: KnownModels,
         cards: QuestionCards,
         roots: Sequence[Path],
+        cache: BuildCache = NO_CACHE,
     ) -> None:
         """``slugs``: by the model's key. ``known``: facts. ``cards``: makes the questions' cards.
 
-        ``roots``: folders whose names are left out of paths.
+        ``roots``: folders whose names are left out of paths. ``cache``: where reports may be kept as HTML.
         """
         self._pages = pages
         self._standings = standings
@@ -55,6 +61,7 @@ class ModelPages:
         self._known = known
         self._cards = cards
         self._roots = roots
+        self._cache = cache
         # Of all models at once: most of the work is the same for each.
         self._groups = functools.cache(self._groups_of)
         self._verdicts = functools.cache(self._verdicts_of)
@@ -71,7 +78,11 @@ class ModelPages:
         self._pages.page(
             f"models/{slug}.html", "model.html", f"models/{slug}",
             model=model, title=title, limits=limits, links=links,
-            reports=[_linked(report, suite, slug) if questions else report for suite, report in reports.items()],
+            reports=list(reports.values()),
+            body={
+                part.key: self._body(part, suite, slug, questions)
+                for suite, report in reports.items() for part in report.parts
+            },
             sentence=model_words.sentence(title, headlines, findings),
             about=model_words.about_model(own, facts := self._known.facts_of(model.name)), facts=facts,
             headlines=headlines, strongest=best, weakest=worst, looked=looked, least=strengths.LEAST_CLUSTERS,
@@ -80,6 +91,21 @@ class ModelPages:
             scores=model_tables.scores(model.key, self._standings, links), entries=model_tables.facts(own),
             digests=sorted({item for entry in own for item in entry.source.sha256.items()}),
         )  # fmt: skip
+
+    def _body(self, part: Part, suite: str, slug: str, questions: bool) -> Markup:
+        """A report's part as HTML, with charts whose cells lead to the model's questions behind them."""
+        from markupsafe import Markup
+
+        path = f"models/{slug}"
+
+        def made() -> Body:
+            return self._pages.body(f"{path}.html", path, _linked(part, suite, slug) if questions else part)
+
+        # A part that names what it was made of stands here without its published rows, under the title given.
+        made_of = ["model page", part.made_of, part.key, part.title, suite, path, questions]
+        found = self._cache.value(Body, made_of, made) if part.made_of else made()
+        self._pages.write_files(found)
+        return Markup(found.html)  # noqa: S704 - made by our templates, which escape every text
 
     def _extremes(
         self, model: str, headlines: Sequence[Headline], own: Sequence[Entry], questions: bool
@@ -131,8 +157,8 @@ class ModelPages:
         return failures.SuiteVerdicts(suite, self._standings.board.of(suite=suite, ranked=True))
 
 
-def _linked(report: Report, suite: str, model: str) -> Report:
-    """The report with charts whose cells lead to the model's questions behind them."""
+def _linked(part: Part, suite: str, model: str) -> Part:
+    """The part with charts whose cells lead to the model's questions behind them."""
 
     def figure(found: Figure) -> Figure:
         return replace(found, svg=with_links(found.svg, lambda query: f"../{list_address(suite, model=model)}&{query}"))
@@ -140,8 +166,7 @@ def _linked(report: Report, suite: str, model: str) -> Report:
     def section(found: Section) -> Section:
         return replace(found, figures=tuple(map(figure, found.figures)))
 
-    parts = (replace(part, sections=tuple(map(section, part.sections))) for part in report.parts)
-    return replace(report, parts=tuple(parts))
+    return replace(part, sections=tuple(map(section, part.sections)))
 
 
 def _address(group: strengths.Group, suite: str, model: str) -> str:

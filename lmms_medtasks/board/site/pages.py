@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import importlib.resources
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from lmms_medtasks.board.site.file_names import file_name
 from lmms_medtasks.board.site.folder import Folder
 from lmms_medtasks.board.site.ranking import MEANING
 from lmms_medtasks.report import report_page as report_page
+from lmms_medtasks.report.csv_writer import csv_text
 from lmms_medtasks.report.document import Part, Table
 
 if TYPE_CHECKING:
@@ -31,6 +33,14 @@ _OWN = Part("", "", (), (), ())
 SCRIPTS = ("site.js", "index.js", "questions.js")
 STYLES = ("site.css", "index.css", "suite.css", "model.css", "questions.css")
 """One style sheet of the site: what all pages have, then what each kind of page has."""
+
+
+@dataclass(frozen=True)
+class Body:
+    """A report's part as it stands on a page. ``files``: the CSV files of its tables, the path and the text of each."""
+
+    html: str
+    files: tuple[tuple[str, str], ...]
 
 
 class Pages:
@@ -53,13 +63,13 @@ class Pages:
 
     def page(self, path: str, template: str, data: str, **values: Any) -> None:
         """Write a page; its tables go to ``data/<data>/`` as CSV when their links are made."""
-        root = "../" * (len(PurePosixPath(path).parts) - 1)
+        root = _root(path)
 
         def csv_link(part: Part, table: Table) -> str:
-            place = f"data/{data}/{file_name(_link(part, table))}"
-            if f"{place}.csv" not in self._folder.files:
-                self._folder.csv(place, table, part.origin)
-            return f"{root}{place}.csv"
+            place = _csv_path(data, part, table)
+            if place not in self._folder.files:
+                self._folder.text(place, csv_text(table, part.origin))
+            return f"{root}{place}"
 
         text = _environment().get_template(template).render(
             **values,
@@ -78,12 +88,40 @@ class Pages:
         )  # fmt: skip
         self._folder.text(path, text)
 
+    def body(self, path: str, data: str, part: Part) -> Body:
+        """A report's part for the page ``path``; nothing is written, see :meth:`write_files`."""
+        files: dict[str, str] = {}
+
+        def csv_link(part: Part, table: Table) -> str:
+            place = _csv_path(data, part, table)
+            if place not in files:
+                files[place] = csv_text(table, part.origin)
+            return f"{_root(path)}{place}"
+
+        values = {"link": _link, "csv_link": csv_link, "drawing": report_page.drawing}
+        html = str(_environment().get_template("parts.html").make_module(values).body(part))  # type: ignore[attr-defined]
+        return Body(html, tuple(files.items()))
+
+    def write_files(self, body: Body) -> None:
+        """Write the CSV files of a part."""
+        for place, text in body.files:
+            if place not in self._folder.files:
+                self._folder.text(place, text)
+
     def _browser(self, path: str) -> str:
         """The question browser that a page leads to: of its own suite, else of the first; "" where there is none."""
         names = [name for name, _ in self._suites]
         own = PurePosixPath(path).stem
         name = own if own in names else next(iter(names), "")
         return f"questions/{name}.html" if self._questions and name else ""
+
+
+def _root(path: str) -> str:
+    return "../" * (len(PurePosixPath(path).parts) - 1)
+
+
+def _csv_path(data: str, part: Part, table: Table) -> str:
+    return f"data/{data}/{file_name(_link(part, table))}.csv"
 
 
 def _link(part: Part, section: Any = None) -> str:

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from lmms_medtasks.board import packs
 from lmms_medtasks.board.entries import Entry
@@ -109,10 +108,8 @@ def rows_of(entry: Entry, ids: Collection[str]) -> list[int]:
 
 
 def _column(entry: Entry, name: str, rows: Sequence[int]) -> list[Any]:
-    table = entry.questions.table
-    if name not in table.column_names:
-        return [None] * len(rows)
-    return list(table.column(name).take(pa.array(rows, pa.int64())).to_pylist())
+    values = entry.questions.values(name)
+    return [values[row] for row in rows]
 
 
 def _words(name: str) -> str:

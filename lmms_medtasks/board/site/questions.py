@@ -6,19 +6,25 @@ it, but not fetch a file.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from lmms_medtasks.board.entries import Entry
+from lmms_medtasks.board.entries import Entry, all_ids
 from lmms_medtasks.board.site import question_index, suite_words
 from lmms_medtasks.board.site.exports import harmless
 from lmms_medtasks.board.site.folder import Folder
 from lmms_medtasks.board.site.question_data import QuestionData
 from lmms_medtasks.board.site.question_scores import Scores, scores_of
 from lmms_medtasks.board.site.question_shards import TaskQuestions, reply_length
-from lmms_medtasks.report.document import Cell, Column, Row, Table
+from lmms_medtasks.report.csv_writer import csv_line, number_text
+
+_BLOCK = 2048
+"""Questions whose line in the CSV file is in memory at one time."""
+_DIGITS = 3
+_HEAD, _KIND = "question", "run"
 
 
 class Browser:
@@ -33,13 +39,13 @@ class Browser:
         self._files = files
         self._models = models
 
-    def write(self, suite: str, entries: Sequence[Entry]) -> list[Table]:
-        """Write all files; returns the scores of each task as a table, for CSV."""
-        tasks, tables = [], []
+    def write(self, suite: str, entries: Sequence[Entry]) -> list[str]:
+        """Write all files, for each task also the scores as CSV in ``data/questions/``; returns the tasks."""
+        tasks = []
         cut = reply_length(entries)
         for task in suite_words.about(suite).tasks(entries):
             own = [entry for entry in entries if entry.task == task]
-            ids = np.unique(np.concatenate([entry.questions.ids for entry in own]))
+            ids = all_ids(own)
             scores = [scores_of(entry, ids) for entry in own]
             withheld = self._data.withheld(own)
             materials = {} if withheld else self._data.of(own, ids.tolist())
@@ -53,10 +59,11 @@ class Browser:
                     "withheld": withheld,
                 }
             )
-            tables.append(_table(task, [self._models[entry.model.key][0] for entry in own], ids, scores))
+            lines = _csv_lines([self._models[entry.model.key][0] for entry in own], ids, scores)
+            self._folder.texts(f"data/questions/{suite}-{self._files[task]}.csv", lines)
         index = harmless({"suite": suite, "tasks": tasks, "cut": cut})
         self._folder.text(f"questions/{suite}/index.js", f"medtasks.index({index});\n")
-        return tables
+        return [str(each["task"]) for each in tasks]
 
     def _entry(self, entry: Entry) -> dict[str, Any]:
         title, page = self._models[entry.model.key]
@@ -85,13 +92,14 @@ class Browser:
         self._folder.text(f"{folder}/index.js", f"medtasks.task({harmless(index)});\n")
 
 
-def _table(task: str, names: Sequence[str], ids: np.ndarray, found: Sequence[Scores]) -> Table:
-    columns = (Column("question", "text"), *(Column(name, digits=3) for name in names))
-    values = [[None if np.isnan(value) else float(value) for value in each.values] for each in found]
-    rows = _rows(ids, values)
-    return Table(task, f"{task}: score of each question", columns, tuple(rows))
-
-
-def _rows(ids: np.ndarray, values: Sequence[Sequence[float | None]]) -> Iterator[Row]:
-    for row, id in enumerate(ids.tolist()):
-        yield Row((Cell(id), *(Cell(each[row]) for each in values)))
+def _csv_lines(names: Sequence[str], ids: np.ndarray, found: Sequence[Scores]) -> Iterator[str]:
+    """The score of each question: a line a question, a column a model. No table of cells: there may be millions."""
+    yield csv_line((_HEAD, *names, "row"))
+    distinct = [np.unique(each.values, return_inverse=True) for each in found]
+    texts = [np.array([number_text(value, _DIGITS) for value in values.tolist()], object) for values, _ in distinct]
+    for start in range(0, len(ids), _BLOCK):
+        rows = slice(start, start + _BLOCK)
+        columns = [text[places[rows]].tolist() for text, (_, places) in zip(texts, distinct, strict=True)]
+        kinds = itertools.repeat(_KIND)
+        lines = zip(ids[rows].tolist(), *columns, kinds, strict=False)
+        yield "".join(csv_line((id, *cells), safe=1) for id, *cells in lines)

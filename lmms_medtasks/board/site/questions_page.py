@@ -25,10 +25,8 @@ def write(
     ``models``: key -> title, and the name of its page.
     """
     files = file_names.slugs(entry.task for entry in entries)
-    found = Browser(folder, data, files, models).write(suite, entries)
-    for table in found:
-        folder.csv(f"data/questions/{suite}-{files[table.key]}", table)
-    csv = [(table.key, f"../data/questions/{suite}-{files[table.key]}.csv") for table in found]
+    tasks = Browser(folder, data, files, models).write(suite, entries)
+    csv = [(task, f"../data/questions/{suite}-{files[task]}.csv") for task in tasks]
     pages.page(
         f"questions/{suite}.html", "questions.html", f"questions/{suite}",
         name=suite, about=suite_words.about(suite), csv=csv,

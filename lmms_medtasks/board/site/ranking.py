@@ -117,7 +117,11 @@ def standings(
 def common_rows(entries: Sequence[Entry], metric: str) -> list[Samples]:
     """Each entry's questions that all entries have a score for, in one order."""
     scored = [entry.scored(metric) for entry in entries]
-    ids = [entry.questions.ids[rows.rows] for entry, rows in zip(entries, scored, strict=True)]
+    if len({entry.questions.digest for entry in entries}) == 1:
+        # The same questions in the same rows: their numbers do for their ids, which are much larger.
+        ids = [rows.rows for rows in scored]
+    else:
+        ids = [entry.questions.ids[rows.rows] for entry, rows in zip(entries, scored, strict=True)]
     common = reduce(
         lambda left, right: left if left is right or np.array_equal(left, right) else np.intersect1d(left, right), ids
     )

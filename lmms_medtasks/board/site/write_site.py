@@ -73,8 +73,9 @@ class _Site:
     def write(self) -> None:
         self._pages.assets()
         model_pages = ModelPages(
-            self._pages, self._standings, self._slugs, self._options.models, self._cards, self._options.roots
-        )
+            self._pages, self._standings, self._slugs, self._options.models, self._cards, self._options.roots,
+            self._options.cache,
+        )  # fmt: skip
         steps = 1 + len(self._board.models) + len(self._suites) * (1 + self._browsed)
         with bar(steps, "Writing pages", "pages") as step:
             self._overview()

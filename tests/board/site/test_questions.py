@@ -7,12 +7,14 @@ import numpy as np
 import pytest
 
 from lmms_medtasks.board.collect import collect
-from lmms_medtasks.board.site import question_shards
+from lmms_medtasks.board.site import question_shards, questions
 from lmms_medtasks.board.site.question_index import coded, digits, verdicts
-from lmms_medtasks.board.site.question_scores import scores_of
+from lmms_medtasks.board.site.question_scores import Scores, scores_of
 from lmms_medtasks.board.site.suite_words import Shown, shown
 from lmms_medtasks.board.site.write_site import Options, build
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.report.csv_writer import csv_text
+from lmms_medtasks.report.document import Cell, Column, Row, Table
 from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.samples.runs import splits_of
 from lmms_medtasks.visible_text import visible
@@ -161,3 +163,17 @@ def test_a_question_of_no_score_has_none(board):
 
 def test_what_can_not_be_seen_is_marked():
     assert visible("a\u202eb\x1b[31m\tc\r\nd\u200be") == "a\ufffdb\ufffd[31m\tc\nd\ufffde"
+
+
+def test_the_stream_of_scores_is_the_csv_of_their_table(monkeypatch):
+    monkeypatch.setattr(questions, "_BLOCK", 2)
+    ids = np.array(["=a", 'b"q', "c,d", "e\u202e", "f"])
+    values = [[0.0, 1 / 3, np.nan, 1.0, 1 / 3], [np.nan, np.nan, -0.0, 1e-9, 0.1 + 0.2]]
+    found = [Scores(np.array(each), np.array(each), (), np.zeros(5, np.int16)) for each in values]
+    names = ["+model", "other"]
+    columns = (Column("question", "text"), *(Column(name, digits=3) for name in names))
+    rows = tuple(
+        Row((Cell(id), *(Cell(None if np.isnan(each[row]) else each[row]) for each in values)))
+        for row, id in enumerate(ids.tolist())
+    )
+    assert "".join(questions._csv_lines(names, ids, found)) == csv_text(Table("t", "t", columns, rows))

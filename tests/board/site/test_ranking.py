@@ -1,12 +1,16 @@
 """Means, ranks and their intervals: hand-worked, against the bootstrap itself, and how often they hold."""
 
+import tracemalloc
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
 import pytest
 
 from lmms_medtasks.board.collect import collect
+from lmms_medtasks.board.entries import Entry, all_ids
 from lmms_medtasks.board.site.board_tables import Links, Standings, ranking
-from lmms_medtasks.board.site.ranking import standings
+from lmms_medtasks.board.site.ranking import common_rows, standings
 from lmms_medtasks.statistics.intervals import mean_interval
 
 TASK = "medq_deg_l1"
@@ -139,3 +143,36 @@ def test_all_intervals_of_a_column_hold_together_about_as_often_as_said(entries)
         held += all((each.low, each.high) == (1, 4) for each in places)
     # 95 % of 60 is 57; fewer than 51 would be a chance of 1 in 100 at that level.
     assert held >= 51
+
+
+def test_the_ids_of_entries_that_share_questions_are_put_together_once(entries):
+    own = entries(a="AB" * 400, b="BA" * 400)
+    several = own * 25
+    size = own[0].questions.ids.nbytes
+    tracemalloc.start()
+    ids = all_ids(several)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert ids.tolist() == own[0].questions.ids.tolist()
+    assert peak < 10 * size
+
+
+def test_all_ids_are_of_every_set_of_questions(entries):
+    (short,), (long,) = entries(a="AB"), [each for each in entries(b="ABA") if each.model.name == "b"]
+    assert all_ids([short, long]).tolist() == all_ids([long, short]).tolist() == ["q000", "q001", "q002"]
+
+
+def test_common_rows_are_the_same_by_rows_and_by_ids(entries, monkeypatch):
+    """Of two models, each without a score for other questions: by the rows of shared questions, and by their ids."""
+    own = entries(a="AB" * 4, b="BA" * 4)
+    missing, scored = {"a": [1, 5], "b": [0, 5, 7]}, Entry.scored
+
+    def some(entry, metric):
+        rows = scored(entry, metric)
+        return rows.take(~np.isin(rows.rows, missing[entry.model.name]))
+
+    monkeypatch.setattr(Entry, "scored", some)
+    apart = [replace(each, questions=replace(each.questions, digest=each.model.name)) for each in own]
+    assert own[0].questions.digest == own[1].questions.digest
+    found = [[each.column("id").tolist() for each in common_rows(kind, "accuracy")] for kind in (own, apart)]
+    assert found[0] == found[1] == [["q002", "q003", "q004", "q006"]] * 2

@@ -1,11 +1,15 @@
 """The suites' reports on a board: the comparison of a suite's models is of every ranked entry and of no other one."""
 
+import shutil
+
 import pytest
 
 from lmms_medtasks.board.collect import collect
 from lmms_medtasks.board.site import reports
 from lmms_medtasks.board.site.ranking import standings
 from lmms_medtasks.board.site.write_site import Options, build
+from lmms_medtasks.build_cache import BuildCache
+from lmms_medtasks.report import suite_report
 
 
 @pytest.fixture(scope="module")
@@ -61,3 +65,26 @@ def test_the_page_of_the_suite_has_the_comparison(folder, tmp_path):
     page = (tmp_path / "site" / "suites" / "medq_deg.html").read_text("utf-8")
     assert "a (our degradations, 2 trials)" in page and "b (our degradations, 2 trials)" in page
     assert "Models are compared where the runs of two or more are there" not in page
+
+
+def test_the_comparison_is_kept_until_a_run_changes_or_is_added(folder, write, rows_of, tmp_path, monkeypatch):
+    own, made = tmp_path / "runs", []
+    shutil.copytree(folder, own)
+    compare = suite_report._comparisons
+    monkeypatch.setattr(suite_report, "_comparisons", lambda *given: made.append(1) or compare(*given))
+
+    def comparison():
+        """The comparison, and whether one was made for it."""
+        made.clear()
+        found = collect([own]).of(suite="medq_deg")
+        return reports.of_suite("medq_deg", found, 20, BuildCache.at(tmp_path / "cache")).comparison, bool(made)
+
+    first, is_made = comparison()
+    assert is_made and comparison() == (first, False)
+    assert first == reports.of_suite("medq_deg", collect([own]).of(suite="medq_deg"), 20).comparison
+    write(own / "b", "b", "ABBABA", tasks={"medq_deg": rows_of["medq_deg"]})
+    changed, is_made = comparison()
+    assert is_made and changed != first
+    write(own / "c", "c", "ABBBBB", tasks={"medq_deg": rows_of["medq_deg"]})
+    added, is_made = comparison()
+    assert is_made and [len(shown(each.parts[0])["models"]) for each in (changed, added)] == [2, 3]
