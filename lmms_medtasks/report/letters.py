@@ -182,7 +182,7 @@ def _draw(title: str, found: Letters) -> str:
     share_axis = axis_of((0.0, *shares["right"], *shares["chosen"]), unit=" %")
     panels = (
         Panel(letter_axis, share_axis, series, "Letters, percent"),
-        Panel(letter_axis, percent_axis(), (Series("", points, DISC),), "Right where it is the letter, %"),
+        Panel(letter_axis, percent_axis(), (Series("", points, DISC),), "Accuracy by letter, %"),
     )
     gist = listed([
         f"{name} chosen {own:.0f}, right {due:.0f}"

@@ -120,5 +120,5 @@ def _declared(suite: Suite, found: Iterable[tuple[Record, int]], file: str) -> I
                 raise unknown(name, shown, map(str, allowed), f"{where}; declared by {suite.name}")
         wrong = suite.check(record)
         if wrong:
-            raise UserError(f"{where}: {wrong} Was the log edited?")
+            raise UserError(f"{where}: {wrong.rstrip('.')}. Was the log edited?")
         yield record, line

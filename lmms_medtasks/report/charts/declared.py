@@ -78,17 +78,19 @@ class Plane(TableChart):
     """Two columns against each other: a cross a source, published rows by their column ``group``.
 
     ``groups``: group -> its title. labelled: published models that are named. alarms: whether 100 less the second
-    column stands across, and the first one up: what was found against false alarms.
+    column stands across, and the first one up: what was found against false alarms. claimed: percent that is found by
+        who always says that there is something, at a random place; the guessing line of such a chart ends there.
     """
 
     groups: Mapping[str, str] = field(default_factory=dict)
     labelled: tuple[str, ...] = ()
     alarms: bool = False
+    claimed: Callable[[Source], float] = lambda source: 100.0
 
     def draw(self, columns: Sequence[Column], sources: Sequence[Source]) -> str:
         """Panels with one plot."""
         series = [*self._published(columns), *self._sources(columns, sources)]
-        guides = [Guide(0, 0, 100, 100, "guessing" if self.alarms else "")]
+        guides = [Guide(0, 0, 100, self.claimed(sources[0]), "guessing" if self.alarms else "")]
         if self.chance:
             x, y = self._cells(columns, sources[0], self.chance)
             if x.value is not None and y.value is not None:

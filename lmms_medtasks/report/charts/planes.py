@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Literal
 
 from lmms_medtasks.report.charts.axes import Axis
 from lmms_medtasks.report.charts.labels import name_places, spread
-from lmms_medtasks.report.charts.svg import DISC, PHONE, Elements, Entry, Look, Svg, legend, short
+from lmms_medtasks.report.charts.svg import DISC, PHONE, Elements, Entry, Look, Svg, legend, shorts
 
 _WIDE = 700
 _APART = 14.0
@@ -103,12 +104,11 @@ def plane_chart(
 
 
 def _entries(panels: Sequence[Panel]) -> list[Entry]:
-    found: dict[str, Entry] = {}
+    found: dict[str, Look | Literal["guess"]] = {}
     for series in (each for panel in panels for each in panel.series):
         if series.name and not series.named_at_end and series.points:
-            entry: Entry = (series.look or "guess", short(series.name, 23))
-            found.setdefault(series.name, entry)
-    return list(found.values()) if len(found) > 1 else []
+            found.setdefault(series.name, series.look or "guess")
+    return list(zip(found.values(), shorts([*found], 23), strict=True)) if len(found) > 1 else []
 
 
 def _room(panel: Panel, columns: int) -> tuple[float, float]:
@@ -205,10 +205,11 @@ class _Plot:
         places = [self.place(each.points[-1].x, each.points[-1].y) for each in shown]
         moved = spread([y for _, y in places], _APART, self.top, self.top + self.height)
         edge = max((x for x, _ in places), default=0.0)
-        for series, (x, from_y), y in zip(shown, places, moved, strict=True):
+        names = shorts([each.name for each in shown], 22)
+        for series, said, (x, from_y), y in zip(shown, names, places, moved, strict=True):
             if abs(from_y - y) > _NEAR or x != edge:
                 own.line(x, from_y, edge + 1, y, "leader")
-            own.text(edge, y + 4, short(series.name, 22), "soft" if series.quiet else "label", dx=10)
+            own.text(edge, y + 4, said, "soft" if series.quiet else "label", dx=10)
 
 
 def _steps(low: float, high: float) -> list[float]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from lmms_medtasks.report.charts.axes import Axis, percent_axis
 from lmms_medtasks.report.charts.rows import NAMES, name, plot_place
-from lmms_medtasks.report.charts.svg import MODELS, OTHER, PUBLISHED, Elements, Entry, Look, Svg, legend, listed, short
+from lmms_medtasks.report.charts.svg import MODELS, OTHER, PUBLISHED, Elements, Entry, Look, Svg, legend, listed, shorts
 from lmms_medtasks.report.document import Cell
 
 _ROW, _APART = 30, 10
@@ -37,7 +37,8 @@ def point_chart(
     named, others = _chosen(sources, rows)
     each = float(max(_ROW, _APART * len(named) + 10))
     svg = Svg(_said(title, sources, rows, scale), "points")
-    entries: list[Entry] = [(MODELS[look], short(sources[place])) for look, place in enumerate(named)]
+    shown = shorts([sources[place] for place in named])
+    entries: list[Entry] = list(zip(MODELS, shown, strict=False))
     entries = entries if len(sources) > 1 else []
     entries += [(OTHER, f"{len(others)} more")] if others else []
     entries += (

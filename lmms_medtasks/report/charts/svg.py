@@ -164,17 +164,34 @@ def legend(svg: Elements, entries: Sequence[Entry]) -> float:
 
 
 def lines_of(name: str, first: int, second: int) -> list[str]:
-    """A name on two lines of so many letters at most, broken where a word or a part of it ends; the second is cut."""
+    """A name on two lines of so many letters at most, broken where a word or a part of it ends; the second is cut.
+
+    The first is up to three letters longer where it would else end within a word.
+    """
     if len(name) <= first:
         return [name]
-    ends = [place for place in range(first // 3, first + 1) if name[place - 1] in " -_/.:" or name[place] in " ("]
-    end = ends[-1] if ends else first
+    breaks = [
+        place
+        for place in range(first // 3, min(first + 4, len(name)))
+        if name[place - 1] in " -_/.:" or name[place] in " ("
+    ]
+    end = max((place for place in breaks if place <= first), default=min(breaks, default=first))
     return [name[:end].rstrip(), short(name[end:].lstrip(), second)]
 
 
 def short(text: str, most: int = 28) -> str:
     """The text, cut to so many letters."""
     return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def shorts(names: Sequence[str], most: int = 28) -> list[str]:
+    """The names, each cut to so many letters: at their ends, or in the middle where they would else read the same."""
+    cut = [short(each, most) for each in names]
+    head = most // 2
+    return [
+        f"{name[:head]}…{name[head + 1 - most :]}" if len(name) > most and cut.count(own) > 1 else own
+        for name, own in zip(names, cut, strict=True)
+    ]
 
 
 def listed(parts: Sequence[str], most: int = 8) -> str:

@@ -37,6 +37,17 @@ def test_what_was_found_stands_against_what_was_wrong_where_there_is_none(charts
     assert y == pytest.approx(ticks["0"] - 0.6 * (ticks["0"] - ticks["100"]), abs=0.1)
 
 
+def test_the_guessing_line_is_what_naming_an_outlier_at_a_random_place_finds(charts):
+    (line,) = [each for each in charts["plane"].iter(f"{SVG}line") if each.get("class") == "guess"]
+    ticks = {
+        each.text: float(each.get("y")) - 4 for each in charts["plane"].iter(f"{SVG}text") if each.get("dx") == "-6"
+    }
+    found = (ticks["0"] - float(line.get("y2"))) / (ticks["0"] - ticks["100"])
+    assert (line.get("x1"), float(line.get("y1")), line.get("x2")) == ("0%", ticks["0"], "100%")
+    # Ten outliers: four in 2x2 and four in 3x3 grids, whose place has to be right, and two that are said to be there.
+    assert found == pytest.approx((4 / 4 + 4 / 9 + 2) / 10, abs=0.002)
+
+
 def test_each_format_has_its_accuracy_and_what_guessing_gets(charts):
     found = {said.partition(":")[0]: x for said, (x, _) in discs(charts["formats"]).items()}
     assert found == {"A detection MCQ": 50, "B detection open": 75, "C referring MCQ": 50, "D referring open": 50,
