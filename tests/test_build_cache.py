@@ -120,10 +120,11 @@ def test_without_a_folder_nothing_is_kept():
 
 
 def test_a_changed_template_is_another_release_of_the_code(tmp_path, monkeypatch):
-    monkeypatch.setattr(build_cache.folders, "folder", lambda: tmp_path)
+    path = tmp_path / "page.html"
+    monkeypatch.setattr(build_cache, "_code_files", lambda: [("page.html", path)])
     names = set()
     for text in ("<p>", "<div>"):
-        (tmp_path / "page.html").write_text(text)
+        path.write_text(text)
         build_cache._code.cache_clear()
         names.add(build_cache._code())
     build_cache._code.cache_clear()

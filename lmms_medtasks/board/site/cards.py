@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from lmms_medtasks.suites import registry
@@ -9,6 +10,9 @@ from lmms_medtasks.suites import registry
 if TYPE_CHECKING:
     from markdown_it.token import Token
     from markupsafe import Markup
+
+_COMMENT = re.compile(r"<!--.*?-->\n?", re.DOTALL)
+"""Marks of generated passages, which would be shown as text."""
 
 
 def card(suite: str) -> Markup | None:
@@ -27,7 +31,7 @@ def markdown(text: str, *, skip_title: bool = False) -> Markup:
     from markupsafe import Markup
 
     parser = MarkdownIt("commonmark", {"html": False}).enable("table").disable(["image", "html_inline", "html_block"])
-    tokens = parser.parse(text)
+    tokens = parser.parse(_COMMENT.sub("", text))
     if skip_title and tokens and tokens[0].tag == "h1":
         del tokens[:3]
     for token in tokens:

@@ -10,6 +10,10 @@ from lmms_medtasks.board.site.cards import card, markdown
 from lmms_medtasks.board.site.exports import harmless
 
 
+def test_marks_of_generated_passages_are_not_shown():
+    assert "Made from" not in markdown("<!-- Made from x -->\n| a |\n|---|\n| 1 |\n<!-- end -->")
+
+
 def test_a_card_has_no_html_of_its_own_no_pictures_and_only_links_to_the_web():
     text = "# T\n\n<b onclick=x>b</b> ![p](x.png) [a](javascript:alert(1)) [b](../x.md) [c](https://c.org/?a=1&b=2)"
     found = markdown(text, skip_title=True)
