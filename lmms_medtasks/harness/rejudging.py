@@ -388,22 +388,25 @@ class _Answers:
     @property
     def kept(self) -> int:
         """How many of the log's verdicts stay."""
-        return sum(self._stays(each, n) for each in self.judgement.verdicts for n in range(len(each)))
+        pairs = zip(self.items, self.judgement.verdicts, strict=True)
+        return sum(self._stays(item, old, n) for item, old in pairs for n in range(len(old)))
 
     @property
     def lost(self) -> int:
         """How many verdicts stay missing because the reply to judge is not here."""
         pairs = zip(self.items, self.judgement.verdicts, strict=True)
-        return sum(not self._stays(old, n) for item, old in pairs if item is None for n in range(len(old)))
+        return sum(not self._stays(item, old, n) for item, old in pairs if item is None for n in range(len(old)))
 
-    def _stays(self, old: Sequence[Mapping[str, Any]], trial: int) -> bool:
-        return self.keep and trial < len(old) and old[trial]["status"] != "missing"
+    def _stays(self, item: Item | None, old: Sequence[Mapping[str, Any]], trial: int) -> bool:
+        """Whether a verdict stays: this judge's own, and a rule's about a reply that is not here to be read again."""
+        status = old[trial]["status"] if trial < len(old) else "missing"
+        return status != "missing" and (self.keep or (item is None and status == "exact"))
 
     def wanted(self) -> Iterator[Wanted]:
         """What is to be judged."""
         for item, old in zip(self.items, self.judgement.verdicts, strict=True):
             if item is not None:
-                yield from ((item, trial) for trial in range(self.trials) if not self._stays(old, trial))
+                yield from ((item, trial) for trial in range(self.trials) if not self._stays(item, old, trial))
 
     def judged(self, found: Mapping[Key, Verdict], judge: Mapping[str, Any]) -> Judgement:
         """The record's judgement by ``judge``, as it is described, with the verdicts that ``found`` has for it."""
@@ -419,7 +422,7 @@ class _Answers:
     def _verdict(
         self, item: Item | None, old: Sequence[Mapping[str, Any]], trial: int, found: Mapping[Key, Verdict]
     ) -> dict[str, Any]:
-        if self._stays(old, trial):
+        if self._stays(item, old, trial):
             return dict(old[trial])
         lost = Verdict("missing", reason=NOT_HERE)
         new = records.to_json(lost if item is None else found[key_of(self.protocol, item, trial)], self.protocol)

@@ -384,6 +384,18 @@ def test_replies_on_another_machine(harness, again, judge_server):
     assert "missing_judgements: 2" in printed and "missing 2: reply not on this machine" in printed
 
 
+def test_what_a_rule_settled_stays_where_the_reply_is_on_another_machine(harness, again, judge_server):
+    run, _ = harness(["Effusion", "mass"], ["judge_private"], judge="")
+    withheld.path().unlink()
+    printed = again(run.path, "--judge", "local:m", status=1)
+    rows = harness.rows(only(run.path.parent), "judge_private")
+    given = [row["questions"]["judgement"]["verdicts"][0][0] for row in rows[:2]]
+    assert [each["status"] for each in given] == ["exact", "missing"]
+    assert rows[0]["correctness"]["score"] == 5.0
+    assert judge_server.requests == []
+    assert "missing 1: reply not on this machine" in printed
+
+
 def test_a_stop_between_the_files_is_mended(failing, again, monkeypatch):
     """The logs are replaced first; a run stopped before the results are replaced is finished by the next."""
     from lmms_medtasks.harness import rejudging
