@@ -9,6 +9,7 @@ import pytest
 from PIL import Image
 
 from lmms_medtasks.board.collect import collect
+from lmms_medtasks.board.entries import Questions
 from lmms_medtasks.board.site import question_data, question_pictures
 from lmms_medtasks.board.site.folder import Folder
 from lmms_medtasks.board.site.question_data import QuestionData
@@ -111,7 +112,7 @@ def test_a_picture_is_made_once_for_all_builds(tmp_path, board_of, asked, monkey
 
 def test_a_benchmark_says_whose_pictures_a_question_has():
     tags = pa.table({"image_case": ["case-06", "case-20"]})
-    questions = SimpleNamespace(tags=("image_case",), table=tags)
+    questions = Questions(tags, ("image_case",), "")
     for task, documents in (("bones_joints_t8_inconsistency", ["t4-case-20"]), ("bones_joints_t4_diagnosis", [None])):
         entry = SimpleNamespace(suite="bones_joints", task=task, questions=questions)
         assert question_data._declared(entry, [1]) == documents
