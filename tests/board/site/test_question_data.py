@@ -9,6 +9,7 @@ import pytest
 from PIL import Image
 
 from lmms_medtasks.board.collect import collect
+from lmms_medtasks.board.entries import Questions
 from lmms_medtasks.board.site import question_data, question_pictures
 from lmms_medtasks.board.site.folder import Folder
 from lmms_medtasks.board.site.question_data import QuestionData
@@ -111,7 +112,7 @@ def test_a_picture_is_made_once_for_all_builds(tmp_path, board_of, asked, monkey
 
 def test_a_benchmark_says_whose_pictures_a_question_has():
     tags = pa.table({"image_case": ["case-06", "case-20"]})
-    questions = SimpleNamespace(tags=("image_case",), values=lambda name: tags.column(name).to_pylist())
+    questions = Questions(tags, ("image_case",), "")
     for task, documents in (("bones_joints_t8_inconsistency", ["t4-case-20"]), ("bones_joints_t4_diagnosis", [None])):
         entry = SimpleNamespace(suite="bones_joints", task=task, questions=questions)
         assert question_data._declared(entry, [1]) == documents
@@ -124,49 +125,3 @@ def test_pictures_of_full_data_must_be_asked_for(tmp_path, board):
     assert all("terms" in each.note for each in found.values())
     found, _ = materials(tmp_path, entries, Shown(images=frozenset({"medq_deg"})))
     assert all("at hand" in each.note for each in found.values())
-
-
-@pytest.mark.parametrize(
-    "told",
-    [
-        {"sigma": 1e6, "noise_seed": 1},
-        {"sigma": float("nan"), "noise_seed": 1},
-        {"sigma": 0.1, "noise_seed": -1},
-        {"kernel": "rotated_row", "length": 2_000, "angle": 45.0},
-        {"kernel": "rotated_row", "length": 11, "angle": 45.0, "share": 0.5, "mixed_with": {"length": 2_000}},
-    ],
-)
-def test_no_picture_is_made_with_parameters_beyond_those_that_are_drawn(tmp_path, board_of, asked, told):
-    """A run of strangers could have a blur made that took all memory, and noise of NaN."""
-    found, folder = materials(tmp_path, board_of(list(asked), degradation_parameters=[told]))
-    assert all("installed" in found[id].note for id, (doc, *_) in asked.items() if doc["severity"])
-    assert len(folder.files) == 2  # the clean ones
-
-
-def test_a_board_without_numba_says_that_the_degraded_picture_is_not_made(tmp_path, board_of, asked, monkeypatch):
-    def without(*_):
-        raise ModuleNotFoundError("No module named 'numba'")
-
-    monkeypatch.setattr(question_pictures, "kept_in", lambda: tmp_path / "kept")
-    monkeypatch.setattr(question_pictures.degradations, "apply_parameters", without)
-    found, _ = materials(tmp_path, board_of(list(asked)))
-    severe = [found[id] for id, (doc, *_) in asked.items() if doc["severity"]]
-    assert [[each.label for each in one.pictures] for one in severe] == [["clean"], ["clean"]]
-    assert all("installed" in one.note for one in severe)
-
-
-def test_a_broken_kept_picture_is_made_anew_and_a_folder_that_can_not_be_written_ends_nothing(
-    tmp_path, board_of, asked, monkeypatch
-):
-    monkeypatch.setattr(question_pictures, "kept_in", lambda: tmp_path / "kept")
-    entries = board_of(list(asked))
-    first, folder = materials(tmp_path, entries)
-    for path in question_pictures.kept_in().iterdir():
-        path.write_bytes(b"cut off")
-    (tmp_path / "again").mkdir()
-    again, other = materials(tmp_path / "again", entries)
-    assert again == first and other.files == folder.files
-    (tmp_path / "file").touch()
-    monkeypatch.setattr(question_pictures, "kept_in", lambda: tmp_path / "file" / "pictures")
-    (tmp_path / "third").mkdir()
-    assert materials(tmp_path / "third", entries)[0] == first
