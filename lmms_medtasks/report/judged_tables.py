@@ -127,6 +127,11 @@ class Judging:
         return ", ".join(map(labelled, self.names)) or _NONE_CONFIGURED
 
     @property
+    def short(self) -> str:
+        """:attr:`shown` without where and how a judge was asked, for a sentence."""
+        return ", ".join(dict.fromkeys(labelled(name).partition(" at ")[0] for name in self.names))
+
+    @property
     def others(self) -> tuple[str, ...]:
         """The names of the judges that are language models and not the paper's."""
         found = (judge for judge in self._judges() if judge.get("is_paper_judge") != "True")

@@ -33,7 +33,7 @@ def finding(source: Source) -> Finding | None:
         *([f"{shown(choice)} of the choice questions correct"] if choice else []),
         *([f"open answers get {shown(total)} of 100"] if total else []),
     ]
-    judge = f", scored by {judged.shown}" if total and judged else ""
+    judge = f", scored by {judged.short}" if total and judged else ""
     sentence = f"{'; '.join(said)}{judge}."
     clause = (
         f"correct on {whole(choice)} of choice questions" if choice else f"{whole(bars[0])} of 100 for open answers"

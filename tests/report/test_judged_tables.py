@@ -163,7 +163,12 @@ def test_judge_that_is_no_llm_is_not_called_another_than_the_papers():
     found = judging(record(1, ("4", "3"), "lexical"))
     assert found.others == ()
     assert len(list(judged_tables.flags({"task": found}))) == 1
-    assert found.shown == "lexical (no LLM)"
+    assert found.shown == found.short == "lexical (no LLM)"
+
+
+def test_a_judges_short_name_has_no_address():
+    found = judging(record(1, ("4", "3"), "openai:stub at http://10.0.0.1/v1, asked freely, answered by stub"))
+    assert found.short == "openai:stub"
 
 
 def test_marks_say_who_judged_and_what_is_missing():
