@@ -92,7 +92,7 @@ REFUSED = {
     "option twice": ("t.csv", as_csv(rows(B="cat 1")), "row 2 (id 'q1'): the option 'cat 1' stands there twice"),
     "gap": ("t.csv", as_csv(rows(B="")), "none empty before the last"),
     "NumPy's": ("t.json", options(lambda o: "[" + " ".join(map(repr, o)) + "]"), "as NumPy prints it"),
-    "semicolons": ("t.json", options("; ".join), 'wanted a list of options, as a list or as JSON (["cat", "dog"])'),
+    "semicolons": ("t.json", options("; ".join), 'expected a list of options, as a list or as JSON (["cat", "dog"])'),
     "nested list": ("t.json", options(lambda o: [o]), "as a list of texts"),
     "one": ("t.json", options(lambda o: o[:1]), "Wanted two or more"),
     "33": ("t.json", options(lambda o: [*o, *map(str, range(30))]), "33 options, at most 26"),
