@@ -280,7 +280,7 @@ def _present(suite: DataSource, wanted: Sequence[Split], release: LocalRelease, 
     if missing and (all_of_them or not present):
         files = ", ".join(split.wanted() for split in missing)
         raise UserError(
-            f"The source folder {str(release.folder)!r} has not the files of {suite.title} that are wanted: {files}. "
+            f"The source folder {str(release.folder)!r} lacks files of {suite.title}. Expected: {files}. "
             f"Found: {release.listing()}."
         )
     for split in missing:

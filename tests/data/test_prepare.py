@@ -135,9 +135,9 @@ def test_a_folder_without_the_tables_says_what_it_has(tmp_path: Path, release: P
     with pytest.raises(UserError, match="is empty"):
         prepare("medq_deg", source=tmp_path / "empty")
     (tmp_path / "empty" / "notes.txt").write_text("x")
-    with pytest.raises(UserError, match=f"expected: {CLEAN}, {SIMULATED}. Found: notes.txt"):
+    with pytest.raises(UserError, match=f"Expected: {CLEAN}, {SIMULATED}. Found: notes.txt"):
         prepare("medq_deg", source=tmp_path / "empty")
-    with pytest.raises(UserError, match="expected: MedQ-Robust-good-dev.tsv"):
+    with pytest.raises(UserError, match="Expected: MedQ-Robust-good-dev.tsv"):
         prepare("medq_deg", source=release, splits=["clean", "clean_dev"])
     (release / SIMULATED).unlink()
     assert set(prepare("medq_deg", source=release)["splits"]) == {"clean"}

@@ -77,7 +77,7 @@ def change(folder, task, **changed):
         ({"id": "q9", "tags": {"dimension": None}}, "Unknown dimension 'None'.*line 2"),
         ({"id": "q9", "measures": {"accuracy": {"score": 7}}}, "line 2: accuracy is 7"),
         ({"id": "q9", "trials": "A"}, "line 2: trials is 'A'"),
-        ({"id": "q9", "expected": None}, "line 2: the record has no right letter"),
+        ({"id": "q9", "expected": None}, "line 2: the record has no correct letter"),
         (
             {"id": "q9", "tags": {"form": "open"}},
             r"records of several forms in one log: mcq \(line 1\), open \(line 2\)",

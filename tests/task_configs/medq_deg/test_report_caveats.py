@@ -40,10 +40,10 @@ def test_whole_run_of_full_data_has_no_warning(said):
             "Full data, counts accepted (clean: 57 questions, 2,153 expected), not the benchmark",
         ),
         ({"metadata": {"fingerprint_recorded": False}}, "differ from the released task version"),
-        ({"metadata": {"image_encoding": "JPEG, quality 75"}}, "re-encoded the pictures (JPEG, quality 75)"),
+        ({"metadata": {"image_encoding": "JPEG, quality 75"}}, "re-encoded the images (JPEG, quality 75)"),
         (
             {"metadata": {"trials_independent": "unknown", "trials_independent_why": "it sends no top_k"}},
-            "Trials may be no independent draws of the model: it sends no top_k.",
+            "Trials may not be independent draws of the model: it sends no top_k.",
         ),
         ({"original": 9}, "medq_deg_l0: only 2 of 9 questions were asked (--limit 2)."),
         ({"levels": [1]}, "Levels missing: L0, L2. Without L0 there are no drops."),

@@ -107,7 +107,7 @@ def test_mimic_patients(write, rows_of):
 def test_mimic_without_a_table(write, rows_of, name):
     folder = write("mimic", {"test": [rows_of["mimic"](1)]})
     (folder / "hosp" / name).unlink()
-    with pytest.raises(UserError, match=rf"has not the files of MIMIC-CXR-VQA.*{name}"):
+    with pytest.raises(UserError, match=rf"lacks files of MIMIC-CXR-VQA.*{name}"):
         prepared("sure_mimic", folder)
 
 

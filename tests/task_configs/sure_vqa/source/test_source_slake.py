@@ -91,7 +91,7 @@ def test_an_image_name_that_leaves_the_folder(write, rows_of):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ('[{"id": 1, "conversations": []}]', r"test\.json, record 1 has not the fields.*another release.*Found: id"),
+        ('[{"id": 1, "conversations": []}]', r"test\.json, record 1 lacks required fields.*another release.*Found: id"),
         ('{"data": []}', r"test\.json is no JSON list"),
         ("[[1, 2]]", r"record 1 is list, expected an object"),
         ('[{"qid": 1', r"test\.json cannot be read after record 0.*cut short"),
