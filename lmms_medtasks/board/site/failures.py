@@ -60,16 +60,18 @@ class SuiteVerdicts:
         """``entries``: the suite's ranked ones. What several tasks ask alike counts in the first of them."""
         self._suite = suite
         self._models = list(dict.fromkeys(entry.model.key for entry in entries))
-        self._rows: dict[str, int] = {}
+        # By id and picture: data sets of one benchmark may number their questions alike.
+        self._rows: dict[tuple[str, str], int] = {}
         self._tables: list[tuple[str, Entry, np.ndarray, np.ndarray]] = []
         self._tags: dict[str, tuple[str, ...]] = {}
         blocks = []
         for task in suite_words.about(suite).tasks(entries):
             own = [entry for entry in entries if entry.task == task]
             most = max(own, key=lambda entry: len(entry.questions))
-            new = np.array([place for place, id in enumerate(most.questions.ids.tolist()) if id not in self._rows], int)
+            names = list(zip(most.questions.values("id"), most.questions.values("cluster"), strict=True))
+            new = np.array([place for place, name in enumerate(names) if name not in self._rows], int)
             start = len(self._rows)
-            self._rows |= {id: start + row for row, id in enumerate(most.questions.ids[new].tolist())}
+            self._rows |= {names[place]: start + row for row, place in enumerate(new.tolist())}
             block = np.full((len(new), len(self._models)), _NONE, dtype=np.int8)
             for entry in own:
                 block[:, self._models.index(entry.model.key)] = _verdicts(entry, most.questions.ids)[new]
@@ -90,8 +92,8 @@ class SuiteVerdicts:
             wrong = np.flatnonzero(own[rows] == _WRONG)
             others = self._known[rows[wrong]] - 1
             step = _STEPS * self._right[rows[wrong]] // np.maximum(others, 1)
-            pairs = most.questions.values("pair")
-            clean = [self._rows.get(pairs[place], -1) for place in places[wrong].tolist()]
+            pairs, pictures = most.questions.values("pair"), most.questions.values("cluster")
+            clean = [self._rows.get((pairs[place], pictures[place]), -1) for place in places[wrong].tolist()]
             lost = np.array([row >= 0 and own[row] == _RIGHT for row in clean], dtype=bool)
             best = np.lexsort((np.arange(len(wrong)), ~lost, -step))[:_CANDIDATES]
             found += [

@@ -116,9 +116,14 @@ def _questions(found: Leaderboard, standings: Standings) -> Mapping[str, int]:
 
 
 def _distinct(entries: Iterable[Entry]) -> int:
-    """How many questions there are; one that several tasks ask otherwise counts once."""
+    """How many questions there are; one that several tasks ask otherwise counts once.
+
+    Data sets of one benchmark may number their questions alike: the same id on another picture is another question.
+    """
     known = {entry.questions.digest: entry.questions for entry in entries}
-    return len({name for questions in known.values() for name in questions.ids.tolist()})
+    return len(
+        {each for found in known.values() for each in zip(found.values("id"), found.values("cluster"), strict=True)}
+    )
 
 
 def _remarks(problems: Iterable[Problem], table: Table) -> str:

@@ -201,10 +201,17 @@ def _score(
     standing = standings.of(head.task, head.measure).get(model.key)
     if standing is None:
         return Score(NONE, head, apart=ran)
-    rate = entries[model.key, head.task].counts.parse_rate
-    mark = _MARK if rate is not None and rate < READABLE else ""
+    mark = _MARK if _is_hard_to_read(entries[model.key, head.task], head.measure) else ""
     cell = replace(board_tables.cell(standing.mean, head.shown), tier=tiers.get(model.key, 0), mark=mark)
     return Score(cell, head, _rank(standing))
+
+
+def _is_hard_to_read(entry: Entry, measure: str) -> bool:
+    """Whether too few replies could be read, of the questions of this measure: a task may ask others beside them."""
+    if entry.declaration is None:
+        return False
+    parsed, replies = entry.declaration.read_replies(entry.scored(measure))
+    return replies > 0 and parsed / replies < READABLE
 
 
 def _rank(standing: Standing) -> str:

@@ -192,7 +192,8 @@ class _Columns:
 
     def forms_of(self, form: Form) -> list[int]:
         """The rows with this question, with its clean form, and with other levels of the same degradation of it."""
-        own = rows_of(self._entry, [form.id])
+        same = rows_of(self._entry, [form.id])
+        own = [row for row, other in zip(same, forms(self._entry, same), strict=True) if other.cluster == form.cluster]
         if "pair" not in self._entry.questions.table.column_names:
             return own
         values, codes = self._pairs
@@ -202,6 +203,8 @@ class _Columns:
 
     @staticmethod
     def _is_level_of(other: Form, form: Form) -> bool:
+        if other.cluster != form.cluster:
+            return False
         if other.severity is None or form.severity is None or other.severity == form.severity:
             return False
         return not other.severity or other.degradation == form.degradation

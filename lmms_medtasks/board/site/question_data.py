@@ -67,10 +67,15 @@ class Material:
 
 @dataclass(frozen=True)
 class Form:
-    """How a question was shown: tags of its row. ``pair`` names the question that it is a form of."""
+    """How a question was shown: tags of its row. ``pair`` names the question that it is a form of.
+
+    ``cluster``: its picture. Data sets of one benchmark may number their questions alike: forms of one question have
+    the same.
+    """
 
     id: str
     pair: str
+    cluster: str
     degradation: str
     severity: int | None
     modality: str | None
@@ -91,12 +96,21 @@ def level_word(severity: int | None) -> str:
 
 def forms(entry: Entry, rows: Sequence[int]) -> list[Form]:
     """The forms of these rows of an entry's questions."""
-    ids, pairs, names, levels, modalities = (
-        _column(entry, name, rows) for name in ("id", "pair", "degradation", "severity", "modality")
+    ids, pairs, clusters, names, levels, modalities = (
+        _column(entry, name, rows) for name in ("id", "pair", "cluster", "degradation", "severity", "modality")
     )
     return [
-        Form(id, pair or id, str(name or ""), int(level) if isinstance(level, int | float) else None, modality or None)
-        for id, pair, name, level, modality in zip(ids, pairs, names, levels, modalities, strict=True)
+        Form(
+            id,
+            pair or id,
+            str(cluster),
+            str(name or ""),
+            int(level) if isinstance(level, int | float) else None,
+            modality or None,
+        )
+        for id, pair, cluster, name, level, modality in zip(
+            ids, pairs, clusters, names, levels, modalities, strict=True
+        )
     ]
 
 

@@ -1,0 +1,68 @@
+"""Data sets of one benchmark may number their questions alike: the same id on another picture is another question."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from lmms_medtasks.board.boards import Board
+from lmms_medtasks.board.collect import collect
+from lmms_medtasks.board.site import index_page, leaderboard_table, suite_words
+from lmms_medtasks.board.site.failures import SuiteVerdicts
+from lmms_medtasks.board.site.folder import Folder
+from lmms_medtasks.board.site.question_cards import QuestionCards
+from lmms_medtasks.board.site.question_data import QuestionData
+
+
+@pytest.fixture(scope="module")
+def numbered_alike(tmp_path_factory: pytest.TempPathFactory, runs: ModuleType) -> Board:
+    """Two data sets of one benchmark, four questions each, of the same ids and on other pictures; a model."""
+    folder = tmp_path_factory.mktemp("alike")
+    first, second = (runs.choice_rows({f"test/{n}": letter for n in range(4)}) for letter in "BC")
+    for row in second:
+        row["questions"]["cluster"] = row["accuracy"]["cluster"] = f"other {row['questions']['cluster']}"
+    runs.write(folder / "run", {"bones_joints_t1_knowledge": first, "bones_joints_t2_note": second}, model="m")
+    return collect([folder])
+
+
+def test_questions_of_one_id_on_other_pictures_are_counted_each(numbered_alike: Board) -> None:
+    assert index_page._distinct(numbered_alike.entries) == 8
+
+
+def test_failures_of_the_second_of_two_tasks_with_the_same_ids_are_found(numbered_alike: Board) -> None:
+    found = SuiteVerdicts("bones_joints", numbered_alike.entries).failures(numbered_alike.models[0].key)
+    assert sorted({each.task for each in found}) == ["bones_joints_t1_knowledge", "bones_joints_t2_note"]
+    assert len(found) == 8
+
+
+def test_a_card_has_no_replies_to_another_question_of_the_same_id(numbered_alike: Board, tmp_path: Path) -> None:
+    data = QuestionData(Folder(tmp_path), suite_words.Shown())
+    cards = QuestionCards(data, lambda entry: entry.model.name)
+    for entry in numbered_alike.entries:
+        (card,) = cards.of(entry.task, ["test/1"], numbered_alike.entries)
+        assert [len(model.answered) for model in card.answers] == [1]
+
+
+def test_a_number_is_marked_by_the_replies_to_its_own_questions_alone(
+    tmp_path: Path, write: Callable[..., Any], rows_of: dict[str, Callable[..., Any]]
+) -> None:
+    def rows(silent: str) -> Callable[..., Any]:
+        def made(letters: str, said: str) -> Any:
+            found = rows_of["sure_slake_modality"](letters, said)
+            for row in found:
+                if row["questions"]["tags"]["answer_type"] == silent:
+                    row["questions"]["trials"] = ["empty"]
+            return found
+
+        return made
+
+    for silent in ("open", "closed"):
+        write(tmp_path / silent, silent, "A" * 80, "said", tasks={"sure_slake_modality": rows(silent)})
+    entries = {entry.model.name: entry for entry in collect([tmp_path]).entries}
+    assert entries["open"].counts.parse_rate == entries["closed"].counts.parse_rate == 0.5
+    assert not leaderboard_table._is_hard_to_read(entries["open"], "closed_ood")
+    assert leaderboard_table._is_hard_to_read(entries["closed"], "closed_ood")
