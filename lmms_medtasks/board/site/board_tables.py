@@ -64,6 +64,17 @@ class Standings:
         keys, found = self.ranking(task, measure)
         return dict(zip(keys, found.standings, strict=True))
 
+    def alike(self, task: str, measure: str, best: str) -> list[str]:
+        """The other models that ``best`` is not better than beyond chance, by the test of the ranks, in its order.
+
+        A model can be told apart from another one and not from the best: its rank alone does not say it.
+        """
+        keys, found = self.ranking(task, measure)
+        if found.pairs is None:
+            return []
+        place = keys.index(best)
+        return [key for row, key in enumerate(keys) if row != place and not found.pairs.better[place, row]]
+
     def title(self, entry: Entry) -> str:
         """The model's name, no two alike on the board."""
         return self.titles[entry.model.key]

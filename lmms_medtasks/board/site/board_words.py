@@ -32,16 +32,17 @@ def headline(standings: Standings, found: Leaderboard, drawn: Drawn | None) -> s
                 bad=f"{best.bad.value:.{digits}f} {unit}",
                 interval=f"[{best.bad.low:.{digits}f}, {best.bad.high:.{digits}f}]" if best.bad.low is not None else "",
             ).strip()  # fmt: skip
-            return f"{lead}{_relation([best.key], own, standings, names, drawn)}."
+            return f"{lead}{_relation(drawn.bad, [best.key], own, standings, names, drawn)}."
     for head in found.heads:
-        own = standings.of(head.task, head.measure)
+        of = head.task, head.measure
+        own = standings.of(*of)
         if keys := _leaders(own, standings):
             who = listed([names[standings.titles[key]] for key in keys])
             verb = "is the best measured model" if len(keys) == 1 else "share the first place"
             said = (
                 f"{who} {verb} on {head.title}, {head.words}: {_number(own[keys[0]], head)}{_guessing(own, keys, head)}"
             )
-            return f"{said}{_untold_loss(drawn, keys[0], head)}{_relation(keys, own, standings, names)}."
+            return f"{said}{_untold_loss(drawn, keys[0], head)}{_relation(of, keys, own, standings, names)}."
     return "No model has a rank yet." if standings.board.entries else "There is no entry."
 
 
@@ -57,14 +58,15 @@ def finding(standings: Standings, suite: str, found: Leaderboard) -> str:
     head = next((each for each in found.heads if each.suite == suite), None)
     if head is None:
         return "No model is ranked."
-    own = standings.of(head.task, head.measure)
+    of = head.task, head.measure
+    own = standings.of(*of)
     keys = _leaders(own, standings)
     said = "No model has a rank."
     if keys:
         names = short_names(standings.titles.values())
         who = listed([names[standings.titles[key]] for key in keys])
         said = f"{head.words[:1].upper()}{head.words[1:]}: {who} {_number(own[keys[0]], head)}"
-        said += f"{_guessing(own, keys, head)}{_relation(keys, own, standings, names)}."
+        said += f"{_guessing(own, keys, head)}{_relation(of, keys, own, standings, names)}."
     column = found.heads.index(head)
     printed = [row for row in (*found.published, *found.folded) if row.scores[column].sort is not None]
     if printed:
@@ -98,17 +100,19 @@ def _number(standing: Standing, head: Head) -> str:
 
 
 def _relation(
+    of: tuple[str, str],
     leaders: list[str],
     own: Mapping[str, Standing],
     standings: Standings,
     names: Mapping[str, str],
     drawn: Drawn | None = None,
 ) -> str:
-    """How the best one stands to the others, as the end of a sentence."""
+    """How the best one stands to the others on a task and measure, as the end of a sentence."""
     others = [key for key, each in own.items() if key not in leaders and each.rank is not None]
     if not others:
         return "; it is the only one ranked" if len(leaders) == 1 else ""
-    alike = [names[standings.titles[key]] for key in others if own[key].low == 1]
+    untold = {key for leader in leaders for key in standings.alike(*of, leader)}
+    alike = [names[standings.titles[key]] for key in others if key in untold]
     if alike:
         whom = "it" if len(leaders) == 1 else "them"
         return f"; not told apart from {whom}: {listed(alike) if len(alike) <= NAMED else f'{len(alike)} others'}"

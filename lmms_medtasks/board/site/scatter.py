@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.board.model_facts import KnownModels
-from lmms_medtasks.board.site import suite_words
+from lmms_medtasks.board.site import changes, suite_words
 from lmms_medtasks.board.site.board_tables import Standings
 from lmms_medtasks.board.site.guessing import guessing
 from lmms_medtasks.board.site.rows import published
@@ -17,8 +17,6 @@ from lmms_medtasks.board.site.suite_words import Scatter
 from lmms_medtasks.report.cells import label, scaled
 from lmms_medtasks.report.document import Cell, Column, Row, Table
 from lmms_medtasks.report.findings import beats
-from lmms_medtasks.statistics.intervals import intervals
-from lmms_medtasks.statistics.sums import Difference, Group, mean_statistic, scored
 from lmms_medtasks.suites.suite import Measure
 
 
@@ -101,20 +99,10 @@ def drawn(standings: Standings, known: KnownModels) -> Drawn | None:
 
 def _measured(standings: Standings, first: Entry, good: str, second: Entry, bad: str) -> Point:
     key, shown = first.model.key, first.scale(good)
-    loss = intervals({"good": _scores(first, good), "bad": _scores(second, bad)}, {"loss": _loss(shown)})["loss"]
+    lost = changes.loss(first, good, second, bad)
     numbers = [standings.of(entry.task, name)[key].mean for entry, name in ((first, good), (second, bad))]
-    one, other, less = (scaled(each, shown.factor, bare=not standings.resamples) for each in (*numbers, loss))
+    one, other, less = (scaled(each, shown.factor, bare=not standings.resamples) for each in (*numbers, lost))
     return Point(standings.titles[key], one, other, less, measured=True, key=key)
-
-
-def _loss(shown: Measure) -> Difference:
-    """All questions of both, as the papers subtract them; images that both have make the interval narrower."""
-    return Difference(mean_statistic("good", shown.range), mean_statistic("bad", shown.range))
-
-
-def _scores(entry: Entry, metric: str) -> Group:
-    rows = entry.scored(metric)
-    return scored(rows.column("cluster").tolist(), rows.column(f"{entry.scale(metric).name}.score"))
 
 
 def _printed(good: tuple[str, str], bad: tuple[str, str], entry: Entry, known: KnownModels) -> list[Point]:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from lmms_medtasks.board.boards import Board
 from lmms_medtasks.board.entries import Entry
+from lmms_medtasks.board.site import changes
 from lmms_medtasks.board.site.board_tables import Standings, cell, column
 from lmms_medtasks.board.site.guessing import guessing, is_told_from_guessing
 from lmms_medtasks.board.site.ranking import Standing
@@ -36,10 +37,10 @@ def finding(about: About, board: Board, standings: Standings, head: Head | None,
     )
     best = next((key for key in ordered if measured[key].rank == 1), ordered[0])
     said = f"{about.title}: {standings.titles[best]} {number(measured[best], shown)} {about.phrase_of(*head)}"
-    said += _loss(about, head, drawn, standings.titles[best])
+    said += _loss(about, head, drawn, standings, best)
     clauses = [_guessers(board, head, measured, ordered, standings)]
     alone = clauses[0].startswith("the other")
-    clauses.insert(0, _others(best, measured, ordered, standings, alone))
+    clauses.insert(0, _others(head, best, measured, ordered, standings, alone))
     clauses.insert(1, _all_lose(drawn, head))
     return "; ".join([said, *filter(None, clauses)]) + "."
 
@@ -59,16 +60,35 @@ def _nobody(entries: Sequence[Entry]) -> str:
     return f"no model is ranked yet; {count} not ranked{f': {why}' if why else ''}."
 
 
-def _loss(about: About, head: Head, drawn: SuiteChart | None, best: str) -> str:
-    """``, 23.2 points less than on clean pictures``, of the best model."""
-    row = next((each for each in drawn.rows if each.name == best), None) if drawn else None
+def _loss(about: About, head: Head, drawn: SuiteChart | None, standings: Standings, best: str) -> str:
+    """``, 23.2 points [20.4, 26.0] less than on clean images``, of the best model; and whether that could be chance."""
+    title = standings.titles[best]
+    row = next((each for each in drawn.rows if each.name == title), None) if drawn else None
     if drawn is None or row is None or row.change is None or not _is_change(drawn, head):
         return ""
     words = about.phrase_of(*drawn.series[0].of)
     if abs(row.change) < _SAME:
         return f", as much as {words}"
     unit = "points" if drawn.series[0].measure.unit == "%" else drawn.series[0].measure.unit
-    return f", {abs(row.change):.1f} {unit} {'less' if row.change < 0 else 'more'} than {words}"
+    fewer = row.change < 0
+    ends = _ends(drawn, standings, best)
+    interval = doubt = ""
+    if ends is not None:
+        low, high = ends if fewer else (-ends[1], -ends[0])
+        interval = f" [{low:.1f}, {high:.1f}]"
+        doubt = ", which could be chance" if low <= 0 <= high else ""
+    return f", {abs(row.change):.1f} {unit}{interval} {'less' if fewer else 'more'} than {words}{doubt}"
+
+
+def _ends(drawn: SuiteChart, standings: Standings, best: str) -> tuple[float, float] | None:
+    """The interval's ends of what the best model loses from the first series to the last, as shown; None without."""
+    (first_task, good), (last_task, bad) = drawn.series[0].of, drawn.series[-1].of
+    ranked = {entry.task: entry for entry in standings.board.entries if entry.model.key == best and entry.ranked}
+    found = changes.loss(ranked[first_task], good, ranked[last_task], bad) if standings.resamples else None
+    if found is None or found.low is None or found.high is None:
+        return None
+    factor = drawn.series[-1].measure.factor
+    return factor * found.low, factor * found.high
 
 
 def _is_change(drawn: SuiteChart, head: Head) -> bool:
@@ -85,7 +105,12 @@ def _all_lose(drawn: SuiteChart | None, head: Head) -> str:
 
 
 def _others(
-    best: str, measured: Mapping[str, Standing], ordered: Sequence[str], standings: Standings, alone: bool
+    head: Head,
+    best: str,
+    measured: Mapping[str, Standing],
+    ordered: Sequence[str],
+    standings: Standings,
+    alone: bool,
 ) -> str:
     """Who is not told apart from the best; ``alone``: that all others are no better than guessing is said anyway."""
     if len(measured) == 1:
@@ -93,7 +118,8 @@ def _others(
     if measured[best].rank is None:
         images = measured[best].images
         return f"no ranks: {images} {'image is' if images == 1 else 'images are'} too few"
-    alike = [key for key in ordered if key != best and measured[key].low == 1]
+    untold = standings.alike(*head, best)
+    alike = [key for key in ordered if key in untold]
     if alike:
         names = [standings.titles[key] for key in alike]
         return f"not told apart from it: {listed(names) if len(names) <= _NAMED else f'{len(names)} others'}"

@@ -122,7 +122,7 @@ class _Scores:
         first, last = names
         lost, won = self.was_right & wrong, self.was_wrong & right
         return [
-            _Rule(f"Right when {first}, wrong when {last}", _where(lost[0], lost.sum(axis=0))),
+            _Rule(f"Correct when {first}, wrong when {last}", _where(lost[0], lost.sum(axis=0))),
             plain[0],
             _Rule(f"Wrong when {first}, correct when {last}", _where(won[0], won.sum(axis=0))),
             _Rule(f"Nobody is correct, {first} or {last}", _where(wrong.all(axis=0) & self.was_wrong.all(axis=0), 1.0)),

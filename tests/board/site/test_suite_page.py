@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
+import numpy as np
 import pytest
 
 from lmms_medtasks import folders
@@ -68,8 +70,28 @@ def test_the_sentence_says_the_best_its_loss_who_is_like_it_and_that_all_lose(
     drawn = chart(about, standings.board, standings, LINKS, HEAD)
     said = finding(about, standings.board, standings, HEAD, drawn)
     assert said.startswith("MedQ-Deg: best 75.0 % [")
-    assert ", 20.0 points less than on clean images; not told apart from it: like; all 3 lose, by 20.0 to 27.5" in said
+    # 38 of 40 less 30 of 40 are 20 points; the interval is over images.
+    change = re.search(r", 20\.0 points \[(-?[\d.]+), ([\d.]+)\] less than on clean images", said)
+    assert change and float(change[1]) < 20 < float(change[2])
+    assert ("which could be chance" in said) is (float(change[1]) <= 0)
+    assert "; not told apart from it: like; all 3 lose, by 20.0 to 27.5" in said
     assert "poor is no better than guessing (25.0 %)" in said and said.endswith(".")
+
+
+def test_who_is_told_apart_from_another_may_not_be_told_apart_from_the_best(
+    about: About, standings: Standings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second model is better than the third beyond chance; the best is not: its rank interval alone hides that."""
+    keys, found = standings.ranking(*HEAD)
+    assert found.pairs is not None
+    order = sorted(range(3), key=lambda place: -(found.standings[place].mean.estimate or 0.0))
+    better = np.zeros((3, 3), dtype=bool)
+    better[order[1], order[2]] = True
+    changed = replace(found, pairs=replace(found.pairs, better=better))
+    monkeypatch.setattr(standings, "ranking", lambda *head: (keys, changed))
+    assert set(standings.alike(*HEAD, keys[order[0]])) == {keys[order[1]], keys[order[2]]}
+    assert standings.alike(*HEAD, keys[order[1]]) == [keys[order[0]]]
+    assert "not told apart from it: like and poor" in finding(about, standings.board, standings, HEAD, None)
 
 
 def test_without_a_ranked_entry_the_sentence_says_why(about: About, folder: Path) -> None:
@@ -134,7 +156,7 @@ def test_ten_models_stand_in_the_matrix_and_all_pairs_in_the_file(tmp_path: Path
 def test_questions_are_chosen_by_rule_and_each_once(standings: Standings) -> None:
     found = telling(standings, HEAD, FIRST, ("clean", "severe"))
     assert [each.heading for each in found] == [
-        "Right when clean, wrong when severe", "Nobody is correct, clean or severe", "The models disagree most",
+        "Correct when clean, wrong when severe", "Nobody is correct, clean or severe", "The models disagree most",
         "Only the best is correct", "Nobody is correct",
     ]  # fmt: skip
     # All three models are right on q09 to q19 when clean; when severe the first that all get wrong is q30: there two
