@@ -27,7 +27,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
-from scipy import ndimage
 
 from lmms_medtasks.degradations.base import Annotations, Channels, FloatImage, Rounding
 from lmms_medtasks.errors import UserError
@@ -147,6 +146,8 @@ def annotation_mask(samples: NDArray[Any]) -> NDArray[np.bool_] | None:
     >>> int(annotation_mask(image).sum())
     20
     """
+    from scipy import ndimage
+
     if samples.dtype == np.bool_:
         return None
     red, green, blue = samples[..., 0], samples[..., 1], samples[..., 2]

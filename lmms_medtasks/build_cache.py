@@ -87,23 +87,42 @@ class BuildCache:
         return self._kept(
             made_of,
             make,
-            lambda value: json.dumps(_plain(value)).replace(placeholder or _HIDDEN, _HIDDEN).encode(),
+            lambda value: json.dumps(value, default=_plain).replace(placeholder or _HIDDEN, _HIDDEN).encode(),
             lambda data: _build(kind, json.loads(data.decode().replace(_HIDDEN, placeholder))),
         )
+
+    def known(self, kind: type[T], made_of: Any) -> T | None:
+        """The kept dataclass, as :meth:`value`; None where there is none."""
+        return self._known(made_of, lambda data: _build(kind, json.loads(data)))
+
+    def keep(self, made_of: Any, value: Any) -> None:
+        """Keep a dataclass in place of what is kept, as :meth:`value`."""
+        self._write(made_of, json.dumps(value, default=_plain).encode())
 
     def _kept(
         self, made_of: Any, make: Callable[[], T], written: Callable[[T], bytes], read: Callable[[bytes], T]
     ) -> T:
         if self.folder is None:
             return make()
-        path = self._place(made_of)
-        content = self._read(path)
+        known = self._known(made_of, read)
+        if known is not None:
+            return known
+        made = make()
+        self._write(made_of, written(made))
+        return made
+
+    def _known(self, made_of: Any, read: Callable[[bytes], T]) -> T | None:
+        content = self._read(self._place(made_of)) if self.folder is not None else None
         if content is not None:
             # Whole, and still not of this form: written by someone else.
             with suppress(ValueError, TypeError, pa.ArrowException):
                 return read(content)
-        made = make()
-        content = written(made)
+        return None
+
+    def _write(self, made_of: Any, content: bytes) -> None:
+        if self.folder is None:
+            return
+        path = self._place(made_of)
         try:
             write_bytes(path, hashlib.sha256(content).hexdigest().encode() + content)
         except OSError as error:
@@ -111,7 +130,6 @@ class BuildCache:
                 f"{path} can't be written ({error}). Make room there, name another folder by --cache, or build with "
                 "--no-cache."
             ) from error
-        return made
 
     def _place(self, made_of: Any) -> Path:
         name = name_of(made_of)
@@ -144,14 +162,15 @@ def _table_bytes(table: pa.Table) -> bytes:
 
 
 def _plain(value: Any) -> Any:
-    """The value as JSON has it: lists for tuples, and for a dataclass the list of its fields."""
+    """What JSON has no form for, as what it has one for: a dataclass as the list of its fields."""
     if is_dataclass(value) and not isinstance(value, type):
-        return [_plain(getattr(value, each.name)) for each in fields(value)]
-    if isinstance(value, Mapping):
-        return {name: _plain(each) for name, each in value.items()}
-    if isinstance(value, tuple | list):
-        return [_plain(each) for each in value]
-    return value.item() if hasattr(value, "item") else value
+        return [getattr(value, name) for name in _names(type(value))]
+    return dict(value) if isinstance(value, Mapping) else value.item()
+
+
+@functools.cache
+def _names(kind: type) -> tuple[str, ...]:
+    return tuple(each.name for each in fields(kind))
 
 
 def _build(kind: Any, value: Any) -> Any:

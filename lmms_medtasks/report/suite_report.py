@@ -18,6 +18,7 @@ from lmms_medtasks.report import about, judged_tables, paper_line, views
 from lmms_medtasks.report import flags as shared
 from lmms_medtasks.report.document import Cell, Flag, Part, Section, Table
 from lmms_medtasks.report.findings import Finding
+from lmms_medtasks.report.kept_intervals import KeptIntervals
 from lmms_medtasks.report.quotable import Asked
 from lmms_medtasks.report.report_options import Options
 from lmms_medtasks.report.same_questions import with_marks
@@ -113,8 +114,13 @@ def suite_report(suite: Suite, report: Report, runs: Sequence[Run], options: Opt
     table = suite_table(suite, runs, options.cache)
     _check_columns(suite, report, table)
     sources = _with_runs_of_model(runs, make(suite, runs, table, options))
+    if _may_be_kept(suite, options):
+        sources = [_keeping(suite, each, options) for each in sources]
     found = tuple((Asked(suite, source), report.finding(source)) for source in sources)
-    return SuiteReport(tuple(_parts(suite, report, runs, options, table, sources)), found)
+    parts = tuple(_parts(suite, report, runs, options, table, sources))
+    for each in sources:
+        each.kept.keep()
+    return SuiteReport(parts, found)
 
 
 def _parts(
@@ -337,6 +343,11 @@ def _kept_comparisons(
 def _may_be_kept(suite: Suite, options: Options) -> bool:
     """Of someone's own benchmark the cache does not know the code."""
     return options.cache.folder is not None and suite.name in registry.names()
+
+
+def _keeping(suite: Suite, source: Source, options: Options) -> Source:
+    """The source with the intervals that are kept of it. A table of pairs has its place in their names."""
+    return replace(source, kept=KeptIntervals(options.cache, ["intervals", *_made_of(suite, source, options)]))
 
 
 def _made_of(suite: Suite, source: Source, options: Options) -> list[Any]:

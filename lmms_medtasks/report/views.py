@@ -13,6 +13,7 @@ from lmms_medtasks.report import document
 from lmms_medtasks.report.cells import NONE, negated, number, percent
 from lmms_medtasks.report.detectable import detectable, note
 from lmms_medtasks.report.document import Cell
+from lmms_medtasks.report.kept_intervals import KeptIntervals, stable_name
 from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.samples.table import Samples, Where
 from lmms_medtasks.statistics.intervals import Interval
@@ -31,6 +32,7 @@ class Source:
         every: the rows of all sources. resamples: of what is drawn again and again; 0 for that and for no intervals.
         asked: the runs that the rows are from, each with its tasks. condition: "" as released.
         runs_of_model: all runs of the same model with the same arguments by their numbers, these ones among them.
+        kept: its intervals by their names. made_by: the transforms that ``rows`` went through, first to last.
     """
 
     name: str
@@ -40,6 +42,8 @@ class Source:
     asked: tuple[tuple[Run, tuple[str, ...]], ...] = ()
     condition: str = ""
     runs_of_model: Mapping[int, Run] = field(default_factory=dict)
+    kept: KeptIntervals = field(default_factory=KeptIntervals, compare=False, repr=False)
+    made_by: tuple[Transform, ...] = ()
     _known: dict[Any, tuple[Estimate, Mapping[str, Interval]]] = field(default_factory=dict, compare=False, repr=False)
     _derived: dict[Any, Source] = field(default_factory=dict, compare=False, repr=False)
 
@@ -59,13 +63,17 @@ class Source:
         # kept beside its numbers, so that no other one can get its identity.
         key = id(estimate), tuple(sorted((where or {}).items(), key=str))
         if key not in self._known:
-            self._known[key] = estimate, estimate.of(self.rows.where(where or {}), self.resamples > 0)
+            name = stable_name(self.made_by, estimate, where or {}, self.resamples > 0)
+            found = self.kept.of(name, lambda: estimate.of(self.rows.where(where or {}), self.resamples > 0))
+            self._known[key] = estimate, found
         return self._known[key][1]
 
     def derived(self, transform: Transform) -> Source:
         """The source of a table that is made of these rows, such as one of pairs; made once."""
         if transform not in self._derived:
-            self._derived[transform] = replace(self, rows=transform(self.rows), _known={}, _derived={})
+            self._derived[transform] = replace(
+                self, rows=transform(self.rows), made_by=(*self.made_by, transform), _known={}, _derived={}
+            )
         return self._derived[transform]
 
     def interval(self, estimate: Estimate, where: Where | None = None, statistic: str = "") -> Interval:

@@ -17,6 +17,7 @@ less this reference is the shift of the agreement.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
@@ -105,12 +106,12 @@ def chance_confidence(option_count: int, trials: int) -> float:
     shift is this less 1/K. Raises ValueError for fewer than two options or one trial.
     """
     from scipy.special import entr
-    from scipy.stats import binom
 
     if option_count < 2 or trials < 1:
         raise ValueError(f"Wanted 2 options and 1 trial at least, got {option_count!r} and {trials!r}.")
-    counts = np.arange(trials + 1)
-    entropy = option_count * (binom.pmf(counts, trials, 1 / option_count) * entr(counts / trials)).sum()
+    counts, chance = np.arange(trials + 1), 1 / option_count
+    binomial = [math.comb(trials, each) * chance**each * (1 - chance) ** (trials - each) for each in range(trials + 1)]
+    entropy = option_count * (np.array(binomial) * entr(counts / trials)).sum()
     return float(1 - entropy / np.log(option_count))
 
 

@@ -217,11 +217,13 @@ def _no_change(
     order = np.argsort(images, kind="stable")
     forms, counts, images = forms[order], counts[order], images[order]
     firsts = np.searchsorted(images, np.arange(number))
-    every = forms.sum(axis=1)
+    # What each question's change is, summed over its forms, where one of these is the clean one: (q, 1 + k, 2) in rows.
+    changed = forms.sum(axis=1)[:, None] - (1 + counts)[:, None, None] * forms
+    rows, own = changed.reshape(-1, 2), np.arange(len(forms)) * forms.shape[1]
 
     def changes(chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(r, 2) mean changes where form ``chosen`` (r, q) is the clean one, and the same over their standard error."""
-        questions = every - (1 + counts)[:, None] * forms[np.arange(len(forms)), chosen]
+        questions = rows.take(own + chosen, axis=0)
         sums = np.add.reduceat(questions, firsts, axis=1)
         means = sums.sum(axis=1) / weights.sum()
         away = sums - means[:, None] * weights[:, None]
@@ -231,7 +233,7 @@ def _no_change(
             studentised = np.where(errors > _SAME, means / errors, np.where(means == 0, 0, np.sign(means) * np.inf))
         return means, studentised
 
-    _, own = changes(np.zeros((1, len(forms)), dtype=np.intp))
+    _, ratio = changes(np.zeros((1, len(forms)), dtype=np.intp))
     drawn, studentised = [], []
     step = max(1, _CHUNK // (2 * len(forms)))
     for start in range(0, exchanges, step):
@@ -249,9 +251,9 @@ def _no_change(
     return NoChange(
         exchanges=exchanges,
         holds=float(_holds(means[:, 0], means[:, 1]).mean()),
-        p=p((turned * ratios).min(axis=1), float((turned * own).min())),
-        accuracy_p=p(-ratios[:, 0], float(-own[0, 0])),
-        shift_p=p(ratios[:, 1], float(own[0, 1])),
+        p=p((turned * ratios).min(axis=1), float((turned * ratio).min())),
+        accuracy_p=p(-ratios[:, 0], float(-ratio[0, 0])),
+        shift_p=p(ratios[:, 1], float(ratio[0, 1])),
         accuracy=(float(ends[0, 0]), float(ends[1, 0])),
         shift=(float(ends[0, 1]), float(ends[1, 1])),
     )

@@ -205,19 +205,17 @@ def _weights(
     """What each score weighs in the mean: units of ``questions`` alike, and alike what is below, level by level."""
     if not questions:
         return np.full(len(numbers), 1 / len(numbers))
-    path: Sequence[Hashable] = [()] * len(numbers)
-    children: list[dict[Hashable, set[Hashable]]] = []
-    prefixes: list[Sequence[Hashable]] = []
+    path = np.zeros(len(numbers), dtype=np.intp)
+    parents: list[np.ndarray] = []
+    children: list[np.ndarray] = []
     for units in [*levels.values(), range(len(numbers))]:
-        prefixes.append(path)
-        path = list(zip(path, units, strict=True))
-        own: dict[Hashable, set[Hashable]] = {}
-        for parent, child in zip(prefixes[-1], path, strict=True):
-            own.setdefault(parent, set()).add(child)
-        children.append(own)
+        known: dict[tuple[int, Hashable], int] = {}
+        code = [known.setdefault(each, len(known)) for each in zip(path.tolist(), units, strict=True)]
+        parents.append(path)
+        children.append(np.bincount([parent for parent, _ in known], minlength=int(path.max()) + 1))
+        path = np.array(code, dtype=np.intp)
     place = list(levels).index(questions) + 1
-    total = sum(map(len, children[place - 1].values()))
-    weights = np.full(len(numbers), 1 / total)
-    for own, parents in zip(children[place:], prefixes[place:], strict=True):
-        weights /= np.array([len(own[parent]) for parent in parents])
+    weights = np.full(len(numbers), 1 / int(children[place - 1].sum()))
+    for own, parent in zip(children[place:], parents[place:], strict=True):
+        weights /= own[parent]
     return weights

@@ -78,13 +78,13 @@ class VoteTable:
         chosen = np.flatnonzero(chosen) if chosen.dtype == bool else chosen.astype(np.intp)
         option_counts, last = self.option_counts[chosen], self.counts.shape[1] - 1
         most = int(option_counts.max(initial=0))
-        counts = self.counts[chosen]
+        counts, places = self.counts[chosen], chosen.tolist()
         if most < last:
             counts = np.ascontiguousarray(counts[:, [*range(most), last]])
         return VoteTable(
-            ids=tuple(self.ids[row] for row in chosen),
-            question_ids=tuple(self.question_ids[row] for row in chosen),
-            image_ids=tuple(self.image_ids[row] for row in chosen),
+            ids=tuple(map(self.ids.__getitem__, places)),
+            question_ids=tuple(map(self.question_ids.__getitem__, places)),
+            image_ids=tuple(map(self.image_ids.__getitem__, places)),
             counts=counts,
             option_counts=option_counts,
             answers=self.answers[chosen],
