@@ -18,7 +18,7 @@ import re
 import time
 import types
 import typing
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
@@ -188,8 +188,8 @@ def _builder(kind: Any) -> Callable[[Any], Any] | None:
         return of_one and functools.partial(_where_made, of_one)
     if isinstance(kind, type) and is_dataclass(kind):
         hints = typing.get_type_hints(kind)
-        own = [_builder(hints[each.name]) for each in fields(kind)]
-        return lambda value: kind(*(build(each) if build else each for build, each in zip(own, value, strict=True)))
+        of_fields = [(place, build) for place, each in enumerate(fields(kind)) if (build := _builder(hints[each.name]))]
+        return functools.partial(_made, kind, of_fields)
     if origin is tuple and inner[-1] is ...:
         of_each = _builder(inner[0])
         return lambda value: tuple(map(of_each, value)) if of_each else tuple(value)
@@ -197,6 +197,12 @@ def _builder(kind: Any) -> Callable[[Any], Any] | None:
         own = [_builder(each) for each in inner]
         return lambda value: tuple(build(each) if build else each for build, each in zip(own, value, strict=True))
     return None
+
+
+def _made(kind: Any, of_fields: Sequence[tuple[int, Callable[[Any], Any]]], value: list[Any]) -> Any:
+    for place, build in of_fields:
+        value[place] = build(value[place])
+    return kind(*value)
 
 
 def _where_made(build: Callable[[Any], Any], value: Any) -> Any:

@@ -103,14 +103,15 @@ class Variation:
 
 def power_of(difference: float, standard_error: float, clusters: int, criterion: Criterion | None = None) -> float:
     """The chance that a paired t-test over ``clusters`` images finds a true ``difference``."""
-    from scipy.stats import nct, t
+    # Not of scipy.stats, whose import takes longer than most that a report does with it.
+    from scipy.special import nctdtr, stdtrit
 
     asked = criterion or Criterion()
     freedom = clusters - 1
-    critical = t.isf(asked.level / asked.sides, freedom)
+    critical = -stdtrit(freedom, asked.level / asked.sides)
     away = abs(difference) / standard_error
     # Far out, scipy's noncentral t has no value where the chance is 0 or 1.
-    found = nct.sf(critical, freedom, away) + (nct.cdf(-critical, freedom, away) if asked.sides == 2 else 0.0)
+    found = 1 - nctdtr(freedom, away, critical) + (nctdtr(freedom, away, -critical) if asked.sides == 2 else 0.0)
     return float(np.clip(1.0 if np.isnan(found) and away > critical else np.nan_to_num(found), 0, 1))
 
 
@@ -121,10 +122,10 @@ def standard_errors_needed(clusters: int, criterion: Criterion | None = None) ->
     With many clusters it is the sum of two normal quantiles, of 1 - alpha / 2 and of the power: 1.96 + 0.84.
     """
     from scipy.optimize import brentq
-    from scipy.stats import norm, t
+    from scipy.special import ndtri, stdtrit
 
     asked = criterion or Criterion()
-    most = 2 * float(t.isf(asked.level / asked.sides, clusters - 1) + norm.ppf(asked.power)) + 10
+    most = 2 * float(ndtri(asked.power) - stdtrit(clusters - 1, asked.level / asked.sides)) + 10
     return float(brentq(lambda each: power_of(each, 1.0, clusters, asked) - asked.power, 0, most, xtol=1e-9))
 
 
