@@ -189,7 +189,7 @@ def _builder(kind: Any) -> Callable[[Any], Any] | None:
     if isinstance(kind, type) and is_dataclass(kind):
         hints = typing.get_type_hints(kind)
         of_fields = [(place, build) for place, each in enumerate(fields(kind)) if (build := _builder(hints[each.name]))]
-        return functools.partial(_made, kind, of_fields)
+        return functools.partial(_made, kind, len(fields(kind)), of_fields)
     if origin is tuple and inner[-1] is ...:
         of_each = _builder(inner[0])
         return lambda value: tuple(map(of_each, value)) if of_each else tuple(value)
@@ -199,7 +199,9 @@ def _builder(kind: Any) -> Callable[[Any], Any] | None:
     return None
 
 
-def _made(kind: Any, of_fields: Sequence[tuple[int, Callable[[Any], Any]]], value: list[Any]) -> Any:
+def _made(kind: Any, count: int, of_fields: Sequence[tuple[int, Callable[[Any], Any]]], value: list[Any]) -> Any:
+    if len(value) != count:
+        raise ValueError(f"{len(value)} values for the {count} fields of {kind.__name__}.")
     for place, build in of_fields:
         value[place] = build(value[place])
     return kind(*value)

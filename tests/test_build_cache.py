@@ -51,6 +51,15 @@ def test_a_part_is_given_back_as_it_was_with_another_key_in_place_of_its_own(cac
     assert cache.value(Part, ["a"], never, "part27") == part("part27")
 
 
+def test_what_is_kept_on_its_own_is_known_afterwards_and_can_be_replaced(cache):
+    assert cache.known(Part, ["a"]) is None and NO_CACHE.known(Part, ["a"]) is None
+    cache.keep(["a"], part())
+    NO_CACHE.keep(["a"], part())
+    assert cache.known(Part, ["a"]) == part()
+    cache.keep(["a"], part("other"))
+    assert cache.known(Part, ["a"]) == part("other") and cache.known(Part, ["b"]) is None
+
+
 def test_a_table_is_given_back_with_its_types(cache):
     table = pa.table({"a": pa.array(["x", None, "x"]).dictionary_encode(), "b": [["x"], [], None], "c": [0.1, 1, None]})
     assert cache.table(["t"], lambda: table).equals(table)

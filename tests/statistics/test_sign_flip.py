@@ -66,3 +66,10 @@ def test_where_nothing_differs_p_is_1_and_without_an_image_there_is_none():
 def test_questions_of_one_image_count_as_one():
     # 5 images with 4 questions each, all better: 2 / 2**5, not 2 / 2**20.
     assert sign_flip(np.full(5, 4.0)) == pytest.approx(2 / 2**5)
+
+
+def test_exact_values_are_exact_to_the_last_bit():
+    assert sign_flip(np.ones(60)) == 2.0**-59  # 2 * 1 of 2^60 assignments
+    assert sign_flip(np.array([*[1.0] * 10, -1.0])) == 24 / 2**11  # 2 * (1 + 11) of 2^11
+    assert sign_flip(np.ones(2000)) == 0.0  # 2^-1999 is below the smallest float
+    assert sign_flip(np.ones(1000)) == 2.0**-999
