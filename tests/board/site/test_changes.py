@@ -41,9 +41,7 @@ def test_the_same_images_make_the_interval_narrower() -> None:
 
 def test_errors_that_grow_are_a_loss_below_zero() -> None:
     """The number is as the measure counts, whichever direction is better."""
-    few, many = (
-        made_up_entry("m", {ERRORS: {f"q{n}": float(n < count) for n in range(10)}}) for count in (2, 7)
-    )
+    few, many = (made_up_entry("m", {ERRORS: {f"q{n}": float(n < count) for n in range(10)}}) for count in (2, 7))
     assert loss(few, "errors", many, "errors").estimate == pytest.approx(-0.5)
 
 

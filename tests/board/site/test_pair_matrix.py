@@ -53,7 +53,9 @@ def test_the_difference_is_that_of_the_means_in_the_units_that_are_shown() -> No
 def test_the_matrix_is_antisymmetric() -> None:
     rng = np.random.default_rng(3)
     letters = ["".join(rng.choice(["0", "1"], QUESTIONS, p=(1 - p, p))) for p in (0.2, 0.4, 0.5, 0.9, 0.9)]
-    standings = Standings(board_of(*(made_up_entry(f"m{n}", right_and_wrong(own)) for n, own in enumerate(letters))), 20)
+    standings = Standings(
+        board_of(*(made_up_entry(f"m{n}", right_and_wrong(own)) for n, own in enumerate(letters))), 20
+    )
     found = made(standings)
     opposite = {"▲": "▼", "▼": "▲", "=": "="}
     for row, column in itertools.combinations(range(5), 2):

@@ -52,8 +52,6 @@ def test_a_better_score_is_never_lower_from_worst_to_best(values: list[float], h
     assert (np.diff(best_first) <= 0).all() and (found >= 0).all() and (found <= 1).all()
 
 
-@pytest.mark.parametrize(
-    ("normal", "sign"), [(1.0, "✓"), (0.0, "✗"), (0.999, "~"), (0.001, "~"), (float("nan"), "")]
-)
+@pytest.mark.parametrize(("normal", "sign"), [(1.0, "✓"), (0.0, "✗"), (0.999, "~"), (0.001, "~"), (float("nan"), "")])
 def test_only_the_best_and_the_worst_score_are_marked_right_and_wrong(normal: float, sign: str) -> None:
     assert mark(normal) == sign

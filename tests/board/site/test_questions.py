@@ -9,7 +9,7 @@ import pytest
 from lmms_medtasks.board.collect import collect
 from lmms_medtasks.board.site import question_shards, questions
 from lmms_medtasks.board.site.question_index import coded, digits, verdicts
-from lmms_medtasks.board.site.question_scores import Scores, scores_of
+from lmms_medtasks.board.site.question_scores import Scores
 from lmms_medtasks.board.site.suite_words import Shown, shown
 from lmms_medtasks.board.site.write_site import Options, build
 from lmms_medtasks.errors import UserError
@@ -152,13 +152,6 @@ def test_a_packs_entry_has_scores_and_no_texts(tmp_path, write, makers):
     assert answers_of(read(folder / "medq_deg" / "0.js"), 0) == [("100.0%", "9", None)]
     model = next((tmp_path / "site" / "models").glob("*.html")).read_text()
     assert "Ada Lovelace" in model and "Only packs" in model
-
-
-def test_a_question_of_no_score_has_none(board):
-    entry = next(each for each in board.entries if each.task == "medobvious" and not each.ranked)
-    ids = np.array(sorted([*entry.questions.ids.tolist(), "zzz"]))
-    scores = scores_of(entry, ids)
-    assert np.isnan(scores.values[-1]) and scores.text(len(ids) - 1) is None
 
 
 def test_what_can_not_be_seen_is_marked():
