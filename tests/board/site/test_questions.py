@@ -93,13 +93,6 @@ def test_a_shard_is_bounded_in_bytes_and_the_index_says_where_each_begins(browse
     assert all(len(json.dumps(shard)) < 700 for shard in shards)
 
 
-def test_replies_are_cut_so_that_those_of_many_models_stay_small(board):
-    entry = next(each for each in board.entries if each.task == "medobvious" and each.ranked)
-    assert question_shards.reply_length([entry]) == 2_000
-    assert question_shards.reply_length([entry] * 100_000) == 100
-    assert question_shards.reply_length([entry] * 1_000_000) == 60
-
-
 def test_credentialed_data_is_never_shown(browse, makers):
     metadata = {"agreement": "an agreement", "data": "mini"}
     task, _, shard, site = browse("sure_mimic_age", makers.sure, "sure_vqa", metadata=metadata)
