@@ -64,6 +64,14 @@ def test_of_questions_that_as_many_got_right_those_come_first_whose_clean_form_t
     assert [(each.id, each.lost) for each in found] == [("d1", True), ("c0", False), ("d0", False)]
 
 
+def test_what_most_others_got_right_goes_before_what_was_lost_from_the_clean_form() -> None:
+    pairs, images = {"b": "a"}, {"a": "0", "b": "0", "c": "1"}
+    own = made_up_entry("m", {"a": 1.0, "b": 0.0, "c": 0.0}, pairs=pairs, clusters=images)
+    other = made_up_entry("n", {"a": 1.0, "b": 0.0, "c": 1.0}, pairs=pairs, clusters=images)
+    found = SuiteVerdicts(SUITE, [own, other]).failures(own.model.key)
+    assert [(each.id, each.lost, each.step) for each in found] == [("c", False, 10), ("b", True, 0)]
+
+
 def test_a_clean_form_of_the_same_id_on_another_picture_is_not_its_clean_form() -> None:
     pairs, images = {"d": "c"}, {"c": "another", "d": "own"}
     entry = made_up_entry("m", {"c": 1.0, "d": 0.0}, pairs=pairs, clusters=images)

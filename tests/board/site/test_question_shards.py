@@ -25,8 +25,9 @@ from tests.board.made_up_entries import MadeUpEntry, made_up_entry
 class Data:
     """Stands for a build's data: what each model's log has, by its name; of a model that it lacks nothing is told."""
 
-    def __init__(self, replies: Mapping[str, Mapping[str, Sequence[str]]] | None = None) -> None:
+    def __init__(self, replies: Mapping[str, Mapping[str, Sequence[str]]] | None = None, right: str = "A") -> None:
         self.replies = replies or {}
+        self.right = right
         self.logs = self
 
     def may_tell(self, entry: Entry) -> bool:
@@ -34,7 +35,7 @@ class Data:
 
     def of(self, entry: Entry, ids: Collection[str]) -> dict[str, Shown]:
         own = self.replies[entry.model.name]
-        return {id: Shown(f"prompt of {id}?", "A", tuple(own[id])) for id in ids if id in own}
+        return {id: Shown(f"prompt of {id}?", self.right, tuple(own[id])) for id in ids if id in own}
 
 
 def shards_of(
@@ -66,12 +67,12 @@ def answer(shard: Shard, row: int, model: int) -> tuple[str, str, object] | None
     return (*shard.content["scores"][score], replies)
 
 
-def letters(trials: Mapping[str, str], name: str = "m") -> MadeUpEntry:
-    """A model's trials at questions whose right answer is A; ``!`` failed."""
+def letters(trials: Mapping[str, str], name: str = "m", right: str = "A") -> MadeUpEntry:
+    """A model's trials at questions; ``!`` failed."""
     ids = sorted(trials)
-    scores = {id: trials[id].count("A") / max(1, len(trials[id].replace("!", ""))) for id in ids}
+    scores = {id: trials[id].count(right) / max(1, len(trials[id].replace("!", ""))) for id in ids}
     read = [["failed" if letter == "!" else letter for letter in trials[id]] for id in ids]
-    return made_up_entry(name, scores, tags={"expected": ["A"] * len(ids)}, columns={"trials": read})
+    return made_up_entry(name, scores, tags={"expected": [right] * len(ids)}, columns={"trials": read})
 
 
 MODELS = st.lists(
@@ -142,6 +143,12 @@ def test_letters_are_one_text_with_the_right_ones_first() -> None:
         (f"prompt of q{number}?", "A") for number in (1, 2, 3)
     }
     assert list(shard.heads) == [row["text"] for row in questions_of([shard])]
+
+
+def test_the_right_letters_come_first_also_where_they_are_not_the_first_of_the_alphabet() -> None:
+    (shard,) = shards_of([letters({"q1": "DACA"}, right="C")], Data({"m": {"q1": ("said",) * 4}}, "C"))
+    found = answer(shard, 0, 0)
+    assert found is not None and found[::2] == ("25.0%", "CAAD")
 
 
 def test_what_is_no_letter_has_its_text_and_its_mark() -> None:

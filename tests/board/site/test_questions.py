@@ -8,7 +8,6 @@ import pytest
 
 from lmms_medtasks.board.collect import collect
 from lmms_medtasks.board.site import question_shards, questions
-from lmms_medtasks.board.site.question_index import coded, digits, verdicts
 from lmms_medtasks.board.site.question_scores import Scores
 from lmms_medtasks.board.site.suite_words import Shown, shown
 from lmms_medtasks.board.site.write_site import Options, build
@@ -70,16 +69,6 @@ def test_scores_are_digits_and_texts(browse, makers):
     assert (shard["questions"][0]["text"], shard["questions"][0]["right"]) == ("SAID?", "A")
     assert answers_of(shard, 0) == [("100.0%", "9", "AA")]
     assert index["heads"] == {"values": ["SAID?"], "codes": [0] * 6}
-
-
-def test_the_index_says_what_any_model_was_and_all_together():
-    nan = float("nan")
-    scores = [np.array([1, 1, 0, 0.5, nan]), np.array([1, 0, 0, nan, nan])]
-    anyone, together = verdicts(scores)
-    # Bits: right 1, wrong 2, between 4, missing 8; none right 1, all right 2, models differ 4.
-    assert anyone == "132c8" and together == "24110"
-    assert [digits(each) for each in scores] == ["9905-", "900--"]
-    assert coded(["a", "b", "a"]) == {"values": ["a", "b"], "codes": [0, 1, 0]}
 
 
 def test_a_shard_is_bounded_in_bytes_and_the_index_says_where_each_begins(browse, makers, monkeypatch):

@@ -54,15 +54,6 @@ def test_models_of_one_name_are_told_apart():
     assert titles[same[3].key] == "other" and titles[same[2].key] == "m (vllm)"
 
 
-@pytest.mark.parametrize(
-    ("name", "shown"),
-    [("/home/ada/models/tiny", "models/tiny"), ("org/model", "org/model"), ("C:\\models\\x", "models/x"),
-     ("gpt", "gpt"), ("~/x", "~/x"), ("/", "/")],
-)  # fmt: skip
-def test_of_a_local_checkpoint_two_parts_are_shown(name, shown):
-    assert file_names.shown_name(name) == shown
-
-
 def test_nobody_published_numbers_of_a_task_that_is_not_installed():
     assert rows.published("bones_joints_t1_knowledge", {})
     assert rows.published("bones_joints_t1_knowledge_of_mine", {}) == []

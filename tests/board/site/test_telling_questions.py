@@ -73,6 +73,12 @@ def test_two_models_of_which_the_best_is_wrong_have_one_other() -> None:
     assert found["q00"].heading == "The best is wrong, the other is correct"
 
 
+def test_half_of_the_others_are_not_most_of_them() -> None:
+    # The best is wrong on q00, where one of two others is right, and right on all else.
+    found = told(["0111", "1000", "0000"])
+    assert found["q00"].heading != "The best is wrong, most others are correct"
+
+
 def test_a_single_model_is_right_and_wrong_without_others() -> None:
     assert {id: (each.heading, each.said) for id, each in told(["01"]).items()} == {
         "q00": ("Wrong", "0 of 1 model correct."), "q01": ("Correct", "1 of 1 model correct."),
