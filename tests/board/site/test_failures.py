@@ -79,6 +79,12 @@ def test_a_clean_form_of_the_same_id_on_another_picture_is_not_its_clean_form() 
     assert (found.id, found.lost) == ("d", False)
 
 
+def test_of_models_that_were_asked_other_questions_those_of_the_largest_set_count() -> None:
+    most = made_up_entry("most", {"a": 0.0, "b": 1.0, "c": 1.0})
+    few = made_up_entry("few", {"b": 0.0, "z": 0.0})
+    assert found_ids([most, few], "most") == ["a"] and found_ids([most, few], "few") == ["b"]
+
+
 def test_what_two_tasks_ask_alike_counts_once_with_the_first_task() -> None:
     images = {"q00": "0", "q01": "1"}
     first = made_up_entry("m", right_and_wrong("0"), task="made_up_a", clusters=images)

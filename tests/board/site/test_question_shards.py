@@ -185,6 +185,14 @@ def test_what_may_not_be_told_has_scores_and_nothing_else() -> None:
     assert set(question) == {"id", "answers", "who"} and list(shard.heads) == [""]
 
 
+def test_options_stand_with_their_letters_where_the_prompt_has_them_so() -> None:
+    data = Data({"m": {"q1": ("A",)}})
+    data.of = lambda entry, ids: {id: Shown("Which?\nA. left\nB. right", "A", ("A",)) for id in ids}  # type: ignore[method-assign]
+    (shard,) = shards_of([letters({"q1": "A"})], data, {"q1": Material("Which?", ("left", "right"), "A")})
+    (question,) = shard.content["questions"]
+    assert (question["text"], question["options"]) == ("Which?", (("A", "left"), ("B", "right")))
+
+
 def test_pictures_and_the_note_on_them_stand_with_the_question() -> None:
     picture = Picture("images/x.png", "clean", "An image", 30, 20)
     materials = {"q1": Material("Which?", ("yes", "no"), "A", (picture,), "a note")}

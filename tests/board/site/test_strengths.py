@@ -95,6 +95,11 @@ def test_a_group_of_few_pictures_is_not_looked_at() -> None:
     assert groups_of(models("1" * 16, images=4)) == {}
 
 
+def test_without_a_field_the_other_questions_must_be_about_enough_pictures_too() -> None:
+    tags = ["CT"] * 12 + ["MRI"] * (LEAST_CLUSTERS - 1)
+    assert groups_of(models("1" * len(tags), tags=tags)) == {}
+
+
 def test_values_that_name_questions_and_questions_without_a_value_are_no_groups() -> None:
     many = [f"value {number}" for number in range(MOST_VALUES + 1) for _ in range(LEAST_CLUSTERS)]
     assert groups_of(models("1" * len(many), tags=many)) == {}

@@ -96,6 +96,8 @@ def test_partly_right_is_neither_and_the_sentence_says_so() -> None:
 def test_questions_without_a_score_of_some_model_are_left_out() -> None:
     assert set(told(["1-0", "11-"])) == {"q00"}
     assert told(["1-", "-1"]) == {} == told(["--"])
+    apart = [made_up_entry(f"m{number}", right_and_wrong("10", begin), task=LAST) for number, begin in enumerate("ab")]
+    assert telling(Standings(board_of(*apart), 0), (LAST, "accuracy")) == []
 
 
 def test_without_ranked_models_there_are_none() -> None:
@@ -179,3 +181,10 @@ def test_a_model_that_was_not_asked_both_ways_does_not_count(unranked: str) -> N
     own = [*last[:1], *first] if unranked == "severe" else [*last, *first[:1]]
     found = telling(Standings(board_of(*own), 0), (LAST, "accuracy"), (FIRST, "accuracy"), NAMES)
     assert found and all("of 1 model correct" in each.said for each in found)
+
+
+def test_where_no_model_was_asked_both_ways_the_rules_are_those_of_questions_asked_once() -> None:
+    first = [made_up_entry("another", right_and_wrong("11"), task=FIRST)]
+    standings = Standings(board_of(*entries_of(["10"]), *first), 0)
+    found = telling(standings, (LAST, "accuracy"), (FIRST, "accuracy"), NAMES)
+    assert {each.id: each.heading for each in found} == {"q00": "Correct", "q01": "Wrong"}
