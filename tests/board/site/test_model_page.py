@@ -16,7 +16,6 @@ from lmms_medtasks.board.model_facts import ModelFacts
 from lmms_medtasks.board.site import bullets, failures, model_tables, model_words
 from lmms_medtasks.board.site.board_tables import Standings
 from lmms_medtasks.board.site.bullets import Headline
-from lmms_medtasks.board.site.failures import SuiteVerdicts
 from lmms_medtasks.board.site.write_site import Options, build
 from lmms_medtasks.report.findings import Finding
 from lmms_medtasks.statistics.intervals import Interval
@@ -80,17 +79,6 @@ def test_a_headline_has_score_rank_quartiles_of_all_ranked_models_and_guessing(
     for number in ("50.0 %", "guessing 25.0", "rank", "quartiles of 6 ranked models"):
         assert number in found.said
     assert found.said.replace("'", "&apos;") in found.chart
-
-
-def test_failures_are_what_most_others_got_right_first(board: Board) -> None:
-    verdicts = SuiteVerdicts(SUITE, board.of(suite=SUITE, ranked=True))
-    found = verdicts.failures(key_of(board, "odd"))
-    assert {each.tags["modality"] for each in found} == {"MRI"} and len(found) == IMAGES
-    right = [sum(answers(name)[each.id] == "A" for name in "abcde") for each in found]
-    assert [each.right for each in found] == right
-    assert [each.step for each in found] == sorted((each.step for each in found), reverse=True)
-    assert all(each.others == 5 for each in found)
-    assert verdicts.failures("nobody") == []
 
 
 def headline(

@@ -15,7 +15,6 @@ from lmms_medtasks.board.boards import Board
 from lmms_medtasks.board.collect import collect
 from lmms_medtasks.board.site import suite_words
 from lmms_medtasks.board.site.board_tables import Links, Standings
-from lmms_medtasks.board.site.pair_matrix import matrix
 from lmms_medtasks.board.site.suite_chart import KINDS, chart
 from lmms_medtasks.board.site.suite_finding import finding
 from lmms_medtasks.board.site.suite_words import About
@@ -124,19 +123,6 @@ def test_a_suite_that_declares_no_chart_has_its_headline(standings: Standings) -
 def test_a_chart_of_no_kind_is_refused(standings: Standings) -> None:
     with pytest.raises(UserError, match="change, plane, heat"):
         chart(About("medq_deg", "Mine", chart={"kind": "pie"}), standings.board, standings, LINKS, HEAD)
-
-
-def test_the_pairs_agree_with_the_ranks(standings: Standings) -> None:
-    found = matrix(standings, HEAD, {key: key for key in standings.titles})
-    assert found is not None and found.names == ("best", "like", "poor") and found.more == 0
-    signs = [[pair.sign if pair else "" for pair in row] for row in found.rows]
-    assert signs == [["", "=", "▲"], ["=", "", "▲"], ["▼", "▼", ""]]
-    ranks = {standings.titles[key]: each for key, each in standings.of(*HEAD).items()}
-    for name, row in zip(found.names, signs, strict=True):
-        assert ranks[name].low == 1 + row.count("▼") and ranks[name].high == 3 - row.count("▲")
-    pair = found.rows[0][2]
-    assert pair is not None and pair.difference == "+52.5" and pair.interval.startswith("+")
-    assert len(found.table.rows) == 3
 
 
 def test_questions_are_chosen_by_rule_and_each_once(standings: Standings) -> None:
