@@ -40,6 +40,10 @@ def test_what_rounding_leaves_of_zero_has_the_axis_of_zero(noise: float) -> None
     assert axis_of((noise,)).place(noise) == pytest.approx(50.0)
 
 
+def test_ticks_of_tiny_numbers_are_as_even_as_those_of_others() -> None:
+    assert axis_of((0.0, 1.2e-9)).ticks == pytest.approx([2.5e-10 * number for number in range(6)], abs=1e-15)
+
+
 @given(VALUES, st.integers(2, 8))
 def test_ticks_are_sorted_round_multiples_that_cover_all_values(values: list[float], most: int) -> None:
     axis = axis_of(values, most=most)
