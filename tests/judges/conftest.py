@@ -14,6 +14,7 @@ from lmms_medtasks.judges import defaults as _defaults
 from lmms_medtasks.judges import registry
 from lmms_medtasks.judges import settings as _settings
 from lmms_medtasks.judges.handed_verdicts import TABLE
+from lmms_medtasks.judges.judging import Judge
 from lmms_medtasks.samples import result_files as results
 from lmms_medtasks.suites import registry as suites
 
@@ -99,6 +100,31 @@ def settings_for():
         return _settings.read(environment, judge)
 
     return make
+
+
+@pytest.fixture
+def items(sample):
+    """Twenty items: a quarter exact, a quarter empty, the others to be judged."""
+    answers = ["Effusion", "", "an effusion, left", "nothing"]
+    return [(sample.item(each, answers[n % 4]), 0) for n, each in enumerate(sample.documents(20))]
+
+
+@pytest.fixture
+def asked(sample):
+    """Ten items for a judge."""
+    return [(sample.item(each, "an effusion"), 0) for each in sample.documents(10)]
+
+
+@pytest.fixture
+def judge_all(judge_server, settings_for, protocol):
+    """Call as judge_all(items, **settings): the verdicts, the counts, what was said."""
+
+    def call(items, judge="openai:stub-judge", **values):
+        said = []
+        with Judge(settings_for(judge_server, judge, **values), [protocol]) as judge:
+            return *judge.judge(protocol, items, say=said.append), said
+
+    return call
 
 
 @pytest.fixture

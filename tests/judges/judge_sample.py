@@ -16,6 +16,11 @@ from lmms_medtasks.suites.suite import Measure, Metric, Suite, number_of_questio
 SCALE = {str(number): float(number) for number in range(1, 6)}
 
 
+def documents(count):
+    """So many different questions."""
+    return [{"id": f"q{n}", "question": f"What is seen in {n}?", "answer": "effusion"} for n in range(count)]
+
+
 def item(doc, reply):
     return Item(doc["id"], {"question": doc["question"], "reference": doc["answer"], "answer": reply})
 

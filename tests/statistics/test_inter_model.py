@@ -1,13 +1,10 @@
 """Equation 6 by hand, and from disjoint halves of the images: written-out splits, null values, and its error rate."""
 
-import itertools
-
 import numpy as np
 import pytest
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.seeding import generator
-from lmms_medtasks.statistics import image_halves
 from lmms_medtasks.statistics.inter_model import equation_6, inter_model_dke
 from lmms_medtasks.statistics.votes import votes
 
@@ -105,45 +102,6 @@ def test_false_findings_are_rare(models):
         for number in range(40)
     ]
     assert sum(p <= 0.05 for p in found) <= 4
-
-
-def test_halves_are_those_written_out():
-    # Three models on three images; halves of one image and of two. Accuracy, and shift, of each on each image:
-    accuracy = np.array([[1, 0.5, 0.5], [0.5, 0.5, 0], [0, 0.25, 0.5]])
-    shift = np.array([[-0.5, 0, 0.25], [0.25, 0.5, 0.5], [0.75, 0.5, 0]])
-    sums = np.stack([np.ones((3, 3)), accuracy, shift], axis=2)
-    half = image_halves.halves(3, 400, generator("test", "halves"))
-    assert half.shape == (800, 3)
-    assert set(half[:400].sum(axis=1)) == {1} and np.array_equal(half[400:], 1 - half[:400])
-    first, second = image_halves.half_means(sums, half)[..., 0], image_halves.half_means(sums, 1 - half)[..., 1]
-    expected = []
-    for own in range(3):
-        others = [image for image in range(3) if image != own]
-        for one, other in (([own], others), (others, [own])):
-            a, s = accuracy[:, one].mean(axis=1), shift[:, other].mean(axis=1)
-            pairs = [(i, j) for i, j in itertools.permutations(range(3), 2) if a[i] < a[j]]
-            expected.append(np.mean([s[i] > s[j] for i, j in pairs]))
-    found = image_halves.compare_halves(first, second, 3, "opposite", generator("test", "p"))
-    assert found.share == pytest.approx(np.mean(expected), abs=0.03)
-
-
-def test_p_is_twice_the_mean_over_all_orders():
-    # Five models in opposite order in both splits: 1 of 120 orders is as far. In the same order: all of them are.
-    ordered = np.arange(5.0)
-    rng = generator("test", "p")
-    opposite = image_halves.compare_halves(np.array([ordered] * 2), np.array([-ordered] * 2), 9, "opposite", rng)
-    assert (opposite.p, opposite.spearman, opposite.kendall, opposite.share) == (pytest.approx(2 / 120), -1, -1, 1)
-    same = image_halves.compare_halves(np.array([ordered] * 2), np.array([ordered] * 2), 9, "opposite", rng)
-    assert (same.p, same.spearman, same.share) == (1, 1, 0)
-    mixed = image_halves.compare_halves(np.array([ordered] * 2), np.array([ordered, -ordered]), 9, "opposite", rng)
-    assert mixed.p == 1  # 2 x (1 + 1/120) / 2, at most 1
-
-
-def test_unrelated_share_leaves_out_ties():
-    # Of the three pairs of second numbers one is tied: a pair taken at random is opposite in (2/3) / 2.
-    numbers = np.array([[1.0, 2.0, 3.0]]), np.array([[0.0, 0.0, 1.0]])
-    found = image_halves.compare_halves(*numbers, 9, "opposite", generator("test", "p"))
-    assert found.unrelated_share == pytest.approx(1 / 3)
 
 
 @pytest.mark.parametrize("count", [1, 2, 4])

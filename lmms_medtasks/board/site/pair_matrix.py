@@ -26,7 +26,10 @@ NOTE = (
 
 @dataclass(frozen=True)
 class Pair:
-    """A row's model less a column's: ``sign`` is one of ▲ ▼ =; the difference and its interval are as shown."""
+    """A row's model against a column's: ``sign`` is one of ▲ ▼ =.
+
+    ``difference``, ``interval``: by how much the row's model leads, as shown; of errors, by how many fewer it has.
+    """
 
     sign: str
     difference: str
@@ -38,6 +41,7 @@ class Matrix:
     """The best models and their pairs, ``None`` on the diagonal.
 
     ``table``: all pairs, each once, the better-placed model first. ``more``: models that are left out of ``rows``.
+    ``unit``: of the differences.
     """
 
     names: tuple[str, ...]
@@ -45,6 +49,7 @@ class Matrix:
     rows: tuple[tuple[Pair | None, ...], ...]
     table: Table
     more: int
+    unit: str
 
 
 def matrix(standings: Standings, head: Head, hrefs: dict[str, str]) -> Matrix | None:
@@ -83,7 +88,7 @@ def matrix(standings: Standings, head: Head, hrefs: dict[str, str]) -> Matrix | 
     unit = "points" if shown.unit == "%" else shown.unit
     columns = (
         label("model"), label("other model"), label("beyond chance"),
-        Column("difference", digits=shown.digits, signed=True, unit=unit), Column("p, no better", digits=4),
+        Column("lead", digits=shown.digits, signed=True, unit=unit), Column("p, no better", digits=4),
     )  # fmt: skip
     best, short = order[:MOST], short_names(standings.titles.values())
     return Matrix(
@@ -92,6 +97,7 @@ def matrix(standings: Standings, head: Head, hrefs: dict[str, str]) -> Matrix | 
         tuple(tuple(pair(row, column) for column in best) for row in best),
         Table("pairs", "Each two models", columns, tuple(rows)),
         len(order) - len(best),
+        unit,
     )
 
 

@@ -88,7 +88,8 @@ class _Scores:
         pairs = _column(entries[0], "pair", ids) if entries else ids
         values = [_shares(entry, head[1], ids) for entry in entries]
         earlier = [_shares(before[entry.model.key], first[1], pairs) for entry in entries] if first else []
-        whole = ~np.isnan(np.array([*values, *earlier]).reshape(-1, len(ids))).any(axis=0)
+        every = [*values, *earlier]
+        whole = ~np.isnan(np.array(every).reshape(len(every), len(ids))).any(axis=0)
         self.ids, self.pairs = ids[whole], pairs[whole]
         self.clusters = _column(entries[0], "cluster", self.ids) if entries else ids
         self.values = np.array(values).reshape(len(entries), len(ids))[:, whole]

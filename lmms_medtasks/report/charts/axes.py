@@ -7,6 +7,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
+_DECADES: tuple[tuple[float, ...], ...] = ((1, 3), (1, 2, 5), (1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9))
+"""Ticks of each power of ten, the fewest first."""
+_SAME = 1e-9
 
 
 @dataclass(frozen=True)
@@ -62,21 +65,27 @@ def axis_of(values: Iterable[float | None], title: str = "", *, unit: str = "", 
     """An axis with round ticks around all values; None are left out."""
     known = [value for value in values if value is not None and math.isfinite(value)] or [0.0, 1.0]
     low, high = min(known), max(known)
-    if high - low < 1e-9:
-        room = abs(low) / 10 or 0.5
+    if high - low < _SAME * max(1.0, abs(low), abs(high)):
+        # Of a difference that rounding left in place of 0 a tenth is no scale.
+        room = abs(low) / 10 if abs(low) > _SAME else 0.5
         low, high = low - room, high + room
     step = step_of(high - low, most)
     first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
-    ticks = tuple(round(step * number, 10) + 0.0 for number in range(first, last + 1))
+    ticks = tuple(round(step * number, 2 - math.floor(math.log10(step))) + 0.0 for number in range(first, last + 1))
     return Axis(ticks[0], ticks[-1], ticks, title, unit=unit, digits=max(1, 1 - math.floor(math.log10(step))))
 
 
 def logarithmic_axis(values: Sequence[float], title: str = "") -> Axis:
-    """An axis of positive numbers with ticks at 1, 3, 10 and so on; with room at its ends."""
+    """An axis of positive numbers with at least two ticks, at 1, 3, 10 and so on or closer; with room at its ends."""
     low, high = min(values) / 1.6, max(values) * 1.6
     decades = range(math.floor(math.log10(low)) - 1, math.ceil(math.log10(high)) + 1)
-    ticks = tuple(round(part * 10.0**decade, 10) for decade in decades for part in (1, 3))
-    return Axis(low, high, tuple(each for each in ticks if low <= each <= high), title, logarithmic=True)
+    ticks: tuple[float, ...] = ()
+    for parts in _DECADES:
+        every = (round(part * 10.0**decade, 10) for decade in decades for part in parts)
+        ticks = tuple(each for each in every if low <= each <= high)
+        if len(ticks) > 1:
+            break
+    return Axis(low, high, ticks, title, logarithmic=True)
 
 
 def step_of(width: float, most: int) -> float:

@@ -6,15 +6,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from lmms_medtasks.board import model_facts
 from lmms_medtasks.board.collect import collect
 from lmms_medtasks.board.site import bullets, leaderboard_table
 from lmms_medtasks.board.site.board_tables import Links, Standings
-from lmms_medtasks.board.site.guessing import is_told_from_guessing
+from lmms_medtasks.board.site.guessing import guessing, is_told_from_guessing
 from lmms_medtasks.statistics.intervals import Interval
 from lmms_medtasks.task_configs.medobvious import measures
+from tests.board.made_up_entries import ACCURACY, ERRORS, STARS, made_up_entry, right_and_wrong
 
 
 def highlighted(letters: str, said: str) -> list[dict[str, Any]]:
@@ -49,3 +51,42 @@ def test_the_end_of_the_interval_that_is_nearer_to_guessing_decides(
 ) -> None:
     mean = Interval((low + high) / 2, low, high, n=40, clusters=40)
     assert is_told_from_guessing(mean, 0.25, higher_is_better) is told
+
+
+def test_of_questions_with_options_guessing_gets_the_mean_of_one_over_their_number() -> None:
+    # (1/2 + 1/4 + 1/4) / 3; the question without a score does not count.
+    entry = made_up_entry("m", right_and_wrong("101-"), tags={"option_count": [2, 4, 4, 10]})
+    assert guessing(entry, "accuracy") == pytest.approx(1 / 3)
+
+
+def test_what_the_benchmark_says_of_each_question_goes_before_its_options() -> None:
+    entry = made_up_entry(
+        "m", right_and_wrong("10-"), tags={"option_count": [2, 2, 2]}, columns={"chance.score": [0.1, 0.4, 0.9]}
+    )
+    # (0.1 + 0.4) / 2
+    assert guessing(entry, "accuracy") == pytest.approx(0.25)
+
+
+@pytest.mark.parametrize("said", [[0.5, None], [None, None]])
+def test_where_one_question_does_not_say_it_guessing_is_not_known(said: list[float | None]) -> None:
+    columns = {"chance.score": pa.array(said, pa.float64()).to_pylist()}
+    assert guessing(made_up_entry("m", right_and_wrong("10"), columns=columns), "accuracy") is None
+
+
+def test_questions_without_options_or_without_a_score_have_none() -> None:
+    assert guessing(made_up_entry("m", right_and_wrong("10")), "accuracy") is None
+    unscored = made_up_entry("m", right_and_wrong("--"), columns={"chance.score": [0.5, 0.5]})
+    assert guessing(unscored, "accuracy") is None
+
+
+def test_only_the_first_measure_has_guessing_and_only_a_share() -> None:
+    options = {"option_count": [4, 4]}
+    letters = right_and_wrong("10")
+    two = made_up_entry("m", {ACCURACY: letters, ERRORS: letters}, tags=options)
+    assert (guessing(two, "accuracy"), guessing(two, "errors")) == (0.25, None)
+    assert guessing(made_up_entry("m", {STARS: {"q0": 3.0, "q1": 4.0}}, tags=options), "stars") is None
+
+
+@pytest.mark.parametrize(("mean", "told"), [(0.3, True), (0.25, False), (0.2, False), (None, True)])
+def test_a_mean_without_an_interval_is_told_by_itself(mean: float | None, told: bool) -> None:
+    assert is_told_from_guessing(Interval(mean, None, None, n=3, clusters=3), 0.25) is told

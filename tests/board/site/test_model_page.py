@@ -13,13 +13,10 @@ import pytest
 from lmms_medtasks.board.boards import Board
 from lmms_medtasks.board.collect import collect
 from lmms_medtasks.board.model_facts import ModelFacts
-from lmms_medtasks.board.site import bullets, failures, model_tables, model_words, strengths
+from lmms_medtasks.board.site import bullets, failures, model_tables, model_words
 from lmms_medtasks.board.site.board_tables import Standings
 from lmms_medtasks.board.site.bullets import Headline
-from lmms_medtasks.board.site.failures import Failure, SuiteVerdicts
-from lmms_medtasks.board.site.strengths import Group
 from lmms_medtasks.board.site.write_site import Options, build
-from lmms_medtasks.report.charts.bullets import bullet
 from lmms_medtasks.report.findings import Finding
 from lmms_medtasks.statistics.intervals import Interval
 
@@ -82,101 +79,6 @@ def test_a_headline_has_score_rank_quartiles_of_all_ranked_models_and_guessing(
     for number in ("50.0 %", "guessing 25.0", "rank", "quartiles of 6 ranked models"):
         assert number in found.said
     assert found.said.replace("'", "&apos;") in found.chart
-
-
-def test_fewer_than_four_models_have_no_quartiles(board: Board) -> None:
-    few = replace(board, entries=tuple(each for each in board.entries if each.model.name in "abc"))
-    assert headline_of(few, Standings(few, 100), "a").quartiles is None
-
-
-def test_places_of_a_bullet_chart_are_in_percent_so_that_text_keeps_its_size() -> None:
-    chart = bullet("a <b> 50", (0.0, 200.0), 50.0, (40.0, 60.0), quartiles=(80.0, 100.0, 120.0), chance=20.0)
-    assert "viewBox" not in chart and 'width="100%"' in chart
-    assert 'cx="25.00%"' in chart and 'x1="20.00%" x2="30.00%"' in chart
-    assert 'x="40.00%" width="20.00%"' in chart and 'x1="10.00%" x2="10.00%"' in chart
-    assert 'aria-label="a &lt;b&gt; 50"' in chart and "guessing 20.0" in chart
-
-
-def test_labels_of_a_bullet_chart_do_not_touch() -> None:
-    assert ">0<" not in bullet("x", (0.0, 100.0), 50.0, chance=2.0)
-    assert ">0<" in bullet("x", (0.0, 100.0), 50.0, chance=50.0)
-
-
-def test_groups_are_held_against_the_median_of_the_others_and_marked_beyond_chance_only(board: Board) -> None:
-    found = strengths.of_task(board.of(task=TASK, ranked=True), "accuracy")
-    odd = {group.value: group for group in found[key_of(board, "odd")]}
-    assert set(odd) == {"CT", "MRI"}
-    assert (odd["CT"].mean, odd["MRI"].mean, odd["CT"].others) == (1.0, 0.0, 5)
-    assert odd["CT"].reference == pytest.approx(0.5)
-    extremes = strengths.extremes(list(odd.values()), lambda group: frozenset({str(group.value)}))
-    assert [group.value for group in extremes.strongest] == ["CT"] and extremes.strongest[0].told_apart
-    assert [group.value for group in extremes.weakest] == ["MRI"] and extremes.weakest[0].told_apart
-    assert extremes.looked == 2
-    plain = strengths.extremes(found[key_of(board, "a")], lambda group: frozenset({str(group.value)}))
-    assert not any(group.told_apart for group in (*plain.strongest, *plain.weakest))
-
-
-def test_where_models_are_few_a_group_is_held_against_the_models_other_questions(board: Board) -> None:
-    own = [entry for entry in board.of(task=TASK, ranked=True) if entry.model.name == "odd"]
-    groups = strengths.of_task(own, "accuracy")[own[0].model.key]
-    assert {(group.value, group.others, group.mean, group.reference) for group in groups} == {
-        ("CT", 0, 1.0, 0.0), ("MRI", 0, 0.0, 1.0),
-    }  # fmt: skip
-    assert all(group.p < 0.001 for group in groups)
-
-
-def group(value: str, better: float, p: float, others: int = 0) -> Group:
-    return Group("t", "tag", value, 9, 9, 0.5 + better, 0.5, others, better, p)
-
-
-def test_p_values_are_corrected_for_all_groups_that_were_looked_at() -> None:
-    groups = [group(str(number), 0.01, 0.04) for number in range(30)]
-    found = strengths.extremes([*groups, group("real", 0.2, 1e-6)], lambda each: frozenset({each.value}))
-    assert [each.value for each in found.strongest if each.told_apart] == ["real"]
-    assert len(found.strongest) == 3 and found.looked == 31
-
-
-def test_a_group_that_says_the_same_again_is_left_out() -> None:
-    ids = {"whole": frozenset("abcdef"), "part": frozenset("abc"), "other": frozenset("xyz")}
-    groups = [group("whole", 0.3, 1e-6), group("part", 0.29, 1e-6), group("other", 0.1, 1.0)]
-    found = strengths.extremes(groups, lambda each: ids[each.value])
-    assert [each.value for each in found.strongest] == ["whole", "other"]
-
-
-def test_groups_against_others_and_against_the_own_mean_are_not_mixed() -> None:
-    found = strengths.extremes([group("own", 0.5, 1e-9), group("field", 0.1, 1e-9, 5)], lambda each: frozenset())
-    assert [each.value for each in found.strongest] == ["field"] and found.looked == 1
-
-
-def test_failures_are_what_most_others_got_right_first(board: Board) -> None:
-    verdicts = SuiteVerdicts(SUITE, board.of(suite=SUITE, ranked=True))
-    found = verdicts.failures(key_of(board, "odd"))
-    assert {each.tags["modality"] for each in found} == {"MRI"} and len(found) == IMAGES
-    right = [sum(answers(name)[each.id] == "A" for name in "abcde") for each in found]
-    assert [each.right for each in found] == right
-    assert [each.step for each in found] == sorted((each.step for each in found), reverse=True)
-    assert all(each.others == 5 for each in found)
-    assert verdicts.failures("nobody") == []
-
-
-def failure(id: str, right: int, *, suite: str = "s", cluster: str = "", lost: bool = False, **tags: str) -> Failure:
-    return Failure(suite, "t", id, cluster or id, id, 10, right, lost, tags)
-
-
-def test_failures_are_spread_over_tags_and_a_picture_is_taken_once() -> None:
-    found = [
-        failure("1", 9, kind="x"), failure("2", 9, kind="x"), failure("3", 9, kind="y"),
-        failure("4", 9, cluster="1", kind="z"), failure("5", 8, lost=True, kind="z"),
-    ]  # fmt: skip
-    assert [each.id for each in failures.chosen({"s": found})] == ["1", "3", "2", "5"]
-
-
-def test_a_benchmark_has_its_share_of_the_places_and_the_clean_form_counts() -> None:
-    many = [failure(f"a{number}", 10, suite="a") for number in range(20)]
-    few = [failure("b1", 5, suite="b"), failure("b2", 5, suite="b", lost=True)]
-    found = failures.chosen({"a": many, "b": few})
-    assert len(found) == failures.SHOWN
-    assert [each.id for each in found if each.suite == "b"] == ["b2", "b1"]
 
 
 def headline(

@@ -8,8 +8,7 @@ import pytest
 
 from lmms_medtasks.board.collect import collect
 from lmms_medtasks.board.site import question_shards, questions
-from lmms_medtasks.board.site.question_index import coded, digits, verdicts
-from lmms_medtasks.board.site.question_scores import Scores, scores_of
+from lmms_medtasks.board.site.question_scores import Scores
 from lmms_medtasks.board.site.suite_words import Shown, shown
 from lmms_medtasks.board.site.write_site import Options, build
 from lmms_medtasks.errors import UserError
@@ -72,16 +71,6 @@ def test_scores_are_digits_and_texts(browse, makers):
     assert index["heads"] == {"values": ["SAID?"], "codes": [0] * 6}
 
 
-def test_the_index_says_what_any_model_was_and_all_together():
-    nan = float("nan")
-    scores = [np.array([1, 1, 0, 0.5, nan]), np.array([1, 0, 0, nan, nan])]
-    anyone, together = verdicts(scores)
-    # Bits: right 1, wrong 2, between 4, missing 8; none right 1, all right 2, models differ 4.
-    assert anyone == "132c8" and together == "24110"
-    assert [digits(each) for each in scores] == ["9905-", "900--"]
-    assert coded(["a", "b", "a"]) == {"values": ["a", "b"], "codes": [0, 1, 0]}
-
-
 def test_a_shard_is_bounded_in_bytes_and_the_index_says_where_each_begins(browse, makers, monkeypatch):
     monkeypatch.setattr(question_shards, "SHARD_BYTES", 500)
     task, index, _, site = browse("medq_deg", makers.medq_deg, "medq_deg")
@@ -91,13 +80,6 @@ def test_a_shard_is_bounded_in_bytes_and_the_index_says_where_each_begins(browse
     assert [shard[0]["id"] for shard in shards] == [index["ids"][row] for row in index["shards"]]
     assert [each["id"] for shard in shards for each in shard] == index["ids"]
     assert all(len(json.dumps(shard)) < 700 for shard in shards)
-
-
-def test_replies_are_cut_so_that_those_of_many_models_stay_small(board):
-    entry = next(each for each in board.entries if each.task == "medobvious" and each.ranked)
-    assert question_shards.reply_length([entry]) == 2_000
-    assert question_shards.reply_length([entry] * 100_000) == 100
-    assert question_shards.reply_length([entry] * 1_000_000) == 60
 
 
 def test_credentialed_data_is_never_shown(browse, makers):
@@ -152,13 +134,6 @@ def test_a_packs_entry_has_scores_and_no_texts(tmp_path, write, makers):
     assert answers_of(read(folder / "medq_deg" / "0.js"), 0) == [("100.0%", "9", None)]
     model = next((tmp_path / "site" / "models").glob("*.html")).read_text()
     assert "Ada Lovelace" in model and "Only packs" in model
-
-
-def test_a_question_of_no_score_has_none(board):
-    entry = next(each for each in board.entries if each.task == "medobvious" and not each.ranked)
-    ids = np.array(sorted([*entry.questions.ids.tolist(), "zzz"]))
-    scores = scores_of(entry, ids)
-    assert np.isnan(scores.values[-1]) and scores.text(len(ids) - 1) is None
 
 
 def test_what_can_not_be_seen_is_marked():

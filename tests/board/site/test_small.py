@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from lmms_medtasks.board.entries import Model, Problem
-from lmms_medtasks.board.site import board_tables, file_names, published, rows, suite_words
+from lmms_medtasks.board.entries import Problem
+from lmms_medtasks.board.site import board_tables, published, rows, suite_words
 from lmms_medtasks.board.site.cards import card, markdown
 from lmms_medtasks.board.site.exports import harmless
 
@@ -27,40 +27,6 @@ def test_every_suite_with_a_page_has_its_card():
         assert "<table>" in card(name)
         assert suite_words.about(name).about and suite_words.about(name).read
     assert card("no_such_suite") is None
-
-
-def test_file_names_are_harmless_and_distinct():
-    found = file_names.model_slugs([Model("../../etc/passwd", "a", ""), Model("<b>", "a", ""), Model("x/<b>", "a", "")])
-    assert len(set(found.values())) == 3
-    assert all(not set(each) - set("abcdefghijklmnopqrstuvwxyz0123456789-_") for each in found.values())
-    assert file_names.slugs(["a b", "a-b", "c"])["c"] == "c"
-    assert len(set(file_names.slugs(["a b", "a-b"]).values())) == 2
-    assert file_names.file_name("a-b_c") == "a-b_c" and "/" not in file_names.file_name("../x")
-
-
-def test_two_models_of_one_short_digest_have_pages_of_their_own():
-    """These were found in a second; the second page ended the build of the whole board."""
-    pair = [Model("evil/model", "medtasks_random", arguments) for arguments in ("x=23164", "x=59160")]
-    assert len({file_names.digest(model.key) for model in pair}) == 1
-    assert len(set(file_names.model_slugs(pair).values())) == len(set(file_names.model_titles(pair).values())) == 2
-    chosen = file_names.slugs(["a b", "a-b"])["a b"]
-    assert len(set(file_names.slugs(["a b", "a-b", chosen]).values())) == 3
-
-
-def test_models_of_one_name_are_told_apart():
-    same = [Model("m", "hf", "1"), Model("m", "hf", "2"), Model("m", "vllm", ""), Model("other", "hf", "")]
-    titles = file_names.model_titles(same)
-    assert len(set(titles.values())) == 4
-    assert titles[same[3].key] == "other" and titles[same[2].key] == "m (vllm)"
-
-
-@pytest.mark.parametrize(
-    ("name", "shown"),
-    [("/home/ada/models/tiny", "models/tiny"), ("org/model", "org/model"), ("C:\\models\\x", "models/x"),
-     ("gpt", "gpt"), ("~/x", "~/x"), ("/", "/")],
-)  # fmt: skip
-def test_of_a_local_checkpoint_two_parts_are_shown(name, shown):
-    assert file_names.shown_name(name) == shown
 
 
 def test_nobody_published_numbers_of_a_task_that_is_not_installed():

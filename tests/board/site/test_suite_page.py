@@ -15,7 +15,6 @@ from lmms_medtasks.board.boards import Board
 from lmms_medtasks.board.collect import collect
 from lmms_medtasks.board.site import suite_words
 from lmms_medtasks.board.site.board_tables import Links, Standings
-from lmms_medtasks.board.site.pair_matrix import matrix
 from lmms_medtasks.board.site.suite_chart import KINDS, chart
 from lmms_medtasks.board.site.suite_finding import finding
 from lmms_medtasks.board.site.suite_words import About
@@ -126,33 +125,6 @@ def test_a_chart_of_no_kind_is_refused(standings: Standings) -> None:
         chart(About("medq_deg", "Mine", chart={"kind": "pie"}), standings.board, standings, LINKS, HEAD)
 
 
-def test_the_pairs_agree_with_the_ranks(standings: Standings) -> None:
-    found = matrix(standings, HEAD, {key: key for key in standings.titles})
-    assert found is not None and found.names == ("best", "like", "poor") and found.more == 0
-    signs = [[pair.sign if pair else "" for pair in row] for row in found.rows]
-    assert signs == [["", "=", "▲"], ["=", "", "▲"], ["▼", "▼", ""]]
-    ranks = {standings.titles[key]: each for key, each in standings.of(*HEAD).items()}
-    for name, row in zip(found.names, signs, strict=True):
-        assert ranks[name].low == 1 + row.count("▼") and ranks[name].high == 3 - row.count("▲")
-    pair = found.rows[0][2]
-    assert pair is not None and pair.difference == "+52.5" and pair.interval.startswith("+")
-    assert len(found.table.rows) == 3
-
-
-def test_ten_models_stand_in_the_matrix_and_all_pairs_in_the_file(tmp_path: Path, runs: ModuleType) -> None:
-    for number in range(12):
-        letters = {f"q{each}": "A" if each < 10 + 2 * number else "B" for each in range(IMAGES)}
-        runs.write(tmp_path / f"m{number}", {SEVERE: runs.choice_rows(letters, images=IMAGES)}, model=f"m{number:02}")
-    many = Standings(collect([tmp_path]), 100)
-    found = matrix(many, HEAD, {key: key for key in many.titles})
-    assert found is not None and found.names[0] == "m11" and len(found.rows) == 10 and found.more == 2
-    assert len(found.table.rows) == 12 * 11 / 2
-    # What is told apart has an interval on its side of 0, also where only a later step told it apart.
-    for row in found.table.rows:
-        if row.cells[2].value == "better":
-            assert row.cells[3].low is not None and row.cells[3].low >= 0
-
-
 def test_questions_are_chosen_by_rule_and_each_once(standings: Standings) -> None:
     found = telling(standings, HEAD, FIRST, ("clean", "severe"))
     assert [each.heading for each in found] == [
@@ -165,14 +137,6 @@ def test_questions_are_chosen_by_rule_and_each_once(standings: Standings) -> Non
     assert (found[1].id, found[1].said) == ("q38", "Clean: 0 of 3 models correct; severe: 0 of 3 models correct.")
     assert found[3].id == "q29" and len({each.id for each in found}) == len(found)
     assert found == telling(standings, HEAD, FIRST, ("clean", "severe"))
-
-
-def test_questions_that_were_asked_once_are_chosen_too(standings: Standings) -> None:
-    found = telling(standings, HEAD)
-    assert [each.heading for each in found] == [
-        "The models disagree most", "Only the best is correct", "Nobody is correct", "All are correct",
-    ]  # fmt: skip
-    assert found[1].said == "1 of 3 models correct."
 
 
 def test_a_limited_run_of_a_model_takes_its_full_run_nowhere(folder: Path, standings: Standings, page: str) -> None:

@@ -13,7 +13,7 @@ import pytest
 from lmms_medtasks.board import columns, packing
 from lmms_medtasks.board.collect import collect
 from lmms_medtasks.board.pack_form import questions_from_json
-from lmms_medtasks.board.trust import bounded_json, limits
+from lmms_medtasks.board.trust import limits
 from lmms_medtasks.errors import UserError
 from tests.board.trust.submissions import HONEST, PERFECT, TASK, ranked, signed_again
 
@@ -127,14 +127,6 @@ def test_names_and_texts_have_lengths(submissions, edit, said):
     submissions.pack("e.json", PERFECT, "evil/m", edit=edit)
     code, reason = refused(submissions.board())
     assert code == "bad_pack" and said in reason
-
-
-def test_what_is_read_is_what_json_reads(tmp_path):
-    value = {"a": ['x"[\\', {"b": [1, -2.5, None, True]}], "ä": '\\"{'}
-    (tmp_path / "x.json").write_text(json.dumps(value, ensure_ascii=False), "utf-8")
-    assert bounded_json.read(tmp_path / "x.json") == value
-    with pytest.raises(UserError, match="at most 67,108,864"):
-        bounded_json.check_lines(tmp_path / "x.json") or limits.check(10**9, "file_bytes", "x", "bytes")
 
 
 def test_a_file_name_that_a_terminal_would_run_is_made_visible(submissions, tmp_path):

@@ -8,7 +8,6 @@ from typer.testing import CliRunner
 
 from lmms_medtasks.board import rules
 from lmms_medtasks.board.submission import check
-from lmms_medtasks.board.submission_summary import Checked, Remark
 from lmms_medtasks.board.trust import pins
 from lmms_medtasks.board.trust.rules_of_trust import Trust
 from lmms_medtasks.errors import UserError
@@ -43,15 +42,6 @@ def test_a_new_entry_is_told_its_rank_and_against_whom(both):
     shown = " ".join(" ".join(found.lines()).split())
     assert f"{TASK}, accuracy: {place.score}, {place.rank}, behind other/model; ahead of honest/model" in shown
     assert "| behind other/model; ahead of honest/model |" in found.markdown() and "\\" not in shown
-
-
-def test_what_is_said_of_several_tasks_is_said_once_with_their_names():
-    remarks = [Remark("m", f"task_{row}", "scores only", "No judge was configured.", False) for row in range(7)]
-    found = Checked((), (), (), (), (), tuple(remarks))
-    for text in ("\n".join(found.lines()), found.markdown()):
-        shown = " ".join(text.replace("\\", "").split())
-        assert "No judge was configured. (m: task_0, task_1, task_2, task_3, task_4 and 2 more)" in shown
-    assert max(map(len, found.lines())) <= 100
 
 
 def test_who_changes_or_removes_files_of_others_is_refused(both):

@@ -1,0 +1,156 @@
+"""A model's headline numbers: in the measure's unit, beside the field, and in words."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lmms_medtasks.board.entries import Problem
+from lmms_medtasks.board.site.board_tables import Standings
+from lmms_medtasks.board.site.bullets import LEAST_FIELD, Headline, headlines
+from tests.board.made_up_entries import ACCURACY, ERRORS, STARS, MadeUpEntry, board_of, made_up_entry, right_and_wrong
+
+QUESTIONS = 20
+APART = Problem("limited", "unranked", "Few questions were asked.", "r.json")
+
+
+def model(name: str, right: int, **more: object) -> MadeUpEntry:
+    letters = "1" * right + "0" * (QUESTIONS - right)
+    return made_up_entry(name, right_and_wrong(letters), **more)  # type: ignore[arg-type]
+
+
+def headline_of(*entries: MadeUpEntry, resamples: int = 20) -> Headline:
+    """Of the first one's model."""
+    own = [each for each in entries if each.model == entries[0].model]
+    (found,) = headlines(own, Standings(board_of(*entries), resamples))
+    return found
+
+
+HEAD = Headline(
+    "s", "Suite", "t", "m", "closed questions", "%", 1, 69.06, 66.44, 71.92, (0.0, 100.0), 2, 1, 3, 12, "",
+    (50.0, 60.0, 70.0), 25.0, (40.0, 80.04),
+)  # fmt: skip
+
+
+def test_the_number_the_rank_and_the_quartiles_are_of_all_ranked_models() -> None:
+    found = headline_of(*(model(name, right) for name, right in zip("abcd", (4, 8, 16, 2), strict=True)))
+    # In percent 10, 20, 40, 80; a quarter of three steps on is 10 + 0.75 x 10, then 30, then 40 + 0.25 x 40.
+    assert (found.value, found.rank, found.field, found.apart) == (20.0, 3, 4, "")
+    assert found.quartiles == pytest.approx((17.5, 30.0, 50.0))
+    assert found.low is not None and found.high is not None and found.low < 20 < found.high
+    assert (found.ends, found.unit, found.chance, found.published) == ((0.0, 100.0), "%", None, None)
+
+
+def test_a_field_of_three_has_no_quartiles_and_a_single_model_is_the_only_one() -> None:
+    few = [model(name, 5) for name in "abc"]
+    assert len(few) < LEAST_FIELD and headline_of(*few).quartiles is None
+    assert headline_of(few[0]).place == "the only one ranked"
+
+
+def test_what_is_not_ranked_has_its_number_and_the_reason_and_is_not_of_the_field() -> None:
+    found = headline_of(model("a", 15, problems=[APART]), *(model(name, 10) for name in "bcde"))
+    assert (found.value, found.rank, found.place, found.apart) == (75.0, None, "", "Few questions were asked.")
+    assert found.field == 4 and found.quartiles == (50.0, 50.0, 50.0)
+    assert "; not ranked; quartiles of 4 ranked models" in found.said
+
+
+def test_a_ranked_entry_of_a_model_goes_before_one_set_apart() -> None:
+    apart, ranked = model("a", 15, problems=[APART]), model("a", 5)
+    assert headline_of(apart, ranked).value == headline_of(ranked, apart).value == 25.0
+
+
+def test_stars_are_stars_and_guessing_of_them_is_not_known() -> None:
+    found = headline_of(made_up_entry("m", {STARS: {f"q{n:02}": 2.0 + n % 2 for n in range(20)}}))
+    assert (found.value, found.unit, found.ends, found.number) == (2.5, "stars", (1.0, 5.0), "2.5 stars")
+    # (2.5 - 1) / (5 - 1)
+    assert found.gain == pytest.approx(0.375) and found.beats_chance is None
+
+
+def test_of_errors_fewer_are_the_gain() -> None:
+    found = headline_of(made_up_entry("m", {ERRORS: right_and_wrong("1000")}))
+    # A quarter: three quarters of the way from all to none.
+    assert (found.value, found.higher_is_better) == (25.0, False) and found.gain == pytest.approx(0.75)
+
+
+def test_guessing_is_in_percent_and_the_gain_is_beyond_it() -> None:
+    found = headline_of(model("a", 10, tags={"option_count": [4] * QUESTIONS}))
+    # (50 - 25) / (100 - 25)
+    assert found.chance == 25.0 and found.gain == pytest.approx(1 / 3)
+    assert found.beats_chance is (found.low is not None and found.low > 25)
+
+
+def test_each_suite_has_one_headline_in_the_order_of_the_entries() -> None:
+    own = [
+        model("m", 5, suite="made_up_b", task="made_up_b_x"),
+        model("m", 6, suite="made_up_a", task="made_up_a_x"),
+        model("m", 7, suite="made_up_b", task="made_up_b_y"),
+    ]
+    found = headlines(own, Standings(board_of(*own), 0))
+    assert [each.suite for each in found] == ["made_up_b", "made_up_a"]
+    assert [each.value for each in found] == [25.0, 30.0]
+
+
+def test_without_a_score_there_is_no_headline() -> None:
+    nothing = made_up_entry("m", {ACCURACY: dict.fromkeys(("a", "b"))})
+    assert headlines([nothing], Standings(board_of(nothing), 20)) == []
+    assert headlines([], Standings(board_of(), 20)) == []
+
+
+def test_a_measure_without_a_value_gives_way_to_the_next() -> None:
+    entry = made_up_entry("m", {ACCURACY: {"a": None, "b": None}, STARS: {"a": 3.0, "b": 5.0}})
+    assert headline_of(entry).number == "4.0 stars"
+
+
+def test_the_words_have_every_number_that_is_drawn() -> None:
+    assert HEAD.said == (
+        "Suite, closed questions: 69.1 %; 95 % interval 66.4 to 71.9; rank 2 (1 to 3) of 12; quartiles of 12 ranked "
+        "models 50.0, 60.0, 70.0; guessing 25.0; published models 40.0 to 80.0"
+    )
+    assert HEAD.interval == "[66.4, 71.9]" and HEAD.said in HEAD.chart
+    bare = replace(HEAD, low=None, high=None, rank=None, quartiles=None, chance=None, published=None)
+    assert (bare.said, bare.interval) == ("Suite, closed questions: 69.1 %; not ranked", "")
+
+
+@pytest.mark.parametrize(
+    ("rank", "best", "worst", "place"),
+    [
+        (2, 1, 3, "rank 2 (1 to 3) of 12"),
+        (1, 1, 1, "rank 1 of 12"),
+        (4, 4, 4, "rank 4 of 12"),
+        (4, None, None, "rank 4 of 12"),
+        (None,) * 3 + ("",),
+    ],
+)
+def test_ranks_that_chance_leaves_open_stand_behind_the_rank(
+    rank: int | None, best: int | None, worst: int | None, place: str
+) -> None:
+    assert replace(HEAD, rank=rank, best=best, worst=worst).place == place
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "higher", "beaten"),
+    [(25.1, 90.0, True, True), (25.0, 90.0, True, False), (5.0, 24.9, False, True), (5.0, 25.0, False, False)],
+)
+def test_the_nearer_end_of_the_interval_decides_whether_guessing_is_beaten(
+    low: float, high: float, higher: bool, beaten: bool
+) -> None:
+    assert replace(HEAD, low=low, high=high, higher_is_better=higher).beats_chance is beaten
+
+
+@given(st.floats(0, 100), st.floats(0, 99), st.booleans())
+def test_guessing_gains_nothing_the_best_everything_and_more_gains_more(
+    value: float, chance: float, higher: bool
+) -> None:
+    def gain(of: float, guess: float | None = chance) -> float:
+        return replace(HEAD, value=of, chance=guess, higher_is_better=higher).gain
+
+    best = 100.0 if higher else 0.0
+    if chance != best:
+        assert gain(chance) == 0.0 and gain(best) == pytest.approx(1.0)
+        nearer = (value + best) / 2
+        assert gain(nearer) >= gain(value) - 1e-9
+    assert gain(value, None) == pytest.approx((value if higher else 100 - value) / 100)
+    assert gain(best, best) == 0.0

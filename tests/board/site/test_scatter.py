@@ -1,0 +1,89 @@
+"""Good conditions against what is lost under bad ones: hand-worked numbers, and who is drawn at all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from lmms_medtasks.board.entries import Problem
+from lmms_medtasks.board.model_facts import KnownModels
+from lmms_medtasks.board.site import scatter, suite_words
+from lmms_medtasks.board.site.board_tables import Standings
+from lmms_medtasks.board.site.scatter import Drawn
+from lmms_medtasks.board.site.suite_words import About, Scatter
+from tests.board.made_up_entries import MadeUpEntry, board_of, made_up_entry, right_and_wrong
+
+CLEAN, BAD = "made_up_clean", "made_up_bad"
+QUESTIONS = 20
+
+
+@pytest.fixture(autouse=True)
+def declared(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The benchmark of made-up entries declares what is drawn of it."""
+    pairs = (("absent", "accuracy", BAD, "accuracy"), (CLEAN, "accuracy", BAD, "accuracy"))
+    said = Scatter("Title", "clean", "lost", "bad", "lead", pairs)
+    monkeypatch.setattr(suite_words, "about", lambda suite: About(suite, suite, scatter=said))
+    yield
+
+
+def entry(model: str, task: str, right: int, **more: object) -> MadeUpEntry:
+    letters = "1" * right + "0" * (QUESTIONS - right)
+    return made_up_entry(model, right_and_wrong(letters), task=task, **more)  # type: ignore[arg-type]
+
+
+def both(**models: tuple[int, int]) -> list[MadeUpEntry]:
+    """Models right on so many of 20 questions, clean and bad."""
+    return [
+        entry(name, task, right) for name, own in models.items() for task, right in zip((CLEAN, BAD), own, strict=True)
+    ]
+
+
+def drawn(*entries: MadeUpEntry, resamples: int = 20) -> Drawn | None:
+    return scatter.drawn(Standings(board_of(*entries), resamples), KnownModels())
+
+
+def test_each_model_has_what_it_can_what_is_left_and_what_is_lost_the_best_under_bad_conditions_first() -> None:
+    found = drawn(*both(falls=(20, 8), stays=(14, 14), rises=(5, 6)))
+    assert found is not None and found.best.name == "stays"
+    # In percent of 20 questions: 70 and 70, 100 and 40, 25 and 30.
+    assert [(each.name, each.x, each.bad.value, each.y) for each in found.measured] == [
+        ("stays", 70.0, 70.0, 0.0), ("falls", 100.0, 40.0, pytest.approx(60.0)),
+        ("rises", 25.0, 30.0, pytest.approx(-5.0)),
+    ]  # fmt: skip
+    for each in found.measured:
+        assert each.loss.low is not None and each.loss.high is not None and each.loss.low <= each.y <= each.loss.high
+    assert (found.bad, found.suite, found.chance) == ((BAD, "accuracy"), "made_up", None)
+    assert [[cell.value for cell in row.cells[:2]] for row in scatter.as_table(found).rows] == [
+        ["stays", "measured"], ["falls", "measured"], ["rises", "measured"],
+    ]  # fmt: skip
+
+
+def test_who_was_not_asked_both_ways_or_is_not_ranked_is_not_drawn() -> None:
+    apart = Problem("limited", "unranked", "Few.", "r.json")
+    lone = entry("lone", CLEAN, 20)
+    aside = [entry("aside", CLEAN, 20), entry("aside", BAD, 20, problems=[apart])]
+    found = drawn(*both(whole=(10, 5)), lone, *aside)
+    assert found is not None and [each.name for each in found.points] == ["whole"]
+    assert drawn(lone, *aside) is None and drawn() is None
+
+
+def test_guessing_is_that_of_the_bad_conditions_and_the_interval_decides() -> None:
+    options = {"tags": {"option_count": [4] * QUESTIONS}}
+    own = [entry("sure", CLEAN, 20, **options), entry("sure", BAD, 18, **options)]
+    own += [entry("guesses", CLEAN, 20, **options), entry("guesses", BAD, 7, **options)]
+    found = drawn(*own)
+    # 7 of 20 are 35 %, more than a quarter, but its interval holds a quarter.
+    assert found is not None and found.chance == 25.0
+    assert [found.beats_guessing(each) for each in found.measured] == [True, False]
+
+
+def test_without_resamples_numbers_have_no_interval_and_their_own_value_decides() -> None:
+    options = {"tags": {"option_count": [4] * QUESTIONS}}
+    found = drawn(entry("m", CLEAN, 20, **options), entry("m", BAD, 7, **options), resamples=0)
+    assert found is not None and found.best.loss.low is None and found.beats_guessing(found.best)
+
+
+def test_a_benchmark_that_declares_nothing_draws_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(suite_words, "about", lambda suite: About(suite, suite))
+    assert drawn(*both(m=(10, 5))) is None

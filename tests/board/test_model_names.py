@@ -1,0 +1,99 @@
+"""Names of models: short ones that stay distinct, which look like one another, and which may stand in a ranking."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lmms_medtasks.board.model_names import look, short_name, short_names, shown_name, without_organisations, wrong
+
+NAMES = st.lists(
+    st.text("ab/_ -", min_size=1, max_size=6).map(lambda text: text.replace("-", "medtasks_")), unique=True
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [("/home/ada/models/tiny", "models/tiny"), ("org/model", "org/model"), ("C:\\models\\x", "models/x"),
+     ("gpt", "gpt"), ("~/x", "~/x"), ("./a/b/c/", "b/c"), ("/", "/")],
+)  # fmt: skip
+def test_of_a_local_checkpoint_two_parts_are_shown(name: str, shown: str) -> None:
+    assert shown_name(name) == shown
+
+
+@pytest.mark.parametrize(
+    ("name", "short"),
+    [("org/model-7B", "model-7B"), ("a/b/c/", "c"), ("medtasks_most_frequent", "most frequent"),
+     ("my_model", "my_model"), ("org/medtasks_random", "random"), ("/", "/")],
+)  # fmt: skip
+def test_a_short_name_has_no_organisation_and_a_baselines_no_package(name: str, short: str) -> None:
+    assert short_name(name) == short
+
+
+def test_names_that_would_be_alike_when_short_stay_long() -> None:
+    names = ["a/model", "b/model", "b/other"]
+    assert short_names(names) == {"a/model": "a/model", "b/model": "b/model", "b/other": "other"}
+    assert without_organisations(["a/medtasks_x", "y"]) == {"a/medtasks_x": "medtasks_x", "y": "y"}
+    assert short_names([]) == {}
+
+
+@given(NAMES)
+def test_names_that_differ_have_short_ones_that_differ(names: list[str]) -> None:
+    for shorten in (short_names, without_organisations):
+        found = shorten(names)
+        assert list(found) == names and len(set(found.values())) == len(names)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "GPT-4o",
+        "gpt-4O",
+        "gpt_40",
+        "GPT 4o",
+        "gpt.4o",
+        "ｇｐｔ-4o",
+        "gpt\u200b-4o",
+        "gpt-4ö",
+        "(gpt)-4o",
+        "gpt--4o",
+        "-gpt-4o-",
+    ],
+)
+def test_what_a_reader_takes_for_one_name_looks_alike(name: str) -> None:
+    assert look(name) == look("gpt-4o")
+
+
+@pytest.mark.parametrize(("one", "other"), [("l1|I", "1lIl"), ("rnodern", "modem"), ("vvhat", "what"), ("MÉD", "med")])
+def test_letters_that_look_alike_count_as_one(one: str, other: str) -> None:
+    assert look(one) == look(other)
+
+
+@pytest.mark.parametrize(("one", "other"), [("gpt-4o", "gpt-4o-mini"), ("qwen2", "qwen3"), ("a/model", "b/model")])
+def test_names_that_a_reader_can_tell_apart_differ(one: str, other: str) -> None:
+    assert look(one) != look(other)
+
+
+@given(st.text("aZ0lI|-_ /éöß\u200b\u0301ｇ\U0001d400", max_size=20))
+def test_neither_case_nor_what_can_not_be_seen_makes_a_look(name: str) -> None:
+    assert look(f"a{name}") == look(f"a\u200b{name}\u0301")
+    plain = "".join(each for each in name if each.isascii() and each.isalnum())
+    assert look(f"x{plain}".upper()) == look(f"x{plain}".lower())
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("", "empty"), (" \t", "empty"), ("a\u200bb", "can't be seen"), ("a\x1b[31m", "can't be seen"),
+        ("gрt", "U+0440"), ("Médical", "U+00E9"), (" gpt", "blank"), ("gpt ", "blank"), ("a  b", "blank"),
+    ],
+)  # fmt: skip
+def test_a_name_that_may_not_stand_in_a_ranking_is_told_why(name: str, said: str) -> None:
+    assert said in wrong(name)
+
+
+@given(st.lists(st.text(st.characters(min_codepoint=33, max_codepoint=126), min_size=1, max_size=8), min_size=1))
+def test_words_of_visible_ascii_with_single_blanks_may_stand(words: list[str]) -> None:
+    assert wrong(" ".join(words)) == ""
+    assert wrong("  ".join([*words, "x"])) and wrong(" ".join(words) + "é")

@@ -1,0 +1,124 @@
+"""What becomes of a submission, in a terminal and as Markdown: everything once, in bounded lines, nothing as markup."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lmms_medtasks.board.submission_summary import Checked, Place, Remark
+
+WIDTH = 100
+PLACE = Place("new/model", "a_task", "scores only", "accuracy", "80.6 % [60.1, 95.0]", "rank 2 [1, 3] of 3")
+NOTHING = Checked((), (), (), (), (), ())
+HOSTILE = "<script>alert(1)</script> | **x** [y](javascript:z)"
+
+
+def shown(found: Checked) -> str:
+    return " ".join(" ".join(found.lines()).split())
+
+
+@pytest.mark.parametrize(("wrong", "status"), [((), "holds"), (("Its name is taken.",), "refused")])
+def test_it_is_refused_where_anything_is_wrong(wrong: tuple[str, ...], status: str) -> None:
+    found = replace(NOTHING, wrong=wrong)
+    assert next(iter(found.lines())) == f"Submission: {status}"
+    assert status in found.markdown().splitlines()[0]
+    for text in (shown(found), found.markdown()):
+        assert all(each.rstrip(".") in text for each in wrong) and ("Refused" in text) is bool(wrong)
+
+
+def test_what_was_done_to_each_file_is_said_once() -> None:
+    found = replace(NOTHING, added=(Path("cy/new.json"),), changed=(Path("cy/old.json"),), removed=(Path("b/x.json"),))
+    assert [(what, str(file)) for what, file in found.files] == [
+        ("added", "cy/new.json"), ("changed", "cy/old.json"), ("removed", "b/x.json"),
+    ]  # fmt: skip
+    assert list(found.lines())[1:] == ["  added: cy/new.json", "  changed: cy/old.json", "  removed: b/x.json"]
+    assert found.markdown().count("\n- ") == 3
+
+
+@pytest.mark.parametrize(
+    ("ahead", "behind", "against"),
+    [
+        ((), (), ""),
+        (("a",), (), "behind a"),
+        ((), ("b",), "ahead of b"),
+        (("a", "b"), ("c",), "behind a, b; ahead of c"),
+        (tuple("abcde"), (), "behind a, b, c, d, e"),
+        (tuple("abcdefg"), tuple("hijklmnop"), "behind a, b, c, d, e and 2 more; ahead of h, i, j, k, l and 4 more"),
+    ],
+)
+def test_of_the_models_that_it_is_ranked_against_five_are_named(
+    ahead: tuple[str, ...], behind: tuple[str, ...], against: str
+) -> None:
+    place = replace(PLACE, ahead=ahead, behind=behind)
+    assert place.against == against
+    found = replace(NOTHING, places=(place,))
+    said = ", ".join(filter(None, (f"a_task, accuracy: {place.score}", place.rank, against)))
+    assert shown(found).endswith(f"new/model, scores only {said}")
+
+
+def test_places_of_one_model_and_level_stand_together_each_in_a_row() -> None:
+    other = replace(PLACE, model="other")
+    found = replace(NOTHING, places=(PLACE, other, replace(PLACE, task="b_task"), replace(PLACE, level="re-scored")))
+    text = found.markdown()
+    assert text.count("### ") == text.count("| Task | Measure |") == 3
+    rows = [line for line in text.splitlines() if line.startswith("| a") or line.startswith("| b")]
+    assert len(rows) == 4 and "b" in rows[1] and all(row.count(" | ") == 4 for row in rows)
+
+
+def test_what_is_said_of_several_tasks_is_said_once_with_their_names() -> None:
+    remarks = [Remark("m", f"task_{row}", "scores only", "No judge was configured.", False) for row in range(7)]
+    found = replace(NOTHING, remarks=tuple(remarks))
+    for text in ("\n".join(found.lines()), found.markdown()):
+        said = " ".join(text.replace("\\", "").split())
+        assert said.count("No judge was configured. (m: task_0, task_1, task_2, task_3, task_4 and 2 more)") == 1
+
+
+def test_what_keeps_out_of_the_ranking_stands_apart_from_what_does_not() -> None:
+    found = replace(
+        NOTHING,
+        remarks=(
+            Remark("m", "t1", "scores only", "Few.", False),
+            Remark("n", "t1", "scores only", "Few.", False),
+            Remark("m", "t2", "scores only", "Slow.", True),
+        ),
+    )
+    assert list(found.lines())[1:] == [
+        "",
+        "Not ranked:",
+        "  Few. (m: t1; n: t1)",
+        "",
+        "Ranked, with a remark:",
+        "  Slow. (m: t2)",
+    ]
+    assert found.markdown().index("### Not ranked") < found.markdown().index("### Ranked, with a remark")
+    assert "Not ranked" not in shown(replace(found, remarks=found.remarks[2:]))
+
+
+def test_texts_of_others_are_no_markup_and_no_control_characters() -> None:
+    found = Checked(
+        (Path(HOSTILE),), (), (), (HOSTILE,), (Place(*[HOSTILE] * 6, (HOSTILE,), ()),),
+        (Remark(HOSTILE, "t", "l", f"\x1b[31m{HOSTILE}", False),),
+    )  # fmt: skip
+    text = found.markdown()
+    assert not set("<>[]*") & set(re.sub(r"\\.", "", text.partition("\n")[2]))
+    # A row has its five cells: no bar of theirs ends one.
+    (row,) = [line for line in text.splitlines() if line.startswith("| ") and "alert" in line]
+    assert row.replace("\\|", "").count("|") == 6
+    assert "\x1b" not in "".join(found.lines())
+
+
+TEXT = st.text("aB -_/.;|<*\t\n\x1b\u200b\u202eé漢", max_size=160)
+
+
+@given(TEXT, TEXT, TEXT)
+def test_no_line_is_wider_than_a_hundred_characters_whatever_is_in_it(name: str, task: str, reason: str) -> None:
+    found = Checked(
+        (Path(name),), (), (), (reason,), (replace(PLACE, model=name, task=task, ahead=(name, task)),),
+        (Remark(name, task, "level", reason, False),),
+    )  # fmt: skip
+    assert max(map(len, found.lines())) <= WIDTH

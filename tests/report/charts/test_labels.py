@@ -1,0 +1,117 @@
+"""Names in a chart: beside no mark and on no other name where there is room, in their order at the ends of lines."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lmms_medtasks.report.charts.labels import Box, box_of, name_places, spread
+
+HEIGHT = 320.0
+WIDTHS = (290.0, 600.0)
+
+
+def apart(one: Box, other: Box) -> bool:
+    return one[2] <= other[0] or other[2] <= one[0] or one[3] <= other[1] or other[3] <= one[1]
+
+
+def inside(box: Box, width: float) -> bool:
+    return box[0] >= 0 and box[2] <= width and box[1] >= 0 and box[3] <= HEIGHT
+
+
+def near(box: Box, x: float, y: float, margin: float = 3.0) -> bool:
+    left, top, right, bottom = box
+    return left - margin < x < right + margin and top - margin < y < bottom + margin
+
+
+@pytest.mark.parametrize(
+    "points",
+    [
+        [(50.0, 50.0), (56.0, 50.0)],  # another mark to the right
+        [(50.0, 50.0), (56.0, 50.0), (44.0, 50.0), (54.0, 54.0)],
+        [(98.0, 98.0), (1.0, 1.0)],  # at the edges
+        [(60.9, 70.7), (62.0, 71.0), *((float(x), 71.0) for x in range(52, 72))],  # within a bar
+    ],
+)
+@pytest.mark.parametrize("width", WIDTHS, ids=["phone", "wide"])
+def test_a_name_touches_no_mark_and_no_other_name(points: list[tuple[float, float]], width: float) -> None:
+    marked = [(x, HEIGHT * (1 - y / 100)) for x, y in points]
+    named = {"Some-Model-7B": marked[0], "Other-Model-8B": marked[1]}
+    found = name_places(named, marked, WIDTHS, HEIGHT)
+    boxes = [box_of(name, width * x / 100, y, found[name]) for name, (x, y) in named.items()]
+    for box in boxes:
+        assert inside(box, width)
+        assert not [(x, y) for x, y in marked if near(box, width * x / 100, y)]
+    assert apart(*boxes)
+
+
+@given(st.sets(st.tuples(st.integers(0, 2), st.integers(0, 5)), min_size=1, max_size=18), st.randoms())
+def test_where_there_is_room_no_two_names_touch_and_none_leaves_the_plot(
+    cells: set[tuple[int, int]], random: object
+) -> None:
+    """At most one mark in each cell of 96 by 53 pixels, away from its edge; names of ten letters are narrower."""
+    places = {
+        f"model {column}/{row}x": (
+            100 * (column + random.uniform(0.2, 0.8)) / 3,  # type: ignore[attr-defined]
+            HEIGHT * (row + random.uniform(0.3, 0.7)) / 6,  # type: ignore[attr-defined]
+        )
+        for column, row in sorted(cells)
+    }
+    found = name_places(places, list(places.values()), WIDTHS, HEIGHT)
+    assert set(found) == set(places)
+    for width in WIDTHS:
+        boxes = {name: box_of(name, width * x / 100, y, found[name]) for name, (x, y) in places.items()}
+        assert all(inside(box, width) for box in boxes.values())
+        assert all(apart(one, other) for one, other in itertools.combinations(boxes.values(), 2))
+
+
+def test_a_name_alone_stands_to_the_right_and_at_the_right_edge_to_the_left() -> None:
+    assert name_places({"name": (50.0, 100.0)}, [(50.0, 100.0)], WIDTHS, HEIGHT)["name"][2] == "start"
+    assert name_places({"name": (99.0, 100.0)}, [(99.0, 100.0)], WIDTHS, HEIGHT)["name"][2] == "end"
+
+
+def test_without_names_there_are_no_places() -> None:
+    assert name_places({}, [(1.0, 2.0)], WIDTHS, HEIGHT) == {}
+
+
+@pytest.mark.parametrize(("anchor", "left", "right"), [("start", 0, 1), ("end", -1, 0), ("middle", -0.5, 0.5)])
+def test_a_box_lies_as_its_anchor_says(anchor: str, left: float, right: float) -> None:
+    box = box_of("abcd", 100.0, 50.0, (0.0, 0.0, anchor))
+    width = box[2] - box[0]
+    assert width > 0 and box[0] == pytest.approx(100 + left * width) and box[2] == pytest.approx(100 + right * width)
+    assert box[1] < 50 < box[3]
+    moved = box_of("abcd", 100.0, 50.0, (7.0, -3.0, anchor))
+    assert [new - old for new, old in zip(moved, box, strict=True)] == pytest.approx([7, -3, 7, -3])
+
+
+@pytest.mark.parametrize(
+    ("places", "moved"),
+    [
+        ([10.0, 11.0, 12.0, 90.0], [10.0, 24.0, 38.0, 90.0]),
+        ([99.0, 98.0], [100.0, 86.0]),  # the second is above: 98 must leave 14 to 100
+        ([-5.0, 120.0], [0.0, 100.0]),
+        ([50.0] * 3, [50.0, 64.0, 78.0]),  # ties in their order
+        ([50.0] * 11, [10.0 * number for number in range(11)]),  # no room for 14 each: 100 / 10
+        ([95.0], [95.0]),
+        ([], []),
+    ],
+)
+def test_names_at_lines_ends_are_moved_as_worked_by_hand(places: list[float], moved: list[float]) -> None:
+    assert spread(places, 14.0, 0.0, 100.0) == pytest.approx(moved)
+
+
+@given(st.lists(st.floats(-50, 150), max_size=12), st.floats(0, 40))
+def test_names_at_lines_ends_keep_their_order_their_distance_and_the_range(places: list[float], wanted: float) -> None:
+    moved = spread(places, wanted, 0.0, 100.0)
+    assert len(moved) == len(places) and all(-1e-6 <= each <= 100 + 1e-6 for each in moved)
+    order = sorted(range(len(places)), key=lambda number: places[number])
+    room = min(wanted, 100 / max(1, len(places) - 1))
+    for one, other in itertools.pairwise(order):
+        assert moved[other] - moved[one] >= room - 1e-6
+    # Who has room already is not moved.
+    kept = [min(max(place, 0.0), 100.0) for place in places]
+    if all(kept[other] - kept[one] >= wanted for one, other in itertools.pairwise(order)):
+        assert moved == pytest.approx(kept)
