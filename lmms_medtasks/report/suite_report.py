@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +55,7 @@ class Report:
         published_scores: from a task to the published rows that stand below its ranking.
         printed: the paper's tables without a row of ours; by default the published rows of the tables in ``compared``.
         finding: what stands of a source on the report's first screen, None where nothing of it does.
+        guessing: measure -> what a uniform guess gets on each of its questions, where their records don't say it.
     """
 
     views: tuple[View, ...]
@@ -73,6 +74,7 @@ class Report:
     published_scores: Callable[[str], Iterable[PublishedScores]] = lambda task: ()
     printed: Callable[[], Sequence[Table]] | None = None
     finding: Callable[[Source], Finding | None] = lambda source: None
+    guessing: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

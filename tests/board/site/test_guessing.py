@@ -12,7 +12,7 @@ from lmms_medtasks.board import model_facts
 from lmms_medtasks.board.collect import collect
 from lmms_medtasks.board.site import bullets, leaderboard_table
 from lmms_medtasks.board.site.board_tables import Links, Standings
-from lmms_medtasks.board.site.guessing import is_told_from_guessing
+from lmms_medtasks.board.site.guessing import guessing, is_told_from_guessing
 from lmms_medtasks.statistics.intervals import Interval
 from lmms_medtasks.task_configs.medobvious import measures
 
@@ -49,3 +49,16 @@ def test_the_end_of_the_interval_that_is_nearer_to_guessing_decides(
 ) -> None:
     mean = Interval((low + high) / 2, low, high, n=40, clusters=40)
     assert is_told_from_guessing(mean, 0.25, higher_is_better) is told
+
+
+def test_closed_questions_have_the_guessing_that_their_benchmark_declares_and_stars_have_none(
+    tmp_path: Path, write: Callable[..., Path], rows_of: dict[str, Any]
+) -> None:
+    write(tmp_path, "a", "AABB" * 10, tasks={"sure_slake_modality": rows_of["sure_slake_modality"]})
+    standings = Standings(collect([tmp_path]), resamples=20)
+    [entry] = standings.board.entries
+    assert {name: guessing(entry, name) for name in ("closed_iid", "closed_ood", "open_ood")} == {
+        "closed_iid": 0.5, "closed_ood": 0.5, "open_ood": None
+    }  # fmt: skip
+    [head] = leaderboard_table.leaderboard(standings, Links(model=str, suite=str), model_facts.read()).heads
+    assert head.chance == 50.0
