@@ -19,7 +19,7 @@ _LONGEST_NAME = 60
 _MOST_MODELS = 4
 """Models whose numbers stand side by side; of more the comparison has the rest."""
 
-_SIGNS = {"yes": ("✓", "green"), "partly": ("~", "yellow"), "no": ("✕", "red")}
+_SIGNS = {"yes": ("✓", "green"), "unknown": ("?", "yellow"), "partly": ("~", "yellow"), "no": ("✕", "red")}
 
 
 def lines(first: FirstScreen, title: str) -> Iterator[Text]:
