@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -79,12 +79,16 @@ class Report:
 
 @dataclass(frozen=True)
 class PublishedScores:
-    """A published model on a task's board: the paper, its name, where the numbers stand, a cell a metric as shown."""
+    """A published model on a task's board: the paper, its name, where the numbers stand, a cell a metric as shown.
+
+    ``kind``: "human" for people who answered the questions; they are no model, and never called the best of them.
+    """
 
     paper: str
     model: str
     source: str
     cells: Mapping[str, Cell]
+    kind: Literal["model", "human"] = "model"
 
 
 def asked_facts(suite: Suite, source: Source) -> tuple[tuple[str, str], ...]:

@@ -526,7 +526,8 @@ def published_scores(task: str) -> Iterator[PublishedScores]:
         cells = {f"accuracy_{sign}": Cell(PRINTED_FORMATS.value(row, sign)) for sign in SIGNS}
         cells["accuracy"] = Cell(report_finding.printed_accuracy(row))
         source = "published, Table 2; accuracy over its formats"
-        yield PublishedScores("MedObvious, arXiv 2603.23501v1,", row["model"], source, cells)
+        kind = "human" if row["group"] == "human" else "model"
+        yield PublishedScores("MedObvious, arXiv 2603.23501v1,", row["model"], source, cells, kind)  # type: ignore[arg-type]
 
 
 def _once(view: View) -> View:
