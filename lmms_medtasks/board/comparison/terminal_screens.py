@@ -1,4 +1,4 @@
-"""``lmms-medtasks compare`` and ``gate`` in a terminal: the decision first, then the numbers, at most 100 columns."""
+"""``lmms-medtasks compare``, ``gate`` and ``power`` in a terminal: the decision first, in at most 100 columns."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from lmms_medtasks.board.comparison.comparison_document import ONE_SIDED
 from lmms_medtasks.board.comparison.gate import EFFECTS, Gate, Verdict
 from lmms_medtasks.board.comparison.gate_summary import decision, shown_number
 from lmms_medtasks.board.comparison.measure_comparison import Compared, Comparison
+from lmms_medtasks.board.comparison.planning import Plan, Planned, meaning
 from lmms_medtasks.cut_texts import cut_apart
 from lmms_medtasks.report.document import EMPTY
 from lmms_medtasks.samples.runs import printable
@@ -21,6 +22,8 @@ _MOST_ROWS, _MOST_FLAGS = 24, 4
 _WHAT = 36
 _FEW, _MOST_NAMED = 2, 4
 _DISAGREES = "°"
+_MOST_TRIALS, _TRIALS_WIDTH = 3, 11
+"""Numbers of trials beside each other, and the width of each: the images needed may be ten million."""
 
 
 def compared_lines(compared: Compared, flags: Sequence[str]) -> Iterator[str]:
@@ -65,7 +68,7 @@ def compared_lines(compared: Compared, flags: Sequence[str]) -> Iterator[str]:
     yield "All numbers, tests and questions: --all     As a file: -o FILE.md, .csv, .json"
 
 
-def _named(each: Comparison | Verdict) -> str:
+def _named(each: Comparison | Verdict | Planned) -> str:
     return printable(f"{each.task}, {each.measure}")
 
 
@@ -153,6 +156,28 @@ def gate_lines(gate: Gate) -> Iterator[str]:
             yield from _filled(f"  {printable(text)}", most=3)
     yield ""
     yield "All rows, tests, intervals and what they mean: --format md"
+
+
+def planned_lines(found: Sequence[Planned], plan: Plan, notes: Sequence[str]) -> Iterator[str]:
+    """The screen of ``power``: a row a task and measure; of many numbers of trials a block each three."""
+    trials = list(dict.fromkeys(each for planned in found for each in planned.needed)) or [1]
+    names = cut_apart(map(_named, found), _WHAT - 1)
+    yield f"What a comparison can show, and what {100 * plan.difference:g} points take"
+    for start in range(0, len(trials), _MOST_TRIALS):
+        block = trials[start : start + _MOST_TRIALS]
+        yield ""
+        yield f"{'':<{_WHAT + 30}}{'images needed':>{max(_TRIALS_WIDTH * len(block), 15)}}"
+        heads = "".join(f"{f'T={each}':>{_TRIALS_WIDTH}}" for each in block)
+        yield f"{'task, measure':<{_WHAT}}{'images':>8}{'questions':>10}{'T':>4}{'shows':>8}{heads}"
+        for each in found:
+            shown = EMPTY if each.shown is None else f"{100 * each.shown:.1f}"
+            needed = (each.needed.get(number) for number in block)
+            cells = "".join(f"{EMPTY if count is None else f'{count:,}':>{_TRIALS_WIDTH}}" for count in needed)
+            sizes = f"{each.images:>8,}{each.questions:>10,}{each.trials:>4}"
+            yield f"{names[_named(each)]:<{_WHAT}}{sizes}{shown:>8}{cells}"
+    yield ""
+    for note in (meaning(plan), *notes):
+        yield from _filled(note)
 
 
 _SIGNS = {"fail": "✕", "undecided": "?", "warn": "!", "ignore": "✓"}
