@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import hashlib
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -30,6 +32,8 @@ from lmms_medtasks.suites.reported_numbers import differences, numbers_of
 from lmms_medtasks.suites.suite import Suite
 from lmms_medtasks.suites.suite_rows import suite_table, tasks_of
 
+_HARMLESS = re.compile(r"(?!all$|judge)[A-Za-z0-9_-]{1,48}")
+"""Names that are keys as they are; comparisons are called "all" and "judge0-all"."""
 Caveats = Callable[[Source], Iterable[Flag]]
 
 
@@ -129,8 +133,9 @@ def _parts(
     edited = _other_numbers(suite, runs, table)
     own = []
     with bar(len(sources), "Analysing", "task sets") as step:
-        for number, source in enumerate(sources):
-            own.append(_kept_part(suite, report, source, f"{options.prefix}part{number}", options, edited))
+        for source in sources:
+            key = f"{options.prefix}{part_key(source.name)}"
+            own.append(_kept_part(suite, report, source, key, options, edited))
             step(1)
     compare = report.compare or functools.partial(_comparison, report)
 
@@ -138,6 +143,18 @@ def _parts(
         return paper_line.with_lines(suite, _with_settings(compare(group, key, chosen), group), group)
 
     return [*_kept_comparisons(suite, replace(report, compare=beside), runs, sources, options), *own]
+
+
+def part_key(name: str) -> str:
+    """A source's name as ids of a page and names of files have it: it stays when other sources join.
+
+    >>> part_key("medtasks_observer"), part_key("org/Model-7B (no image)")
+    ('medtasks_observer', 'org-model-7b-no-image-4b7b0f6d')
+    """
+    if _HARMLESS.fullmatch(name):
+        return name
+    short = re.sub(r"[^a-z0-9_]+", "-", name.lower()).strip("-")[:40].strip("-")
+    return f"{short or 'x'}-{hashlib.sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
 
 
 def sources_by_run(suite: Suite, runs: Sequence[Run], table: Samples, options: Options) -> list[Source]:
@@ -313,8 +330,8 @@ def _kept_part(
 
     if not _may_be_kept(suite, options):
         return made()
-    made_of = ["part", *_made_of(suite, source, options)]
-    return replace(options.cache.value(Part, made_of, made, key), made_of=name_of(made_of))
+    made_of = ["part", key, *_made_of(suite, source, options)]
+    return replace(options.cache.value(Part, made_of, made), made_of=name_of(made_of))
 
 
 @dataclass(frozen=True)
