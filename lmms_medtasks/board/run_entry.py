@@ -20,7 +20,7 @@ from lmms_medtasks.judges import identity
 from lmms_medtasks.record import EMPTY, FAILED
 from lmms_medtasks.report.about import limit, settings_said, subset
 from lmms_medtasks.samples.result_files import Run
-from lmms_medtasks.samples.runs import date_of, model_name, printable
+from lmms_medtasks.samples.runs import date_of, model_name, printable, shown_arguments
 from lmms_medtasks.samples.table import FIELDS, Samples, with_texts
 from lmms_medtasks.suites.estimates import Mean
 from lmms_medtasks.suites.reported_numbers import numbers_of
@@ -245,6 +245,7 @@ def _settings(
         "image_encoding": str(metadata.get("image_encoding") or ""),
         "checkpoint_sampling_set_aside": str(metadata.get("checkpoint_sampling_set_aside") or ""),
         "agreement": str(metadata.get("agreement") or ""),
+        "arguments": shown_arguments(run.content),
         "seed": str((run.content.get("config") or {}).get("random_seed", "")),
         **told,
     }

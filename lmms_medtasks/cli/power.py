@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import io
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from lmms_medtasks.cli.include_path import IncludePath
 from lmms_medtasks.errors import UserError
-
-if TYPE_CHECKING:
-    from lmms_medtasks.report.document import Table
 
 
 def register(app: typer.Typer) -> None:
@@ -51,6 +47,7 @@ def power(
     Questions of one image are not taken as independent, nor the trials of one question.
     """
     from lmms_medtasks.board.comparison import planning
+    from lmms_medtasks.board.comparison.terminal_screens import planned_lines
     from lmms_medtasks.statistics.power import Criterion
     from lmms_medtasks.suites import registry
 
@@ -83,7 +80,8 @@ def power(
         )
     else:
         raise UserError("Give two runs to plan from (lmms-medtasks power A B), or --tasks TASK,TASK before any run.")
-    _show(planning.table(found, plan, *notes))
+    for line in planned_lines(found, plan, notes):
+        typer.echo(line)
 
 
 def _numbers(text: str) -> tuple[int, ...]:
@@ -91,15 +89,3 @@ def _numbers(text: str) -> tuple[int, ...]:
         return tuple(int(each) for each in text.split(",") if each.strip())
     except ValueError:
         raise UserError(f"--trials is {text!r}, expected whole numbers with commas: 1,3,10.") from None
-
-
-def _show(table: Table) -> None:
-    from rich.console import Console
-
-    from lmms_medtasks.report.document import Document, Part, Section
-    from lmms_medtasks.report.terminal import show
-
-    part = Part("power", table.title, (), (), (Section("power", table.title, (), (table,)),))
-    buffer = io.StringIO()
-    show(Document("Power", (part,)), Console(file=buffer, width=140), everything=True)
-    typer.echo(buffer.getvalue(), nl=False)

@@ -509,7 +509,8 @@ def published_tables(suite: Suite, file: Path) -> dict[str, Published]:
 def _scores(suite: Suite, published: Published | None) -> Iterator[PublishedScores]:
     for row in published.rows() if published else ():
         cells = {name: Cell(published.value(row, name)) for name in published.columns.values()} if published else {}
-        yield PublishedScores(row.get("source") or suite.title, row["model"], ", ".join(_label(row)[1:]), cells)
+        paper, kind = row.get("source") or suite.title, "human" if row.get("group") == "human" else "model"
+        yield PublishedScores(paper, row["model"], ", ".join(_label(row)[1:]), cells, kind)  # type: ignore[arg-type]
 
 
 def _check_row(row: Mapping[str | None, Any], metrics: Sequence[str], where: str) -> None:

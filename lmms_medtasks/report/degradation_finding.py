@@ -64,9 +64,10 @@ def _degradation(each: Loss) -> str:
 
 
 def _said(each: Loss) -> str:
-    change = f"{each.degraded - each.clean:+.{_digits(each)}f}"
+    factor, digits = 100 if each.is_share else 1, _digits(each)
+    change = f"{factor * (each.degraded - each.clean):+.{digits}f}{' points' if each.is_share else ''}"
     if each.change is not None and each.change.low is not None and each.change.high is not None:
-        change += f" [{each.change.low:+.{_digits(each)}f}, {each.change.high:+.{_digits(each)}f}]"
+        change += f" [{factor * each.change.low:+.{digits}f}, {factor * each.change.high:+.{digits}f}]"
     tested = "" if each.adjusted is None else f", p {p_text(each.adjusted)} after correction"
     return (
         f"under {_degradation(each)}: {each.metric} of {printable(each.base)} {_number(each, each.clean)} clean, "
@@ -75,19 +76,27 @@ def _said(each: Loss) -> str:
 
 
 def _digits(each: Loss) -> int:
+    if each.is_share:
+        return 1
     return 3 if max(abs(each.clean), abs(each.degraded)) < 10 else 1  # noqa: PLR2004 - as the tables have it
 
 
 def _number(each: Loss, value: float) -> str:
-    return f"{value:.{_digits(each)}f}"
+    return f"{100 * value:.1f} %" if each.is_share else f"{value:.{_digits(each)}f}"
 
 
 def _bars(each: Loss) -> list[Bar]:
-    """The clean and the degraded number on one scale; none where the metric's scale can't be told from its values."""
+    """The clean and the degraded number on one scale; none where the metric's scale can't be told from its values.
+
+    A share is in percent; of a metric whose scale is not stated a bar's number is that of the sentence.
+    """
     most = max(each.clean, each.degraded)
     top = next((end for end in (1.0, 100.0) if most <= end), None)
     if top is None or min(each.clean, each.degraded) < 0:
         return []
     base = printable(each.base)
-    named = ((f"{base}, clean", each.clean), (f"{base}, degraded", each.degraded))
+    named: tuple[tuple[str, float], ...] = ((f"{base}, clean", each.clean), (f"{base}, degraded", each.degraded))
+    if each.is_share:
+        named = tuple((title, 100 * value) for title, value in named)
+        return [Bar(title, Cell(value), higher_is_better=each.higher_is_better) for title, value in named]
     return [Bar(title, Cell(value), "", top, higher_is_better=each.higher_is_better) for title, value in named]

@@ -43,7 +43,10 @@ _NOTES = (
 
 @dataclass(frozen=True)
 class Loss:
-    """A metric of a degraded task beside its clean one; ``change`` and ``p`` are None where there are totals only."""
+    """A metric of a degraded task beside its clean one; ``change`` and ``p`` are None where there are totals only.
+
+    ``top``: the best score, where the run states that scores go from 0 to it.
+    """
 
     base: str
     degradation: str
@@ -57,6 +60,12 @@ class Loss:
     p: float | None = None
     adjusted: float | None = None
     higher_is_better: bool = True
+    top: float | None = None
+
+    @property
+    def is_share(self) -> bool:
+        """Whether it is known to go from 0 to 1."""
+        return self.top == 1
 
     @property
     def cost(self) -> float:
@@ -150,8 +159,9 @@ def _of_task(
         shown = printable(key if metrics.count(metric) > 1 else metric)
         better = wanted[metric] is not False
         made = Loss(
-            base, printable(what), str(done.get("level")), shown, _TOTALS, other, value, higher_is_better=better
-        )
+            base, printable(what), str(done.get("level")), shown, _TOTALS, other, value, higher_is_better=better,
+            top=tops.get(key),
+        )  # fmt: skip
         one, two = ([rows[each]["scores"].get(key) for each in numbers] for rows in (clean, degraded))
         if not (value or other) and paired.get(key) != _LOGGED:
             continue  # what reports 0 on both sides may have no question
@@ -160,14 +170,14 @@ def _of_task(
         elif paired.get(key, _TOTALS) != _TOTALS and numbers and not any(each is None for each in (*one, *two)):
             change = np.array(two, float) - np.array(one, float)
             made = replace(made, clean=float(np.mean(one)), degraded=float(np.mean(two)))
-            yield _paired(made, paired[key], change, tops.get(key), clusters)
+            yield _paired(made, paired[key], change, clusters)
         else:
             yield made
 
 
-def _paired(made: Loss, how: str, change: np.ndarray, top: float | None, clusters: Sequence[str]) -> Loss:
-    """``change``: of each question. ``top``: the best score, where it is stated that scores go from 0 to it."""
-    statistic = mean_statistic("", None if top is None else (-top, top))
+def _paired(made: Loss, how: str, change: np.ndarray, clusters: Sequence[str]) -> Loss:
+    """``change``: of each question."""
+    statistic = mean_statistic("", None if made.top is None else (-made.top, made.top))
     interval = intervals({"": scored(clusters, change)}, {"": statistic})[""]
     _, codes = np.unique(np.array(clusters), return_inverse=True)
     p = sign_flip(np.bincount(codes, weights=change))

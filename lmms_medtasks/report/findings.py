@@ -49,8 +49,8 @@ class Bar:
 
     @property
     def digits(self) -> int:
-        """Decimals of its number: on a scale of a few points or of 0 to 1 a tenth is much."""
-        return 1 if self.top > _FINE else 2
+        """Decimals of its number: on a scale of a few points a tenth is much, on one of 0 to 1 a hundredth."""
+        return 1 if self.top > _FINE else 2 if self.top > 1 else 3
 
     @property
     def scale(self) -> str:

@@ -25,7 +25,7 @@ def markdown(document: Document) -> str:
     return "\n".join([f"# {escaped(document.title)}", *first, *parts]) + "\n"
 
 
-_SIGNS = {"yes": "✓", "partly": "~", "no": "✕"}
+_SIGNS = {"yes": "✓", "unknown": "?", "partly": "~", "no": "✕"}
 
 
 def _first_screen(first: FirstScreen) -> Iterator[str]:

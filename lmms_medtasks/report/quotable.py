@@ -18,17 +18,20 @@ from lmms_medtasks.report import about
 from lmms_medtasks.report.findings import listed
 from lmms_medtasks.report.judged_tables import Judging, is_lexical
 from lmms_medtasks.report.views import Source
-from lmms_medtasks.samples.runs import printable
-from lmms_medtasks.samples.table import Samples
+from lmms_medtasks.samples.runs import model_name, printable
 from lmms_medtasks.suites import paper
 from lmms_medtasks.suites.suite import Suite
 
-State = Literal["yes", "partly", "no"]
-_ORDER: tuple[State, ...] = ("yes", "partly", "no")
+State = Literal["yes", "unknown", "partly", "no"]
+"""How far a question is answered with yes; "unknown" where nothing was recorded that would answer it."""
+STATE_NAMES: Mapping[State, str] = {"yes": "Yes", "unknown": "Not recorded", "partly": "Partly", "no": "No"}
+_ORDER: tuple[State, ...] = ("yes", "unknown", "partly", "no")
 _PAPER = "paper"
 """The settings that are the paper's, where a benchmark has such."""
 _NAMED = 2
 """Tasks that are named; of more, their number."""
+_MOST_PLACES = 4
+"""Runs of a benchmark that are named where judgements lack."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +42,11 @@ class Check:
     state: State
     reason: str
     mend: str = ""
+
+    @property
+    def answer(self) -> str:
+        """The state in words."""
+        return STATE_NAMES[self.state]
 
 
 @dataclass(frozen=True)
@@ -61,7 +69,8 @@ def verdict(checks: Sequence[Check]) -> str:
     worst = max((each.state for each in checks), key=_ORDER.index, default="yes")
     if worst == "yes":
         return "Yes."
-    named = [each.title for each in checks if each.state == worst]
+    doubted = ("no",) if worst == "no" else ("unknown", "partly")
+    named = [each.title for each in checks if each.state in doubted]
     return f"{'Not yet' if worst == 'no' else 'With care'}: {', '.join(named)}."
 
 
@@ -110,45 +119,96 @@ def _complete(asked: Sequence[Asked]) -> Check:
     return Check("complete", "no" if failed and failed == requests else "partly", "; ".join(said), mend)
 
 
+@dataclass(frozen=True)
+class _Verdicts:
+    """What became of the judgements of one protocol of one run's tasks; ``model`` is "" where all are one's."""
+
+    suite: str
+    model: str
+    tasks: tuple[str, ...]
+    made: Judging
+    has_paper: bool
+
+
 def _judged(asked: Sequence[Asked]) -> Iterator[Check]:
-    found = [(each.suite.title, made) for each in asked for made in _judgings(each.source.rows)]
+    found = [each for one in asked for each in _verdicts(one, len({model_of(each.source) for each in asked}) > 1)]
     if not found:
         return
     # A benchmark without a paper has no judge to be held against.
-    with_paper = {each.suite.title for each in asked if paper.of(each.suite.name) is not None}
-    title = "judged as in the paper" if any(suite in with_paper for suite, _ in found) else "judged"
-    unjudged = [suite for suite, made in found if not made.names]
-    lexical = [suite for suite, made in found if any(map(is_lexical, made.names))]
-    others = list(dict.fromkeys(name for suite, made in found for name in made.others if suite in with_paper))
-    missing = sum(made.statuses["missing"] for _, made in found)
-    requested = sum(made.requested for _, made in found)
-    if unjudged or lexical:
-        names = ", ".join(dict.fromkeys(unjudged + lexical))
+    with_paper = any(each.has_paper for each in found)
+    unjudged = [each for each in found if not each.made.names]
+    lexical = [each for each in found if any(map(is_lexical, each.made.names))]
+    gaps = [each for each in found if each.made.names and each.made.statuses["missing"]]
+    others: dict[str, list[_Verdicts]] = {}
+    for each in found:
+        for name in each.made.others if each.has_paper else ():
+            others.setdefault(name, []).append(each)
+    none = unjudged + [each for each in lexical if each not in unjudged]
+    said, mends = [], []
+    if none:
+        said.append(f"no language model judged {_places(none, found)}")
         # Of a run without verdicts the gaps are filled; one that was judged lexically is judged anew.
-        mend = (
+        mends.append(
             "lmms-medtasks judge RUN --judge openai:MODEL"
             if lexical
             else "set MEDTASKS_JUDGE, then lmms-medtasks judge RUN"
         )
-        yield Check(title, "no", f"no language model judged ({names})", mend)
-    elif missing:
-        said = f"{missing:,} of {requested:,} judgements are missing"
-        yield Check(title, "partly", said, "lmms-medtasks judge RUN asks for them again")
-    elif others:
-        yield Check(title, "partly", f"by {', '.join(others)}, another judge", "compare runs judged alike")
+    if gaps:
+        missing, requested = (sum(count(each.made) for each in gaps) for count in (_missing, _requested))
+        said.append(f"{missing:,} of {requested:,} judgements are missing in {_places(gaps, found)}")
+        mends += [] if none else ["lmms-medtasks judge RUN asks for them again"]
+    if others:
+        judges = "; ".join(f"{name} judged {_places(places, found)}" for name, places in others.items())
+        said.append(f"another judge: {judges}" if said else f"by another judge: {judges}")
+        mends += [] if mends else ["compare runs judged alike"]
+    title = "judged as in the paper" if with_paper else "judged"
+    if said:
+        yield Check(title, "no" if len(none) == len(found) else "partly", "; ".join(said), "; ".join(mends))
     elif with_paper:
         yield Check(title, "yes", "by the paper's judge")
     else:
-        yield Check(title, "yes", f"by {', '.join(dict.fromkeys(name for _, made in found for name in made.names))}")
+        yield Check(title, "yes", f"by {', '.join(dict.fromkeys(name for each in found for name in each.made.names))}")
 
 
-def _judgings(rows: Samples) -> list[Judging]:
-    """What became of the judgements, by protocol: each has labels of its own."""
-    by_protocol: dict[str, list[int]] = {}
-    for place, judge in enumerate(rows.column("judge")):
+def _missing(made: Judging) -> int:
+    return made.statuses["missing"]
+
+
+def _requested(made: Judging) -> int:
+    return made.requested
+
+
+def _places(found: Sequence[_Verdicts], every: Sequence[_Verdicts]) -> str:
+    """``Med-CMR (med_cmr_open), SURE-VQA (7 tasks, model B)``; of all judgements without models."""
+    tasks: dict[tuple[str, str], list[str]] = {}
+    for each in found:
+        tasks.setdefault((each.suite, each.model if len(found) < len(every) else ""), []).extend(each.tasks)
+    named = [f"{suite} ({_named(own)}{f', {model}' if model else ''})" for (suite, model), own in tasks.items()]
+    return ", ".join(_some(named, _MOST_PLACES, "more run"))
+
+
+def _verdicts(asked: Asked, with_model: bool) -> Iterator[_Verdicts]:
+    """What became of the judgements, by run and protocol, since each protocol has labels of its own.
+
+    ``with_model``: whether runs are told apart by their model.
+    """
+    groups: dict[tuple[int, str], list[int]] = {}
+    rows = asked.source.rows
+    for place, (run, judge) in enumerate(zip(rows.column("run"), rows.column("judge"), strict=True)):
         if judge is not None:
-            by_protocol.setdefault(str(json.loads(judge).get("protocol")), []).append(place)
-    return [made for places in by_protocol.values() if (made := Judging.of(rows.take(np.array(places))))]
+            groups.setdefault((run, str(json.loads(judge).get("protocol"))), []).append(place)
+    for places in groups.values():
+        own = rows.take(np.array(places))
+        made = Judging.of(own)
+        if made is not None:
+            model = model_of(asked.source) if with_model else ""
+            tasks = tuple(map(printable, own.values("task")))
+            yield _Verdicts(asked.suite.title, model, tasks, made, paper.of(asked.suite.name) is not None)
+
+
+def model_of(source: Source) -> str:
+    """The model that a source is of, for people."""
+    return printable(model_name(source.run.content))
 
 
 def _runner(asked: Sequence[Asked]) -> Check:
@@ -161,6 +221,9 @@ def _runner(asked: Sequence[Asked]) -> Check:
     if changed:
         said = f"code or prompts of {_named(changed)} are not the released version's"
         return Check("clean runner", "partly", said, "install a release")
+    if silent := [task for task, found in told if not found.get("fingerprint")]:
+        said = f"{_named(silent)}: the run recorded neither its runner nor its prompts"
+        return Check("clean runner", "unknown", said, "lmms-medtasks run")
     return Check("clean runner", "yes", "images and prompts arrived as released")
 
 
@@ -232,8 +295,8 @@ def _named(names: Sequence[str], what: str = "tasks") -> str:
     return ", ".join(names) if len(names) <= _NAMED else f"{len(names)} {what}"
 
 
-def _some(texts: Iterable[str]) -> list[str]:
-    """The first of them, and how many more there are."""
+def _some(texts: Iterable[str], most: int = 1, what: str = "more task") -> list[str]:
+    """The first ``most`` of them, and how many more there are."""
     found = list(texts)
-    more = f"{len(found) - 1} more task{'s' if len(found) > 2 else ''}"
-    return [*found[:1], *([f"and {more}"] if len(found) > 1 else [])]
+    left = len(found) - most
+    return [*found[:most], *([f"and {left} {what}{'s' if left > 1 else ''}"] if left > 0 else [])]

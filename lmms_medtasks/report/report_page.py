@@ -94,20 +94,22 @@ def _groups(document: Document) -> list[Group]:
     models = document.first.models if document.first else ()
     return [
         Group(
-            _anchor(title, number, by_suite),
+            _anchor(title, by_suite),
             title,
             tuple(parts),
             tuple((model.model, each) for model in models for each in model.findings if each.suite == title),
         )
-        for number, (title, parts) in enumerate(by_suite.items(), start=1)
+        for title, parts in by_suite.items()
     ]
 
 
-def _anchor(title: str, number: int, titles: Iterable[str]) -> str:
-    """An id made of a benchmark's title, which stays when other benchmarks join; by number where two would be alike."""
+def _anchor(title: str, titles: Iterable[str]) -> str:
+    """An id made of a benchmark's title, which stays when other benchmarks join; with a digest where two look alike."""
     made = _anchor_text(title)
     alike = [each for each in titles if _anchor_text(each) == made]
-    return f"suite-{made}" if made and len(alike) == 1 else f"suite-{number}"
+    if made and len(alike) == 1:
+        return f"suite-{made}"
+    return f"suite-{hashlib.sha256(title.encode('utf-8', 'surrogatepass')).hexdigest()[:12]}"
 
 
 def _anchor_text(title: str) -> str:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import functools
+import hashlib
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -31,6 +33,8 @@ from lmms_medtasks.suites.reported_numbers import differences, numbers_of
 from lmms_medtasks.suites.suite import Suite
 from lmms_medtasks.suites.suite_rows import suite_table, tasks_of
 
+_HARMLESS = re.compile(r"(?!all$|judge)[A-Za-z0-9_-]{1,48}")
+"""Names that are keys as they are; comparisons are called "all" and "judge0-all"."""
 Caveats = Callable[[Source], Iterable[Flag]]
 
 
@@ -56,6 +60,7 @@ class Report:
         published_scores: from a task to the published rows that stand below its ranking.
         printed: the paper's tables without a row of ours; by default the published rows of the tables in ``compared``.
         finding: what stands of a source on the report's first screen, None where nothing of it does.
+        guessing: measure -> what a uniform guess gets on each of its questions, where their records don't say it.
     """
 
     views: tuple[View, ...]
@@ -74,16 +79,21 @@ class Report:
     published_scores: Callable[[str], Iterable[PublishedScores]] = lambda task: ()
     printed: Callable[[], Sequence[Table]] | None = None
     finding: Callable[[Source], Finding | None] = lambda source: None
+    guessing: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class PublishedScores:
-    """A published model on a task's board: the paper, its name, where the numbers stand, a cell a metric as shown."""
+    """A published model on a task's board: the paper, its name, where the numbers stand, a cell a metric as shown.
+
+    ``kind``: "human" for people who answered the questions; they are no model, and never called the best of them.
+    """
 
     paper: str
     model: str
     source: str
     cells: Mapping[str, Cell]
+    kind: Literal["model", "human"] = "model"
 
 
 def asked_facts(suite: Suite, source: Source) -> tuple[tuple[str, str], ...]:
@@ -129,8 +139,9 @@ def _parts(
     edited = _other_numbers(suite, runs, table)
     own = []
     with bar(len(sources), "Analysing", "task sets") as step:
-        for number, source in enumerate(sources):
-            own.append(_kept_part(suite, report, source, f"{options.prefix}part{number}", options, edited))
+        for source in sources:
+            key = f"{options.prefix}{part_key(source.name)}"
+            own.append(_kept_part(suite, report, source, key, options, edited))
             step(1)
     compare = report.compare or functools.partial(_comparison, report)
 
@@ -138,6 +149,18 @@ def _parts(
         return paper_line.with_lines(suite, _with_settings(compare(group, key, chosen), group), group)
 
     return [*_kept_comparisons(suite, replace(report, compare=beside), runs, sources, options), *own]
+
+
+def part_key(name: str) -> str:
+    """A source's name as ids of a page and names of files have it: it stays when other sources join.
+
+    >>> part_key("medtasks_observer"), part_key("org/Model-7B (no image)")
+    ('medtasks_observer', 'org-model-7b-no-image-4b7b0f6d')
+    """
+    if _HARMLESS.fullmatch(name):
+        return name
+    short = re.sub(r"[^a-z0-9_]+", "-", name.lower()).strip("-")[:40].strip("-")
+    return f"{short or 'x'}-{hashlib.sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
 
 
 def sources_by_run(suite: Suite, runs: Sequence[Run], table: Samples, options: Options) -> list[Source]:
@@ -313,8 +336,8 @@ def _kept_part(
 
     if not _may_be_kept(suite, options):
         return made()
-    made_of = ["part", *_made_of(suite, source, options)]
-    return replace(options.cache.value(Part, made_of, made, key), made_of=name_of(made_of))
+    made_of = ["part", key, *_made_of(suite, source, options)]
+    return replace(options.cache.value(Part, made_of, made), made_of=name_of(made_of))
 
 
 @dataclass(frozen=True)

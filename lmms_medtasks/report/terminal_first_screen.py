@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from lmms_medtasks.report.findings import Bar, Finding, titles
+from lmms_medtasks.cut_texts import cut_apart
+from lmms_medtasks.report.findings import Bar, titles
 from lmms_medtasks.report.first_screen import FirstScreen, ModelFindings
 from lmms_medtasks.report.quotable import Check
 
@@ -19,7 +20,7 @@ _LONGEST_NAME = 60
 _MOST_MODELS = 4
 """Models whose numbers stand side by side; of more the comparison has the rest."""
 
-_SIGNS = {"yes": ("✓", "green"), "partly": ("~", "yellow"), "no": ("✕", "red")}
+_SIGNS = {"yes": ("✓", "green"), "unknown": ("?", "yellow"), "partly": ("~", "yellow"), "no": ("✕", "red")}
 
 
 def lines(first: FirstScreen, title: str) -> Iterator[Text]:
@@ -27,11 +28,12 @@ def lines(first: FirstScreen, title: str) -> Iterator[Text]:
     from rich.text import Text
 
     one = first.models[0] if len(first.models) == 1 else None
-    head = _name(one.model) if one else title
+    names = cut_apart([each.model for each in first.models], _LONGEST_NAME)
+    head = names[one.model] if one else title
     yield from _wrapped(Text.assemble((head, "bold"), "   ", (", ".join(first.facts), "dim")))
     yield Text()
     for each in first.models[:_MOST_MODELS]:
-        whose = "" if one else f"{_name(each.model)}: "
+        whose = "" if one else f"{names[each.model]}: "
         yield from _wrapped(Text(f"{whose}{each.sentence}", style="bold"), indent=0)
     yield Text()
     if first.models:
@@ -49,7 +51,7 @@ def lines(first: FirstScreen, title: str) -> Iterator[Text]:
     if losses:
         yield Text()
     for suite, model, loss in losses[: 2 * _MOST_MODELS]:
-        yield from _wrapped(Text(f"{suite}{'' if one else f', {_name(model)}'} {loss}"))
+        yield from _wrapped(Text(f"{suite}{'' if one else f', {names[model]}'} {loss}"))
     if not first.checks:
         return
     yield Text()
@@ -64,19 +66,19 @@ def _bars(model: ModelFindings) -> Iterator[Text]:
     scale = "".join(f"{mark:<{_BAR // 4}}" for mark in ("0", "25", "50", "75"))[: _BAR - 3] + "100"
     heads = f"{'score':>{_SCORE}}{'95 % interval':^{_INTERVAL}}{'published':>{_PUBLISHED}}"
     yield Text(f"{'':{_SUITE + _TITLE}}{scale}{heads}", style="dim")
+    suites = cut_apart([finding.suite for finding in model.findings], _SUITE - 1)
+    named = cut_apart([_title(bar) for finding in model.findings for bar in finding.bars], _TITLE - 1)
     for finding in model.findings:
         for number, bar in enumerate(finding.bars):
-            yield _bar_line(finding, bar, first=number == 0)
+            yield _bar_line(suites[finding.suite] if number == 0 else "", named[_title(bar)], bar)
     signs = "█ up to the interval  ▒ the interval  │ guessing  published: the paper's models"
     fewer = any(not bar.higher_is_better for each in model.findings for bar in each.bars)
     yield Text(f"{signs}{'  ↓ less is better' if fewer else ''}", style="dim")
 
 
-def _bar_line(finding: Finding, bar: Bar, *, first: bool) -> Text:
+def _bar_line(suite: str, name: str, bar: Bar) -> Text:
     from rich.text import Text
 
-    suite = _cut(finding.suite, _SUITE - 1) if first else ""
-    name = _cut(_title(bar), _TITLE - 1)
     cell = bar.cell
     interval = (
         "" if cell.low is None or cell.high is None else f"{_short(cell.low, bar):>5} to {_short(cell.high, bar):<5}"
@@ -118,16 +120,18 @@ def _side_by_side(models: Sequence[ModelFindings]) -> Iterator[Text]:
 
     shown = models[:_MOST_MODELS]
     width = (WIDTH - _SUITE - _TITLE) // max(len(shown), 1)
-    heads = "".join(f"{_cut(each.model, width - 2, end=True):>{width}}" for each in shown)
+    heads_cut = cut_apart([each.model for each in shown], width - 2)
+    heads = "".join(f"{heads_cut[each.model]:>{width}}" for each in shown)
     yield Text(f"{'':{_SUITE + _TITLE}}{heads}", style="dim")
-    suites = dict.fromkeys(finding.suite for each in models for finding in each.findings)
+    suites = cut_apart([finding.suite for each in models for finding in each.findings], _SUITE - 1)
+    named = cut_apart([_title(bar) for each in shown for own in each.findings for bar in own.bars], _TITLE - 1)
     for suite in suites:
         found = [{bar.title: bar for own in each.findings if own.suite == suite for bar in own.bars} for each in shown]
         for number, title in enumerate(titles([own for each in shown for own in each.findings if own.suite == suite])):
             cells = "".join(f"{_numbers(each.get(title), width - 2):>{width}}" for each in found)
-            name = _cut(suite, _SUITE - 1) if number == 0 else ""
-            named = _cut(next(_title(each[title]) for each in found if title in each), _TITLE - 1)
-            yield Text.assemble((f"{name:<{_SUITE}}", "bold"), f"{named:<{_TITLE}}", cells)
+            name = suites[suite] if number == 0 else ""
+            of = named[next(_title(each[title]) for each in found if title in each)]
+            yield Text.assemble((f"{name:<{_SUITE}}", "bold"), f"{of:<{_TITLE}}", cells)
     if len(models) > len(shown):
         yield Text(f"and {len(models) - len(shown)} models more: --all", style="dim")
 
@@ -175,14 +179,3 @@ def _wrapped(text: Text, indent: int = 2) -> Iterator[Text]:
 
 def _short(number: float, bar: Bar) -> str:
     return f"{number:.{bar.digits}f}"
-
-
-def _name(model: str) -> str:
-    """A model's name, of a long one the end: a checkpoint's name is the last part of its path."""
-    return _cut(model, _LONGEST_NAME, end=True)
-
-
-def _cut(text: str, width: int, *, end: bool = False) -> str:
-    if len(text) <= width:
-        return text
-    return f"…{text[-(width - 1) :]}" if end else f"{text[: width - 1]}…"

@@ -16,7 +16,7 @@ from lmms_medtasks.task_configs.bones_joints.measures import AS_PUBLISHED, REPOR
 from lmms_medtasks.task_configs.bones_joints.report_groups import MEANINGS, SHOWN, find_group, task_groups
 from lmms_medtasks.task_configs.bones_joints.report_published import REFERENCE
 
-_SAID = {AS_PUBLISHED: "images in IV to VIII", REPORTS: "reports in IV to VII"}
+_SAID = {AS_PUBLISHED: "with images", REPORTS: "with their reports in place of images"}
 
 
 def _cell(source: Source, task: Task, *conditions: str) -> Cell:
@@ -64,7 +64,7 @@ def _draw_several(sources: Sequence[Source]) -> str:
     )
 
 
-_TITLE, _AXIS = "Accuracy in the eight tasks", "right, percent"
+_TITLE, _AXIS = "Accuracy in the eight tasks", "correct, percent"
 _ABOUT = (
     "From knowledge to reasoning, in the order of a case. Bars: 95 % intervals. A task without a point was not asked "
     "or not judged. Hollow: as the paper prints it, on its own data; language models read reports there."
@@ -75,7 +75,7 @@ def _about(sources: Sequence[Source]) -> str:
     """What is drawn, and what limits the judged numbers, as the marks in the tables have it."""
     used = marks(*(each.judging for source in sources for each in task_groups(source)))
     limits = "".join(f" {meaning}" for mark, meaning in MEANINGS.items() if mark in used)
-    return f"{_ABOUT}{f' IV to VIII:{limits}' if limits else ''}"
+    return f"{_ABOUT}{f' From the diagnosis on (IV to VIII):{limits}' if limits else ''}"
 
 
 PATHWAY = Chart("pathway", _TITLE, _about, "main", _draw_own)

@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 import yaml
 
-from lmms_medtasks import folders
 from lmms_medtasks.grids import triage
 from lmms_medtasks.record import FAILED, NO_ANSWER
 from lmms_medtasks.report import document
@@ -523,13 +522,12 @@ def caveats(source: Source) -> Iterator[Flag]:
 
 def published_scores(task: str) -> Iterator[PublishedScores]:
     """Table 2's positives and negatives, for the task of all tiers and formats; accuracy over its formats."""
-    questions: dict[str, int] = folders.read_yaml(Path(__file__).with_name("source.yml"))["format"]
     for row in PRINTED_FORMATS.rows() if task == "medobvious" else ():
         cells = {f"accuracy_{sign}": Cell(PRINTED_FORMATS.value(row, sign)) for sign in SIGNS}
-        right = sum(count * float(row[name]) for name, count in questions.items())
-        cells["accuracy"] = Cell(right / sum(questions.values()))
+        cells["accuracy"] = Cell(report_finding.printed_accuracy(row))
         source = "published, Table 2; accuracy over its formats"
-        yield PublishedScores("MedObvious, arXiv 2603.23501v1,", row["model"], source, cells)
+        kind = "human" if row["group"] == "human" else "model"
+        yield PublishedScores("MedObvious, arXiv 2603.23501v1,", row["model"], source, cells, kind)  # type: ignore[arg-type]
 
 
 def _once(view: View) -> View:

@@ -1,15 +1,22 @@
-"""MedObvious on the first screen of a report: right answers, and false alarms on consistent grids."""
+"""MedObvious on the first screen of a report: accuracy over all questions and by the paper's average, and false alarms.
+
+A board ranks by the first; the second weighs questions otherwise.
+"""
 
 from __future__ import annotations
 
+import csv
+from collections.abc import Mapping
 from pathlib import Path
 
-from lmms_medtasks.report.findings import Finding, share_bar, shown, span, there, whole
+from lmms_medtasks import folders
+from lmms_medtasks.report.findings import Finding, Span, share_bar, shown, span, there, whole
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.suites.estimates import Macro, Mean
 from lmms_medtasks.task_configs.medobvious.measures import ACCURACY, FALSE_ALARMS, FORMATS, PAPER_AVERAGE, TABLE_2
 
 _TABLE_2 = Path(__file__).parent / "reference" / "table2.csv"
+_HUMAN = "group", "human"
 _CHANCE = Mean(measure="chance", exact=True)
 _CHANCE_AVERAGE = Macro(measure="chance", exact=True, groups=tuple(TABLE_2.values()))
 
@@ -19,19 +26,41 @@ def finding(source: Source) -> Finding | None:
     if source.condition:
         return None
     whole_benchmark = set(source.rows.column("task_type")) == set(FORMATS)
-    estimate, chance = (PAPER_AVERAGE, _CHANCE_AVERAGE) if whole_benchmark else (ACCURACY, _CHANCE)
-    title = "the paper's average" if whole_benchmark else "the formats asked"
-    printed = span(_TABLE_2, "average", without=[("group", "human")]) if whole_benchmark else None
-    right = share_bar(source, title, estimate, chance=source.interval(chance).estimate, published=printed)
+    right = share_bar(
+        source,
+        "all questions" if whole_benchmark else "the formats asked",
+        ACCURACY,
+        chance=source.interval(_CHANCE).estimate,
+        published=_printed() if whole_benchmark else None,
+    )
+    average = None
+    if whole_benchmark:
+        level, printed = source.interval(_CHANCE_AVERAGE).estimate, span(_TABLE_2, "average", without=[_HUMAN])
+        average = share_bar(source, "the paper's average", PAPER_AVERAGE, chance=level, published=printed)
     alarms = share_bar(source, "false alarms", FALSE_ALARMS, higher_is_better=False)
     if right is None:
         return None
     guessing = "" if right.beats_chance or right.chance is None else f", no better than guessing ({right.chance:.1f} %)"
+    weighed = f"; {shown(average)} by the paper's average of {len(TABLE_2)} groups of questions" if average else ""
     said = f"; a false alarm on {shown(alarms)} of the consistent grids" if alarms else ""
     return Finding(
         "MedObvious",
-        there(right, alarms),
-        f"{shown(right)} correct{guessing}{said}.",
+        there(right, average, alarms),
+        f"{shown(right)} of {right.title} correct{guessing}{weighed}{said}.",
         f"correct on {whole(right)} of what is obviously wrong",
         "finding what is obviously wrong",
     )
+
+
+def printed_accuracy(row: Mapping[str, str]) -> float:
+    """The accuracy over all questions of a row of Table 2, in percent: its formats, each by its number of questions."""
+    questions: dict[str, int] = folders.read_yaml(Path(__file__).with_name("source.yml"))["format"]
+    return sum(count * float(row[name]) for name, count in questions.items()) / sum(questions.values())
+
+
+def _printed() -> Span:
+    """Least and most of the paper's models."""
+    with _TABLE_2.open(encoding="utf-8", newline="") as lines:
+        group, human = _HUMAN
+        found = [printed_accuracy(row) for row in csv.DictReader(lines) if row[group] != human]
+    return min(found), max(found)

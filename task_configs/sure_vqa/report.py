@@ -26,6 +26,7 @@ from lmms_medtasks.task_configs.sure_vqa import report_comparison, report_findin
 from lmms_medtasks.task_configs.sure_vqa.measures import DIMENSIONS, ROBUSTNESS, SIDES, kind_of
 from lmms_medtasks.task_configs.sure_vqa.report_shift_chart import SLOPES
 from lmms_medtasks.task_configs.sure_vqa.report_shifts import (
+    GUESSING,
     SCALE,
     SIDE_NAMES,
     Shift,
@@ -342,6 +343,7 @@ def _shared_image_flags(source: Source) -> Iterator[Flag]:
 
 REPORT = Report(
     finding=report_finding.finding,
+    guessing=GUESSING,
     views=(
         View("robustness", "Robustness to shifts", (ROBUSTNESS_TABLE,), (SLOPES,)),
         report_image.BENEFIT,

@@ -4,18 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lmms_medtasks.report.findings import Finding, Span, is_told_apart, lost, points, share_bar, shown, there, whole
+from lmms_medtasks.report.findings import (
+    Bar,
+    Finding,
+    Span,
+    is_told_apart,
+    lost,
+    points,
+    share_bar,
+    shown,
+    there,
+    whole,
+)
 from lmms_medtasks.report.views import Source
+from lmms_medtasks.statistics.intervals import Interval
 from lmms_medtasks.suites.estimates import Macro, MacroContrast
 from lmms_medtasks.task_configs.sure_vqa import reference
 from lmms_medtasks.task_configs.sure_vqa.measures import ROBUSTNESS, SIDES
-from lmms_medtasks.task_configs.sure_vqa.report_shifts import STATISTICS, Shift, groups
+from lmms_medtasks.task_configs.sure_vqa.report_shifts import GUESSING, HEADLINE, STATISTICS, Shift, groups
 
 _KIND = "closed"
 
 
 def finding(source: Source) -> Finding | None:
-    """The finding over the shifts of real data, with the image; None without closed questions of both tests."""
+    """The finding over the shifts of real data, with the image; None without closed questions of both tests.
+
+    The shift that stands for the benchmark comes first; without it, or beside other shifts, stands the mean of all.
+    """
     if source.condition:
         return None
     own = [shift for shift, kind in groups(source) if kind == _KIND and not shift.strength]
@@ -26,32 +41,66 @@ def finding(source: Source) -> Finding | None:
     ]
     if not both:
         return None
-    of_side = {side: tuple(each.where(_KIND, side) for each in both) for side in SIDES}
-    title = both[0].label if len(both) == 1 else f"{len(both)} shifts"
-    bars = there(
-        *(
-            share_bar(
-                source, f"{said}, {title}", Macro(measure=_KIND, groups=of_side[side]), published=printed(both, side)
-            )
-            for side, said in (("iid", "as trained"), ("ood", "shifted"))
-        )
-    )
-    if len(bars) < len(SIDES):
+    first = [each for each in both if each == Shift.of(HEADLINE)] or both
+    of_all = first if len(first) == len(both) else both
+    chosen = [first] if of_all is first else [first, both]
+    bars = [each for group in chosen for each in _bars(source, group)]
+    if len(bars) < len(SIDES) * len(chosen):
         return None
-    change = source.interval(MacroContrast(measure=_KIND, first=of_side["iid"], second=of_side["ood"]))
-    of = both[0].label if len(both) == 1 else f"the mean of {len(both)} shifts"
-    said = lost(change, f"of closed questions under {of}")
+    shifted, of = bars[1], f"{'the ' if len(first) > 1 else ''}{_called(first)}"
+    guessed = "" if shifted.beats_chance else f", no better than guessing ({100 * GUESSING[_KIND]:.0f} %)"
+    change = _change(source, first)
+    loss, more = lost(change, f"of closed questions under {of}"), ""
+    if of_all is not first:
+        over = f"in the {_called(both)} ({_questions(source, both):,} questions)"
+        more = f"; {over} {shown(bars[2])} and {shown(bars[3])}"
+        loss += f"; {lost(_change(source, both), over)}"
     most = _worst(source, both) if len(both) > 1 else ""
+    extent = (
+        f"{of}{f' (1 of {len(both)} shifts)' if of_all is not first else ''}, {_questions(source, first):,} questions"
+    )
     return Finding(
         "SURE-VQA",
-        bars,
-        f"Closed questions: {shown(bars[0])} as trained, {shown(bars[1])} under shift{most}.",
-        f"correct on {whole(bars[1])} of closed questions under shift",
+        tuple(bars),
+        f"Closed questions under {extent}: {shown(bars[0])} as trained, {shown(shifted)} under shift"
+        f"{guessed}{more}{most}.",
+        f"correct on {whole(shifted)} of closed questions under {of}",
         "closed questions under shift",
-        f"{said}{most}.",
+        f"{loss}{most}.",
+        beats=shifted.beats_chance,
         change=change,
         under=f"under {of}",
     )
+
+
+def _bars(source: Source, shifts: Sequence[Shift]) -> tuple[Bar, ...]:
+    """The mean over these shifts as trained and shifted."""
+    return there(
+        *(
+            share_bar(
+                source,
+                f"{said}, {_called(shifts)}",
+                Macro(measure=_KIND, groups=tuple(each.where(_KIND, side) for each in shifts)),
+                chance=GUESSING[_KIND],
+                published=printed(shifts, side),
+            )
+            for side, said in (("iid", "trained"), ("ood", "shifted"))
+        )
+    )
+
+
+def _change(source: Source, shifts: Sequence[Shift]) -> Interval:
+    of_side = {side: tuple(each.where(_KIND, side) for each in shifts) for side in SIDES}
+    return source.interval(MacroContrast(measure=_KIND, first=of_side["iid"], second=of_side["ood"]))
+
+
+def _called(shifts: Sequence[Shift]) -> str:
+    return shifts[0].label if len(shifts) == 1 else f"mean of {len(shifts)} shifts"
+
+
+def _questions(source: Source, shifts: Sequence[Shift]) -> int:
+    """Closed questions of both tests."""
+    return sum(len(source.rows.where(each.where(_KIND)).scored(_KIND)) for each in shifts)
 
 
 def _worst(source: Source, shifts: Sequence[Shift]) -> str:

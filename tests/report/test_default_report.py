@@ -6,9 +6,11 @@ import json
 import subprocess
 import sys
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
+from lmms_medtasks.board.site import suite_words
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.judges import records
 from lmms_medtasks.judges import registry as protocols
@@ -329,3 +331,15 @@ def test_a_degradation_of_someones_own_is_named_with_level_and_modality(tmp_path
     path.write_text(json.dumps(content), "utf-8")
     said = " ".join(flag.text for part in build([path], Options(resamples=0)).parts for flag in part.flags)
     assert ("lungs: images degraded by parts.py:haze, level 2, OCT. Not of lmms-medtasks." in said) is told
+
+
+def test_the_first_number_of_a_task_that_tests_a_shift_is_the_shifted_tests(tmp_path):
+    asked = [(document(n, set=("iid", "ood")[n % 2]), ["B" if n == 1 else "A"]) for n in range(4)]
+    shift = {"shift": {"column": "x", "iid": "1", "ood": "2"}}
+    path = runs.write_run(tmp_path, {"pair": {"template": "shift_pair", "asked": asked, "settings": shift}})
+    [finding] = build([path], Options(resamples=0, drawn=False)).first.models[0].findings
+    assert [(bar.title, bar.cell.value) for bar in finding.bars] == [("accuracy ood", 50.0)]
+    # The board's column for tasks of no installed benchmark.
+    have = ("accuracy", "accuracy_iid", "accuracy_ood", "score_ood")
+    entry = SimpleNamespace(task="pair", metrics=have)
+    assert suite_words.about("contributed folder").headline_of([entry]) == ("pair", "accuracy_ood")

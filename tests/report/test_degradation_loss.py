@@ -10,6 +10,7 @@ from scipy.stats import t
 from lmms_medtasks.report import Options, build, degradation_loss
 from lmms_medtasks.report.degradation_finding import finding_of
 from lmms_medtasks.report.degradation_loss import losses
+from lmms_medtasks.report.findings import shown
 from lmms_medtasks.samples import result_files as results
 from lmms_medtasks.statistics.intervals import ALIKE
 from lmms_medtasks.statistics.sign_flip import sign_flip
@@ -184,6 +185,18 @@ def test_a_share_keeps_its_decimals_beside_a_score_on_a_short_scale(values, digi
     found = [degradation_loss.Loss("t", "haze", "1", name, "logged", *values) for name in ("accuracy", "distance")]
     columns = {each.name: each.digits for each in degradation_loss._table("t", "t", found, ()).columns}
     assert columns["clean"] == columns["degraded"] == columns["change"] == digits
+
+
+@pytest.mark.parametrize(
+    ("about", "clean", "change"),
+    [({"best_scores": {"acc,none": 1.0}}, "83.3 %", "-50.0 points"), (None, "0.833", "-0.500")],
+)
+def test_a_number_has_one_form_on_the_first_screen(tmp_path, about, clean, change):
+    """A share is in percent where the run states that it is one; else bars and sentence have the log's number."""
+    write(tmp_path, about=about, gaussian_noise_2=NOISY)
+    [finding] = build([tmp_path], Options(resamples=0)).first.models[0].findings
+    assert f" {clean} clean" in finding.loss and f"({change} [" in finding.loss and clean in finding.clause
+    assert shown(finding.bars[0]) == clean
 
 
 def test_the_first_screen_says_which_degradation_costs_most(tmp_path):

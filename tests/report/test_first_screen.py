@@ -193,7 +193,7 @@ def test_sentence_contrasts_nothing_with_guessing_where_the_level_of_guessing_is
     ("made", "said", "short"),
     [
         (Bar("of", Cell(3.456, 2.0, 4.0), "of 5", 5.0, bottom=1.0), "3.46 of 5 [2.00, 4.00]", "3.46 of 5"),
-        (Bar("of", Cell(0.62), "", 1.0), "0.62", "0.62"),
+        (Bar("of", Cell(0.62), "", 1.0), "0.620", "0.620"),
         (Bar("of", Cell(68.2, 65.3, 71.0)), "68.2 % [65.3, 71.0]", "68 %"),
     ],
 )

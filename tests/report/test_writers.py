@@ -17,6 +17,7 @@ from lmms_medtasks.report.csv_writer import all_csv, csv_text
 from lmms_medtasks.report.document import MARKS, Cell, Column, Row, Table
 from lmms_medtasks.report.markdown import markdown
 from lmms_medtasks.report.report_page import page
+from lmms_medtasks.report.suite_report import part_key
 from lmms_medtasks.report.terminal import show
 from lmms_medtasks.statistics.intervals import ALIKE, FEW, FEW_IN_GROUP, MISSING, ZERO, Interval
 from lmms_medtasks.task_configs.medq_deg.taxonomy import discrepancies
@@ -347,7 +348,25 @@ def test_an_address_of_a_benchmark_stays_when_another_joins(document):
     twins = replace(document, parts=tuple(replace(part, suite=suite) for suite in ("A b", "a B", "日本")))
     ids = [set(re.findall(r'id="(suite-[^"]*)"', page(each))) for each in (alone, joined, twins)]
     assert [{"suite-my-ward-ct"} <= found for found in ids[:2]] == [True, True]
-    assert {"suite-1", "suite-2", "suite-3"} <= ids[2]
+    # What can't be told apart, or written, by letters has a digest of its title: not a number, which would move.
+    assert len(ids[2]) == 3 and not ids[2] & {"suite-1", "suite-2", "suite-3"}
+    moved = replace(document, parts=tuple(replace(part, suite=suite) for suite in ("Other", "日本", "a B", "A b")))
+    assert ids[2] <= set(re.findall(r'id="(suite-[^"]*)"', page(moved)))
+
+
+def test_a_parts_address_is_its_models_and_stays_when_others_join(write_run):
+    def links(names):
+        runs = [write_run(name=f"{len(names)}/{number}", model=name) for number, name in enumerate(names)]
+        found = build(runs, Options(resamples=0, drawn=False))
+        return {part.title: part.key for part in found.parts}
+
+    alone, joined = links(["z/model"]), links(["a", "all", "z/model", "z-model"])
+    (key,) = alone.values()
+    assert set(alone.items()) <= set(joined.items()) and key.startswith("z-model-")
+    assert part_key("m_1") == "m_1"
+    assert not {"all", "judge0-all"} & {part_key("all"), part_key("judge0-all")}
+    assert len(set(joined.values())) == len(joined)
+    assert not any(re.search(r"part[0-9]", key) for key in joined.values())
 
 
 def test_reliability_and_coverage_are_drawn_from_the_cells_of_their_tables(several_drawn):

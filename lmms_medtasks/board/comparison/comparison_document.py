@@ -17,7 +17,9 @@ from lmms_medtasks.samples.runs import printable
 _TEXT = 300
 ONE_SIDED = "questions have a score in one of both only."
 _NOTES = (
-    "Difference: B minus A over the same questions, with a 95 % interval over {clusters}, here and below. "
+    "Difference: B minus A over the same questions, with a 95 % interval over {clusters}, here and below. Each "
+    "interval is of its row alone, not corrected for the others: where it leaves 0 out and p (Holm) is above 0.05, p "
+    "decides. "
     "Wins: questions on which B is better.",
     "Detectable: the smallest true difference that these questions would have shown with 80 % probability, two-sided "
     "and corrected for all rows of all tables, from their own variance over {clusters}. Where no difference is shown, "

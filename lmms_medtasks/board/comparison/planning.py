@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,8 +12,6 @@ from lmms_medtasks.board.comparison.compared_entries import Side
 from lmms_medtasks.board.comparison.paired import pairs
 from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.report.cells import count, label
-from lmms_medtasks.report.document import Cell, Column, Row, Table
 from lmms_medtasks.statistics import power
 from lmms_medtasks.statistics.intervals import FEW, MINIMUM
 from lmms_medtasks.statistics.power import Criterion, Variation
@@ -122,34 +120,18 @@ def assumed(sizes: Mapping[str, tuple[int, int, int]], plan: Plan, changed: floa
     return found
 
 
-def table(found: Sequence[Planned], plan: Plan, *notes: str) -> Table:
-    """A row a task and measure."""
-    trials = list(dict.fromkeys(each for planned in found for each in planned.needed))
-    columns = (
-        label("task"), label("measure"), count("images"), count("questions"), count("T"),
-        Column("shows", digits=1, unit="points"), *(count(f"images for T = {each}") for each in trials),
-    )  # fmt: skip
-    rows = tuple(
-        Row((
-            Cell(each.task), Cell(each.measure), Cell(each.images), Cell(each.questions), Cell(each.trials),
-            Cell(None if each.shown is None else 100 * each.shown, reason=each.reason or None),
-            *(Cell(each.needed.get(number)) for number in trials),
-        ))
-        for each in found
-    )  # fmt: skip
+def meaning(plan: Plan) -> str:
+    """What the numbers of :class:`Planned` are, for below a table."""
     asked = plan.criterion
     corrected = "" if asked.comparisons == 1 else f", corrected for {asked.comparisons} comparisons"
-    said = (
+    return (
         f"Shows: the smallest true difference between two models on the same questions that is found with "
-        f"{100 * asked.power:g} % probability, by a two-sided test over images at {asked.alpha:g}{corrected}. Images: "
-        f"how many it takes for a difference of {100 * plan.difference:g} points, with as many questions each as here. "
-        "Empty below shows: fewer than five images, nothing varies, or it takes a difference beyond the scale. Empty "
-        "below images: fewer than five images to plan from, ten million are too few, or nothing is known of other "
-        "numbers of trials.",
-        *notes,
+        f"{100 * asked.power:g} % probability, by a two-sided test over images at {asked.alpha:g}{corrected}; in "
+        f"points, of which a measure's whole scale has 100. Images needed: how many a difference of "
+        f"{100 * plan.difference:g} points takes, with as many questions each as here. Empty below shows: fewer than "
+        "five images, nothing varies, or it takes a difference beyond the scale. Empty below images needed: fewer than "
+        "five images to plan from, ten million are too few, or nothing is known of other numbers of trials."
     )
-    title = f"What a comparison can show, and what {100 * plan.difference:g} points take"
-    return Table("power", title, columns, rows, said)
 
 
 def _of_entries(one: Entry, other: Entry, plan: Plan) -> Iterator[Planned]:

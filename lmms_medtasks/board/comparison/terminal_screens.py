@@ -1,4 +1,4 @@
-"""``lmms-medtasks compare`` and ``gate`` in a terminal: the decision first, then the numbers, at most 100 columns."""
+"""``lmms-medtasks compare``, ``gate`` and ``power`` in a terminal: the decision first, in at most 100 columns."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from lmms_medtasks.board.comparison.comparison_document import ONE_SIDED
 from lmms_medtasks.board.comparison.gate import EFFECTS, Gate, Verdict
 from lmms_medtasks.board.comparison.gate_summary import decision, shown_number
 from lmms_medtasks.board.comparison.measure_comparison import Compared, Comparison
+from lmms_medtasks.board.comparison.planning import Plan, Planned, meaning
+from lmms_medtasks.cut_texts import cut_apart
 from lmms_medtasks.report.document import EMPTY
 from lmms_medtasks.samples.runs import printable
 from lmms_medtasks.statistics.p_values import p_text
@@ -19,6 +21,9 @@ ALPHA = 0.05
 _MOST_ROWS, _MOST_FLAGS = 24, 4
 _WHAT = 36
 _FEW, _MOST_NAMED = 2, 4
+_DISAGREES = "°"
+_MOST_TRIALS, _TRIALS_WIDTH = 3, 11
+"""Numbers of trials beside each other, and the width of each: the images needed may be ten million."""
 
 
 def compared_lines(compared: Compared, flags: Sequence[str]) -> Iterator[str]:
@@ -35,22 +40,26 @@ def compared_lines(compared: Compared, flags: Sequence[str]) -> Iterator[str]:
     )
     yield ""
     yield f"  {'task, measure':<{_WHAT}}{'A':>8}{'B':>8}   {'B minus A [95 %]':<25}{'p (Holm)':>10}{'images':>8}"
+    names = cut_apart(map(_named, rows), _WHAT - 1)
     told = [(sign, each) for sign, group in (("▲", better), ("▼", worse)) for each in group]
     shown = [*told, *(("=", each) for each in same)][:_MOST_ROWS]
     for sign, each in shown:
-        yield _compared_line(sign, each)
+        yield _compared_line(sign, each, names[_named(each)])
     if len(rows) > len(shown):
         untold = ", none of them told apart" if len(told) <= len(shown) else ""
         yield f"  and {len(rows) - len(shown)} more{untold}"
-    empty = [f"{each.task}, {each.measure}" for each in compared.comparisons if each.found.mean.estimate is None]
+    empty = [_named(each) for each in compared.comparisons if each.found.mean.estimate is None]
     if empty:
-        yield from _filled(printable(f"No question has a score in both: {_named(empty)}."))
+        yield from _filled(f"No question has a score in both: {_first(empty)}.")
     yield "▲ better  ▼ worse  = not told apart, which does not mean equal"
-    lacking = [f"{each.task}, {each.measure}" for each in compared.comparisons if each.found.pairs.unscored]
+    if any(_disagrees(each) for _, each in shown):
+        said = "the interval, of its number alone, and p, corrected for all numbers, disagree: p decides"
+        yield from _filled(f"{_DISAGREES} {said}")
+    lacking = [_named(each) for each in compared.comparisons if each.found.pairs.unscored]
     flags = [text for text in flags if not text.endswith(ONE_SIDED)]
     yield ""
     if lacking:
-        yield from _filled(printable(f"! Some questions have a score in one of both only: {_named(lacking)}."))
+        yield from _filled(f"! Some questions have a score in one of both only: {_first(lacking)}.")
     for text in flags[:_MOST_FLAGS]:
         yield from _filled(f"! {printable(text)}", most=3)
     if len(flags) > _MOST_FLAGS:
@@ -59,7 +68,19 @@ def compared_lines(compared: Compared, flags: Sequence[str]) -> Iterator[str]:
     yield "All numbers, tests and questions: --all     As a file: -o FILE.md, .csv, .json"
 
 
-def _named(texts: Sequence[str]) -> str:
+def _named(each: Comparison | Verdict | Planned) -> str:
+    return printable(f"{each.task}, {each.measure}")
+
+
+def _disagrees(each: Comparison) -> bool:
+    """Whether the interval leaves 0 out and the corrected p does not tell the two apart, or the reverse."""
+    mean = each.found.mean
+    if mean.low is None or mean.high is None or each.adjusted is None:
+        return False
+    return (not mean.low <= 0 <= mean.high) is not (each.adjusted <= ALPHA)
+
+
+def _first(texts: Sequence[str]) -> str:
     """The first of them, and how many more there are."""
     return texts[0] if len(texts) == 1 else f"{texts[0]}, and {len(texts) - 1} numbers more"
 
@@ -81,15 +102,15 @@ def _gain(each: Comparison) -> float:
     return change if each.scale.higher_is_better else -change
 
 
-def _compared_line(sign: str, each: Comparison) -> str:
+def _compared_line(sign: str, each: Comparison, what: str) -> str:
     factor, digits, found = each.scale.factor, each.scale.digits, each.found
     values = (EMPTY if value is None else f"{factor * value:.{digits}f}" for value in (found.first, found.second))
     mean = found.mean
     change = f"{factor * (mean.estimate or 0.0):+.{digits}f}"
     if mean.low is not None and mean.high is not None:
         change += f" [{factor * mean.low:+.{digits}f}, {factor * mean.high:+.{digits}f}]"
-    what = _cut(printable(f"{each.task}, {each.measure}"), _WHAT - 1)
     first, second = values
+    change += f"{' ' * (len(change) < 24)}{_DISAGREES}" if _disagrees(each) else ""
     return f"{sign} {what:<{_WHAT}}{first:>8}{second:>8}   {change:<25}{_p(each):>10}{found.pairs.images:>8,}"
 
 
@@ -108,8 +129,9 @@ def gate_lines(gate: Gate) -> Iterator[str]:
     if measured:
         heads = f"{'task, measure':<{_WHAT}}{'before':>9}{'now':>9}{'drop at most':>16}{'margin':>14}"
         yield from ("", f"  {heads}  outcome")
+    names = cut_apart(map(_named, measured), _WHAT - 1)
     for each in measured[:_MOST_ROWS]:
-        yield from _verdict_lines(each)
+        yield from _verdict_lines(each, names[_named(each)])
     if left := measured[_MOST_ROWS:]:
         outcomes = Counter(each.outcome for each in left)
         yield f"  and {len(left)} more: {', '.join(f'{count} {name}' for name, count in outcomes.items())}"
@@ -120,7 +142,7 @@ def gate_lines(gate: Gate) -> Iterator[str]:
     if alike:
         yield ""
     for said, own in alike.items():
-        yield from _filled(printable(f"{said} {len(own)}: {_listed([f'{each.task}, {each.measure}' for each in own])}"))
+        yield from _filled(printable(f"{said} {len(own)}: {_listed(list(map(_named, own)))}"))
     for title, action in (("Problems of the candidate", "fail"), ("Warnings", "warn")):
         found: dict[str, list[str]] = {}
         for own_action, problem in gate.problems:
@@ -134,6 +156,28 @@ def gate_lines(gate: Gate) -> Iterator[str]:
             yield from _filled(f"  {printable(text)}", most=3)
     yield ""
     yield "All rows, tests, intervals and what they mean: --format md"
+
+
+def planned_lines(found: Sequence[Planned], plan: Plan, notes: Sequence[str]) -> Iterator[str]:
+    """The screen of ``power``: a row a task and measure; of many numbers of trials a block each three."""
+    trials = list(dict.fromkeys(each for planned in found for each in planned.needed)) or [1]
+    names = cut_apart(map(_named, found), _WHAT - 1)
+    yield f"What a comparison can show, and what {100 * plan.difference:g} points take"
+    for start in range(0, len(trials), _MOST_TRIALS):
+        block = trials[start : start + _MOST_TRIALS]
+        yield ""
+        yield f"{'':<{_WHAT + 30}}{'images needed':>{max(_TRIALS_WIDTH * len(block), 15)}}"
+        heads = "".join(f"{f'T={each}':>{_TRIALS_WIDTH}}" for each in block)
+        yield f"{'task, measure':<{_WHAT}}{'images':>8}{'questions':>10}{'T':>4}{'shows':>8}{heads}"
+        for each in found:
+            shown = EMPTY if each.shown is None else f"{100 * each.shown:.1f}"
+            needed = (each.needed.get(number) for number in block)
+            cells = "".join(f"{EMPTY if count is None else f'{count:,}':>{_TRIALS_WIDTH}}" for count in needed)
+            sizes = f"{each.images:>8,}{each.questions:>10,}{each.trials:>4}"
+            yield f"{names[_named(each)]:<{_WHAT}}{sizes}{shown:>8}{cells}"
+    yield ""
+    for note in (meaning(plan), *notes):
+        yield from _filled(note)
 
 
 _SIGNS = {"fail": "✕", "undecided": "?", "warn": "!", "ignore": "✓"}
@@ -150,8 +194,7 @@ def _listed(names: Sequence[str]) -> str:
     return "; ".join(names[:_MOST_NAMED]) + (f"; and {left} more." if left > 0 else ".")
 
 
-def _verdict_lines(each: Verdict) -> Iterator[str]:
-    what = _cut(printable(f"{each.task}, {each.measure}"), _WHAT - 1)
+def _verdict_lines(each: Verdict, what: str) -> Iterator[str]:
     before, now = (shown_number(each, value).replace(" %", "") for value in (each.baseline, each.candidate))
     most, margin = (shown_number(each, value).replace(" %", " points") for value in (each.most, each.margin))
     yield f"{_SIGNS[each.effect]} {what:<{_WHAT}}{before:>9}{now:>9}{most:>16}{margin:>14}  {each.outcome}"
@@ -166,7 +209,3 @@ def _filled(text: str, most: int = 0) -> Iterator[str]:
         last = textwrap.shorten(" ".join(lines[most - 1 :]), WIDTH - 2, placeholder=" …")
         lines = [*lines[: most - 1], f"  {last}"]
     yield from lines
-
-
-def _cut(text: str, width: int) -> str:
-    return text if len(text) <= width else f"{text[: width - 1]}…"

@@ -50,7 +50,8 @@ class Standings:
     def __init__(self, board: Board, resamples: int) -> None:
         self.board = board
         self.resamples = resamples
-        self.titles = model_titles(board.models)
+        arguments = {entry.model.key: entry.settings.get("arguments", "") for entry in board.entries}
+        self.titles = model_titles(board.models, arguments)
         self.ranking = functools.cache(self._ranking)
         self.of = functools.cache(self._of)
 

@@ -69,10 +69,15 @@ def finding(standings: Standings, suite: str, found: Leaderboard) -> str:
         said += f"{_guessing(own, keys, head)}{_relation(of, keys, own, standings, names)}."
     column = found.heads.index(head)
     printed = [row for row in (*found.published, *found.folded) if row.scores[column].sort is not None]
-    if printed:
-        best = max(printed, key=lambda row: row.scores[column].sort or 0.0)
-        unit = " %" if head.shown.unit == "%" else ""
-        said += f" Best published: {best.name}, {best.scores[column].number}{unit}."
+    unit = " %" if head.shown.unit == "%" else ""
+    numbers = []
+    for human, called in ((False, "best published model "), (True, "people (published): ")):
+        rows = [row for row in printed if row.human is human]
+        if rows:
+            best = max(rows, key=lambda row: row.scores[column].sort or 0.0)
+            numbers.append(f"{called}{best.name}, {best.scores[column].number}{unit}")
+    if numbers:
+        said += f" {numbers[0][:1].upper()}{'; '.join(numbers)[1:]}."
     return said
 
 

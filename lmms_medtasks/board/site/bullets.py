@@ -154,7 +154,8 @@ def _headline(entry: Entry, metric: str, standings: Standings) -> Headline | Non
     if mean.estimate is None:
         return None
     values = [each.mean.estimate for each in field.values() if each.mean.estimate is not None]
-    printed = [row.cells[metric].value for row in published(entry.task, entry.settings) if metric in row.cells]
+    models = [row for row in published(entry.task, entry.settings) if row.kind == "model"]
+    printed = [row.cells[metric].value for row in models if metric in row.cells]
     numbers = [float(each) for each in printed if isinstance(each, int | float)]
     chance = guessing(entry, metric)
     return Headline(

@@ -5,15 +5,19 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 from lmms_medtasks.board.entries import Model
 from lmms_medtasks.board.model_names import shown_name
+from lmms_medtasks.samples.runs import read_arguments
 
 _LENGTH = 40
 _DIGEST = 8
 _LONG = 32
+_SHOWN_ARGUMENTS = 3
+"""Arguments that stand in a name at most."""
 
 
 def slug(text: str) -> str:
@@ -50,8 +54,12 @@ def model_slugs(models: Iterable[Model]) -> dict[str, str]:
     )
 
 
-def model_titles(models: Iterable[Model]) -> dict[str, str]:
-    """Model key -> name for people: the model's, with runner and arguments where two share it."""
+def model_titles(models: Iterable[Model], arguments: Mapping[str, str] = MappingProxyType({})) -> dict[str, str]:
+    """Model key -> name for people: the model's; where two share it with the runner, then with what else differs.
+
+    ``arguments``: model key -> its arguments as :func:`lmms_medtasks.samples.runs.shown_arguments` gives them. Models
+    that these do not tell apart get a digest of their key.
+    """
     models = list(models)
     names = [shown_name(model.name) for model in models]
     with_runner = [f"{name} ({model.harness_model})" for name, model in zip(names, models, strict=True)]
@@ -62,8 +70,20 @@ def model_titles(models: Iterable[Model]) -> dict[str, str]:
         elif with_runner.count(longer) == 1:
             titles[model.key] = longer
         else:
-            titles[model.key] = f"{longer} [{digest(model.key)}]"
-    return _distinct(titles)
+            alike = [other.key for other, its in zip(models, with_runner, strict=True) if its == longer]
+            titles[model.key] = _with_arguments(model, name, [arguments.get(key, "") for key in alike], arguments)
+    count = Counter(titles.values())
+    numbered = {key: title if count[title] == 1 else f"{title} [{digest(key)}]" for key, title in titles.items()}
+    return _distinct(numbered)
+
+
+def _with_arguments(model: Model, name: str, alike: Sequence[str], arguments: Mapping[str, str]) -> str:
+    """The name with the runner and those arguments that are not the same in all of ``alike``; of many the first."""
+    known = [read_arguments(text) for text in alike]
+    own = read_arguments(arguments.get(model.key, ""))
+    differing = [each for each in own if len({other.get(each) for other in known}) > 1]
+    said = [f"{each}={own[each]}" for each in differing]
+    return f"{name} ({', '.join([model.harness_model, *said[:_SHOWN_ARGUMENTS]])})"
 
 
 def digest(text: str) -> str:

@@ -1,4 +1,4 @@
-"""What guessing gets on a measure, where the questions say it."""
+"""What guessing gets on a measure, where the questions or their benchmark say it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import numpy as np
 
 from lmms_medtasks.board.entries import Entry, mean_of
 from lmms_medtasks.report.findings import beats, chance_of_options
+from lmms_medtasks.report.reported_suites import report_of
 from lmms_medtasks.statistics.intervals import Interval
 
 _MEASURE = "chance.score"
@@ -15,13 +16,16 @@ _MEASURE = "chance.score"
 def guessing(entry: Entry, metric: str) -> float | None:
     """The mean of what a uniform guess gets on the metric's questions, in its measure's own unit.
 
-    None where that is not known: for measures other than the benchmark's first, and questions without options.
+    What the benchmark's report declares (``guessing``), else as the questions say. None where that is not known: for
+    measures other than the benchmark's first, and questions without options.
     """
     suite = entry.declaration
     first = entry.main_metrics[0]
     measure = mean_of(suite.metric(metric)).measure if suite else ""
     if suite is None or measure != mean_of(suite.metric(first)).measure or entry.scale(metric).unit != "%":
         return None
+    if measure in (declared := report_of(suite).guessing):
+        return declared[measure]
     rows = entry.scored(metric)
     if _MEASURE in rows.columns:
         known = rows.column(_MEASURE).astype(float)

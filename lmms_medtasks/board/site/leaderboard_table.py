@@ -102,7 +102,7 @@ class ModelRow:
 
     Attributes:
         name: in full; ``short``: without its organisation, where that tells it apart. measured: run here, else
-            published. note: what it is, or "". verified: what was verified of it, or "".
+            published. note: what it is, or "". verified: what was verified of it, or "". human: people, no model.
     """
 
     name: str
@@ -113,6 +113,7 @@ class ModelRow:
     measured: bool
     note: str = ""
     verified: str = ""
+    human: bool = False
 
     @property
     def name_parts(self) -> list[str]:
@@ -241,7 +242,7 @@ def _published(
 ) -> Iterator[ModelRow]:
     """The published models with a number in a column; one that several papers have is one row."""
     found: dict[str, dict[str, tuple[float, str]]] = {}
-    names: dict[str, tuple[str, ModelFacts]] = {}
+    names: dict[str, tuple[str, ModelFacts, bool]] = {}
     for head in heads:
         settings = next(entry.settings for (_, task), entry in entries.items() if task == head.task)
         for each in published(head.task, settings):
@@ -250,14 +251,14 @@ def _published(
                 continue
             facts = known.facts_of(each.model)
             name = facts.name or each.model
-            names.setdefault(look(name), (name, facts))
+            names.setdefault(look(name), (name, facts, each.kind == "human"))
             found.setdefault(look(name), {}).setdefault(head.suite, (float(cell.value), each.source))
-    for seen, (name, facts) in names.items():
+    for seen, (name, facts, human) in names.items():
         values = [found[seen].get(head.suite, (None, "")) for head in heads]
         scores = tuple(
             Score(Cell(value), head, source=source) for (value, source), head in zip(values, heads, strict=True)
         )
-        yield ModelRow(name, name, "", scores, facts, False)
+        yield ModelRow(name, name, "", scores, facts, False, "people, no model" if human else "", human=human)
 
 
 def _known_first(rows: list[ModelRow]) -> tuple[tuple[ModelRow, ...], tuple[ModelRow, ...]]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -19,6 +19,7 @@ import numpy as np
 from lmms_medtasks.board.columns import codes_of
 from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.board.shown_answers import Shown
+from lmms_medtasks.board.site import suite_words
 from lmms_medtasks.board.site.question_addresses import question_address
 from lmms_medtasks.board.site.question_data import Form, Material, Picture, QuestionData, forms, level_word, rows_of
 from lmms_medtasks.board.site.question_scores import Scores, mark, scores_of
@@ -43,7 +44,10 @@ class Reply:
 
 @dataclass(frozen=True)
 class Answered:
-    """What a model got for one form of a question. ``condition``: "clean", "mild", "severe", "" of a task without."""
+    """What a model got for one form of a question. ``condition``: "clean", "mild", "severe", "" of a task without.
+
+    Where a model has several of one condition, from several tasks, the task's name stands there too.
+    """
 
     condition: str
     replies: tuple[Reply, ...]
@@ -145,15 +149,21 @@ class QuestionCards:
         )
 
     def _answers(self, form: Form, entries: Iterable[Entry], told: bool) -> tuple[ModelAnswers, ...]:
-        found: dict[str, list[tuple[int, Answered]]] = {}
+        found: dict[str, list[tuple[int, str, Answered]]] = {}
         titles: dict[str, str] = {}
         for entry in entries:
             titles.setdefault(entry.model.key, self._title(entry))
             for row in self._columns(entry).forms_of(form):
                 answered = self._answered(entry, row, told and self._data.may_tell(entry))
-                found.setdefault(entry.model.key, []).append((self._columns(entry).level(row) or 0, answered))
+                found.setdefault(entry.model.key, []).append(
+                    (self._columns(entry).level(row) or 0, _task_name(entry), answered)
+                )
+        if any(len({each.condition for *_, each in rows}) < len(rows) for rows in found.values()):
+            found = {
+                key: [(level, task, _named(each, task)) for level, task, each in rows] for key, rows in found.items()
+            }
         return tuple(
-            ModelAnswers(titles[key], tuple(each for _, each in sorted(rows, key=lambda item: item[0])))
+            ModelAnswers(titles[key], tuple(each for *_, each in sorted(rows, key=lambda item: item[:2])))
             for key, rows in found.items()
         )
 
@@ -171,6 +181,14 @@ class QuestionCards:
         if id(entry) not in self._entries:
             self._entries[id(entry)] = _Columns(entry)
         return self._entries[id(entry)]
+
+
+def _task_name(entry: Entry) -> str:
+    return suite_words.about(entry.suite).name_of(entry.task)
+
+
+def _named(answered: Answered, task: str) -> Answered:
+    return replace(answered, condition=": ".join(filter(None, (task, answered.condition))))
 
 
 class _Columns:

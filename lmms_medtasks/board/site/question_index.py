@@ -52,10 +52,10 @@ def verdicts(normals: Sequence[np.ndarray]) -> tuple[str, str]:
     return "".join(map("{:x}".format, anyone)), "".join(map("{:x}".format, together))
 
 
-def tags(entries: Sequence[Entry], ids: np.ndarray) -> dict[str, dict[str, list[Any]]]:
+def tags(entries: Sequence[Entry], ids: np.ndarray, order: np.ndarray) -> dict[str, dict[str, list[Any]]]:
     """The tags that divide the questions into a few groups: their values, "" first for none, and each question's code.
 
-    Of the entry with most questions.
+    Of the entry with most questions. ``ids``: sorted. ``order``: their places in the list that the codes are of.
     """
     most = max(entries, key=lambda entry: len(entry.questions)).questions
     found = {}
@@ -67,7 +67,7 @@ def tags(entries: Sequence[Entry], ids: np.ndarray) -> dict[str, dict[str, list[
             codes = np.zeros(len(ids), dtype=int)
             codes[place] = own
             values = ["", *(str(value) for value in column.dictionary.to_pylist())]
-            found[name] = {"values": values, "codes": codes.tolist()}
+            found[name] = {"values": values, "codes": codes[order].tolist()}
     return found
 
 

@@ -30,6 +30,10 @@ class Scores:
         unit = shown.unit if shown.unit == "%" else f" {shown.unit}"
         return f"{shown.factor * self.values[row]:.{shown.digits}f}{unit}"
 
+    def ordered(self, order: np.ndarray) -> Scores:
+        """The same of the questions in another order, (n,) places."""
+        return Scores(self.values[order], self.normal[order], self.units, self.measure[order])
+
 
 def scores_of(entry: Entry, ids: np.ndarray) -> Scores:
     """The scores of an entry on the questions ``ids`` (sorted; it need not have all of them)."""

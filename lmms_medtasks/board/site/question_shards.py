@@ -42,17 +42,28 @@ class Shard:
 
 @dataclass(frozen=True)
 class TaskQuestions:
-    """The questions of a task, sorted by id, with the scores of each entry."""
+    """The questions of a task in the order of their list, with the scores of each entry.
+
+    ``order``: the places that ``ids`` have when they are sorted as texts.
+    """
 
     entries: Sequence[Entry]
     ids: np.ndarray
+    order: np.ndarray
     scores: Sequence[Scores]
     materials: Mapping[str, Material]
     data: QuestionData
     cut: int
 
+    @property
+    def known(self) -> np.ndarray:
+        """The ids, sorted as texts."""
+        found = np.empty_like(self.ids)
+        found[self.order] = self.ids
+        return found
+
     def shards(self) -> Iterator[Shard]:
-        """The shards, in the order of the ids.
+        """The shards, in the order of the list.
 
         Each is ``scores``: pairs of a score's text and its digit, and ``questions``: mappings of ``id``, ``text``,
         ``options``, ``right``, ``pictures`` (path, label, alternative text, width, height), ``note``, ``answers`` and
@@ -79,7 +90,8 @@ class TaskQuestions:
     def _questions(self) -> Iterator[dict[str, Any]]:
         known: dict[Any, _Replies] = {}
         telling = [self.data.may_tell(entry) for entry in self.entries]
-        columns = [_Columns(entry, self.ids) for entry in self.entries]
+        known_ids = self.known
+        columns = [_Columns(entry, known_ids, self.order) for entry in self.entries]
         for start in range(0, len(self.ids), _BLOCK):
             block = [str(id) for id in self.ids[start : start + _BLOCK]]
             texts = [
@@ -145,9 +157,11 @@ class TaskQuestions:
 class _Columns:
     """Where an entry has each question, -1 for nowhere, and what was read of its replies there."""
 
-    def __init__(self, entry: Entry, ids: np.ndarray) -> None:
-        self.place = np.full(len(ids), -1)
-        self.place[np.searchsorted(ids, entry.questions.ids)] = np.arange(len(entry.questions))
+    def __init__(self, entry: Entry, ids: np.ndarray, order: np.ndarray) -> None:
+        """``ids``: sorted. ``order``: the list's."""
+        place = np.full(len(ids), -1)
+        place[np.searchsorted(ids, entry.questions.ids)] = np.arange(len(entry.questions))
+        self.place = place[order]
         self._trials: Callable[[int], Any] = _reader(entry.answers, "trials")
         self._expected: Callable[[int], Any] = _reader(entry.questions.table, "expected")
 

@@ -19,6 +19,7 @@ from lmms_medtasks.board.site.folder import Folder
 from lmms_medtasks.board.site.question_data import QuestionData
 from lmms_medtasks.board.site.question_scores import Scores, scores_of
 from lmms_medtasks.board.site.question_shards import TaskQuestions, reply_length
+from lmms_medtasks.natural_order import natural_order
 from lmms_medtasks.report.csv_writer import csv_line, number_text
 
 _BLOCK = 2048
@@ -45,11 +46,13 @@ class Browser:
         cut = reply_length(entries)
         for task in suite_words.about(suite).tasks(entries):
             own = [entry for entry in entries if entry.task == task]
-            ids = all_ids(own)
-            scores = [scores_of(entry, ids) for entry in own]
+            known = all_ids(own)
+            order = natural_order(known)
+            ids = known[order]
+            scores = [scores_of(entry, known).ordered(order) for entry in own]
             withheld = self._data.withheld(own)
             materials = {} if withheld else self._data.of(own, ids.tolist())
-            questions = TaskQuestions(own, ids, scores, materials, self._data, cut)
+            questions = TaskQuestions(own, ids, order, scores, materials, self._data, cut)
             self._task(f"questions/{suite}/{self._files[task]}", questions)
             tasks.append(
                 {
@@ -84,7 +87,7 @@ class Browser:
         index = {
             "ids": questions.ids.tolist(),
             "heads": question_index.coded(heads),
-            "tags": question_index.tags(questions.entries, questions.ids),
+            "tags": question_index.tags(questions.entries, questions.known, questions.order),
             "any": anyone,
             "together": together,
             "shards": starts,

@@ -119,7 +119,8 @@ def about(suite: str) -> About:
     titles = {name: module.title for name, module in suites().items()}
     known = _said()
     # A benchmark that is not installed has a page of its own.
-    found = known.get(suite) or ({} if suite in titles else {**known["contributed"], "title": suite})
+    rest = known["contributed"]
+    found = known.get(suite) or ({"headline": rest["headline"]} if suite in titles else {**rest, "title": suite})
     return About(
         name=suite,
         title=titles.get(suite) or found.get("title") or suite or "Other",

@@ -252,6 +252,18 @@ def test_the_screen_has_the_decision_first_in_a_hundred_columns(both):
     assert any(line.startswith(f"▲ {TASK}, accuracy") and " 0.0 " in line and " 75.0 " in line for line in lines)
 
 
+def test_an_interval_without_0_beside_a_p_above_the_level_is_marked_and_explained(both):
+    """All five images gain: the interval leaves 0 out, the exact test of five images can't be below 0.06."""
+    first = {f"q{number}": "B" for number in range(5)}
+    found = compared(both(first=first, second=dict.fromkeys(first, "A")))
+    (comparison,) = found.comparisons
+    assert comparison.found.mean.low > 0 and comparison.adjusted > 0.05
+    lines = list(compared_lines(found, []))
+    (row,) = [line for line in lines if line.startswith(f"= {TASK}")]
+    assert row.count("°") == 1 and max(map(len, lines)) <= 100
+    assert any(line.startswith("°") and "p decides" in line for line in lines)
+
+
 def test_the_terminal_shows_the_screen_and_all_on_demand(both):
     app = typer.Typer()
     command.register(app)

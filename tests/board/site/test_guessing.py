@@ -90,3 +90,16 @@ def test_only_the_first_measure_has_guessing_and_only_a_share() -> None:
 @pytest.mark.parametrize(("mean", "told"), [(0.3, True), (0.25, False), (0.2, False), (None, True)])
 def test_a_mean_without_an_interval_is_told_by_itself(mean: float | None, told: bool) -> None:
     assert is_told_from_guessing(Interval(mean, None, None, n=3, clusters=3), 0.25) is told
+
+
+def test_closed_questions_have_the_guessing_that_their_benchmark_declares_and_stars_have_none(
+    tmp_path: Path, write: Callable[..., Path], rows_of: dict[str, Any]
+) -> None:
+    write(tmp_path, "a", "AABB" * 10, tasks={"sure_slake_modality": rows_of["sure_slake_modality"]})
+    standings = Standings(collect([tmp_path]), resamples=20)
+    [entry] = standings.board.entries
+    assert {name: guessing(entry, name) for name in ("closed_iid", "closed_ood", "open_ood")} == {
+        "closed_iid": 0.5, "closed_ood": 0.5, "open_ood": None
+    }  # fmt: skip
+    [head] = leaderboard_table.leaderboard(standings, Links(model=str, suite=str), model_facts.read()).heads
+    assert head.chance == 50.0

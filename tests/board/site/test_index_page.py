@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
 from lmms_medtasks.board import model_facts
 from lmms_medtasks.board.boards import Board
 from lmms_medtasks.board.collect import collect
-from lmms_medtasks.board.site import board_words, leaderboard_table, scatter, scatter_chart
+from lmms_medtasks.board.site import board_words, bullets, leaderboard_table, scatter, scatter_chart
 from lmms_medtasks.board.site.board_tables import Links, Standings
 from lmms_medtasks.board.site.leaderboard_table import Leaderboard
 from lmms_medtasks.board.site.scatter import Drawn
@@ -123,8 +125,20 @@ def test_the_finding_says_who_is_best_what_is_lost_and_who_is_not_told_apart(
 ) -> None:
     said = board_words.headline(standings, found, drawn)
     assert "best, from 95.0 % to 70.0 % correct [" in said and said.endswith("not told apart from it: like.")
-    assert "Best published: InternVL3 78B, 68.6 %" in board_words.finding(standings, "medq_deg", found)
+    assert "Best published model InternVL3 78B, 68.6 %" in board_words.finding(standings, "medq_deg", found)
     assert "the only one ranked" in board_words.finding(standings, "med_cmr", found)
+
+
+def test_people_are_not_the_best_published_model(tmp_path: Path, write: Callable[..., Path], rows_of: Any) -> None:
+    write(tmp_path, "a", "AABB" * 5, tasks={"medobvious": rows_of["medobvious"]})
+    made = Standings(collect([tmp_path]), resamples=20)
+    table = leaderboard_table.leaderboard(made, Links(model=str, suite=str), model_facts.read())
+    people = [row.name for row in (*table.published, *table.folded) if row.human]
+    assert people == ["Human expert"]
+    said = board_words.finding(made, "medobvious", table)
+    assert "Best published model Qwen2.5-VL 7B, 64.6 %; people (published): Human expert, 86.8 %" in said
+    [headline] = bullets.headlines(made.board.entries, made)
+    assert headline.published is not None and headline.published[1] == pytest.approx(64.6, abs=0.05)
 
 
 def test_labels_touch_neither_each_other_nor_the_edge_of_a_phone(drawn: Drawn) -> None:

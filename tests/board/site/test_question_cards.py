@@ -50,6 +50,19 @@ def test_a_clean_question_has_no_replies_to_its_degraded_forms(board, cards_of):
     assert [[each.condition for each in model.answered] for model in card.answers] == [["clean"]] * 2
 
 
+def test_what_a_model_got_for_a_question_in_two_tasks_says_in_which(tmp_path, write, rows_of, cards_of):
+    tasks = ("sure_slake_modality", "sure_mimic_age")
+    write(tmp_path / "run", "m", "AB", "SAID", tasks=dict.fromkeys(tasks, rows_of["sure_slake_modality"]))
+    board = collect([tmp_path / "run"])
+    (card,) = cards_of(board, tasks[0], ["s0"], tasks)
+    assert [each.condition for each in card.answers[0].answered] == [
+        "MIMIC-CXR: other age", "SLAKE: unseen modality"
+    ]  # fmt: skip
+    assert rendered([card]).count("SLAKE: unseen modality") == 1
+    (alone,) = cards_of(board, tasks[0], ["s0"])
+    assert [each.condition for each in alone.answers[0].answered] == [""]
+
+
 def test_texts_of_others_are_escaped_on_a_card(board, cards_of, hostile):
     html = rendered(cards_of(board, "medq_deg", ["q0"]))
     assert "<script" not in html and 'onmouseover="' not in html and "&lt;script&gt;" in html

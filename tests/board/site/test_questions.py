@@ -136,6 +136,27 @@ def test_a_packs_entry_has_scores_and_no_texts(tmp_path, write, makers):
     assert "Ada Lovelace" in model and "Only packs" in model
 
 
+def test_questions_are_listed_as_people_count(tmp_path, runs):
+    """q2 before q10; scores, tags and replies go with their question."""
+    for model, letters in (("m", "ABABABABABAB"), ("n", "AAAAAAAAAAAA")):
+        rows = runs.choice_rows({f"q{number}": letter for number, letter in enumerate(letters)})
+        for number, row in enumerate(rows):
+            row["questions"]["tags"]["modality"] = ("CT", "MRI")[number % 3 == 0]
+        runs.write(tmp_path / model, {"med_cmr_mcq": rows}, model=model)
+    build(collect([tmp_path]), tmp_path / "site", Options(resamples=0, reports=False))
+    own = tmp_path / "site" / "questions" / "med_cmr" / "med_cmr_mcq"
+    index, shard = read(own / "index.js"), read(own / "0.js")
+    names = [f"q{number}" for number in range(12)]
+    assert index["ids"] == [each["id"] for each in shard["questions"]] == names
+    # What each model was, and what its replies were, by the order of the run.
+    assert (own / "model-0.js").read_text().count("909090909090") == 1
+    assert [answers_of(shard, number)[0][1] for number in range(12)] == ["9", "0"] * 6
+    modality = index["tags"]["modality"]
+    assert [modality["values"][code] for code in modality["codes"]] == ["MRI", "CT", "CT"] * 4
+    lines = (tmp_path / "site" / "data" / "questions" / "med_cmr-med_cmr_mcq.csv").read_text().splitlines()
+    assert [line.split(",")[0] for line in lines[1:]] == names
+
+
 def test_what_can_not_be_seen_is_marked():
     assert visible("a\u202eb\x1b[31m\tc\r\nd\u200be") == "a\ufffdb\ufffd[31m\tc\nd\ufffde"
 

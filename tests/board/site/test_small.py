@@ -4,10 +4,13 @@ import json
 
 import pytest
 
-from lmms_medtasks.board.entries import Problem
-from lmms_medtasks.board.site import board_tables, published, rows, suite_words
+from lmms_medtasks.board.collect import collect
+from lmms_medtasks.board.entries import Model, Problem
+from lmms_medtasks.board.site import board_tables, file_names, published, rows, suite_words
+from lmms_medtasks.board.site.board_tables import Standings
 from lmms_medtasks.board.site.cards import card, markdown
 from lmms_medtasks.board.site.exports import harmless
+from lmms_medtasks.samples.runs import read_arguments, shown_arguments
 
 
 def test_marks_of_generated_passages_are_not_shown():
@@ -27,6 +30,41 @@ def test_every_suite_with_a_page_has_its_card():
         assert "<table>" in card(name)
         assert suite_words.about(name).about and suite_words.about(name).read
     assert card("no_such_suite") is None
+
+
+def test_models_of_one_name_show_the_arguments_that_differ_and_no_secret(tmp_path, runs):
+    texts = ["pretrained=m,dtype=float16,max_pixels=100,api_key=1234", "pretrained=m,dtype=float16,max_pixels=200"]
+    found = [shown_arguments({"config": {"model": "hf", "model_args": text}}) for text in texts]
+    assert found == ["dtype=float16,max_pixels=100", "dtype=float16,max_pixels=200"]
+    models = [Model("m", "hf", str(number)) for number in range(3)]
+    told = dict(zip([each.key for each in models], [*found, "max_pixels=<b>,verified=yes"], strict=True))
+    assert list(file_names.model_titles(models, told).values()) == [
+        "m (hf, dtype=float16, max_pixels=100)", "m (hf, dtype=float16, max_pixels=200)", "m (hf)"
+    ]  # fmt: skip
+    rows = {"medq_deg_l0": runs.choice_rows({f"q{number}": "A" for number in range(3)})}
+    for text in texts:
+        path = runs.write(tmp_path / text[-3:], rows, model="m")
+        content = json.loads(path.read_text("utf-8"))
+        content["config"] |= {"model": "hf", "model_args": text}
+        path.write_text(json.dumps(content), "utf-8")
+    standings = Standings(collect([tmp_path]), resamples=0)
+    assert sorted(standings.titles.values()) == ["m (hf, max_pixels=100)", "m (hf, max_pixels=200)"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "api_key=1",
+        "hf_token=12345678",
+        "password=true",
+        "base_url=http://a",
+        "pretrained=/home/me",
+        "dtype=a b",
+        "x=word",
+    ],
+)
+def test_an_argument_that_may_be_a_secret_is_never_shown(text):
+    assert shown_arguments({"config": {"model_args": text}}) == "" and read_arguments(text) == {}
 
 
 def test_nobody_published_numbers_of_a_task_that_is_not_installed():

@@ -221,7 +221,7 @@ def test_no_judged_number_hides_its_judge(write_bones):
     assert {row.cells[0].mark for row in gap.rows} == {"¶"} and any("no LLM" in note for note in gap.all_notes)
     for part in (compared, own):
         (pathway,) = [figure for section in part.sections for figure in section.figures]
-        assert pathway.about.endswith("IV to VIII: By a judge that compares words, no LLM: a smoke test, no score.")
+        assert pathway.about.endswith("(IV to VIII): By a judge that compares words, no LLM: a smoke test, no score.")
     assert any("judged by lexical" in flag.text and flag.kind == "warning" for flag in compared.flags)
     assert dict(own.origin)["run judge"] == dict(compared.origin)["judges of the runs"] == "lexical (no LLM)"
     (paper,) = parts_of(write_bones("paper", **ALL), drawn=True)

@@ -1,7 +1,11 @@
 """The report of MedObvious: its numbers by hand, what it says first, and what it refuses."""
 
-import pytest
+from pathlib import Path
 
+import pytest
+import yaml
+
+from lmms_medtasks import folders
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.report.assemble import build
 from lmms_medtasks.report.report_options import Options
@@ -49,6 +53,18 @@ def test_accuracies(tables):
     assert found["The paper's Avg"] == pytest.approx(100 * sum(columns.values()) / 7)
     assert (found["T1"], found["T3"]) == pytest.approx((100, 12.5))
     assert found["Mean of the tiers"] == pytest.approx((100 + 12.5) / 2)
+
+
+def test_the_first_screen_has_the_boards_number_and_the_papers_average_each_by_its_name(write):
+    document = build([write()], QUICK)
+    [finding] = document.first.models[0].findings
+    bars = {bar.title: bar.cell.value for bar in finding.bars}
+    columns = (2 / 4, 3 / 4, 1 / 2, 1 / 2, 2 / 4, 6 / 10, 3 / 6)
+    expected = {"all questions": 100 * 9 / 16, "the paper's average": 100 * sum(columns) / 7, "false alarms": 100 / 3}
+    assert bars == pytest.approx(expected)
+    assert "56.2 %" in finding.sentence and "55.0 %" in finding.sentence and "paper's average" in finding.sentence
+    words = yaml.safe_load((Path(folders.folder()) / "medobvious" / "board.yml").read_text("utf-8"))["headline"][0]
+    assert words[:2] == ["medobvious", "accuracy"] and words[2].startswith("all questions")
 
 
 def test_chance(tables):

@@ -1,0 +1,76 @@
+"""Which run and task lacks judgements, with which other judge beside it; and what nobody recorded is said to be so."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from lmms_medtasks.report.quotable import Asked, Check, checks, verdict
+from lmms_medtasks.samples.table import Samples
+from lmms_medtasks.suites import registry
+
+PAPER = {"name": "openai:google/gemma-2-9b-it", "is_paper_judge": True}
+OTHER = {"name": "openai:other", "is_paper_judge": False}
+NONE = {"name": "none", "is_paper_judge": False}
+TOLD = {"data": "full", "fingerprint": {"code": "1"}, "fingerprint_recorded": True}
+
+
+def asked(model: str, judges: Mapping[str, tuple[Mapping[str, Any], str]], told: Mapping[str, Any] = TOLD) -> Asked:
+    """A model's source: of each task its judge, and whether its one judgement is "judged" or "missing"."""
+    rows = [
+        {
+            "id": task, "cluster": task, "task": task, "run": 0, "line": 1, "expected": None, "trials": ["ok"],
+            "condition": "", "judge": json.dumps({"protocol": "sure_closed", "version": 2, **judge}),
+            "judgement": status, "verdict_statuses": [status], "verdict_reasons": [""], "verdict_models": [None],
+            "verdict_labels": [None], "system_fingerprints": [],
+        }
+        for task, (judge, status) in judges.items()
+    ]  # fmt: skip
+    content = {
+        "config": {"model": model, "model_args": ""},
+        "configs": {task: {"metadata": told} for task in judges},
+        "n-samples": {task: {"original": 1, "effective": 1} for task in judges},
+    }
+    run = SimpleNamespace(content=content, sample_count=lambda task: 1, path="run")
+    source = SimpleNamespace(rows=Samples.of_rows(rows), asked=((run, tuple(judges)),), run=run)
+    return Asked(registry.get("sure_vqa"), source)  # type: ignore[arg-type]
+
+
+def check(title: str, *given: Asked) -> Check:
+    return next(each for each in checks(given) if each.title == title)
+
+
+def judged(*given: Asked) -> Check:
+    return check("judged as in the paper", *given)
+
+
+def test_the_one_of_two_models_that_lacks_judgements_is_named_and_the_other_is_not() -> None:
+    ready = asked("ready", {"sure_slake_modality": (PAPER, "judged")})
+    lacks = asked("lacks", {"sure_mimic_age": (NONE, "missing")})
+    found = judged(ready, lacks)
+    assert found.state == "partly"
+    assert "lacks" in found.reason and "sure_mimic_age" in found.reason
+    assert "ready" not in found.reason and "sure_slake_modality" not in found.reason
+    assert judged(lacks).state == "no" and judged(ready).state == "yes"
+
+
+def test_a_missing_judgement_does_not_hide_another_judge() -> None:
+    found = judged(asked("m", {"sure_slake_modality": (OTHER, "judged"), "sure_mimic_age": (PAPER, "missing")}))
+    assert found.state == "partly"
+    assert "1 of 2 judgements" in found.reason and "openai:other" in found.reason
+    unjudged = judged(asked("m", {"sure_slake_modality": (OTHER, "judged")}), asked("n", {"a": (NONE, "missing")}))
+    assert "openai:other" in unjudged.reason and "SURE-VQA (a, n)" in unjudged.reason
+
+
+@pytest.mark.parametrize(
+    ("told", "state"), [(TOLD, "yes"), ({"data": "full"}, "unknown"), ({**TOLD, "image_encoding": "JPEG"}, "no")]
+)
+def test_a_run_that_recorded_nothing_has_no_clean_runner(told: Mapping[str, Any], state: str) -> None:
+    found = check("clean runner", asked("m", {"sure_slake_modality": (PAPER, "judged")}, told))
+    assert found.state == state
+    assert (found.answer == "Not recorded") is (state == "unknown")
+    assert verdict([found]).startswith({"yes": "Yes", "unknown": "With care", "no": "Not yet"}[state])

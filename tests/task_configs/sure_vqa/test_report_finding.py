@@ -1,0 +1,51 @@
+"""The first screen's number is of the shift that a board ranks; the mean of all and guessing stand beside it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from lmms_medtasks import folders
+from lmms_medtasks.task_configs.sure_vqa.report_finding import finding
+from lmms_medtasks.task_configs.sure_vqa.report_shifts import HEADLINE, Shift
+
+
+def asked(count: int, right: float) -> tuple[dict[str, tuple[str, str, str]], dict[str, str]]:
+    """Closed questions on an image each, half of them shifted; this share of each test correct."""
+    questions = {f"c{n}": (f"i{n}", ("iid", "ood")[n % 2], "closed") for n in range(2 * count)}
+    return questions, {name: str(int(n // 2 < right * count)) for n, name in enumerate(questions)}
+
+
+def test_the_shift_of_the_board_stands_first_and_the_mean_says_of_how_many_shifts_it_is(write_sure_run, sources_of):
+    run = write_sure_run(tasks=["sure_ovqa_body_part", "sure_slake_modality"])
+    other = write_sure_run(name="more", labels={"c1": "0", "c4": "0", "c5": "0"}, tasks=["sure_mimic_age"])
+    found = finding(sources_of(run, other)[0])
+    assert [bar.title for bar in found.bars] == [
+        "trained, SLAKE, modality", "shifted, SLAKE, modality", "trained, mean of 3 shifts", "shifted, mean of 3 shifts"
+    ]  # fmt: skip
+    assert [bar.cell.value for bar in found.bars[1::2]] == pytest.approx([50, 100 / 3])
+    # Of each of two shifts 5 closed questions of both tests are scored, of the third 3.
+    assert "1 of 3 shifts), 5 questions" in found.sentence and "mean of 3 shifts (13 questions)" in found.sentence
+    assert found.under == "under SLAKE, modality"
+
+
+def test_without_the_shift_of_the_board_it_is_the_mean_of_those_that_were_asked(write_sure_run, sources_of):
+    found = finding(sources_of(write_sure_run(tasks=["sure_ovqa_body_part", "sure_mimic_age"]))[0])
+    assert [bar.title for bar in found.bars] == ["trained, mean of 2 shifts", "shifted, mean of 2 shifts"]
+    assert "10 questions" in found.sentence and "1 of" not in found.sentence
+
+
+@pytest.mark.parametrize(("share", "beats"), [(0.5, False), (1.0, True)])
+def test_half_of_the_closed_questions_is_what_guessing_gets(write_sure_run, sources_of, share: float, beats: bool):
+    questions, labels = asked(20, share)
+    found = finding(sources_of(write_sure_run(questions=questions, labels=labels), resamples=50)[0])
+    assert {bar.chance for bar in found.bars} == {50.0} and found.beats_chance is beats
+    assert ("no better than guessing (50 %)" in found.sentence) is not beats
+
+
+def test_the_boards_column_is_of_the_same_shift():
+    words = yaml.safe_load((Path(folders.folder()) / "sure_vqa" / "board.yml").read_text("utf-8"))["headline"][0]
+    assert words[:2] == [f"sure_{HEADLINE}", "closed_ood"] and "1 of 7 shifts" in words[2]
+    assert Shift.of(HEADLINE).published
