@@ -68,7 +68,7 @@ def test_tags_that_divide_the_questions_are_those_of_the_entry_with_most_and_bla
     most = made_up_entry(
         "b", {"q1": 1.0, "q3": 0.0, "q4": 1.0}, tags={"modality": ["CT", "MRI", None], "same": ["x"] * 3}
     )
-    found = tags([few, most], np.array(["q1", "q2", "q3", "q4"]))
+    found = tags([few, most], np.array(["q1", "q2", "q3", "q4"]), np.arange(4))
     # q2 is no question of the larger entry, and q4 has no value.
     assert found == {"modality": {"values": ["", "CT", "MRI"], "codes": [1, 0, 2, 0]}}
 
@@ -76,7 +76,11 @@ def test_tags_that_divide_the_questions_are_those_of_the_entry_with_most_and_bla
 def test_forty_values_are_groups_and_more_name_questions() -> None:
     def of(values: int) -> object:
         names = [f"q{number:02}" for number in range(values)]
-        return tags([made_up_entry("m", dict.fromkeys(names, 1.0), tags={"name": names})], np.array(names))
+        return tags(
+            [made_up_entry("m", dict.fromkeys(names, 1.0), tags={"name": names})],
+            np.array(names),
+            np.arange(len(names)),
+        )
 
     assert len(of(40)["name"]["values"]) == 41 and of(41) == {}  # type: ignore[index]
 

@@ -43,7 +43,9 @@ def shards_of(
 ) -> list[Shard]:
     ids = np.unique(np.concatenate([entry.questions.ids for entry in entries]))
     scores = [scores_of(entry, ids) for entry in entries]
-    return list(TaskQuestions(entries, ids, scores, materials or {}, data or Data(), 50).shards())  # type: ignore[arg-type]
+    order = np.arange(len(ids))
+    questions = TaskQuestions(entries, ids, order, scores, materials or {}, data or Data(), 50)  # type: ignore[arg-type]
+    return list(questions.shards())
 
 
 @contextmanager
