@@ -162,7 +162,7 @@ def _headline(entry: Entry, metric: str, standings: Standings) -> Headline | Non
         title=about.title,
         task=entry.task,
         metric=metric,
-        words=about.measured(entry.task, metric),
+        words=about.heading_of(entry.task, metric),
         unit=shown.unit,
         digits=shown.digits,
         value=shown.factor * mean.estimate,

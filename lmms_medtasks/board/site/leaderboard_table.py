@@ -185,8 +185,8 @@ def _heads(standings: Standings, links: Links) -> Iterator[Head]:
             entry = next(each for each in board.of(task=found[0], ranked=True) if found[1] in each.metrics)
             shown, guess = entry.scale(found[1]), guessing(entry, found[1])
             yield Head(
-                name, about.title, about.short or about.title, about.measured(*found), *found, shown, links.suite(name),
-                None if guess is None else shown.factor * guess,
+                name, about.title, about.short or about.title, about.heading_of(*found), *found, shown,
+                links.suite(name), None if guess is None else shown.factor * guess,
             )  # fmt: skip
 
 

@@ -190,7 +190,7 @@ def _caption(about: suite_words.About, head: Head, board: Board) -> str:
     """What the ranking is of: ``Severe degradation (L2), 1,218 questions each (%)``."""
     entry = max(board.of(task=head[0], ranked=True), key=lambda each: len(each.questions))
     # A task with one number is said by its name.
-    name, phrase = about.name_of(head[0]), about.phrase_of(*head).strip("()")
+    name, phrase = about.name_of(head[0]), about.heading_of(*head)
     words = f", {phrase.removeprefix(f'{name}, ')}" if len(entry.main_metrics) > 1 else ""
     unit = entry.scale(head[1]).unit
     return f"{name}{words}, {len(entry.scored(head[1])):,} questions each{f' ({unit})' if unit else ''}"

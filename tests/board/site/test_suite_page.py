@@ -207,6 +207,24 @@ def test_every_suite_names_its_tasks_and_declares_a_chart_that_can_be_drawn() ->
             assert said.name_of(task).lower() != task.removeprefix(f"{said.name}_").replace("_", " "), place
 
 
+def test_every_headline_has_words_and_is_named_alike_in_a_heading_and_behind_its_number() -> None:
+    for place in folders.having("board.yml"):
+        said = suite_words.about(place.name)
+        phrase = said.phrase_of(*said.headline[0])
+        assert phrase == said.heading_of(*said.headline[0]) and "(" not in phrase, place
+    contributed = suite_words.about("made_by_others")
+    assert contributed.headline[0] == ("*", "accuracy")
+    assert contributed.phrase_of("words", "accuracy") == f"({contributed.heading_of('words', 'accuracy')})"
+
+
+def test_a_headline_with_words_of_its_own_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Words for a measure stand once, in phrases."""
+    said = {"contributed": {}, "medq_deg": {"headline": [["medq_deg", "accuracy", "all levels"]]}}
+    monkeypatch.setattr(suite_words, "_said", lambda: said)
+    with pytest.raises(UserError, match=r"board.yml of medq_deg: headline .*'all levels'.*phrases"):
+        suite_words.about("medq_deg")
+
+
 def test_a_model_that_the_ranking_lacks_is_named_beside_it(folder: Path, tmp_path: Path, runs: ModuleType) -> None:
     rows = runs.choice_rows({f"q{number:02}": "A" for number in range(4)}, images=IMAGES)
     runs.write(tmp_path / "runs" / "short", {SEVERE: rows}, model="short", limit=4.0, original=IMAGES)
