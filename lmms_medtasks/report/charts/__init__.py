@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from lmms_medtasks.report.charts.axes import Axis, axis_of, logarithmic_axis, percent_axis, places_axis
+from lmms_medtasks.report.charts.axes import (
+    Axis,
+    axis_of,
+    logarithmic_axis,
+    percent_axis,
+    places_axis,
+    quarters_axis,
+    step_of,
+)
 from lmms_medtasks.report.charts.declared import Chart, Lines, Plane, Points
 from lmms_medtasks.report.charts.heat import HeatCell, HeatRow, ShareRow, heat_chart, share_chart, with_links
 from lmms_medtasks.report.charts.planes import Guide, Panel, Point, Series, plane_chart
@@ -57,9 +65,11 @@ __all__ = [
     "places_axis",
     "plane_chart",
     "point_chart",
+    "quarters_axis",
     "range_chart",
     "share_chart",
     "short",
     "signed",
+    "step_of",
     "with_links",
 ]

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from typing import Literal
 from xml.sax.saxutils import escape, quoteattr
 
+from lmms_medtasks.visible_text import visible
+
 Shape = Literal["circle", "diamond", "square", "triangle", "cross"]
 TEXT_WIDTH = 6.3
 """Mean width of a letter at 12 pixels."""
@@ -129,7 +131,7 @@ class Svg(Elements):
     def written(self, height: float) -> str:
         """The element, ``height`` pixels high."""
         head = f'<svg class="{self._kind}" xmlns="http://www.w3.org/2000/svg" width="100%" height="{number(height)}"'
-        return f'{head} role="img" aria-label={quoteattr(self._said)}>{"".join(self.parts)}</svg>'
+        return visible(f'{head} role="img" aria-label={quoteattr(self._said)}>{"".join(self.parts)}</svg>')
 
 
 def _with_title(start: str, tag: str, said: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
@@ -127,15 +128,21 @@ def test_the_finding_says_who_is_best_what_is_lost_and_who_is_not_told_apart(
     assert "the only one ranked" in board_words.finding(standings, "med_cmr", found)
 
 
-def test_labels_touch_neither_each_other_nor_the_edge_of_a_phone(drawn: Drawn) -> None:
+def test_all_models_are_drawn_and_the_best_and_three_published_ones_are_named(drawn: Drawn) -> None:
+    """That names touch neither each other nor marks is proved where they are placed, in test_planes.py."""
     text = str(scatter_chart.chart(drawn))
     assert text.count("<title>") == len(drawn.points) and text.count('class="own"') == len(RIGHT)
-    boxes: list[scatter_chart.Box] = []
-    for point, lines in scatter_chart._named(drawn):
-        place = lambda value: value  # noqa: E731 - percent as they are
-        boxes.append(scatter_chart._place(point, lines, place, place, boxes, [])[3])
-    assert not any(one.overlaps(other) for one in boxes for other in boxes if one is not other)
-    assert len(boxes) == len(RIGHT) + 3
+    assert text.count('class="label"') == len(RIGHT)
+    names = [each for each in re.findall(r'class="soft"[^>]*>([^<]+)<', text) if "guessing" not in each]
+    assert len(names) == 3 + 1 + 1 and "95.0, loses 25.0" in names  # published, the best one's numbers, the axis
+
+
+def test_in_a_crowd_three_are_named_and_the_others_intervals_are_faint(drawn: Drawn) -> None:
+    crowd = [replace(drawn.best, name=f"m{number:02}") for number in range(scatter_chart.CROWD)]
+    text = str(scatter_chart.chart(replace(drawn, points=tuple(crowd))))
+    assert text.count('class="own"') == len(crowd) and text.count('class="label"') == 3
+    bars = re.findall(r'<line [^>]*class="(interval[ a-z]*)"', text)
+    assert bars.count("interval faint") == 3 * bars.count("interval") > 0
 
 
 def test_nothing_is_drawn_where_no_model_has_both_numbers(tmp_path: Path, runs: ModuleType) -> None:

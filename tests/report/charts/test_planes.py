@@ -86,9 +86,9 @@ def test_numbers_beyond_an_axis_stand_at_its_end():
 def test_a_name_touches_no_mark_and_no_other_name(points, width):
     height = 320.0
     marked = [(x, height * (1 - y / 100)) for x, y in points]
-    named = {"Some-Model-7B": marked[0], "Other-Model-8B": marked[1]}
-    found = name_places(named, marked, [290.0, 600.0], height)
-    boxes = [box_of(name, width * x / 100, y, found[name]) for name, (x, y) in named.items()]
+    named = [("Some-Model-7B\n12.3, loses 4.5", *marked[0]), ("Other-Model-8B", *marked[1])]
+    places = name_places(named, marked, [290.0, 600.0], height)
+    boxes = [box_of(name, width * x / 100, y, place) for (name, x, y), place in zip(named, places, strict=True)]
     for left, top, right, bottom in boxes:
         assert 0 <= left and right <= width and 0 <= top and bottom <= height
         assert not [(x, y) for x, y in marked if left - 3 < width * x / 100 < right + 3 and top - 3 < y < bottom + 3]
