@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import subprocess
 import sys
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -22,27 +20,10 @@ from lmms_medtasks.report import first_screen as first_screens
 from lmms_medtasks.report.default_report import published_tables
 from lmms_medtasks.suites import registry
 from lmms_medtasks.suites.templates import measures
+from tests import contributed_runs as runs
 
-
-def _helper():
-    name = "medtasks_contributed_runs"
-    if name not in sys.modules:
-        spec = importlib.util.spec_from_file_location(name, Path(__file__).parents[1] / "contributed_runs.py")
-        sys.modules[name] = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(sys.modules[name])
-    return sys.modules[name]
-
-
-runs = _helper()
+pytestmark = pytest.mark.usefixtures("nothing_given")
 document = runs.document
-
-
-@pytest.fixture(autouse=True)
-def _nothing_given(monkeypatch):
-    monkeypatch.setattr(registry, "_GIVEN", {})
-    registry.get.cache_clear()
-    yield
-    registry.get.cache_clear()
 
 
 def tables(path, **options):
