@@ -232,8 +232,3 @@ def is_told_apart(change: Interval) -> bool:
 def whole(bar: Bar) -> str:
     """A bar's number for a clause, a share without decimals: ``69 %``, ``3.50 of 5``."""
     return _number(bar, 0 if bar.digits == 1 else bar.digits)
-
-
-def listed(texts: Sequence[str]) -> str:
-    """``a``, ``a and b``, ``a, b and c``."""
-    return " and ".join([", ".join(texts[:-1]), texts[-1]]) if len(texts) > 1 else "".join(texts)

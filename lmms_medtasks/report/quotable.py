@@ -15,11 +15,11 @@ import numpy as np
 
 from lmms_medtasks.record import FAILED
 from lmms_medtasks.report import about
-from lmms_medtasks.report.findings import listed
 from lmms_medtasks.report.judged_tables import Judging, is_lexical
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.samples.runs import printable
 from lmms_medtasks.samples.table import Samples
+from lmms_medtasks.short_texts import listed, listed_or_counted
 from lmms_medtasks.suites import paper
 from lmms_medtasks.suites.suite import Suite
 
@@ -228,8 +228,7 @@ def _protocol(asked: Sequence[Asked]) -> Iterator[Check]:
 
 
 def _named(names: Sequence[str], what: str = "tasks") -> str:
-    names = list(dict.fromkeys(names))
-    return ", ".join(names) if len(names) <= _NAMED else f"{len(names)} {what}"
+    return listed_or_counted(list(dict.fromkeys(names)), _NAMED, what, ", ".join)
 
 
 def _some(texts: Iterable[str]) -> list[str]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from lmms_medtasks.report.findings import Bar, Finding, titles
 from lmms_medtasks.report.first_screen import FirstScreen, ModelFindings
 from lmms_medtasks.report.quotable import Check
+from lmms_medtasks.short_texts import short
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -75,8 +76,8 @@ def _bars(model: ModelFindings) -> Iterator[Text]:
 def _bar_line(finding: Finding, bar: Bar, *, first: bool) -> Text:
     from rich.text import Text
 
-    suite = _cut(finding.suite, _SUITE - 1) if first else ""
-    name = _cut(_title(bar), _TITLE - 1)
+    suite = short(finding.suite, _SUITE - 1) if first else ""
+    name = short(_title(bar), _TITLE - 1)
     cell = bar.cell
     interval = (
         "" if cell.low is None or cell.high is None else f"{_short(cell.low, bar):>5} to {_short(cell.high, bar):<5}"
@@ -118,15 +119,15 @@ def _side_by_side(models: Sequence[ModelFindings]) -> Iterator[Text]:
 
     shown = models[:_MOST_MODELS]
     width = (WIDTH - _SUITE - _TITLE) // max(len(shown), 1)
-    heads = "".join(f"{_cut(each.model, width - 2, end=True):>{width}}" for each in shown)
+    heads = "".join(f"{short(each.model, width - 2, from_end=True):>{width}}" for each in shown)
     yield Text(f"{'':{_SUITE + _TITLE}}{heads}", style="dim")
     suites = dict.fromkeys(finding.suite for each in models for finding in each.findings)
     for suite in suites:
         found = [{bar.title: bar for own in each.findings if own.suite == suite for bar in own.bars} for each in shown]
         for number, title in enumerate(titles([own for each in shown for own in each.findings if own.suite == suite])):
             cells = "".join(f"{_numbers(each.get(title), width - 2):>{width}}" for each in found)
-            name = _cut(suite, _SUITE - 1) if number == 0 else ""
-            named = _cut(next(_title(each[title]) for each in found if title in each), _TITLE - 1)
+            name = short(suite, _SUITE - 1) if number == 0 else ""
+            named = short(next(_title(each[title]) for each in found if title in each), _TITLE - 1)
             yield Text.assemble((f"{name:<{_SUITE}}", "bold"), f"{named:<{_TITLE}}", cells)
     if len(models) > len(shown):
         yield Text(f"and {len(models) - len(shown)} models more: --all", style="dim")
@@ -179,10 +180,4 @@ def _short(number: float, bar: Bar) -> str:
 
 def _name(model: str) -> str:
     """A model's name, of a long one the end: a checkpoint's name is the last part of its path."""
-    return _cut(model, _LONGEST_NAME, end=True)
-
-
-def _cut(text: str, width: int, *, end: bool = False) -> str:
-    if len(text) <= width:
-        return text
-    return f"…{text[-(width - 1) :]}" if end else f"{text[: width - 1]}…"
+    return short(model, _LONGEST_NAME, from_end=True)

@@ -12,6 +12,7 @@ from lmms_medtasks.board.comparison.gate_summary import decision, shown_number
 from lmms_medtasks.board.comparison.measure_comparison import Compared, Comparison
 from lmms_medtasks.report.document import EMPTY
 from lmms_medtasks.samples.runs import printable
+from lmms_medtasks.short_texts import first_listed, short
 from lmms_medtasks.statistics.p_values import p_text
 
 WIDTH = 100
@@ -88,7 +89,7 @@ def _compared_line(sign: str, each: Comparison) -> str:
     change = f"{factor * (mean.estimate or 0.0):+.{digits}f}"
     if mean.low is not None and mean.high is not None:
         change += f" [{factor * mean.low:+.{digits}f}, {factor * mean.high:+.{digits}f}]"
-    what = _cut(printable(f"{each.task}, {each.measure}"), _WHAT - 1)
+    what = short(printable(f"{each.task}, {each.measure}"), _WHAT - 1)
     first, second = values
     return f"{sign} {what:<{_WHAT}}{first:>8}{second:>8}   {change:<25}{_p(each):>10}{found.pairs.images:>8,}"
 
@@ -120,7 +121,8 @@ def gate_lines(gate: Gate) -> Iterator[str]:
     if alike:
         yield ""
     for said, own in alike.items():
-        yield from _filled(printable(f"{said} {len(own)}: {_listed([f'{each.task}, {each.measure}' for each in own])}"))
+        what = first_listed([f"{each.task}, {each.measure}" for each in own], _MOST_NAMED)
+        yield from _filled(printable(f"{said} {len(own)}: {what}."))
     for title, action in (("Problems of the candidate", "fail"), ("Warnings", "warn")):
         found: dict[str, list[str]] = {}
         for own_action, problem in gate.problems:
@@ -144,14 +146,8 @@ def _few(texts: Sequence[str]) -> list[str]:
     return [*texts[:_FEW], *([f"and {len(texts) - _FEW} more like these"] if len(texts) > _FEW else [])]
 
 
-def _listed(names: Sequence[str]) -> str:
-    """Names separated by semicolons; of many the first."""
-    left = len(names) - _MOST_NAMED
-    return "; ".join(names[:_MOST_NAMED]) + (f"; and {left} more." if left > 0 else ".")
-
-
 def _verdict_lines(each: Verdict) -> Iterator[str]:
-    what = _cut(printable(f"{each.task}, {each.measure}"), _WHAT - 1)
+    what = short(printable(f"{each.task}, {each.measure}"), _WHAT - 1)
     before, now = (shown_number(each, value).replace(" %", "") for value in (each.baseline, each.candidate))
     most, margin = (shown_number(each, value).replace(" %", " points") for value in (each.most, each.margin))
     yield f"{_SIGNS[each.effect]} {what:<{_WHAT}}{before:>9}{now:>9}{most:>16}{margin:>14}  {each.outcome}"
@@ -166,7 +162,3 @@ def _filled(text: str, most: int = 0) -> Iterator[str]:
         last = textwrap.shorten(" ".join(lines[most - 1 :]), WIDTH - 2, placeholder=" …")
         lines = [*lines[: most - 1], f"  {last}"]
     yield from lines
-
-
-def _cut(text: str, width: int) -> str:
-    return text if len(text) <= width else f"{text[: width - 1]}…"

@@ -11,7 +11,7 @@ from lmms_medtasks.board.site.guessing import is_told_from_guessing
 from lmms_medtasks.board.site.leaderboard_table import Head, Leaderboard
 from lmms_medtasks.board.site.ranking import Standing
 from lmms_medtasks.board.site.scatter import Drawn
-from lmms_medtasks.report.findings import listed
+from lmms_medtasks.short_texts import listed, listed_or_counted
 
 NAMED = 3
 """Models that are named at most; of more their number is said."""
@@ -115,7 +115,7 @@ def _relation(
     alike = [names[standings.titles[key]] for key in others if key in untold]
     if alike:
         whom = "it" if len(leaders) == 1 else "them"
-        return f"; not told apart from {whom}: {listed(alike) if len(alike) <= NAMED else f'{len(alike)} others'}"
+        return f"; not told apart from {whom}: {listed_or_counted(alike, NAMED, 'others')}"
     if own[leaders[0]].low is None:
         return ""
     known = drawn is not None and drawn.chance is not None and len(drawn.measured) == len(own)

@@ -14,7 +14,7 @@ from lmms_medtasks.board.model_names import look, without_organisations
 from lmms_medtasks.board.site import board_tables, suite_words
 from lmms_medtasks.board.site.board_tables import Links, Standings
 from lmms_medtasks.board.site.guessing import guessing
-from lmms_medtasks.board.site.ranking import SHORT, Standing
+from lmms_medtasks.board.site.ranking import SHORT
 from lmms_medtasks.board.site.rows import published
 from lmms_medtasks.board.trust.levels import OWN_RUN, RECOMPUTED
 from lmms_medtasks.report.cells import NONE, label
@@ -64,7 +64,7 @@ class Score:
     """A model's number in a column.
 
     Attributes:
-        cell: in the column's unit, with its interval; without a value where there is none. rank: "2–3", or "".
+        cell: in the column's unit, with its interval; without a value where there is none. rank: "2 to 3", or "".
         apart: whether it was run and does not compare. source: of a published one, where it stands.
     """
 
@@ -203,7 +203,7 @@ def _score(
         return Score(NONE, head, apart=ran)
     mark = _MARK if _is_hard_to_read(entries[model.key, head.task], head.measure) else ""
     cell = replace(board_tables.cell(standing.mean, head.shown), tier=tiers.get(model.key, 0), mark=mark)
-    return Score(cell, head, _rank(standing))
+    return Score(cell, head, standing.ranks)
 
 
 def _is_hard_to_read(entry: Entry, measure: str) -> bool:
@@ -212,12 +212,6 @@ def _is_hard_to_read(entry: Entry, measure: str) -> bool:
         return False
     parsed, replies = entry.declaration.read_replies(entry.scored(measure))
     return replies > 0 and parsed / replies < READABLE
-
-
-def _rank(standing: Standing) -> str:
-    if standing.low is None or standing.high is None or standing.low == standing.high:
-        return "" if standing.rank is None else str(standing.rank)
-    return f"{standing.low}–{standing.high}"
 
 
 def _about(organisation: str, facts: ModelFacts) -> str:

@@ -10,7 +10,8 @@ from lmms_medtasks.board.model_facts import ModelFacts
 from lmms_medtasks.board.site.board_tables import harness
 from lmms_medtasks.board.site.bullets import Headline
 from lmms_medtasks.board.site.strengths import Group
-from lmms_medtasks.report.findings import Finding, is_told_apart, listed, points
+from lmms_medtasks.report.findings import Finding, is_told_apart, points
+from lmms_medtasks.short_texts import listed
 from lmms_medtasks.statistics.intervals import Interval
 from lmms_medtasks.suites.suite import Measure
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from lmms_medtasks.board.model_names import short_name
 from lmms_medtasks.board.site.scatter import Drawn
 from lmms_medtasks.board.site.scatter import Point as ModelPoint
-from lmms_medtasks.report.charts import DISC, PUBLISHED, Axis, Guide, Panel, Point, Series, axis_of, plane_chart, short
+from lmms_medtasks.report.charts import DISC, PUBLISHED, Axis, Guide, Panel, Point, Series, axis_of, plane_chart
+from lmms_medtasks.short_texts import short
 
 if TYPE_CHECKING:
     from markupsafe import Markup

@@ -36,12 +36,12 @@ from lmms_medtasks.report.charts import (
     plane_chart,
     quarters_axis,
     range_chart,
-    short,
     step_of,
 )
 from lmms_medtasks.report.charts import Series as PointSeries
 from lmms_medtasks.report.charts.svg import Entry as LegendEntry
 from lmms_medtasks.report.document import Cell, Column, Row, Table
+from lmms_medtasks.short_texts import short
 from lmms_medtasks.suites.suite import Measure
 
 if TYPE_CHECKING:

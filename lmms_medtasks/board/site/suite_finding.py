@@ -13,7 +13,7 @@ from lmms_medtasks.board.site.guessing import guessing, is_told_from_guessing
 from lmms_medtasks.board.site.ranking import Standing
 from lmms_medtasks.board.site.suite_chart import Head, SuiteChart
 from lmms_medtasks.board.site.suite_words import About
-from lmms_medtasks.report.findings import listed
+from lmms_medtasks.short_texts import listed_or_counted
 from lmms_medtasks.suites.suite import Measure
 
 _NAMED = 3
@@ -122,7 +122,7 @@ def _others(
     alike = [key for key in ordered if key in untold]
     if alike:
         names = [standings.titles[key] for key in alike]
-        return f"not told apart from it: {listed(names) if len(names) <= _NAMED else f'{len(names)} others'}"
+        return f"not told apart from it: {listed_or_counted(names, _NAMED, 'others')}"
     if measured[best].low is None or alone:
         return ""
     others = len(measured) - 1
@@ -147,10 +147,8 @@ def _guessers(
         return _none_better(len(weak), level)
     if len(weak) == len(ordered) - 1 and ordered[0] not in weak:
         who = "the other, " + standings.titles[weak[0]] + "," if len(weak) == 1 else f"the other {len(weak)}"
-    elif len(weak) <= _NAMED:
-        who = listed([standings.titles[key] for key in weak])
     else:
-        who = f"{len(weak)} of {len(ordered)}"
+        who = listed_or_counted([standings.titles[key] for key in weak], _NAMED, f"of {len(ordered)}")
     return f"{who} {'is' if len(weak) == 1 else 'are'} no better than {level}"
 
 

@@ -19,6 +19,7 @@ from lmms_medtasks.board.site.suite_finding import finding
 from lmms_medtasks.board.site.telling_questions import Telling, telling
 from lmms_medtasks.report.cells import label
 from lmms_medtasks.report.document import Cell, Column, Row, Table
+from lmms_medtasks.short_texts import listed_or_counted
 from lmms_medtasks.statistics.rank_intervals import LEAST_CLUSTERS
 
 _MOST_ON_CARDS = 40
@@ -131,7 +132,7 @@ class SuitePage:
             first = rows[title].cells[0] if headline.first and title in rows else Cell(None)
             places.append(
                 Place(
-                    _rank(each.rank, each.low, each.high), title, self._links.model(key),
+                    each.ranks or "–", title, self._links.model(key),
                     column.text(Cell(whole.value)), " to ".join(map(column.text, ends)) or whole.mark,
                     column.text(Cell(first.value)),
                 )
@@ -196,13 +197,6 @@ def _caption(about: suite_words.About, head: Head, board: Board) -> str:
     return f"{name}{words}, {len(entry.scored(head[1])):,} questions each{f' ({unit})' if unit else ''}"
 
 
-def _rank(rank: int | None, low: int | None, high: int | None) -> str:
-    """``1``, ``2 to 3``: the ranks that chance leaves open."""
-    if rank is None:
-        return "–"
-    return f"{low} to {high}" if low is not None and high is not None and low != high else str(low or rank)
-
-
 def _badges(about: suite_words.About, entries: Sequence[Entry], head: Head | None) -> list[Badge]:
     """What the headline's numbers are of, in a line."""
     own = [entry for entry in entries if entry.ranked and head and entry.task == head[0]] or list(entries)
@@ -228,7 +222,7 @@ def _badges(about: suite_words.About, entries: Sequence[Entry], head: Head | Non
 
 def _named(names: Sequence[str], what: str) -> str:
     """``: a; b`` of few, ``: 12 tasks`` of many."""
-    return "; ".join(names) if len(names) <= _FEW_NAMES else f"{len(names)} {what}"
+    return listed_or_counted(names, _FEW_NAMES, what, "; ".join)
 
 
 def _data_said(data: str) -> str:

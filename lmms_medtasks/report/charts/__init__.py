@@ -27,8 +27,6 @@ from lmms_medtasks.report.charts.svg import (
     RING,
     WORST,
     Look,
-    listed,
-    short,
     signed,
 )
 
@@ -59,7 +57,6 @@ __all__ = [
     "ShareRow",
     "axis_of",
     "heat_chart",
-    "listed",
     "logarithmic_axis",
     "percent_axis",
     "places_axis",
@@ -68,7 +65,6 @@ __all__ = [
     "quarters_axis",
     "range_chart",
     "share_chart",
-    "short",
     "signed",
     "step_of",
     "with_links",

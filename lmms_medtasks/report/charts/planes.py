@@ -9,7 +9,8 @@ from typing import Literal
 
 from lmms_medtasks.report.charts.axes import Axis
 from lmms_medtasks.report.charts.labels import LINE, name_places, spread
-from lmms_medtasks.report.charts.svg import DISC, PHONE, Elements, Entry, Look, Svg, legend, shorts
+from lmms_medtasks.report.charts.svg import DISC, PHONE, Elements, Entry, Look, Svg, legend
+from lmms_medtasks.short_texts import shorts
 
 _WIDE = 700
 _APART = 14.0

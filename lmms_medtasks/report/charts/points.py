@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from lmms_medtasks.report.charts.axes import Axis, percent_axis
 from lmms_medtasks.report.charts.rows import NAMES, name, plot_place
-from lmms_medtasks.report.charts.svg import MODELS, OTHER, PUBLISHED, Elements, Entry, Look, Svg, legend, listed, shorts
+from lmms_medtasks.report.charts.svg import MODELS, OTHER, PUBLISHED, Elements, Entry, Look, Svg, legend
 from lmms_medtasks.report.document import Cell
+from lmms_medtasks.short_texts import first_listed, shorts
 
 _ROW, _APART = 30, 10
 MOST = len(MODELS) - 1
@@ -99,7 +100,7 @@ def _said(title: str, sources: Sequence[str], rows: Sequence[PointRow], scale: A
         for row in rows
         if any(cell.value is not None for cell in row.cells)
     ]
-    return f"{title}{f' ({scale.title})' if scale.title else ''}. {listed(said, 10)}."
+    return f"{title}{f' ({scale.title})' if scale.title else ''}. {first_listed(said, 10)}."
 
 
 def _value(svg: Elements, cell: Cell, scale: Axis, y: float) -> None:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from lmms_medtasks.report.charts.axes import Axis
 from lmms_medtasks.report.charts.rows import NAMES, name, plot_place
-from lmms_medtasks.report.charts.svg import BETWEEN, DISC, PUBLISHED, RING, Elements, Entry, Svg, legend, listed, signed
+from lmms_medtasks.report.charts.svg import BETWEEN, DISC, PUBLISHED, RING, Elements, Entry, Svg, legend, signed
+from lmms_medtasks.short_texts import first_listed
 
 _ROW, _SMALL_ROW = 30, 18
 
@@ -95,7 +96,7 @@ def _said(
     more = f" {published} published rows in grey." if published else ""
     guess = f" Guessing gets {chance:.{scale.digits}f}." if chance is not None else ""
     unit = {"%": "Percent: ", "": ""}.get(scale.unit.strip(), f"In {scale.unit.strip()}: ")
-    return f"{title}. {unit}{listed(rows)}.{more}{guess}"
+    return f"{title}. {unit}{first_listed(rows)}.{more}{guess}"
 
 
 def _row(

@@ -87,7 +87,7 @@ def test_rows_are_best_first_with_tiers_and_the_ranks_that_chance_leaves(found: 
     assert [row.name for row in found.measured] == ["org/best", "org/like", "poor", "odd"]
     # One question between the first two: not told apart.
     assert [row.scores[0].cell.tier for row in found.measured] == [1, 1, 2, 2]
-    assert [row.scores[0].rank for row in found.measured] == ["1–2", "1–2", "3–4", "3–4"]
+    assert [row.scores[0].rank for row in found.measured] == ["1 to 2", "1 to 2", "3 to 4", "3 to 4"]
     assert found.measured[0].scores[0].number == "70.0" and found.measured[0].short == "best"
 
 

@@ -23,8 +23,9 @@ from lmms_medtasks.report.charts import (
     with_links,
 )
 from lmms_medtasks.report.charts.points import MOST
-from lmms_medtasks.report.charts.svg import lines_of, shorts
+from lmms_medtasks.report.charts.svg import lines_of
 from lmms_medtasks.report.document import Cell
+from lmms_medtasks.short_texts import shorts
 
 SVG = "{http://www.w3.org/2000/svg}"
 HOSTILE = '</svg><script>alert("&")</script>'
