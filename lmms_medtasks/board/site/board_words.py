@@ -8,7 +8,7 @@ from lmms_medtasks.board.boards import Board
 from lmms_medtasks.board.model_names import short_names
 from lmms_medtasks.board.site.board_tables import Standings
 from lmms_medtasks.board.site.guessing import is_told_from_guessing
-from lmms_medtasks.board.site.leaderboard_table import Head, Leaderboard
+from lmms_medtasks.board.site.leaderboard_table import Leaderboard, SuiteColumn
 from lmms_medtasks.board.site.ranking import Standing
 from lmms_medtasks.board.site.scatter import Drawn
 from lmms_medtasks.short_texts import listed, listed_or_counted
@@ -46,7 +46,7 @@ def headline(standings: Standings, found: Leaderboard, drawn: Drawn | None) -> s
     return "No model has a rank yet." if standings.board.entries else "There is no entry."
 
 
-def _untold_loss(drawn: Drawn | None, best: str, head: Head) -> str:
+def _untold_loss(drawn: Drawn | None, best: str, head: SuiteColumn) -> str:
     """Where the best one's loss could be chance: that it could."""
     if drawn is None or drawn.best.key != best or drawn.suite != head.suite or drawn.best.loss.low is None:
         return ""
@@ -81,7 +81,7 @@ def _leaders(own: Mapping[str, Standing], standings: Standings) -> list[str]:
     return sorted((key for key, each in own.items() if each.rank == 1), key=lambda key: standings.titles[key])
 
 
-def _guessing(own: Mapping[str, Standing], leaders: list[str], head: Head) -> str:
+def _guessing(own: Mapping[str, Standing], leaders: list[str], head: SuiteColumn) -> str:
     """Where the best one could be guessing: that it could."""
     mean = own[leaders[0]].mean
     chance, shown = head.chance, head.shown
@@ -90,7 +90,7 @@ def _guessing(own: Mapping[str, Standing], leaders: list[str], head: Head) -> st
     return f", no better than guessing ({head.text(chance)})"
 
 
-def _number(standing: Standing, head: Head) -> str:
+def _number(standing: Standing, head: SuiteColumn) -> str:
     mean, factor = standing.mean, head.shown.factor
     unit = " %" if head.shown.unit == "%" else ""
     said = f"{head.text(factor * (mean.estimate or 0.0))}{unit}"

@@ -22,7 +22,7 @@ Span = tuple[float, float]
 
 
 @dataclass(frozen=True)
-class Headline:
+class ModelHeadline:
     """A model on a benchmark's headline measure; numbers are in the measure's unit.
 
     Attributes:
@@ -118,7 +118,7 @@ class Headline:
         )  # fmt: skip
 
 
-def headlines(own: Sequence[Entry], standings: Standings) -> list[Headline]:
+def headlines(own: Sequence[Entry], standings: Standings) -> list[ModelHeadline]:
     """The headline of each suite that a model has a number in, suites in the order of ``own``.
 
     The measure is the suite's headline on the board where the model has it, else the first of its own.
@@ -146,7 +146,7 @@ def _has(entry: Entry, head: tuple[str, str]) -> bool:
     return entry.task == head[0] and head[1] in entry.metrics
 
 
-def _headline(entry: Entry, metric: str, standings: Standings) -> Headline | None:
+def _headline(entry: Entry, metric: str, standings: Standings) -> ModelHeadline | None:
     about, shown = suite_words.about(entry.suite), entry.scale(metric)
     field = standings.of(entry.task, metric)
     standing = field.get(entry.model.key) if entry.ranked else None
@@ -157,7 +157,7 @@ def _headline(entry: Entry, metric: str, standings: Standings) -> Headline | Non
     printed = [row.cells[metric].value for row in published(entry.task, entry.settings) if metric in row.cells]
     numbers = [float(each) for each in printed if isinstance(each, int | float)]
     chance = guessing(entry, metric)
-    return Headline(
+    return ModelHeadline(
         suite=entry.suite,
         title=about.title,
         task=entry.task,

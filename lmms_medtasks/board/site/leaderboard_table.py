@@ -29,7 +29,7 @@ _MARK = "†"
 
 
 @dataclass(frozen=True)
-class Head:
+class SuiteColumn:
     """A suite's column: its headline ``measure`` of ``task``, on the scale ``shown``, and what that says.
 
     ``chance``: what guessing gets, in the unit shown; None where that is not known.
@@ -69,7 +69,7 @@ class Score:
     """
 
     cell: Cell
-    head: Head
+    head: SuiteColumn
     rank: str = ""
     apart: bool = False
     source: str = ""
@@ -129,7 +129,7 @@ class ModelRow:
 class Leaderboard:
     """The table: its columns, the measured rows, published ones that are shown, and those that are folded."""
 
-    heads: tuple[Head, ...]
+    heads: tuple[SuiteColumn, ...]
     measured: tuple[ModelRow, ...]
     published: tuple[ModelRow, ...]
     folded: tuple[ModelRow, ...]
@@ -176,7 +176,7 @@ def leaderboard(standings: Standings, links: Links, known: KnownModels) -> Leade
     )  # fmt: skip
 
 
-def _heads(standings: Standings, links: Links) -> Iterator[Head]:
+def _heads(standings: Standings, links: Links) -> Iterator[SuiteColumn]:
     board = standings.board
     for name in suite_words.order(board.suites):
         about = suite_words.about(name)
@@ -184,7 +184,7 @@ def _heads(standings: Standings, links: Links) -> Iterator[Head]:
         if found:
             entry = next(each for each in board.of(task=found[0], ranked=True) if found[1] in each.metrics)
             shown, guess = entry.scale(found[1]), guessing(entry, found[1])
-            yield Head(
+            yield SuiteColumn(
                 name, about.title, about.short or about.title, about.heading_of(*found), *found, shown,
                 links.suite(name), None if guess is None else shown.factor * guess,
             )  # fmt: skip
@@ -192,7 +192,7 @@ def _heads(standings: Standings, links: Links) -> Iterator[Head]:
 
 def _score(
     standings: Standings,
-    head: Head,
+    head: SuiteColumn,
     model: Model,
     entries: Mapping[tuple[str, str], Entry],
     tiers: Mapping[str, int],
@@ -231,7 +231,7 @@ def _verified(levels: set[str]) -> str:
 
 
 def _published(
-    heads: Sequence[Head], entries: Mapping[tuple[str, str], Entry], known: KnownModels
+    heads: Sequence[SuiteColumn], entries: Mapping[tuple[str, str], Entry], known: KnownModels
 ) -> Iterator[ModelRow]:
     """The published models with a number in a column; one that several papers have is one row."""
     found: dict[str, dict[str, tuple[float, str]]] = {}

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.board.model_facts import ModelFacts
 from lmms_medtasks.board.site.board_tables import harness
-from lmms_medtasks.board.site.bullets import Headline
+from lmms_medtasks.board.site.bullets import ModelHeadline
 from lmms_medtasks.board.site.strengths import Group
 from lmms_medtasks.report.findings import Finding, is_told_apart, points
 from lmms_medtasks.short_texts import listed
@@ -18,7 +18,7 @@ from lmms_medtasks.suites.suite import Measure
 _NAMED = 3
 
 
-def sentence(title: str, headlines: Sequence[Headline], findings: Sequence[Finding]) -> str:
+def sentence(title: str, headlines: Sequence[ModelHeadline], findings: Sequence[Finding]) -> str:
     """The model's finding: its ranks, the benchmark it is best on, the worst loss, where it is no better than guessing.
 
     ``findings``: of its reports; without them nothing is known of a loss.
@@ -34,7 +34,7 @@ def sentence(title: str, headlines: Sequence[Headline], findings: Sequence[Findi
     return f"{title}: {'; '.join(parts)}."
 
 
-def _ranks(headlines: Sequence[Headline]) -> str:
+def _ranks(headlines: Sequence[ModelHeadline]) -> str:
     ranked = [each for each in headlines if each.rank is not None and each.field > 1]
     able = [each for each in headlines if each.beats_chance] or [
         each for each in headlines if all(one.beats_chance is None for one in headlines)

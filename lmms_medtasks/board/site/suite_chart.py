@@ -56,7 +56,7 @@ _PRINTED = "published in the paper, on its own data"
 _FEW_PRINTED = 3
 """Published models from which on it is said how they change."""
 
-Head = tuple[str, str]
+TaskMeasure = tuple[str, str]
 """A task and a measure of it."""
 
 
@@ -65,7 +65,7 @@ class Series:
     """What is drawn of each model. ``of``: the task and measure. ``column``: how its numbers are written."""
 
     name: str
-    of: Head
+    of: TaskMeasure
     column: Column
     measure: Measure
 
@@ -213,7 +213,9 @@ class SuiteChart:
         return Table("chart", f"{self.title}: the numbers", columns, tuple(rows), (self.about,))
 
 
-def chart(about: About, board: Board, standings: Standings, links: Links, head: Head | None) -> SuiteChart | None:
+def chart(
+    about: About, board: Board, standings: Standings, links: Links, head: TaskMeasure | None
+) -> SuiteChart | None:
     """The chart of a suite; ``head``: the task and measure of its headline. None with nothing to draw."""
     said = about.chart or {"kind": "change", "title": "How each model does", "series": {}}
     if said.get("kind") not in KINDS or not isinstance(said.get("series"), Mapping):
@@ -261,7 +263,7 @@ def _series(said: Mapping[str, Sequence[Sequence[str]]], entries: Sequence[Entry
     return found
 
 
-def _one(name: str, head: Head, entry: Entry) -> Series:
+def _one(name: str, head: TaskMeasure, entry: Entry) -> Series:
     shown = entry.scale(head[1])
     return Series(name, head, column("", shown), shown)
 

@@ -11,7 +11,7 @@ from lmms_medtasks.board.site import changes
 from lmms_medtasks.board.site.board_tables import Standings, cell, column
 from lmms_medtasks.board.site.guessing import guessing, is_told_from_guessing
 from lmms_medtasks.board.site.ranking import Standing
-from lmms_medtasks.board.site.suite_chart import Head, SuiteChart
+from lmms_medtasks.board.site.suite_chart import SuiteChart, TaskMeasure
 from lmms_medtasks.board.site.suite_words import About
 from lmms_medtasks.short_texts import listed_or_counted
 from lmms_medtasks.suites.suite import Measure
@@ -24,7 +24,9 @@ _SAME = 0.05
 """Points below which a difference is none: it would be shown as 0.0."""
 
 
-def finding(about: About, board: Board, standings: Standings, head: Head | None, drawn: SuiteChart | None) -> str:
+def finding(
+    about: About, board: Board, standings: Standings, head: TaskMeasure | None, drawn: SuiteChart | None
+) -> str:
     """A suite's finding as a sentence."""
     found = standings.of(*head) if head else {}
     measured = {key: each for key, each in found.items() if each.mean.estimate is not None}
@@ -60,7 +62,7 @@ def _nobody(entries: Sequence[Entry]) -> str:
     return f"no model is ranked yet; {count} not ranked{f': {why}' if why else ''}."
 
 
-def _loss(about: About, head: Head, drawn: SuiteChart | None, standings: Standings, best: str) -> str:
+def _loss(about: About, head: TaskMeasure, drawn: SuiteChart | None, standings: Standings, best: str) -> str:
     """``, 23.2 points [20.4, 26.0] less than on clean images``, of the best model; and whether that could be chance."""
     title = standings.titles[best]
     row = next((each for each in drawn.rows if each.name == title), None) if drawn else None
@@ -91,11 +93,11 @@ def _ends(drawn: SuiteChart, standings: Standings, best: str) -> tuple[float, fl
     return factor * found.low, factor * found.high
 
 
-def _is_change(drawn: SuiteChart, head: Head) -> bool:
+def _is_change(drawn: SuiteChart, head: TaskMeasure) -> bool:
     return drawn.kind == "change" and len(drawn.series) > 1 and drawn.series[-1].of == head
 
 
-def _all_lose(drawn: SuiteChart | None, head: Head) -> str:
+def _all_lose(drawn: SuiteChart | None, head: TaskMeasure) -> str:
     if drawn is None or not _is_change(drawn, head):
         return ""
     changes = [each.change for each in drawn.rows if each.change is not None]
@@ -105,7 +107,7 @@ def _all_lose(drawn: SuiteChart | None, head: Head) -> str:
 
 
 def _others(
-    head: Head,
+    head: TaskMeasure,
     best: str,
     measured: Mapping[str, Standing],
     ordered: Sequence[str],
@@ -131,7 +133,7 @@ def _others(
 
 
 def _guessers(
-    board: Board, head: Head, measured: Mapping[str, Standing], ordered: Sequence[str], standings: Standings
+    board: Board, head: TaskMeasure, measured: Mapping[str, Standing], ordered: Sequence[str], standings: Standings
 ) -> str:
     """Who is no better than guessing, where it is known what that gets."""
     entries = {entry.model.key: entry for entry in board.of(task=head[0], ranked=True) if head[1] in entry.metrics}

@@ -158,7 +158,7 @@ def order(names: Iterable[str]) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Shown:
+class AllowedData:
     """For which data sets texts and images were asked for, beyond what is shown anyway."""
 
     texts: frozenset[str] = frozenset()
@@ -173,7 +173,7 @@ class Shown:
         return _may(entry, data_sets, "images", self.images)
 
 
-def shown(texts: Iterable[str], images: Iterable[str]) -> Shown:
+def shown(texts: Iterable[str], images: Iterable[str]) -> AllowedData:
     """What was asked for. Raises UserError for a data set that is unknown or whose terms forbid it."""
     for kind, names in (("texts", texts), ("images", images)):
         for name in names:
@@ -182,7 +182,7 @@ def shown(texts: Iterable[str], images: Iterable[str]) -> Shown:
             if _terms()[name][kind] in ("never", "withheld"):
                 allowed = [each for each, terms in _terms().items() if terms[kind] in ("shown", "asked")]
                 raise UserError(f"--{kind} {name}: its terms keep them back. Possible: {', '.join(allowed)}.")
-    return Shown(frozenset(texts), frozenset(images))
+    return AllowedData(frozenset(texts), frozenset(images))
 
 
 def _may(entry: Entry, data_sets: Iterable[str], kind: str, asked: frozenset[str]) -> bool:
