@@ -37,3 +37,8 @@ def first_listed(texts: Sequence[str], most: int = 8) -> str:
 def listed_or_counted(texts: Sequence[str], most: int, what: str, join: Callable[[Sequence[str]], str] = listed) -> str:
     """``a, b and c`` of few, ``12 models`` (``what``) of more than ``most``."""
     return join(texts) if len(texts) <= most else f"{len(texts)} {what}"
+
+
+def interval_text(low: float | None, high: float | None, digits: int = 1) -> str:
+    """`` [66.4, 71.9]``, as it stands behind a number; "" without an interval."""
+    return "" if low is None or high is None else f" [{low:.{digits}f}, {high:.{digits}f}]"

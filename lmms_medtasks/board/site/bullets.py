@@ -14,6 +14,7 @@ from lmms_medtasks.board.site.guessing import guessing
 from lmms_medtasks.board.site.rows import published
 from lmms_medtasks.report.charts.bullets import bullet
 from lmms_medtasks.report.findings import beats
+from lmms_medtasks.short_texts import interval_text
 
 LEAST_FIELD = 4
 """Ranked models from which on a field has quartiles."""
@@ -72,9 +73,7 @@ class ModelHeadline:
     @property
     def interval(self) -> str:
         """``[66.4, 71.9]``, "" without one."""
-        if self.low is None or self.high is None:
-            return ""
-        return f"[{self.low:.{self.digits}f}, {self.high:.{self.digits}f}]"
+        return interval_text(self.low, self.high, self.digits).strip()
 
     @property
     def place(self) -> str:

@@ -11,7 +11,7 @@ from lmms_medtasks.board.site.board_tables import harness
 from lmms_medtasks.board.site.bullets import ModelHeadline
 from lmms_medtasks.board.site.strengths import Group
 from lmms_medtasks.report.findings import Finding, is_told_apart, points
-from lmms_medtasks.short_texts import listed
+from lmms_medtasks.short_texts import interval_text, listed
 from lmms_medtasks.statistics.intervals import Interval
 from lmms_medtasks.suites.suite import Measure
 
@@ -139,7 +139,7 @@ def group_sentence(
     digits, factor = shown.digits, shown.factor
     number = f"{factor * group.mean:.{digits}f} {shown.unit}".rstrip()
     if interval.low is not None and interval.high is not None and interval.n == group.questions:
-        number += f" [{factor * interval.low:.{digits}f}, {factor * interval.high:.{digits}f}]"
+        number += interval_text(factor * interval.low, factor * interval.high, digits)
     apart = abs(factor * (group.mean - group.reference))
     unit = "points" if shown.unit == "%" else shown.unit
     way = "more" if group.mean > group.reference else "less"

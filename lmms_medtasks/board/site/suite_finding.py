@@ -8,16 +8,14 @@ from collections.abc import Mapping, Sequence
 from lmms_medtasks.board.boards import Board
 from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.board.site import changes
-from lmms_medtasks.board.site.board_tables import Standings, cell, column
+from lmms_medtasks.board.site.board_tables import Standings
+from lmms_medtasks.board.site.finding_words import NAMED, better, guessing_text, mean_text, not_told_apart
 from lmms_medtasks.board.site.guessing import guessing, is_told_from_guessing
 from lmms_medtasks.board.site.ranking import Standing
 from lmms_medtasks.board.site.suite_chart import SuiteChart, TaskMeasure
 from lmms_medtasks.board.site.suite_words import About
-from lmms_medtasks.short_texts import listed_or_counted
-from lmms_medtasks.suites.suite import Measure
+from lmms_medtasks.short_texts import interval_text, listed_or_counted
 
-_NAMED = 3
-"""Models that are named; of more their number is said."""
 _SEVERAL = 3
 """Models from which on it is said that all of them lose."""
 _SAME = 0.05
@@ -38,7 +36,7 @@ def finding(
         measured, key=lambda key: (sign * (measured[key].mean.estimate or 0.0), standings.titles[key].lower())
     )
     best = next((key for key in ordered if measured[key].rank == 1), ordered[0])
-    said = f"{about.title}: {standings.titles[best]} {number(measured[best], shown)} {about.phrase_of(*head)}"
+    said = f"{about.title}: {standings.titles[best]} {mean_text(measured[best].mean, shown)} {about.phrase_of(*head)}"
     said += _loss(about, head, drawn, standings, best)
     clauses = [_guessers(board, head, measured, ordered, standings)]
     alone = clauses[0].startswith("the other")
@@ -47,17 +45,10 @@ def finding(
     return "; ".join([said, *filter(None, clauses)]) + "."
 
 
-def number(found: Standing, shown: Measure) -> str:
-    """A mean with its interval: ``69.1 % [66.4, 71.9]``."""
-    text = column("", shown).text(cell(found.mean, shown))
-    value, _, interval = text.partition(" ")
-    return " ".join(filter(None, (value, shown.unit, interval)))
-
-
 def _nobody(entries: Sequence[Entry]) -> str:
     """Why nobody is ranked."""
     codes = Counter(each.code.replace("_", " ") for entry in entries for each in entry.problems if each.level != "flag")
-    why = ", ".join(f"{code} ({count})" for code, count in codes.most_common(_NAMED))
+    why = ", ".join(f"{code} ({count})" for code, count in codes.most_common(NAMED))
     count = f"{len(entries)} entries are" if len(entries) != 1 else "the only entry is"
     return f"no model is ranked yet; {count} not ranked{f': {why}' if why else ''}."
 
@@ -77,7 +68,7 @@ def _loss(about: About, head: TaskMeasure, drawn: SuiteChart | None, standings: 
     interval = doubt = ""
     if ends is not None:
         low, high = ends if fewer else (-ends[1], -ends[0])
-        interval = f" [{low:.1f}, {high:.1f}]"
+        interval = interval_text(low, high)
         doubt = ", which could be chance" if low <= 0 <= high else ""
     return f", {abs(row.change):.1f} {unit}{interval} {'less' if fewer else 'more'} than {words}{doubt}"
 
@@ -123,13 +114,10 @@ def _others(
     untold = standings.alike(*head, best)
     alike = [key for key in ordered if key in untold]
     if alike:
-        names = [standings.titles[key] for key in alike]
-        return f"not told apart from it: {listed_or_counted(names, _NAMED, 'others')}"
+        return not_told_apart([standings.titles[key] for key in alike])
     if measured[best].low is None or alone:
         return ""
-    others = len(measured) - 1
-    other = next(key for key in ordered if key != best)
-    return f"better beyond chance than {standings.titles[other] if others == 1 else f'all {others} others'}"
+    return better([standings.titles[key] for key in ordered if key != best])
 
 
 def _guessers(
@@ -142,7 +130,7 @@ def _guessers(
         return ""
     shown = board.scale(*head)
     weak = [key for key in ordered if not is_told_from_guessing(measured[key].mean, chance, shown.higher_is_better)]
-    level = f"guessing ({shown.factor * chance:.{shown.digits}f} {shown.unit})"
+    level = guessing_text(chance, shown)
     if not weak:
         return ""
     if len(weak) == len(ordered):
@@ -150,7 +138,7 @@ def _guessers(
     if len(weak) == len(ordered) - 1 and ordered[0] not in weak:
         who = "the other, " + standings.titles[weak[0]] + "," if len(weak) == 1 else f"the other {len(weak)}"
     else:
-        who = listed_or_counted([standings.titles[key] for key in weak], _NAMED, f"of {len(ordered)}")
+        who = listed_or_counted([standings.titles[key] for key in weak], NAMED, f"of {len(ordered)}")
     return f"{who} {'is' if len(weak) == 1 else 'are'} no better than {level}"
 
 

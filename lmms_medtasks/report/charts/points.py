@@ -9,7 +9,7 @@ from lmms_medtasks.report.charts.axes import Axis, percent_axis
 from lmms_medtasks.report.charts.rows import NAMES, name, plot_place
 from lmms_medtasks.report.charts.svg import MODELS, OTHER, PUBLISHED, Elements, Entry, Look, Svg, legend
 from lmms_medtasks.report.document import Cell
-from lmms_medtasks.short_texts import first_listed, shorts
+from lmms_medtasks.short_texts import first_listed, interval_text, shorts
 
 _ROW, _APART = 30, 10
 MOST = len(MODELS) - 1
@@ -113,9 +113,7 @@ def _value(svg: Elements, cell: Cell, scale: Axis, y: float) -> None:
 def _point(plot: Elements, cell: Cell, said: str, look: Look, scale: Axis, y: float, size: float = 5) -> None:
     if not isinstance(cell.value, int | float):
         return
-    interval = ""
-    if cell.low is not None and cell.high is not None:
-        interval = f" [{cell.low:.{scale.digits}f}, {cell.high:.{scale.digits}f}]"
-        if look is not OTHER:
-            plot.interval(scale.place(cell.low), scale.place(cell.high), y)
+    interval = interval_text(cell.low, cell.high, scale.digits)
+    if cell.low is not None and cell.high is not None and look is not OTHER:
+        plot.interval(scale.place(cell.low), scale.place(cell.high), y)
     plot.mark(scale.place(cell.value), y, look, f"{said}, {scale.text(cell.value)}{interval}", size)

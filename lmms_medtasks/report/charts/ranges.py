@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from lmms_medtasks.report.charts.axes import Axis
 from lmms_medtasks.report.charts.rows import NAMES, name, plot_place
 from lmms_medtasks.report.charts.svg import BETWEEN, DISC, PUBLISHED, RING, Elements, Entry, Svg, legend, signed
-from lmms_medtasks.short_texts import first_listed
+from lmms_medtasks.short_texts import first_listed, interval_text
 
 _ROW, _SMALL_ROW = 30, 18
 
@@ -115,8 +115,7 @@ def _row(
     last = len(series) - 1
     for number, value in known:
         said = f"{row.name}, {series[number]}: {scale.text(value)}"
-        if number == last and row.low is not None and row.high is not None:
-            said += f" [{row.low:.{scale.digits}f}, {row.high:.{scale.digits}f}]"
+        said += interval_text(row.low, row.high, scale.digits) if number == last else ""
         if not own:
             plot.mark(scale.place(value), y, PUBLISHED, said, 3)
         else:

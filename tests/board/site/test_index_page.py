@@ -160,7 +160,7 @@ def test_models_that_are_tied_share_the_first_place_and_guessing_is_called_so(tm
     alike = Standings(collect([tmp_path]), resamples=20)
     found = leaderboard_table.leaderboard(alike, Links(model=str, suite=str), model_facts.read())
     said = board_words.headline(alike, found, None)
-    assert said.startswith("a and b share the first place") and "no better than guessing (25.0)" in said
+    assert said.startswith("a and b share the first place") and "no better than guessing (25.0 %)" in said
 
 
 def test_the_page_has_all_rows_and_what_filters_ask_without_a_script(index_site: Path) -> None:
