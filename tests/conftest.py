@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import subprocess
 import sys
@@ -74,16 +73,23 @@ def commands(commands_begun):
     return commands_begun
 
 
+@pytest.fixture
+def nothing_given(monkeypatch):
+    """No benchmark's folder is known but the installed ones, whatever other tests gave."""
+    from lmms_medtasks.suites import registry
+
+    monkeypatch.setattr(registry, "_GIVEN", {})
+    registry.get.cache_clear()
+    yield
+    registry.get.cache_clear()
+
+
 @pytest.fixture(scope="session")
 def stub_judge():
     """The module ``tests/stub_judge.py``."""
-    name = "medtasks_stub_judge"
-    if name not in sys.modules:
-        spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name("stub_judge.py"))
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[name] = module
-        spec.loader.exec_module(module)
-    return sys.modules[name]
+    from tests import stub_judge
+
+    return stub_judge
 
 
 @pytest.fixture
@@ -109,13 +115,9 @@ def judge_server(stub_judge):
 @pytest.fixture(scope="session")
 def medq_deg_runs():
     """The module ``tests/medq_deg_runs.py``."""
-    name = "medtasks_medq_deg_runs"
-    if name not in sys.modules:
-        spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name("medq_deg_runs.py"))
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[name] = module
-        spec.loader.exec_module(module)
-    return sys.modules[name]
+    from tests import medq_deg_runs
+
+    return medq_deg_runs
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """The workflows and the action: their commands exist with these options, and their steps do what they say."""
 
-import importlib.util
 import os
 import re
 import shlex
@@ -22,10 +21,9 @@ TASK = "medq_deg_l1"
 @pytest.fixture(scope="module")
 def runs():
     """The module ``tests/made_up_runs.py``."""
-    spec = importlib.util.spec_from_file_location("medtasks_runs_of_workflows", ROOT / "tests" / "made_up_runs.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    from tests import made_up_runs
+
+    return made_up_runs
 
 
 def steps(path):

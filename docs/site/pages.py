@@ -55,7 +55,12 @@ def templates_page() -> str:
         "folder works wherever it is. [Settings](settings.md) says what the settings mean. This page is made from",
         "[templates.yml](../../lmms_medtasks/suites/templates/templates.yml).",
         "",
+        "All templates have these lines; below each stand those that it adds, or has in their place:",
+        "",
     ]
+    base = templates.resource("base_yaml")
+    lines += _yaml_block(base)
+    shared = template_yaml.blocks_of(base)
     for name in templates.names():
         template = templates.get(name)
         stated = ", ".join(f"`{key}: {_inline(value)}`" for key, value in template.settings.items())
@@ -65,8 +70,14 @@ def templates_page() -> str:
         lines += [f"- Metrics: {', '.join(f'`{each}`' for each in template.metrics)}"]
         if template.variants:
             lines += [f"- Variants beside the task: {', '.join(f'`NAME_{each}`' for each in template.variants)}"]
-        lines += ["", "```yaml", template_yaml.text_of(name).rstrip("\n"), "```", ""]
+        blocks = template_yaml.blocks_of(template_yaml.text_of(name)).items()
+        own = [text for number, (key, text) in enumerate(blocks) if number and shared.get(key) != text]
+        lines += ["", *_yaml_block("".join(own))]
     return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def _yaml_block(text: str) -> list[str]:
+    return ["```yaml", text.rstrip("\n"), "```", ""]
 
 
 def _inline(value: Any) -> str:

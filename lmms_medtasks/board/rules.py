@@ -14,6 +14,7 @@ import yaml
 from lmms_medtasks import folders
 from lmms_medtasks.board.entries import Level, Problem
 from lmms_medtasks.errors import UserError, unknown
+from lmms_medtasks.short_texts import short
 
 _LEVELS = ("refused", "unranked", "flag")
 # Problems that leave nothing to build an entry from.
@@ -37,8 +38,7 @@ class Rules:
 
     def problem(self, code: str, reason: str, source: object, task: str = "", model: str = "") -> Problem:
         """A problem at the level that the rules give it."""
-        said = reason if len(reason) <= _LONGEST else f"{reason[:_LONGEST]}…"
-        return Problem(code, self.levels[code], said, str(source), task[:_LONGEST], model[:_LONGEST])
+        return Problem(code, self.levels[code], short(reason, _LONGEST), str(source), task[:_LONGEST], model[:_LONGEST])
 
     def demanded(self, task: str, what: str) -> str | None:
         """What the board demands of a task's entries (:data:`_DEMANDS`); None: nothing."""

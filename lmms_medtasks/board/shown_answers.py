@@ -13,6 +13,7 @@ from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.board.run_entry import LINE
 from lmms_medtasks.record import KEY, from_json
 from lmms_medtasks.samples import result_files as results
+from lmms_medtasks.short_texts import short
 
 _ENDS = 2_000
 _BLOCK = 2**20
@@ -88,5 +89,4 @@ def _shown(row: Mapping[str, Any], where: str) -> Shown | None:
 
 
 def _cut(text: object) -> str:
-    whole = str(text)
-    return whole if len(whole) <= _ENDS else whole[:_ENDS] + " […]"
+    return short(str(text), _ENDS, " […]")

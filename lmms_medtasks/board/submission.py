@@ -20,6 +20,7 @@ from lmms_medtasks.board.submission_summary import Checked, Place, Remark
 from lmms_medtasks.board.trust import safe_files
 from lmms_medtasks.board.trust.rules_of_trust import Trust
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.short_texts import interval_text
 
 _ENDINGS = (*packs.ENDINGS, ".jsonl")
 _BLOCK = 2**20
@@ -115,10 +116,8 @@ def _score(entry: Entry, metric: str, own: Standing) -> str:
     if mean.estimate is None:
         return "no number"
     unit = " %" if scale.unit == "%" else ""
-    shown = f"{scale.factor * mean.estimate:.{scale.digits}f}{unit}"
-    if mean.low is None or mean.high is None:
-        return shown
-    return f"{shown} [{scale.factor * mean.low:.{scale.digits}f}, {scale.factor * mean.high:.{scale.digits}f}]"
+    low, high = (None if end is None else scale.factor * end for end in (mean.low, mean.high))
+    return f"{scale.factor * mean.estimate:.{scale.digits}f}{unit}{interval_text(low, high, scale.digits)}"
 
 
 def _rank(own: Standing, models: int) -> str:

@@ -40,7 +40,7 @@ FROZEN: Mapping[str, Any] = {
 
 
 @dataclass(frozen=True)
-class Shown:
+class ShownQuestion:
     """A question as a model gets it. ``about``: its side of a shift, its degradation and level."""
 
     id: str
@@ -50,7 +50,7 @@ class Shown:
     about: str
 
 
-def check(chain: Chain, found: Findings) -> tuple[Loaded | None, list[Shown]]:
+def check(chain: Chain, found: Findings) -> tuple[Loaded | None, list[ShownQuestion]]:
     """Check one task; what was loaded, and its first questions as a model gets them."""
     task = load(chain, found)
     if task is None:
@@ -70,7 +70,7 @@ def check(chain: Chain, found: Findings) -> tuple[Loaded | None, list[Shown]]:
     return task, shown
 
 
-def _rendered(task: Loaded, found: Findings) -> list[Shown]:
+def _rendered(task: Loaded, found: Findings) -> list[ShownQuestion]:
     """The first questions with prompt, pictures after degradation and target; each twice, to see that it stays."""
     shown = []
     for row in _rows(task):
@@ -96,11 +96,11 @@ def _rendered(task: Loaded, found: Findings) -> list[Shown]:
     return shown
 
 
-def _pixels(shown: Shown) -> list[bytes]:
+def _pixels(shown: ShownQuestion) -> list[bytes]:
     return [each.tobytes() for each in shown.pictures]
 
 
-def _once(task: Loaded, doc: Mapping[str, Any]) -> Shown:
+def _once(task: Loaded, doc: Mapping[str, Any]) -> ShownQuestion:
     from PIL.Image import Image
 
     with warnings.catch_warnings():
@@ -110,7 +110,7 @@ def _once(task: Loaded, doc: Mapping[str, Any]) -> Shown:
     for each in shown:
         if not isinstance(each, Image):
             raise UserError(f"doc_to_visual gives a {type(each).__name__} among its pictures, expected PIL images.")
-    return Shown(str(doc.get("id", "")), task.prompt(doc), tuple(shown), task.target(doc), about)
+    return ShownQuestion(str(doc.get("id", "")), task.prompt(doc), tuple(shown), task.target(doc), about)
 
 
 def _about(task: Loaded, doc: Mapping[str, Any]) -> str:

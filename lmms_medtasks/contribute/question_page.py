@@ -8,10 +8,10 @@ import io
 from collections.abc import Sequence
 from typing import Any
 
-from lmms_medtasks.contribute.live import SHOWN, Shown
+from lmms_medtasks.contribute.live import SHOWN, ShownQuestion
 
 
-def html(title: str, tasks: Sequence[tuple[str, Sequence[Shown]]]) -> str:
+def html(title: str, tasks: Sequence[tuple[str, Sequence[ShownQuestion]]]) -> str:
     """The page of these tasks, each with its questions."""
     import jinja2
 
@@ -21,7 +21,7 @@ def html(title: str, tasks: Sequence[tuple[str, Sequence[Shown]]]) -> str:
     return page.render(title=title, count=SHOWN, tasks=listed)
 
 
-def _question(shown: Shown) -> dict[str, Any]:
+def _question(shown: ShownQuestion) -> dict[str, Any]:
     pictures = [{"source": _source(each), "about": f"{each.width} x {each.height} pixels"} for each in shown.pictures]
     return {"id": shown.id, "prompt": shown.prompt, "target": shown.target, "pictures": pictures, "about": shown.about}
 

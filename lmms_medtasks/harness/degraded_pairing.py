@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from lmms_medtasks.harness import paired_scores, resampled_scores
-from lmms_medtasks.harness.degraded_tasks import Shown
+from lmms_medtasks.harness.degraded_tasks import ShownPictures
 from lmms_medtasks.progress import say
 from lmms_medtasks.samples.degraded import METADATA, PICTURES, SCORES, units
 
@@ -28,7 +28,7 @@ class _Metric(NamedTuple):
     scores: paired_scores.Scores
 
 
-def pair(results: dict[str, Any], tasks: Mapping[str, Any], shown: Mapping[str, Shown]) -> None:
+def pair(results: dict[str, Any], tasks: Mapping[str, Any], shown: Mapping[str, ShownPictures]) -> None:
     """Add to the ``results`` of the harness, of the tasks in ``shown`` and their clean ones, what pairs them."""
     wanted = {each.base for each in shown.values()} | set(shown)
     metrics = {

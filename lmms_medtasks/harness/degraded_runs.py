@@ -17,7 +17,7 @@ from typing import Any
 
 from lmms_medtasks.errors import is_command_line
 from lmms_medtasks.harness import calls, degraded_pairing, failed_requests
-from lmms_medtasks.harness.degraded_tasks import NumberedDocument, Shown, shown_of
+from lmms_medtasks.harness.degraded_tasks import NumberedDocument, ShownPictures, shown_of
 from lmms_medtasks.harness.replacing import replaced
 from lmms_medtasks.progress import say
 from lmms_medtasks.samples.degraded import FAILED, METADATA, PICTURES, failures
@@ -50,7 +50,7 @@ class Watch:
     def __init__(self, tasks: Iterable[Any]) -> None:
         tasks = list(tasks)
         found = {str(task.config.task): shown_of(task) for task in tasks}
-        self.shown: dict[str, Shown] = {name: shown for name, shown in found.items() if shown is not None}
+        self.shown: dict[str, ShownPictures] = {name: shown for name, shown in found.items() if shown is not None}
         self.asked: set[str] = set()
         self.tasks = {str(task.config.task): task for task in tasks}
 
@@ -121,7 +121,7 @@ def _noting(name: str, original: Any, watch: Watch) -> Any:
     return method
 
 
-def _unchanged(shown: Shown, changed: dict[str, bool]) -> str:
+def _unchanged(shown: ShownPictures, changed: dict[str, bool]) -> str:
     """Why what was shown is no degraded task, "" if it is one."""
     if not changed:
         return (
@@ -180,7 +180,10 @@ def _failing(original: Any) -> Any:
 
 
 def _add(
-    results: dict[str, Any], shown: Shown, changed: dict[str, bool], of_documents: dict[int, dict[int, dict[str, Any]]]
+    results: dict[str, Any],
+    shown: ShownPictures,
+    changed: dict[str, bool],
+    of_documents: dict[int, dict[int, dict[str, Any]]],
 ) -> None:
     config = results["configs"][shown.name]
     done = config["metadata"][METADATA]

@@ -50,7 +50,7 @@ class NumberedDocument(dict[str, Any]):
     number: int
 
 
-class Shown:
+class ShownPictures:
     """What a degraded task did in this process, from several threads."""
 
     def __init__(self, name: str, base: str, order: Order) -> None:
@@ -103,9 +103,9 @@ def modality_of(order: Order, doc: Mapping[str, Any]) -> str | None:
 
 
 class Degraded:
-    """Mixed into the class of a task object: what the model is shown goes through :class:`Shown`, nothing else does."""
+    """Mixed into a task's class: what the model is shown, and nothing else, goes through :class:`ShownPictures`."""
 
-    medtasks_shown: Shown
+    medtasks_shown: ShownPictures
 
     def doc_to_visual(self, doc: Any) -> Any:
         return self._degraded(super().doc_to_visual(doc), doc, iter(range(sys.maxsize)))  # type: ignore[misc]
@@ -141,7 +141,7 @@ class Degraded:
         return {**part, "url": self.medtasks_shown.picture(part["url"], doc, next(numbers))}
 
 
-def shown_of(task: Any) -> Shown | None:
+def shown_of(task: Any) -> ShownPictures | None:
     """What a task object did to its pictures, None where it is no degraded one."""
     return getattr(task, "medtasks_shown", None)
 
@@ -340,7 +340,7 @@ def degraded_task(task: Any, name: str, order: Order, manager: Any) -> Any:
         label = provenance.data_label(told) if "data_digest" in told else ""
         config.task_alias = f"{base.task_alias.removesuffix(label)}{MARK}{name.partition(MARK)[2]}{label}"
     config.metadata = _metadata(base, order, manager)
-    made.medtasks_shown = Shown(name, str(base.task), order)
+    made.medtasks_shown = ShownPictures(name, str(base.task), order)
     made._instances = None
     # A subset takes rows out of them in place; the two may be one.
     made.dataset = copy.copy(task.dataset)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from lmms_medtasks.report.cells import scaled
-from lmms_medtasks.report.findings import Bar, Finding, chance_of_options, listed, shown, whole
+from lmms_medtasks.report.findings import Bar, Finding, chance_of_options, shown, whole
 from lmms_medtasks.report.views import Source
+from lmms_medtasks.short_texts import listed
 from lmms_medtasks.suites.estimates import Mean
 from lmms_medtasks.suites.suite import Metric, Suite
 

@@ -6,19 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from lmms_medtasks.report.cells import NONE
-from lmms_medtasks.report.charts import (
-    MODELS,
-    Axis,
-    Panel,
-    Point,
-    PointRow,
-    Series,
-    axis_of,
-    listed,
-    plane_chart,
-    point_chart,
-)
+from lmms_medtasks.report.charts import MODELS, Axis, Panel, Point, PointRow, Series, axis_of, plane_chart, point_chart
 from lmms_medtasks.report.document import Cell, Figure
+from lmms_medtasks.short_texts import first_listed
 
 if TYPE_CHECKING:
     from lmms_medtasks.report.degradation_loss import Loss
@@ -69,7 +59,7 @@ def _curve(key: str, base: str, curves: dict[str, list[Loss]]) -> Figure:
         series.append(Series(name, tuple(points), MODELS[number % len(MODELS)], "joined-thin", True))
     strengths = sorted({each.strength or 0.0 for own in curves.values() for each in own})
     x = Axis(0.0, strengths[-1] + 0.1, (0.0, *strengths), "strength (1: mild, 2: severe)")
-    gist = listed([f"{each.name} {each.points[-1].y:+.3g} at the strongest" for each in series])
+    gist = first_listed([f"{each.name} {each.points[-1].y:+.3g} at the strongest" for each in series])
     drawing = plane_chart(
         f"{title}: {gist}.",
         [Panel(x, _axis(cells, f"change of {metric}"), tuple(series))],

@@ -18,6 +18,7 @@ from lmms_medtasks.report.cells import percent, scaled
 from lmms_medtasks.report.document import Cell
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.samples.table import Samples, Where
+from lmms_medtasks.short_texts import interval_text
 from lmms_medtasks.statistics.intervals import FEW, FEW_IN_GROUP, Interval
 from lmms_medtasks.suites.estimates import Estimate
 
@@ -183,15 +184,11 @@ def span(file: Path, column: str, scale: float = 1.0, without: Sequence[tuple[st
 
 def shown(bar: Bar) -> str:
     """A bar's number with its interval: ``69.1 % [66.4, 71.9]``, ``96.0 points``."""
-    return f"{_number(bar, bar.digits)}{_interval(bar.cell, bar.digits)}"
+    return f"{_number(bar, bar.digits)}{interval_text(bar.cell.low, bar.cell.high, bar.digits)}"
 
 
 def _number(bar: Bar, digits: int) -> str:
     return f"{bar.cell.value:.{digits}f} {bar.unit}".rstrip()
-
-
-def _interval(cell: Cell, digits: int) -> str:
-    return "" if cell.low is None or cell.high is None else f" [{cell.low:.{digits}f}, {cell.high:.{digits}f}]"
 
 
 def points(change: Interval, digits: int = 1) -> str:
@@ -200,7 +197,7 @@ def points(change: Interval, digits: int = 1) -> str:
     if not isinstance(cell.value, int | float):
         return ""
     low, high = (None if end is None else -end for end in (cell.high, cell.low))
-    return f"{-cell.value:.{digits}f} points{_interval(Cell(0.0, low, high), digits)}"
+    return f"{-cell.value:.{digits}f} points{interval_text(low, high, digits)}"
 
 
 def lost(change: Interval, under: str) -> str:
@@ -232,8 +229,3 @@ def is_told_apart(change: Interval) -> bool:
 def whole(bar: Bar) -> str:
     """A bar's number for a clause, a share without decimals: ``69 %``, ``3.50 of 5``."""
     return _number(bar, 0 if bar.digits == 1 else bar.digits)
-
-
-def listed(texts: Sequence[str]) -> str:
-    """``a``, ``a and b``, ``a, b and c``."""
-    return " and ".join([", ".join(texts[:-1]), texts[-1]]) if len(texts) > 1 else "".join(texts)

@@ -8,10 +8,11 @@ from pathlib import Path
 
 from lmms_medtasks.report import quotable
 from lmms_medtasks.report.document import MARKS
-from lmms_medtasks.report.findings import Finding, listed
+from lmms_medtasks.report.findings import Finding
 from lmms_medtasks.report.quotable import Asked, Check
 from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.samples.runs import date_of, model_name, printable
+from lmms_medtasks.short_texts import listed
 
 NO_FINDING = "No question has a score."
 """What stands where a finding would, of a run without one."""

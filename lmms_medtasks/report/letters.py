@@ -18,7 +18,6 @@ from lmms_medtasks.report.charts import (
     Point,
     Series,
     axis_of,
-    listed,
     percent_axis,
     places_axis,
     plane_chart,
@@ -26,6 +25,7 @@ from lmms_medtasks.report.charts import (
 from lmms_medtasks.report.document import Cell, Figure, Row, Table
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.samples.table import Where
+from lmms_medtasks.short_texts import first_listed
 from lmms_medtasks.statistics.intervals import Interval
 from lmms_medtasks.suites.estimates import Mean
 from lmms_medtasks.suites.rotated_options import position_bias
@@ -184,7 +184,7 @@ def _draw(title: str, found: Letters) -> str:
         Panel(letter_axis, share_axis, series, "Letters, percent"),
         Panel(letter_axis, percent_axis(), (Series("", points, DISC),), "Accuracy by letter, %"),
     )
-    gist = listed([
+    gist = first_listed([
         f"{name} chosen {own:.0f}, right {due:.0f}"
         for name, own, due in zip(names, shares["chosen"], shares["right"], strict=True)
     ])  # fmt: skip

@@ -15,10 +15,10 @@ import numpy as np
 
 from lmms_medtasks.record import FAILED
 from lmms_medtasks.report import about
-from lmms_medtasks.report.findings import listed
 from lmms_medtasks.report.judged_tables import Judging, is_lexical
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.samples.runs import model_name, printable
+from lmms_medtasks.short_texts import listed, listed_or_counted
 from lmms_medtasks.suites import paper
 from lmms_medtasks.suites.suite import Suite
 
@@ -291,8 +291,7 @@ def _protocol(asked: Sequence[Asked]) -> Iterator[Check]:
 
 
 def _named(names: Sequence[str], what: str = "tasks") -> str:
-    names = list(dict.fromkeys(names))
-    return ", ".join(names) if len(names) <= _NAMED else f"{len(names)} {what}"
+    return listed_or_counted(list(dict.fromkeys(names)), _NAMED, what, ", ".join)
 
 
 def _some(texts: Iterable[str], most: int = 1, what: str = "more task") -> list[str]:

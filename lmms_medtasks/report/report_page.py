@@ -60,7 +60,7 @@ def page(document: Document) -> str:
     from markupsafe import Markup
 
     own_script = script()
-    notes = Counter(note for _, table in document.tables() for note in set(table.all_notes))
+    notes = Counter(note for _, table in document.tables() for note in dict.fromkeys(table.all_notes))
     common = [note for note, count in notes.items() if count >= COMMON]
     numbers = {note: number for number, note in enumerate(common, start=1)}
     groups = _groups(document)

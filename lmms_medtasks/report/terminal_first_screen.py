@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from lmms_medtasks.cut_texts import cut_apart
 from lmms_medtasks.report.findings import Bar, titles
 from lmms_medtasks.report.first_screen import FirstScreen, ModelFindings
 from lmms_medtasks.report.quotable import Check
+from lmms_medtasks.short_texts import cut_apart
 
 if TYPE_CHECKING:
     from rich.text import Text

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import csv
 
-from lmms_medtasks.report.findings import Bar, Finding, Span, chance_of_options, listed, shown, whole
+from lmms_medtasks.report.findings import Bar, Finding, Span, chance_of_options, shown, whole
 from lmms_medtasks.report.views import Source
+from lmms_medtasks.short_texts import listed
 from lmms_medtasks.task_configs.bones_joints.measures import AS_PUBLISHED
 from lmms_medtasks.task_configs.bones_joints.report_groups import TaskGroup, find_group, task_groups
 from lmms_medtasks.task_configs.bones_joints.report_published import REFERENCE

@@ -16,17 +16,16 @@ from lmms_medtasks.report.charts import (
     PointRow,
     Series,
     axis_of,
-    listed,
     logarithmic_axis,
     places_axis,
     plane_chart,
     point_chart,
-    short,
     signed,
 )
 from lmms_medtasks.report.document import Figure
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.samples.table import Where
+from lmms_medtasks.short_texts import first_listed, short
 from lmms_medtasks.suites.estimates import Mean
 from lmms_medtasks.task_configs.med_cmr.dimensions import dimensions
 from lmms_medtasks.task_configs.med_cmr.measures import ACCURACY, BY_DIMENSION, DIMENSIONS, TOTAL
@@ -110,7 +109,7 @@ def tuned_figure(found: Sequence[Tuned]) -> Figure:
     panels = [each for each in panels if each.series[0].points] or panels[:1]  # of open answers without a judge none
     rest = f" The first {MOST} of {len(found)}." if len(found) > MOST else ""
     about = f"Below 0 the fine-tuned model is worse. Bars are 95 % intervals over images.{rest}"
-    svg = plane_chart(f"{title}. Change over all: {listed(gist)}.", panels, columns=1, height=130)
+    svg = plane_chart(f"{title}. Change over all: {first_listed(gist)}.", panels, columns=1, height=130)
     return Figure("pairs", title, about, svg, "pair_dimensions")
 
 
@@ -134,5 +133,5 @@ def size_figure(found: Scale) -> Figure:
         panels.append(Panel(x, axis_of([each.y for each in points]), (Series("", points, DISC),), name))
         gist += [f"{name}, {each.said}" for each in points]
     about = "Each point is a model; the correlations are in the table."
-    svg = plane_chart(f"{title}. {listed(gist)}.", panels, height=220)
+    svg = plane_chart(f"{title}. {first_listed(gist)}.", panels, height=220)
     return Figure("scale", title, about, svg, "scale_models")

@@ -16,11 +16,11 @@ from lmms_medtasks.report.charts import (
     Point,
     Series,
     axis_of,
-    listed,
     places_axis,
     plane_chart,
 )
 from lmms_medtasks.report.views import Source
+from lmms_medtasks.short_texts import first_listed
 from lmms_medtasks.statistics.calibration import calibrated_shift
 from lmms_medtasks.statistics.intervals import Interval
 from lmms_medtasks.statistics.reliability import Kind, Reliability, reliability
@@ -66,7 +66,7 @@ def _draw_shift(sources: Sequence[Source]) -> str:
     y = axis_of((0.0, *ends, *(value for _, value in known)))
     x = places_axis([SEVERITY[level] for level in asked])
     zero = Guide(x.low, 0.0, x.high, 0.0, kind="zero")
-    gist = listed(
+    gist = first_listed(
         [f"L{level} accuracy {one.y:.2f}, C {other.y:.2f}"
          for level, one, other in zip(asked, accuracy.points, confidence.points, strict=False)]
     )  # fmt: skip
@@ -96,7 +96,7 @@ def _draw_reliability(sources: Sequence[Source]) -> str:
                 gist.append(f"{TITLES[kind]}, L{level}: expected calibration error {found.ece.estimate:.3f}")
         x = Axis(0.0, 1.0, _SHARE.ticks, f"confidence: {TITLES[kind]}")
         panels.append(Panel(x, _SHARE, tuple(series), "Share correct", (Guide(0, 0, 1, 1),)))
-    said = f"Share of correct votes against confidence. {listed(gist)}."
+    said = f"Share of correct votes against confidence. {first_listed(gist)}."
     return plane_chart(said, panels, height=250)
 
 
@@ -135,7 +135,7 @@ def _draw_coverage(sources: Sequence[Source]) -> str:
         gist += [f"L{level} {points[-1].y:.2f} wrong of all"] if points else []
     x = Axis(0.0, 1.0, _SHARE.ticks, "coverage, the most confident first")
     y = axis_of([0.0, *(point.y for each in series for point in each.points)])
-    said = f"Error rate against coverage: {listed(gist)}."
+    said = f"Error rate against coverage: {first_listed(gist)}."
     return plane_chart(said, (Panel(x, y, tuple(series), "Error rate"),), height=220)
 
 

@@ -13,7 +13,6 @@ from lmms_medtasks.report.findings import (
     Finding,
     chance_of_options,
     is_told_apart,
-    listed,
     lost,
     share_bar,
     shown,
@@ -23,6 +22,7 @@ from lmms_medtasks.report.findings import (
     without_interval,
 )
 from lmms_medtasks.report.views import Source
+from lmms_medtasks.short_texts import listed
 from lmms_medtasks.suites.estimates import Mean
 from lmms_medtasks.task_configs.medq_deg.measures import ACCURACY, FALL, LEVELS, pairs
 from lmms_medtasks.task_configs.medq_deg.report_published import REFERENCE

@@ -13,13 +13,12 @@ from lmms_medtasks.report.charts import (
     Point,
     Series,
     axis_of,
-    listed,
     percent_axis,
     places_axis,
     plane_chart,
-    short,
 )
 from lmms_medtasks.report.document import Figure
+from lmms_medtasks.short_texts import first_listed, short
 from lmms_medtasks.statistics.calibration import Calibration
 
 _RANK = 26
@@ -51,7 +50,7 @@ def overconfidence(found: Mapping[str, Mapping[str, Calibration]], trials: int) 
         "As the paper draws it: accuracy and shift of the same replies. Models that are all alike make a falling "
         "cloud too, as luck raises accuracy and lowers shift. The table of equation 6 says what is beyond that."
     )
-    svg = plane_chart(f"{title}. Accuracy and shift: {listed(gist)}.", panels, height=220)
+    svg = plane_chart(f"{title}. Accuracy and shift: {first_listed(gist)}.", panels, height=220)
     return Figure(f"inter-model-t{trials}", title, about, svg, f"inter_model_points_t{trials}")
 
 
@@ -79,7 +78,7 @@ def bump(ranks: Mapping[str, Mapping[str, float]]) -> Figure:
         )
         look = MODELS[number] if number < len(MODELS) else OTHER
         series.append(Series(model, points, look, "joined" if moves else "joined-published", True, quiet=not moves))
-    gist = listed([f"{each.name} {', '.join(f'{point.y:g}' for point in each.points)}" for each in series])
+    gist = first_listed([f"{each.name} {', '.join(f'{point.y:g}' for point in each.points)}" for each in series])
     panel = Panel(x, y, tuple(series), "Rank by accuracy", upside_down=True)
     svg = plane_chart(f"{title}, 1 is best. {gist}.", [panel], height=_RANK * len(models))
     about = "Rank by accuracy, 1 is best. Lines that cross are models in another order; grey lines keep their rank."

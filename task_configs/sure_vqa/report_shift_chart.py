@@ -15,13 +15,13 @@ from lmms_medtasks.report.charts import (
     Point,
     Series,
     axis_of,
-    listed,
     places_axis,
     plane_chart,
     signed,
 )
 from lmms_medtasks.report.charts.svg import Entry
 from lmms_medtasks.report.views import Source
+from lmms_medtasks.short_texts import first_listed
 from lmms_medtasks.task_configs.sure_vqa import reference
 from lmms_medtasks.task_configs.sure_vqa.measures import SIDES
 from lmms_medtasks.task_configs.sure_vqa.report_shifts import Shift, groups, statistic
@@ -86,7 +86,7 @@ def _draw(found: Sequence[Source]) -> str:
     entries += [(PUBLISHED, "most frequent answers")] if baselines else []
     ends = [end for each in series for point in each.points for end in (point.y, point.low, point.high)]
     panel = Panel(places_axis(_SAID), axis_of(ends), tuple(series), "Closed questions correct, percent")
-    said = f"Closed questions from trained to shifted: {listed(changes)}."
+    said = f"Closed questions from trained to shifted: {first_listed(changes)}."
     return plane_chart(said, [panel], height=300, entries=entries)
 
 

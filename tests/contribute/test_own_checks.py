@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -14,9 +13,7 @@ from lmms_medtasks.harness.template_hooks import binding, choice_scoring
 from lmms_medtasks.judges import registry as protocols
 from lmms_medtasks.suites import own_metrics
 from lmms_medtasks.suites.templates import parsers
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from extending_pages import write_benchmark  # noqa: E402
+from tests.extending_pages import write_benchmark
 
 
 @pytest.fixture

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import re
-import sys
-from pathlib import Path
 
 import pytest
 
 from lmms_medtasks.extensions import GROUPS
 from lmms_medtasks.judges import judge_check, registry, rubric
 from lmms_medtasks.suites.templates.own_parsers import parser_of
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from extending_pages import PAGES, blocks, files_of, write_benchmark  # noqa: E402
+from tests.extending_pages import PAGES, blocks, files_of, write_benchmark
 
 NAMES = ("parser.md", "metric.md", "judge_protocol.md")
 

@@ -16,8 +16,8 @@ import yaml
 
 from lmms_medtasks import degradations
 from lmms_medtasks.harness.plugin import task_folder
-from lmms_medtasks.suites import estimates, registry
-from lmms_medtasks.suites.templates import measures
+from lmms_medtasks.suites import estimates, registry, templates
+from lmms_medtasks.suites.templates import measures, template_yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 SITE = ROOT / "docs" / "site"
@@ -75,6 +75,19 @@ def test_the_site_starts_with_the_guides_by_reader(site):
     assert "<title>lmms-medtasks</title>" in text
     assert 'href="docs/run_a_model.html"' in text and 'href="CONTRIBUTING.html"' in text
     assert 'src="docs/report.png"' in (site / "about.html").read_text("utf-8")
+
+
+def test_the_lines_that_the_page_on_templates_shows_make_up_each_template(modules):
+    page = modules["pages"].templates_page()
+    base, *own = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
+    assert len(own) == len(templates.names()) and page.count("cluster_key: cluster") == 1
+    for name, text in zip(templates.names(), own, strict=True):
+        said = {**template_yaml.blocks_of(base), **template_yaml.blocks_of(text)}
+        whole = template_yaml.blocks_of(template_yaml.text_of(name))
+        assert set(said) == set(whole)
+        assert {key: text.splitlines()[-1] for key, text in said.items()} == {
+            key: text.splitlines()[-1] for key, text in whole.items()
+        }
 
 
 def test_the_first_page_of_the_documentation_names_every_guide():

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from lmms_medtasks.cli.app import build
-from lmms_medtasks.suites import registry
+from tests.e2e.contributed_folders import command, rows
 
+pytestmark = pytest.mark.usefixtures("nothing_given")
 EXAMPLES = Path(__file__).resolve().parents[2] / "docs" / "examples"
 TASKS = "chest_side,chest_side_noimage,lesion_words"
 OWN = """
@@ -52,25 +50,6 @@ metric_list:
   - {metric: words, aggregation: !function lmms_medtasks.harness.scoring.aggregate, higher_is_better: true}
 metadata: {version: 1.0}
 """
-
-
-@pytest.fixture(autouse=True)
-def _nothing_given(monkeypatch):
-    monkeypatch.setattr(registry, "_GIVEN", {})
-    registry.get.cache_clear()
-    yield
-    registry.get.cache_clear()
-
-
-def command(*arguments):
-    found = CliRunner().invoke(build(), [str(each) for each in arguments])
-    assert found.exit_code == 0, found.output
-    return found.output
-
-
-def rows(path):
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
 
 
 def test_worked_examples_from_run_to_board(harness, tmp_path):

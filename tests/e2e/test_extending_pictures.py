@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import sys
-from pathlib import Path
-
 import pytest
-from typer.testing import CliRunner
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "contribute"))
+from tests.contribute.test_extending_pictures import write_example
+from tests.e2e.contributed_folders import command
 
-from test_extending_pictures import write_example
-
-from lmms_medtasks.cli.app import build
-from lmms_medtasks.suites import registry
-
+pytestmark = pytest.mark.usefixtures("nothing_given")
 PACKAGE = """
 from lmms_medtasks.degradations import Modality
 
@@ -37,25 +29,6 @@ TASKS = (
     "oct_side", "oct_side_speckle", "oct_side_drawn", "oct_side@dimmed.2", "oct_side@gaussian_noise.2~fundus",
     "oct_side@gaussian_noise.2~OCT", "oct_side@my_package.dimmed.1",
 )  # fmt: skip
-
-
-@pytest.fixture(autouse=True)
-def _nothing_given(monkeypatch):
-    monkeypatch.setattr(registry, "_GIVEN", {})
-    registry.get.cache_clear()
-    yield
-    registry.get.cache_clear()
-
-
-def command(*arguments):
-    found = CliRunner().invoke(build(), [str(each) for each in arguments])
-    assert found.exit_code == 0, found.output
-    return found.output
-
-
-def rows(path):
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
 
 
 def test_parts_of_ones_own_from_run_to_board(harness, tmp_path):

@@ -5,8 +5,6 @@ from __future__ import annotations
 import csv
 import json
 import shutil
-import sys
-from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -15,19 +13,14 @@ from lmms_medtasks.cli.app import build
 from lmms_medtasks.judges import registry as protocols
 from lmms_medtasks.samples import result_files
 from lmms_medtasks.suites import registry
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from extending_pages import write_benchmark  # noqa: E402
+from tests.extending_pages import write_benchmark
 
 OWN = ("sensitivity", "side_error", "specificity", "f1")
 
 
 @pytest.fixture(autouse=True)
-def _nothing_given(monkeypatch):
-    monkeypatch.setattr(registry, "_GIVEN", {})
-    registry.get.cache_clear()
+def _protocols_forgotten(nothing_given):
     yield
-    registry.get.cache_clear()
     protocols.forget()
 
 

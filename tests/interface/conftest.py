@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import copy
-import importlib.util
-import sys
-from pathlib import Path
 
 import pytest
 
@@ -16,13 +13,9 @@ TASKS = ("medq_deg_l0", "medq_deg_l0@gaussian_noise.2")
 @pytest.fixture(scope="session")
 def made_up_runs():
     """The module ``tests/made_up_runs.py``."""
-    name = "medtasks_made_up_runs"
-    if name not in sys.modules:
-        spec = importlib.util.spec_from_file_location(name, Path(__file__).parents[1] / "made_up_runs.py")
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[name] = module
-        spec.loader.exec_module(module)
-    return sys.modules[name]
+    from tests import made_up_runs
+
+    return made_up_runs
 
 
 @pytest.fixture(scope="session")

@@ -19,13 +19,13 @@ from lmms_medtasks.judges.protocol import Verdict
 from lmms_medtasks.record import NO_ANSWER, VERSION
 from lmms_medtasks.report import Options, assemble, build
 from lmms_medtasks.report import first_screen as first_screens
-from lmms_medtasks.report.default_report import published_tables
+from lmms_medtasks.report.default_published import published_tables
 from lmms_medtasks.suites import registry
 from lmms_medtasks.suites.templates import measures
 from tests import contributed_runs as runs
 from tests.report.contributed_reports import tables
 
-pytestmark = pytest.mark.usefixtures("no_folder_given")
+pytestmark = pytest.mark.usefixtures("nothing_given")
 
 document = runs.document
 

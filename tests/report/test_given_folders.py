@@ -11,7 +11,7 @@ from lmms_medtasks.suites import registry
 from tests import contributed_runs as runs
 from tests.report.contributed_reports import tables
 
-pytestmark = pytest.mark.usefixtures("no_folder_given")
+pytestmark = pytest.mark.usefixtures("nothing_given")
 
 document = runs.document
 

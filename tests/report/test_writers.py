@@ -14,7 +14,7 @@ from rich.console import Console
 from lmms_medtasks.report import Options, build
 from lmms_medtasks.report.cells import decimal, number, percent, points, share
 from lmms_medtasks.report.csv_writer import all_csv, csv_text
-from lmms_medtasks.report.document import MARKS, Cell, Column, Row, Table
+from lmms_medtasks.report.document import MARKS, Cell, Column, Document, Part, Row, Section, Table
 from lmms_medtasks.report.markdown import markdown
 from lmms_medtasks.report.report_page import page
 from lmms_medtasks.report.suite_report import part_key
@@ -388,3 +388,11 @@ def test_reliability_and_coverage_are_drawn_from_the_cells_of_their_tables(sever
         (cells[0].value[1], f"{cells[3].value:.1f}", f"{cells[4].value:.1f}")
         for cells in (row.cells for row in tables["risk_coverage"].rows)
     ]
+
+
+def test_the_page_is_the_same_bytes_in_every_process():
+    """Notes of several tables stand in the appendix in their order, not in that of a set."""
+    notes = tuple(f"note {number}" for number in range(20))
+    tables = tuple(Table(f"t{number}", "t", (Column("a"),), (), notes) for number in range(3))
+    text = page(Document("d", (Part("p", "p", (), (), (Section("s", "s", (), tables),)),)))
+    assert re.findall(r'<li id="note-\d+">(note \d+)</li>', text) == list(notes)

@@ -13,6 +13,7 @@ from lmms_medtasks.board.shown_answers import Shown
 from lmms_medtasks.report.cells import count, decimal, label, p_value, probability, scaled
 from lmms_medtasks.report.document import Cell, Column, Document, Flag, Part, Row, Section, Table
 from lmms_medtasks.samples.runs import printable
+from lmms_medtasks.short_texts import short
 
 _TEXT = 300
 ONE_SIDED = "questions have a score in one of both only."
@@ -170,8 +171,7 @@ def _replies(shown: Shown | None) -> Cell:
 
 
 def _cut(text: str) -> Cell:
-    spaced = printable(" ".join(text.split()))
-    return Cell(spaced if len(spaced) <= _TEXT else f"{spaced[:_TEXT]} […]")
+    return Cell(short(printable(" ".join(text.split())), _TEXT, " […]"))
 
 
 def to_json(compared: Compared) -> dict[str, Any]:

@@ -11,9 +11,9 @@ from lmms_medtasks.board.comparison.gate import EFFECTS, Gate, Verdict
 from lmms_medtasks.board.comparison.gate_summary import decision, shown_number
 from lmms_medtasks.board.comparison.measure_comparison import Compared, Comparison
 from lmms_medtasks.board.comparison.planning import Plan, Planned, meaning
-from lmms_medtasks.cut_texts import cut_apart
 from lmms_medtasks.report.document import EMPTY
 from lmms_medtasks.samples.runs import printable
+from lmms_medtasks.short_texts import cut_apart, first_listed
 from lmms_medtasks.statistics.p_values import p_text
 
 WIDTH = 100
@@ -142,7 +142,7 @@ def gate_lines(gate: Gate) -> Iterator[str]:
     if alike:
         yield ""
     for said, own in alike.items():
-        yield from _filled(printable(f"{said} {len(own)}: {_listed(list(map(_named, own)))}"))
+        yield from _filled(printable(f"{said} {len(own)}: {first_listed(list(map(_named, own)), _MOST_NAMED)}."))
     for title, action in (("Problems of the candidate", "fail"), ("Warnings", "warn")):
         found: dict[str, list[str]] = {}
         for own_action, problem in gate.problems:
@@ -186,12 +186,6 @@ _SIGNS = {"fail": "✕", "undecided": "?", "warn": "!", "ignore": "✓"}
 def _few(texts: Sequence[str]) -> list[str]:
     """The first of texts of one kind, and how many more there are."""
     return [*texts[:_FEW], *([f"and {len(texts) - _FEW} more like these"] if len(texts) > _FEW else [])]
-
-
-def _listed(names: Sequence[str]) -> str:
-    """Names separated by semicolons; of many the first."""
-    left = len(names) - _MOST_NAMED
-    return "; ".join(names[:_MOST_NAMED]) + (f"; and {left} more." if left > 0 else ".")
 
 
 def _verdict_lines(each: Verdict, what: str) -> Iterator[str]:

@@ -7,14 +7,12 @@ from collections.abc import Mapping
 from lmms_medtasks.board.boards import Board
 from lmms_medtasks.board.model_names import short_names
 from lmms_medtasks.board.site.board_tables import Standings
+from lmms_medtasks.board.site.finding_words import better, guessing_text, mean_text, not_told_apart
 from lmms_medtasks.board.site.guessing import is_told_from_guessing
-from lmms_medtasks.board.site.leaderboard_table import Head, Leaderboard
+from lmms_medtasks.board.site.leaderboard_table import Leaderboard, SuiteColumn
 from lmms_medtasks.board.site.ranking import Standing
 from lmms_medtasks.board.site.scatter import Drawn
-from lmms_medtasks.report.findings import listed
-
-NAMED = 3
-"""Models that are named at most; of more their number is said."""
+from lmms_medtasks.short_texts import interval_text, listed
 
 
 def headline(standings: Standings, found: Leaderboard, drawn: Drawn | None) -> str:
@@ -30,7 +28,7 @@ def headline(standings: Standings, found: Leaderboard, drawn: Drawn | None) -> s
                 model=names[best.name],
                 good=f"{best.good.value:.{digits}f} {unit}",
                 bad=f"{best.bad.value:.{digits}f} {unit}",
-                interval=f"[{best.bad.low:.{digits}f}, {best.bad.high:.{digits}f}]" if best.bad.low is not None else "",
+                interval=interval_text(best.bad.low, best.bad.high, digits).strip(),
             ).strip()  # fmt: skip
             return f"{lead}{_relation(drawn.bad, [best.key], own, standings, names, drawn)}."
     for head in found.heads:
@@ -39,14 +37,13 @@ def headline(standings: Standings, found: Leaderboard, drawn: Drawn | None) -> s
         if keys := _leaders(own, standings):
             who = listed([names[standings.titles[key]] for key in keys])
             verb = "is the best measured model" if len(keys) == 1 else "share the first place"
-            said = (
-                f"{who} {verb} on {head.title}, {head.words}: {_number(own[keys[0]], head)}{_guessing(own, keys, head)}"
-            )
+            number = f"{mean_text(own[keys[0]].mean, head.shown)}{_guessing(own, keys, head)}"
+            said = f"{who} {verb} on {head.title}, {head.words}: {number}"
             return f"{said}{_untold_loss(drawn, keys[0], head)}{_relation(of, keys, own, standings, names)}."
     return "No model has a rank yet." if standings.board.entries else "There is no entry."
 
 
-def _untold_loss(drawn: Drawn | None, best: str, head: Head) -> str:
+def _untold_loss(drawn: Drawn | None, best: str, head: SuiteColumn) -> str:
     """Where the best one's loss could be chance: that it could."""
     if drawn is None or drawn.best.key != best or drawn.suite != head.suite or drawn.best.loss.low is None:
         return ""
@@ -65,7 +62,7 @@ def finding(standings: Standings, suite: str, found: Leaderboard) -> str:
     if keys:
         names = short_names(standings.titles.values())
         who = listed([names[standings.titles[key]] for key in keys])
-        said = f"{head.words[:1].upper()}{head.words[1:]}: {who} {_number(own[keys[0]], head)}"
+        said = f"{head.words[:1].upper()}{head.words[1:]}: {who} {mean_text(own[keys[0]].mean, head.shown)}"
         said += f"{_guessing(own, keys, head)}{_relation(of, keys, own, standings, names)}."
     column = found.heads.index(head)
     printed = [row for row in (*found.published, *found.folded) if row.scores[column].sort is not None]
@@ -86,22 +83,13 @@ def _leaders(own: Mapping[str, Standing], standings: Standings) -> list[str]:
     return sorted((key for key, each in own.items() if each.rank == 1), key=lambda key: standings.titles[key])
 
 
-def _guessing(own: Mapping[str, Standing], leaders: list[str], head: Head) -> str:
+def _guessing(own: Mapping[str, Standing], leaders: list[str], head: SuiteColumn) -> str:
     """Where the best one could be guessing: that it could."""
     mean = own[leaders[0]].mean
     chance, shown = head.chance, head.shown
     if chance is None or is_told_from_guessing(mean, chance / shown.factor, shown.higher_is_better):
         return ""
-    return f", no better than guessing ({head.text(chance)})"
-
-
-def _number(standing: Standing, head: Head) -> str:
-    mean, factor = standing.mean, head.shown.factor
-    unit = " %" if head.shown.unit == "%" else ""
-    said = f"{head.text(factor * (mean.estimate or 0.0))}{unit}"
-    if mean.low is None or mean.high is None:
-        return said
-    return f"{said} [{head.text(factor * mean.low)}, {head.text(factor * mean.high)}]"
+    return f", no better than {guessing_text(chance / shown.factor, shown)}"
 
 
 def _relation(
@@ -119,14 +107,13 @@ def _relation(
     untold = {key for leader in leaders for key in standings.alike(*of, leader)}
     alike = [names[standings.titles[key]] for key in others if key in untold]
     if alike:
-        whom = "it" if len(leaders) == 1 else "them"
-        return f"; not told apart from {whom}: {listed(alike) if len(alike) <= NAMED else f'{len(alike)} others'}"
+        return f"; {not_told_apart(alike, 'it' if len(leaders) == 1 else 'them')}"
     if own[leaders[0]].low is None:
         return ""
     known = drawn is not None and drawn.chance is not None and len(drawn.measured) == len(own)
     if drawn and known and not any(map(drawn.beats_guessing, drawn.measured[1:])):
         return "; no other model measured on it beats guessing"
-    return f"; ahead of {names[standings.titles[others[0]]] if len(others) == 1 else f'all {len(others)} others'}"
+    return f"; {better([names[standings.titles[key]] for key in others])}"
 
 
 def warnings(board: Board) -> list[tuple[str, str]]:

@@ -14,6 +14,7 @@ from lmms_medtasks.board.site.guessing import guessing
 from lmms_medtasks.board.site.rows import published
 from lmms_medtasks.report.charts.bullets import bullet
 from lmms_medtasks.report.findings import beats
+from lmms_medtasks.short_texts import interval_text
 
 LEAST_FIELD = 4
 """Ranked models from which on a field has quartiles."""
@@ -22,7 +23,7 @@ Span = tuple[float, float]
 
 
 @dataclass(frozen=True)
-class Headline:
+class ModelHeadline:
     """A model on a benchmark's headline measure; numbers are in the measure's unit.
 
     Attributes:
@@ -72,9 +73,7 @@ class Headline:
     @property
     def interval(self) -> str:
         """``[66.4, 71.9]``, "" without one."""
-        if self.low is None or self.high is None:
-            return ""
-        return f"[{self.low:.{self.digits}f}, {self.high:.{self.digits}f}]"
+        return interval_text(self.low, self.high, self.digits).strip()
 
     @property
     def place(self) -> str:
@@ -118,7 +117,7 @@ class Headline:
         )  # fmt: skip
 
 
-def headlines(own: Sequence[Entry], standings: Standings) -> list[Headline]:
+def headlines(own: Sequence[Entry], standings: Standings) -> list[ModelHeadline]:
     """The headline of each suite that a model has a number in, suites in the order of ``own``.
 
     The measure is the suite's headline on the board where the model has it, else the first of its own.
@@ -146,7 +145,7 @@ def _has(entry: Entry, head: tuple[str, str]) -> bool:
     return entry.task == head[0] and head[1] in entry.metrics
 
 
-def _headline(entry: Entry, metric: str, standings: Standings) -> Headline | None:
+def _headline(entry: Entry, metric: str, standings: Standings) -> ModelHeadline | None:
     about, shown = suite_words.about(entry.suite), entry.scale(metric)
     field = standings.of(entry.task, metric)
     standing = field.get(entry.model.key) if entry.ranked else None
@@ -158,12 +157,12 @@ def _headline(entry: Entry, metric: str, standings: Standings) -> Headline | Non
     printed = [row.cells[metric].value for row in models if metric in row.cells]
     numbers = [float(each) for each in printed if isinstance(each, int | float)]
     chance = guessing(entry, metric)
-    return Headline(
+    return ModelHeadline(
         suite=entry.suite,
         title=about.title,
         task=entry.task,
         metric=metric,
-        words=about.measured(entry.task, metric),
+        words=about.heading_of(entry.task, metric),
         unit=shown.unit,
         digits=shown.digits,
         value=shown.factor * mean.estimate,

@@ -14,7 +14,7 @@ from lmms_medtasks.board.model_names import look, without_organisations
 from lmms_medtasks.board.site import board_tables, suite_words
 from lmms_medtasks.board.site.board_tables import Links, Standings
 from lmms_medtasks.board.site.guessing import guessing
-from lmms_medtasks.board.site.ranking import SHORT, Standing
+from lmms_medtasks.board.site.ranking import SHORT
 from lmms_medtasks.board.site.rows import published
 from lmms_medtasks.board.trust.levels import OWN_RUN, RECOMPUTED
 from lmms_medtasks.report.cells import NONE, label
@@ -29,7 +29,7 @@ _MARK = "†"
 
 
 @dataclass(frozen=True)
-class Head:
+class SuiteColumn:
     """A suite's column: its headline ``measure`` of ``task``, on the scale ``shown``, and what that says.
 
     ``chance``: what guessing gets, in the unit shown; None where that is not known.
@@ -64,12 +64,12 @@ class Score:
     """A model's number in a column.
 
     Attributes:
-        cell: in the column's unit, with its interval; without a value where there is none. rank: "2–3", or "".
+        cell: in the column's unit, with its interval; without a value where there is none. rank: "2 to 3", or "".
         apart: whether it was run and does not compare. source: of a published one, where it stands.
     """
 
     cell: Cell
-    head: Head
+    head: SuiteColumn
     rank: str = ""
     apart: bool = False
     source: str = ""
@@ -130,7 +130,7 @@ class ModelRow:
 class Leaderboard:
     """The table: its columns, the measured rows, published ones that are shown, and those that are folded."""
 
-    heads: tuple[Head, ...]
+    heads: tuple[SuiteColumn, ...]
     measured: tuple[ModelRow, ...]
     published: tuple[ModelRow, ...]
     folded: tuple[ModelRow, ...]
@@ -177,7 +177,7 @@ def leaderboard(standings: Standings, links: Links, known: KnownModels) -> Leade
     )  # fmt: skip
 
 
-def _heads(standings: Standings, links: Links) -> Iterator[Head]:
+def _heads(standings: Standings, links: Links) -> Iterator[SuiteColumn]:
     board = standings.board
     for name in suite_words.order(board.suites):
         about = suite_words.about(name)
@@ -185,15 +185,15 @@ def _heads(standings: Standings, links: Links) -> Iterator[Head]:
         if found:
             entry = next(each for each in board.of(task=found[0], ranked=True) if found[1] in each.metrics)
             shown, guess = entry.scale(found[1]), guessing(entry, found[1])
-            yield Head(
-                name, about.title, about.short or about.title, about.measured(*found), *found, shown, links.suite(name),
-                None if guess is None else shown.factor * guess,
+            yield SuiteColumn(
+                name, about.title, about.short or about.title, about.heading_of(*found), *found, shown,
+                links.suite(name), None if guess is None else shown.factor * guess,
             )  # fmt: skip
 
 
 def _score(
     standings: Standings,
-    head: Head,
+    head: SuiteColumn,
     model: Model,
     entries: Mapping[tuple[str, str], Entry],
     tiers: Mapping[str, int],
@@ -204,7 +204,7 @@ def _score(
         return Score(NONE, head, apart=ran)
     mark = _MARK if _is_hard_to_read(entries[model.key, head.task], head.measure) else ""
     cell = replace(board_tables.cell(standing.mean, head.shown), tier=tiers.get(model.key, 0), mark=mark)
-    return Score(cell, head, _rank(standing))
+    return Score(cell, head, standing.ranks)
 
 
 def _is_hard_to_read(entry: Entry, measure: str) -> bool:
@@ -213,12 +213,6 @@ def _is_hard_to_read(entry: Entry, measure: str) -> bool:
         return False
     parsed, replies = entry.declaration.read_replies(entry.scored(measure))
     return replies > 0 and parsed / replies < READABLE
-
-
-def _rank(standing: Standing) -> str:
-    if standing.low is None or standing.high is None or standing.low == standing.high:
-        return "" if standing.rank is None else str(standing.rank)
-    return f"{standing.low}–{standing.high}"
 
 
 def _about(organisation: str, facts: ModelFacts) -> str:
@@ -238,7 +232,7 @@ def _verified(levels: set[str]) -> str:
 
 
 def _published(
-    heads: Sequence[Head], entries: Mapping[tuple[str, str], Entry], known: KnownModels
+    heads: Sequence[SuiteColumn], entries: Mapping[tuple[str, str], Entry], known: KnownModels
 ) -> Iterator[ModelRow]:
     """The published models with a number in a column; one that several papers have is one row."""
     found: dict[str, dict[str, tuple[float, str]]] = {}

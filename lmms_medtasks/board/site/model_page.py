@@ -12,7 +12,7 @@ from lmms_medtasks.board.entries import Entry, Model
 from lmms_medtasks.board.model_facts import KnownModels
 from lmms_medtasks.board.site import board_tables, bullets, failures, model_tables, model_words, strengths, suite_words
 from lmms_medtasks.board.site.board_tables import Links, Standings
-from lmms_medtasks.board.site.bullets import Headline
+from lmms_medtasks.board.site.bullets import ModelHeadline
 from lmms_medtasks.board.site.model_words import GroupSentence
 from lmms_medtasks.board.site.pages import Body, Pages
 from lmms_medtasks.board.site.question_addresses import list_address
@@ -108,7 +108,7 @@ class ModelPages:
         return Markup(found.html)  # noqa: S704 - made by our templates, which escape every text
 
     def _extremes(
-        self, model: str, headlines: Sequence[Headline], own: Sequence[Entry], questions: bool
+        self, model: str, headlines: Sequence[ModelHeadline], own: Sequence[Entry], questions: bool
     ) -> tuple[list[GroupSentence], list[GroupSentence], int]:
         """The strongest and the weakest groups in words, and the number of groups that were looked at."""
         by_task = {each.task: each for each in headlines}

@@ -8,16 +8,17 @@ from dataclasses import dataclass
 from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.board.model_facts import ModelFacts
 from lmms_medtasks.board.site.board_tables import harness
-from lmms_medtasks.board.site.bullets import Headline
+from lmms_medtasks.board.site.bullets import ModelHeadline
 from lmms_medtasks.board.site.strengths import Group
-from lmms_medtasks.report.findings import Finding, is_told_apart, listed, points
+from lmms_medtasks.report.findings import Finding, is_told_apart, points
+from lmms_medtasks.short_texts import interval_text, listed
 from lmms_medtasks.statistics.intervals import Interval
 from lmms_medtasks.suites.suite import Measure
 
 _NAMED = 3
 
 
-def sentence(title: str, headlines: Sequence[Headline], findings: Sequence[Finding]) -> str:
+def sentence(title: str, headlines: Sequence[ModelHeadline], findings: Sequence[Finding]) -> str:
     """The model's finding: its ranks, the benchmark it is best on, the worst loss, where it is no better than guessing.
 
     ``findings``: of its reports; without them nothing is known of a loss.
@@ -33,7 +34,7 @@ def sentence(title: str, headlines: Sequence[Headline], findings: Sequence[Findi
     return f"{title}: {'; '.join(parts)}."
 
 
-def _ranks(headlines: Sequence[Headline]) -> str:
+def _ranks(headlines: Sequence[ModelHeadline]) -> str:
     ranked = [each for each in headlines if each.rank is not None and each.field > 1]
     able = [each for each in headlines if each.beats_chance] or [
         each for each in headlines if all(one.beats_chance is None for one in headlines)
@@ -138,7 +139,7 @@ def group_sentence(
     digits, factor = shown.digits, shown.factor
     number = f"{factor * group.mean:.{digits}f} {shown.unit}".rstrip()
     if interval.low is not None and interval.high is not None and interval.n == group.questions:
-        number += f" [{factor * interval.low:.{digits}f}, {factor * interval.high:.{digits}f}]"
+        number += interval_text(factor * interval.low, factor * interval.high, digits)
     apart = abs(factor * (group.mean - group.reference))
     unit = "points" if shown.unit == "%" else shown.unit
     way = "more" if group.mean > group.reference else "less"

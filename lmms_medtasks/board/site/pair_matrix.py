@@ -9,7 +9,7 @@ import numpy as np
 
 from lmms_medtasks.board.model_names import short_names
 from lmms_medtasks.board.site.board_tables import Standings
-from lmms_medtasks.board.site.suite_chart import Head
+from lmms_medtasks.board.site.suite_chart import TaskMeasure
 from lmms_medtasks.report.cells import label
 from lmms_medtasks.report.document import Cell, Column, Row, Table
 
@@ -52,7 +52,7 @@ class Matrix:
     unit: str
 
 
-def matrix(standings: Standings, head: Head, hrefs: dict[str, str]) -> Matrix | None:
+def matrix(standings: Standings, head: TaskMeasure, hrefs: dict[str, str]) -> Matrix | None:
     """The pairs of a measure's ranking; ``hrefs``: model key -> its page. None where the models were not compared."""
     keys, found = standings.ranking(*head)
     pairs = found.pairs

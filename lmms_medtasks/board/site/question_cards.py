@@ -25,6 +25,7 @@ from lmms_medtasks.board.site.question_data import Form, Material, Picture, Ques
 from lmms_medtasks.board.site.question_scores import Scores, mark, scores_of
 from lmms_medtasks.data.documents import LETTERS
 from lmms_medtasks.record import FAILED
+from lmms_medtasks.short_texts import short
 from lmms_medtasks.visible_text import visible
 
 SHOWN = 3
@@ -284,5 +285,4 @@ def _line(letter: str, option: str) -> re.Pattern[str]:
 
 
 def _cut(text: str, length: int) -> str:
-    found = visible(text).strip()
-    return "(empty)" if not found else found if len(found) <= length else found[:length] + "…"
+    return short(visible(text).strip(), length) or "(empty)"

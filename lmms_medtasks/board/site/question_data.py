@@ -133,7 +133,7 @@ def _words(name: str) -> str:
 class QuestionData:
     """Texts and pictures of a build's questions; ``logs`` are the sample logs, each gone through once."""
 
-    def __init__(self, folder: Folder, shown: suite_words.Shown) -> None:
+    def __init__(self, folder: Folder, shown: suite_words.AllowedData) -> None:
         self._shown = shown
         self._pictures = Pictures(folder)
         self._splits: dict[tuple[str, str, str], Split] = {}

@@ -12,6 +12,7 @@ import numpy as np
 
 from lmms_medtasks.board.columns import codes_of
 from lmms_medtasks.board.entries import Entry
+from lmms_medtasks.short_texts import short
 
 _TAG_VALUES = 40
 _HEAD = 120
@@ -75,7 +76,7 @@ def beginning(text: str) -> str:
     """The last line with a question mark, else the first: what stands before is often the same in all prompts."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     asked = next((line for line in reversed(lines) if "?" in line), lines[0] if lines else "")
-    return asked if len(asked) <= _HEAD else asked[: _HEAD - 1] + "…"
+    return short(asked, _HEAD)
 
 
 def coded(texts: Sequence[str]) -> Mapping[str, list[Any]]:

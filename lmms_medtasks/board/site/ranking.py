@@ -57,6 +57,14 @@ class Standing:
     common: int
     images: int
 
+    @property
+    def ranks(self) -> str:
+        """``1``, ``2 to 3``: the ranks that chance leaves open; "" without one."""
+        if self.rank is None:
+            return ""
+        spread = self.low is not None and self.high is not None and self.low != self.high
+        return f"{self.low} to {self.high}" if spread else str(self.rank)
+
 
 @dataclass(frozen=True)
 class Ranking:

@@ -15,6 +15,7 @@ from __future__ import annotations
 import fnmatch
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from lmms_medtasks.board.boards import Board
 from lmms_medtasks.board.entries import Entry
@@ -24,18 +25,38 @@ from lmms_medtasks.board.site.rows import published
 from lmms_medtasks.board.site.suite_words import About
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.report.cells import NONE, label
+from lmms_medtasks.report.charts import (
+    DISC,
+    PUBLISHED,
+    Axis,
+    Guide,
+    Panel,
+    Point,
+    RangeRow,
+    plane_chart,
+    quarters_axis,
+    range_chart,
+    step_of,
+)
+from lmms_medtasks.report.charts import Series as PointSeries
+from lmms_medtasks.report.charts.svg import Entry as LegendEntry
 from lmms_medtasks.report.document import Cell, Column, Row, Table
+from lmms_medtasks.short_texts import short
 from lmms_medtasks.suites.suite import Measure
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
 
 KINDS = ("change", "plane", "heat")
 OPEN, OPEN_PUBLISHED = 12, 8
 """Models that are shown at once; the others are folded below them."""
 _NAMED, _NAMED_OF_MORE, _NAMED_PUBLISHED = 6, 3, 2
 """Models of a plane that have their names in it: all of few, the best of more; and published ones."""
+_PRINTED = "published in the paper, on its own data"
 _FEW_PRINTED = 3
 """Published models from which on it is said how they change."""
 
-Head = tuple[str, str]
+TaskMeasure = tuple[str, str]
 """A task and a measure of it."""
 
 
@@ -44,7 +65,7 @@ class Series:
     """What is drawn of each model. ``of``: the task and measure. ``column``: how its numbers are written."""
 
     name: str
-    of: Head
+    of: TaskMeasure
     column: Column
     measure: Measure
 
@@ -71,21 +92,10 @@ class ChartRow:
 
 
 @dataclass(frozen=True)
-class Label:
-    """A name in a plane: where it stands, in percent of the plane, and how far below its point, in pixels."""
-
-    name: str
-    x: float
-    y: float
-    down: float
-    is_published: bool
-
-
-@dataclass(frozen=True)
 class SuiteChart:
     """A chart with all its rows, best first; ``chance``: what guessing gets on the last series.
 
-    ``low``, ``high``: the ends of the axis of ``change``, in the unit of the last series.
+    ``axis``: of ``change``, in the unit of the last series.
     """
 
     kind: str
@@ -97,8 +107,7 @@ class SuiteChart:
     rows: tuple[ChartRow, ...]
     printed: tuple[ChartRow, ...]
     chance: float | None
-    low: float
-    high: float
+    axis: Axis
 
     def text(self, row: ChartRow, place: int) -> str:
         """A series' number of a model, without its interval."""
@@ -114,19 +123,6 @@ class SuiteChart:
         return f"{row.name}{', published' if row.is_published else ''}: {', '.join(numbers)}"
 
     @property
-    def chance_text(self) -> str:
-        """What guessing gets."""
-        return f"{self.series[-1].column.text(Cell(self.chance))} {self.series[-1].measure.unit}".rstrip()
-
-    @staticmethod
-    def change_text(row: ChartRow) -> str:
-        """A model's change, with its sign."""
-        if row.change is None:
-            return ""
-        text = f"{row.change:+.1f}".replace("-", "−")
-        return "0.0" if text in ("+0.0", "−0.0") else text
-
-    @property
     def open_rows(self) -> int:
         """Measured models that are shown at once."""
         return OPEN
@@ -135,23 +131,6 @@ class SuiteChart:
     def open_printed(self) -> int:
         """Published models that are shown at once."""
         return OPEN_PUBLISHED
-
-    def place(self, value: float) -> float:
-        """Where a value stands on the axis, in percent of its length."""
-        return round(100 * min(max((value - self.low) / (self.high - self.low), 0.0), 1.0), 2)
-
-    @property
-    def ticks(self) -> list[float]:
-        """Values at which the axis has a line."""
-        step = (self.high - self.low) / (4 if self.high - self.low > 60 else 3)
-        nice = next((each for each in (0.1, 0.25, 0.5, 1, 2, 5, 10, 20, 25, 50, 100) if each >= step), step)
-        count = int((self.high - self.low) / nice + 1e-9)
-        return [self.high - nice * number for number in range(count, -1, -1)]
-
-    def point(self, row: ChartRow) -> tuple[float, float] | None:
-        """Where a model stands in a plane, in percent from its upper left corner."""
-        x, y = row.value(0), row.value(1)
-        return None if x is None or y is None else (round(100 - x, 2), round(100 - y, 2))
 
     @property
     def printed_changes(self) -> str:
@@ -165,31 +144,63 @@ class SuiteChart:
         return f"All {len(changes)} published models fall, by {min(falls):.1f} to {max(falls):.1f} points."
 
     @property
-    def labels(self) -> list[Label]:
-        """The names in a plane: all measured models where they are few, else those on top, and two published ones."""
-        own = [row for row in self.rows if self.point(row)]
-        own = own if len(own) <= _NAMED else own[:_NAMED_OF_MORE]
-        printed = [row for row in self.printed if self.point(row)]
-        ends = printed if len(printed) <= _NAMED_PUBLISHED else [printed[0], printed[-1]]
-        taken: list[tuple[float, float]] = []
-        found = []
-        for row in (*own, *ends):
-            x, y = self.point(row) or (0.0, 0.0)
-            start = y * _HEIGHT / 100
-            down = start
-            # Below its point where names would touch, above it where the plane ends.
-            while any(abs(down - other) < _LINE and abs(x - beside) < _WIDE for beside, other in taken):
-                down += _LINE
-            taken.append((x, down))
-            found.append(Label(row.name, x, y, down - start, row.is_published))
-        return found
+    def drawings(self) -> list[tuple[str, Markup]]:
+        """SVG elements of ``change`` and ``plane``; the first is open, the others are folded below their titles."""
+        from markupsafe import Markup
+
+        if self.kind == "plane":
+            return [("", Markup(self._plane()))]  # noqa: S704 - its texts are escaped
+        parts = [("", [*self.rows[:OPEN], *self.printed[:OPEN_PUBLISHED]])]
+        for what, rest in (("measured", self.rows[OPEN:]), ("published", self.printed[OPEN_PUBLISHED:])):
+            parts += [(f"{len(rest)} more {what} models", list(rest))] if rest else []
+        return [(title, Markup(self._ranges(rows))) for title, rows in parts]  # noqa: S704 - as above
+
+    def _ranges(self, rows: Sequence[ChartRow]) -> str:
+        drawn = []
+        for row in rows:
+            values = tuple(row.value(place) for place in range(len(row.cells)))
+            last = row.cells[-1]
+            drawn.append(RangeRow(row.name, values, last.low, last.high, row.is_published))
+        return range_chart(self.title, [each.name for each in self.series], drawn, self.chance, self.axis)
+
+    def _plane(self) -> str:
+        """The second series against what the first one's numbers lack of the best."""
+        x, y = (
+            quarters_axis(
+                *_ends(each.measure), title, unit=f" {each.measure.unit}".rstrip(), digits=each.measure.digits
+            )
+            for each, title in zip(self.series, (*self.axes, "", ""), strict=False)
+        )
+        own, printed = ([row for row in rows if None not in (row.value(0), row.value(1))]
+                        for rows in (self.rows, self.printed))  # fmt: skip
+        named = {row.name for row in (own if len(own) <= _NAMED else own[:_NAMED_OF_MORE])}
+        ends = {row.name for row in (printed if len(printed) <= _NAMED_PUBLISHED else (printed[0], printed[-1]))}
+
+        def points(rows: Sequence[ChartRow], labelled: set[str], size: float) -> tuple[Point, ...]:
+            return tuple(
+                Point(x.low + x.high - (row.value(0) or 0.0), row.value(1) or 0.0, self.said(row), size=size,
+                      label=short(row.name) if row.name in labelled else "")
+                for row in rows
+            )  # fmt: skip
+
+        series = (
+            PointSeries(_PRINTED, points(printed, ends, 3.5), PUBLISHED, quiet=True),
+            PointSeries("measured", points(own, named, 5), DISC),
+        )
+        entries: list[LegendEntry] = [(DISC, "measured"), ("guess", self.line)]
+        entries[1:1] = [(PUBLISHED, _PRINTED)] if printed else []
+        panel = Panel(x, y, series, guides=(Guide(x.low, y.low, x.high, y.high),))
+        said = " ".join(f"{self.said(row)}." for row in self.rows[:OPEN])
+        return plane_chart(
+            f"{self.title}. {said} The table below has all numbers.", [panel], height=300, entries=entries
+        )
 
     def strength(self, row: ChartRow, place: int) -> float:
         """How strong a heat map's cell is, from 0 to 1."""
         value, series = row.value(place), self.series[place]
         if value is None:
             return 0.0
-        low, high = (series.measure.factor * end for end in (series.measure.low, series.measure.high))
+        low, high = _ends(series.measure)
         share = min(max((value - low) / (high - low), 0.0), 1.0)
         return round(share if series.measure.higher_is_better else 1 - share, 2)
 
@@ -202,11 +213,9 @@ class SuiteChart:
         return Table("chart", f"{self.title}: the numbers", columns, tuple(rows), (self.about,))
 
 
-_HEIGHT, _LINE, _WIDE = 300, 14, 30
-"""A plane's height and that of its labels, in pixels; names that start nearer to one another, in percent, may touch."""
-
-
-def chart(about: About, board: Board, standings: Standings, links: Links, head: Head | None) -> SuiteChart | None:
+def chart(
+    about: About, board: Board, standings: Standings, links: Links, head: TaskMeasure | None
+) -> SuiteChart | None:
     """The chart of a suite; ``head``: the task and measure of its headline. None with nothing to draw."""
     said = about.chart or {"kind": "change", "title": "How each model does", "series": {}}
     if said.get("kind") not in KINDS or not isinstance(said.get("series"), Mapping):
@@ -230,10 +239,10 @@ def chart(about: About, board: Board, standings: Standings, links: Links, head: 
     first = next((each for each in entries if each.ranked and each.task == series[-1].of[0]), None)
     chance = guessing(first, series[-1].of[1]) if first and series[-1].of[1] in first.metrics else None
     shown = None if chance is None else chance * series[-1].measure.factor
-    low, high = _axis(series[-1].measure, [*rows, *printed], shown)
+    axis = _axis(series[-1].measure, [*rows, *printed], shown)
     return SuiteChart(
         said["kind"], said["title"], said.get("about", ""), said.get("line", ""), tuple(said.get("axes", ())),
-        tuple(series), tuple(rows), tuple(printed), shown, low, high,
+        tuple(series), tuple(rows), tuple(printed), shown, axis,
     )  # fmt: skip
 
 
@@ -254,7 +263,7 @@ def _series(said: Mapping[str, Sequence[Sequence[str]]], entries: Sequence[Entry
     return found
 
 
-def _one(name: str, head: Head, entry: Entry) -> Series:
+def _one(name: str, head: TaskMeasure, entry: Entry) -> Series:
     shown = entry.scale(head[1])
     return Series(name, head, column("", shown), shown)
 
@@ -305,13 +314,20 @@ def _order(row: ChartRow, place: int | None, measure: Measure) -> float:
     return -mean if measure.higher_is_better else mean
 
 
-def _axis(measure: Measure, rows: Sequence[ChartRow], chance: float | None) -> tuple[float, float]:
-    """The ends of an axis: the scale's better end, and a tenth of the scale below the least number."""
-    low, high = measure.factor * measure.low, measure.factor * measure.high
+def _ends(measure: Measure) -> tuple[float, float]:
+    """The ends of a measure's scale, as shown."""
+    return measure.factor * measure.low, measure.factor * measure.high
+
+
+def _axis(measure: Measure, rows: Sequence[ChartRow], chance: float | None) -> Axis:
+    """From a tenth of the scale below the least number to the scale's upper end, with ticks down from there."""
+    low, high = _ends(measure)
     numbers = [
         end for row in rows for each in row.cells for end in (each.value, each.low) if isinstance(end, float | int)
     ]
     least = min([*numbers, *([] if chance is None else [chance])], default=low)
     tenth = (high - low) / 10
-    start = low + tenth * int((least - low) / tenth)
-    return max(low, min(start, high - 2 * tenth)), high
+    start = max(low, min(low + tenth * int((least - low) / tenth), high - 2 * tenth))
+    step = step_of(high - start, 4 if high - start > 6 * tenth else 3)
+    ticks = tuple(high - step * number for number in range(int((high - start) / step + 1e-9), -1, -1))
+    return Axis(start, high, ticks, unit=f" {measure.unit}".rstrip(), digits=measure.digits)

@@ -8,23 +8,23 @@ from collections.abc import Mapping, Sequence
 from lmms_medtasks.board.boards import Board
 from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.board.site import changes
-from lmms_medtasks.board.site.board_tables import Standings, cell, column
+from lmms_medtasks.board.site.board_tables import Standings
+from lmms_medtasks.board.site.finding_words import NAMED, better, guessing_text, mean_text, not_told_apart
 from lmms_medtasks.board.site.guessing import guessing, is_told_from_guessing
 from lmms_medtasks.board.site.ranking import Standing
-from lmms_medtasks.board.site.suite_chart import Head, SuiteChart
+from lmms_medtasks.board.site.suite_chart import SuiteChart, TaskMeasure
 from lmms_medtasks.board.site.suite_words import About
-from lmms_medtasks.report.findings import listed
-from lmms_medtasks.suites.suite import Measure
+from lmms_medtasks.short_texts import interval_text, listed_or_counted
 
-_NAMED = 3
-"""Models that are named; of more their number is said."""
 _SEVERAL = 3
 """Models from which on it is said that all of them lose."""
 _SAME = 0.05
 """Points below which a difference is none: it would be shown as 0.0."""
 
 
-def finding(about: About, board: Board, standings: Standings, head: Head | None, drawn: SuiteChart | None) -> str:
+def finding(
+    about: About, board: Board, standings: Standings, head: TaskMeasure | None, drawn: SuiteChart | None
+) -> str:
     """A suite's finding as a sentence."""
     found = standings.of(*head) if head else {}
     measured = {key: each for key, each in found.items() if each.mean.estimate is not None}
@@ -36,7 +36,7 @@ def finding(about: About, board: Board, standings: Standings, head: Head | None,
         measured, key=lambda key: (sign * (measured[key].mean.estimate or 0.0), standings.titles[key].lower())
     )
     best = next((key for key in ordered if measured[key].rank == 1), ordered[0])
-    said = f"{about.title}: {standings.titles[best]} {number(measured[best], shown)} {about.phrase_of(*head)}"
+    said = f"{about.title}: {standings.titles[best]} {mean_text(measured[best].mean, shown)} {about.phrase_of(*head)}"
     said += _loss(about, head, drawn, standings, best)
     clauses = [_guessers(board, head, measured, ordered, standings)]
     alone = clauses[0].startswith("the other")
@@ -45,22 +45,15 @@ def finding(about: About, board: Board, standings: Standings, head: Head | None,
     return "; ".join([said, *filter(None, clauses)]) + "."
 
 
-def number(found: Standing, shown: Measure) -> str:
-    """A mean with its interval: ``69.1 % [66.4, 71.9]``."""
-    text = column("", shown).text(cell(found.mean, shown))
-    value, _, interval = text.partition(" ")
-    return " ".join(filter(None, (value, shown.unit, interval)))
-
-
 def _nobody(entries: Sequence[Entry]) -> str:
     """Why nobody is ranked."""
     codes = Counter(each.code.replace("_", " ") for entry in entries for each in entry.problems if each.level != "flag")
-    why = ", ".join(f"{code} ({count})" for code, count in codes.most_common(_NAMED))
+    why = ", ".join(f"{code} ({count})" for code, count in codes.most_common(NAMED))
     count = f"{len(entries)} entries are" if len(entries) != 1 else "the only entry is"
     return f"no model is ranked yet; {count} not ranked{f': {why}' if why else ''}."
 
 
-def _loss(about: About, head: Head, drawn: SuiteChart | None, standings: Standings, best: str) -> str:
+def _loss(about: About, head: TaskMeasure, drawn: SuiteChart | None, standings: Standings, best: str) -> str:
     """``, 23.2 points [20.4, 26.0] less than on clean images``, of the best model; and whether that could be chance."""
     title = standings.titles[best]
     row = next((each for each in drawn.rows if each.name == title), None) if drawn else None
@@ -75,7 +68,7 @@ def _loss(about: About, head: Head, drawn: SuiteChart | None, standings: Standin
     interval = doubt = ""
     if ends is not None:
         low, high = ends if fewer else (-ends[1], -ends[0])
-        interval = f" [{low:.1f}, {high:.1f}]"
+        interval = interval_text(low, high)
         doubt = ", which could be chance" if low <= 0 <= high else ""
     return f", {abs(row.change):.1f} {unit}{interval} {'less' if fewer else 'more'} than {words}{doubt}"
 
@@ -91,11 +84,11 @@ def _ends(drawn: SuiteChart, standings: Standings, best: str) -> tuple[float, fl
     return factor * found.low, factor * found.high
 
 
-def _is_change(drawn: SuiteChart, head: Head) -> bool:
+def _is_change(drawn: SuiteChart, head: TaskMeasure) -> bool:
     return drawn.kind == "change" and len(drawn.series) > 1 and drawn.series[-1].of == head
 
 
-def _all_lose(drawn: SuiteChart | None, head: Head) -> str:
+def _all_lose(drawn: SuiteChart | None, head: TaskMeasure) -> str:
     if drawn is None or not _is_change(drawn, head):
         return ""
     changes = [each.change for each in drawn.rows if each.change is not None]
@@ -105,7 +98,7 @@ def _all_lose(drawn: SuiteChart | None, head: Head) -> str:
 
 
 def _others(
-    head: Head,
+    head: TaskMeasure,
     best: str,
     measured: Mapping[str, Standing],
     ordered: Sequence[str],
@@ -121,17 +114,14 @@ def _others(
     untold = standings.alike(*head, best)
     alike = [key for key in ordered if key in untold]
     if alike:
-        names = [standings.titles[key] for key in alike]
-        return f"not told apart from it: {listed(names) if len(names) <= _NAMED else f'{len(names)} others'}"
+        return not_told_apart([standings.titles[key] for key in alike])
     if measured[best].low is None or alone:
         return ""
-    others = len(measured) - 1
-    other = next(key for key in ordered if key != best)
-    return f"better beyond chance than {standings.titles[other] if others == 1 else f'all {others} others'}"
+    return better([standings.titles[key] for key in ordered if key != best])
 
 
 def _guessers(
-    board: Board, head: Head, measured: Mapping[str, Standing], ordered: Sequence[str], standings: Standings
+    board: Board, head: TaskMeasure, measured: Mapping[str, Standing], ordered: Sequence[str], standings: Standings
 ) -> str:
     """Who is no better than guessing, where it is known what that gets."""
     entries = {entry.model.key: entry for entry in board.of(task=head[0], ranked=True) if head[1] in entry.metrics}
@@ -140,17 +130,15 @@ def _guessers(
         return ""
     shown = board.scale(*head)
     weak = [key for key in ordered if not is_told_from_guessing(measured[key].mean, chance, shown.higher_is_better)]
-    level = f"guessing ({shown.factor * chance:.{shown.digits}f} {shown.unit})"
+    level = guessing_text(chance, shown)
     if not weak:
         return ""
     if len(weak) == len(ordered):
         return _none_better(len(weak), level)
     if len(weak) == len(ordered) - 1 and ordered[0] not in weak:
         who = "the other, " + standings.titles[weak[0]] + "," if len(weak) == 1 else f"the other {len(weak)}"
-    elif len(weak) <= _NAMED:
-        who = listed([standings.titles[key] for key in weak])
     else:
-        who = f"{len(weak)} of {len(ordered)}"
+        who = listed_or_counted([standings.titles[key] for key in weak], NAMED, f"of {len(ordered)}")
     return f"{who} {'is' if len(weak) == 1 else 'are'} no better than {level}"
 
 

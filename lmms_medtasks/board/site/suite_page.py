@@ -14,11 +14,12 @@ from lmms_medtasks.board.site.pages import Pages
 from lmms_medtasks.board.site.pair_matrix import NOTE, Matrix, matrix
 from lmms_medtasks.board.site.question_cards import Card, QuestionCards
 from lmms_medtasks.board.site.reports import Report
-from lmms_medtasks.board.site.suite_chart import Head, SuiteChart, chart
+from lmms_medtasks.board.site.suite_chart import SuiteChart, TaskMeasure, chart
 from lmms_medtasks.board.site.suite_finding import finding
 from lmms_medtasks.board.site.telling_questions import Telling, telling
 from lmms_medtasks.report.cells import label
 from lmms_medtasks.report.document import Cell, Column, Row, Table
+from lmms_medtasks.short_texts import listed_or_counted
 from lmms_medtasks.statistics.rank_intervals import LEAST_CLUSTERS
 
 _MOST_ON_CARDS = 40
@@ -63,11 +64,11 @@ class Badge:
 
 
 @dataclass(frozen=True)
-class Headline:
+class SuiteHeadline:
     """The task that stands for a suite. ``first``: what the same questions get as they are asked first, if they are."""
 
-    of: Head
-    first: Head | None
+    of: TaskMeasure
+    first: TaskMeasure | None
     names: tuple[str, str]
 
 
@@ -106,7 +107,7 @@ class SuitePage:
             published=published.tables(name), card=card(name), versions=_versions(entries),
         )  # fmt: skip
 
-    def _tasks(self, about: suite_words.About, entries: Sequence[Entry], head: Head | None) -> list[str]:
+    def _tasks(self, about: suite_words.About, entries: Sequence[Entry], head: TaskMeasure | None) -> list[str]:
         """The headline's task first; tasks that nobody is ranked on last."""
         ranked = {entry.task for entry in entries if entry.ranked}
         places = {task: place for place, task in enumerate(about.tasks(entries))}
@@ -117,7 +118,7 @@ class SuitePage:
         apart = board_tables.apart(task, self._standings, self._links)
         return Block(task, about.name_of(task), ranking, apart, self._board.references.get(task))
 
-    def _places(self, headline: Headline, drawn: SuiteChart | None) -> list[Place]:
+    def _places(self, headline: SuiteHeadline, drawn: SuiteChart | None) -> list[Place]:
         """The ranking in short, best first."""
         shown = self._board.scale(*headline.of)
         column = board_tables.column("", shown)
@@ -131,27 +132,27 @@ class SuitePage:
             first = rows[title].cells[0] if headline.first and title in rows else Cell(None)
             places.append(
                 Place(
-                    _rank(each.rank, each.low, each.high), title, self._links.model(key),
+                    each.ranks or "–", title, self._links.model(key),
                     column.text(Cell(whole.value)), " to ".join(map(column.text, ends)) or whole.mark,
                     column.text(Cell(first.value)),
                 )
             )  # fmt: skip
         return places
 
-    def _unplaced(self, head: Head) -> str:
+    def _unplaced(self, head: TaskMeasure) -> str:
         """The models whose every entry of the headline's task is set apart, so that the ranking lacks them; or ""."""
         ranked = {entry.model.key for entry in self._board.of(task=head[0], ranked=True)}
         apart = {entry.model.key for entry in self._board.of(task=head[0], ranked=False)} - ranked
         names = sorted((self._standings.titles[key] for key in apart), key=str.lower)
         return _named(names, "models") if names else ""
 
-    def _pairs(self, head: Head | None) -> Matrix | None:
+    def _pairs(self, head: TaskMeasure | None) -> Matrix | None:
         if head is None:
             return None
         return matrix(self._standings, head, {key: self._links.model(key) for key in self._standings.titles})
 
     def _questions(
-        self, headline: Headline | None, entries: Sequence[Entry], drawn: SuiteChart | None
+        self, headline: SuiteHeadline | None, entries: Sequence[Entry], drawn: SuiteChart | None
     ) -> list[tuple[Telling, Card]]:
         """The questions that tell, with their cards: of the best models, what they answered under each condition."""
         if headline is None or self._cards is None:
@@ -167,7 +168,7 @@ class SuitePage:
         cards = self._cards.of(headline.of[0], [each.id for each in chosen], own)
         return list(zip(chosen, cards, strict=True))
 
-    def _ordered(self, head: Head) -> list[str]:
+    def _ordered(self, head: TaskMeasure) -> list[str]:
         """The keys of the models with a number, best first."""
         sign, found = -1 if self._board.scale(*head).higher_is_better else 1, self._standings.of(*head)
 
@@ -177,33 +178,26 @@ class SuitePage:
         return sorted((key for key, each in found.items() if each.mean.estimate is not None), key=place)
 
 
-def _headline(head: Head | None, drawn: SuiteChart | None) -> Headline | None:
+def _headline(head: TaskMeasure | None, drawn: SuiteChart | None) -> SuiteHeadline | None:
     """The headline, with the chart's first series where the chart leads from that to the headline."""
     if head is None:
         return None
     if drawn is None or drawn.kind != "change" or len(drawn.series) == 1 or drawn.series[-1].of != head:
-        return Headline(head, None, ("", ""))
-    return Headline(head, drawn.series[0].of, (drawn.series[0].name, drawn.series[-1].name))
+        return SuiteHeadline(head, None, ("", ""))
+    return SuiteHeadline(head, drawn.series[0].of, (drawn.series[0].name, drawn.series[-1].name))
 
 
-def _caption(about: suite_words.About, head: Head, board: Board) -> str:
+def _caption(about: suite_words.About, head: TaskMeasure, board: Board) -> str:
     """What the ranking is of: ``Severe degradation (L2), 1,218 questions each (%)``."""
     entry = max(board.of(task=head[0], ranked=True), key=lambda each: len(each.questions))
     # A task with one number is said by its name.
-    name, phrase = about.name_of(head[0]), about.phrase_of(*head).strip("()")
+    name, phrase = about.name_of(head[0]), about.heading_of(*head)
     words = f", {phrase.removeprefix(f'{name}, ')}" if len(entry.main_metrics) > 1 else ""
     unit = entry.scale(head[1]).unit
     return f"{name}{words}, {len(entry.scored(head[1])):,} questions each{f' ({unit})' if unit else ''}"
 
 
-def _rank(rank: int | None, low: int | None, high: int | None) -> str:
-    """``1``, ``2 to 3``: the ranks that chance leaves open."""
-    if rank is None:
-        return "–"
-    return f"{low} to {high}" if low is not None and high is not None and low != high else str(low or rank)
-
-
-def _badges(about: suite_words.About, entries: Sequence[Entry], head: Head | None) -> list[Badge]:
+def _badges(about: suite_words.About, entries: Sequence[Entry], head: TaskMeasure | None) -> list[Badge]:
     """What the headline's numbers are of, in a line."""
     own = [entry for entry in entries if entry.ranked and head and entry.task == head[0]] or list(entries)
     entry = max(own, key=lambda each: len(each.questions))
@@ -228,7 +222,7 @@ def _badges(about: suite_words.About, entries: Sequence[Entry], head: Head | Non
 
 def _named(names: Sequence[str], what: str) -> str:
     """``: a; b`` of few, ``: 12 tasks`` of many."""
-    return "; ".join(names) if len(names) <= _FEW_NAMES else f"{len(names)} {what}"
+    return listed_or_counted(names, _FEW_NAMES, what, "; ".join)
 
 
 def _data_said(data: str) -> str:

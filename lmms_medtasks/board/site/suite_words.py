@@ -3,14 +3,14 @@
 Its keys:
     place: where its page stands among the others', from 1.
     short, question: its name where there is little room; what it asks, a sentence.
-    headline: [task, measure, words] patterns (fnmatch) and what they measure in a few words, which may be left out; the
-        first that an entry has is the suite's column on the first page.
+    headline: [task, measure] patterns (fnmatch); the first that an entry has is the suite's column on the first page.
     scatter: what is drawn beside the first page's table; the first suite that says one has it. See :class:`Scatter`.
     open: tasks (patterns) that come first on the suite's page, in this order.
     about, read: what it is, and how its numbers are read, for people in a hurry.
     paper: its address on the web.
     names: task (a pattern) -> its name for people.
-    phrases: [task, measure, words] patterns; the words stand behind a number ("69.1 % under severe degradation").
+    phrases: [task, measure, words] patterns; the words say what a number is of, behind it ("69.1 % under severe
+        degradation") and as a column's heading.
     chart: how its models are drawn on its page (lmms_medtasks/board/site/suite_chart.py).
     pictures: task pattern -> id of the document whose pictures a question has, with the question's tags in braces,
         where it is neither the question's own nor that of the question it is a form of.
@@ -69,16 +69,7 @@ class About:
     chart: Mapping[str, Any] | None = None
     short: str = ""
     question: str = ""
-    words: tuple[tuple[str, str, str], ...] = ()
     scatter: Scatter | None = None
-
-    def measured(self, task: str, measure: str) -> str:
-        """What a measure of a task says, in a few words; its name and the task's where nobody wrote any."""
-        for tasks, measures, words in self.words:
-            if fnmatch.fnmatchcase(task, tasks) and fnmatch.fnmatchcase(measure, measures):
-                return words
-        own = task.removeprefix(self.name).strip("_")
-        return (f"{own}, {measure}" if own else measure).replace("_", " ")
 
     def name_of(self, task: str) -> str:
         """A task's name for people; without one its own, without the suite's."""
@@ -87,11 +78,16 @@ class About:
         return named or short[:1].upper() + short[1:]
 
     def phrase_of(self, task: str, measure: str) -> str:
-        """What stands behind a number of a task's measure, in a sentence."""
-        for task_pattern, measure_pattern, words in self.phrases:
-            if fnmatch.fnmatchcase(task, task_pattern) and fnmatch.fnmatchcase(measure, measure_pattern):
-                return words
-        return f"({self.name_of(task)}, {measure.replace('_', ' ')})"
+        """What stands behind a number of a task's measure; their names in brackets where nobody wrote any."""
+        return self._phrase(task, measure) or f"({self.heading_of(task, measure)})"
+
+    def heading_of(self, task: str, measure: str) -> str:
+        """The same above or before a number."""
+        return self._phrase(task, measure) or f"{self.name_of(task)}, {measure.replace('_', ' ')}"
+
+    def _phrase(self, task: str, measure: str) -> str:
+        fits = fnmatch.fnmatchcase
+        return next((words for own, name, words in self.phrases if fits(task, own) and fits(measure, name)), "")
 
     def headline_of(self, entries: Sequence[Entry]) -> tuple[str, str] | None:
         """The task and measure that stand for the suite on the overview; None without an entry that has a measure."""
@@ -126,18 +122,27 @@ def about(suite: str) -> About:
         title=titles.get(suite) or found.get("title") or suite or "Other",
         about=found.get("about", ""),
         read=found.get("read", ""),
-        headline=tuple((each[0], each[1]) for each in found.get("headline", ())),
+        headline=tuple((task, measure) for task, measure in _patterns(suite, found, "headline", 2)),
         open=tuple(found.get("open", ())),
         paper=found.get("paper", ""),
         names=tuple(found.get("names", {}).items()),
-        phrases=tuple((task, measure, words) for task, measure, words in found.get("phrases", ())),
+        phrases=tuple((task, measure, words) for task, measure, words in _patterns(suite, found, "phrases", 3)),
         chart=found.get("chart"),
         pictures=found.get("pictures", {}),
         short=found.get("short", ""),
         question=found.get("question", ""),
-        words=tuple(tuple(each) for each in found.get("headline", ()) if len(each) > 2),
         scatter=_scatter(found["scatter"]) if "scatter" in found else None,
     )
+
+
+def _patterns(suite: str, said: Mapping[str, Any], key: str, count: int) -> Sequence[Sequence[str]]:
+    """The lists that ``key`` has. Raises UserError for one that is not of ``count`` texts."""
+    for each in said.get(key, ()):
+        if not isinstance(each, list) or len(each) != count or not all(isinstance(text, str) for text in each):
+            form = "[task, measure, words]" if count > 2 else "[task, measure]; words for a measure stand in phrases"
+            raise UserError(f"board.yml of {suite}: {key} has {each!r}. Each is {form}.")
+    found: Sequence[Sequence[str]] = said.get(key, ())
+    return found
 
 
 def _scatter(said: Mapping[str, Any]) -> Scatter:
@@ -154,7 +159,7 @@ def order(names: Iterable[str]) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Shown:
+class AllowedData:
     """For which data sets texts and images were asked for, beyond what is shown anyway."""
 
     texts: frozenset[str] = frozenset()
@@ -169,7 +174,7 @@ class Shown:
         return _may(entry, data_sets, "images", self.images)
 
 
-def shown(texts: Iterable[str], images: Iterable[str]) -> Shown:
+def shown(texts: Iterable[str], images: Iterable[str]) -> AllowedData:
     """What was asked for. Raises UserError for a data set that is unknown or whose terms forbid it."""
     for kind, names in (("texts", texts), ("images", images)):
         for name in names:
@@ -178,7 +183,7 @@ def shown(texts: Iterable[str], images: Iterable[str]) -> Shown:
             if _terms()[name][kind] in ("never", "withheld"):
                 allowed = [each for each, terms in _terms().items() if terms[kind] in ("shown", "asked")]
                 raise UserError(f"--{kind} {name}: its terms keep them back. Possible: {', '.join(allowed)}.")
-    return Shown(frozenset(texts), frozenset(images))
+    return AllowedData(frozenset(texts), frozenset(images))
 
 
 def _may(entry: Entry, data_sets: Iterable[str], kind: str, asked: frozenset[str]) -> bool:

@@ -14,7 +14,7 @@ import numpy as np
 
 from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.board.site.board_tables import Standings
-from lmms_medtasks.board.site.suite_chart import Head
+from lmms_medtasks.board.site.suite_chart import TaskMeasure
 
 MOST = 5
 _ALMOST = 1e-6
@@ -39,7 +39,7 @@ class _Rule:
 
 
 def telling(
-    standings: Standings, head: Head, first: Head | None = None, names: tuple[str, str] = ("", "")
+    standings: Standings, head: TaskMeasure, first: TaskMeasure | None = None, names: tuple[str, str] = ("", "")
 ) -> list[Telling]:
     """At most five questions of a headline's task; ``first``: task and measure of the same questions asked first.
 
@@ -71,7 +71,9 @@ class _Scores:
     ``first``: of the same questions as they were asked first, None where they were asked once.
     """
 
-    def __init__(self, standings: Standings, head: Head, first: Head | None, entries: Sequence[Entry]) -> None:
+    def __init__(
+        self, standings: Standings, head: TaskMeasure, first: TaskMeasure | None, entries: Sequence[Entry]
+    ) -> None:
         self._first = first
         placed = standings.of(*head)
         scale = entries[0].scale(head[1])

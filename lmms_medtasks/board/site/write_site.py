@@ -38,7 +38,7 @@ class Options:
     reports: bool = True
     questions: bool = True
     stamp: str = ""
-    shown: suite_words.Shown = suite_words.Shown()
+    shown: suite_words.AllowedData = suite_words.AllowedData()
     models: KnownModels = KnownModels()
     roots: tuple[Path, ...] = ()
     cache: BuildCache = NO_CACHE

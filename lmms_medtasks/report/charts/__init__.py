@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from lmms_medtasks.report.charts.axes import Axis, axis_of, logarithmic_axis, percent_axis, places_axis
+from lmms_medtasks.report.charts.axes import (
+    Axis,
+    axis_of,
+    logarithmic_axis,
+    percent_axis,
+    places_axis,
+    quarters_axis,
+    step_of,
+)
 from lmms_medtasks.report.charts.declared import Chart, Lines, Plane, Points
 from lmms_medtasks.report.charts.heat import HeatCell, HeatRow, ShareRow, heat_chart, share_chart, with_links
 from lmms_medtasks.report.charts.planes import Guide, Panel, Point, Series, plane_chart
@@ -19,8 +27,6 @@ from lmms_medtasks.report.charts.svg import (
     RING,
     WORST,
     Look,
-    listed,
-    short,
     signed,
 )
 
@@ -51,15 +57,15 @@ __all__ = [
     "ShareRow",
     "axis_of",
     "heat_chart",
-    "listed",
     "logarithmic_axis",
     "percent_axis",
     "places_axis",
     "plane_chart",
     "point_chart",
+    "quarters_axis",
     "range_chart",
     "share_chart",
-    "short",
     "signed",
+    "step_of",
     "with_links",
 ]

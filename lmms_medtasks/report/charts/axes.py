@@ -53,7 +53,12 @@ class Axis:
 
 def percent_axis(title: str = "") -> Axis:
     """From 0 to 100 percent."""
-    return Axis(0, 100, (0, 25, 50, 75, 100), title, unit=" %")
+    return quarters_axis(0, 100, title, unit=" %")
+
+
+def quarters_axis(low: float, high: float, title: str = "", *, unit: str = "", digits: int = 1) -> Axis:
+    """A whole scale, with a tick each quarter."""
+    return Axis(low, high, tuple(low + (high - low) * part / 4 for part in range(5)), title, unit=unit, digits=digits)
 
 
 def places_axis(labels: Sequence[str], title: str = "") -> Axis:

@@ -9,9 +9,10 @@ from typing import Any
 from lmms_medtasks.report.charts.axes import Axis, percent_axis
 from lmms_medtasks.report.charts.planes import Guide, Panel, Point, Series, plane_chart
 from lmms_medtasks.report.charts.points import PointRow, point_chart
-from lmms_medtasks.report.charts.svg import GUESS, MODELS, OTHER, PUBLISHED_GROUPS, listed
+from lmms_medtasks.report.charts.svg import GUESS, MODELS, OTHER, PUBLISHED_GROUPS
 from lmms_medtasks.report.document import Cell, Figure
 from lmms_medtasks.report.views import Column, Row, Source, Table
+from lmms_medtasks.short_texts import first_listed
 
 MOST = len(MODELS)
 """Sources with a look of their own in a chart of points; the tables have all."""
@@ -98,7 +99,7 @@ class Plane(TableChart):
                 series.append(Series("uniform guessing", (Point(x.value, y.value, said, size=4),), GUESS))  # type: ignore[arg-type]
         axes = [percent_axis(title) for title in self.axis]
         own = [each for each in series if each.look and each.look.kind.startswith("own")]
-        gist = listed([f"{each.name} {each.points[0].x:.1f}, {each.points[0].y:.1f}" for each in own])
+        gist = first_listed([f"{each.name} {each.points[0].x:.1f}, {each.points[0].y:.1f}" for each in own])
         said = f"{self.title}. {self.axis[0]}, {self.axis[1]}: {gist}."
         return plane_chart(said, [Panel(axes[0], axes[1], tuple(series), guides=tuple(guides))], height=320)
 
@@ -198,7 +199,9 @@ class Lines(TableChart):
             guess = self._points(column, place, shown[0], guessed, f"uniform guessing, {head}", 0)
             series.append(Series("uniform guessing", guess, None, "guess"))
             panels.append(Panel(x, percent_axis(), tuple(series), head))
-        said = f"{self.title}. Percent by {place.head} {', '.join(f'{tick:g}' for tick in ticks)}: {listed(gist)}."
+        said = (
+            f"{self.title}. Percent by {place.head} {', '.join(f'{tick:g}' for tick in ticks)}: {first_listed(gist)}."
+        )
         return plane_chart(said, panels, height=200)
 
     @staticmethod

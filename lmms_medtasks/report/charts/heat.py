@@ -9,7 +9,8 @@ from urllib.parse import quote, urlencode
 from xml.sax.saxutils import escape, quoteattr, unescape
 
 from lmms_medtasks.report.charts.rows import NAMES, name, plot_place
-from lmms_medtasks.report.charts.svg import Elements, Svg, listed, signed
+from lmms_medtasks.report.charts.svg import Elements, Svg, signed
+from lmms_medtasks.short_texts import first_listed
 
 _ROW = 24
 _QUESTIONS = 'data-questions="'
@@ -106,9 +107,8 @@ def _said(title: str, heads: Sequence[str], rows: Sequence[HeatRow], kind: str) 
     ]
     strongest = sorted(cells, key=lambda each: -each[0].strength)[:3]
     size = f"{len(rows)} rows, {len(heads)} columns"
-    return (
-        f"{title}. {size}. Strongest: {listed([said for _, said in strongest])}." if strongest else f"{title}. {size}."
-    )
+    most = f" Strongest: {first_listed([said for _, said in strongest])}." if strongest else ""
+    return f"{title}. {size}.{most}"
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ def share_chart(title: str, series: Sequence[str], rows: Sequence[ShareRow]) -> 
     top, height_of = 46, 26
     height = top + height_of * len(rows) + 4
     said = [f"{row.name} " + ", ".join(f"{value:.0f}" for value in row.values) for row in rows]
-    svg = Svg(f"{title}. Percent {', '.join(series)}: {listed(said)}.", "shares")
+    svg = Svg(f"{title}. Percent {', '.join(series)}: {first_listed(said)}.", "shares")
     names, plot = Elements(), Elements()
     places = ((0.0, "start"), (50.0, "middle"), (100.0, "end"))
     for (kind, opacity), label, (x, anchor) in zip(SHARES, series, places, strict=True):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from lmms_medtasks.report.charts.svg import TEXT_WIDTH
 
@@ -13,42 +13,55 @@ _PLACES = (
     (0, -22, "middle"), (0, 31, "middle"), (24, -28, "start"), (-24, -28, "end"), (24, 36, "start"), (-24, 36, "end"),
 )  # fmt: skip
 """Where a name may stand from its mark, in pixels, down is positive: to its right, to its left, and so on."""
+_BESIDE = 8
 _SIZE, _MARGIN = 12.0, 6.0
+LINE = 15.0
+"""Pixels from one line of a name to the next."""
 
 
 def name_places(
-    named: Mapping[str, tuple[float, float]],
+    named: Sequence[tuple[str, float, float]],
     marked: Sequence[tuple[float, float]],
     widths: Sequence[float],
     height: float,
-) -> dict[str, tuple[float, float, str]]:
+) -> list[tuple[float, float, str]]:
     """For each name its dx, dy and anchor, where it touches the fewest marks and names, in plots of all ``widths``.
 
-    ``named`` and ``marked``: places, x in percent of the width, y in pixels from the top. ``height``: the plot's.
+    ``named``: names, of one line or several, with their places; ``marked``: places; x in percent of the width, y in
+    pixels from the top. ``height``: the plot's.
     """
     taken: list[list[Box]] = [[] for _ in widths]
-    found: dict[str, tuple[float, float, str]] = {}
-    for name, (x, y) in named.items():
+    found: list[tuple[float, float, str]] = []
+    for name, x, y in named:
+        more = LINE * name.count("\n")
+        places = [_lifted(place, more) for place in _PLACES]
         best: tuple[float, int] = (float("inf"), 0)
-        for number, place in enumerate(_PLACES):
+        for number, place in enumerate(places):
             boxes = [box_of(name, width * x / 100, y, place) for width in widths]
             cost = sum(
                 _cost(box, width, height, marked, own) for box, width, own in zip(boxes, widths, taken, strict=True)
             )
             best = min(best, (cost, number))
-        chosen = _PLACES[best[1]]
-        found[name] = chosen
+        chosen = places[best[1]]
+        found.append(chosen)
         for own, width in zip(taken, widths, strict=True):
             own.append(box_of(name, width * x / 100, y, chosen))
     return found
 
 
+def _lifted(place: tuple[float, float, str], more: float) -> tuple[float, float, str]:
+    """Where a name with ``more`` pixels of further lines begins: above its mark it ends there, beside it is halved."""
+    dx, dy, anchor = place
+    return dx, dy - (more if dy < 0 else more / 2 if abs(dx) == _BESIDE else 0.0), anchor
+
+
 def box_of(name: str, x: float, y: float, place: tuple[float, float, str]) -> Box:
     """Left, top, right and bottom of a name at a place from its mark."""
     dx, dy, anchor = place
-    width = TEXT_WIDTH * len(name)
+    lines = name.split("\n")
+    width = TEXT_WIDTH * max(map(len, lines))
     left = x + dx - {"start": 0.0, "end": width, "middle": width / 2}[anchor]
-    return left, y + dy - 0.8 * _SIZE, left + width, y + dy + 0.2 * _SIZE
+    return left, y + dy - 0.8 * _SIZE, left + width, y + dy + 0.2 * _SIZE + LINE * (len(lines) - 1)
 
 
 def _cost(box: Box, width: float, height: float, marked: Sequence[tuple[float, float]], others: Sequence[Box]) -> float:

@@ -8,19 +8,21 @@ from itertools import pairwise
 from typing import Literal
 
 from lmms_medtasks.report.charts.axes import Axis
-from lmms_medtasks.report.charts.labels import name_places, spread
-from lmms_medtasks.report.charts.svg import DISC, PHONE, Elements, Entry, Look, Svg, legend, shorts
+from lmms_medtasks.report.charts.labels import LINE, name_places, spread
+from lmms_medtasks.report.charts.svg import DISC, PHONE, Elements, Entry, Look, Svg, legend
+from lmms_medtasks.short_texts import cut_apart
 
 _WIDE = 700
 _APART = 14.0
 """Pixels between names at the ends of lines."""
+_MIDDLE = 50.0
 _NEAR = 3.0
 """Pixels that a name may stand from its line's end without a thin line that leads to it."""
 
 
 @dataclass(frozen=True)
 class Point:
-    """A place on a panel; its intervals; ``said`` is its tooltip, ``label`` a name beside it, ``size`` in pixels."""
+    """A place on a panel and its intervals; ``said``: a tooltip, ``label``: a name (lines of it), ``size``: pixels."""
 
     x: float
     y: float
@@ -38,7 +40,8 @@ class Series:
     """Points with one look.
 
     ``line``: the style of the lines that join them, "" for none. ``named_at_end``: whether its name stands at its last
-    point; else it is in the legend. ``quiet``: its names are grey, as of published numbers.
+    point; else it is in the legend. ``quiet``: its names are grey, as of published numbers. ``faint``: so are its
+    intervals, as of many.
     """
 
     name: str
@@ -47,11 +50,12 @@ class Series:
     line: str = ""
     named_at_end: bool = False
     quiet: bool = False
+    faint: bool = False
 
 
 @dataclass(frozen=True)
 class Guide:
-    """A line that is no measurement, such as what guessing gets; ``label`` stands at its right end."""
+    """A line that is no measurement, such as what guessing gets; ``label`` stands at its second end."""
 
     x1: float
     y1: float
@@ -108,7 +112,8 @@ def _entries(panels: Sequence[Panel]) -> list[Entry]:
     for series in (each for panel in panels for each in panel.series):
         if series.name and not series.named_at_end and series.points:
             found.setdefault(series.name, series.look or "guess")
-    return list(zip(found.values(), shorts([*found], 23), strict=True)) if len(found) > 1 else []
+    cut = cut_apart(found, 23)
+    return [(look, cut[name]) for name, look in found.items()] if len(found) > 1 else []
 
 
 def _room(panel: Panel, columns: int) -> tuple[float, float]:
@@ -136,7 +141,8 @@ class _Plot:
             one, other = self.place(guide.x1, guide.y1), self.place(guide.x2, guide.y2)
             own.line(*one, *other, guide.kind)
             if guide.label:
-                own.text(other[0], other[1] - 6, guide.label, "soft", "end")
+                above = 4 if one[0] == other[0] else 6
+                own.text(other[0], other[1] - above, guide.label, "soft", "end" if other[0] > _MIDDLE else "start")
         for each in self.panel.series:
             self._series(own, each)
         self._names(own, widths)
@@ -165,6 +171,7 @@ class _Plot:
             for one, other in pairwise(places):
                 own.line(*one, *other, series.line, series.name)
         kind = "interval-harm" if series.look and series.look.kind == "harm" else "interval"
+        kind += " faint" if series.faint else ""
         for point, (x, y) in zip(series.points, places, strict=True):
             if point.low is not None and point.high is not None:
                 low, high = (self.place(point.x, each)[1] for each in (point.low, point.high))
@@ -177,19 +184,21 @@ class _Plot:
                 own.mark(x, y, series.look, point.said, point.size)
 
     def _names(self, own: Elements, widths: Sequence[float]) -> None:
-        named: dict[str, tuple[float, float]] = {}
+        named: list[tuple[str, float, float]] = []
         marked: list[tuple[float, float]] = []
-        quiet: set[str] = set()
+        quiet: list[bool] = []
         points = [(each, point) for each in self.panel.series for point in each.points]
         for series, point in points:
             marked += self._drawn(point)
             if point.label:
                 x, y = self.place(point.x, point.y)
-                named[point.label] = (x, y - self.top)
-                quiet |= {point.label} if series.quiet else set()
-        for name, (dx, dy, anchor) in name_places(named, marked, widths, self.height).items():
-            x, y = named[name]
-            own.text(x, self.top + y + dy, name, "soft" if name in quiet else "label", anchor, dx)
+                named.append((point.label, x, y - self.top))
+                quiet.append(series.quiet)
+        places = name_places(named, marked, widths, self.height)
+        for (name, x, y), (dx, dy, anchor), is_quiet in zip(named, places, quiet, strict=True):
+            for number, line in enumerate(name.split("\n")):
+                kind = "soft" if is_quiet or number else "label"
+                own.text(x, self.top + y + dy + LINE * number, line, kind, anchor, dx)
 
     def _drawn(self, point: Point) -> list[tuple[float, float]]:
         """Places that a point and its bars take, y from the plot's top."""
@@ -205,7 +214,8 @@ class _Plot:
         places = [self.place(each.points[-1].x, each.points[-1].y) for each in shown]
         moved = spread([y for _, y in places], _APART, self.top, self.top + self.height)
         edge = max((x for x, _ in places), default=0.0)
-        names = shorts([each.name for each in shown], 22)
+        cut = cut_apart([each.name for each in shown], 22)
+        names = [cut[each.name] for each in shown]
         for series, said, (x, from_y), y in zip(shown, names, places, moved, strict=True):
             if abs(from_y - y) > _NEAR or x != edge:
                 own.line(x, from_y, edge + 1, y, "leader")

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from lmms_medtasks.report.charts.axes import Axis, percent_axis
 from lmms_medtasks.report.charts.rows import NAMES, name, plot_place
-from lmms_medtasks.report.charts.svg import MODELS, OTHER, PUBLISHED, Elements, Entry, Look, Svg, legend, listed, shorts
+from lmms_medtasks.report.charts.svg import MODELS, OTHER, PUBLISHED, Elements, Entry, Look, Svg, legend
 from lmms_medtasks.report.document import Cell
+from lmms_medtasks.short_texts import cut_apart, first_listed, interval_text
 
 _ROW, _APART = 30, 10
 MOST = len(MODELS) - 1
@@ -37,7 +38,8 @@ def point_chart(
     named, others = _chosen(sources, rows)
     each = float(max(_ROW, _APART * len(named) + 10))
     svg = Svg(_said(title, sources, rows, scale), "points")
-    shown = shorts([sources[place] for place in named])
+    cut = cut_apart([sources[place] for place in named], 28)
+    shown = [cut[sources[place]] for place in named]
     entries: list[Entry] = list(zip(MODELS, shown, strict=False))
     entries = entries if len(sources) > 1 else []
     entries += [(OTHER, f"{len(others)} more")] if others else []
@@ -99,7 +101,7 @@ def _said(title: str, sources: Sequence[str], rows: Sequence[PointRow], scale: A
         for row in rows
         if any(cell.value is not None for cell in row.cells)
     ]
-    return f"{title}{f' ({scale.title})' if scale.title else ''}. {listed(said, 10)}."
+    return f"{title}{f' ({scale.title})' if scale.title else ''}. {first_listed(said, 10)}."
 
 
 def _value(svg: Elements, cell: Cell, scale: Axis, y: float) -> None:
@@ -112,9 +114,7 @@ def _value(svg: Elements, cell: Cell, scale: Axis, y: float) -> None:
 def _point(plot: Elements, cell: Cell, said: str, look: Look, scale: Axis, y: float, size: float = 5) -> None:
     if not isinstance(cell.value, int | float):
         return
-    interval = ""
-    if cell.low is not None and cell.high is not None:
-        interval = f" [{cell.low:.{scale.digits}f}, {cell.high:.{scale.digits}f}]"
-        if look is not OTHER:
-            plot.interval(scale.place(cell.low), scale.place(cell.high), y)
+    interval = interval_text(cell.low, cell.high, scale.digits)
+    if cell.low is not None and cell.high is not None and look is not OTHER:
+        plot.interval(scale.place(cell.low), scale.place(cell.high), y)
     plot.mark(scale.place(cell.value), y, look, f"{said}, {scale.text(cell.value)}{interval}", size)

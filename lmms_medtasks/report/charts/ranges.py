@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from lmms_medtasks.report.charts.axes import Axis
 from lmms_medtasks.report.charts.rows import NAMES, name, plot_place
-from lmms_medtasks.report.charts.svg import BETWEEN, DISC, PUBLISHED, RING, Elements, Entry, Svg, legend, listed, signed
+from lmms_medtasks.report.charts.svg import BETWEEN, DISC, PUBLISHED, RING, Elements, Entry, Svg, legend, signed
+from lmms_medtasks.short_texts import first_listed, interval_text
 
 _ROW, _SMALL_ROW = 30, 18
 
@@ -26,18 +27,26 @@ class RangeRow:
     published: bool = False
 
 
-def range_chart(title: str, series: Sequence[str], rows: Sequence[RangeRow], chance: float | None = None) -> str:
+def range_chart(
+    title: str,
+    series: Sequence[str],
+    rows: Sequence[RangeRow],
+    chance: float | None = None,
+    axis: Axis | None = None,
+) -> str:
     """A row a model: a ring for the first of ``series``, diamonds between, a disc for the last, a line that joins them.
 
     At the right the last number and its change from the first. ``chance``: what guessing gets, a dashed line.
+    ``axis``: percent that hold all numbers, where None is given.
     """
     own, printed = ([row for row in rows if row.published is kind] for kind in (False, True))
-    scale = _scale([*(value for row in rows for value in (*row.values, row.low)), chance])
-    svg = Svg(_said(title, series, own, len(printed), chance), "ranges")
-    entries: list[Entry] = [(RING, series[0]), *((BETWEEN, each) for each in series[1:-1]), (DISC, series[-1])]
+    scale = axis or _scale([*(value for row in rows for value in (*row.values, row.low)), chance])
+    svg = Svg(_said(title, series, own, len(printed), chance, scale), "ranges")
+    entries: list[Entry] = [(RING, each) for each in series[:-1][:1]]
+    entries += [*((BETWEEN, each) for each in series[1:-1]), (DISC, series[-1])]
     entries += [("interval", "95 % interval")] if any(row.low is not None for row in own) else []
     entries += [(PUBLISHED, "published")] if printed else []
-    entries += [("guess", f"guessing, {chance:.1f}")] if chance is not None else []
+    entries += [("guess", f"guessing, {chance:.{scale.digits}f}")] if chance is not None else []
     top = legend(svg, entries) + 36
     height = top + _ROW * len(own) + (_SMALL_ROW * (len(printed) + 1) if printed else 0) + 8
     plot = Elements()
@@ -47,7 +56,8 @@ def range_chart(title: str, series: Sequence[str], rows: Sequence[RangeRow], cha
     if chance is not None:
         plot.line(scale.place(chance), top - 6, scale.place(chance), height - 6, "guess")
     svg.text(100, top - 26, series[-1].partition(" (")[0], anchor="end", dx=-50)
-    svg.text(100, top - 26, "change", anchor="end")
+    if len(series) > 1:
+        svg.text(100, top - 26, "change", anchor="end")
     names = Elements()
     y = float(top)
     for row in own:
@@ -71,15 +81,22 @@ def _scale(values: Sequence[float | None]) -> Axis:
     return Axis(start, 100, ticks, unit=" %")
 
 
-def _said(title: str, series: Sequence[str], own: Sequence[RangeRow], published: int, chance: float | None) -> str:
+def _said(
+    title: str, series: Sequence[str], own: Sequence[RangeRow], published: int, chance: float | None, scale: Axis
+) -> str:
     rows = [
         f"{row.name} "
-        + ", ".join(f"{said} {value:.1f}" for said, value in zip(series, row.values, strict=False) if value is not None)
+        + ", ".join(
+            f"{said} {value:.{scale.digits}f}"
+            for said, value in zip(series, row.values, strict=False)
+            if value is not None
+        )
         for row in own
     ]
     more = f" {published} published rows in grey." if published else ""
-    guess = f" Guessing gets {chance:.1f}." if chance is not None else ""
-    return f"{title}. Percent: {listed(rows)}.{more}{guess}"
+    guess = f" Guessing gets {chance:.{scale.digits}f}." if chance is not None else ""
+    unit = {"%": "Percent: ", "": ""}.get(scale.unit.strip(), f"In {scale.unit.strip()}: ")
+    return f"{title}. {unit}{first_listed(rows)}.{more}{guess}"
 
 
 def _row(
@@ -97,15 +114,14 @@ def _row(
         plot.interval(scale.place(row.low), scale.place(row.high), y)
     last = len(series) - 1
     for number, value in known:
-        said = f"{row.name}, {series[number]}: {value:.1f} %"
-        if number == last and row.low is not None and row.high is not None:
-            said += f" [{row.low:.1f}, {row.high:.1f}]"
+        said = f"{row.name}, {series[number]}: {scale.text(value)}"
+        said += interval_text(row.low, row.high, scale.digits) if number == last else ""
         if not own:
             plot.mark(scale.place(value), y, PUBLISHED, said, 3)
         else:
-            plot.mark(scale.place(value), y, RING if number == 0 else BETWEEN if number < last else DISC, said)
+            plot.mark(scale.place(value), y, DISC if number == last else BETWEEN if number else RING, said)
     first, final = row.values[0], row.values[-1]
     if final is not None:
-        svg.text(100, y + 4, f"{final:.1f}", "strong" if own else "soft", "end", dx=-50)
-    if final is not None and first is not None:
-        svg.text(100, y + 4, signed(final - first), "" if own else "soft", "end")
+        svg.text(100, y + 4, f"{final:.{scale.digits}f}", "strong" if own else "soft", "end", dx=-50)
+    if final is not None and first is not None and last:
+        svg.text(100, y + 4, signed(final - first, scale.digits), "" if own else "soft", "end")

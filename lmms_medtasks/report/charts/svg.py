@@ -11,6 +11,9 @@ from dataclasses import dataclass
 from typing import Literal
 from xml.sax.saxutils import escape, quoteattr
 
+from lmms_medtasks.short_texts import short
+from lmms_medtasks.visible_text import visible
+
 Shape = Literal["circle", "diamond", "square", "triangle", "cross"]
 TEXT_WIDTH = 6.3
 """Mean width of a letter at 12 pixels."""
@@ -129,7 +132,7 @@ class Svg(Elements):
     def written(self, height: float) -> str:
         """The element, ``height`` pixels high."""
         head = f'<svg class="{self._kind}" xmlns="http://www.w3.org/2000/svg" width="100%" height="{number(height)}"'
-        return f'{head} role="img" aria-label={quoteattr(self._said)}>{"".join(self.parts)}</svg>'
+        return visible(f'{head} role="img" aria-label={quoteattr(self._said)}>{"".join(self.parts)}</svg>')
 
 
 def _with_title(start: str, tag: str, said: str) -> str:
@@ -177,24 +180,3 @@ def lines_of(name: str, first: int, second: int) -> list[str]:
     ]
     end = max((place for place in breaks if place <= first), default=min(breaks, default=first))
     return [name[:end].rstrip(), short(name[end:].lstrip(), second)]
-
-
-def short(text: str, most: int = 28) -> str:
-    """The text, cut to so many letters."""
-    return text if len(text) <= most else f"{text[: most - 1]}…"
-
-
-def shorts(names: Sequence[str], most: int = 28) -> list[str]:
-    """The names, each cut to so many letters: at their ends, or in the middle where they would else read the same."""
-    cut = [short(each, most) for each in names]
-    head = most // 2
-    return [
-        f"{name[:head]}…{name[head + 1 - most :]}" if len(name) > most and cut.count(own) > 1 else own
-        for name, own in zip(names, cut, strict=True)
-    ]
-
-
-def listed(parts: Sequence[str], most: int = 8) -> str:
-    """Sentences' parts for a label: the first ones, and how many more there are."""
-    more = f"; and {len(parts) - most} more" if len(parts) > most else ""
-    return "; ".join(parts[:most]) + more

@@ -18,7 +18,7 @@ def text_of(name: str) -> str:
     template = templates.get(name)
     blocks: dict[str, str] = {}
     for part in ("base_yaml", *template.parts):
-        blocks.update(_blocks(templates.resource(part)))
+        blocks.update(blocks_of(templates.resource(part)))
     lines = [metric_lists.lines(measures.metrics()[metric]) for metric in template.metrics]
     head = (
         f"# The template {name} of lmms-medtasks. Not a task itself: the harness reads only files that end in .yaml.\n"
@@ -26,7 +26,7 @@ def text_of(name: str) -> str:
     return head + "".join(blocks.values()) + "metric_list:\n" + "".join(lines)
 
 
-def _blocks(text: str) -> dict[str, str]:
+def blocks_of(text: str) -> dict[str, str]:
     """The top-level blocks of a YAML by their key, each with the comment above it."""
     found: dict[str, str] = {}
     comment = ""

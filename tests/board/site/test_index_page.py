@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -88,7 +89,7 @@ def test_rows_are_best_first_with_tiers_and_the_ranks_that_chance_leaves(found: 
     assert [row.name for row in found.measured] == ["org/best", "org/like", "poor", "odd"]
     # One question between the first two: not told apart.
     assert [row.scores[0].cell.tier for row in found.measured] == [1, 1, 2, 2]
-    assert [row.scores[0].rank for row in found.measured] == ["1–2", "1–2", "3–4", "3–4"]
+    assert [row.scores[0].rank for row in found.measured] == ["1 to 2", "1 to 2", "3 to 4", "3 to 4"]
     assert found.measured[0].scores[0].number == "70.0" and found.measured[0].short == "best"
 
 
@@ -141,15 +142,21 @@ def test_people_are_not_the_best_published_model(tmp_path: Path, write: Callable
     assert headline.published is not None and headline.published[1] == pytest.approx(64.6, abs=0.05)
 
 
-def test_labels_touch_neither_each_other_nor_the_edge_of_a_phone(drawn: Drawn) -> None:
+def test_all_models_are_drawn_and_the_best_and_three_published_ones_are_named(drawn: Drawn) -> None:
+    """That names touch neither each other nor marks is proved where they are placed, in test_planes.py."""
     text = str(scatter_chart.chart(drawn))
     assert text.count("<title>") == len(drawn.points) and text.count('class="own"') == len(RIGHT)
-    boxes: list[scatter_chart.Box] = []
-    for point, lines in scatter_chart._named(drawn):
-        place = lambda value: value  # noqa: E731 - percent as they are
-        boxes.append(scatter_chart._place(point, lines, place, place, boxes, [])[3])
-    assert not any(one.overlaps(other) for one in boxes for other in boxes if one is not other)
-    assert len(boxes) == len(RIGHT) + 3
+    assert text.count('class="label"') == len(RIGHT)
+    names = [each for each in re.findall(r'class="soft"[^>]*>([^<]+)<', text) if "guessing" not in each]
+    assert len(names) == 3 + 1 + 1 and "95.0, loses 25.0" in names  # published, the best one's numbers, the axis
+
+
+def test_in_a_crowd_three_are_named_and_the_others_intervals_are_faint(drawn: Drawn) -> None:
+    crowd = [replace(drawn.best, name=f"m{number:02}") for number in range(scatter_chart.CROWD)]
+    text = str(scatter_chart.chart(replace(drawn, points=tuple(crowd))))
+    assert text.count('class="own"') == len(crowd) and text.count('class="label"') == 3
+    bars = re.findall(r'<line [^>]*class="(interval[ a-z]*)"', text)
+    assert bars.count("interval faint") == 3 * bars.count("interval") > 0
 
 
 def test_nothing_is_drawn_where_no_model_has_both_numbers(tmp_path: Path, runs: ModuleType) -> None:
@@ -167,7 +174,7 @@ def test_models_that_are_tied_share_the_first_place_and_guessing_is_called_so(tm
     alike = Standings(collect([tmp_path]), resamples=20)
     found = leaderboard_table.leaderboard(alike, Links(model=str, suite=str), model_facts.read())
     said = board_words.headline(alike, found, None)
-    assert said.startswith("a and b share the first place") and "no better than guessing (25.0)" in said
+    assert said.startswith("a and b share the first place") and "no better than guessing (25.0 %)" in said
 
 
 def test_the_page_has_all_rows_and_what_filters_ask_without_a_script(index_site: Path) -> None:

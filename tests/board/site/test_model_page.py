@@ -15,7 +15,7 @@ from lmms_medtasks.board.collect import collect
 from lmms_medtasks.board.model_facts import ModelFacts
 from lmms_medtasks.board.site import bullets, failures, model_tables, model_words
 from lmms_medtasks.board.site.board_tables import Standings
-from lmms_medtasks.board.site.bullets import Headline
+from lmms_medtasks.board.site.bullets import ModelHeadline
 from lmms_medtasks.board.site.write_site import Options, build
 from lmms_medtasks.report.findings import Finding
 from lmms_medtasks.statistics.intervals import Interval
@@ -64,7 +64,7 @@ def key_of(board: Board, name: str) -> str:
     return next(model.key for model in board.models if model.name == name)
 
 
-def headline_of(board: Board, standings: Standings, name: str) -> Headline:
+def headline_of(board: Board, standings: Standings, name: str) -> ModelHeadline:
     (found,) = bullets.headlines(model_tables.entries_of(key_of(board, name), board), standings)
     return found
 
@@ -83,8 +83,8 @@ def test_a_headline_has_score_rank_quartiles_of_all_ranked_models_and_guessing(
 
 def headline(
     title: str, value: float, rank: int | None, low: int = 1, field: int = 4, chance: float = 25.0
-) -> Headline:
-    return Headline(
+) -> ModelHeadline:
+    return ModelHeadline(
         title, title, "t", "m", "words", "%", 1, value, value - 3, value + 3, (0.0, 100.0), rank, 1, rank, 4, "", None,
         25.0, None,
     )  # fmt: skip

@@ -19,7 +19,7 @@ def cards_of(tmp_path):
     def make(board, task, ids, tasks=()):
         folder = Folder(tmp_path / "site")
         entries = [entry for entry in board.entries if entry.task in (task, *tasks)]
-        found = QuestionCards(QuestionData(folder, suite_words.Shown()), lambda entry: entry.model.name)
+        found = QuestionCards(QuestionData(folder, suite_words.AllowedData()), lambda entry: entry.model.name)
         return found.of(task, ids, entries)
 
     return make
@@ -95,7 +95,7 @@ def test_the_models_beyond_three_are_folded(board, cards_of):
 
 
 def test_a_log_is_gone_through_once_for_all_of_its_questions(board, tmp_path, monkeypatch):
-    data = QuestionData(Folder(tmp_path / "site"), suite_words.Shown())
+    data = QuestionData(Folder(tmp_path / "site"), suite_words.AllowedData())
     cards = QuestionCards(data, lambda entry: entry.model.name)
     entries = [entry for entry in board.entries if entry.task == "medq_deg"]
     cards.of("medq_deg", ["q0"], entries)

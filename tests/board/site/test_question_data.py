@@ -13,7 +13,7 @@ from lmms_medtasks.board.entries import Questions
 from lmms_medtasks.board.site import question_data, question_pictures
 from lmms_medtasks.board.site.folder import Folder
 from lmms_medtasks.board.site.question_data import QuestionData
-from lmms_medtasks.board.site.suite_words import Shown
+from lmms_medtasks.board.site.suite_words import AllowedData
 from lmms_medtasks.data import locating
 from lmms_medtasks.harness.hooks import doc_to_visual
 from lmms_medtasks.task_configs.medq_deg import measures
@@ -61,7 +61,7 @@ def board_of(tmp_path, write, asked):
 def materials(tmp_path, entries, shown=None):
     folder = Folder(tmp_path / "site")
     ids = {id for entry in entries for id in entry.questions.ids.tolist()}
-    return QuestionData(folder, shown or Shown()).of(entries, ids), folder
+    return QuestionData(folder, shown or AllowedData()).of(entries, ids), folder
 
 
 def pixels(folder, picture):
@@ -123,5 +123,5 @@ def test_pictures_of_full_data_must_be_asked_for(tmp_path, board):
     found, folder = materials(tmp_path, entries)
     assert not folder.files and {each.note for each in found.values()} != {""}
     assert all("terms" in each.note for each in found.values())
-    found, _ = materials(tmp_path, entries, Shown(images=frozenset({"medq_deg"})))
+    found, _ = materials(tmp_path, entries, AllowedData(images=frozenset({"medq_deg"})))
     assert all("at hand" in each.note for each in found.values())

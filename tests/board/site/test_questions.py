@@ -9,7 +9,7 @@ import pytest
 from lmms_medtasks.board.collect import collect
 from lmms_medtasks.board.site import question_shards, questions
 from lmms_medtasks.board.site.question_scores import Scores
-from lmms_medtasks.board.site.suite_words import Shown, shown
+from lmms_medtasks.board.site.suite_words import AllowedData, shown
 from lmms_medtasks.board.site.write_site import Options, build
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.report.csv_writer import csv_text
@@ -99,15 +99,15 @@ def test_nor_is_it_where_the_run_does_not_say_that_it_is(browse, makers):
 
 def test_texts_that_must_be_asked_for(write, runs, board):
     entry = board.entries[0]
-    assert not Shown().text_of(entry, ["sure_ovqa"])
-    assert Shown(texts=frozenset({"sure_ovqa"})).text_of(entry, ["sure_ovqa"])
-    assert not Shown(texts=frozenset({"sure_ovqa"})).text_of(entry, ["sure_ovqa", "sure_mimic"])
-    assert not Shown().text_of(entry, []) and not Shown().text_of(entry, ["unheard_of"])
-    assert Shown(images=frozenset({"med_cmr"})).images_of(entry, ["med_cmr"])
+    assert not AllowedData().text_of(entry, ["sure_ovqa"])
+    assert AllowedData(texts=frozenset({"sure_ovqa"})).text_of(entry, ["sure_ovqa"])
+    assert not AllowedData(texts=frozenset({"sure_ovqa"})).text_of(entry, ["sure_ovqa", "sure_mimic"])
+    assert not AllowedData().text_of(entry, []) and not AllowedData().text_of(entry, ["unheard_of"])
+    assert AllowedData(images=frozenset({"med_cmr"})).images_of(entry, ["med_cmr"])
 
 
 def test_what_terms_forbid_can_not_be_asked_for():
-    assert shown(["sure_ovqa"], ["med_cmr"]) == Shown(frozenset({"sure_ovqa"}), frozenset({"med_cmr"}))
+    assert shown(["sure_ovqa"], ["med_cmr"]) == AllowedData(frozenset({"sure_ovqa"}), frozenset({"med_cmr"}))
     for texts, images in ((["sure_mimic"], []), ([], ["sure_mimic"]), ([], ["sure_ovqa"])):
         with pytest.raises(UserError, match="its terms keep them back"):
             shown(texts, images)

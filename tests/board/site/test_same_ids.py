@@ -40,7 +40,7 @@ def test_failures_of_the_second_of_two_tasks_with_the_same_ids_are_found(numbere
 
 
 def test_a_card_has_no_replies_to_another_question_of_the_same_id(numbered_alike: Board, tmp_path: Path) -> None:
-    data = QuestionData(Folder(tmp_path), suite_words.Shown())
+    data = QuestionData(Folder(tmp_path), suite_words.AllowedData())
     cards = QuestionCards(data, lambda entry: entry.model.name)
     for entry in numbered_alike.entries:
         (card,) = cards.of(entry.task, ["test/1"], numbered_alike.entries)

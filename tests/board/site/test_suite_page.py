@@ -110,8 +110,33 @@ def test_the_chart_has_every_ranked_model_and_published_ones_that_are_never_meas
     assert all(row.cells[1].low is not None and not row.is_published for row in drawn.rows)
     assert len(drawn.printed) == 40 and all(row.is_published and not row.href for row in drawn.printed)
     assert {row.cells[1].low for row in drawn.printed} == {None}
-    assert drawn.chance == 25.0 and (drawn.low, drawn.high) == (10.0, 100.0)
+    assert drawn.chance == 25.0 and (drawn.axis.low, drawn.axis.high) == (10.0, 100.0)
     assert drawn.printed_changes == "All 40 published models fall, by 3.1 to 8.6 points."
+
+
+def test_a_plane_is_drawn_on_the_scales_of_its_measures_and_hides_no_model(
+    about: About, standings: Standings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = {"kind": "plane", "title": "t", "line": "as good", "series": {"a": [[*FIRST]], "b": [[*HEAD]]}}
+    drawn = chart(replace(about, chart=said), standings.board, standings, LINKS, HEAD)
+    assert drawn is not None
+    ((title, picture),) = drawn.drawings
+    assert title == "" and picture.count('class="own"') == 1 + 3 and picture.count('class="published"') == 1 + 40
+    # "best" has 95 of 100 on the first series, so it stands 5 % from the left; 75 of 100 are a quarter from the top.
+    assert re.search(r'<circle cx="5%" cy="\d+" r="5" class="own"><title>best: a 95.0', picture)
+    measures = [replace(each.measure, high=5.0, unit="points") for each in drawn.series]
+    series = [replace(each, measure=own) for each, own in zip(drawn.series, measures, strict=True)]
+    ticks = re.findall(r'text-anchor="middle">([\d.]+)<', replace(drawn, series=tuple(series)).drawings[0][1])
+    assert ticks == ["0", "1.25", "2.5", "3.75", "5"]
+
+
+def test_rows_beyond_the_first_are_folded_and_none_is_lost(about: About, standings: Standings) -> None:
+    drawn = chart(about, standings.board, standings, LINKS, HEAD)
+    assert drawn is not None and [title for title, _ in drawn.drawings] == ["", "32 more published models"]
+    many = replace(drawn, rows=tuple(replace(drawn.rows[0], name=f"m{number}") for number in range(15)))
+    titles, pictures = zip(*many.drawings, strict=True)
+    assert titles == ("", "3 more measured models", "32 more published models")
+    assert all(sum(f"m{number}, severe: 75.0 %" in each for each in pictures) == 1 for number in range(15))
 
 
 def test_a_suite_that_declares_no_chart_has_its_headline(standings: Standings) -> None:
@@ -169,6 +194,24 @@ def test_every_suite_names_its_tasks_and_declares_a_chart_that_can_be_drawn() ->
         assert said.chart and said.chart["kind"] in KINDS and said.chart["title"] and said.chart["series"], place
         for task, _ in said.headline[:1]:
             assert said.name_of(task).lower() != task.removeprefix(f"{said.name}_").replace("_", " "), place
+
+
+def test_every_headline_has_words_and_is_named_alike_in_a_heading_and_behind_its_number() -> None:
+    for place in folders.having("board.yml"):
+        said = suite_words.about(place.name)
+        phrase = said.phrase_of(*said.headline[0])
+        assert phrase == said.heading_of(*said.headline[0]) and "(" not in phrase, place
+    contributed = suite_words.about("made_by_others")
+    assert contributed.headline[0] == ("*", "accuracy")
+    assert contributed.phrase_of("words", "accuracy") == f"({contributed.heading_of('words', 'accuracy')})"
+
+
+def test_a_headline_with_words_of_its_own_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Words for a measure stand once, in phrases."""
+    said = {"contributed": {}, "medq_deg": {"headline": [["medq_deg", "accuracy", "all levels"]]}}
+    monkeypatch.setattr(suite_words, "_said", lambda: said)
+    with pytest.raises(UserError, match=r"board.yml of medq_deg: headline .*'all levels'.*phrases"):
+        suite_words.about("medq_deg")
 
 
 def test_a_model_that_the_ranking_lacks_is_named_beside_it(folder: Path, tmp_path: Path, runs: ModuleType) -> None:

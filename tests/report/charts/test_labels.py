@@ -39,9 +39,9 @@ def near(box: Box, x: float, y: float, margin: float = 3.0) -> bool:
 @pytest.mark.parametrize("width", WIDTHS, ids=["phone", "wide"])
 def test_a_name_touches_no_mark_and_no_other_name(points: list[tuple[float, float]], width: float) -> None:
     marked = [(x, HEIGHT * (1 - y / 100)) for x, y in points]
-    named = {"Some-Model-7B": marked[0], "Other-Model-8B": marked[1]}
+    named = [("Some-Model-7B\n12.3, loses 4.5", *marked[0]), ("Other-Model-8B", *marked[1])]
     found = name_places(named, marked, WIDTHS, HEIGHT)
-    boxes = [box_of(name, width * x / 100, y, found[name]) for name, (x, y) in named.items()]
+    boxes = [box_of(name, width * x / 100, y, place) for (name, x, y), place in zip(named, found, strict=True)]
     for box in boxes:
         assert inside(box, width)
         assert not [(x, y) for x, y in marked if near(box, width * x / 100, y)]
@@ -53,28 +53,28 @@ def test_where_there_is_room_no_two_names_touch_and_none_leaves_the_plot(
     cells: set[tuple[int, int]], random: object
 ) -> None:
     """At most one mark in each cell of 96 by 53 pixels, away from its edge; names of ten letters are narrower."""
-    places = {
-        f"model {column}/{row}x": (
+    named = [
+        (
+            f"model {column}/{row}x",
             100 * (column + random.uniform(0.2, 0.8)) / 3,  # type: ignore[attr-defined]
             HEIGHT * (row + random.uniform(0.3, 0.7)) / 6,  # type: ignore[attr-defined]
         )
         for column, row in sorted(cells)
-    }
-    found = name_places(places, list(places.values()), WIDTHS, HEIGHT)
-    assert set(found) == set(places)
+    ]
+    found = name_places(named, [(x, y) for _, x, y in named], WIDTHS, HEIGHT)
     for width in WIDTHS:
-        boxes = {name: box_of(name, width * x / 100, y, found[name]) for name, (x, y) in places.items()}
-        assert all(inside(box, width) for box in boxes.values())
-        assert all(apart(one, other) for one, other in itertools.combinations(boxes.values(), 2))
+        boxes = [box_of(name, width * x / 100, y, place) for (name, x, y), place in zip(named, found, strict=True)]
+        assert all(inside(box, width) for box in boxes)
+        assert all(apart(one, other) for one, other in itertools.combinations(boxes, 2))
 
 
 def test_a_name_alone_stands_to_the_right_and_at_the_right_edge_to_the_left() -> None:
-    assert name_places({"name": (50.0, 100.0)}, [(50.0, 100.0)], WIDTHS, HEIGHT)["name"][2] == "start"
-    assert name_places({"name": (99.0, 100.0)}, [(99.0, 100.0)], WIDTHS, HEIGHT)["name"][2] == "end"
+    assert name_places([("name", 50.0, 100.0)], [(50.0, 100.0)], WIDTHS, HEIGHT)[0][2] == "start"
+    assert name_places([("name", 99.0, 100.0)], [(99.0, 100.0)], WIDTHS, HEIGHT)[0][2] == "end"
 
 
 def test_without_names_there_are_no_places() -> None:
-    assert name_places({}, [(1.0, 2.0)], WIDTHS, HEIGHT) == {}
+    assert name_places([], [(1.0, 2.0)], WIDTHS, HEIGHT) == []
 
 
 @pytest.mark.parametrize(("anchor", "left", "right"), [("start", 0, 1), ("end", -1, 0), ("middle", -0.5, 0.5)])

@@ -23,7 +23,7 @@ from lmms_medtasks.report.charts import (
     with_links,
 )
 from lmms_medtasks.report.charts.points import MOST
-from lmms_medtasks.report.charts.svg import lines_of, shorts
+from lmms_medtasks.report.charts.svg import lines_of
 from lmms_medtasks.report.document import Cell
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -169,12 +169,3 @@ def test_all_right_still_has_a_scale():
 )
 def test_a_long_name_is_broken_where_a_word_ends(name, lines):
     assert lines_of(name, 15, 27) == lines
-
-
-def test_names_that_differ_at_their_end_alone_stay_different():
-    names = [f"medtasks_observer [20261122_175602 UTC] #{number}" for number in (1, 2)]
-    assert shorts([*names, "b" * 40]) == [
-        "medtasks_obser…75602 UTC] #1",
-        "medtasks_obser…75602 UTC] #2",
-        "b" * 27 + "…",
-    ]

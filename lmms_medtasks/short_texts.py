@@ -1,0 +1,64 @@
+"""Texts where there is little room: cut, or listed with what is left out counted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+
+def short(text: str, most: int = 28, mark: str = "…", *, from_end: bool = False) -> str:
+    """The text, cut to so many characters with the ``mark`` of what is missing; ``from_end``: its end is kept."""
+    if len(text) <= most:
+        return text
+    kept = most - len(mark)
+    return mark + text[len(text) - kept :] if from_end else text[:kept] + mark
+
+
+def cut_apart(texts: Iterable[str], width: int) -> Mapping[str, str]:
+    """Each text in at most ``width`` characters, at least 8; two that differ are never cut to the same.
+
+    A long text keeps its start and its end, as far as that tells all apart; else it ends in a number.
+
+    >>> list(cut_apart(["question_type, closed_iid", "question_type, closed_ood"], 16).values())
+    ['questio…osed_iid', 'questio…osed_ood']
+    """
+    names = list(dict.fromkeys(texts))
+    for end in (width // 2, 2 * width // 3, width // 4, 0, width - 1):
+        found = {name: _cut_in_the_middle(name, width, end) for name in names}
+        if len(set(found.values())) == len(names):
+            return found
+    # A number that no other text ends in: what is whole stays whole.
+    found, used = {}, {name for name in names if len(name) <= width}
+    for name in names:
+        short, number = name, 1
+        while len(name) > width and (short == name or short in used):
+            short, number = f"{name[: width - 1 - len(str(number))]}…{number}", number + 1
+        found[name] = short
+        used.add(short)
+    return found
+
+
+def _cut_in_the_middle(text: str, width: int, end: int) -> str:
+    if len(text) <= width:
+        return text
+    return f"{text[: width - 1 - end]}…{text[len(text) - end :]}"
+
+
+def listed(texts: Sequence[str]) -> str:
+    """``a``, ``a and b``, ``a, b and c``."""
+    return " and ".join([", ".join(texts[:-1]), texts[-1]]) if len(texts) > 1 else "".join(texts)
+
+
+def first_listed(texts: Sequence[str], most: int = 8) -> str:
+    """``a; b; and 3 more``: the first ones, and how many more there are."""
+    more = f"; and {len(texts) - most} more" if len(texts) > most else ""
+    return "; ".join(texts[:most]) + more
+
+
+def listed_or_counted(texts: Sequence[str], most: int, what: str, join: Callable[[Sequence[str]], str] = listed) -> str:
+    """``a, b and c`` of few, ``12 models`` (``what``) of more than ``most``."""
+    return join(texts) if len(texts) <= most else f"{len(texts)} {what}"
+
+
+def interval_text(low: float | None, high: float | None, digits: int = 1) -> str:
+    """`` [66.4, 71.9]``, as it stands behind a number; "" without an interval."""
+    return "" if low is None or high is None else f" [{low:.{digits}f}, {high:.{digits}f}]"

@@ -1,0 +1,23 @@
+"""What tests of contributed folders share: commands of lmms-medtasks, tables that they write."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+from typer.testing import CliRunner
+
+from lmms_medtasks.cli.app import build
+
+
+def command(*arguments: object) -> str:
+    """What a command of lmms-medtasks prints; it must succeed."""
+    found = CliRunner().invoke(build(), [str(each) for each in arguments])
+    assert found.exit_code == 0, found.output
+    return found.output
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    """The rows of a CSV file."""
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
