@@ -1,8 +1,9 @@
 """Results of a board's build that depend on files which rarely change, kept for the next build.
 
 A file a result, in a folder a release of the code: named by the digest of what the result was made of, its content
-behind a digest of its own. Arrow tables and JSON, nothing that runs when it is read. A file that is broken, or was not
-written by this module, counts as not there and is written anew. What nobody used for :data:`DAYS` days is removed.
+behind a digest of its own. Arrow tables, JSON and images, nothing that runs when it is read. A file that is broken, or
+was not written by this module, counts as not there and is written anew. What nobody used for :data:`DAYS` days is
+removed.
 """
 
 from __future__ import annotations
@@ -90,6 +91,10 @@ class BuildCache:
             lambda value: json.dumps(_plain(value)).replace(placeholder or _HIDDEN, _HIDDEN).encode(),
             lambda data: _build(kind, json.loads(data.decode().replace(_HIDDEN, placeholder))),
         )
+
+    def content(self, made_of: Any, make: Callable[[], bytes]) -> bytes:
+        """The bytes of a file, as :meth:`table`."""
+        return self._kept(made_of, make, bytes, bytes)
 
     def _kept(
         self, made_of: Any, make: Callable[[], T], written: Callable[[T], bytes], read: Callable[[bytes], T]

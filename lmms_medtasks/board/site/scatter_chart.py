@@ -10,8 +10,9 @@ from collections.abc import Callable, Sequence
 from html import escape
 from typing import TYPE_CHECKING, NamedTuple
 
-from lmms_medtasks.board.model_names import short_name
+from lmms_medtasks.board.model_names import short_names
 from lmms_medtasks.board.site.scatter import Drawn, Point
+from lmms_medtasks.report.charts.svg import shorts
 from lmms_medtasks.visible_text import visible
 
 if TYPE_CHECKING:
@@ -98,25 +99,19 @@ def chart(found: Drawn) -> Markup:
 
 def _named(found: Drawn) -> list[tuple[Point, list[str]]]:
     """The points with labels and their lines: the best measured ones, and three published extremes."""
-    named = []
     crowded = len(found.measured) >= CROWD
-    for point in found.measured[: LABELLED - 2 if crowded else LABELLED]:
-        lines = [_cut(point.name)]
-        if point is found.best:
-            lines.append(f"{point.x:.{found.shown.digits}f}, loses {point.y:.{found.shown.digits}f}")
-        named.append((point, lines))
+    points = list(found.measured[: LABELLED - 2 if crowded else LABELLED])
     printed = [point for point in found.points if not point.measured]
     if printed and not crowded:
         least, most = (choose(printed, key=lambda each: each.y) for choose in (min, max))
         extremes = {id(point): point for point in (printed[0], most, least)}
-        named += [(point, [_cut(point.name)]) for point in extremes.values()]
-    return named
-
-
-def _cut(name: str) -> str:
-    """A model's name without the organisation before it, cut to what fits."""
-    said = visible(short_name(name))
-    return said if len(said) <= _LONGEST else f"{said[: _LONGEST - 1]}…"
+        points += extremes.values()
+    names = short_names(point.name for point in points)
+    numbers = f"{found.best.x:.{found.shown.digits}f}, loses {found.best.y:.{found.shown.digits}f}"
+    return [
+        (point, [name, numbers] if point is found.best else [name])
+        for point, name in zip(points, shorts([visible(names[point.name]) for point in points], _LONGEST), strict=True)
+    ]
 
 
 def _place(
