@@ -6,7 +6,6 @@ import functools
 import importlib
 import importlib.util
 import os
-import reprlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
@@ -15,8 +14,6 @@ from typing import Any
 from lmms_medtasks.errors import UserError
 
 PACKAGE = "lmms_medtasks.task_configs"
-MOST_YAML = 2**21
-"""Bytes that a YAML file may have. The largest of ours has a tenth of it."""
 
 
 def folder() -> Path:
@@ -74,19 +71,16 @@ def read_yaml(path: Path) -> Any:
 def load_yaml(path: Path) -> Any:
     """What a YAML file says.
 
-    Raises UserError, with file and line, where it can't be read, is larger than :data:`MOST_YAML`, says a value that is
-    none (a 13th month, a tag that makes an object), or a key stands twice in a mapping: only the last one would count.
+    Raises UserError, with file and line, where it can't be read, or a key stands twice in a mapping: only the last one
+    would count.
     """
     import yaml
 
     try:
-        if (size := path.stat().st_size) > MOST_YAML:
-            raise UserError(f"{path} has {size:,} bytes; a YAML file may have {MOST_YAML:,}. Is it the right file?")
-        loader = yaml.SafeLoader(path.read_text("utf-8"))
-        root = loader.get_single_node()
+        text = path.read_text("utf-8")
+        waiting = [yaml.compose(text, yaml.SafeLoader)]
     except (OSError, UnicodeDecodeError, yaml.YAMLError, RecursionError) as error:
         raise UserError(f"Can't read {path}: {error}") from error
-    waiting = [root]
     seen = set()
     while waiting:
         node = waiting.pop()
@@ -105,12 +99,4 @@ def load_yaml(path: Path) -> Any:
                         f"{path}, line {line}: the key {name!r} stands on line {first_lines[name]} already."
                     )
                 first_lines[name] = line
-    try:
-        return None if root is None else loader.construct_document(root)
-    except yaml.YAMLError as error:
-        raise UserError(f"Can't read {path}: {error}") from error
-    except (ValueError, LookupError, AttributeError, ArithmeticError) as error:
-        # What is no date or number of Python's, without its place: it is the one that was being made.
-        node = list(loader.recursive_objects)[-1]
-        said = f"{path}, line {node.start_mark.line + 1}: {reprlib.repr(node.value)} can't be read"
-        raise UserError(f"{said} ({error}). Mend it, or write it in quotation marks.") from error
+    return yaml.safe_load(text)
