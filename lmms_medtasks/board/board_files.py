@@ -15,8 +15,8 @@ MOST_BYTES = 2**21
 def load(path: Path) -> Any:
     """What a YAML file of a board says.
 
-    Raises UserError, with file and line, where :func:`lmms_medtasks.folders.load_yaml` does, and for a file of more than
-    :data:`MOST_BYTES`, a tag that makes an object, and a value that is none (a 13th month).
+    Raises UserError, with file and line, where :func:`lmms_medtasks.folders.load_yaml` does, and for a file of more
+    than :data:`MOST_BYTES`, a tag that makes an object, and a value that is none (a 13th month).
     """
     import yaml
 
