@@ -1,8 +1,9 @@
 """Results of a board's build that depend on files which rarely change, kept for the next build.
 
 A file a result, in a folder a release of the code: named by the digest of what the result was made of, its content
-behind a digest of its own. Arrow tables and JSON, nothing that runs when it is read. A file that is broken, or was not
-written by this module, counts as not there and is written anew. What nobody used for :data:`DAYS` days is removed.
+behind a digest of its own. Arrow tables, JSON and images, nothing that runs when it is read. A file that is broken, or
+was not written by this module, counts as not there and is written anew. What nobody used for :data:`DAYS` days is
+removed.
 """
 
 from __future__ import annotations
@@ -98,6 +99,10 @@ class BuildCache:
     def keep(self, made_of: Any, value: Any) -> None:
         """Keep a dataclass in place of what is kept, as :meth:`value`."""
         self._write(made_of, json.dumps(value, default=_plain).encode())
+
+    def content(self, made_of: Any, make: Callable[[], bytes]) -> bytes:
+        """The bytes of a file, as :meth:`table`."""
+        return self._kept(made_of, make, bytes, bytes)
 
     def _kept(
         self, made_of: Any, make: Callable[[], T], written: Callable[[T], bytes], read: Callable[[bytes], T]

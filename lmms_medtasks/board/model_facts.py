@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import datetime
 import functools
-import math
 import re
+import reprlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from lmms_medtasks import baselines, folders
+from lmms_medtasks.board import board_files
 from lmms_medtasks.board.model_names import look
 from lmms_medtasks.errors import UserError, unknown
 from lmms_medtasks.visible_text import visible
@@ -25,6 +26,8 @@ FILE = "models.yml"
 MOST_PARAMETERS = 100_000.0
 """Billions of parameters that a model may have."""
 _MOST_LETTERS = 200
+_short = reprlib.Repr()
+_short.maxlevel, _short.maxstring = 2, 120
 
 
 @dataclass(frozen=True)
@@ -89,14 +92,17 @@ def _default_files() -> Iterator[Path]:
 
 
 def _read(path: Path) -> dict[str, ModelFacts]:
-    said = folders.load_yaml(path) or {}
+    said = board_files.load(path) or {}
     if not isinstance(said, dict):
         raise UserError(f"{path}: expected a model's name and its facts below it, such as 'parameters_b: 7'.")
     names: dict[str, str] = {}
     found: dict[str, ModelFacts] = {}
     for name, facts in said.items():
-        if not isinstance(name, str) or not look(name):
-            raise UserError(f"{path}: {name!r} is no model's name; write it in quotation marks.")
+        if not isinstance(name, str) or not look(name) or len(name) > _MOST_LETTERS:
+            raise UserError(
+                f"{path}: {_brief(name)} is no model's name: a text of 1 to {_MOST_LETTERS} characters. A number or "
+                "a word such as yes stands in quotation marks."
+            )
         other = names.setdefault(look(name), name)
         if other != name:
             raise UserError(f"{path}: {name!r} and {other!r} look like one name. Keep one of them.")
@@ -104,13 +110,23 @@ def _read(path: Path) -> dict[str, ModelFacts]:
     return found
 
 
+def _brief(value: Any) -> str:
+    """A value as a message shows it: a few lists deep, for its aliases may be of any length."""
+    try:
+        return _short.repr(value)
+    except ValueError:  # Python writes no number of more than 4,300 digits
+        return "a number of very many digits"
+
+
 def _facts(said: Any, where: str) -> ModelFacts:
     if not isinstance(said, dict):
-        raise UserError(f"{where}: {said!r}; expected facts, such as 'parameters_b: 7'. Known: {', '.join(_KEYS)}.")
+        raise UserError(
+            f"{where}: {_brief(said)}; expected facts, such as 'parameters_b: 7'. Known: {', '.join(_KEYS)}."
+        )
     values: dict[str, Any] = {}
     for key, value in said.items():
         if key not in _KEYS:
-            raise unknown("fact", key, _KEYS, where)
+            raise unknown("fact", key if len(str(key)) <= _MOST_LETTERS else _brief(key), _KEYS, where)
         values[key] = _value(key, value, f"{where}, {key}")
     return ModelFacts(**values)
 
@@ -118,21 +134,24 @@ def _facts(said: Any, where: str) -> ModelFacts:
 def _value(key: str, value: Any, where: str) -> Any:
     if key == "open_weights":
         if not isinstance(value, bool):
-            raise UserError(f"{where}: {value!r}; expected true or false. Leave the line out where it is not known.")
+            raise UserError(
+                f"{where}: {_brief(value)}; expected true or false. Leave the line out where it is not known."
+            )
         return value
     if key == "parameters_b":
-        known = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-        if not known or not 0 < value <= MOST_PARAMETERS:
+        if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value <= MOST_PARAMETERS:
             raise UserError(
-                f"{where}: {value!r}; expected billions of parameters, from above 0 to {MOST_PARAMETERS:,g}."
+                f"{where}: {_brief(value)}; expected billions of parameters, from above 0 to {MOST_PARAMETERS:,g}."
             )
         return float(value)
     if key == "released":
         return _date(value, where)
     if not isinstance(value, str) or not value.strip() or visible(value) != value or len(value) > _MOST_LETTERS:
-        raise UserError(f"{where}: {value!r}; expected a text of 1 to {_MOST_LETTERS} characters that can be seen.")
+        raise UserError(
+            f"{where}: {_brief(value)}; expected a text of 1 to {_MOST_LETTERS} characters that can be seen."
+        )
     if key == "link" and not re.fullmatch(r"https://[^\s\"'<>\\]+", value):
-        raise UserError(f"{where}: {value!r}; expected an address that starts with https://.")
+        raise UserError(f"{where}: {_brief(value)}; expected an address that starts with https://.")
     return value
 
 
@@ -145,4 +164,4 @@ def _date(value: Any, where: str) -> str:
             except ValueError:
                 break
             return text
-    raise UserError(f"{where}: {value!r}; expected a date such as 2025-02-19, 2025-02 or 2025.")
+    raise UserError(f"{where}: {_brief(value)}; expected a date such as 2025-02-19, 2025-02 or 2025.")

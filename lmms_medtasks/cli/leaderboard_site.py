@@ -90,9 +90,10 @@ def build(
     if unpinned := sorted(task for task, each in board.references.items() if "questions and data" in each.unverified):
         shown_tasks = ", ".join(unpinned[:5]) + (f" and {len(unpinned) - 5} more" if len(unpinned) > 5 else "")
         typer.echo(visible(f"Unverified (no pin of questions and data): {shown_tasks}."), err=True)
+    entries = "1 entry" if len(board.entries) == 1 else f"{len(board.entries):,} entries"
     typer.echo(
         f"Written: {output} ({len(files):,} files, {sum(files.values()) / 1e6:,.1f} MB; start with index.html). "
-        f"{len(board.entries)} entries, {apart} of them not ranked; {len(board.refused)} refused.",
+        f"{entries}, {apart} of them not ranked; {len(board.refused)} refused.",
         err=True,
     )
     if board.bad:

@@ -139,7 +139,7 @@ def _swaps_beyond_chance(
         return None, "fewer than two models"
     fewest = min(int((each[..., 0].sum(axis=0) > 0).sum()) for each in (first, second))
     if fewest < FEWEST_IMAGES:
-        return None, f"{fewest} images: no swap is tested below {FEWEST_IMAGES}"
+        return None, f"{fewest} image{'' if fewest == 1 else 's'}: no swap is tested below {FEWEST_IMAGES}"
     better, worse = _better_p(first), _better_p(second).T
     larger = np.maximum(better, worse)
     rows, columns = np.triu_indices(len(names), k=1)

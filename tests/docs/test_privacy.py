@@ -32,7 +32,7 @@ def test_code_keeps_data_in_no_place_that_the_page_does_not_name():
     using = {path.name for path in files if "store.home()" in path.read_text("utf-8")}
     assert using == {
         "cache.py", "data.py", "dicom_pictures.py", "journal.py", "leaderboard_site.py", "own_readers.py",
-        "picture_checks.py", "prepare.py", "question_pictures.py", "text_tables.py", "withheld.py",
+        "picture_checks.py", "prepare.py", "text_tables.py", "withheld.py",
     }  # fmt: skip
 
 

@@ -22,7 +22,7 @@ def headline(standings: Standings, found: Leaderboard, drawn: Drawn | None) -> s
         task, measure = drawn.bad
         own = standings.of(task, measure)
         best = drawn.best
-        if (best.loss.low or 0.0) > 0 and own[best.key].rank == 1:
+        if (best.loss.low or 0.0) > 0 and _leaders(own, standings) == [best.key]:
             digits, unit = drawn.shown.digits, drawn.shown.unit
             lead = drawn.said.lead.format(
                 model=names[best.name],
@@ -39,13 +39,13 @@ def headline(standings: Standings, found: Leaderboard, drawn: Drawn | None) -> s
             verb = "is the best measured model" if len(keys) == 1 else "share the first place"
             number = f"{mean_text(own[keys[0]].mean, head.shown)}{_guessing(own, keys, head)}"
             said = f"{who} {verb} on {head.title}, {head.words}: {number}"
-            return f"{said}{_untold_loss(drawn, keys[0], head)}{_relation(of, keys, own, standings, names)}."
+            return f"{said}{_untold_loss(drawn, keys, head)}{_relation(of, keys, own, standings, names)}."
     return "No model has a rank yet." if standings.board.entries else "There is no entry."
 
 
-def _untold_loss(drawn: Drawn | None, best: str, head: SuiteColumn) -> str:
-    """Where the best one's loss could be chance: that it could."""
-    if drawn is None or drawn.best.key != best or drawn.suite != head.suite or drawn.best.loss.low is None:
+def _untold_loss(drawn: Drawn | None, leaders: list[str], head: SuiteColumn) -> str:
+    """Where the loss of the one that leads alone could be chance: that it could."""
+    if drawn is None or [drawn.best.key] != leaders or drawn.suite != head.suite or drawn.best.loss.low is None:
         return ""
     return f"; its loss of {drawn.best.y:.{drawn.shown.digits}f} points is not told apart from zero"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import shutil
@@ -41,9 +42,10 @@ class Folder:
         if path in self.files or ".." in path.split("/") or path.startswith("/") or "\\" in path:
             raise ValueError(f"{path!r} is written a second time, or leads out of the site.")
         place = self.root / path
-        place.parent.mkdir(parents=True, exist_ok=True)
-        with place.open("wb") as file:
-            self.files[path] = sum(map(file.write, contents))
+        with _writable(place):
+            place.parent.mkdir(parents=True, exist_ok=True)
+            with place.open("wb") as file:
+                self.files[path] = sum(map(file.write, contents))
 
     def csv(self, path: str, table: Table, origin: Sequence[tuple[str, str]] = ()) -> None:
         """Write a table's CSV; ``path`` is without the ending."""
@@ -54,21 +56,31 @@ class Folder:
 def writing(output: Path) -> Iterator[Folder]:
     """A folder that takes the place of ``output`` when the block ends well, and is gone when it does not.
 
-    Raises UserError when ``output`` is there and is no site of ours.
+    Raises UserError when ``output`` is there and is no site of ours, can't be written, or is being built by another
+    process.
     """
     output = output.absolute()
     check(output)
     part = output.with_name(output.name + ".part")
-    if part.exists():
-        shutil.rmtree(part)
-    part.mkdir(parents=True)
+    with _writable(output):
+        part.mkdir(parents=True, exist_ok=True)
+        lock = os.open(part, os.O_RDONLY)
     try:
-        folder = Folder(part)
-        yield folder
-        folder.text(MARKER, json.dumps({"made by": f"lmms-medtasks {__version__}", "files": len(folder.files)}) + "\n")
-        _swap(part, output)
+        _lock(lock, part, output)
+        try:
+            with _writable(output):
+                _empty(part)  # what a build that was killed left there
+            folder = Folder(part)
+            yield folder
+            made_by = {"made by": f"lmms-medtasks {__version__}", "files": len(folder.files)}
+            folder.text(MARKER, json.dumps(made_by) + "\n")
+            with _writable(output):
+                _swap(part, output)
+        except BaseException:
+            shutil.rmtree(part, ignore_errors=True)
+            raise
     finally:
-        shutil.rmtree(part, ignore_errors=True)
+        os.close(lock)
 
 
 def check(output: Path) -> None:
@@ -80,6 +92,40 @@ def check(output: Path) -> None:
             f"--output {output} holds something else than a site of ours (no {MARKER} in it), and would be replaced. "
             "Name another folder, or empty it."
         )
+
+
+@contextmanager
+def _writable(place: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise UserError(
+            f"{place} can't be written ({error.strerror or error}). Make room there, or name another folder by "
+            "--output."
+        ) from error
+
+
+def _lock(handle: int, part: Path, output: Path) -> None:
+    """Take the folder for this process, until it closes ``handle`` or dies."""
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise _taken(output) from None
+    # Between opening and locking another build may have put the folder in its place.
+    if not part.exists() or not os.path.samestat(os.fstat(handle), part.stat()):
+        raise _taken(output)
+
+
+def _taken(output: Path) -> UserError:
+    return UserError(f"--output {output} is being built by another process. Wait for it, or name another folder.")
+
+
+def _empty(folder: Path) -> None:
+    for path in folder.iterdir():
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
 
 
 def _swap(part: Path, output: Path) -> None:

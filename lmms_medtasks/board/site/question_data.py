@@ -10,14 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from lmms_medtasks.board import packs
 from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.board.shown_answers import SampleLogs
 from lmms_medtasks.board.site import suite_words
 from lmms_medtasks.board.site.folder import Folder
-from lmms_medtasks.board.site.question_pictures import Pictures, Written
+from lmms_medtasks.board.site.question_pictures import NotMade, Pictures, Written
+from lmms_medtasks.build_cache import NO_CACHE, BuildCache
 from lmms_medtasks.data.question_pictures import Document, Split
-from lmms_medtasks.errors import UserError
 from lmms_medtasks.samples import result_files as results
 from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.samples.runs import settings_of, splits_of
@@ -133,9 +132,9 @@ def _words(name: str) -> str:
 class QuestionData:
     """Texts and pictures of a build's questions; ``logs`` are the sample logs, each gone through once."""
 
-    def __init__(self, folder: Folder, shown: suite_words.AllowedData) -> None:
+    def __init__(self, folder: Folder, shown: suite_words.AllowedData, cache: BuildCache = NO_CACHE) -> None:
         self._shown = shown
-        self._pictures = Pictures(folder)
+        self._pictures = Pictures(folder, cache=cache)
         self._splits: dict[tuple[str, str, str], Split] = {}
         self._runs: dict[Path, Run] = {}
         self.logs = SampleLogs()
@@ -238,7 +237,7 @@ class QuestionData:
                 degraded = self._plain(document, form.label)
                 return replace(material, pictures=clean.get(form.pair, ()) + degraded)
             first = self._plain(document, level_word(0))
-        except (UserError, OSError):
+        except NotMade:
             return replace(material, note=_UNREADABLE)
         drawn = self.logs.of(entry, [form.id]).get(form.id)
         if drawn is None or len(drawn.degraded_with) != len(document.images):
@@ -248,8 +247,7 @@ class QuestionData:
                 self._pictures.degraded(image, form.degradation, parameters, form.modality)
                 for image, parameters in zip(document.images, drawn.degraded_with, strict=True)
             ]
-        # A log may say anything; some degradations need a package that a board does without (Numba).
-        except (UserError, ImportError, *packs.UNCOMPUTABLE):
+        except NotMade:
             return replace(material, pictures=first, note=_NOT_MADE)
         return replace(material, pictures=first + _labelled(made, form.label))
 

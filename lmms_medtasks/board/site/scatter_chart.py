@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lmms_medtasks.board.model_names import short_name
+from lmms_medtasks.board.model_names import short_names
 from lmms_medtasks.board.site.scatter import Drawn
 from lmms_medtasks.board.site.scatter import Point as ModelPoint
 from lmms_medtasks.report.charts import DISC, PUBLISHED, Axis, Guide, Panel, Point, Series, axis_of, plane_chart
-from lmms_medtasks.short_texts import short
+from lmms_medtasks.short_texts import cut_apart
+from lmms_medtasks.visible_text import visible
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -37,16 +38,26 @@ def _panel(found: Drawn) -> Panel:
     # The first and two extremes of the published ones.
     extremes = [] if crowded or not printed else [printed[0], *(end(printed, key=_loss) for end in (min, max))]
     others = found.measured[len(named) :]
+    names = short_names(dict.fromkeys(point.name for point in (*named, *extremes)))
+    cut = cut_apart([visible(each) for each in names.values()], _LONGEST)
+    labels = {name: cut[visible(each)] for name, each in names.items()}
     good, loss = _good_axis(found), _loss_axis(found)
     guides = [Guide(good.low, 0.0, good.high, 0.0, kind="zero")]
     if found.chance is not None:
         guides.append(Guide(found.chance, loss.low, found.chance, loss.high, f"guessing {found.chance:.1f}"))
     series = (
         Series(
-            "published", tuple(_point(each, found, 3.6, each in extremes) for each in printed), PUBLISHED, quiet=True
+            "published",
+            tuple(_point(each, found, 3.6, labels.get(each.name, "") if each in extremes else "") for each in printed),
+            PUBLISHED,
+            quiet=True,
         ),
-        Series("measured", tuple(_point(each, found, 4, False) for each in reversed(others)), DISC, faint=crowded),
-        Series("best", tuple(_point(each, found, 4 if crowded else 5.5, True) for each in reversed(named)), DISC),
+        Series("measured", tuple(_point(each, found, 4) for each in reversed(others)), DISC, faint=crowded),
+        Series(
+            "best",
+            tuple(_point(each, found, 4 if crowded else 5.5, labels[each.name]) for each in reversed(named)),
+            DISC,
+        ),
     )
     return Panel(good, loss, series, guides=tuple(guides))
 
@@ -66,12 +77,11 @@ def _loss_axis(found: Drawn) -> Axis:
     )
 
 
-def _point(point: ModelPoint, found: Drawn, size: float, is_named: bool) -> Point:
-    """A model with its tooltip; ``is_named``: with its name, and the best one's numbers below that."""
+def _point(point: ModelPoint, found: Drawn, size: float, label: str = "") -> Point:
+    """A model with its tooltip, and its name where there is a ``label``; the best one's numbers stand below that."""
     kind, digits = "measured" if point.measured else "published", found.shown.digits
     numbers = f"{point.x:.{digits}f}, loses {point.y:.{digits}f}"
-    label = short(short_name(point.name), _LONGEST) if is_named else ""
-    label += f"\n{numbers}" if is_named and point is found.best else ""
+    label += f"\n{numbers}" if label and point is found.best else ""
     return Point(
         point.x, point.y, f"{point.name} ({kind}): {numbers}", point.loss.low, point.loss.high, point.good.low,
         point.good.high, label, size,

@@ -94,7 +94,8 @@ def _all_lose(drawn: SuiteChart | None, head: TaskMeasure) -> str:
     changes = [each.change for each in drawn.rows if each.change is not None]
     if len(changes) < _SEVERAL or max(changes) > -_SAME:
         return ""
-    return f"all {len(changes)} lose, by {-max(changes):.1f} to {-min(changes):.1f} points"
+    least, most = f"{-max(changes):.1f}", f"{-min(changes):.1f}"
+    return f"all {len(changes)} lose, by {least if least == most else f'{least} to {most}'} points"
 
 
 def _others(

@@ -17,6 +17,7 @@ from lmms_medtasks.board.site.reports import Report
 from lmms_medtasks.board.site.suite_chart import SuiteChart, TaskMeasure, chart
 from lmms_medtasks.board.site.suite_finding import finding
 from lmms_medtasks.board.site.telling_questions import Telling, telling
+from lmms_medtasks.data.sources import counted
 from lmms_medtasks.report.cells import label
 from lmms_medtasks.report.document import Cell, Column, Row, Table
 from lmms_medtasks.short_texts import listed_or_counted
@@ -194,7 +195,7 @@ def _caption(about: suite_words.About, head: TaskMeasure, board: Board) -> str:
     name, phrase = about.name_of(head[0]), about.heading_of(*head)
     words = f", {phrase.removeprefix(f'{name}, ')}" if len(entry.main_metrics) > 1 else ""
     unit = entry.scale(head[1]).unit
-    return f"{name}{words}, {len(entry.scored(head[1])):,} questions each{f' ({unit})' if unit else ''}"
+    return f"{name}{words}, {counted(len(entry.scored(head[1])), 'question')} each{f' ({unit})' if unit else ''}"
 
 
 def _badges(about: suite_words.About, entries: Sequence[Entry], head: TaskMeasure | None) -> list[Badge]:
@@ -208,7 +209,9 @@ def _badges(about: suite_words.About, entries: Sequence[Entry], head: TaskMeasur
     rows = entry.scored(head[1]) if head and head[1] in entry.metrics else entry.samples
     cluster = entry.declaration.cluster if entry.declaration else "image"
     pictures = len(set(rows.column("cluster")))
-    found += [Badge("questions", f"{len(rows):,}"), Badge(f"{cluster}s", f"{pictures:,}")]
+    for number, noun in ((len(rows), "question"), (pictures, cluster)):
+        said, what = counted(number, noun).split(" ", 1)
+        found.append(Badge(what, said))
     trials = max((len(each) for each in rows.column("trials")), default=1)
     found += [Badge("trials a question", str(trials))] if trials > 1 else []
     versions = sorted({each.version for each in own})

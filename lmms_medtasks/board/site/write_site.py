@@ -29,8 +29,8 @@ class Options:
             the suites' reports. questions: whether there is a question browser. stamp: a line for the foot of the
             overview (a commit, a date), "" for none: nothing else in a site says when it was built.
         shown: for which data sets texts and images were asked for. models: what is known of models. roots: folders
-            whose names are left out of paths. cache: where what is of one model alone may be kept for the next build;
-            it changes no byte.
+            whose names are left out of paths. cache: where images, and what is of one model alone, may be kept for
+            the next build; it changes no byte.
     """
 
     title: str = "lmms-medtasks leaderboard"
@@ -66,7 +66,7 @@ class _Site:
         self._titles = {name: suite_words.about(name).title for name in self._suites}
         self._pages = Pages(folder, options.title, list(self._titles.items()), options.questions)
         self._browsed = options.questions
-        self._question_data = QuestionData(folder, options.shown)
+        self._question_data = QuestionData(folder, options.shown, options.cache)
         self._cards = QuestionCards(self._question_data, self._standings.title)
         self._reports: dict[str, dict[str, reports.Report]] = {}
 

@@ -9,8 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from lmms_medtasks import folders
-from lmms_medtasks.board import model_names
+from lmms_medtasks.board import board_files, model_names
 from lmms_medtasks.errors import UserError
 
 
@@ -38,7 +37,7 @@ def read(path: Path) -> Owners:
 
     Raises UserError for another form, and for names that differ only in case, blanks, separators or what can't be seen.
     """
-    said = folders.load_yaml(path) or {}
+    said = board_files.load(path) or {}
     if not isinstance(said, dict):
         raise UserError(f"{path}: expected lines such as 'organisation/model: account'.")
     found: dict[str, tuple[str, ...]] = {}

@@ -141,6 +141,20 @@ def test_dark_by_preference_and_by_button(quiet, site):
     quiet.call("Emulation.setEmulatedMedia", features=[])
 
 
+def test_in_print_no_heading_stands_over_folded_parts_and_no_chart_is_torn(quiet, site):
+    shown = "getComputedStyle(document.getElementById('%s')).display"
+    quiet.call("Emulation.setEmulatedMedia", media="print")
+    model = next((site / "models").glob("*.html"))
+    for path, heading in ((site / "suites" / "medq_deg.html", "more-head"), (model, "all")):
+        quiet.open(path)
+        assert quiet.run(shown % heading) == "none"
+        quiet.run(f"document.querySelector('#{heading} ~ details').open = true")
+        assert quiet.run(shown % heading) == "block"
+    quiet.open(site / "index.html")
+    assert quiet.run("getComputedStyle(document.querySelector('.plot')).breakInside") == "avoid"
+    quiet.call("Emulation.setEmulatedMedia", media="")
+
+
 def choose(browser, name, value):
     browser.run(
         f"(s => {{ s.value = {value!r}; s.dispatchEvent(new Event('change')); }})(document.getElementById({name!r}))"

@@ -159,6 +159,15 @@ def test_in_a_crowd_three_are_named_and_the_others_intervals_are_faint(drawn: Dr
     assert bars.count("interval faint") == 3 * bars.count("interval") > 0
 
 
+def test_labels_of_names_that_begin_alike_say_where_they_differ(drawn: Drawn) -> None:
+    start = "a-model-of-a-very-long-family-of-models-"
+    measured = [replace(point, name=start + str(number)) for number, point in enumerate(drawn.measured)]
+    points = (*measured, *(point for point in drawn.points if not point.measured))
+    text = str(scatter_chart.chart(replace(drawn, points=points, best=measured[0])))
+    labels = re.findall(r'class="label"[^>]*>([^<]+)<', text)
+    assert len(set(labels)) == len(labels) == len(measured) and {each[-1] for each in labels} >= {"0", "1"}
+
+
 def test_nothing_is_drawn_where_no_model_has_both_numbers(tmp_path: Path, runs: ModuleType) -> None:
     runs.write(tmp_path / "m", {"medq_deg_l2": runs.choice_rows(letters(20), images=IMAGES)}, model="m")
     lone = Standings(collect([tmp_path]), resamples=0)
@@ -175,6 +184,25 @@ def test_models_that_are_tied_share_the_first_place_and_guessing_is_called_so(tm
     found = leaderboard_table.leaderboard(alike, Links(model=str, suite=str), model_facts.read())
     said = board_words.headline(alike, found, None)
     assert said.startswith("a and b share the first place") and "no better than guessing (25.0 %)" in said
+
+
+def test_no_model_is_called_best_where_several_lead_with_the_same_score(tmp_path: Path, runs: ModuleType) -> None:
+    for name in ("a", "b"):
+        of_level = [
+            runs.choice_rows({f"q{number}-{level}": "B" if level == 2 and number < 20 else "A" for number in range(40)},
+                             severity=level)
+            for level in range(3)
+        ]  # fmt: skip
+        for level, rows in enumerate(of_level):
+            for row in rows:
+                row[f"accuracy_l{level}"] = row.pop("accuracy")
+        runs.write(tmp_path / name, {"medq_deg": sum(of_level, [])}, model=name)
+    alike = Standings(collect([tmp_path]), resamples=20)
+    drawn = scatter.drawn(alike, model_facts.read())
+    assert drawn is not None and (drawn.best.loss.low or 0.0) > 0
+    found = leaderboard_table.leaderboard(alike, Links(model=str, suite=str), model_facts.read())
+    said = board_words.headline(alike, found, drawn)
+    assert said.startswith("a and b share the first place") and "best" not in said and "told apart" not in said
 
 
 def test_the_page_has_all_rows_and_what_filters_ask_without_a_script(index_site: Path) -> None:

@@ -6,15 +6,18 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from PIL import Image
+from PIL import Image, UnidentifiedImageError
 
+from lmms_medtasks import build_cache
 from lmms_medtasks.board.collect import collect
 from lmms_medtasks.board.entries import Questions
 from lmms_medtasks.board.site import question_data, question_pictures
 from lmms_medtasks.board.site.folder import Folder
 from lmms_medtasks.board.site.question_data import QuestionData
 from lmms_medtasks.board.site.suite_words import AllowedData
+from lmms_medtasks.build_cache import NO_CACHE, BuildCache
 from lmms_medtasks.data import locating
+from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness.hooks import doc_to_visual
 from lmms_medtasks.task_configs.medq_deg import measures
 
@@ -58,10 +61,10 @@ def board_of(tmp_path, write, asked):
     return make
 
 
-def materials(tmp_path, entries, shown=None):
+def materials(tmp_path, entries, shown=None, cache=NO_CACHE):
     folder = Folder(tmp_path / "site")
     ids = {id for entry in entries for id in entry.questions.ids.tolist()}
-    return QuestionData(folder, shown or AllowedData()).of(entries, ids), folder
+    return QuestionData(folder, shown or AllowedData(), cache).of(entries, ids), folder
 
 
 def pixels(folder, picture):
@@ -101,13 +104,32 @@ def test_what_can_not_be_made_is_said_beside_the_clean_picture(tmp_path, board_o
         assert all("installed" in found[id].note for id, (doc, *_) in asked.items() if doc["severity"])
 
 
-def test_a_picture_is_made_once_for_all_builds(tmp_path, board_of, asked, monkeypatch):
+def test_a_picture_is_made_once_for_all_builds_with_a_cache_and_kept_nowhere_without(
+    tmp_path, board_of, asked, monkeypatch
+):
+    monkeypatch.setenv("MEDTASKS_HOME", str(tmp_path / "home"))
     entries = board_of(list(asked))
-    first, folder = materials(tmp_path, entries)
-    monkeypatch.setattr(question_pictures, "_made", lambda *_: pytest.fail("a picture is made again"))
-    (tmp_path / "again").mkdir()
-    again, other = materials(tmp_path / "again", entries)
-    assert again == first and other.files == folder.files
+    cache = BuildCache.at(tmp_path / "cache")
+    first, folder = materials(tmp_path, entries, cache=cache)
+    assert len([path for path in cache.folder.rglob("*") if path.is_file()]) == len(folder.files) == 4
+    assert not list((tmp_path / "home").rglob("*.webp"))
+    made = []
+    monkeypatch.setattr(question_pictures, "_made", lambda *of: made.append(of) or b"made again")
+    again, other = materials(tmp_path / "again", entries, cache=cache)
+    assert again == first and other.files == folder.files and not made
+    with pytest.raises(UnidentifiedImageError):
+        materials(tmp_path / "without", entries)
+    assert made
+
+
+def test_a_cache_that_cant_be_written_is_not_called_an_unreadable_image(tmp_path, board_of, asked, monkeypatch):
+    def full(path, content):
+        raise OSError(28, "No space left on device")
+
+    cache = BuildCache.at(tmp_path / "cache")
+    monkeypatch.setattr(build_cache, "write_bytes", full)
+    with pytest.raises(UserError, match="No space left.*--no-cache"):
+        materials(tmp_path, board_of(list(asked)), cache=cache)
 
 
 def test_a_benchmark_says_whose_pictures_a_question_has():

@@ -77,6 +77,21 @@ def test_the_sentence_says_the_best_its_loss_who_is_like_it_and_that_all_lose(
     assert "poor is no better than guessing (25.0 %)" in said and said.endswith(".")
 
 
+def test_losses_that_read_the_same_are_said_once(about: About, standings: Standings) -> None:
+    drawn = chart(about, standings.board, standings, LINKS, HEAD)
+    assert drawn is not None
+    alike = replace(drawn, rows=[drawn.rows[0]] * 3)
+    assert "all 3 lose, by 20.0 points" in finding(about, standings.board, standings, HEAD, alike)
+
+
+def test_one_question_is_no_questions(tmp_path: Path, runs: ModuleType) -> None:
+    runs.write(tmp_path / "m", {SEVERE: runs.choice_rows({"q": "A"})}, model="m")
+    build(collect([tmp_path / "m"]), tmp_path / "site", Options(resamples=0, reports=False, questions=False))
+    text = (tmp_path / "site" / "suites" / "medq_deg.html").read_text("utf-8")
+    assert "1 question each" in text and "<b>1</b> question<" in text and "<b>1</b> image<" in text
+    assert not re.search(r"\b1(</b>)? (questions|images)\b", text)
+
+
 def test_who_is_told_apart_from_another_may_not_be_told_apart_from_the_best(
     about: About, standings: Standings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
