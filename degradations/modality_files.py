@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -99,6 +100,25 @@ def _check_rows(name: str, rows: Any, where: str) -> None:
                 raise UserError(
                     f"{where}, level {level}, {key}: got {value!r}, expected a value such as {known[key]!r}."
                 )
+            ours = [registry.settings(name, each)[key] for each in (1, 2)]
+            if said := _out_of_bounds(value, ours):
+                raise UserError(
+                    f"{where}, level {level}, {key}: got {value!r}, expected {said}, such as {known[key]!r}."
+                )
+
+
+def _out_of_bounds(value: Any, ours: Sequence[Any]) -> str:
+    """What is expected of a setting that it is not: finite, not below 0 where none of ours is, a range upwards."""
+    numbers = [each for each in (value if isinstance(value, list) else [value]) if isinstance(each, int | float)]
+    known = [
+        each for one in ours for each in (one if isinstance(one, list) else [one]) if isinstance(each, int | float)
+    ]
+    if not all(map(math.isfinite, numbers)):
+        return "a finite number"
+    if numbers and min(known, default=-1) >= 0 and min(numbers) < 0:
+        return "0 or more"
+    rising = all(isinstance(each, list) and each == sorted(each) for each in ours)
+    return "numbers from the lower to the higher" if rising and numbers != sorted(numbers) else ""
 
 
 def _is_like(value: Any, known: Any) -> bool:

@@ -179,7 +179,7 @@ def _requested(made: Judging) -> int:
 
 
 def _places(found: Sequence[_Verdicts], every: Sequence[_Verdicts]) -> str:
-    """``Med-CMR (med_cmr_open), SURE-VQA (7 tasks, model B)``; of all judgements without models."""
+    """``Benchmark (task_open), Other (7 tasks, model B)``; of all judgements without models."""
     tasks: dict[tuple[str, str], list[str]] = {}
     for each in found:
         tasks.setdefault((each.suite, each.model if len(found) < len(every) else ""), []).extend(each.tasks)

@@ -108,6 +108,9 @@ def test_the_same_twice_is_one_and_another_of_its_name_is_refused(given):
         ("OCT: {levels: {gaussian_noise: {1: {sigma: 1}}}}", "expected {1: {...}, 2: {...}}"),
         ("OCT: {levels: {gaussian_noise: {1: {sigm: 1}, 2: {sigma: 1}}}}", "level 1.*Did you mean 'sigma'"),
         ("OCT: {levels: {gaussian_noise: {1: {sigma: a}, 2: {sigma: 1}}}}", "level 1, sigma: got 'a'"),
+        ("OCT: {levels: {gaussian_noise: {1: {sigma: -1}, 2: {sigma: 1}}}}", "sigma: got -1, expected 0 or more"),
+        ("OCT: {levels: {gaussian_noise: {1: {sigma: .inf}, 2: {sigma: 1}}}}", "sigma: got inf, expected a finite"),
+        ("OCT: {levels: {object_rotation: {1: {angle_range: [20, 5]}, 2: {}}}}", "from the lower to the higher"),
         ("OCT: {}\nOCT: {}", "the key 'OCT' stands on line 1"),
     ],
 )
