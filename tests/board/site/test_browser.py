@@ -151,7 +151,7 @@ def test_in_print_no_heading_stands_over_folded_parts_and_no_chart_is_torn(quiet
         quiet.run(f"document.querySelector('#{heading} ~ details').open = true")
         assert quiet.run(shown % heading) == "block"
     quiet.open(site / "index.html")
-    assert quiet.run("getComputedStyle(document.querySelector('.plot')).breakInside") == "avoid"
+    assert quiet.run("getComputedStyle(document.querySelector('.drawn')).breakInside") == "avoid"
     quiet.call("Emulation.setEmulatedMedia", media="")
 
 

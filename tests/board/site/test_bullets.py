@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from lmms_medtasks.board.entries import Problem
 from lmms_medtasks.board.site.board_tables import Standings
-from lmms_medtasks.board.site.bullets import LEAST_FIELD, Headline, headlines
+from lmms_medtasks.board.site.bullets import LEAST_FIELD, ModelHeadline, headlines
 from tests.board.made_up_entries import ACCURACY, ERRORS, STARS, MadeUpEntry, board_of, made_up_entry, right_and_wrong
 
 QUESTIONS = 20
@@ -22,14 +22,14 @@ def model(name: str, right: int, **more: object) -> MadeUpEntry:
     return made_up_entry(name, right_and_wrong(letters), **more)  # type: ignore[arg-type]
 
 
-def headline_of(*entries: MadeUpEntry, resamples: int = 20) -> Headline:
+def headline_of(*entries: MadeUpEntry, resamples: int = 20) -> ModelHeadline:
     """Of the first one's model."""
     own = [each for each in entries if each.model == entries[0].model]
     (found,) = headlines(own, Standings(board_of(*entries), resamples))
     return found
 
 
-HEAD = Headline(
+HEAD = ModelHeadline(
     "s", "Suite", "t", "m", "closed questions", "%", 1, 69.06, 66.44, 71.92, (0.0, 100.0), 2, 1, 3, 12, "",
     (50.0, 60.0, 70.0), 25.0, (40.0, 80.04),
 )  # fmt: skip

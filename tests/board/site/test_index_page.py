@@ -163,7 +163,7 @@ def test_labels_of_names_that_begin_alike_say_where_they_differ(drawn: Drawn) ->
     start = "a-model-of-a-very-long-family-of-models-"
     measured = [replace(point, name=start + str(number)) for number, point in enumerate(drawn.measured)]
     points = (*measured, *(point for point in drawn.points if not point.measured))
-    text = str(scatter_chart.chart(replace(drawn, points=points, best=measured[0])))
+    text = str(scatter_chart.chart(replace(drawn, points=points)))
     labels = re.findall(r'class="label"[^>]*>([^<]+)<', text)
     assert len(set(labels)) == len(labels) == len(measured) and {each[-1] for each in labels} >= {"0", "1"}
 

@@ -168,7 +168,7 @@ def test_answers_that_are_judged_have_their_text_cut_and_the_mark_of_the_score()
     found = answer(shard, 0, 0)
     assert found is not None and found[:2] == ("100.0%", "9")
     (((text, sign),),) = (found[2],)  # type: ignore[misc]
-    assert sign == "✓" and text == ("word " * 20)[:50] + "…"
+    assert sign == "✓" and text == ("word " * 20)[:49] + "…"
 
 
 def test_models_that_answered_alike_share_one_answer_and_who_may_not_be_told_has_none() -> None:

@@ -46,6 +46,7 @@ def test_half_of_the_closed_questions_is_what_guessing_gets(write_sure_run, sour
 
 
 def test_the_boards_column_is_of_the_same_shift():
-    words = yaml.safe_load((Path(folders.folder()) / "sure_vqa" / "board.yml").read_text("utf-8"))["headline"][0]
-    assert words[:2] == [f"sure_{HEADLINE}", "closed_ood"] and "1 of 7 shifts" in words[2]
+    words = yaml.safe_load((Path(folders.folder()) / "sure_vqa" / "board.yml").read_text("utf-8"))
+    assert words["headline"][0] == words["phrases"][0][:2] == [f"sure_{HEADLINE}", "closed_ood"]
+    assert "one of 7 shifts" in words["phrases"][0][2]
     assert Shift.of(HEADLINE).published
