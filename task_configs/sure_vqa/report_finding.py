@@ -47,22 +47,20 @@ def finding(source: Source) -> Finding | None:
     bars = [each for group in chosen for each in _bars(source, group)]
     if len(bars) < len(SIDES) * len(chosen):
         return None
-    shifted, of = bars[1], f"{'the ' if len(first) > 1 else ''}{_called(first)}"
+    shifted, of = bars[1], f"the {_called(first)}" if len(first) > 1 else _shift(first[0])
     guessed = "" if shifted.beats_chance else f", no better than guessing ({100 * GUESSING[_KIND]:.0f} %)"
     change = _change(source, first)
-    loss, more = lost(change, f"of closed questions under {of}"), ""
+    loss, more = lost(change, f"on closed questions under {of}"), ""
     if of_all is not first:
         over = f"in the {_called(both)} ({_questions(source, both):,} questions)"
         more = f"; {over} {shown(bars[2])} and {shown(bars[3])}"
         loss += f"; {lost(_change(source, both), over)}"
     most = _worst(source, both) if len(both) > 1 else ""
-    extent = (
-        f"{of}{f' (1 of {len(both)} shifts)' if of_all is not first else ''}, {_questions(source, first):,} questions"
-    )
+    extent = f"{of}{f', 1 of {len(both)} shifts' if of_all is not first else ''}: {_questions(source, first):,} questions"
     return Finding(
         "SURE-VQA",
         tuple(bars),
-        f"Closed questions under {extent}: {shown(bars[0])} as trained, {shown(shifted)} under shift"
+        f"Closed questions under {extent}, {shown(bars[0])} as trained, {shown(shifted)} under shift"
         f"{guessed}{more}{most}.",
         f"correct on {whole(shifted)} of closed questions under {of}",
         "closed questions under shift",
@@ -95,7 +93,13 @@ def _change(source: Source, shifts: Sequence[Shift]) -> Interval:
 
 
 def _called(shifts: Sequence[Shift]) -> str:
-    return shifts[0].label if len(shifts) == 1 else f"mean of {len(shifts)} shifts"
+    return shifts[0].label.replace(", ", " ") if len(shifts) == 1 else f"mean of {len(shifts)} shifts"
+
+
+def _shift(shift: Shift) -> str:
+    """``a shift of question type in SLAKE``."""
+    dataset, name = shift.label.split(", ")
+    return f"a shift of {name} in {dataset}"
 
 
 def _questions(source: Source, shifts: Sequence[Shift]) -> int:
@@ -104,7 +108,7 @@ def _questions(source: Source, shifts: Sequence[Shift]) -> int:
 
 
 def _worst(source: Source, shifts: Sequence[Shift]) -> str:
-    """``; most is lost under SLAKE, modality: 36.8 points [20.3, 52.1]``; "" where none is told apart from nothing."""
+    """``; most is lost under a shift of age in SLAKE: 36.8 points [20.3, 52.1]``; "" without a loss told apart."""
     changes = [(source.interval(ROBUSTNESS[_KIND], each.where(_KIND), "change"), each) for each in shifts]
     known = [
         each for each in changes if each[0].estimate is not None and is_told_apart(each[0]) and each[0].estimate < 0
@@ -112,7 +116,7 @@ def _worst(source: Source, shifts: Sequence[Shift]) -> str:
     if not known:
         return ""
     change, shift = min(known, key=lambda each: each[0].estimate or 0.0)
-    return f"; most is lost under {shift.label}: {points(change)}"
+    return f"; most is lost under {_shift(shift)}: {points(change)}"
 
 
 def printed(shifts: Sequence[Shift], side: str) -> Span | None:

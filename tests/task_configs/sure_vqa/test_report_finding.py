@@ -23,12 +23,12 @@ def test_the_shift_of_the_board_stands_first_and_the_mean_says_of_how_many_shift
     other = write_sure_run(name="more", labels={"c1": "0", "c4": "0", "c5": "0"}, tasks=["sure_mimic_age"])
     found = finding(sources_of(run, other)[0])
     assert [bar.title for bar in found.bars] == [
-        "trained, SLAKE, modality", "shifted, SLAKE, modality", "trained, mean of 3 shifts", "shifted, mean of 3 shifts"
+        "trained, SLAKE modality", "shifted, SLAKE modality", "trained, mean of 3 shifts", "shifted, mean of 3 shifts"
     ]  # fmt: skip
     assert [bar.cell.value for bar in found.bars[1::2]] == pytest.approx([50, 100 / 3])
     # Of each of two shifts 5 closed questions of both tests are scored, of the third 3.
-    assert "1 of 3 shifts), 5 questions" in found.sentence and "mean of 3 shifts (13 questions)" in found.sentence
-    assert found.under == "under SLAKE, modality"
+    assert "1 of 3 shifts: 5 questions" in found.sentence and "mean of 3 shifts (13 questions)" in found.sentence
+    assert found.under == "under a shift of modality in SLAKE"
 
 
 def test_without_the_shift_of_the_board_it_is_the_mean_of_those_that_were_asked(write_sure_run, sources_of):
