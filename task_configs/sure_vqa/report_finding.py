@@ -56,7 +56,8 @@ def finding(source: Source) -> Finding | None:
         more = f"; {over} {shown(bars[2])} and {shown(bars[3])}"
         loss += f"; {lost(_change(source, both), over)}"
     most = _worst(source, both) if len(both) > 1 else ""
-    extent = f"{of}{f', 1 of {len(both)} shifts' if of_all is not first else ''}: {_questions(source, first):,} questions"
+    one = "" if of_all is first else f", 1 of {len(both)} shifts"
+    extent = f"{of}{one}: {_questions(source, first):,} questions"
     return Finding(
         "SURE-VQA",
         tuple(bars),
