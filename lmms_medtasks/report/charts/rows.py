@@ -5,6 +5,7 @@ from __future__ import annotations
 from xml.sax.saxutils import escape
 
 from lmms_medtasks.report.charts.svg import Elements, lines_of, number
+from lmms_medtasks.short_texts import short
 
 NAMES = (0.0, 26.0)
 """Where names stand and how wide they are, percent."""
@@ -22,8 +23,8 @@ _LETTERS, _SECOND = 15, 27
 
 def name(names: Elements, said: str, y: float, kind: str, *, two_lines: bool = True) -> None:
     """A row's name, on two lines where it is long; the whole is its tooltip."""
-    lines = lines_of(said, _LETTERS, _SECOND) if two_lines else [said]
-    title = f"<title>{escape(said)}</title>" if two_lines and lines != [said] or len(said) > _LETTERS else ""
+    lines = lines_of(said, _LETTERS, _SECOND) if two_lines else [short(said, _SECOND)]
+    title = f"<title>{escape(said)}</title>" if lines != [said] or len(said) > _LETTERS else ""
     first = y + 4 - 6.5 * (len(lines) - 1)
     spans = "".join(
         f'<tspan x="0" y="{number(first + 13 * place)}">{escape(each)}</tspan>' for place, each in enumerate(lines)
