@@ -75,10 +75,10 @@ def test_scores_are_digits_and_texts(browse, makers):
 def test_the_index_says_what_any_model_was_and_all_together():
     nan = float("nan")
     scores = [np.array([1, 1, 0, 0.5, nan]), np.array([1, 0, 0, nan, nan])]
-    anyone, together = verdicts(scores)
+    anyone, together = verdicts(scores, 5)
     # Bits: right 1, wrong 2, between 4, missing 8; none right 1, all right 2, models differ 4.
     assert anyone == "132c8" and together == "24110"
-    assert [digits(each) for each in scores] == ["9905-", "900--"]
+    assert [digits(each, np.arange(5)) for each in scores] == ["9905-", "900--"]
     assert coded(["a", "b", "a"]) == {"values": ["a", "b"], "codes": [0, 1, 0]}
 
 
@@ -158,7 +158,7 @@ def test_a_question_of_no_score_has_none(board):
     entry = next(each for each in board.entries if each.task == "medobvious" and not each.ranked)
     ids = np.array(sorted([*entry.questions.ids.tolist(), "zzz"]))
     scores = scores_of(entry, ids)
-    assert np.isnan(scores.values[-1]) and scores.text(len(ids) - 1) is None
+    assert np.isnan(scores.normal[-1]) and scores.text(len(ids) - 1) is None
 
 
 def test_what_can_not_be_seen_is_marked():
@@ -169,7 +169,7 @@ def test_the_stream_of_scores_is_the_csv_of_their_table(monkeypatch):
     monkeypatch.setattr(questions, "_BLOCK", 2)
     ids = np.array(["=a", 'b"q', "c,d", "e\u202e", "f"])
     values = [[0.0, 1 / 3, np.nan, 1.0, 1 / 3], [np.nan, np.nan, -0.0, 1e-9, 0.1 + 0.2]]
-    found = [Scores(np.array(each), np.array(each), (), np.zeros(5, np.int16)) for each in values]
+    found = [Scores(np.arange(5), np.array(each), np.array(each), np.zeros(5, np.int16), ()) for each in values]
     names = ["+model", "other"]
     columns = (Column("question", "text"), *(Column(name, digits=3) for name in names))
     rows = tuple(
