@@ -138,6 +138,13 @@ class Samples:
         """A column of the whole table as Arrow holds it."""
         return self._table.column(name)
 
+    def texts(self, name: str) -> tuple[np.ndarray, pa.StringArray]:
+        """(k,) numbers of these rows, and (k,) texts: all texts of a column of lists, one after the other."""
+        lists = self._table.column(name).combine_chunks().take(pa.array(self.rows))
+        if pa.types.is_dictionary(lists.type):
+            lists = lists.dictionary.take(lists.indices)
+        return np.asarray(pc.list_parent_indices(lists)), pc.list_flatten(lists).cast(pa.string())
+
     def _whole(self, name: str) -> np.ndarray:
         if name not in self._decoded:
             there = self._shared is not None and name in self._shared.columns
