@@ -81,12 +81,8 @@ def build_sites(folder: Path, models: int, samples: int, command: list[str]) -> 
         asked = list((site / "questions").glob("*/*/*.js"))
         shards = [path.stat().st_size for path in asked if path.stem.isdigit()]
         index = max(path.stat().st_size for path in asked if path.stem == "index")
-        print(
-            f"  questions: {_size(site / 'questions') / (models * samples):.1f} bytes a reply; loaded with a page: index"
-        )
-        print(
-            f"  {index / 1e6:.1f} MB (before compression) and one of {len(shards):,} files, {max(shards) / 1e3:.0f} kB"
-        )
+        print(f"  questions: {_size(site / 'questions') / (models * samples):.1f} bytes a reply")
+        print(f"  loaded for one: index {index / 1e6:.1f} MB, one of {len(shards):,} files, {max(shards) / 1e3:.0f} kB")
         print(f"  cache: {_size(cache) / 1e6:,.1f} MB", flush=True)
         _timed("build again", command)
         new = Path(temporary, "new")

@@ -123,11 +123,12 @@ def of_trials(entry: Entry) -> Iterator[str]:
     expected, judged = samples.column("expected"), samples.column("judgement")
     places, trials = samples.texts("trials")
     came = np.asarray(pc.not_equal(trials, FAILED))
-    right = came & np.equal(np.asarray(trials), expected[places]).astype(bool)
+    right = came & (np.asarray(trials) == expected[places])
     replies, correct = (np.bincount(places, each, len(samples)) for each in (came, right))
     # Without a reply there is no score: any that is said is another one than that.
     shares = np.divide(correct, replies, out=np.full(len(samples), np.inf), where=replies > 0)
-    given = np.where(np.not_equal(expected, None) & np.equal(judged, None), shares, np.nan)
+    settled = [answer is not None and status is None for answer, status in zip(expected, judged, strict=True)]
+    given = np.where(settled, shares, np.nan)
     wrong = ~np.isnan(scores) & ~np.isnan(given) & ~(np.abs(scores - given) < _TOLERANCE)
     if wrong.any():
         row = int(np.flatnonzero(wrong)[0])

@@ -77,7 +77,7 @@ def count_read_replies(rows: Samples) -> tuple[int, int]:
 
     Of a judged reply nothing is read but that it says anything: it counts only where all questions are judged.
     """
-    judged = np.not_equal(rows.column("judgement"), None).astype(bool)
+    judged = np.array([status is not None for status in rows.column("judgement")], dtype=bool)
     every = bool(judged.all())
     _, trials = rows.take(judged == every).texts("trials")
     replies = trials.filter(pc.not_equal(trials, FAILED))
