@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from lmms_medtasks.board.collect import collect
-from lmms_medtasks.board.site import question_shards, questions
+from lmms_medtasks.board.site import question_index, question_shards, questions
+from lmms_medtasks.board.site.question_data import QuestionData
 from lmms_medtasks.board.site.question_index import coded, digits, verdicts
 from lmms_medtasks.board.site.question_scores import Scores, scores_of
 from lmms_medtasks.board.site.suite_words import Shown, shown
@@ -159,6 +160,25 @@ def test_a_question_of_no_score_has_none(board):
     ids = np.array(sorted([*entry.questions.ids.tolist(), "zzz"]))
     scores = scores_of(entry, ids)
     assert np.isnan(scores.normal[-1]) and scores.text(len(ids) - 1) is None
+
+
+def test_scores_take_a_byte_a_question_where_few_differ(board):
+    entry = next(each for each in board.entries if each.task == "medobvious" and each.ranked)
+    ids = entry.questions.ids
+    scores = scores_of(entry, ids)
+    assert (scores.places.dtype, len(scores.places)) == (np.uint8, len(ids)) and len(scores.distinct) <= 3
+    shown = [(scores.text(row) or "–", question_index.digit(scores.normal[row])) for row in range(len(ids))]
+    assert scores.said(slice(0, len(ids))) == shown
+
+
+def test_replies_that_may_not_be_shown_are_not_decoded(browse, makers, monkeypatch):
+    """They are most of what a board of many models has, and a page of scores alone needs none of them."""
+    decoded = []
+    monkeypatch.setattr(question_shards, "_values", lambda table, name, places: decoded.append(name))
+    monkeypatch.setattr(QuestionData, "may_tell", lambda data, entry: False)
+    _, index, shard, _ = browse("medq_deg", makers.medq_deg, "medq_deg")
+    assert not decoded and len(shard["questions"]) == len(index["ids"])
+    assert answers_of(shard, 0) == [("100.0%", "9", None)]
 
 
 def test_what_can_not_be_seen_is_marked():
