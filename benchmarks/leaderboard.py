@@ -5,8 +5,9 @@ The logs are made up and written below a temporary folder (about 4 GiB): ``medq_
 for row in the form that the harness writes, each model with a skill of its own. They are read in a process of its own
 by ``lmms_medtasks.board.collect``; memory is the sum of the peaks of that process and of its workers.
 
-With ``--build`` the site is built too, each time in a process of its own: from nothing, again, and after one new entry.
-What is printed is processor time and memory of each, and the size of the site by folder.
+With ``--build`` the site is built instead, each time in a process of its own: from nothing, again, and after one new
+entry. What is printed is processor time, wall time and memory of each, and the size of the site by folder.
+``--models 200 --build --no-reports`` is the largest board that is promised: 15 minutes, 6 GB, 300 MB.
 
 Usage: python benchmarks/leaderboard.py [--models 40] [--samples 75000] [--processes 2] [--folder FOLDER]
     [--build] [--no-reports]
@@ -42,12 +43,16 @@ def main() -> None:
     parser.add_argument("--samples", type=int, default=75_000)
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--folder", type=Path, help="use the logs here, written if there are none, and leave them")
-    parser.add_argument("--build", action="store_true", help="build the site, and build it again")
+    parser.add_argument("--build", action="store_true", help="build the site from nothing, again, and with a new entry")
     parser.add_argument("--no-reports", action="store_true", help="build it without the suites' reports")
     parser.add_argument("--read", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--site", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.read:
         read(arguments.read, arguments.processes)
+        return
+    if arguments.site:
+        build(arguments.site, arguments.processes)
         return
     with tempfile.TemporaryDirectory() as temporary:
         folder = arguments.folder or Path(temporary)
@@ -55,25 +60,30 @@ def main() -> None:
             write(folder, arguments.models, arguments.samples)
         size = sum(path.stat().st_size for path in folder.glob("*/*.jsonl"))
         print(f"{arguments.models} models, {arguments.samples:,} samples each, {size / 2**30:.1f} GiB", flush=True)
-        command = [sys.executable, __file__, "--read", str(folder), "--processes", str(arguments.processes)]
-        subprocess.run(command, check=True)
+        command = [sys.executable, __file__, "--processes", str(arguments.processes)]
         if arguments.build:
-            more = ["--processes", str(arguments.processes), *["--no-reports"] * arguments.no_reports]
-            build_sites(folder, arguments.models, arguments.samples, more)
+            command += ["--site", *["--no-reports"] * arguments.no_reports]
+            build_sites(folder, arguments.models, arguments.samples, command)
+        else:
+            subprocess.run([*command, "--read", str(folder)], check=True)
 
 
-def build_sites(folder: Path, models: int, samples: int, more: list[str]) -> None:
+def build_sites(folder: Path, models: int, samples: int, command: list[str]) -> None:
     """Build the site of ``folder`` three times with one cache, the last time with one model more."""
     with tempfile.TemporaryDirectory() as temporary:
         site, cache = Path(temporary, "site"), Path(temporary, "cache")
-        command = [sys.executable, "-m", "lmms_medtasks", "leaderboard", "build", str(folder), "-o", str(site)]
-        command += ["--cache", str(cache), *more]
+        command = [*command, str(folder), "-o", str(site), "--cache", str(cache)]
         _timed("build from nothing", command)
         for path in sorted(path for path in site.iterdir() if path.is_dir()):
             print(f"  {path.name}: {_size(path) / 1e6:,.1f} MB")
-        rows = models * samples
-        print(f"  in all {_size(site) / 1e6:,.1f} MB; questions {_size(site / 'questions') / rows:.1f} bytes a reply")
-        print(f"  cache: {_size(cache) / 1e6:,.1f} MB")
+        files = sum(path.is_file() for path in site.rglob("*"))
+        print(f"  in all {_size(site) / 1e6:,.1f} MB, {files:,} files")
+        asked = list((site / "questions").glob("*/*/*.js"))
+        shards = [path.stat().st_size for path in asked if path.stem.isdigit()]
+        index = max(path.stat().st_size for path in asked if path.stem == "index")
+        print(f"  questions: {_size(site / 'questions') / (models * samples):.1f} bytes a reply")
+        print(f"  loaded for one: index {index / 1e6:.1f} MB, one of {len(shards):,} files, {max(shards) / 1e3:.0f} kB")
+        print(f"  cache: {_size(cache) / 1e6:,.1f} MB", flush=True)
         _timed("build again", command)
         new = Path(temporary, "new")
         write(new, 1, samples, models)
@@ -81,15 +91,36 @@ def build_sites(folder: Path, models: int, samples: int, more: list[str]) -> Non
 
 
 def _timed(said: str, command: list[str]) -> None:
+    print(f"{said}: ", end="", flush=True)
+    print(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout, end="", flush=True)
+
+
+def build(arguments: list[str], processes: int) -> None:
+    """Build a site and print what it took."""
+    from lmms_medtasks.cli import main as command
+
     start = time.perf_counter()
-    process = os.posix_spawn(command[0], command, os.environ)
-    _, status, usage = os.wait4(process, 0)
-    if status:
-        raise SystemExit(f"{said} failed with status {os.waitstatus_to_exitcode(status)}")
-    wall, memory = time.perf_counter() - start, usage.ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)
+    sys.argv = ["lmms-medtasks", "leaderboard", "build", *arguments, "--processes", str(processes)]
+    try:
+        command()
+    except SystemExit as stopped:
+        if stopped.code:
+            raise
+    seconds = time.perf_counter() - start
+    busy, own, children = _used()
     print(
-        f"{said}: {usage.ru_utime + usage.ru_stime:.1f} s of a processor, {wall:.0f} s, {memory:,.0f} MiB", flush=True
+        f"{busy:.0f} s of a processor, {seconds:.0f} s; memory {own:,.0f} MiB, workers {children:,.0f} MiB each, "
+        f"{own + processes * children:,.0f} MiB"
     )
+
+
+def _used() -> tuple[float, float, float]:
+    """Seconds of a processor of this process and its workers; MiB at most of this process, and of a worker."""
+    usages = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    # Linux counts in KiB, macOS in bytes; of the children it tells the largest.
+    unit = 2**20 if sys.platform == "darwin" else 2**10
+    own, children = (usage.ru_maxrss / unit for usage in usages)
+    return sum(usage.ru_utime + usage.ru_stime for usage in usages), own, children
 
 
 def _size(folder: Path) -> int:
@@ -103,17 +134,13 @@ def read(folder: Path, processes: int) -> None:
     start = time.perf_counter()
     board = collect([folder], processes=processes)
     seconds = time.perf_counter() - start
-    usages = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    own, children = (usage.ru_maxrss for usage in usages)
-    busy = sum(usage.ru_utime + usage.ru_stime for usage in usages)
-    # Linux counts in KiB, macOS in bytes; of the children it tells the largest.
-    unit = 2**20 if sys.platform == "darwin" else 2**10
-    memory = (own + (processes * children if processes > 1 else 0)) / unit
+    busy, own, children = _used()
+    memory = own + (processes * children if processes > 1 else 0)
     rows = sum(len(entry.questions) for entry in board.entries)
     refused = f", refused: {len(board.refused)}" if board.refused else ""
     print(f"read: {len(board.entries)} entries, {rows:,} rows in {seconds:.1f} s (allowed: 90){refused}")
     print(f"processor time: {busy:.0f} s (two idle cores: {busy / 2:.0f} s)")
-    print(f"memory: {own / unit:,.0f} MiB, workers {children / unit:,.0f} MiB each; {memory:,.0f} MiB (allowed: 2,048)")
+    print(f"memory: {own:,.0f} MiB, workers {children:,.0f} MiB each; {memory:,.0f} MiB (allowed: 2,048)")
 
 
 def write(folder: Path, models: int, samples: int, first: int = 0) -> None:

@@ -60,6 +60,11 @@ class Questions:
     def _decoded(self) -> dict[str, list[Any]]:
         return {}
 
+    @functools.cached_property
+    def samples(self) -> Samples:
+        """The questions as a table, whose columns are decoded once for all entries that were asked them."""
+        return Samples(self.table)
+
     def tag(self, name: str) -> pa.DictionaryArray:
         """A column of the table in codes (:mod:`lmms_medtasks.board.columns`)."""
         return self.table.column(name).combine_chunks()
@@ -68,6 +73,8 @@ class Questions:
 def all_ids(entries: Iterable[Entry]) -> np.ndarray:
     """(n,) strings: the ids of all questions of these entries, distinct and sorted; questions that they share once."""
     shared = {entry.questions.digest: entry.questions for entry in entries}
+    if len(shared) == 1:
+        return next(iter(shared.values())).ids
     return np.unique(np.concatenate([questions.ids for questions in shared.values()]))
 
 
@@ -231,7 +238,7 @@ class Entry:
         table = self.questions.table
         for name in self.answers.column_names:
             table = table.append_column(name, self.answers.column(name))
-        return Samples(table)
+        return Samples(table, shared=self.questions.samples)
 
     @property
     def main_metrics(self) -> list[str]:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
+import pyarrow.compute as pc
 
 from lmms_medtasks.board import installed
 from lmms_medtasks.board.entries import Entry
@@ -82,7 +83,8 @@ def _unscored(entry: Entry) -> Iterator[str]:
     """
     suite, samples = entry.declaration, entry.samples
     ranked = {getattr(each.estimate, "measure", None) for each in suite.main_metrics} if suite else set()
-    came = np.array([any(trial != FAILED for trial in trials) for trials in samples.column("trials")], dtype=bool)
+    places, trials = samples.texts("trials")
+    came = np.bincount(places, np.asarray(pc.not_equal(trials, FAILED)), len(samples)) > 0
     for measure in suite.measures if suite else ():
         if measure.name not in ranked or f"{measure.name}.asked" not in entry.answers.column_names:
             continue
@@ -118,13 +120,15 @@ def of_trials(entry: Entry) -> Iterator[str]:
     """Accuracy against what was read from each reply: the share that is the right answer, where a rule settles it."""
     samples = entry.samples
     scores = samples.column("accuracy.score")
-    given = np.full(len(scores), np.nan)
-    read = zip(samples.column("trials"), samples.column("expected"), samples.column("judgement"), strict=True)
-    for row, (trials, expected, judged) in enumerate(read):
-        replies = [trial for trial in trials if trial != FAILED]
-        if expected is not None and judged is None:
-            # Without a reply there is no score: any that is said is another one than that.
-            given[row] = replies.count(expected) / len(replies) if replies else np.inf
+    expected, judged = samples.column("expected"), samples.column("judgement")
+    places, trials = samples.texts("trials")
+    came = np.asarray(pc.not_equal(trials, FAILED))
+    right = came & (np.asarray(trials) == expected[places])
+    replies, correct = (np.bincount(places, each, len(samples)) for each in (came, right))
+    # Without a reply there is no score: any that is said is another one than that.
+    shares = np.divide(correct, replies, out=np.full(len(samples), np.inf), where=replies > 0)
+    settled = [answer is not None and status is None for answer, status in zip(expected, judged, strict=True)]
+    given = np.where(settled, shares, np.nan)
     wrong = ~np.isnan(scores) & ~np.isnan(given) & ~(np.abs(scores - given) < _TOLERANCE)
     if wrong.any():
         row = int(np.flatnonzero(wrong)[0])

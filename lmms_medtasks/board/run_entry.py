@@ -188,7 +188,7 @@ def model_of(content: Mapping[str, Any]) -> Model:
 
 def counts_of(suite: Suite, rows: Samples, original: int | None, effective: int | None) -> Counts:
     """The counts of an entry from its questions, so that a pack's can be counted again."""
-    trials = rows.column("trials")
+    _, trials = rows.texts("trials")
     parsed, replies = suite.read_replies(rows)
     requested, obtained = _judgements(suite, rows)
     return Counts(
@@ -197,9 +197,9 @@ def counts_of(suite: Suite, rows: Samples, original: int | None, effective: int 
         rows=len(rows),
         replies=replies,
         parsed=parsed,
-        empty=sum(each.count(EMPTY) for each in trials),
-        requests=sum(map(len, trials)),
-        failed=sum(each.count(FAILED) for each in trials),
+        empty=int(np.count_nonzero(pc.equal(trials, EMPTY))),
+        requests=len(trials),
+        failed=int(np.count_nonzero(pc.equal(trials, FAILED))),
         wanted=requested,
         judged=obtained,
     )

@@ -7,7 +7,8 @@ or set apart for another reason, stands in nobody's way.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Hashable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -25,12 +26,15 @@ _NAMED = 3
 """Others that are named beside an entry."""
 
 
-def without_copies(entries: Iterable[Entry], rules: Rules) -> tuple[list[Entry], list[Problem]]:
+def without_copies(entries: Sequence[Entry], rules: Rules) -> tuple[list[Entry], list[Problem]]:
     """Each entry once: of those with the same model, task and answers the first is kept, runs before packs."""
     kept: dict[Hashable, Entry] = {}
     problems = []
+    # Answers are compared only where all else is alike: of many models that takes as long as a reading of them.
+    alike = Counter(map(_how, entries))
     for entry in sorted(entries, key=lambda each: (each.source.kind != "run", str(each.source.results))):
-        first = kept.setdefault(_content(entry), entry)
+        how = _how(entry)
+        first = kept.setdefault((how, _answers(entry) if alike[how] > 1 else ""), entry)
         if first is not entry:
             said = f"{entry.model.name} on {entry.task}: the same answers as {first.source.results}, which is kept."
             problems.append(problem(rules, entry, "duplicate", said))
@@ -166,17 +170,22 @@ def _data(entry: Entry) -> Hashable:
     return entry.task, entry.version, entry.data, entry.data_digest, entry.asked_by
 
 
-def _content(entry: Entry) -> Hashable:
-    """The same where nothing that a ranking is made of differs: who, what was asked, how, and all answers."""
+def _how(entry: Entry) -> Hashable:
+    """The same where nothing that a ranking is made of differs but the answers: who, what was asked, and how."""
+    judge = entry.judge and (entry.judge.name, tuple(sorted(entry.judge.prompts.items())))
+    prints = tuple(sorted(entry.fingerprint.items()))
+    return (
+        entry.model.key, entry.task, entry.version, entry.data, entry.data_digest, entry.asked_by, judge, prints,
+        entry.questions.digest, entry.counts,
+    )  # fmt: skip
+
+
+def _answers(entry: Entry) -> str:
+    """A digest of all answers."""
     digest = hashlib.sha256()
     for name in sorted(entry.answers.column_names):
         if name != "line":
             column = compact(entry.answers.column(name))
             digest.update(f"\1{name}\0{column.dictionary.to_pylist()!r}".encode("utf-8", "backslashreplace"))
             digest.update(codes_of(column).astype("<u4").tobytes())
-    judge = entry.judge and (entry.judge.name, tuple(sorted(entry.judge.prompts.items())))
-    prints = tuple(sorted(entry.fingerprint.items()))
-    return (
-        entry.model.key, entry.task, entry.version, entry.data, entry.data_digest, entry.asked_by, judge, prints,
-        entry.questions.digest, entry.counts, digest.hexdigest(),
-    )  # fmt: skip
+    return digest.hexdigest()

@@ -80,8 +80,17 @@ class Samples:
     A column that no row has is empty: None everywhere, NaN for the numbers of a measure.
     """
 
-    def __init__(self, table: pa.Table, rows: np.ndarray | None = None, _decoded: dict[Any, Any] | None = None) -> None:
+    def __init__(
+        self,
+        table: pa.Table,
+        rows: np.ndarray | None = None,
+        _decoded: dict[Any, Any] | None = None,
+        *,
+        shared: Samples | None = None,
+    ) -> None:
+        """``shared``: a whole table of the same rows. Its columns are decoded there, once for all who share it."""
         self._table = table
+        self._shared = shared
         self._decoded: dict[Any, Any] = {} if _decoded is None else _decoded
         self.rows = np.arange(table.num_rows) if rows is None else rows
 
@@ -129,9 +138,17 @@ class Samples:
         """A column of the whole table as Arrow holds it."""
         return self._table.column(name)
 
+    def texts(self, name: str) -> tuple[np.ndarray, pa.StringArray]:
+        """(k,) numbers of these rows, and (k,) texts: all texts of a column of lists, one after the other."""
+        lists = self._table.column(name).combine_chunks().take(pa.array(self.rows))
+        if pa.types.is_dictionary(lists.type):
+            lists = lists.dictionary.take(lists.indices)
+        return np.asarray(pc.list_parent_indices(lists)), pc.list_flatten(lists).cast(pa.string())
+
     def _whole(self, name: str) -> np.ndarray:
         if name not in self._decoded:
-            self._decoded[name] = self._read(name)
+            there = self._shared is not None and name in self._shared.columns
+            self._decoded[name] = self._shared._whole(name) if self._shared and there else self._read(name)
         column: np.ndarray = self._decoded[name]
         return column
 
@@ -156,13 +173,13 @@ class Samples:
         """What ``make`` gives of the whole table, made once for all choices of its rows."""
         key = ("made", name)
         if key not in self._decoded:
-            self._decoded[key] = make(Samples(self._table, None, self._decoded))
+            self._decoded[key] = make(Samples(self._table, None, self._decoded, shared=self._shared))
         made: T = self._decoded[key]
         return made
 
     def take(self, chosen: np.ndarray | Sequence[int]) -> Samples:
         """The rows that ``chosen`` (a mask, or numbers into these rows) names."""
-        return Samples(self._table, self.rows[chosen], self._decoded)
+        return Samples(self._table, self.rows[chosen], self._decoded, shared=self._shared)
 
     def where(self, restriction: Where) -> Samples:
         """The rows that fulfil all of ``restriction``."""

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from lmms_medtasks.errors import UserError, unknown
 from lmms_medtasks.record import FAILED, NO_ANSWER, Record
@@ -77,8 +79,10 @@ def count_read_replies(rows: Samples) -> tuple[int, int]:
     """
     judged = np.array([status is not None for status in rows.column("judgement")], dtype=bool)
     every = bool(judged.all())
-    replies = [trial for trials in rows.column("trials")[judged == every] for trial in trials if trial != FAILED]
-    return replies.count("ok") if every else sum(trial not in NO_ANSWER for trial in replies), len(replies)
+    _, trials = rows.take(judged == every).texts("trials")
+    replies = trials.filter(pc.not_equal(trials, FAILED))
+    unread = pc.not_equal(replies, "ok") if every else pc.is_in(replies, pa.array(NO_ANSWER))
+    return len(replies) - int(np.count_nonzero(unread)), len(replies)
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """The table of questions: rows that a restriction names, the rule of missing judgements, pairs."""
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -112,3 +113,18 @@ def test_restricting_twice_is_restricting_by_both(rows, wanted):
     both = {"level": wanted, "kind": 1}
     assert ids(found.where({"level": wanted}).where({"kind": 1})) == ids(found.where(both))
     assert sorted(ids(found)) == sorted(sum((ids(each) for each in found.by(["level", "kind"]).values()), []))
+
+
+def test_texts_of_lists_stand_with_their_rows():
+    rows = Samples.of_rows([{"trials": each} for each in (["A", "B"], [], None, ["", "A"])])
+    places, texts = rows.texts("trials")
+    assert (places.tolist(), texts.to_pylist()) == ([0, 0, 3, 3], ["A", "B", "", "A"])
+    places, texts = rows.take([3, 0, 1]).texts("trials")
+    assert (places.tolist(), texts.to_pylist()) == ([0, 0, 1, 1], ["", "A", "A", "B"])
+
+
+def test_tables_of_the_same_questions_share_their_columns():
+    asked = Samples.of_rows([{"tag": "x", "expected": "A"}, {"tag": "y", "expected": "B"}])
+    own = [Samples(pa.table({"tag": ["x", "y"], "accuracy.score": [1.0, 0.0]}), shared=asked) for _ in range(2)]
+    assert own[0]._whole("tag") is own[1].where({"tag": "x"})._whole("tag") is asked._whole("tag")
+    assert own[0].column("accuracy.score").tolist() == [1.0, 0.0]

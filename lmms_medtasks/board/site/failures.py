@@ -122,7 +122,7 @@ def _grouping(entry: Entry) -> tuple[str, ...]:
 def _verdicts(entry: Entry, ids: np.ndarray) -> np.ndarray:
     """(n,) verdicts of an entry on the questions ``ids``, sorted; what it was asked beyond them is left out."""
     own = entry.questions.ids
-    whole = ids if np.isin(own, ids).all() else np.union1d(ids, own)
+    whole = ids if own is ids or np.isin(own, ids).all() else np.union1d(ids, own)
     normal = scores_of(entry, whole).normal
     if len(whole) != len(ids):
         normal = normal[np.searchsorted(whole, ids)]

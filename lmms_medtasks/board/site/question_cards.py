@@ -10,13 +10,14 @@ A page gives :meth:`QuestionCards.of` a task's entries and the ids that it wants
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
-from lmms_medtasks.board.columns import codes_of
 from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.board.shown_answers import Shown
 from lmms_medtasks.board.site import suite_words
@@ -202,21 +203,15 @@ class _Columns:
     def scores(self) -> Scores:
         return scores_of(self._entry, self._entry.questions.ids)
 
-    @cached_property
-    def _pairs(self) -> tuple[Mapping[str, int], np.ndarray]:
-        """Of each pair its code, and of each row the code of its pair."""
-        column = self._entry.questions.tag("pair")
-        values = {str(value): code for code, value in enumerate(column.dictionary.to_pylist(), start=1)}
-        return values, codes_of(column)
-
     def forms_of(self, form: Form) -> list[int]:
         """The rows with this question, with its clean form, and with other levels of the same degradation of it."""
         same = rows_of(self._entry, [form.id])
         own = [row for row, other in zip(same, forms(self._entry, same), strict=True) if other.cluster == form.cluster]
         if "pair" not in self._entry.questions.table.column_names:
             return own
-        values, codes = self._pairs
-        rows = np.flatnonzero(codes == values[form.pair]).tolist() if form.pair in values else []
+        column = self._entry.questions.tag("pair")
+        code = pc.index(column.dictionary.cast(pa.string()), pa.scalar(form.pair)).as_py()
+        rows = np.flatnonzero(np.asarray(column.indices) == code).tolist() if code >= 0 else []
         others = zip(rows, forms(self._entry, rows), strict=True)
         return sorted({*own, *(row for row, other in others if self._is_level_of(other, form))})
 

@@ -5,7 +5,7 @@ Scores stand beside it, a file a model, and are loaded when somebody filters by 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,9 +23,10 @@ NONE_RIGHT, ALL_RIGHT, SPLIT = 1, 2, 4
 """What the models were together, as bits."""
 
 
-def digits(normal: np.ndarray) -> str:
-    """A character a question: 0 worst, 9 best, 1 to 8 between, - none."""
-    return "".join(map(digit, normal.tolist()))
+def digits(shares: np.ndarray, places: np.ndarray) -> str:
+    """A character a question: 0 worst, 9 best, 1 to 8 between, - none. ``places``: of its score among ``shares``."""
+    found = np.array([ord(digit(value)) for value in shares.tolist()], dtype=np.uint8)
+    return bytes(found[places]).decode()
 
 
 def digit(value: float) -> str:
@@ -35,19 +36,23 @@ def digit(value: float) -> str:
     return "0" if value <= 0 else "9" if value >= 1 else str(1 + min(_BETWEEN - 1, int(value * _BETWEEN)))
 
 
-def verdicts(normals: Sequence[np.ndarray]) -> tuple[str, str]:
-    """For each question what any model was, and what they were together: a hexadecimal digit of bits each."""
-    scores = np.array(normals)
-    right, wrong, none = scores >= 1, scores <= 0, np.isnan(scores)
-    middle = ~right & ~wrong & ~none
-    anyone = np.zeros(scores.shape[1], dtype=int)
-    for bit, kind in ((RIGHT, right), (WRONG, wrong), (MIDDLE, middle), (MISSING, none)):
-        anyone += bit * kind.any(axis=0)
-    some = ~none.all(axis=0)
-    highest, lowest = np.where(none, -np.inf, scores).max(axis=0), np.where(none, np.inf, scores).min(axis=0)
+def verdicts(normals: Iterable[np.ndarray], count: int) -> tuple[str, str]:
+    """For each question what any model was, and what they were together: a hexadecimal digit of bits each.
+
+    ``normals``: of each model the scores of the ``count`` questions from 0 to 1; one is in memory at a time.
+    """
+    anyone = np.zeros(count, dtype=int)
+    highest, lowest = np.full(count, -np.inf), np.full(count, np.inf)
+    for normal in normals:
+        right, wrong, none = normal >= 1, normal <= 0, np.isnan(normal)
+        for bit, kind in ((RIGHT, right), (WRONG, wrong), (MIDDLE, ~right & ~wrong & ~none), (MISSING, none)):
+            anyone[kind] |= bit
+        np.fmax(highest, normal, out=highest)
+        np.fmin(lowest, normal, out=lowest)
+    some = highest >= lowest
     together = (
-        NONE_RIGHT * (some & ~right.any(axis=0))
-        + ALL_RIGHT * (some & (right | none).all(axis=0))
+        NONE_RIGHT * (some & (anyone & RIGHT == 0))
+        + ALL_RIGHT * (some & (anyone & (WRONG | MIDDLE) == 0))
         + SPLIT * (some & (highest != lowest))
     )
     return "".join(map("{:x}".format, anyone)), "".join(map("{:x}".format, together))

@@ -2,53 +2,88 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from lmms_medtasks.board.entries import Entry
+from lmms_medtasks.board.site.question_index import digit
 from lmms_medtasks.suites.suite import Measure
 
 
 @dataclass(frozen=True)
 class Scores:
-    """A model's scores on the questions of a task, (n,) floats, NaN where there is none: as they are, and from 0 to 1.
+    """A model's scores on n questions, of which k are distinct: a board may have millions, most of them alike.
 
     A question has the first main measure that has a value for it.
+
+    Attributes:
+        places: (n,) integers as small as can be, the place of each question's score among the distinct ones.
+        distinct: (k,) floats, the scores as they are; NaN for none. shares: (k,) floats, them from 0 to 1.
+        measure: (k,) integers, the unit of each. units: those of the measures.
     """
 
-    values: np.ndarray
-    normal: np.ndarray
-    units: tuple[Measure, ...]
+    places: np.ndarray
+    distinct: np.ndarray
+    shares: np.ndarray
     measure: np.ndarray
+    units: tuple[Measure, ...]
+
+    @property
+    def normal(self) -> np.ndarray:
+        """(n,) floats from 0 to 1, NaN where there is none."""
+        return self.shares[self.places]
 
     def text(self, row: int) -> str | None:
         """``33.3%``, None where there is none."""
-        if np.isnan(self.values[row]):
+        return self._text(int(self.places[row]))
+
+    def said(self, rows: slice) -> list[tuple[str, str]]:
+        """The scores of these rows as a text ("–" for none) and as the digit of the index."""
+        found, back = np.unique(self.places[rows], return_inverse=True)
+        said = [(self._text(place) or "–", digit(float(self.shares[place]))) for place in found.tolist()]
+        return [said[place] for place in back.tolist()]
+
+    def _text(self, place: int) -> str | None:
+        value = self.distinct[place]
+        if np.isnan(value):
             return None
-        shown = self.units[self.measure[row]]
+        shown = self.units[self.measure[place]]
         unit = shown.unit if shown.unit == "%" else f" {shown.unit}"
-        return f"{shown.factor * self.values[row]:.{shown.digits}f}{unit}"
+        return f"{shown.factor * value:.{shown.digits}f}{unit}"
 
     def ordered(self, order: np.ndarray) -> Scores:
         """The same of the questions in another order, (n,) places."""
-        return Scores(self.values[order], self.normal[order], self.units, self.measure[order])
+        return replace(self, places=self.places[order])
 
 
 def scores_of(entry: Entry, ids: np.ndarray) -> Scores:
     """The scores of an entry on the questions ``ids`` (sorted; it need not have all of them)."""
-    values, normal = np.full(len(ids), np.nan), np.full(len(ids), np.nan)
-    measure = np.zeros(len(ids), dtype=np.int16)
     units = tuple(map(entry.scale, entry.main_metrics))
-    place = np.searchsorted(ids, entry.questions.ids)
-    for number, (name, shown) in enumerate(zip(entry.main_metrics, units, strict=True)):
+    own = entry.questions.ids
+    place = slice(None) if own is ids else np.searchsorted(ids, own)
+    values, measure = np.full(len(ids), np.nan), np.zeros(len(ids), dtype=np.int16)
+    for number, name in enumerate(entry.main_metrics):
         found = np.full(len(ids), np.nan)
         found[place] = entry.scores(name)
         empty = np.isnan(values) & ~np.isnan(found)
         values[empty], measure[empty] = found[empty], number
-        share = (found[empty] - shown.low) / (shown.high - shown.low)
-        normal[empty] = np.clip(share if shown.higher_is_better else 1 - share, 0, 1)
-    return Scores(values, normal, units, measure)
+    return _compact(values, measure, units)
+
+
+def _compact(values: np.ndarray, measure: np.ndarray, units: Sequence[Measure]) -> Scores:
+    several = max(len(units), 1)
+    known, codes = np.unique(values, return_inverse=True)
+    pairs, places = np.unique(codes * several + measure, return_inverse=True)
+    distinct, of_pair = known[pairs // several], (pairs % several).astype(np.int16)
+    shares = np.full(len(distinct), np.nan)
+    for number, shown in enumerate(units):
+        own = of_pair == number
+        share = (distinct[own] - shown.low) / (shown.high - shown.low)
+        shares[own] = np.clip(share if shown.higher_is_better else 1 - share, 0, 1)
+    smallest = np.min_scalar_type(max(len(distinct) - 1, 0))
+    return Scores(places.astype(smallest), distinct, shares, of_pair, tuple(units))
 
 
 def mark(normal: float) -> str:

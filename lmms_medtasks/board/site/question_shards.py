@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.board.shown_answers import Shown
 from lmms_medtasks.board.site.question_cards import content, read_replies
 from lmms_medtasks.board.site.question_data import Material, QuestionData
-from lmms_medtasks.board.site.question_index import digit
 from lmms_medtasks.board.site.question_scores import Scores
 
 SHARD_BYTES = 200_000
 """Bytes of a shard at which the next one begins; a single question may have more."""
 
 _BLOCK = 64
+_MOST_KNOWN = 2**16
+"""Readings of replies that are remembered at most."""
 _LONGEST, _SHORTEST, _SUITE_BYTES = 2_000, 60, 60_000_000
 _Replies = str | tuple[tuple[str, str], ...] | None
 _Answer = tuple[tuple[str, str], _Replies]
@@ -91,26 +94,24 @@ class TaskQuestions:
         known: dict[Any, _Replies] = {}
         telling = [self.data.may_tell(entry) for entry in self.entries]
         known_ids = self.known
-        columns = [_Columns(entry, known_ids, self.order) for entry in self.entries]
+        places: dict[str, np.ndarray] = {}
         for start in range(0, len(self.ids), _BLOCK):
-            block = [str(id) for id in self.ids[start : start + _BLOCK]]
-            texts = [
-                self.data.logs.of(entry, block) if may else {}
-                for entry, may in zip(self.entries, telling, strict=True)
-            ]  # fmt: skip
-            for row, id in enumerate(block, start):
-                found = [each.get(id) for each in texts]
-                yield self._question(row, id, found, columns, known)
+            rows = slice(start, start + _BLOCK)
+            ids = [str(id) for id in self.ids[rows]]
+            blocks = []
+            for entry, may, scores in zip(self.entries, telling, self.scores, strict=True):
+                asked = entry.questions
+                if asked.digest not in places:
+                    places[asked.digest] = _places(asked.ids, known_ids)[self.order]
+                blocks.append(_Block(entry, places[asked.digest][rows], scores, rows, self.data, ids if may else ()))
+            if len(known) > _MOST_KNOWN:
+                known.clear()
+            for row, id in enumerate(ids):
+                yield self._question(row, id, blocks, known)
 
-    def _question(
-        self,
-        row: int,
-        id: str,
-        texts: Sequence[Shown | None],
-        columns: Sequence[_Columns],
-        known: dict[Any, _Replies],
-    ) -> dict[str, Any]:
+    def _question(self, row: int, id: str, blocks: Sequence[_Block], known: dict[Any, _Replies]) -> dict[str, Any]:
         """As :meth:`shards` describes; an answer has its score itself. ``known``: replies that were read before."""
+        texts = [each.shown.get(id) for each in blocks]
         material = self.materials.get(id)
         text, options, right = content(material, next(filter(None, texts), None))
         question: dict[str, Any] = {"id": id}
@@ -124,19 +125,16 @@ class TaskQuestions:
             question["note"] = material.note
         answers: dict[_Answer, int] = {}
         who = []
-        for scores, shown, own in zip(self.scores, texts, columns, strict=True):
-            if own.place[row] < 0:
+        for own, shown in zip(blocks, texts, strict=True):
+            if not own.asked[row]:
                 who.append(-1)
                 continue
-            said = scores.text(row) or "–", digit(float(scores.normal[row]))
-            replies = None if shown is None else self._replies(own, row, float(scores.normal[row]), shown, right, known)
-            who.append(answers.setdefault((said, replies), len(answers)))
+            replies = None if shown is None else self._replies(own, row, shown, right, known)
+            who.append(answers.setdefault((own.said[row], replies), len(answers)))
         return {**question, "answers": list(answers), "who": who}
 
-    def _replies(
-        self, own: _Columns, row: int, normal: float, shown: Shown, right: str, known: dict[Any, _Replies]
-    ) -> _Replies:
-        trials, expected = own.read(row)
+    def _replies(self, own: _Block, row: int, shown: Shown, right: str, known: dict[Any, _Replies]) -> _Replies:
+        trials, expected, normal = own.trials[row] or (), own.expected[row], own.normal[row]
         if expected is None:
             return self._read(trials, expected, normal, shown.replies, right)
         key = tuple(trials), expected, right, normal
@@ -154,26 +152,38 @@ class TaskQuestions:
         return tuple((each.text, each.mark) for each in replies)
 
 
-class _Columns:
-    """Where an entry has each question, -1 for nowhere, and what was read of its replies there."""
+class _Block:
+    """An entry's part of some questions: which it was asked, its scores, and what was read of its replies."""
 
-    def __init__(self, entry: Entry, ids: np.ndarray, order: np.ndarray) -> None:
-        """``ids``: sorted. ``order``: the list's."""
-        place = np.full(len(ids), -1)
-        place[np.searchsorted(ids, entry.questions.ids)] = np.arange(len(entry.questions))
-        self.place = place[order]
-        self._trials: Callable[[int], Any] = _reader(entry.answers, "trials")
-        self._expected: Callable[[int], Any] = _reader(entry.questions.table, "expected")
+    def __init__(
+        self, entry: Entry, places: np.ndarray, scores: Scores, rows: slice, data: QuestionData, told: Sequence[str]
+    ) -> None:
+        """``places``: (n,) where the entry has each question. ``rows``: where all of the task's questions have it.
 
-    def read(self, row: int) -> tuple[Sequence[str], str | None]:
-        place = int(self.place[row])
-        return self._trials(place) or (), self._expected(place)
+        ``told``: the ids of those whose texts and replies may be shown; () for none, of which none is read.
+        """
+        self.asked: list[bool] = (places >= 0).tolist()
+        self.said = scores.said(rows)
+        self.shown: Mapping[str, Shown] = data.logs.of(entry, told) if told else {}
+        if self.shown:
+            self.normal: list[float] = scores.shares[scores.places[rows]].tolist()
+            self.trials = _values(entry.answers, "trials", places)
+            self.expected = _values(entry.questions.table, "expected", places)
 
 
-def _reader(table: Any, name: str) -> Callable[[int], Any]:
+def _places(own: np.ndarray, ids: np.ndarray) -> np.ndarray:
+    """(n,) where each of ``ids`` stands among ``own``, -1 for nowhere; both are sorted."""
+    found = np.full(len(ids), -1, dtype=np.int32)
+    found[np.searchsorted(ids, own)] = np.arange(len(own))
+    return found
+
+
+def _values(table: pa.Table, name: str, places: np.ndarray) -> list[Any]:
+    """The values of a column in these rows, None where there is none; only these are decoded."""
     if name not in table.column_names:
-        return lambda place: None
+        return [None] * len(places)
     column = table.column(name).combine_chunks()
-    values, codes = column.dictionary.to_pylist(), column.indices.fill_null(len(column.dictionary)).to_numpy()
-    values.append(None)
-    return lambda place: values[codes[place]]
+    codes = column.indices.take(pa.array(places, mask=places < 0))
+    distinct = pc.dictionary_encode(codes)
+    values = [*column.dictionary.take(distinct.dictionary).to_pylist(), None]
+    return [values[code] for code in distinct.indices.fill_null(len(values) - 1).to_pylist()]

@@ -79,11 +79,10 @@ class Browser:
             self._folder.text(f"{folder}/{number}.js", f"medtasks.shard({number},{harmless(shard.content)});\n")
             starts.append(shard.first)
             heads += map(question_index.beginning, shard.heads)
-        normals = [each.normal for each in questions.scores]
-        for number, normal in enumerate(normals):
-            script = f'medtasks.scores({number},"{question_index.digits(normal)}");\n'
+        for number, each in enumerate(questions.scores):
+            script = f'medtasks.scores({number},"{question_index.digits(each.shares, each.places)}");\n'
             self._folder.text(f"{folder}/model-{number}.js", script)
-        anyone, together = question_index.verdicts(normals)
+        anyone, together = question_index.verdicts((each.normal for each in questions.scores), len(questions.ids))
         index = {
             "ids": questions.ids.tolist(),
             "heads": question_index.coded(heads),
@@ -98,11 +97,10 @@ class Browser:
 def _csv_lines(names: Sequence[str], ids: np.ndarray, found: Sequence[Scores]) -> Iterator[str]:
     """The score of each question: a line a question, a column a model. No table of cells: there may be millions."""
     yield csv_line((_HEAD, *names, "row"))
-    distinct = [np.unique(each.values, return_inverse=True) for each in found]
-    texts = [np.array([number_text(value, _DIGITS) for value in values.tolist()], object) for values, _ in distinct]
+    texts = [np.array([number_text(value, _DIGITS) for value in each.distinct.tolist()], object) for each in found]
     for start in range(0, len(ids), _BLOCK):
         rows = slice(start, start + _BLOCK)
-        columns = [text[places[rows]].tolist() for text, (_, places) in zip(texts, distinct, strict=True)]
+        columns = [text[each.places[rows]].tolist() for text, each in zip(texts, found, strict=True)]
         kinds = itertools.repeat(_KIND)
         lines = zip(ids[rows].tolist(), *columns, kinds, strict=False)
         yield "".join(csv_line((id, *cells), safe=1) for id, *cells in lines)

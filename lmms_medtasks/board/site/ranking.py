@@ -122,24 +122,31 @@ def standings(
     return rank(entries, metric, higher_is_better=higher_is_better, resamples=resamples).standings
 
 
-def common_rows(entries: Sequence[Entry], metric: str) -> list[Samples]:
-    """Each entry's questions that all entries have a score for, in one order."""
-    scored = [entry.scored(metric) for entry in entries]
-    if len({entry.questions.digest for entry in entries}) == 1:
-        # The same questions in the same rows: their numbers do for their ids, which are much larger.
-        ids = [rows.rows for rows in scored]
-    else:
-        ids = [entry.questions.ids[rows.rows] for entry, rows in zip(entries, scored, strict=True)]
+def common_scores(entries: Sequence[Entry], metric: str) -> tuple[Samples, list[np.ndarray]]:
+    """The first entry's questions that all entries have a score for, and each entry's scores of them, (n,) floats."""
+    # The same questions in the same rows: their numbers do for their ids, which are much larger.
+    alike = len({entry.questions.digest for entry in entries}) == 1
+    name = f"{entries[0].scale(metric).name}.score"
+    ids: list[np.ndarray] = []
+    scores: list[np.ndarray] = []
+    # One entry's table in memory at a time.
+    for entry in entries:
+        rows = entry.scored(metric)
+        own = rows.rows if alike else entry.questions.ids[rows.rows]
+        ids.append(ids[0] if ids and np.array_equal(own, ids[0]) else own)
+        scores.append(rows.column(name).astype(float))
     common = reduce(
         lambda left, right: left if left is right or np.array_equal(left, right) else np.intersect1d(left, right), ids
     )
-    return [each.take(np.searchsorted(own, common)) for each, own in zip(scored, ids, strict=True)]
+    chosen = [
+        each if own is common else each[np.searchsorted(own, common)] for own, each in zip(ids, scores, strict=True)
+    ]
+    return entries[0].scored(metric).take(np.searchsorted(ids[0], common)), chosen
 
 
 def _by_image(entries: Sequence[Entry], metric: str) -> tuple[np.ndarray, np.ndarray]:
     """(images, models) summed scores on the questions that all have a score for, and (images,) their number."""
-    rows = common_rows(entries, metric)
-    images, codes = np.unique(rows[0].column("cluster").astype(str), return_inverse=True)
-    name = f"{entries[0].scale(metric).name}.score"
-    sums = [np.bincount(codes, weights=each.column(name).astype(float), minlength=len(images)) for each in rows]
+    rows, scores = common_scores(entries, metric)
+    images, codes = np.unique(rows.column("cluster").astype(str), return_inverse=True)
+    sums = [np.bincount(codes, weights=each, minlength=len(images)) for each in scores]
     return np.stack(sums, axis=1), np.bincount(codes, minlength=len(images))

@@ -16,7 +16,7 @@ import numpy as np
 from lmms_medtasks.board.columns import codes_of
 from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.board.site.bullets import LEAST_FIELD
-from lmms_medtasks.board.site.ranking import common_rows
+from lmms_medtasks.board.site.ranking import common_scores
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.statistics.intervals import Interval, intervals, mean_interval
 from lmms_medtasks.statistics.sign_flip import sign_flip
@@ -139,10 +139,10 @@ def of_task(entries: Sequence[Entry], metric: str) -> dict[str, list[Group]]:
 
 def _against_others(entries: Sequence[Entry], metric: str) -> dict[str, list[Group]]:
     shown = entries[0].scale(metric)
-    rows = common_rows(entries, metric)
-    scores = np.stack([_scores(each, shown) for each in rows], axis=1)
-    clusters = np.unique(rows[0].column("cluster").astype(str), return_inverse=True)[1]
-    groups = list(_groups(entries[0], rows[0]))
+    rows, found_scores = common_scores(entries, metric)
+    scores = np.stack(found_scores, axis=1)
+    clusters = np.unique(rows.column("cluster").astype(str), return_inverse=True)[1]
+    groups = list(_groups(entries[0], rows))
     found: list[list[Group]] = [[] for _ in entries]
     z = np.zeros((len(entries), len(groups)))
     for place, (tag, value, chosen) in enumerate(groups):

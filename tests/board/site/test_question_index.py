@@ -17,10 +17,10 @@ NAN = float("nan")
 
 def test_the_index_says_what_any_model_was_and_all_together() -> None:
     scores = [np.array([1, 1, 0, 0.5, NAN]), np.array([1, 0, 0, NAN, NAN])]
-    anyone, together = verdicts(scores)
+    anyone, together = verdicts(scores, 5)
     # Bits: right 1, wrong 2, between 4, missing 8; none right 1, all right 2, models differ 4.
     assert anyone == "132c8" and together == "24110"
-    assert [digits(each) for each in scores] == ["9905-", "900--"]
+    assert [digits(each, np.arange(5)) for each in scores] == ["9905-", "900--"]
 
 
 @given(st.integers(1, 6).flatmap(
@@ -29,7 +29,7 @@ def test_the_index_says_what_any_model_was_and_all_together() -> None:
     )
 ))  # fmt: skip
 def test_the_bits_are_those_of_a_plain_definition(models: list[list[float]]) -> None:
-    anyone, together = verdicts([np.array(each) for each in models])
+    anyone, together = verdicts(map(np.array, models), len(models[0]))
     for place, scores in enumerate(zip(*models, strict=True)):
         had = [each for each in scores if not math.isnan(each)]
         any_bits = (
@@ -60,7 +60,7 @@ def test_only_the_worst_and_the_best_have_the_digits_of_both_ends(value: float, 
 @given(st.lists(st.floats(0, 1), min_size=2))
 def test_a_better_score_has_no_lower_digit(values: list[float]) -> None:
     found = [digit(each) for each in sorted(values)]
-    assert found == sorted(found) and digits(np.array(values)) == "".join(map(digit, values))
+    assert found == sorted(found) and digits(np.array(values), np.arange(len(values))) == "".join(map(digit, values))
 
 
 def test_tags_that_divide_the_questions_are_those_of_the_entry_with_most_and_blank_where_it_has_none() -> None:

@@ -18,7 +18,7 @@ def test_a_score_stands_between_the_worst_and_the_best_of_its_scale() -> None:
     # 4 stars of 1 to 5: (4 - 1) / (5 - 1) = 0.75; 0 and 9 stars are beyond the scale.
     found = scores_of(made_up_entry("m", {STARS: {"a": 4.0, "b": 1.0, "c": 9.0, "d": 0.0}}), IDS)
     assert found.normal.tolist() == [0.75, 0.0, 1.0, 0.0]
-    assert found.values.tolist() == [4.0, 1.0, 9.0, 0.0]
+    assert found.distinct[found.places].tolist() == [4.0, 1.0, 9.0, 0.0]
 
 
 def test_of_errors_the_fewest_are_the_best() -> None:
@@ -30,7 +30,9 @@ def test_of_errors_the_fewest_are_the_best() -> None:
 
 def test_a_question_without_a_score_or_that_was_not_asked_has_none() -> None:
     found = scores_of(made_up_entry("m", {"b": None, "c": 1.0}), IDS)
-    assert np.isnan(found.values).tolist() == np.isnan(found.normal).tolist() == [True, True, False, True]
+    assert (
+        np.isnan(found.distinct[found.places]).tolist() == np.isnan(found.normal).tolist() == [True, True, False, True]
+    )
     assert [found.text(row) for row in range(4)] == [None, None, "100.0%", None]
 
 
@@ -38,7 +40,7 @@ def test_each_question_has_the_first_main_measure_with_a_value_for_it() -> None:
     entry = made_up_entry("m", {ACCURACY: {"a": 1 / 3, "b": None, "d": 0.0}, STARS: {"a": 5.0, "b": 2.0, "c": 3.5}})
     found = scores_of(entry, IDS)
     assert [found.text(row) for row in range(4)] == ["33.3%", "2.0 stars", "3.5 stars", "0.0%"]
-    assert found.measure[[0, 1, 2, 3]].tolist() == [0, 1, 1, 0]
+    assert found.measure[found.places].tolist() == [0, 1, 1, 0]
     # 2 stars: (2 - 1) / 4; 3.5 stars: 2.5 / 4
     assert found.normal.tolist() == pytest.approx([1 / 3, 0.25, 0.625, 0.0])
 

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from lmms_medtasks.board.collect import collect
-from lmms_medtasks.board.site import question_shards, questions
-from lmms_medtasks.board.site.question_scores import Scores
+from lmms_medtasks.board.site import question_index, question_shards, questions
+from lmms_medtasks.board.site.question_data import QuestionData
+from lmms_medtasks.board.site.question_scores import Scores, scores_of
 from lmms_medtasks.board.site.suite_words import AllowedData, shown
 from lmms_medtasks.board.site.write_site import Options, build
 from lmms_medtasks.errors import UserError
@@ -157,6 +158,25 @@ def test_questions_are_listed_as_people_count(tmp_path, runs):
     assert [line.split(",")[0] for line in lines[1:]] == names
 
 
+def test_scores_take_a_byte_a_question_where_few_differ(board):
+    entry = next(each for each in board.entries if each.task == "medobvious" and each.ranked)
+    ids = entry.questions.ids
+    scores = scores_of(entry, ids)
+    assert (scores.places.dtype, len(scores.places)) == (np.uint8, len(ids)) and len(scores.distinct) <= 3
+    shown = [(scores.text(row) or "–", question_index.digit(scores.normal[row])) for row in range(len(ids))]
+    assert scores.said(slice(0, len(ids))) == shown
+
+
+def test_replies_that_may_not_be_shown_are_not_decoded(browse, makers, monkeypatch):
+    """They are most of what a board of many models has, and a page of scores alone needs none of them."""
+    decoded = []
+    monkeypatch.setattr(question_shards, "_values", lambda table, name, places: decoded.append(name))
+    monkeypatch.setattr(QuestionData, "may_tell", lambda data, entry: False)
+    _, index, shard, _ = browse("medq_deg", makers.medq_deg, "medq_deg")
+    assert not decoded and len(shard["questions"]) == len(index["ids"])
+    assert answers_of(shard, 0) == [("100.0%", "9", None)]
+
+
 def test_what_can_not_be_seen_is_marked():
     assert visible("a\u202eb\x1b[31m\tc\r\nd\u200be") == "a\ufffdb\ufffd[31m\tc\nd\ufffde"
 
@@ -165,7 +185,7 @@ def test_the_stream_of_scores_is_the_csv_of_their_table(monkeypatch):
     monkeypatch.setattr(questions, "_BLOCK", 2)
     ids = np.array(["=a", 'b"q', "c,d", "e\u202e", "f"])
     values = [[0.0, 1 / 3, np.nan, 1.0, 1 / 3], [np.nan, np.nan, -0.0, 1e-9, 0.1 + 0.2]]
-    found = [Scores(np.array(each), np.array(each), (), np.zeros(5, np.int16)) for each in values]
+    found = [Scores(np.arange(5), np.array(each), np.array(each), np.zeros(5, np.int16), ()) for each in values]
     names = ["+model", "other"]
     columns = (Column("question", "text"), *(Column(name, digits=3) for name in names))
     rows = tuple(

@@ -10,7 +10,7 @@ import pytest
 from lmms_medtasks.board.collect import collect
 from lmms_medtasks.board.entries import Entry, all_ids
 from lmms_medtasks.board.site.board_tables import Links, Standings, ranking
-from lmms_medtasks.board.site.ranking import common_rows, standings
+from lmms_medtasks.board.site.ranking import common_scores, standings
 from lmms_medtasks.statistics.intervals import mean_interval
 
 TASK = "medq_deg_l1"
@@ -162,7 +162,7 @@ def test_all_ids_are_of_every_set_of_questions(entries):
     assert all_ids([short, long]).tolist() == all_ids([long, short]).tolist() == ["q000", "q001", "q002"]
 
 
-def test_common_rows_are_the_same_by_rows_and_by_ids(entries, monkeypatch):
+def test_common_scores_are_the_same_by_rows_and_by_ids(entries, monkeypatch):
     """Of two models, each without a score for other questions: by the rows of shared questions, and by their ids."""
     own = entries(a="AB" * 4, b="BA" * 4)
     missing, scored = {"a": [1, 5], "b": [0, 5, 7]}, Entry.scored
@@ -174,5 +174,7 @@ def test_common_rows_are_the_same_by_rows_and_by_ids(entries, monkeypatch):
     monkeypatch.setattr(Entry, "scored", some)
     apart = [replace(each, questions=replace(each.questions, digest=each.model.name)) for each in own]
     assert own[0].questions.digest == own[1].questions.digest
-    found = [[each.column("id").tolist() for each in common_rows(kind, "accuracy")] for kind in (own, apart)]
-    assert found[0] == found[1] == [["q002", "q003", "q004", "q006"]] * 2
+    for kind in (own, apart):
+        rows, scores = common_scores(kind, "accuracy")
+        assert rows.column("id").tolist() == ["q002", "q003", "q004", "q006"]
+        assert [each.tolist() for each in scores] == [each.scores("accuracy")[[2, 3, 4, 6]].tolist() for each in kind]

@@ -2,6 +2,7 @@
 
 import pytest
 
+from lmms_medtasks.board import side_by_side
 from lmms_medtasks.board.collect import collect
 from lmms_medtasks.board.trust import levels, pins
 from lmms_medtasks.board.trust.rules_of_trust import Trust
@@ -114,6 +115,17 @@ def test_a_copy_of_an_entry_is_refused_and_the_entry_stays(submissions):
     submissions.pack("b.json", date="20270101_000000")
     board = submissions.board()
     assert ranked(board) == ["honest/model"] and [each.code for each in board.refused] == ["duplicate"]
+
+
+def test_answers_are_compared_only_where_all_else_is_alike(submissions, monkeypatch):
+    """Of many models on many questions that takes as long as a reading of them."""
+    compared, answers = [], side_by_side._answers
+    monkeypatch.setattr(
+        side_by_side, "_answers", lambda entry: (compared.append(entry.source.results.name), answers(entry))[1]
+    )
+    for name in ("a", "b", "c"):
+        submissions.pack(f"{name}.json", name="other/model" if name == "c" else "honest/model")
+    assert len(submissions.board().entries) == 2 and sorted(compared) == ["a.json", "b.json"]
 
 
 @pytest.mark.parametrize(
