@@ -65,6 +65,11 @@ class Board:
         return sorted({entry.model.key: entry.model for entry in self.entries}.values(), key=lambda each: each.key)
 
     @property
+    def refused_count(self) -> int:
+        """How many runs, or tasks of one, are refused; one of them may have several reasons."""
+        return len({(problem.source, problem.task) for problem in self.refused})
+
+    @property
     def refused(self) -> list[Problem]:
         """What gave no entry at all."""
         return [problem for problem in self.problems if problem.level == "refused"]

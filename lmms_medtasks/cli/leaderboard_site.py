@@ -93,7 +93,7 @@ def build(
     entries = "1 entry" if len(board.entries) == 1 else f"{len(board.entries):,} entries"
     typer.echo(
         f"Written: {output} ({len(files):,} files, {sum(files.values()) / 1e6:,.1f} MB; start with index.html). "
-        f"{entries}, {apart} of them not ranked; {len(board.refused)} refused.",
+        f"{entries}, {apart} of them not ranked; {board.refused_count} refused.",
         err=True,
     )
     if board.bad:

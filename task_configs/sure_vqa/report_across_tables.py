@@ -294,6 +294,8 @@ def duels(found: Sequence[Duel], key: str, title: str) -> Table:
         "are paired seed by seed.",
         "Test: as many wins as losses (two-sided sign-flip test, exact up to 2,000 images). Unit of independence: the "
         "image, whose questions and seeds keep together. Adjusted: Holm over all rows of this table.",
+        "Without a score: what one of the two has no score for. Where no judge scored any open answer, those that a "
+        "rule settled (an exact match) are among them: alone they are not the model's.",
     )
     said = note(detectable([each.versus.net for each in found]))
     return Table(key, title, columns, tuple(rows), (*notes, said) if said else notes)

@@ -45,3 +45,14 @@ def test_leading_dimensions_are_rows_of_their_own():
         alone = [float(statistic(first, second)) for first, second in zip(one, other, strict=True)]
         assert np.array_equal(found, alone, equal_nan=True)
         assert np.isnan(found[3])
+
+
+@given(st.integers(1, 7).flatmap(
+    lambda count: st.lists(
+        st.lists(st.sampled_from([0.0, 1 / 3, 0.5, 1.0, float("nan")]), min_size=count, max_size=count), min_size=1
+    )
+))  # fmt: skip
+def test_ranks_are_scipys_to_the_last_bit(rows):
+    numbers = np.array(rows)
+    expected = scipy.stats.rankdata(np.round(numbers, 9), axis=-1)
+    assert np.array_equal(under_test.ranks(numbers), expected, equal_nan=True)

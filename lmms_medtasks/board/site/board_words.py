@@ -131,7 +131,7 @@ def warnings(board: Board) -> list[tuple[str, str]]:
                 f"{count} on drawn phantoms (mini data). They do not compare with the published rows (real data).",
             )
         )
-    if refused := len(board.refused):
+    if refused := board.refused_count:
         what = "run or task" if refused == 1 else "runs or tasks"
         said.append(("Refused.", f"{refused} {what} refused."))
     open_tasks = sum(bool(each.unverified) for each in board.references.values())
