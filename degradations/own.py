@@ -89,13 +89,13 @@ class OwnDegradation:
             raise
         except Exception as error:
             raise UserError(
-                f"The degradation {self.title} failed on a picture of {size[0]} x {size[1]} pixels, mode {mode!r}: "
+                f"The degradation {self.title} failed on an image of {size[0]} x {size[1]} pixels, mode {mode!r}: "
                 f"{extensions.raised(error, self.file)}."
             ) from error
         if not isinstance(made, Image.Image):
             shown = f"an array of {made.dtype}, {made.shape}" if isinstance(made, np.ndarray) else repr(made)[:60]
             hint = (
-                "Image.fromarray makes a picture of uint8." if isinstance(made, np.ndarray) else "Is a return missing?"
+                "Image.fromarray makes an image of uint8." if isinstance(made, np.ndarray) else "Is a return missing?"
             )
             raise UserError(f"The degradation {self.title} returned {shown}, expected a PIL image. {hint}")
         if (made.size, made.mode) != (size, mode):
@@ -176,7 +176,7 @@ def _of_function(part: extensions.Part, title: str, code: str) -> OwnDegradation
         return Drawn(int(rng.integers(2**63)), level, code)
 
     def apply(image: FloatImage, drawn: Drawn) -> FloatImage:
-        raise UserError(f"{title} is applied to pictures: degradations.apply_parameters.")
+        raise UserError(f"{title} is applied to images: degradations.apply_parameters.")
 
     rows: Rows = {ANY: {1: {"level": 1}, 2: {"level": 2}}}
     made = Degradation(title, sample, apply, Drawn)

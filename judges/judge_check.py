@@ -93,7 +93,7 @@ class CheckResult:
             found.append(f"all {self.valid} verdicts are the same ({next(iter(self.verdicts or {}))})")
         if self.ordered < limits["ordered"] * self.compared:
             found.append(
-                f"the right answer scores no higher than another one in {self.compared - self.ordered} of "
+                f"the correct answer scores no higher than another one in {self.compared - self.ordered} of "
                 f"{self.compared} pairs"
             )
         if self.followed > limits["injected"] * self.injected:

@@ -34,7 +34,7 @@ NO_NUMBERS: Mapping[str, str] = {
     "lmms_medtasks.data.file_forms": "names what a file is that can't be taken",
     "lmms_medtasks.data.hub": "fetches data; what was fetched is in the data's digest",
     "lmms_medtasks.data.locating": "finds data; what was found is in the data's digest",
-    "lmms_medtasks.data.picture_checks": "refuses pictures; changes none",
+    "lmms_medtasks.data.picture_checks": "refuses images; changes none",
     "lmms_medtasks.data.prepare": "makes data before a run; what was made is in the data's digest",
     "lmms_medtasks.progress": "bars",
     "lmms_medtasks.data.releases": "finds a release's files; what was made of them is in the data's digest",

@@ -57,17 +57,17 @@ def opened(picture: Any) -> Image:
 
     data = _encoded(picture) if isinstance(picture, Mapping) else picture
     if not isinstance(data, bytes | Image.Image):
-        raise UserError(f"A picture must be a PIL image or its bytes, got {type(picture).__name__}.")
+        raise UserError(f"An image must be a PIL image or its bytes, got {type(picture).__name__}.")
     try:
         with refusing_truncated():
             image = Image.open(io.BytesIO(data)) if isinstance(data, bytes) else data
             image.load()
     except UnidentifiedImageError as error:
-        raise UserError("A picture is in no image format that Pillow knows.") from error
+        raise UserError("An image is in no image format that Pillow knows.") from error
     except Image.DecompressionBombError as error:
-        raise UserError(f"A picture may be a decompression bomb: {error}") from error
+        raise UserError(f"An image may be a decompression bomb: {error}") from error
     except (OSError, SyntaxError, ValueError, EOFError) as error:
-        raise UserError(f"A picture could not be read to its end, it is truncated or damaged: {error}") from error
+        raise UserError(f"An image could not be read to its end, it is truncated or damaged: {error}") from error
     return image
 
 
@@ -77,7 +77,7 @@ def _encoded(picture: Mapping[str, Any]) -> bytes | None:
     try:
         return Path(picture["path"]).read_bytes()
     except OSError as error:
-        raise UserError(f"The picture {picture['path']!r} cannot be read: {error.strerror}.") from error
+        raise UserError(f"The image {picture['path']!r} cannot be read: {error.strerror}.") from error
 
 
 @contextmanager
@@ -149,7 +149,7 @@ def window_of(image: Image | np.ndarray) -> Window:
     if low == high or high > FULL_WINDOW[1] // 2:
         return FULL_WINDOW
     warnings.warn(
-        f"A picture stored with 16 bits uses {high.bit_length()} of them: it is shown from its own darkest to its own "
+        f"An image stored with 16 bits uses {high.bit_length()} of them: it is shown from its own darkest to its own "
         "brightest value. To choose the range, state WindowCenter and WindowWidth in the file (PNG texts).",
         WindowWarning,
         stacklevel=2,
@@ -210,7 +210,7 @@ def _stated_window(image: Image) -> Window | None:
         middle, extent = 0.0, 0.0
     if not extent > 1:
         raise UserError(
-            f"A picture states WindowCenter {centre!r} and WindowWidth {width!r}. Both must be numbers, and the width "
+            f"An image states WindowCenter {centre!r} and WindowWidth {width!r}. Both must be numbers, and the width "
             "above 1."
         )
     # DICOM PS3.3, C.11.2.1.2.1 (linear).
@@ -237,7 +237,7 @@ def _recorded_view(text: Any) -> dict[str, Any]:
 def _check_range(values: np.ndarray, full: float, mode: str) -> None:
     low, high = float(values.min()), float(values.max())
     if not (low >= 0 and high <= full):
-        raise UserError(f"A picture of mode {mode!r} must hold values from 0 to {full:g}, got {low:g} to {high:g}.")
+        raise UserError(f"An image of mode {mode!r} must hold values from 0 to {full:g}, got {low:g} to {high:g}.")
 
 
 def _levels(values: np.ndarray, low: float, high: float) -> np.ndarray:

@@ -26,7 +26,7 @@ def encoded(image: Image) -> bytes:
     run meanwhile.
     """
     if image.mode != "RGB":
-        raise UserError(f"A picture must be 8-bit RGB to be encoded as PNG, its mode is {image.mode!r}.")
+        raise UserError(f"An image must be 8-bit RGB to be encoded as PNG, its mode is {image.mode!r}.")
     pixels = np.asarray(image).reshape(image.height, image.width * 3)
     rows = np.empty((image.height, 1 + image.width * 3), np.uint8)
     rows[:, 0] = _UP

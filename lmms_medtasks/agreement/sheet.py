@@ -92,7 +92,7 @@ def instructions(protocol: Protocol) -> str:
         "Rate each answer by itself, in any order. Write your name into the column rater, and one of these into the\n"
         f"columns of ratings (from worst to best):\n\n{scales}\n\n"
         "Leave a cell empty where you can't tell. The column comment is yours. Change nothing else, and save as CSV\n"
-        "UTF-8. The column images names the pictures that the question is about, in the folder images.\n"
+        "UTF-8. The column images names the files of the images that the question is about, in the folder images.\n"
         "sheet.html is the same sheet for a browser: it shows them, keeps what you rate, and exports the CSV.\n\n"
         f"All that the judge was told, by whose scales you rate:\n\n{prompts.text_of(protocol.prompt)}\n"
     )

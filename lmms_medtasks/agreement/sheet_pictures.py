@@ -54,7 +54,7 @@ def read(runs: Iterable[Run], drawn: Sequence[Drawn]) -> SheetPictures:
             try:
                 made = [question_pictures.png(image) for image in document.images]
             except UserError as error:
-                problems.append(f"The picture of question {document.id!r} is not on the sheet: {error}")
+                problems.append(f"The image of question {document.id!r} is not on the sheet: {error}")
                 continue
             names = [f"{hashlib.sha256(content).hexdigest()[:16]}.png" for content in made]
             files.update(zip(names, made, strict=True))

@@ -124,7 +124,7 @@ def lines(
     ``overhead``: seconds that the small run took outside the model's calls. ``asked``: questions of each task.
     """
     priced = prices[0] is not None and prices[1] is not None
-    heads = ["task", "questions", "trials", "requests", "pictures", "tokens in", "tokens out", "time"]
+    heads = ["task", "questions", "trials", "requests", "images", "tokens in", "tokens out", "time"]
     rows = [heads + (["cost"] if priced else [])]
     for each in found:
         cells = [each.task, f"{each.questions:,}", str(each.trials), f"{each.requests:,}", *_measured(each)]

@@ -26,7 +26,7 @@ def new(
     image: Annotated[str | None, typer.Option(help="The column with the image, or several: a,b,c.")] = None,
     question: Annotated[str | None, typer.Option(help="The column with the question.")] = None,
     options: Annotated[str | None, typer.Option(help="The column with all options, or their columns: a,b,c.")] = None,
-    answer: Annotated[str | None, typer.Option(help="The column with the right answer.")] = None,
+    answer: Annotated[str | None, typer.Option(help="The column with the correct answer.")] = None,
     answer_is: Annotated[str, typer.Option(help="letter, text, index (from 0) or number (from 1).")] = "",
     several: Annotated[
         str, typer.Option(help="What several right answers mean: all (must be named) or any (is right).")

@@ -88,13 +88,13 @@ class _Check:
             return False
         wrong = ""
         if first.tobytes() != second.tobytes():
-            wrong = "the same seed gave two pictures: draw random numbers from the generator that is given, only"
+            wrong = "the same seed gave two images: draw random numbers from the generator that is given, only"
         elif again.tobytes() != first.tobytes():
-            wrong = "the stored parameters give another picture: what is drawn must stand in the record"
+            wrong = "the stored parameters give another image: what is drawn must stand in the record"
         elif moved := [name for name, state in _random_states().items() if state != before.get(name, state)]:
             wrong = f"it draws from the global generator of {moved[0]}: draw from the one that is given"
         elif not unchanged:
-            wrong = "it changes the picture that it is given: work on a copy (picture.copy())"
+            wrong = "it changes the image that it is given: work on a copy"
         if wrong:
             self._say(f"{where}: {wrong}")
         return not wrong
@@ -121,7 +121,7 @@ class _Check:
         made = np.asarray(self._own.made.apply(given_unit, drawn))
         if np.mean((made < -_BEYOND) | (made > 1 + _BEYOND)) > _MOST:
             raise UserError(
-                f"apply gave values from {made.min():.3g} to {made.max():.3g}. A picture comes as 0 to 1 and is to be "
+                f"apply gave values from {made.min():.3g} to {made.max():.3g}. An image comes as 0 to 1 and is to be "
                 "given back so; what is outside is cut off. Divide numbers that are meant for 0 to 255 by 255"
             )
         return bool((given_unit == unit).all())
@@ -140,12 +140,12 @@ class _Check:
                 self._say(f"question {id_!r}: {error}")
                 return
             if number == 0 and np.isinf(far[0]):
-                self._say(f"level 1 leaves the picture of question {id_!r} as it is", "warning")
+                self._say(f"level 1 leaves the image of question {id_!r} as it is", "warning")
             if len(far) == 2 and not far[1] < far[0]:
                 said.append(f"{id_!r}: {far[0]:.2f} and {far[1]:.2f} dB")
         if said:
             self._say(
-                "level 2 is not further from the clean picture than level 1, as PSNR tells it, for question "
+                "level 2 is not further from the clean image than level 1, as PSNR tells it, for question "
                 f"{'; '.join(said)}",
                 "warning",
             )
@@ -159,8 +159,8 @@ def _made_up() -> Iterator[tuple[str, Image.Image]]:
     """Pictures of the modes and sizes that data has; the large one last."""
     for mode in ("L", "RGB", "RGBA"):
         for size in ((64, 48), (1, 1)):
-            yield f"a picture of {size[0]} x {size[1]} pixels, mode {mode!r}", _picture(size, mode)
-    yield f"a picture of {_LARGE[0]} x {_LARGE[1]} pixels, mode 'RGB'", _picture(_LARGE, "RGB")
+            yield f"an image of {size[0]} x {size[1]} pixels, mode {mode!r}", _picture(size, mode)
+    yield f"an image of {_LARGE[0]} x {_LARGE[1]} pixels, mode 'RGB'", _picture(_LARGE, "RGB")
 
 
 def _picture(size: tuple[int, int], mode: str) -> Image.Image:

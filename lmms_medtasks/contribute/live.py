@@ -81,16 +81,16 @@ def _rendered(task: Loaded, found: Findings) -> list[ShownQuestion]:
             continue
         again = task.attempt(_once, task, doc, what="can't be shown a second time", found=found, key=key)
         if again is not None and _pixels(made) != _pixels(again):
-            message = "its pictures differ from one call to the next: use no random numbers of your own"
+            message = "its images differ from one call to the next: use no random numbers of your own"
             found.add(task.path, message, key=key)
         if not made.prompt.strip():
             found.add(task.path, "the prompt is empty", key=key)
         else:
             question_checks.check_prompt(task, doc, made.prompt, found)
         for mode in sorted({str(getattr(each, "mode", None)) for each in made.pictures} - {"RGB"}):
-            found.add(task.path, f"a picture has the mode {mode!r}, expected 8-bit RGB", key=key)
+            found.add(task.path, f"an image has the mode {mode!r}, expected 8-bit RGB", key=key)
         if not made.pictures and not task.settings.get("no_image") and task.template is None:
-            message = "no picture is shown, and the settings do not say no_image: true"
+            message = "no image is shown, and the settings do not say no_image: true"
             found.add(task.path, message, level="warning", key=key)
         shown.append(made)
     return shown
@@ -109,7 +109,7 @@ def _once(task: Loaded, doc: Mapping[str, Any]) -> ShownQuestion:
         about = _about(task, doc)
     for each in shown:
         if not isinstance(each, Image):
-            raise UserError(f"doc_to_visual gives a {type(each).__name__} among its pictures, expected PIL images.")
+            raise UserError(f"doc_to_visual gives a {type(each).__name__} among its images, expected PIL images.")
     return ShownQuestion(str(doc.get("id", "")), task.prompt(doc), tuple(shown), task.target(doc), about)
 
 

@@ -42,7 +42,7 @@ def check(task: Loaded, found: Findings) -> None:
             ids[kind].append(name)
     for kind, named in ids.items():
         if named:
-            message = f"{len(named)} of {count} pictures looked at (question {named[0]!r} first) {_MESSAGES[kind]}"
+            message = f"{len(named)} of {count} images looked at (question {named[0]!r} first) {_MESSAGES[kind]}"
             found.add(task.path, message, key="pictures", level="warning")
 
 

@@ -59,10 +59,10 @@ def _check_pictures(task: Loaded, found: Findings) -> None:
     without = [number for number, row in enumerate(rows or ()) if not images_of(row)]
     count = len(task.documents)
     if rows is None or len(without) == count:
-        _warn(task, "no picture is shown, and the settings do not say no_image: true", found)
+        _warn(task, "no image is shown, and the settings do not say no_image: true", found)
     elif without:
         first = task.documents["id"][without[0]]
-        _warn(task, f"{len(without)} of {count} questions have no picture, the first is {first!r}", found)
+        _warn(task, f"{len(without)} of {count} questions have no image, the first is {first!r}", found)
 
 
 def _check_repeated(task: Loaded, docs: Sequence[Mapping[str, Any]], found: Findings) -> None:
@@ -82,7 +82,7 @@ def _check_repeated(task: Loaded, docs: Sequence[Mapping[str, Any]], found: Find
         repeated.append(f"{first['id']!r} and {doc['id']!r}")
         if _texts(first) != _texts(doc):
             message = (
-                f"is question {first['id']!r} again (same text, pictures and options), with another right answer: "
+                f"is question {first['id']!r} again (same text, images and options), with another correct answer: "
                 f"{_texts(first)} and {_texts(doc)}"
             )
             found.add(task.path, message, key=f"question {doc['id']!r}")
@@ -106,7 +106,7 @@ def _check_placeholders(task: Loaded, docs: Sequence[Mapping[str, Any]], found: 
     if holding:
         message = (
             f"{len(holding)} questions hold <image>, the first is {holding[0]!r}: a model is shown it as text, and "
-            "some count their pictures by it. Take it out"
+            "some count their images by it. Take it out"
         )
         _warn(task, message, found)
 
@@ -118,7 +118,7 @@ def _check_letters(task: Loaded, docs: Sequence[Mapping[str, Any]], found: Findi
     counted = Counter(doc["answer"] for doc in docs)
     if len(docs) >= _ENOUGH and len(counted) == 1:
         message = (
-            f"the right answer of all {len(docs)} questions is {next(iter(counted))}: a model that always says so is "
+            f"the correct answer of all {len(docs)} questions is {next(iter(counted))}: a model that always says so is "
             "always right. Shuffle the options"
         )
         _warn(task, message, found)

@@ -131,7 +131,7 @@ def _picture_columns(wanted: Wanted, table: Dataset) -> list[str]:
     held = [name for name in table.column_names if name not in taken and _holds_pictures(wanted, table, name)]
     if len(held) > 1:
         raise UserError(
-            f"{wanted.dataset}: {', '.join(held)} hold pictures. Say which a model is shown: --image COLUMN, or "
+            f"{wanted.dataset}: {', '.join(held)} hold images. Say which a model is shown: --image COLUMN, or "
             f"several in their order (--image {','.join(held)}); or --template no_image."
         )
     return held
@@ -237,4 +237,4 @@ def _show_first(found: Look, table: Dataset) -> None:
     found.said.append(f"{len(table)} rows; the first question (id {shown['id']!r}):")
     found.said.append(f"  {shown['question'][:_SHOWN]}")
     found.said += [f"  {letter}. {text[:_SHOWN]}" for letter, text in zip(letters, shown["options"], strict=True)]
-    found.said.append(f"  right: {shown['answer'][:_SHOWN]}; pictures: {len(images_of(shown))}")
+    found.said.append(f"  correct: {shown['answer'][:_SHOWN]}; images: {len(images_of(shown))}")

@@ -95,7 +95,7 @@ def _listed(doc: Document) -> str:
     return "a model gets them twice, once from the prompt. Take them out of the question" if lettered else ""
 
 
-_GIVEN_AWAY = "hold the text of their right option and of no other"
+_GIVEN_AWAY = "hold the text of their correct option and of no other"
 _KINDS: Mapping[str, Callable[[Document], str]] = {
     "have texts whose encoding is damaged": _damaged,
     "hold characters that nobody sees": _unseen,

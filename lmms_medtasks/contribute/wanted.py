@@ -59,7 +59,7 @@ class Wanted:
         text_tables.loader(path)
         if not path.resolve().is_relative_to(self.folder.resolve()):
             raise UserError(
-                f"--dataset {self.dataset!r} is not in {self.folder}/. Put the table and its pictures there first, so "
+                f"--dataset {self.dataset!r} is not in {self.folder}/. Put the table and its images there first, so "
                 "that the task finds them wherever the folder goes."
             )
         return path

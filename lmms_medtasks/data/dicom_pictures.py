@@ -35,7 +35,7 @@ START = 132
 """Bytes from which on a file tells whether it is DICOM."""
 
 _VERSION = 1  # of what is made of a file
-_AS_PNG = "Write the picture that is asked about as PNG"
+_AS_PNG = "Write the image that is asked about as PNG"
 _DECODERS = (
     "Install decoders (pip install pylibjpeg pylibjpeg-libjpeg pylibjpeg-openjpeg), or write the file uncompressed "
     "(gdcmconv --raw, dcmdjpeg)"
@@ -109,7 +109,7 @@ def _check(file: Any) -> None:
     if "MPEG" in syntax.name or "HEVC" in syntax.name:
         raise UserError(f"is a video in DICOM ({syntax.name}). Write the frame that is asked about as PNG.")
     if "PixelData" not in file:
-        about = getattr(getattr(file, "SOPClassUID", None), "name", "no picture")
+        about = getattr(getattr(file, "SOPClassUID", None), "name", "no image")
         raise UserError(f"is DICOM without pixels ({about}). {_AS_PNG}.")
     frames = int(file.get("NumberOfFrames") or 1)
     if frames > 1:

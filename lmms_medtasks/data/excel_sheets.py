@@ -95,7 +95,7 @@ def _check_plain(name: str, sheet: Any) -> None:
         )
     if getattr(sheet, "_images", None):
         raise UserError(
-            f"{name}: {len(sheet._images)} pictures float over the cells and belong to no row. Save them as files, and "
+            f"{name}: {len(sheet._images)} images float over the cells and belong to no row. Save them as files, and "
             "write their names into a column."
         )
 

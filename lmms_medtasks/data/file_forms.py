@@ -58,7 +58,7 @@ def picture_form(data: bytes) -> str:
     if not data:
         return "empty"
     if start.startswith((b"<!doctype html", b"<html")):
-        return "a web page. Download the picture itself"
+        return "a web page. Download the image itself"
     if b"<svg" in start:
         return "SVG. Write it out as PNG"
     return ""

@@ -150,7 +150,7 @@ def _plain(value: Any, where: str) -> Any:
     if hasattr(value, "item") and getattr(value, "size", 0) == 1:  # a number of NumPy
         return _plain(value.item(), where)
     raise UserError(
-        f"{where}: a {type(value).__name__} ({str(value)[:40]!r}), expected a text, a number, a picture (bytes, "
+        f"{where}: a {type(value).__name__} ({str(value)[:40]!r}), expected a text, a number, an image (bytes, "
         f"or a PIL "
         "image), or a list of such."
     )

@@ -120,7 +120,7 @@ def _check_all(documents: Dataset, rows: Dataset, count: int, folder: Path | Non
     wrong: list[str] = []
     known: dict[bytes, str] = {}
     try:
-        with progress.bar(count, "checking pictures", "pictures") as step:
+        with progress.bar(count, "checking images", "images") as step:
             for row, name, picture in _each(rows):
                 state = _state(picture)
                 if state not in known:
@@ -137,14 +137,14 @@ def _check_all(documents: Dataset, rows: Dataset, count: int, folder: Path | Non
     if wrong:
         more = [f"and {len(wrong) - _NAMED} more"] if len(wrong) > _NAMED else []
         listed = "\n".join(f"  {each}" for each in [*wrong[:_NAMED], *more])
-        raise UserError(f"{len(wrong)} of {count} pictures can't be shown to a model:\n{listed}")
+        raise UserError(f"{len(wrong)} of {count} images can't be shown to a model:\n{listed}")
 
 
 def _each(rows: Dataset) -> Iterator[tuple[int, str, Mapping[str, Any]]]:
     for number, row in enumerate(rows):
         shown = images_of(row)
         for place, picture in enumerate(shown, start=1):
-            yield number, f"picture {place} of {len(shown)}" if len(shown) > 1 else "its picture", picture
+            yield number, f"image {place} of {len(shown)}" if len(shown) > 1 else "its image", picture
 
 
 def _named(picture: Mapping[str, Any], name: str, folder: Path | None) -> str:

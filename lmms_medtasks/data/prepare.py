@@ -198,7 +198,7 @@ class _Preparation:
         try:
             store.verify(self._suite.name, data, split.name)
         except UserError as error:
-            say(f"Preparing anew: {error}")
+            say(f"Preparing again: {error}")
             return False
         say(f"{self._suite.name}/{split.name} ({data}): already prepared, {_counts(entry.rows, entry.rejected)}")
         return True
@@ -269,7 +269,7 @@ def _entries(suite: str, data: str) -> Mapping[str, Entry]:
     try:
         return store.entries(suite, data)
     except store.BadManifestError as error:
-        say(f"Preparing anew: {error}")
+        say(f"Preparing again: {error}")
         return {}
 
 

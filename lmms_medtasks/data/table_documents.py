@@ -121,7 +121,7 @@ class TableDocuments:
                 f"{self._place(name, row)}: it holds <image> {marks.count('')} times, the row has {_pictures(images)}."
             )
         if _is_file_name(question):
-            raise UserError(f"{self._place(name, row)}: {question!r} is a picture's name, no question.")
+            raise UserError(f"{self._place(name, row)}: {question!r} is an image's name, no question.")
 
     def _check_names(self) -> None:
         columns = self._columns
@@ -260,7 +260,7 @@ def _bytes(picture: Mapping[str, Any]) -> bytes:
 
 
 def _pictures(count: int) -> str:
-    return f"{count or 'no'} picture{'' if count == 1 else 's'}"
+    return f"{count or 'no'} image{'' if count == 1 else 's'}"
 
 
 def _is_file_name(text: str) -> bool:

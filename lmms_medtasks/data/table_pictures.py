@@ -86,7 +86,7 @@ class TablePictures:
         wrong: list[str] = []
         columns = zip(self._names, self._cells, strict=True)
         values = {name: column[name][:] for name, column in columns}
-        with progress.bar(self._count, "finding pictures", "rows") as step:
+        with progress.bar(self._count, "finding images", "rows") as step:
             for row in range(self._count):
                 made: list[Picture] = []
                 for name in self._names:
@@ -111,7 +111,7 @@ class TablePictures:
         if isinstance(value, int) and not isinstance(value, bool):
             value = str(value)
         if not isinstance(value, str):
-            raise UserError(f"a picture can't be made of a {type(value).__name__}.")
+            raise UserError(f"an image can't be made of a {type(value).__name__}.")
         text = value.strip()
         path = self._file(text) if len(text) < _LONGEST_PATH else None
         if path is not None:
@@ -125,11 +125,11 @@ class TablePictures:
         pictures = _listed(values[name][other])
         if seen:
             raise UserError(
-                f"it refers to row {row + 1}, which has no picture but refers to row {other + 1}. Refer to the row "
-                "that has the picture."
+                f"it refers to row {row + 1}, which has no image but refers to row {other + 1}. Refer to the row "
+                "that has the image."
             )
         if other == row or len(pictures) != 1:
-            raise UserError(f"{text!r} is the id of row {other + 1}, which has not one picture of its own.")
+            raise UserError(f"{text!r} is the id of row {other + 1}, which has not one image of its own.")
         return self._picture(pictures[0], name, other, values, seen + 1)
 
     def _file_shown(self, path: Path) -> Picture:
@@ -158,18 +158,18 @@ class TablePictures:
             return None
         if not inside and (path is not None or PurePosixPath(plain).suffix):
             raise UserError(
-                f"{text!r} leads out of the task's folder, and to nothing on other machines. Put the pictures into "
+                f"{text!r} leads out of the task's folder, and to nothing on other machines. Put the images into "
                 f"{self._folder} and name them from there."
             )
         return path
 
     def _not_there(self, text: str) -> str:
         if re.match(r"https?://", text):
-            return f"{text[:200]!r} is an address on the web. Download the pictures, and name their files."
+            return f"{text[:200]!r} is an address on the web. Download the images, and name their files."
         folder = self._folder if str(self._folder) != "." else Path.cwd()
         if re.match(_BASE64_STARTS, text):
             return (
-                f"{text[:20]!r} ... ({len(text)} characters) is base64 of a picture that is cut short or damaged. "
+                f"{text[:20]!r} ... ({len(text)} characters) is base64 of an image that is cut short or damaged. "
                 "Fetch the table again; Excel cuts cells at 32,767 characters."
             )
         if re.match(r"b['\"]", text):
@@ -189,7 +189,7 @@ class TablePictures:
             )
         if self._row_of and re.fullmatch(r"[0-9]+", text):
             near = f" No row has the id {text!r}."
-        return f"no file {text[:200]!r} in {folder}, and no base64 of a picture either.{near}"
+        return f"no file {text[:200]!r} in {folder}, and no base64 of an image either.{near}"
 
 
 def _alike(name: str) -> str:

@@ -184,8 +184,8 @@ class _Maker:
                     turned = Content(orientation.apply(content.image, name), content.facts)
                     return outlier, turned, change, inliers
         raise UserError(
-            f"No picture of {entry.category} can be turned or mirrored so that one sees it: it looks alike either way. "
-            "Leave orientation out of --kinds, or that category out of the pictures."
+            f"No image of {entry.category} can be turned or mirrored so that one sees it: it looks alike either way. "
+            "Leave orientation out of --kinds, or that category out of the images."
         )
 
     def _violated(

@@ -61,7 +61,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
             "panel came from; give a folder that `lmms-medtasks grids build` wrote."
         ) from error
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise UserError(f"{path} is not a manifest of generated grids ({error!r}). Build the set anew.") from error
+        raise UserError(f"{path} is not a manifest of generated grids ({error!r}). Build the set again.") from error
     result: dict[str, Any] = manifest
     return result
 
@@ -99,4 +99,4 @@ def _questions(folder: Path) -> list[tuple[str, str, bool]]:
         rows = [json.loads(line) for line in lines]
         return [(row["task_type"], row["question"], row["is_negative"]) for row in rows]
     except (OSError, ValueError, KeyError) as error:
-        raise UserError(f"{path} cannot be read as the set's tasks: {error!r}. Build the set anew.") from error
+        raise UserError(f"{path} cannot be read as the set's tasks: {error!r}. Build the set again.") from error

@@ -63,7 +63,7 @@ def apply(image: Image, violation: Violation, texture: Image | None = None) -> I
     rng = np.random.Generator(np.random.PCG64(violation.seed))
     if violation.name == "texture":
         if texture is None:
-            raise ValueError("The violation 'texture' needs a picture to take the texture from.")
+            raise ValueError("The violation 'texture' needs an image to take the texture from.")
         changed = _textured(pixels, np.asarray(texture, dtype=np.float64), rows, columns)
     elif violation.name == "shifted_blocks":
         changed = _shuffled(pixels, rows, columns, rng)

@@ -69,7 +69,7 @@ def _labelled(row: Mapping[str, Any], number: int, path: Path, folder: Path, col
             return Labelled(name, values, missing, data=data)
         image = image.get("path") if isinstance(image, Mapping) else None
     if not isinstance(image, str) or not image.strip():
-        raise UserError(f"{path}, row {number}: the column image is {str(image)[:60]!r}, expected a path or a picture.")
+        raise UserError(f"{path}, row {number}: the column image is {str(image)[:60]!r}, expected a path or an image.")
     return Labelled(image, values, missing, path=folder / image)
 
 

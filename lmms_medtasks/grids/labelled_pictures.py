@@ -59,7 +59,7 @@ def read(
             "Mend or move them, or leave them out with --skip-bad."
         )
     if not pictures:
-        raise UserError(f"{source} has no picture that can be used.")
+        raise UserError(f"{source} has no image that can be used.")
     unique, twice = _unique(pictures)
     return Reading(unique, [*unlabelled, *bad, *twice], ignored)
 
@@ -107,7 +107,7 @@ def _with_labels(rows: list[Labelled], skip: bool) -> tuple[list[Labelled], list
     without = [(row.id, f"no {', '.join(row.missing)}") for row in rows if row.missing]
     if without and not skip:
         raise UserError(
-            f"{len(without)} of {len(rows)} pictures lack labels that the others have:\n{_list(without)}\n"
+            f"{len(without)} of {len(rows)} images lack labels that the others have:\n{_list(without)}\n"
             "Label them, or leave them out with --skip-unlabelled."
         )
     return [row for row in rows if not row.missing], without
@@ -118,7 +118,7 @@ def _checked(rows: Sequence[Labelled], source: str) -> tuple[list[tuple[Picture,
     spelling = _Spelling()
     good: list[tuple[Picture, str]] = []
     bad: list[tuple[str, str]] = []
-    with bar(len(rows), "Reading pictures", "pictures") as step:
+    with bar(len(rows), "Reading images", "images") as step:
         for row in rows:
             step(1)
             try:
@@ -138,7 +138,7 @@ def _picture(row: Labelled, spelling: _Spelling, source: str) -> Picture:
     up = row.values.get("up", "").strip().casefold()
     if up not in _UP:
         got = row.values["up"]
-        raise UserError(f"Picture {row.id!r} of {source}: the label up is {got!r}, allowed: yes, no, empty.")
+        raise UserError(f"Image {row.id!r} of {source}: the label up is {got!r}, allowed: yes, no, empty.")
     labels = {name: spelling.of(name, row.values.get(name, "")) for name in (*LEVELS, "laterality")}
     return Picture(row.id, **labels, up=_UP[up], data=row.data, path=None if row.data is not None else row.path)
 
@@ -171,10 +171,10 @@ def _unique(pictures: Iterable[tuple[Picture, str]]) -> tuple[list[Picture], lis
             continue
         if (other.category, other.finding, other.laterality) != (picture.category, picture.finding, picture.laterality):
             raise UserError(
-                f"{other.id!r} and {picture.id!r} are the same picture with different labels: {other.category} "
+                f"{other.id!r} and {picture.id!r} are the same image with different labels: {other.category} "
                 f"{other.finding!r} and {picture.category} {picture.finding!r}. Mend the labels, or remove one."
             )
-        twice.append((picture.id, f"the same picture as {other.id}"))
+        twice.append((picture.id, f"the same image as {other.id}"))
     return list(first.values()), twice
 
 

@@ -23,8 +23,8 @@ _NEEDS = {
     "category": "two categories that differ in modality or anatomy",
     "orientation": "a category with an up (orientation.yaml; or the label up)",
     "viewpoint": "two labelled views of one modality and anatomy",
-    "integrity": "pictures without a finding",
-    "finding": "pictures with and without a finding in one category",
+    "integrity": "images without a finding",
+    "finding": "images with and without a finding in one category",
 }
 
 
@@ -112,8 +112,8 @@ def check_enough(there: int, items: int, sizes: Sequence[Size], negatives: float
         fitting = math.floor(there * items / needed)
         way_out = f"Ask for {fitting:,} items at most, or for smaller grids; add" if fitting else "Add"
         raise UserError(
-            f"Too few pictures: {items:,} items of each size take at least {needed:,}, there are {there:,}. {way_out} "
-            "pictures; or allow --reuse."
+            f"Too few images: {items:,} items of each size take at least {needed:,}, there are {there:,}. {way_out} "
+            "images; or allow --reuse."
         )
 
 
@@ -284,8 +284,8 @@ def _too_few(pool: Pool, slots: Sequence[_Slot], done: int, stock: _Stock, kind:
         )
     total = sum(slot.grids * slot.size.panels for slot in slots)
     return UserError(
-        f"Too few pictures: {done} of {len(slots)} items can be made, then an item of kind {kind!r} finds no category "
-        f"with enough left. No picture is used twice; all {len(slots)} items take about {total} pictures, "
+        f"Too few images: {done} of {len(slots)} items can be made, then an item of kind {kind!r} finds no category "
+        f"with enough left. No image is used twice; all {len(slots)} items take about {total} images, "
         f"shared by {len(pool.categories)} categories:\n" + "\n".join(rows) + "\n"
-        f"Ask for about {missing} items fewer, smaller grids or other kinds; add pictures; or allow --reuse."
+        f"Ask for about {missing} items fewer, smaller grids or other kinds; add images; or allow --reuse."
     )

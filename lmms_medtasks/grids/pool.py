@@ -59,11 +59,11 @@ class Picture:
         if self.data is not None:
             return self.data
         if self.path is None:
-            raise UserError(f"Picture {self.id!r} has neither bytes nor a path.")
+            raise UserError(f"Image {self.id!r} has neither bytes nor a path.")
         try:
             return self.path.read_bytes()
         except OSError as error:
-            raise UserError(f"Picture {self.path} cannot be read: {error.strerror or error}.") from error
+            raise UserError(f"Image {self.path} cannot be read: {error.strerror or error}.") from error
 
     def open(self) -> Image:
         """The picture as 8-bit RGB, turned as its EXIF tag says; UserError, naming it, if it does not decode."""
@@ -79,7 +79,7 @@ def _decoded(picture: Picture, data: bytes) -> Image:
         image = pictures.opened(data)
         return pictures.rgb8(ImageOps.exif_transpose(image))
     except UserError as error:
-        raise UserError(f"Picture {picture.id!r}: {error}") from error
+        raise UserError(f"Image {picture.id!r}: {error}") from error
 
 
 class Source(NamedTuple):
@@ -136,14 +136,14 @@ class Pool:
         seen = set[str]()
         for picture in sorted(pictures, key=lambda each: each.id):
             if picture.id in seen:
-                raise UserError(f"The picture {picture.id!r} is there twice. Every picture needs an id of its own.")
+                raise UserError(f"The image {picture.id!r} is there twice. Every image needs an id of its own.")
             if not picture.modality.strip():
-                raise UserError(f"Picture {picture.id!r} has no modality. Label it, or leave it out.")
+                raise UserError(f"Image {picture.id!r} has no modality. Label it, or leave it out.")
             seen.add(picture.id)
             place = findings if picture.has_finding else plain
             place.setdefault(picture.category, []).append(picture)
         if not seen:
-            raise UserError("There is no picture to make grids from.")
+            raise UserError("There is no image to make grids from.")
         return cls(*({key: tuple(group[key]) for key in sorted(group)} for group in (plain, findings)))
 
     @property

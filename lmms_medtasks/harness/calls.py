@@ -101,7 +101,7 @@ def check_tasks(lm: Any, tasks: Collection[str]) -> None:
     if why and len(tasks) > 1:
         raise UserError(
             f"The runner {type(lm).__name__} can answer one task a run: {why}, and all in one call could show "
-            f"questions the pictures of others. Asked for are {', '.join(sorted(tasks))}: run them one by one."
+            f"questions the images of others. Asked for are {', '.join(sorted(tasks))}: run them one by one."
         )
 
 

@@ -150,7 +150,7 @@ def _check_level(what: str, level: str, where: str) -> None:
         else ", ".join(levels_of(what))
     )
     raise UserError(
-        f"{where!r}: {what} has no level {level!r}. Allowed: {allowed}, and {CONTROL} for the untouched pictures."
+        f"{where!r}: {what} has no level {level!r}. Allowed: {allowed}, and {CONTROL} for the untouched images."
     )
 
 
@@ -238,7 +238,7 @@ def _check_modality(made: Order, where: str) -> None:
     if needs_modality(made) and not given:
         only = "draws among those of a modality" if made.draw else f"is for {_listed(made.what)} only"
         raise UserError(
-            f"{where!r}: {made.what} {only}. Say of which modality the pictures are: {made.what}.{made.level}~CT, or "
+            f"{where!r}: {made.what} {only}. Say of which modality the images are: {made.what}.{made.level}~CT, or "
             f"~column=NAME for the column that has it (--modality CT, --modality column:NAME)."
         )
     if made.modality:
@@ -299,7 +299,7 @@ def _whats(head: str, modality: str | None, column: str | None) -> list[str]:
         return [head.replace(":", ".")]
     if modality is None and column is None:
         raise UserError(
-            f"--degrade {head} takes those that there are for the pictures' modality: give --modality, one of "
+            f"--degrade {head} takes those that there are for the images' modality: give --modality, one of "
             f"{', '.join(degradations.modalities())}, or column:NAME."
         )
     if draws:

@@ -78,7 +78,7 @@ def _resample(results: dict[str, Any], left: list[tuple[str, _Metric, _Metric]])
         return
     end = time.monotonic() + resampled_scores.SECONDS
     say(
-        f"lmms-medtasks: {len(left)} metrics of degraded tasks are no means over questions: pictures are resampled, "
+        f"lmms-medtasks: {len(left)} metrics of degraded tasks are no means over questions: images are resampled, "
         f"for {resampled_scores.SECONDS:.0f} seconds at most."
     )
     # The first metric of each task first.

@@ -45,9 +45,7 @@ def opened(visual: Any) -> Image.Image:
         return pictures.opened(_decoded(visual))
     if isinstance(visual, str | os.PathLike):
         return pictures.opened({"path": _local(os.fspath(visual))})
-    raise UserError(
-        f"A question shows an object of type {type(visual).__name__}, which is no picture (video or sound?)."
-    )
+    raise UserError(f"A question shows an object of type {type(visual).__name__}, which is no image (video or sound?).")
 
 
 def _decoded(uri: str) -> bytes:
@@ -59,10 +57,10 @@ def _decoded(uri: str) -> bytes:
 
 def _local(path: str) -> str:
     if path.startswith(("http:", "https:")):
-        raise UserError(f"A question shows a picture at an address, {path}. Only local pictures can be degraded.")
+        raise UserError(f"A question shows an image at an address, {path}. Only local images can be degraded.")
     local = path.removeprefix("file://")
     if Path(local).suffix.lower() not in _SUFFIXES:
-        raise UserError(f"A question shows the file {path!r}, which is no picture (video or sound?).")
+        raise UserError(f"A question shows the file {path!r}, which is no image (video or sound?).")
     return local
 
 
@@ -116,7 +114,7 @@ def check_function(order: Order, where: str) -> None:
         if order.modality is None and order.column is None and degradations.depends_on_modality(what):
             raise UserError(
                 f"{order.what} is for {', '.join(degradations.modalities_of(what))}, or has other numbers for some. "
-                "Say of which modality the pictures are: ~CT, or ~column=NAME (--modality)."
+                "Say of which modality the images are: ~CT, or ~column=NAME (--modality)."
             )
         degradations.check_modality(what, order.modality)
     except UserError as error:

@@ -125,12 +125,12 @@ def _unchanged(shown: ShownPictures, changed: dict[str, bool]) -> str:
     """Why what was shown is no degraded task, "" if it is one."""
     if not changed:
         return (
-            f"{shown.name}: the model answered without asking for a picture, so nothing was degraded. A model that "
-            f"looks at no pictures has the same score on {shown.base}."
+            f"{shown.name}: the model answered without asking for an image, so nothing was degraded. A model that "
+            f"looks at no images has the same score on {shown.base}."
         )
     if not any(changed.values()):
         return (
-            f"{shown.name}: none of its {len(changed)} pictures was changed by {shown.order.what} at level "
+            f"{shown.name}: none of its {len(changed)} images was changed by {shown.order.what} at level "
             f"{shown.order.level}. Its score would be that of {shown.base}, under another name. Look at what it does "
             "to them: lmms-medtasks preview."
         )

@@ -35,9 +35,9 @@ ASKED = "degrade"
 """Key in the metadata of a task's own YAML: what is to be done."""
 
 _REFUSED = {
-    "generate_until_multi_round": "it asks in several rounds, and later ones bring their own pictures",
-    "generate_until_agentic": "it asks in several rounds, and later ones bring their own pictures",
-    "generate_visual_cot": "it has pictures made and looks at them",
+    "generate_until_multi_round": "it asks in several rounds, and later ones bring their own images",
+    "generate_until_agentic": "it asks in several rounds, and later ones bring their own images",
+    "generate_visual_cot": "it has images made and looks at them",
 }
 _BY_LIKELIHOOD = ("multiple_choice", "loglikelihood")
 _PROBED = 32
@@ -136,7 +136,7 @@ class Degraded:
             return part
         if kind != "image" or "url" not in part:
             shown = self.medtasks_shown
-            shown.refused = UserError(f"{shown.name}: a question holds {kind}. Only pictures can be degraded.")
+            shown.refused = UserError(f"{shown.name}: a question holds {kind}. Only images can be degraded.")
             raise shown.refused
         return {**part, "url": self.medtasks_shown.picture(part["url"], doc, next(numbers))}
 
@@ -250,12 +250,12 @@ def check_config(manager: Any, config: Mapping[str, Any]) -> None:
         return
     if config.get("doc_to_visual") is None and not callable(config.get("doc_to_messages")):
         raise UserError(
-            f"{name}: {config['task']} shows no pictures (it has no doc_to_visual), there is nothing to degrade."
+            f"{name}: {config['task']} shows no images (it has no doc_to_visual), there is nothing to degrade."
         )
     _check_output(name, config.get("output_type"))
     told = config.get("dataset_kwargs") or {}
     if told.get("video") or told.get("From_YouTube"):
-        raise UserError(f"{name}: {config['task']} is a task of videos. Only pictures can be degraded.")
+        raise UserError(f"{name}: {config['task']} is a task of videos. Only images can be degraded.")
 
 
 def _check_base(manager: Any, name: str, base: str) -> None:
@@ -384,11 +384,11 @@ def _metadata(base: Any, order: Order, manager: Any) -> dict[str, Any]:
 def _check(task: Any, name: str, order: Order) -> None:
     config = task.config
     if shown_of(task) is not None or _own_degradation(task):
-        raise UserError(f"{name}: {config.task} shows degraded pictures already. A task can be degraded once.")
+        raise UserError(f"{name}: {config.task} shows degraded images already. A task can be degraded once.")
     _check_output(name, task.OUTPUT_TYPE or config.output_type)
     if config.doc_to_visual is None and not callable(getattr(config, "doc_to_messages", None)):
         raise UserError(
-            f"{name}: {config.task} shows no pictures (it has no doc_to_visual), there is nothing to degrade."
+            f"{name}: {config.task} shows no images (it has no doc_to_visual), there is nothing to degrade."
         )
     documents = task.dataset[config.test_split or config.validation_split]
     columns = getattr(documents, "column_names", None)
@@ -417,7 +417,7 @@ def _probe(task: Any, name: str, documents: Any) -> None:
                     raise UserError(f"{name} can't be degraded: {error}") from error
         if visuals:
             return
-    raise UserError(f"{name}: none of the first {seen} questions of {task.config.task} shows a picture.")
+    raise UserError(f"{name}: none of the first {seen} questions of {task.config.task} shows an image.")
 
 
 def _check_column(task: Any, name: str, order: Order) -> None:

@@ -135,7 +135,7 @@ def check_messages(task: str, doc_to_visual: Any, doc_to_messages: Any) -> None:
     if _is_our_hook(doc_to_visual) and doc_to_messages is not None:
         raise UserError(
             f"{task} has a doc_to_messages of its own beside doc_to_visual: {_named(doc_to_visual)}. Chat models would "
-            "be shown the pictures of the former, which are not degraded, under a name that says they are. Set "
+            "be shown the images of the former, which are not degraded, under a name that says they are. Set "
             "doc_to_messages: null, so that messages are made of doc_to_visual and doc_to_text."
         )
 

@@ -69,7 +69,7 @@ def check_image_columns(columns: Iterable[str], whose: str) -> None:
     if not {"image", "images"} & set(found):
         raise UserError(
             f"{whose} has no column image or images, and lmms_medtasks.harness.hooks.doc_to_visual would show no "
-            f"picture. Its columns: {', '.join(found)}. Rename the one that holds the picture in process_docs, or name "
+            f"image. Its columns: {', '.join(found)}. Rename the one that holds the image in process_docs, or name "
             "a doc_to_visual of your own."
         )
 

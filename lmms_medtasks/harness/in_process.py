@@ -104,14 +104,14 @@ def of_function(function: Any) -> Any:
     if not callable(function):
         raise UserError(
             "A model is a name of the harness, one of its model objects, or a function of a prompt and a list of "
-            f"pictures that gives a reply, got {type(function).__name__}."
+            f"images that gives a reply, got {type(function).__name__}."
         )
     try:
         inspect.signature(function).bind("", [])
     except (TypeError, ValueError):
         raise UserError(
-            "A function that is a model takes a prompt and a list of pictures, and gives a reply: def "
-            "model(prompt, pictures): ..."
+            "A function that is a model takes a prompt and a list of images, and gives a reply: def "
+            "model(prompt, images): ..."
         ) from None
     from lmms_medtasks.harness.function_model import FunctionModel
 

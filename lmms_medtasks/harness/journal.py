@@ -229,7 +229,7 @@ class _Journal:
             say(f"lmms-medtasks: {task}: {known} of {total} replies are known from a run that was cut off.")
         elif self._rank == 0 and any(each[2] for each in counts):
             say(
-                f"lmms-medtasks: {task}: a run that was cut off left replies, but of another model, prompt, picture, "
+                f"lmms-medtasks: {task}: a run that was cut off left replies, but of another model, prompt, image, "
                 "setting or version. All questions are asked again."
             )
 

@@ -145,7 +145,7 @@ def _tags(given: Any) -> Any:
 def _check_instruction(task: str, runner: str) -> None:
     if runner == "chat":
         raise UserError(
-            f"--system_instruction: the harness gives it to no chat runner where a task shows pictures, so {task} "
+            f"--system_instruction: the harness gives it to no chat runner where a task shows images, so {task} "
             f"would be asked without it. Write it into a prompt file ({_PROMPT_FILE}), or take a simple runner "
             "(--force_simple, where the model has one)."
         )
@@ -154,6 +154,6 @@ def _check_instruction(task: str, runner: str) -> None:
 def _shows_no_examples(what: str, task: str) -> UserError:
     return UserError(
         f"{what}: {task} can't show examples. The harness (lmms-eval 0.7.3) would give a simple runner their text "
-        "without their pictures, and a chat runner nothing. Leave it out; examples in words can stand in a prompt file "
+        "without their images, and a chat runner nothing. Leave it out; examples in words can stand in a prompt file "
         f"({_PROMPT_FILE})."
     )

@@ -100,7 +100,7 @@ def warn(model_name: str, encoding: str) -> None:
 
     clean = ", ".join(sorted(name.split(".")[1] for name in table()["clean"]))
     logger.warning(
-        f"The runner of --model {model_name} re-encodes every picture as {encoding} before the model sees it. In a "
+        f"The runner of --model {model_name} re-encodes every image as {encoding} before the model sees it. In a "
         f"benchmark of image quality that is damage on top of the damage measured; the result file records it "
         f"(metadata.image_encoding). Runners measured to be clean: {clean} (as chat models)."
     )

@@ -320,7 +320,7 @@ def _part(part: Mapping[str, Any], task: str) -> dict[str, Any]:
     if part["type"] == "text":
         return {"type": "text", "text": part["text"]}
     if part["type"] != "image":
-        raise UserError(f"{task} shows a {part['type']}; medtasks_server asks about pictures and text only.")
+        raise UserError(f"{task} shows a {part['type']}; medtasks_server asks about images and text only.")
     picture = part["url"]
     if isinstance(picture, str | Path):
         picture = {"path": str(picture)}

@@ -87,7 +87,7 @@ class Degrade:
         """
         array = _array(image) if _is_tensor(image) else image
         if isinstance(image, (list, tuple)) or getattr(array, "ndim", 3) > 3:
-            raise UserError("parameters() takes one picture, not a batch or a list.")
+            raise UserError("parameters() takes one image, not a batch or a list.")
         if degradations.check_level(self.severity, self.strength) == 0:
             return {}
         drawn: dict[str, Any] = degradations.sample(
@@ -177,7 +177,7 @@ def _each(images: Any, key: Any, picture: Callable[[Any, Key], Any], where: str)
         return _of_array(images, key, picture, where)
     if _is_tensor(images):
         return _as_tensor(_of_array(_array(images, where), key, picture, where), images)
-    raise UserError(f"{where}Pictures must be {_FORMS}. Got {type(images).__name__}.")
+    raise UserError(f"{where}Images must be {_FORMS}. Got {type(images).__name__}.")
 
 
 def _of_array(array: np.ndarray, key: Any, picture: Callable[[Any, Key], Any], where: str) -> np.ndarray:
@@ -186,14 +186,14 @@ def _of_array(array: np.ndarray, key: Any, picture: Callable[[Any, Key], Any], w
         _check_shape(array, where)
         return np.asarray(_one(array, key, picture, where))
     keys = _keys(key, len(array), where)
-    made = [_one(one, own, picture, f"{where}Picture {number} of the batch: ")
+    made = [_one(one, own, picture, f"{where}Image {number} of the batch: ")
             for number, (one, own) in enumerate(zip(array, keys, strict=True))]  # fmt: skip
     return np.stack(made) if made else array.copy()
 
 
 def _one(image: Any, key: Any, picture: Callable[[Any, Key], Any], where: str) -> Any:
     if key is not None and (isinstance(key, bool) or not isinstance(key, (str, int, np.integer))):
-        raise UserError(f"{where}The key of a picture must be a text or a whole number, got {key!r}.")
+        raise UserError(f"{where}The key of an image must be a text or a whole number, got {key!r}.")
     try:
         return picture(image, int(key) if isinstance(key, np.integer) else key)
     except UserError as error:
@@ -208,7 +208,7 @@ def _keys(key: Any, count: int, where: str) -> Sequence[Any]:
         return shared
     keys = list(key)
     if len(keys) != count:
-        raise UserError(f"{where}{len(keys)} keys for {count} pictures; give one for each, or one for all.")
+        raise UserError(f"{where}{len(keys)} keys for {count} images; give one for each, or one for all.")
     return keys
 
 
@@ -217,11 +217,11 @@ def _check_shape(array: np.ndarray, where: str) -> None:
         return
     if array.ndim == 3:
         raise UserError(
-            f"{where}An array with three dimensions is one picture (H, W, C) of 1 to 4 channels, got {array.shape}. A "
-            "batch of grey pictures (N, H, W) needs a channel axis: images[..., None]; a picture with its channels "
+            f"{where}An array with three dimensions is one image (H, W, C) of 1 to 4 channels, got {array.shape}. A "
+            "batch of grey images (N, H, W) needs a channel axis: images[..., None]; an image with its channels "
             "first is turned by np.moveaxis(image, 0, -1), or is a torch tensor."
         )
-    raise UserError(f"{where}Pictures must be {_FORMS}. Got an array of shape {array.shape}.")
+    raise UserError(f"{where}Images must be {_FORMS}. Got an array of shape {array.shape}.")
 
 
 def _is_tensor(images: Any) -> bool:
@@ -236,9 +236,9 @@ def _array(tensor: Tensor, where: str = "") -> np.ndarray:
     """
     if tensor.ndim not in (2, 3, 4) or (tensor.ndim > 2 and not 1 <= tensor.shape[-3] <= 4):
         raise UserError(
-            f"{where}A tensor must be a picture (H, W) or (C, H, W) of 1 to 4 channels, or a batch (N, C, H, W), got "
-            f"{tuple(tensor.shape)}. A batch of grey pictures (N, H, W) needs a channel axis: images[:, None]; a "
-            "picture with its channels last is turned by image.permute(2, 0, 1)."
+            f"{where}A tensor must be an image (H, W) or (C, H, W) of 1 to 4 channels, or a batch (N, C, H, W), got "
+            f"{tuple(tensor.shape)}. A batch of grey images (N, H, W) needs a channel axis: images[:, None]; a "
+            "image with its channels last is turned by image.permute(2, 0, 1)."
         )
     plain = tensor.detach().cpu()
     values: np.ndarray = (plain.float() if str(plain.dtype) == "torch.bfloat16" else plain).numpy()

@@ -32,10 +32,10 @@ COLUMNS: Mapping[str, str] = {
     "reply": "the reply's text; missing where the request failed, or the data's terms keep replies out of logs",
     "reading": "the answer that was read; missing where none was read, or a judge reads replies",
     "outcome": "ok, ambiguous, refused, unreadable, truncated, empty or failed; missing where the harness read it",
-    "answer": "the right answer in the terms of reading, or the reference; missing where it is withheld",
+    "answer": "the correct answer in the terms of reading, or the reference; missing where it is withheld",
     "correct": "1.0 where reading is answer, else 0.0; NaN for a failed request, and where a judge decides",
     "score": "the question's score over all its trials, of which the task's main metric is the mean; NaN without one, "
-    "as in other tasks of the harness that were not asked on degraded pictures too",
+    "as in other tasks of the harness that were not asked on degraded images too",
     "measure": "which measure score is of; missing where a task of the harness has several",
 }
 """Column of :func:`read_runs` -> what it holds. Behind them: ``score.NAME`` for each measure, and the tags."""

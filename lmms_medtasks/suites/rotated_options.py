@@ -122,7 +122,7 @@ def rotation_metrics(letters: str = LETTERS) -> tuple[Metric, ...]:
                 f"excess_{letter.lower()}",
                 Count(function=functools.partial(excess, letter=letter)),
                 higher_is_better=None,
-                about="The letter's share among the readable picks less its share as the right answer.",
+                about="The letter's share among the readable picks less its share as the correct answer.",
             )
             for letter in letters
         ),

@@ -249,7 +249,7 @@ class TaskOnTemplate(Task):
     def relations(self) -> Iterator[Wrong]:
         yield from super().relations()
         if self.num_fewshot:
-            message = "expected 0: a run would end in the harness, whose examples have no pictures"
+            message = "expected 0: a run would end in the harness, whose examples have no images"
             yield Wrong(message, ("num_fewshot",), self.num_fewshot)
         functions = [step.get("function") for step in self.filter_steps]
         if self.filter_list is not None and functions != ["take_first_k"]:

@@ -109,24 +109,24 @@ class Settings(StrictModel):
     )
     option_mark: str = setting("What stands after an option's letter in the prompt.", ")", ".")
     no_image: bool = setting(
-        "Show no picture; same questions, same prompt. What language alone gets.", True, default=False
+        "Show no image; same questions, same prompt. What language alone gets.", True, default=False
     )
     degradation: Annotated[str, AfterValidator(OneOf("no such degradation", _degradations, _is_degradation))] = setting(
-        "The degradation of all pictures, whose modality it must be for. `drawn` draws one for each question from "
+        "The degradation of all images, whose modality it must be for. `drawn` draws one for each question from "
         "those of its modality. Left out, the document's own column `degradation` counts, if it has one. One of your "
         "own: parts.py:NAME of a file beside the YAML, package.module:NAME, or an installed package's name for it.",
         "gaussian_noise",
     )
     severity: Annotated[int, AfterValidator(OneOf("no such severity", (0, 1, 2)))] = setting(
-        "0 leaves pictures as they are, 1 is mild, 2 is severe.", 1
+        "0 leaves images as they are, 1 is mild, 2 is severe.", 1
     )
     rendered: bool = setting(
-        "The pictures are degraded already, as in a release; columns `degradation` and `severity` only tell how.",
+        "The images are degraded already, as in a release; columns `degradation` and `severity` only tell how.",
         True,
         default=False,
     )
     modality: Annotated[str, AfterValidator(OneOf("no such modality", _modalities, _is_modality))] = setting(
-        "What all pictures are of, where the data has no column `modality`. Some degradations depend on it. One of "
+        "What all images are of, where the data has no column `modality`. Some degradations depend on it. One of "
         "your own: a file modalities.yml beside the YAML, or an installed package.",
         "X-ray",
     )

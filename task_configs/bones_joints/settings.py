@@ -8,4 +8,4 @@ from lmms_medtasks.task_yaml import settings
 class Settings(settings.Settings):
     """The settings of Bones and Joints."""
 
-    report: bool = settings.setting("Give the model the radiology report instead of the picture.", True)
+    report: bool = settings.setting("Give the model the radiology report instead of the image.", True)

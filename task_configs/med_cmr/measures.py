@@ -55,7 +55,7 @@ JUDGED: Mapping[str, Any] = {"total": total, **{name: name for name in WEIGHTS}}
 """Measures of a judged answer, and what each is of the verdict's four scores."""
 
 MEASURES = (
-    Measure("accuracy", "1 where the reply names the right option, else 0."),
+    Measure("accuracy", "1 where the reply names the correct option, else 0."),
     Measure("total", "The four scores of an open answer, weighted (paper).", high=100, unit="points"),
     *(
         Measure(name, f"The judge's score for {name.replace('_', ' ')}.", high=HIGHEST, unit="of 5", digits=2)

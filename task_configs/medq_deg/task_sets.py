@@ -24,7 +24,7 @@ _RELEASE = f"{_SUITE}_release"
 _STEMS = (_SUITE, f"{_SUITE}_calib", _RELEASE)
 
 
-FAMILIES = {"simulated": "our degradations", "release": "released pictures"}
+FAMILIES = {"simulated": "our degradations", "release": "released images"}
 """What reports call the two families of degraded images."""
 
 

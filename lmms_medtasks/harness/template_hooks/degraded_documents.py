@@ -78,7 +78,7 @@ def _check_one(where: str, name: str, level: Any, modality: str, told: bool, fol
             else ("neither the setting `modality` nor a column `modality` tells")
         )
         raise UserError(
-            f"degradation{', ' if where else ': '}{where}{name}: of what modality are the pictures? Its numbers, or "
+            f"degradation{', ' if where else ': '}{where}{name}: of what modality are the images? Its numbers, or "
             f"whether it may be used, depend on it, and {lacking}. Allowed: "
             f"{', '.join(degradations.modalities_of(located))}."
         )

@@ -180,7 +180,7 @@ def _answers_of(answers: Callable[..., Any], where: str, doc: Document) -> tuple
 
 
 def _expected_of(expected: Callable[..., Any], where: str, doc: Document) -> str:
-    said = f"{where}, the right answer to question {doc.get('id')!r}"
+    said = f"{where}, the correct answer to question {doc.get('id')!r}"
     found = _call(expected, said, doc)
     if not isinstance(found, str):
         raise UserError(f"{said}: got {found!r:.60}, expected a text.")
