@@ -55,7 +55,8 @@ def test_a_groups_filters_leave_its_questions_alone_where_the_measure_is_about_s
     closed = {id: float(place % 2) for place, id in enumerate(ids[:12])}
     tags = {
         "modality": ["CT", "MRI"] * 12,
-        "set": ["iid"] * 16 + ["ood"] * 8,  # says nothing of the closed ones that they do not share with open ones
+        "set": ["iid"] * 16 + ["ood"] * 8,  # leaves out fewer than the form
+        "organ": ["lung", "head"] * 6 + ["skin"] * 12,  # of the group, not of the metric
         "form": ["closed"] * 12 + ["open"] * 12,
         "data": ["mini"] * 24,
     }
