@@ -40,6 +40,8 @@ _BY_CASE = (
     "large, of all orders or of 9,999 drawn ones."
 )
 _HOLM = "Adjusted: Holm over all rows of this table."
+_DIFFERENCES = (-1.0, 1.0)
+"""The range of a difference of scores, whichever sign the seen ones have."""
 
 
 class Scored(NamedTuple):
@@ -93,7 +95,7 @@ class CaseTest:
             own = self.values[:, place] - self.values[:, other_place]
             own = own[~np.isnan(own)]
             p = sign_flip(own)
-            difference = mean_interval(*self.differences(place, other_place))
+            difference = mean_interval(*self.differences(place, other_place), bounds=_DIFFERENCES)
             yield CasePair(one, other, difference, 1.0 if p is None and len(own) else p)
 
 

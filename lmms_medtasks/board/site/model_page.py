@@ -125,7 +125,16 @@ class ModelPages:
                 strengths.interval(group, entry, head.metric),
                 entry.scale(head.metric),
                 head.title,
-                lambda group: _address(group, head.suite, self._slugs[model]) if questions else "",
+                lambda group: (
+                    list_address(
+                        head.suite,
+                        task=group.task,
+                        tags=strengths.filters(group, entry, head.metric),
+                        model=self._slugs[model],
+                    )
+                    if questions
+                    else ""
+                ),
             )
 
         return [said(each) for each in found.strongest], [said(each) for each in found.weakest], found.looked
@@ -167,10 +176,6 @@ def _linked(part: Part, suite: str, model: str) -> Part:
         return replace(found, figures=tuple(map(figure, found.figures)))
 
     return replace(part, sections=tuple(map(section, part.sections)))
-
-
-def _address(group: strengths.Group, suite: str, model: str) -> str:
-    return list_address(suite, task=group.task, tags=[(group.tag, group.value)], model=model)
 
 
 def _said_of(failure: failures.Failure) -> str:

@@ -115,6 +115,27 @@ def questions(group: Group, entry: Entry, metric: str) -> frozenset[str]:
     return frozenset(_rows(group, entry, metric).column("id").tolist())
 
 
+def filters(group: Group, entry: Entry, metric: str) -> list[tuple[str, Any]]:
+    """The tags, with their values, that leave a group's questions: its own, and those that the metric is restricted to.
+
+    Where a metric is about some of a task's questions only (closed ones, those of one set), a group is fewer than all
+    with its tag. Added is what all questions of the metric have in common, while it leaves others out.
+    """
+    own, asked = _rows(group, entry, metric).rows, entry.scored(metric).rows
+    codes = {name: codes_of(entry.questions.tag(name)) for name in sorted(entry.questions.tags)}
+    common = {name: each for name, each in codes.items()
+              if len(np.unique(each)) <= MOST_VALUES and len(np.unique(each[asked])) == 1}  # fmt: skip
+    kept, found = codes[group.tag] == codes[group.tag][own[0]], [group.tag]
+    while common and kept.sum() > len(own):
+        left = {name: kept & (each == each[own[0]]) for name, each in common.items()}
+        name = min(left, key=lambda each: int(left[each].sum()))
+        if left[name].sum() == kept.sum():
+            break
+        kept = left[name]
+        found.append(name)
+    return [(name, entry.questions.tag(name)[int(own[0])].as_py()) for name in found]
+
+
 def interval(group: Group, entry: Entry, metric: str) -> Interval:
     """A group's mean over all questions that the model has a score for, with its 95 % interval."""
     shown, rows = entry.scale(metric), _rows(group, entry, metric)

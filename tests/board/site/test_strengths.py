@@ -13,7 +13,7 @@ from scipy.stats import binomtest
 
 from lmms_medtasks.board.site import strengths
 from lmms_medtasks.board.site.strengths import LEAST_CLUSTERS, MOST_VALUES, SHOWN, Group, extremes
-from tests.board.made_up_entries import ERRORS, STARS, MadeUpEntry, made_up_entry, right_and_wrong
+from tests.board.made_up_entries import ACCURACY, ERRORS, STARS, MadeUpEntry, made_up_entry, right_and_wrong
 
 CT, MRI = ["CT"] * 8, ["MRI"] * 8
 
@@ -48,6 +48,24 @@ def test_from_four_models_on_a_group_is_held_against_the_median_of_the_others() 
     assert {(each.questions, each.clusters) for each in found.values()} == {(8, 8)}
     # Four questions differ, all one way: McNemar's exact test is 2 x 1/16.
     assert [found["CT"].p, found["MRI"].p] == pytest.approx([2 / 16] * 2)
+
+
+def test_a_groups_filters_leave_its_questions_alone_where_the_measure_is_about_some_of_them() -> None:
+    ids = [f"q{number:02}" for number in range(24)]
+    closed = {id: float(place % 2) for place, id in enumerate(ids[:12])}
+    tags = {
+        "modality": ["CT", "MRI"] * 12,
+        "set": ["iid"] * 16 + ["ood"] * 8,  # leaves out fewer than the form
+        "organ": ["lung", "head"] * 6 + ["skin"] * 12,  # of the group, not of the metric
+        "form": ["closed"] * 12 + ["open"] * 12,
+        "data": ["mini"] * 24,
+    }
+    entry = made_up_entry("a", {ACCURACY: closed, STARS: dict.fromkeys(ids[12:], 3.0)}, tags=tags)
+    (group,) = (each for each in groups_of([entry]).values() if each.value == "CT")
+    chosen = strengths.filters(group, entry, "accuracy")
+    assert chosen == [("modality", "CT"), ("form", "closed")] and group.questions == 6
+    passed = [place for place in range(24) if all(tags[name][place] == value for name, value in chosen)]
+    assert {ids[place] for place in passed} == strengths.questions(group, entry, "accuracy")
 
 
 def test_of_an_even_number_of_others_the_median_is_of_the_two_in_the_middle() -> None:

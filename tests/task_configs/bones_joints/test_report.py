@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import json
 
+import numpy as np
 import pytest
 
 from lmms_medtasks.errors import UserError
@@ -17,6 +19,7 @@ from lmms_medtasks.statistics.significance import adjust
 from lmms_medtasks.suites.suite_rows import suite_table
 from lmms_medtasks.task_configs.bones_joints import report, report_published
 from lmms_medtasks.task_configs.bones_joints.measures import ACCURACY, NO_IMAGE, SUITE
+from lmms_medtasks.task_configs.bones_joints.report_cases import CaseTest
 from lmms_medtasks.task_configs.bones_joints.report_groups import sources, task_groups
 
 ALL = {"t1": "AAAA", "t2": "AAAB", "t3": "AABB", "t4": "+++ +++ --- ---", "t5": "++- --- ??? ---",
@@ -269,6 +272,25 @@ def test_models_are_tested_by_case(write_bones):
     assert p[-1] == p[place] and column(table, "adjusted p")[place] == pytest.approx(9 * p[place])
     pairs = part_tables(first)["model_pairs_by_case"]
     assert column(pairs, "task").count("III") == 3 and len(pairs.rows) == 27
+
+
+def test_the_interval_of_a_pair_does_not_depend_on_which_model_stands_first():
+    """A difference that is never below 0 in the data may be below 0 all the same."""
+    cases = [f"case-{number}" for number in range(10)]
+
+    def pair(wins):
+        values = np.zeros((10, 2))
+        values[:wins, 0] = 1
+        test = CaseTest("III", {"a": 0.0, "b": 0.0}, 10, cases, values, lambda *_: (cases, values @ [1, -1]), 0)
+        swapped = dataclasses.replace(test, values=values[:, ::-1], differences=lambda *_: (cases, values @ [-1, 1]))
+        return next(test.pairs()), next(swapped.pairs())
+
+    for wins in (0, 1, 2):
+        first, second = pair(wins)
+        assert (first.difference.low, first.difference.high) == pytest.approx(
+            (-second.difference.high, -second.difference.low)
+        )
+        assert first.p >= 0.5 and first.difference.low < 0 < first.difference.high
 
 
 def _share_as_far():
