@@ -105,7 +105,7 @@ def test_alpha_must_make_sense(run, tmp_path):
 
 
 def test_too_few_pictures_are_told_before_one_is_read(run, folder, tmp_path, monkeypatch):
-    monkeypatch.setattr(labelled_pictures, "image_problem", lambda data: pytest.fail("a picture was read"))
+    monkeypatch.setattr(labelled_pictures, "image_problem", lambda data: pytest.fail("an image was read"))
     result = run("build", folder, "-o", tmp_path / "out", "--items", 3)
     assert isinstance(result.exception, UserError)
     said = str(result.exception)

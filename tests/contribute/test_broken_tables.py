@@ -101,7 +101,7 @@ REFUSED = {
     # --- ids and questions
     "id empty": ("t.csv", as_csv(rows(id="")), "row 2: empty"),
     "no question": ("t.csv", as_csv(rows(question=" ")), "row 2 (id 'q1'): empty"),
-    "question is a file": ("t.csv", as_csv(rows(question="p.png")), "is a picture's name"),
+    "question is a file": ("t.csv", as_csv(rows(question="p.png")), "is an image's name"),
     "two <image>": ("t.csv", as_csv(rows(question="<image> <image>?")), "holds <image> 2 times, the row has 1"),
     "<image 2>": ("t.csv", as_csv(rows(question="<image 2> ?")), "speaks of <image 2>"),
     "several turns": ("t.json", json.dumps([{"conversations": [{"from": who, "value": "x"} for who in
@@ -111,10 +111,10 @@ REFUSED = {
     "other letters": ("t.csv", as_csv(rows(image="P.PNG")), "Did you mean 'p.png'?"),
     "ending": ("t.csv", as_csv(rows(image="p.pn")), "Did you mean 'p.png'?"),
     "folder": ("t.csv", as_csv(rows(image="more")), "'more' is a folder"),
-    "web": ("t.csv", as_csv(rows(image="https://example.org/a.png")), "Download the pictures"),
+    "web": ("t.csv", as_csv(rows(image="https://example.org/a.png")), "Download the images"),
     "absolute": ("t.csv", as_csv(rows(image="/etc/hostname.png")), "leads out of the task's folder"),
     "..": ("t.csv", as_csv(rows(image="../task/p.png")), "leads out of the task's folder"),
-    "cut base64": ("t.csv", as_csv(rows(image="iVBORw0KGgoAAAANSUhEU" * 60 + "A")), "base64 of a picture that is cut"),
+    "cut base64": ("t.csv", as_csv(rows(image="iVBORw0KGgoAAAANSUhEU" * 60 + "A")), "base64 of an image that is cut"),
     "bytes": ("t.csv", as_csv(rows(image=repr(b"\x89PNG\r\n"))), "bytes as Python prints them"),
     "no row": ("t.csv", as_csv(rows(image="77")), "No row has the id '77'"),
     "NFD": ("t.csv", as_csv(rows(image="ü.png")), "Unicode NFC and NFD"),
@@ -172,7 +172,7 @@ READ = {
 @pytest.mark.parametrize("kind", READ)
 def test_a_table_in_an_odd_form_gives_the_same_answers(kind, folder):
     found = looked(folder, *READ[kind])
-    assert not found.problem and any(line.endswith("right: A; pictures: 1") for line in found.said)
+    assert not found.problem and any(line.endswith("right: A; images: 1") for line in found.said)
 
 
 TEXTS = {

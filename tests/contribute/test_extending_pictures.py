@@ -94,15 +94,15 @@ def with_setting(example, name, **settings):
 
 BROKEN = {
     "def f(p, g, level):\n    return p.point(lambda v: v * level // 3)\n": (
-        "warning: degradation parts.py:f: level 2 is not further from the clean picture than level 1"
+        "warning: degradation parts.py:f: level 2 is not further from the clean image than level 1"
     ),
     "import numpy as np\nfrom PIL import Image\n\ndef f(p, g):\n"
-    "    return p.point(lambda v: v + int(np.random.randint(9)))\n": "the same seed gave two pictures",
+    "    return p.point(lambda v: v + int(np.random.randint(9)))\n": "the same seed gave two images",
     "import random\n\ndef f(p, g):\n    random.random()\n    return p.transpose(0)\n": "global generator of random",
     "def f(p, g):\n    p.putpixel((0, 0), p.getpixel((0, 0))[::-1] if p.mode != 'L' else 3)\n    return p\n": (
-        "changes the picture that it is given"
+        "changes the image that it is given"
     ),
-    "def f(p, g):\n    return p.crop((0, 0, 5, 5))\n": "a picture of 64 x 48 pixels, mode 'L': The",
+    "def f(p, g):\n    return p.crop((0, 0, 5, 5))\n": "an image of 64 x 48 pixels, mode 'L': The",
     "def f(p, g):\n    return p.resize((p.width // 2, p.height // 2)).resize(p.size)\n": "1 x 1 pixels, mode 'L'",
     "from lmms_medtasks.degradations import own\nfrom lmms_medtasks.degradations import Degradation\n\n"
     "f = Degradation('f', lambda r, s, z: own.Drawn(1, 2, ''), lambda i, d: i / 2, own.Drawn,\n"
@@ -140,7 +140,7 @@ def test_validate_names_what_is_wrong_with_a_degradation(example, code):
             "degradation,severity,modality\nparts.py:shadow,1,OCT\ngaussian_noise,2,OTC",
             "row 2 (id 'b'): Unknown modality",
         ),
-        ("degradation,severity\nparts.py:shadow,1\nparts.py:shadow,2", "of what modality are the pictures"),
+        ("degradation,severity\nparts.py:shadow,1\nparts.py:shadow,2", "of what modality are the images"),
         ("degradation,severity,modality\nparts.py:speckle,1,OCT\nparts.py:shadow,2,oct", ""),
     ],
 )

@@ -92,7 +92,7 @@ def test_a_table_elsewhere_is_not_taken(example_data, tmp_path):
     wanted = Wanted(
         "a_task", "multiple_choice", str(example_data / "chest_side" / "questions.csv"), tmp_path / "a_task"
     )
-    assert "Put the table and its pictures there first" in said(lambda: write(wanted))
+    assert "Put the table and its images there first" in said(lambda: write(wanted))
 
 
 def test_data_on_a_hub_and_of_ours(tmp_path):

@@ -47,10 +47,10 @@ def test_nothing_is_said_of_sound_questions(tmp_path):
     ("records", "level", "said"),
     [
         ([{"question": "same"}, {"question": "same", "answer": "A"}], "warning", "asked twice: '0' and '1'"),
-        ([{"question": "same"}, {"question": "same", "answer": "C"}], "error", "another right answer: ['x'] and ['z']"),
+        ([{"question": "same"}, {"question": "same", "answer": "C"}], "error", "another correct answer: ['x'] and ['z']"),
         # The right option is the same one in another order.
         ([{"question": "q"}, {"question": "q", "options": ["z", "x", "y"], "answer": "B"}], "warning", "asked twice"),
-        ([{"answer": "B"}] * 10, "warning", "the right answer of all 10 questions is B"),
+        ([{"answer": "B"}] * 10, "warning", "the correct answer of all 10 questions is B"),
         ([{"answer": "BC"[number % 2]} for number in range(30)], "warning", "the first option is right in none of 30"),
         ([{"answer": "AB"[number % 2]} for number in range(30)], "warning", "the last option is right in none of 30"),
         ([{"question": "<image> What is it?"}, {}], "warning", "1 questions hold <image>, the first is '0'"),
@@ -69,7 +69,7 @@ def test_questions_without_a_picture_are_counted_wherever_they_stand(make):
     table = folder / "questions.csv"
     table.write_text(table.read_text("utf-8").replace("images/p09.png", ""), "utf-8")
     assert [each for each in found(folder) if each[0] != "note"] == [
-        ("warning", "chest_side.yaml: warning: questions: 1 of 12 questions have no picture, the first is '9'.")
+        ("warning", "chest_side.yaml: warning: questions: 1 of 12 questions have no image, the first is '9'.")
     ]
 
 
@@ -103,7 +103,7 @@ def test_examples_before_a_question_are_refused(tmp_path):
 def test_a_degradation_that_depends_on_the_modality_wants_one(name, refused, make):
     folder = make(template="multiple_choice", settings={"degradation": name, "severity": 1})
     errors = [str(each) for each in validate(folder, write=True).errors]
-    assert any("of what modality are the pictures" in each for each in errors) is refused, errors
+    assert any("of what modality are the images" in each for each in errors) is refused, errors
     path = folder / "chest_side.yaml"
     path.write_text(path.read_text("utf-8").replace("    parser:", "    modality: CT\n    parser:"), "utf-8")
     assert [str(each) for each in validate(folder, write=True).errors] == []
@@ -163,11 +163,11 @@ def test_what_is_odd_about_pictures_is_told(make):
     exif[0x0112] = 6
     turned.save(folder / "images" / "p02.png", exif=exif)
     page = folder / "page.html"
-    told = [str(each) for each in validate(folder, write=True, show=page).problems if "pictures looked at" in str(each)]
+    told = [str(each) for each in validate(folder, write=True, show=page).problems if "images looked at" in str(each)]
     assert [next(kind for kind in ("window", "turned", "a side of", "colour") if kind in text) for text in told] == [
         "window", "turned", "a side of", "colour",
     ]  # fmt: skip
-    assert all(text.startswith("chest_side.yaml: warning: pictures: 1 of 12") for text in told)
+    assert all(text.startswith("chest_side.yaml: warning: images: 1 of 12") for text in told)
     assert "(16 bits)" in page.read_text("utf-8")
 
 

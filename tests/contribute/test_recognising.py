@@ -80,7 +80,7 @@ def test_the_command_shows_before_it_writes_and_look_writes_nothing(tmp_path, mo
     path = vlmevalkit(tmp_path)
     done = CliRunner().invoke(build(), ["new", "asked", "--dataset", str(path), "--look"])
     assert done.exit_code == 0, done.output
-    assert "answer: column answer (letter)" in done.output and "right: A; pictures: 1" in done.output
+    assert "answer: column answer (letter)" in done.output and "right: A; images: 1" in done.output
     assert "not used: category, split" in done.output
     shifted = CliRunner().invoke(
         build(),
@@ -296,7 +296,7 @@ def test_a_hubs_data_set_is_looked_at_by_its_first_rows(tmp_path, monkeypatch):
     found = recognising.look(Wanted("asked", "", "owner/name", tmp_path / "asked", card=CARD))
     assert found.wanted.columns == {"image": "image", "question": "question", "options": "choices", "answer": "answer"}
     assert found.wanted.answer_is == "index" and found.wanted.template == "multiple_choice"
-    assert any("pictures: 1" in line for line in found.said)
+    assert any("images: 1" in line for line in found.said)
 
 
 def hub_set(tmp_path, monkeypatch, **columns):
@@ -314,14 +314,14 @@ def hub_set(tmp_path, monkeypatch, **columns):
 
 def test_a_hubs_class_labels_are_names_and_no_counts(tmp_path, monkeypatch):
     found = hub_set(tmp_path, monkeypatch, options=[["benign", "malignant"]] * 4, label=[0, 1, 1, 0])
-    assert found.wanted.answer_is == "" and found.said[-1] == "  right: B; pictures: 1"
+    assert found.wanted.answer_is == "" and found.said[-1] == "  right: B; images: 1"
 
 
 def test_a_column_of_pictures_is_found_whatever_it_is_called(tmp_path, monkeypatch):
     """A name that nobody thought of must not make a task without pictures of a table that has them."""
     path = table(tmp_path, [{"scan": f"p{number}.png", "question": f"q{number}", "answer": "x"} for number in range(3)])
     found = looked(path)
-    assert found.wanted.columns["image"] == "scan" and found.said[-1].endswith("pictures: 1")
+    assert found.wanted.columns["image"] == "scan" and found.said[-1].endswith("images: 1")
     assert "image" not in looked(path, template="no_image").wanted.columns
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(Wanted, "table", None)
@@ -334,7 +334,7 @@ def test_a_column_of_pictures_is_found_whatever_it_is_called(tmp_path, monkeypat
 
 def test_which_of_several_columns_of_pictures_is_asked_for(tmp_path):
     path = table(tmp_path, [{"scan": "p0.png", "mask": "p1.png", "question": "q", "answer": "x"}])
-    with pytest.raises(UserError, match="scan, mask hold pictures"):
+    with pytest.raises(UserError, match="scan, mask hold images"):
         looked(path)
     assert looked(path, columns={"image": "mask"}).wanted.columns["image"] == "mask"
 
@@ -343,7 +343,7 @@ def test_a_hubs_columns_of_usual_names_are_recognised(tmp_path, monkeypatch):
     """ARC's options are a mapping of lists, and its answer is called answerKey."""
     choices = [{"text": ["cat", "dog"], "label": ["A", "B"]}] * 4
     found = hub_set(tmp_path, monkeypatch, choices=choices, answerKey=["A", "B", "B", "A"])
-    assert found.wanted.columns["answer"] == "answerKey" and found.said[-1] == "  right: A; pictures: 1"
+    assert found.wanted.columns["answer"] == "answerKey" and found.said[-1] == "  right: A; images: 1"
 
 
 def test_a_split_that_a_hubs_set_has_not_is_named(tmp_path, monkeypatch):

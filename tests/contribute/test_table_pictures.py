@@ -83,7 +83,7 @@ def test_a_picture_in_row_ten_that_cannot_be_shown_is_named_by_validate(name, tm
     records = [{"id": f"n{number}", "image": name if number == 9 else f"p{number}.png"} for number in range(12)]
     found = [str(each) for each in validate(folder_of(tmp_path, records), write=True).errors]
     assert len(found) == 1  # not of the variant without pictures
-    assert "1 of 12 pictures can't be shown to a model" in found[0]
+    assert "1 of 12 images can't be shown to a model" in found[0]
     assert f"row 10 (id 'n9'), {name}: " in found[0] and said in found[0]
 
 
@@ -222,7 +222,7 @@ def test_a_cell_may_name_the_row_that_has_the_picture():
     made = from_columns(id="index")(data)
     assert made["image_id"][:] == [image_id([png(4)])] * 3
     circle = {"index": ["7", "8"], "image": ["8", "7"]}
-    assert "which has no picture but refers to row" in said(circle, from_columns(id="index"))
+    assert "which has no image but refers to row" in said(circle, from_columns(id="index"))
 
 
 def test_a_question_that_speaks_of_a_picture_it_has_not_is_refused():
@@ -231,4 +231,4 @@ def test_a_question_that_speaks_of_a_picture_it_has_not_is_refused():
 
 
 def test_a_question_that_is_a_pictures_name_is_refused():
-    assert "is a picture's name, no question" in said({"question": ["case_1.png", "case_2.png"]})
+    assert "is an image's name, no question" in said({"question": ["case_1.png", "case_2.png"]})

@@ -194,4 +194,4 @@ def test_texts_that_numpy_prints_side_by_side_are_not_joined():
 
 
 def test_more_placeholders_than_pictures_are_refused():
-    assert "holds <image> 2 times, the row has 1 picture" in said(documents, table(question=["<image><image> x", "y"]))
+    assert "holds <image> 2 times, the row has 1 image" in said(documents, table(question=["<image><image> x", "y"]))

@@ -85,4 +85,4 @@ def test_a_manifest_that_cannot_be_used_is_replaced(release: Path, home: Path, t
         store.find("medq_deg", "sample", "clean")
     again = prepare("medq_deg", source=release)
     assert again["splits"]["clean"]["digest"] == first["splits"]["clean"]["digest"]
-    assert "Preparing anew" in capsys.readouterr().err
+    assert "Preparing again" in capsys.readouterr().err

@@ -167,9 +167,9 @@ def test_mistakes(pictures, make):
         build([pictures[0], pictures[0]])
     with pytest.raises(UserError, match="has no modality"):
         build([grids.Picture(id="a", modality=" ", data=b"")])
-    with pytest.raises(UserError, match="no picture to make grids from"):
+    with pytest.raises(UserError, match="no image to make grids from"):
         build([])
-    with pytest.raises(UserError, match="Picture 'broken'.*no image format"):
+    with pytest.raises(UserError, match="Image 'broken'.*no image format"):
         build([grids.Picture(id="broken", modality="CT", data=b"x"), *(make("CT", n) for n in range(9))],
               items=1, kinds=("integrity",))  # fmt: skip
 

@@ -96,7 +96,7 @@ def test_non_images_are_listed_and_skipped_only_when_told(place):
 
 def test_missing_labels(place):
     table(place, "image,modality,anatomy,finding\na.png,CT,head,\nb.png,CT,,cyst\nc.png,,head,\n")
-    with pytest.raises(UserError, match="2 of 3 pictures lack labels") as caught:
+    with pytest.raises(UserError, match="2 of 3 images lack labels") as caught:
         labelled_pictures.read(str(place))
     assert "b.png: no anatomy" in str(caught.value) and "c.png: no modality" in str(caught.value)
     assert [p.id for p in labelled_pictures.read(str(place), skip_unlabelled=True).pictures] == ["a.png"]
@@ -106,9 +106,9 @@ def test_the_same_picture_counts_once(place):
     (place / "copy.png").write_bytes((place / "a.png").read_bytes())
     table(place, "image,modality\na.png,CT\ncopy.png,CT\n")
     found = labelled_pictures.read(str(place))
-    assert len(found.pictures) == 1 and found.skipped == [("copy.png", "the same picture as a.png")]
+    assert len(found.pictures) == 1 and found.skipped == [("copy.png", "the same image as a.png")]
     table(place, "image,modality\na.png,CT\ncopy.png,MRI\n")
-    with pytest.raises(UserError, match="same picture with different labels: CT '' and MRI ''"):
+    with pytest.raises(UserError, match="same image with different labels: CT '' and MRI ''"):
         labelled_pictures.read(str(place))
 
 

@@ -211,8 +211,8 @@ def test_the_data_of_a_base_are_loaded_once(folder, monkeypatch):
 
 def test_the_other_kinds_of_degradation(folder, tmp_path, monkeypatch):
     (tmp_path / "own_degradation.py").write_text(
-        "from PIL import ImageOps\ndef invert(picture, generator, level):\n"
-        "    return ImageOps.invert(picture) if level == 2 else picture.rotate(90 * generator.integers(1, 4))\n",
+        "from PIL import ImageOps\ndef invert(image, generator, level):\n"
+        "    return ImageOps.invert(image) if level == 2 else image.rotate(90 * generator.integers(1, 4))\n",
         "utf-8",
     )
     monkeypatch.syspath_prepend(str(tmp_path))
@@ -236,8 +236,8 @@ def test_the_other_kinds_of_degradation(folder, tmp_path, monkeypatch):
 
 
 REFUSALS = {
-    "forms_text@gaussian_noise.2": "shows no pictures",
-    "forms_asked": "shows no pictures",
+    "forms_text@gaussian_noise.2": "shows no images",
+    "forms_asked": "shows no images",
     "forms_misspelt": "Did you mean 'gaussian_noise'",
     "forms_nothing@gaussian_noise.2": "none of the first 6 questions",
     "forms_video@gaussian_noise.2": "film.mp4",
@@ -245,8 +245,8 @@ REFUSALS = {
     "forms_address@gaussian_noise.2": "https://example.org/a.png",
     "forms_films@gaussian_noise.2": "task of videos",
     "forms_rounds@gaussian_noise.2": "several rounds",
-    "forms_cot@gaussian_noise.2": "has pictures made",
-    "forms_degraded@motion_blur.1": "degraded pictures already",
+    "forms_cot@gaussian_noise.2": "has images made",
+    "forms_degraded@motion_blur.1": "degraded images already",
     "forms_pill@gaussian_noise.2": "Did you mean 'forms_pil'",
     "nothing_l*@gaussian_noise.2": "no task is called like",
     "forms_pil@sparse_view.2~column=modality": "document 1, column 'modality'",
@@ -306,7 +306,7 @@ def test_a_task_of_which_no_picture_changed_fails_and_no_other(folder):
     """Its groups have no number either: their mean would hold its."""
     black = "forms_black@adjust_brightness.1"
     found, _ = run(folder, ["forms_pil@adjust_brightness.1", "forms_with_black@adjust_brightness.1"])
-    assert "none of its 1 pictures" in failed(found, black)
+    assert "none of its 1 images" in failed(found, black)
     assert not has_result(found, black) and not has_result(found, "forms_with_black@adjust_brightness.1")
     assert len(found["samples"][black]) == 1  # the replies are paid for
     assert has_result(found, "forms_pil@adjust_brightness.1")
@@ -315,7 +315,7 @@ def test_a_task_of_which_no_picture_changed_fails_and_no_other(folder):
 
 def test_a_model_that_asks_for_no_picture_fails_but_for_the_control(folder):
     found, _ = run(folder, ["forms_pil", "forms_pil@gaussian_noise.2", "forms_pil@gaussian_noise.0"], Blind)
-    assert "without asking for a picture" in failed(found, "forms_pil@gaussian_noise.2")
+    assert "without asking for an image" in failed(found, "forms_pil@gaussian_noise.2")
     assert not has_result(found, "forms_pil@gaussian_noise.2")
     assert has_result(found, "forms_pil") and has_result(found, "forms_pil@gaussian_noise.0")
 
@@ -370,7 +370,7 @@ def test_tasks_of_ours_that_are_degraded_already_are_refused(monkeypatch):
     monkeypatch.setenv("MEDTASKS_DATA", "mini")
     own = manager(plugin.task_folder())
     for name in ("medq_deg_l2", "sure_slake_corrupted_high"):
-        with pytest.raises(UserError, match=f"{name} shows degraded pictures already"):
+        with pytest.raises(UserError, match=f"{name} shows degraded images already"):
             own.match_tasks([f"{name}@motion_blur.1"])
     assert own.match_tasks(["medq_deg_l0@motion_blur.1"]) == ["medq_deg_l0@motion_blur.1"]
 

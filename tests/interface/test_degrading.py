@@ -142,9 +142,7 @@ def test_a_wrong_setting_is_refused_when_the_transform_is_made(options, said):
         mt.Degrade(**{**NOISE, **options})
 
 
-@pytest.mark.parametrize(
-    ("key", "said"), [(["a"], "1 keys for 2 pictures"), ([1.5, 2], "got 1.5"), ([True, 2], "True")]
-)
+@pytest.mark.parametrize(("key", "said"), [(["a"], "1 keys for 2 images"), ([1.5, 2], "got 1.5"), ([True, 2], "True")])
 def test_a_wrong_key_is_refused(key, said):
     with pytest.raises(mt.UserError, match=said):
         noisy(pixels(2), key=key)
@@ -164,7 +162,7 @@ def test_parameters_are_those_that_are_drawn():
     assert transform.parameters(picture) == transform.parameters(torch.from_numpy(picture).permute(2, 0, 1))
     assert mt.Degrade("gaussian_noise", severity=0).parameters(picture) == {}
     for several in (pixels(2), [picture], torch.zeros(2, 3, 4, 4)):
-        with pytest.raises(mt.UserError, match="one picture"):
+        with pytest.raises(mt.UserError, match="one image"):
             transform.parameters(several)
 
 

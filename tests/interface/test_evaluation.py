@@ -146,7 +146,7 @@ def test_a_model_that_asks_a_server_answers_in_a_notebook(in_process, tmp_path):
     ({"model_args": {"sed": 1}}, "Unknown model argument 'sed'"),
     ({"model_args": {"a": "1,2"}}, "a='1,2'"),
     ({"model": 3}, "got int"),
-    ({"model": lambda prompt: "A"}, "a prompt and a list of pictures"),
+    ({"model": lambda prompt: "A"}, "a prompt and a list of images"),
     ({"model": lambda prompt, pictures: 1, "limit": 1}, "must give a text, got int"),
     ({"model": print, "model_args": "a=1"}, "model_args"),
     ({"output": __file__}, "is a file"),
