@@ -133,7 +133,7 @@ def packed(runs, folder, path, right, **chosen):
 
 
 def test_the_check_of_packs_of_the_action_refuses_a_tampered_one(tmp_path, runs, shell):
-    text = step(ACTION, "Check packs")
+    text = step(ACTION, "Check submissions")
     path = tmp_path / "packs" / "a.json"
     packed(runs, tmp_path / "runs" / "tonight", path, 60)
     assert shell(text, CANDIDATE="runs")[0] == 0  # no pack, nothing to check

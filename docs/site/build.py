@@ -153,7 +153,7 @@ def _navigation() -> list[dict[str, object]]:
     return [
         {"Start": _place(GUIDE)},
         *({section[2:3].upper() + section[3:]: listed} for section, listed in sections.items()),
-        {"Suites": [{title: f"task_configs/{name}/README.md"} for title, name in suites.items()]},
+        {"Benchmarks": [{title: f"task_configs/{name}/README.md"} for title, name in suites.items()]},
         {"Metrics": [{"Overview": "metrics/index.md"}, *metrics]},
         {
             "Degradations": [

@@ -24,7 +24,7 @@ def citing_page() -> str:
     lines = [
         "# How to cite",
         "",
-        "Cite this package, and the paper of each suite that you report. State the data (full, or which",
+        "Cite this package, and the paper of each benchmark that you report. State the data (full, or which",
     ]
     lines += [
         "part), the judge and the versions of package and tasks: the result file has them all. This page is made from"
