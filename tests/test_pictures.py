@@ -143,7 +143,7 @@ def test_opens_bytes_and_records():
 
 @pytest.mark.parametrize("held", [b"no image", {"bytes": None, "path": "a.png"}, "a.png", 3])
 def test_refuses_what_is_no_picture(held):
-    with pytest.raises(UserError, match="picture"):
+    with pytest.raises(UserError, match="[Ii]mage"):
         pictures.opened(held)
 
 

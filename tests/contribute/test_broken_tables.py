@@ -172,7 +172,7 @@ READ = {
 @pytest.mark.parametrize("kind", READ)
 def test_a_table_in_an_odd_form_gives_the_same_answers(kind, folder):
     found = looked(folder, *READ[kind])
-    assert not found.problem and any(line.endswith("right: A; images: 1") for line in found.said)
+    assert not found.problem and any(line.endswith("correct: A; images: 1") for line in found.said)
 
 
 TEXTS = {

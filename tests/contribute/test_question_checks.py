@@ -167,7 +167,7 @@ def test_what_is_odd_about_pictures_is_told(make):
     assert [next(kind for kind in ("window", "turned", "a side of", "colour") if kind in text) for text in told] == [
         "window", "turned", "a side of", "colour",
     ]  # fmt: skip
-    assert all(text.startswith("chest_side.yaml: warning: images: 1 of 12") for text in told)
+    assert all(text.startswith("chest_side.yaml: warning: pictures: 1 of 12") for text in told)
     assert "(16 bits)" in page.read_text("utf-8")
 
 

@@ -80,7 +80,7 @@ def test_the_command_shows_before_it_writes_and_look_writes_nothing(tmp_path, mo
     path = vlmevalkit(tmp_path)
     done = CliRunner().invoke(build(), ["new", "asked", "--dataset", str(path), "--look"])
     assert done.exit_code == 0, done.output
-    assert "answer: column answer (letter)" in done.output and "right: A; images: 1" in done.output
+    assert "answer: column answer (letter)" in done.output and "correct: A; images: 1" in done.output
     assert "not used: category, split" in done.output
     shifted = CliRunner().invoke(
         build(),
@@ -314,7 +314,7 @@ def hub_set(tmp_path, monkeypatch, **columns):
 
 def test_a_hubs_class_labels_are_names_and_no_counts(tmp_path, monkeypatch):
     found = hub_set(tmp_path, monkeypatch, options=[["benign", "malignant"]] * 4, label=[0, 1, 1, 0])
-    assert found.wanted.answer_is == "" and found.said[-1] == "  right: B; images: 1"
+    assert found.wanted.answer_is == "" and found.said[-1] == "  correct: B; images: 1"
 
 
 def test_a_column_of_pictures_is_found_whatever_it_is_called(tmp_path, monkeypatch):
@@ -343,7 +343,7 @@ def test_a_hubs_columns_of_usual_names_are_recognised(tmp_path, monkeypatch):
     """ARC's options are a mapping of lists, and its answer is called answerKey."""
     choices = [{"text": ["cat", "dog"], "label": ["A", "B"]}] * 4
     found = hub_set(tmp_path, monkeypatch, choices=choices, answerKey=["A", "B", "B", "A"])
-    assert found.wanted.columns["answer"] == "answerKey" and found.said[-1] == "  right: A; images: 1"
+    assert found.wanted.columns["answer"] == "answerKey" and found.said[-1] == "  correct: A; images: 1"
 
 
 def test_a_split_that_a_hubs_set_has_not_is_named(tmp_path, monkeypatch):

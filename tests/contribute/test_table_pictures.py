@@ -99,7 +99,7 @@ def test_all_pictures_are_looked_at_before_a_run_and_only_once(monkeypatch):
     assert len(looked) == 8
     broken = datasets.Dataset.from_dict({**data.to_dict(), "image": [*data["image"][:7], b"none"]})
     for _ in range(2):  # what is wrong is not remembered
-        with pytest.raises(UserError, match=r"row 8 \(id '7'\), its picture: is none of PNG"):
+        with pytest.raises(UserError, match=r"row 8 \(id '7'\), its image: is none of PNG"):
             prepared(broken, adapt=documents, settings={})
     prepared(broken, adapt=documents, settings={"no_image": True})
 

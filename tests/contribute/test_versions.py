@@ -34,7 +34,7 @@ def change(path, old, new):
 @pytest.mark.parametrize(
     ("file", "old", "new", "said"),
     [
-        ("prompt.txt", "correct option", "best option", "prompt.txt"),
+        ("prompt.txt", "right option", "best option", "prompt.txt"),
         ("questions.csv", "p00.png,On which", "p00.png,Where, on which", "questions.csv"),
         ("adapter.py", 'answer="label"', 'answer="a"', "adapter.py"),
         ("_template_yaml", "max_new_tokens: 512", "max_new_tokens: 64", "generation_kwargs"),

@@ -84,7 +84,7 @@ def test_missing_columns_are_named_with_what_was_found(tmp_path: Path) -> None:
         table.require([("index",), ("image", "image_path"), ("answer",)])
     assert str(error.value) == (
         "t.tsv lacks required columns. Missing: image or image_path, answer. "
-        "Required: index, image or image_path, answer. Found: index, image."
+        "Required: index, image or image_path, answer. Found: index, picture."
     )
 
 

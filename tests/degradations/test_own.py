@@ -198,7 +198,7 @@ def test_an_installed_one_has_a_name(parts, monkeypatch, tmp_path):
     [
         ("absent", "has no 'absent'"),
         ("one", r"function of a PIL image and a NumPy generator.*It takes picture"),
-        ("three", "It takes image, generator, other"),
+        ("three", "It takes picture, generator, other"),
         ("number", "is a int"),
         ("Class", "is a class"),
         ("nothing", "returned None.*return missing"),
@@ -234,7 +234,7 @@ def test_a_name_of_a_degraded_task_finds_a_file_of_the_working_directory(parts, 
         "parts.py.in_file.1~MRI": "is not for 'MRI' images",
         "parts.py.absent.1": "has no 'absent'",
         "no_parts.py.turn.1": "there is no file",
-        "parts.py.one.1": "It takes image",
+        "parts.py.one.1": "It takes picture",
     }.items():
         _, order = degraded_names.parse(f"slake_en@{name}")
         with pytest.raises(UserError, match=f"t@{name}.*{said}"):

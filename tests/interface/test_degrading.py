@@ -119,7 +119,7 @@ def test_level_0_is_a_copy_and_strength_2_is_severity_2():
     (torch.zeros(5, 24, 20), r"images\[:, None\]"),
     (torch.zeros(24), r"got \(24,\)"),
     (np.zeros((4, 4)).astype(int), "int64"),
-    (torch.full((2, 3, 4, 4), 2.0), r"Picture 0 of the batch.*from 2 to 2"),
+    (torch.full((2, 3, 4, 4), 2.0), r"Image 0 of the batch.*from 2 to 2"),
     ([np.zeros((4, 4), np.uint8), "a.png"], "Item 1: .*Got str"),
     (None, "Got NoneType"),
 ])  # fmt: skip
