@@ -47,7 +47,8 @@ def _untold_loss(drawn: Drawn | None, leaders: list[str], head: SuiteColumn) -> 
     """Where the loss of the one that leads alone could be chance: that it could."""
     if drawn is None or [drawn.best.key] != leaders or drawn.suite != head.suite or drawn.best.loss.low is None:
         return ""
-    return f"; its loss of {drawn.best.y:.{drawn.shown.digits}f} points is not told apart from zero"
+    change = f"{'gain' if drawn.best.y < 0 else 'loss'} of {abs(drawn.best.y):.{drawn.shown.digits}f}"
+    return f"; its {change} points is not told apart from zero"
 
 
 def finding(standings: Standings, suite: str, found: Leaderboard) -> str:

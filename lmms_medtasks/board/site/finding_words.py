@@ -31,4 +31,5 @@ def not_told_apart(names: Sequence[str], whom: str = "it") -> str:
 
 def better(names: Sequence[str]) -> str:
     """That the best is better beyond chance than these, the only others."""
-    return f"better beyond chance than {names[0] if len(names) == 1 else f'all {len(names)} others'}"
+    others = names[0] if len(names) == 1 else "both others" if len(names) == 2 else f"all {len(names)} others"
+    return f"better beyond chance than {others}"
