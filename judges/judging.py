@@ -35,7 +35,7 @@ NO_JUDGE = f"no judge: name one in {JUDGE}=provider:model and run lmms-medtasks 
 
 @dataclass(frozen=True)
 class Counts:
-    """What became of the judgements wanted. ``same``: asked for more than once in this run, and judged once.
+    """What became of the judgements requested. ``same``: asked for more than once in this run, and judged once.
 
     ``cut``: items with a text too long for the prompt, which was shown in part. ``unkept``: verdicts of the judge that
     count here and could not be written to the cache: the next run asks for them again.

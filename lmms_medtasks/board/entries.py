@@ -137,7 +137,7 @@ class Counts:
 
     @property
     def coverage(self) -> float | None:
-        """Share of the judgements wanted that were had."""
+        """Share of the judgements requested that were obtained."""
         return self.judged / self.wanted if self.wanted else None
 
     @property

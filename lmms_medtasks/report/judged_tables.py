@@ -330,7 +330,7 @@ def judgements(found: Mapping[str, Judging]) -> Table | None:
         numbers = [replies.total(), *(replies[kind] for kind in ("failed", "empty", "truncated"))]
         numbers += [each.requested, *(statuses[status] for status in ("exact", "judged", "missing"))]
         rows.append(Row((Cell(name), *map(Cell, numbers), percent_of(each.coverage), Cell(each.said))))
-    heads = ("answers", "failed requests", "empty", "truncated", "judgements wanted", "exact", "judged", "missing")
+    heads = ("answers", "failed requests", "empty", "truncated", "judgements requested", "exact", "judged", "missing")
     columns = (label("task"), *map(count, heads), share("coverage"), label("judge"))
     notes = (
         "exact: settled by a rule without a judge. missing: no valid verdict could be had; it is never a score. "

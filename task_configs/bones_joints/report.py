@@ -92,7 +92,7 @@ TASKS = Table(
         Column("n judged", _judgement_count(0), "count"),
         Column("n", _judgement_count(1), "count"),
         Column("missing as wrong", bound("accuracy", "low")),
-        Column("missing as right", bound("accuracy", "high")),
+        Column("missing as correct", bound("accuracy", "high")),
         Column("empty", outcome_count(EMPTY), "count"),
         Column("unreadable", _unreadable, "count"),
     ),

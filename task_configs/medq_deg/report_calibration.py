@@ -257,7 +257,7 @@ def _bins(sources: Sequence[Source]) -> document.Table:
         document.Column("up to", digits=3),
         document.Column("questions"),
         document.Column("mean confidence", digits=3),
-        document.Column("share right", digits=3),
+        document.Column("share correct", digits=3),
     )
     title = "Bins of the reliability diagrams"
     return document.Table("reliability_bins", title, columns, tuple(rows), long=True, folded=True)

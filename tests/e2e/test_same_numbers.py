@@ -196,7 +196,7 @@ def bones_joints(task: str) -> Iterator[Place]:
         yield Place("unanimous", "tasks", row, "all judgements agree")
         yield Place("steps_found", "tasks", row, "steps found")
         yield Place("bound_worst", "tasks", row, "missing as wrong")
-        yield Place("bound_best", "tasks", row, "missing as right")
+        yield Place("bound_best", "tasks", row, "missing as correct")
         if number not in ("I", "II", "III"):
             yield Place("coverage", "judgements", (task,), "coverage")
             yield Place("failed_requests", "judgements", (task,), "failed requests")

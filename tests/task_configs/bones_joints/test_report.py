@@ -153,7 +153,7 @@ def test_missing_judgements_are_no_zeros(write_bones):
     assert (found.estimate, found.n, len(group.rows)) == (1, 2, 4)
     table = part_tables(parts_of(folder)[0])["tasks"]
     # worst: (1 + 2/3 + 0) / 3
-    names = ("accuracy", "n judged", "n", "missing as wrong", "missing as right")
+    names = ("accuracy", "n judged", "n", "missing as wrong", "missing as correct")
     assert [column(table, name)[0] for name in names] == [100, 5, 9, pytest.approx(500 / 9), 100]
     assert {cell.mark for cell in table.rows[0].cells} == {"", "#"}
 
@@ -392,7 +392,7 @@ def test_what_rules_settle_is_no_mean_where_no_judge_judged(write_bones):
     for name in ("accuracy", "Unclear", "all judgements agree"):
         assert column(shown["tasks"], name) == [None, None]
     assert column(shown["tasks"], "n judged") == [3, 3] and column(shown["tasks"], "n") == [6, 9]
-    assert column(shown["tasks"], "missing as right") == [50, pytest.approx(200 / 3)]
+    assert column(shown["tasks"], "missing as correct") == [50, pytest.approx(200 / 3)]
     assert set(column(shown["sites"], "IV")) == {None} and set(column(shown["site_counts"], "IV")) == {0}
     own = [cell.value for cell in shown["main"].rows[0].cells]
     assert own[3:11] == [None] * 8
