@@ -27,7 +27,7 @@ def picture():
     """A body with an edge, texture and a dark background, in 8-bit RGB."""
     y, x = np.mgrid[-1 : 1 : SHAPE[0] * 1j, -1 : 1 : SHAPE[1] * 1j]
     body = (150 * (x**2 + y**2 < 0.8) + 60 * ((x - 0.2) ** 2 + y**2 < 0.1))[..., None]
-    texture = generator("golden image").integers(0, 25, (*SHAPE, 3))
+    texture = generator("golden picture").integers(0, 25, (*SHAPE, 3))
     return (body + texture * (body > 0)).astype(np.uint8)
 
 

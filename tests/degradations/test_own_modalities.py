@@ -22,7 +22,7 @@ OCT:
 @pytest.fixture
 def given(monkeypatch, tmp_path):
     monkeypatch.setattr(own_modalities, "_GIVEN", {})
-    (tmp_path / "parts.py").write_text("def turn(image, generator):\n    return image.transpose(0)\n", "utf-8")
+    (tmp_path / "parts.py").write_text("def turn(picture, generator):\n    return picture.transpose(0)\n", "utf-8")
 
     def call(text=OCT, file="modalities.yml"):
         (tmp_path / file).parent.mkdir(exist_ok=True)
