@@ -62,7 +62,7 @@ def clean_row(png: Callable[..., bytes]) -> Callable[..., dict[str, str]]:
         row = {
             "index": str(number),
             "image": base64.b64encode(png(number)).decode(),
-            "question": f"What is shown in image {number}?",
+            "question": f"What is shown in picture {number}?",
             "A": "a cyst",
             "B": "a stone",
             "C": "",

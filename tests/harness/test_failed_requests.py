@@ -87,9 +87,9 @@ def test_minicpm_v_after_an_error():
 
 def test_a_mistake_in_ones_own_hook_ends_the_run(monkeypatch):
     def hook(doc):
-        raise UserError("no image")
+        raise UserError("no picture")
 
-    with pytest.raises(UserError, match="no image"):
+    with pytest.raises(UserError, match="no picture"):
         asked(claude(monkeypatch), [request("a", hook=hook)])
 
 

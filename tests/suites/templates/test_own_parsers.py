@@ -107,7 +107,7 @@ def test_a_mistake_at_a_reply_is_named(get, name, doc, said):
 def test_mistakes_of_answers_and_the_right_one_are_named(get):
     with pytest.raises(UserError, match="answers to question 'q1': got 'A', expected a list of texts"):
         get("STATUS").answers(DOC)
-    with pytest.raises(UserError, match="the right answer to question 'q1': got 1, expected a text"):
+    with pytest.raises(UserError, match="the correct answer to question 'q1': got 1, expected a text"):
         get("STATUS").expected(DOC)
 
 
