@@ -109,9 +109,10 @@ def chance_confidence(option_count: int, trials: int) -> float:
 
     if option_count < 2 or trials < 1:
         raise ValueError(f"Wanted 2 options and 1 trial at least, got {option_count!r} and {trials!r}.")
-    counts, chance = np.arange(trials + 1), 1 / option_count
-    binomial = [math.comb(trials, each) * chance**each * (1 - chance) ** (trials - each) for each in range(trials + 1)]
-    entropy = option_count * (np.array(binomial) * entr(counts / trials)).sum()
+    # Whole numbers of any size, divided once: from 1,030 trials on the binomial coefficients are no floats.
+    ways = (math.comb(trials, each) * (option_count - 1) ** (trials - each) for each in range(trials + 1))
+    binomial = np.array([each / option_count**trials for each in ways])
+    entropy = option_count * (binomial * entr(np.arange(trials + 1) / trials)).sum()
     return float(1 - entropy / np.log(option_count))
 
 

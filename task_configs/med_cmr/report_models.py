@@ -211,7 +211,8 @@ def _compared(
     origins = [{name: rows.column(name)[0] for name in ("run", "task")} for rows in sides]
     measure = MEASURE_OF[form]
     change = Contrast(measure=measure, bounds=RANGES[measure], first=origins[0], second=origins[1], pair=("id",))
-    both = replace(base, rows=base.every.where({"repeated": False}), _known={})
+    # A source of its own: what is kept of the base model's rows is not of both models' rows.
+    both = Source("", base.every.where({"repeated": False}), base.every, base.resamples)
     changes = {
         name: both.intervals(change, where)
         for name, where in {"": {}, **BY_DIMENSION}.items()

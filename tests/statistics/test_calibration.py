@@ -142,6 +142,12 @@ def test_chance_confidence_by_hand():
             under_test.chance_confidence(*refused)
 
 
+@pytest.mark.parametrize("trials", [1029, 1030, 2000])
+def test_chance_confidence_of_many_trials_is_what_they_tend_to(trials):
+    # 1 - E[H] / log K tends to (K - 1) / (2 T log K): Miller's bias. No binomial coefficient has to be a float.
+    assert under_test.chance_confidence(4, trials) == pytest.approx(3 / (2 * trials * math.log(4)), rel=2e-3)
+
+
 @pytest.mark.parametrize("option_count", [2, 4, 5])
 def test_a_guesser_has_the_theoretical_shift(question, option_count):
     rng = generator("test", "guesser", option_count)
