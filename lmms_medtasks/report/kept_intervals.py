@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any
 
 from lmms_medtasks.build_cache import NO_CACHE, BuildCache
+from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.statistics.intervals import Interval
 
 
@@ -26,10 +27,12 @@ class KeptIntervals:
 
     Attributes:
         cache: where they are kept; without a folder they are not. made_of: all that the source's rows depend on (JSON).
+        rows: the source's. What is computed of other rows is not kept, whatever source they stand in.
     """
 
     cache: BuildCache = NO_CACHE
     made_of: list[Any] = field(default_factory=list)
+    rows: Samples | None = None
     _known: dict[str, Mapping[str, Interval]] = field(default_factory=dict, repr=False)
     _read: bool = False
     _more: bool = False

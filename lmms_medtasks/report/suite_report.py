@@ -370,7 +370,8 @@ def _may_be_kept(suite: Suite, options: Options) -> bool:
 
 def _keeping(suite: Suite, source: Source, options: Options) -> Source:
     """The source with the intervals that are kept of it. A table of pairs has its place in their names."""
-    return replace(source, kept=KeptIntervals(options.cache, ["intervals", *_made_of(suite, source, options)]))
+    made_of = ["intervals", *_made_of(suite, source, options)]
+    return replace(source, kept=KeptIntervals(options.cache, made_of, source.rows))
 
 
 def _made_of(suite: Suite, source: Source, options: Options) -> list[Any]:

@@ -6,7 +6,7 @@ import csv
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.report import document
@@ -23,6 +23,14 @@ Transform = Callable[[Samples], Samples]
 """Makes another table of a source's rows."""
 
 
+class _Made(NamedTuple):
+    """What a table of rows was made of, and by which transforms, first to last."""
+
+    rows: Samples
+    of: Samples
+    by: tuple[Transform, ...] = ()
+
+
 @dataclass(frozen=True)
 class Source:
     """What one model was asked under one condition: the rows of a report's own part.
@@ -32,7 +40,7 @@ class Source:
         every: the rows of all sources. resamples: of what is drawn again and again; 0 for that and for no intervals.
         asked: the runs that the rows are from, each with its tasks. condition: "" as released.
         runs_of_model: all runs of the same model with the same arguments by their numbers, these ones among them.
-        kept: its intervals by their names. made_by: the transforms that ``rows`` went through, first to last.
+        kept: its intervals by their names.
     """
 
     name: str
@@ -43,7 +51,7 @@ class Source:
     condition: str = ""
     runs_of_model: Mapping[int, Run] = field(default_factory=dict)
     kept: KeptIntervals = field(default_factory=KeptIntervals, compare=False, repr=False)
-    made_by: tuple[Transform, ...] = ()
+    _made: _Made | None = field(default=None, compare=False, repr=False)
     _known: dict[Any, tuple[Estimate, Mapping[str, Interval]]] = field(default_factory=dict, compare=False, repr=False)
     _derived: dict[Any, Source] = field(default_factory=dict, compare=False, repr=False)
 
@@ -63,7 +71,10 @@ class Source:
         # kept beside its numbers, so that no other one can get its identity.
         key = id(estimate), tuple(sorted((where or {}).items(), key=str))
         if key not in self._known:
-            name = stable_name(self.made_by, estimate, where or {}, self.resamples > 0)
+            # Not of a copy of this source with other rows.
+            made = self._made if self._made and self._made.rows is self.rows else _Made(self.rows, self.rows)
+            is_own = self.kept.rows is made.of
+            name = stable_name(made.by, estimate, where or {}, self.resamples > 0) if is_own else None
             found = self.kept.of(name, lambda: estimate.of(self.rows.where(where or {}), self.resamples > 0))
             self._known[key] = estimate, found
         return self._known[key][1]
@@ -71,9 +82,10 @@ class Source:
     def derived(self, transform: Transform) -> Source:
         """The source of a table that is made of these rows, such as one of pairs; made once."""
         if transform not in self._derived:
-            self._derived[transform] = replace(
-                self, rows=transform(self.rows), made_by=(*self.made_by, transform), _known={}, _derived={}
-            )
+            rows, own = transform(self.rows), self._made
+            before = own if own and own.rows is self.rows else _Made(self.rows, self.rows)
+            made = _Made(rows, before.of, (*before.by, transform))
+            self._derived[transform] = replace(self, rows=rows, _made=made, _known={}, _derived={})
         return self._derived[transform]
 
     def interval(self, estimate: Estimate, where: Where | None = None, statistic: str = "") -> Interval:

@@ -10,7 +10,11 @@ _NAMES = ("pretrained", "model_version", "model", "model_name")
 """Arguments that name the model (lmms_medtasks/samples/runs.py)."""
 _WORDS = ("attn_implementation", "conv_template", "device_map", "dtype", "quantization", "revision", "torch_dtype")
 """Arguments whose words may be shown: they name a setting."""
-_SECRET = re.compile(r"key|secret|passw|auth|credential|(^|_)token(_|$)|(^|_)pin(_|$)")
+_SECRET = re.compile(
+    r"key|secret|pass|pwd|auth|credential|bearer|session|cookie|account|phone|(^|_)(token|pin|pincode|pat|otp)(_|$)"
+)
+_KEY = re.compile(r"(ghp|gho|ghs|ghu|github_pat|hf|sk|pk|rk|xox[a-z]|glpat|AKIA)[-_A-Z0-9]")
+"""How keys of services begin: they are shown under no name."""
 
 
 def shown_arguments(content: Mapping[str, Any]) -> str:
@@ -34,5 +38,6 @@ def read_arguments(text: str) -> dict[str, str]:
 def _may_be_shown(name: str, value: str) -> bool:
     if not re.fullmatch(r"[a-z][a-z0-9_]{0,39}", name) or _SECRET.search(name):
         return False
-    plain = re.fullmatch(r"[+-]?\d{1,8}(\.\d{1,6})?|True|False|None|true|false|none", value)
-    return bool(plain) or (name in _WORDS and re.fullmatch(r"[A-Za-z0-9_.-]{1,24}", value) is not None)
+    plain = re.fullmatch(r"[+-]?[0-9]{1,8}(\.[0-9]{1,6})?|True|False|None|true|false|none", value)
+    word = name in _WORDS and re.fullmatch(r"[A-Za-z0-9_.-]{1,24}", value) and not _KEY.match(value)
+    return bool(plain or word)

@@ -1,17 +1,24 @@
 """Intervals of a source are kept by names that another process gives too; what has no such name is made again."""
 
 import functools
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from lmms_medtasks.build_cache import BuildCache
 from lmms_medtasks.report.kept_intervals import KeptIntervals, stable_name
+from lmms_medtasks.report.views import Source
 from lmms_medtasks.statistics.intervals import Interval
 from lmms_medtasks.statistics.sums import mean, mean_of_means
 from lmms_medtasks.suites.estimates import Contrast, Custom, Mean
+from tests.board.made_up_entries import made_up_entry
 
 FOUND = {"mean": Interval(0.1 + 0.2, 1e-300, None, 3, 2, reason="few"), "change": Interval(None, None, None, 0, 0)}
+
+
+def first_two(rows):
+    return rows.take([0, 1])
 
 
 def never():
@@ -82,3 +89,24 @@ def test_the_order_of_a_restriction_is_no_part_of_the_name():
 )
 def test_what_is_of_this_process_alone_has_no_name(value):
     assert stable_name(value) is None and stable_name(Custom(function=value)) is None
+
+
+def test_a_copy_of_a_source_with_other_rows_has_no_interval_of_its_rows(cache):
+    def source(scores, kept=None):
+        rows = made_up_entry("m", {f"q{place}": score for place, score in enumerate(scores)}).scored("accuracy")
+        found = Source("m", rows, rows, 1)
+        return replace(found, kept=KeptIntervals(cache, ["rows"], rows)) if kept is None else found
+
+    own = source([1.0, 1.0, 0.0, 1.0, 0.0])
+    assert own.interval(Mean()).estimate == 0.6 and own.derived(first_two).interval(Mean()).estimate == 1.0
+    own.kept.keep()
+    # From the cache: the names are those of the first build, with a table of pairs apart from the source's own.
+    again = source([1.0, 1.0, 0.0, 1.0, 0.0])
+    assert again.interval(Mean()).estimate == 0.6 and again.derived(first_two).interval(Mean()).estimate == 1.0
+    assert not again.kept._more
+    other = source([0.0, 0.0, 0.0, 0.0, 1.0], kept=False)
+    for copied in (
+        replace(own, rows=other.rows, _known={}),
+        replace(own.derived(first_two), rows=other.rows, _known={}),
+    ):
+        assert copied.interval(Mean()).estimate == 0.2
