@@ -90,7 +90,9 @@ def _pictures(folder: Path, base: str, named: list[str]) -> list[str]:
     for row in filter(None, listed):
         about, _, name = row.partition("\t")
         path = folder / name
-        if name not in named and path.name not in _NO_DATA and path.suffix != ".yaml":
+        # What Python compiled of a parser or an adapter, committed where nobody ignores it, is made again by each run.
+        decides = path.name not in _NO_DATA and path.suffix not in (".yaml", ".pyc")
+        if name not in named and decides:
             if not path.is_file() or about.split()[2] not in _blob_names(path, len(about.split()[2])):
                 changed.append(name)
     return [changed[0] + (f" and {len(changed) - 1} more" if len(changed) > 1 else "")] if changed else []

@@ -117,3 +117,14 @@ def test_card_and_records_are_no_change(committed):
     (committed / "README.md").write_text("other\n", "utf-8")
     (committed / "prompts.json").write_text("{}\n", "utf-8")
     assert raised(committed) == []
+
+
+def test_what_python_compiled_of_an_adapter_is_no_change(committed):
+    compiled = committed / "__pycache__" / "adapter.cpython-311.pyc"
+    compiled.parent.mkdir(exist_ok=True)
+    compiled.write_bytes(b"one")
+    who = ("-c", "user.name=a", "-c", "user.email=a@example.org")
+    for arguments in (["add", "--force", "."], ["commit", "--quiet", "-m", "compiled"]):
+        subprocess.run(["git", "-C", str(committed), *who, *arguments], check=True, capture_output=True)
+    compiled.write_bytes(b"two")
+    assert raised(committed) == []

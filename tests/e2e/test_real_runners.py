@@ -74,4 +74,4 @@ def test_simple_runner_scores_alike_with_greedy_decoding_and_is_named_for_its_jp
     assert_same(one, two)
     assert all(len(set(trials)) == 1 for trials in letters(one).values())
     assert one.run.content["configs"][TASK]["metadata"]["image_encoding"] == "JPEG quality 85"
-    assert "--model gemma3 re-encodes every picture as JPEG quality 85" in one.printed
+    assert "--model gemma3 re-encodes every image as JPEG quality 85" in one.printed
