@@ -47,8 +47,14 @@ if (!folds) addEventListener("beforeprint", () => { for (const part of parts) pa
 if (!folds) addEventListener("afterprint", show);
 
 // Copies of tables as LaTeX, of figures as SVG and PNG.
-const latexSigns = { "\\": "\\textbackslash{}", "&": "\\&", "%": "\\%", "$": "\\$", "#": "\\#", "_": "\\_", "{": "\\{", "}": "\\}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}", "–": "--" };
-const latexText = (text) => text.trim().replace(/[\\&%$#_{}~^–]/g, (sign) => latexSigns[sign]);
+const latexSigns = {
+  "\\": "\\textbackslash{}", "&": "\\&", "%": "\\%", "$": "\\$", "#": "\\#", "_": "\\_", "{": "\\{", "}": "\\}", "~": "\\textasciitilde{}",
+  "^": "\\textasciicircum{}", "<": "\\textless{}", ">": "\\textgreater{}", "|": "\\textbar{}", "–": "--", "−": "$-$", "×": "$\\times$",
+  "≤": "$\\leq$", "≥": "$\\geq$", "‖": "$\\parallel$", "†": "\\textdagger{}", "‡": "\\textdaggerdbl{}", "¶": "\\textparagraph{}",
+  "§": "\\textsection{}", "°": "\\textdegree{}", "…": "\\ldots{}",
+};
+// Behind the end of a row a bracket or a star would be an argument of it.
+const latexText = (text) => text.trim().replace(/[\\&%$#_{}~^<>|–−×≤≥‖†‡¶§°…]/g, (sign) => latexSigns[sign]).replace(/^[[*]/, "{$&}");
 
 function latex(table) {
   const heads = [...table.tHead.rows[0].cells];
@@ -69,6 +75,10 @@ function standalone(svg) {
   copy.setAttribute("width", Math.ceil(box.width));
   copy.setAttribute("height", Math.ceil(box.height));
   copy.setAttribute("xmlns", svg.namespaceURI);
+  // The page's own colour below it: texts of a dark page can't be read on white.
+  const ground = document.createElementNS(svg.namespaceURI, "rect");
+  for (const [name, value] of [["width", "100%"], ["height", "100%"], ["fill", getComputedStyle(document.body).backgroundColor]]) ground.setAttribute(name, value);
+  copy.prepend(ground);
   return new XMLSerializer().serializeToString(copy);
 }
 
@@ -86,8 +96,6 @@ function png(svg, name) {
     canvas.width = picture.width * scale;
     canvas.height = picture.height * scale;
     const context = canvas.getContext("2d");
-    context.fillStyle = getComputedStyle(document.body).backgroundColor;
-    context.fillRect(0, 0, canvas.width, canvas.height);
     context.drawImage(picture, 0, 0, canvas.width, canvas.height);
     save(`${name}.png`, canvas.toDataURL("image/png"));
   };

@@ -1,5 +1,7 @@
 """The site in headless Chromium: no error, nothing from outside, tables sorted and filtered, texts only texts."""
 
+import xml.etree.ElementTree as ElementTree
+
 import pytest
 
 from lmms_medtasks.board.site.question_addresses import list_address, question_address
@@ -285,3 +287,29 @@ def test_a_report_opens_at_any_address_and_says_which_part_is_shown(browser, wri
         assert browser.run("[...document.querySelectorAll('article.part')].filter((each) => !each.hidden).length") == 1
     assert browser.errors == []
     assert browser.run("[...document.querySelectorAll('[aria-current]')].map((each) => each.ariaCurrent)") == ["true"]
+
+
+def test_copies_are_latex_with_its_signs_escaped_and_figures_on_the_pages_colour(browser, write_run, tmp_path):
+    path = tmp_path / "report.html"
+    runs = [write_run(name, model=name) for name in ("a_b&c", "[two]")]
+    path.write_text(page(build_report(runs, ReportOptions(resamples=0))), "utf-8")
+    browser.errors.clear()
+    browser.open(path)
+    assert browser.run(r"latexText(' [1] a_b 50% −2 ‖† x^2 \\ <b ')") == (
+        r"{[}1] a\_b 50\% $-$2 $\parallel$\textdagger{} x\textasciicircum{}2 \textbackslash{} \textless{}b"
+    )
+    browser.run(
+        "Object.defineProperty(navigator, 'clipboard', {value: {writeText: async (text) => { copied = text; }}})"
+    )
+    browser.run(
+        "var copied = ''; [...document.querySelectorAll('.copy[data-table] button')].map((each) => each.click())"
+    )
+    lines = browser.run("copied").splitlines()
+    assert lines[1].startswith(r"\begin{tabular}{") and lines[-1] == r"\end{tabular}"
+    columns = len(lines[1].partition("}{")[2]) - 1
+    assert all(each.count(" & ") == columns - 1 and each.endswith(r" \\") for each in lines[5:-2])
+    drawn = browser.run("standalone(document.querySelector('figure svg'))")
+    assert ElementTree.fromstring(drawn)[0].get("fill") == browser.run(
+        "getComputedStyle(document.body).backgroundColor"
+    )
+    assert browser.errors == []
