@@ -205,16 +205,24 @@ def test_after_ctrl_c_replies_that_held_no_verdict_are_there_with_their_text(
 def test_a_second_ctrl_c_ends_it_at_once(judge_server, settings_for, protocol, asked, stub_judge, monkeypatch):
     import threading
 
+    seconds = []
+
     def rule(request):
+        time.sleep(0.5)  # until the judge waits for replies
         interrupt()
-        threading.Timer(1.5, interrupt).start()  # the first is noticed within a second
+        seconds.append(threading.Timer(1.5, interrupt))  # the first is noticed within a second
+        seconds[-1].start()
         return stub_judge.Answer(sleep=8.0)
 
     judge_server.rule = rule
     with Judge(settings_for(judge_server, concurrency=1), [protocol]) as judge:
         begun = time.monotonic()
-        with pytest.raises(KeyboardInterrupt):
-            judge.judge(protocol, asked, say=lambda text: None)
+        try:
+            with pytest.raises(KeyboardInterrupt):
+                judge.judge(protocol, asked, say=lambda text: None)
+        finally:
+            for each in seconds:
+                each.cancel()  # one that comes later would end the whole run of the tests
         assert time.monotonic() - begun < 7
 
 
