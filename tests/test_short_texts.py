@@ -43,4 +43,5 @@ def test_no_two_texts_become_one(texts: list[str]) -> None:
 
 
 def test_the_example_holds() -> None:
-    assert doctest.testmod(short_texts).failed == 0
+    found = doctest.testmod(short_texts)
+    assert found.attempted and not found.failed

@@ -26,8 +26,6 @@ FILE = "models.yml"
 MOST_PARAMETERS = 100_000.0
 """Billions of parameters that a model may have."""
 _MOST_LETTERS = 200
-_short = reprlib.Repr()
-_short.maxlevel, _short.maxstring = 2, 120
 
 
 @dataclass(frozen=True)
@@ -111,9 +109,11 @@ def _read(path: Path) -> dict[str, ModelFacts]:
 
 
 def _brief(value: Any) -> str:
-    """A value as a message shows it: a few lists deep, for its aliases may be of any length."""
+    """A value as a message shows it: two lists deep and 120 characters, for its aliases may be of any length."""
+    brief = reprlib.Repr()
+    brief.maxlevel, brief.maxstring = 2, 120
     try:
-        return _short.repr(value)
+        return brief.repr(value)
     except ValueError:  # Python writes no number of more than 4,300 digits
         return "a number of very many digits"
 

@@ -61,7 +61,7 @@ class KeptIntervals:
 def stable_name(*parts: Any) -> str | None:
     """What names these values in another process too: texts, numbers, dataclasses, and functions of a module.
 
-    None where one of them has no such name: a function within a function, an array, an object.
+    None where one of them has no such name: a function within a function, an array, an object, a run's number.
     """
     try:
         return json.dumps([_named(each) for each in parts])
@@ -79,6 +79,8 @@ def _named(value: Any) -> Any:
     if is_dataclass(value) and not isinstance(value, type):
         kind = type(value)
         return {f"{kind.__module__}:{kind.__qualname__}": [_named(getattr(value, each.name)) for each in fields(kind)]}
+    if isinstance(value, Mapping) and "run" in value:
+        raise TypeError("A run's number is its place in this process's list of runs.")
     if isinstance(value, Mapping):
         return {"mapping": sorted(([_named(name), _named(each)] for name, each in value.items()), key=str)}
     if isinstance(value, tuple | list):

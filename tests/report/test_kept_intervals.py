@@ -91,6 +91,12 @@ def test_what_is_of_this_process_alone_has_no_name(value):
     assert stable_name(value) is None and stable_name(Custom(function=value)) is None
 
 
+def test_a_restriction_to_a_run_by_its_number_has_no_name():
+    """When another run joins, the number is another run's."""
+    assert stable_name((), Mean(), {"run": 3}) is None and stable_name((), Contrast(first={"run": 3}), {}) is None
+    assert stable_name((), Mean(), {"level": 3}) is not None
+
+
 def test_a_copy_of_a_source_with_other_rows_has_no_interval_of_its_rows(cache):
     def source(scores, kept=None):
         rows = made_up_entry("m", {f"q{place}": score for place, score in enumerate(scores)}).scored("accuracy")

@@ -91,11 +91,11 @@ def _is_change(drawn: SuiteChart, head: TaskMeasure) -> bool:
 def _all_lose(drawn: SuiteChart | None, head: TaskMeasure) -> str:
     if drawn is None or not _is_change(drawn, head):
         return ""
-    changes = [each.change for each in drawn.rows if each.change is not None]
-    if len(changes) < _SEVERAL or max(changes) > -_SAME:
+    lost = [-each.change for each in drawn.rows if each.change is not None]
+    if len(lost) < _SEVERAL or min(lost) < _SAME:
         return ""
-    least, most = f"{-max(changes):.1f}", f"{-min(changes):.1f}"
-    return f"all {len(changes)} lose, by {least if least == most else f'{least} to {most}'} points"
+    least, most = f"{min(lost):.1f}", f"{max(lost):.1f}"
+    return f"all {len(lost)} lose, by {least if least == most else f'{least} to {most}'} points"
 
 
 def _others(
