@@ -134,7 +134,7 @@ def get(name: str) -> OwnDegradation:
     if not callable(part.value) or inspect.isclass(part.value):
         kind = "a class" if inspect.isclass(part.value) else f"a {type(part.value).__name__}"
         raise UserError(
-            f"The degradation {title} ({part.origin}) is {kind}. Wanted a function of a PIL image and a NumPy "
+            f"The degradation {title} ({part.origin}) is {kind}. Expected a function of a PIL image and a NumPy "
             "generator, or a lmms_medtasks.degradations.Degradation(name=..., sample=..., apply=..., record=...)."
         )
     return _of_function(part, title, code)

@@ -33,7 +33,7 @@ def address(url: str, where: str) -> Address:
         parts, host, port = urlsplit(""), "", None
     shown = url.rsplit("@", 1)[-1].partition("?")[0]
     if parts.scheme not in ("http", "https") or not host or any(ord(character) <= 32 for character in url):
-        raise UserError(f"{shown!r} from {where} is no URL of a judge. Wanted one as http://localhost:8000/v1.")
+        raise UserError(f"{shown!r} from {where} is no URL of a judge. Expected one as http://localhost:8000/v1.")
     if parts.query or parts.fragment:
         raise UserError(f"{shown!r} from {where} has a query, which a base URL has not. Leave it out.")
     place = f"[{host}]" if ":" in host else host

@@ -199,7 +199,7 @@ def _of_label(label: Any, value: Any, at: str) -> tuple[str, float, str]:
     if isinstance(number, str):
         number = _number(number)
     if number is None or isinstance(number, bool) or not isinstance(number, int | float) or not math.isfinite(number):
-        raise UserError(f"{at}, label {text!r}: which number is it? Wanted {text}: {{is: 1, means: ...}}.")
+        raise UserError(f"{at}, label {text!r}: which number is it? Expected {text}: {{is: 1, means: ...}}.")
     if meaning is not None and not isinstance(meaning, str):
         raise UserError(f"{at}, label {text!r}: its meaning is {meaning!r:.40}, expected a text.")
     meaning = (meaning or "").strip()
@@ -220,7 +220,7 @@ def _total(given: Any, dimensions: Sequence[Dimension], where: str) -> Weighted 
     if given is None or (len(names) == 1 and given == names[0]):
         if len(names) > 1:
             raise UserError(
-                f"{where}: score is missing: which of {', '.join(names)} is the task's score? Wanted one of them, "
+                f"{where}: score is missing: which of {', '.join(names)} is the task's score? Expected one of them, "
                 "mean, sum, or a mapping to weights."
             )
         return None

@@ -188,7 +188,7 @@ def _named(judge: str) -> tuple[str, str]:
         return provider, ""
     if not model.strip() or model != model.strip():
         raise UserError(
-            f"The judge {judge!r} names no model. Wanted provider:model, as in {provider}:gpt-4o-2024-08-06."
+            f"The judge {judge!r} names no model. Expected provider:model, as in {provider}:gpt-4o-2024-08-06."
         )
     return provider, model
 

@@ -152,7 +152,7 @@ def load(kind: Kind, text: str, ours: Collection[str] = (), where: str = "") -> 
         return Part(part.value, entry.name, part.reference, f"package {_package(entry)}", part.file)
     source, _, name = text.rpartition(":")
     if not name.isidentifier() or not source:
-        raise UserError(f"{before}{text!r} names no {kind}. Wanted FILE.py:NAME or package.module:NAME.")
+        raise UserError(f"{before}{text!r} names no {kind}. Expected FILE.py:NAME or package.module:NAME.")
     module = _module(source, f"{before}the {kind} {text!r}")
     if not hasattr(module, name):
         near = nearest(name, [each for each in vars(module) if not each.startswith("_")])

@@ -73,8 +73,8 @@ def test_a_name_is_one_part(monkeypatch: pytest.MonkeyPatch, entries: list[tuple
         ("broken.py:x", "RuntimeError: no, line 2"),
         ("wrong.py:x", "SyntaxError.*line 1"),
         ("no_such_package.module:x", "no module 'no_such_package'"),
-        ("parts.py:", "Wanted FILE.py:NAME"),
-        (":read_finding", "Wanted FILE.py:NAME"),
+        ("parts.py:", "Expected FILE.py:NAME"),
+        (":read_finding", "Expected FILE.py:NAME"),
     ],
 )
 def test_a_mistake_is_named(parts: Path, text: str, said: str) -> None:

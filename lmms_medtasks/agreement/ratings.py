@@ -151,7 +151,7 @@ def _rated_columns(sheet: spreadsheet.Sheet, protocol: Protocol, is_long: bool) 
     rated = ["rating"] if is_long else [name for name in dimensions if name in sheet.columns]
     if not rated:
         raise UserError(
-            f"{sheet.path} has no column with ratings. Wanted one for each dimension rated ({', '.join(dimensions)}), "
+            f"{sheet.path} has no column with ratings. Expected one for each dimension ({', '.join(dimensions)}), "
             "or the long form with 'dimension' and 'rating'."
         )
     return rated

@@ -31,7 +31,7 @@ class Format(str, Enum):
 app = typer.Typer(
     cls=group_with("compute"),
     no_args_is_help=True,
-    help="Agreement of judges with people and with one another; `agreement RUN …` is `agreement compute RUN …`.",
+    help="Agreement of judges with people and with one another; 'agreement RUN' is short for 'agreement compute RUN'.",
 )
 
 RunsArgument = Annotated[list[Path], typer.Argument(help="Result folders of runs, or their *_results.json files.")]

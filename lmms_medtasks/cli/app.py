@@ -38,6 +38,7 @@ def build() -> typer.Typer:
         no_args_is_help=True,
         pretty_exceptions_enable=False,
         add_completion=False,
+        rich_markup_mode="markdown",
     )
     app.callback()(_options)
     app.add_typer(data.app, name="data")

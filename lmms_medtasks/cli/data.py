@@ -19,7 +19,7 @@ from lmms_medtasks.errors import UserError, unknown
 
 app = typer.Typer(no_args_is_help=True, help="List, prepare and look at the data of the benchmarks.")
 
-SuiteArgument = Annotated[str, typer.Argument(help="Name of the suite, as 'data list' shows it.")]
+SuiteArgument = Annotated[str, typer.Argument(help="Name of the benchmark, as 'data list' shows it.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 IncludePath = Annotated[
     list[Path] | None,
@@ -34,7 +34,7 @@ DataOption = Annotated[str, typer.Option("--data", help="full, sample or mini (d
 
 @app.command("list")
 def list_data(as_json: JsonOption = False, include_path: IncludePath = None) -> None:
-    """Show all suites and splits, and which of them are prepared."""
+    """Show all benchmarks and splits, and which of them are prepared."""
     sources.give(include_path or ())
     store.chosen_data()  # a misspelt MEDTASKS_DATA is told here too
     rows = [row for name in sources.names() for row in _state(sources.get(name))]
@@ -72,7 +72,7 @@ def prepare(
     source: Annotated[
         Path | None, typer.Option(help="Folder with the release's files (default: download them from the hub).")
     ] = None,
-    revision: Annotated[str, typer.Option(help="Revision of the hub's dataset (default: the suite's).")] = "",
+    revision: Annotated[str, typer.Option(help="Revision of the hub's dataset (default: the benchmark's).")] = "",
     split: Annotated[list[str] | None, typer.Option(help="Only this split; may be given several times.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Prepare also what is prepared already.")] = False,
     sample: Annotated[bool, typer.Option("--sample", help="Call it a sample, however many rows there are.")] = False,
@@ -82,7 +82,7 @@ def prepare(
     include_path: IncludePath = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Bring the data of a suite into the form that the tasks read.
+    """Bring the data of a benchmark into the form that the tasks read.
 
     A split that is prepared already is left alone; a preparation that was interrupted goes on where it stopped. Rows
     that cannot be used are counted, and listed with the reason in rejected.jsonl. Data with another number of
@@ -136,7 +136,7 @@ def doctor(
 ) -> None:
     """Look at a folder before preparing it: which files are there, which are missing, do the sizes fit the paper.
 
-    Nothing is written. Status 1 if something is missing that the suite's default splits need.
+    Nothing is written. Status 1 if something is missing that the benchmark's default splits need.
     """
     sources.give(include_path or ())
     found = doctors.diagnose(suite, source)
@@ -283,6 +283,6 @@ def _shown(contents: dict[str, Any]) -> str:
 
 
 @app.command()
-def where(suite: Annotated[str, typer.Argument(help="Name of a suite (default: the folder of all).")] = "") -> None:
+def where(suite: Annotated[str, typer.Argument(help="Name of a benchmark (default: the folder of all).")] = "") -> None:
     """Print the folder of the prepared data (MEDTASKS_HOME, or the user's cache folder)."""
     typer.echo(store.home() / sources.get(suite).name if suite else store.home())

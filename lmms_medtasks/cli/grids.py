@@ -59,10 +59,11 @@ def build(
 
     The inliers of a grid share modality, anatomy and view and have no finding; the outlier is of one of five kinds:
     another category, a wrong orientation, another view, a violated integrity, a finding. OUT gets the form of the
-    release that it is like: lmms-medtasks data prepare SUITE --source OUT makes that suite's tasks run on it.
-    OUT/manifest.json says how each grid was made. A set in which trivial features tell the outlier is put into
-    OUT.refused, and the exit status is 1. An interrupted build leaves nothing behind; the same command makes the same
-    set.
+    release that it is like, so that "lmms-medtasks data prepare BENCHMARK --source OUT" makes that benchmark's tasks
+    run on it. OUT/manifest.json says how each grid was made. The same command makes the same set.
+
+    If trivial features tell which tile is the outlier, the set is written to OUT.refused, and the exit status is 1.
+    An interrupted build leaves nothing behind.
     """
     from lmms_medtasks import grids
     from lmms_medtasks.grids import labelled_pictures, leaks, plan, pool, write_grids

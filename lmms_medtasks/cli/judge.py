@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 app = typer.Typer(
     cls=group_with("run"),
     no_args_is_help=True,
-    help="Judge a run's open answers, or check a judge; `judge RUN …` is `judge run RUN …`.",
+    help="Judge a run's open answers, or check a judge; 'judge RUN' is short for 'judge run RUN'.",
 )
 app.command("check")(judge_check.check)
 
@@ -57,10 +57,12 @@ def judge(
 ) -> None:
     """Judge the open answers of a run again, from its sample log alone.
 
-    With the run's own judge (or a run that had none) what is missing is judged, and the run's files are replaced, each
-    whole or not at all. With another judge everything is judged again into another folder (default: RUN-judge-MODEL
-    beside RUN), and the run is left as it is: verdicts of two judges never stand in one table. Where nothing changes no
-    file is written. Exits with 1 if judgements are still missing, with 130 after Ctrl-C, which keeps what was judged.
+    With the run's own judge, or if the run had none, only missing judgements are asked for, and the run's files are
+    replaced, each whole or not at all. With another judge all answers are judged again into a new folder (default:
+    RUN-judge-MODEL beside RUN), and the run stays as it is: judgements of two judges never stand in one table.
+    If nothing changes, no file is written.
+
+    The exit status is 1 if judgements are still missing. Ctrl-C keeps what was judged; the exit status is 130 then.
     """
     from lmms_medtasks.harness import rejudging
 

@@ -27,7 +27,7 @@ def build(
     resamples: Annotated[
         int, typer.Option(min=0, help="Draws at most, where models are compared by drawing; 0: no intervals, no tests.")
     ] = 1000,
-    reports: Annotated[bool, typer.Option(help="Put each suite's report on the pages of models and suites.")] = True,
+    reports: Annotated[bool, typer.Option(help="Put the reports on the pages of models and benchmarks.")] = True,
     questions: Annotated[bool, typer.Option(help="Make the question browser.")] = True,
     texts: Annotated[
         list[str] | None,
@@ -55,13 +55,13 @@ def build(
 ) -> None:
     """Build a static site of all runs and submissions: rankings, published rows, a page for each model, the questions.
 
-    It needs no server and loads nothing from elsewhere. The same runs and options give the same bytes. What is wrong
-    with a run keeps no other one from the site: it is flagged, not ranked or refused, with the reason; exit status 1
-    says that something was refused, or of another version of a task or of the harness. Images of the mini data are
-    shown without being asked for, credentialed data never.
+    The site needs no server and loads nothing from elsewhere. The same runs and options give the same bytes.
+    A faulty run keeps no other run from the site. It is flagged, not ranked or refused, and the page says why.
+    The exit status is 1 if a run was refused, or is of another version of a task or of the harness.
+    Images of the mini data are shown without being asked for. Images of credentialed data are never shown.
 
-    A board that strangers submit to gives --pins, --owners, --verified and --models, files of its base branch: see
-    docs/publish_a_leaderboard.md.
+    For a board that strangers submit to, give --pins, --owners, --verified and --models. They are files of the
+    board's base branch: see docs/publish_a_leaderboard.md.
     """
     from lmms_medtasks.board import model_facts
     from lmms_medtasks.board.collect import collect

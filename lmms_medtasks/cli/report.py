@@ -61,11 +61,11 @@ def report(
     ] = None,
     include_path: IncludePath = None,
 ) -> None:
-    """Report runs: their suite's tables beside the paper's, judged answers, and several models side by side.
+    """Report runs: each benchmark's tables beside its paper's, judged answers, and several models side by side.
 
-    Takes runs with --log_samples, of any of the suites' tasks or contributed ones, whole or in part; what is missing is
-    named first.
-    Intervals are 95 %, over images (docs/intervals_and_tests.md). The same runs give the same report.
+    The runs need their sample logs (--log_samples). They may be of any task, whole or in part. The report begins
+    with what is missing. Intervals are 95 %, over images (docs/intervals_and_tests.md). The same runs give the same
+    report.
     """
     if output is not None and output.exists() and not output.is_dir():
         raise UserError(f"--output {output} is a file. Name a folder.")

@@ -25,8 +25,9 @@ def validate(
 ) -> None:
     """Check a task's folder; exit with 1 if anything is wrong.
 
-    First what needs no execution: keys and settings, includes, hooks, names, data files, card. Then its
-    hooks on its data: five questions as a model gets them, its own answers read back, random answers, threads.
+    First come the checks that execute nothing: keys and settings, includes, hooks, names, data files, card.
+    Then the task's hooks are called on its data: with five questions as a model gets them, the expected answers as
+    replies, random replies, and from several threads at once.
     """
     from lmms_medtasks.contribute.validate import validate as run
 

@@ -88,7 +88,7 @@ def checked(texts: list[str], place: Place) -> list[str]:
         texts.pop()
     if len(texts) < 2 or "" in texts:
         mixed = "" if texts else " An open question? Those go into a table and a task of their own."
-        raise UserError(f"{place()}: the options are {texts}. Wanted two or more, none empty before the last.{mixed}")
+        raise UserError(f"{place()}: the options are {texts}. Expected two or more, none empty before the last.{mixed}")
     if len(texts) > 26:
         raise UserError(f"{place()}: {len(texts)} options, at most 26 have letters.")
     repeated = sorted({each for each in texts if texts.count(each) > 1})

@@ -85,7 +85,7 @@ def question_with_options(question: str, before: Sequence[str], after: Sequence[
     if any(len(own) != 1 for own in places):
         raise UserError(
             f"Question {name!r} shows options with their letters in its text, and not each in one line of its own: "
-            "their order can't be changed there. Wanted a line such as 'A) text' for each option, or for none."
+            "their order can't be changed there. Expected a line such as 'A) text' for each option, or for none."
         )
     for (place,), option, turned in zip(places, before, after, strict=True):
         head = lines[place].rpartition(option)[0]

@@ -140,8 +140,8 @@ def _of_json(path: Path) -> Iterator[Row]:
     for number, record in enumerate(any_tables.json_rows(path, any_tables.AS_WRITTEN), start=1):
         if record is None:
             raise UserError(
-                f"{path.name}, row {number}: no record. Wanted a JSON object for each row, not a list for each column "
-                "(pandas: to_json(orient='records'))."
+                f"{path.name}, row {number}: no record. Expected a JSON object for each row, not a list for each "
+                "column (pandas: to_json(orient='records'))."
             )
         lists[str(record.get(any_tables.SECTION, ""))] = None
         if len(lists) == 2 and len(any_tables.lists_of(path)) > 1:

@@ -65,5 +65,5 @@ def _number(text: str, where: str) -> float:
     except ValueError:
         size = math.nan
     if not (math.isfinite(size) and size > 0):
-        raise UserError(f"{where}: {text!r} is no number of parameters. Wanted a number above 0, as 7e9 or 7B.")
+        raise UserError(f"{where}: {text!r} is no number of parameters. Expected a number above 0, as 7e9 or 7B.")
     return size

@@ -42,7 +42,9 @@ class Binning:
 
     def __post_init__(self) -> None:
         if self.kind not in ("width", "mass") or self.bins < 1:
-            raise ValueError(f"Wanted kind 'width' or 'mass' and at least 1 bin, got {self.kind!r} and {self.bins!r}.")
+            raise ValueError(
+                f"Expected kind 'width' or 'mass' and at least 1 bin, got {self.kind!r} and {self.bins!r}."
+            )
 
     def __str__(self) -> str:
         return f"equal-{self.kind} bins, {self.bins}"

@@ -116,7 +116,7 @@ def group(
     values = np.column_stack([np.empty((count, 0)), *(np.asarray(column, dtype=float) for column in columns)])
     places = np.zeros(count, dtype=np.intp) if cells is None else np.asarray(cells, dtype=np.intp)
     if places.shape != (count,) or (count and not 0 <= places.min() <= places.max() < cell_count):
-        raise ValueError(f"Wanted a cell from 0 to {cell_count - 1} for each of {count} rows, got {places!r}.")
+        raise ValueError(f"Expected a cell from 0 to {cell_count - 1} for each of {count} rows, got {places!r}.")
     if not np.isfinite(values).all():
         raise ValueError("A column holds NaN or infinity: leave rows without a value out, and say how many.")
     return Group(tuple(map(str, clusters)), values, places, cell_count)

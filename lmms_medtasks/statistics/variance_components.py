@@ -149,7 +149,7 @@ def crossed_mean(
     table = np.asarray(scores, dtype=float)
     if table.ndim != 2 or not table.size or np.isnan(table).any() or len(images) != len(table):
         raise UserError(
-            f"Wanted a score of each of {len(images)} questions from each judge, got a table of shape {table.shape}."
+            f"Expected a score of each of {len(images)} questions from each judge, got a table of shape {table.shape}."
         )
     count, judges = table.shape
     cluster_of: dict[Hashable, int] = {}

@@ -29,7 +29,7 @@ from lmms_medtasks.suites.suite import Measure, Metric
 OfQuestion = Callable[[Record], "float | None"]
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,59}")
 _WANTED = (
-    "Wanted a function of a question's record that returns a number or None, or a lmms_medtasks.suites.suite.Metric."
+    "Expected a function of a question's record that returns a number or None, or a lmms_medtasks.suites.suite.Metric."
 )
 _ROUNDING = 1e-9
 
@@ -180,10 +180,10 @@ def _value(own: OwnMetric, record: Record) -> float | None:
     if value is None:
         return None
     if not isinstance(value, numbers.Real):
-        raise UserError(f"{said}: returns {value!r:.40} ({type(value).__name__}). Wanted a number, or None.")
+        raise UserError(f"{said}: returns {value!r:.40} ({type(value).__name__}). Expected a number, or None.")
     number, (low, high) = float(value), own.measure.range
     if not math.isfinite(number):
-        raise UserError(f"{said}: returns {number}. Wanted a finite number, or None where there is none.")
+        raise UserError(f"{said}: returns {number}. Expected a finite number, or None where there is none.")
     if not low - _ROUNDING <= number <= high + _ROUNDING:
         raise UserError(
             f"{said}: returns {number:g}, expected {low:g} to {high:g}. Another range: "

@@ -150,7 +150,7 @@ def _layout(
         return "cases", "", dict.fromkeys(tasks, count)
     answers = [each for some in REFERENCES.values() for each in some]
     raise UserError(
-        f"{name} does not say which tasks its rows are of. Wanted one of: a column with the task "
+        f"{name} does not say which tasks its rows are of. Expected one of: a column with the task "
         f"({_aliases('task')}); a file name like task_3.csv; or a row a case, with columns for the text "
         f"({', '.join(CASE_TEXT)}) and the answers ({', '.join(answers)}). "
         f"Found columns: {', '.join(columns) or 'none'}."

@@ -65,7 +65,7 @@ def _rotated(dataset: Dataset) -> Dataset:
         if turned == question and all(option in question for option in options):
             raise UserError(
                 f"Question {name!r} names all its options in its text, without letters in lines of their own: their "
-                "order can't be changed. Wanted a line such as 'A) top-left' for each."
+                "order can't be changed. Expected a line such as 'A) top-left' for each."
             )
     return rotations(dataset)
 

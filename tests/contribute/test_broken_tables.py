@@ -94,7 +94,7 @@ REFUSED = {
     "NumPy's": ("t.json", options(lambda o: "[" + " ".join(map(repr, o)) + "]"), "as NumPy prints it"),
     "semicolons": ("t.json", options("; ".join), 'expected a list of options, as a list or as JSON (["cat", "dog"])'),
     "nested list": ("t.json", options(lambda o: [o]), "as a list of texts"),
-    "one": ("t.json", options(lambda o: o[:1]), "Wanted two or more"),
+    "one": ("t.json", options(lambda o: o[:1]), "Expected two or more"),
     "33": ("t.json", options(lambda o: [*o, *map(str, range(30))]), "33 options, at most 26"),
     "C, A, B": ("t.json", options(lambda o: {"C": 1, "A": 2, "B": 3}), "called C, A, B"),
     "open among them": ("t.json", options(lambda o: [] if o[0] == "cat 1" else o), "An open question?"),

@@ -44,7 +44,7 @@ def test_the_pages_benchmark_is_right_and_what_its_parts_make_of_replies_is_told
     [
         ("parts.py", "said[-1]", "said[2]", "fails on .*IndexError.*parts.py line 7"),
         ("parts.py", "return letter", "return option", "which is no answer. Allowed: A, B, C, or None"),
-        ("parts.py", "return letter", "return 1", "returns 1 .int.. Wanted a text, or None"),
+        ("parts.py", "return letter", "return 1", "returns 1 .int.. Expected a text, or None"),
         ("parts.py", "return None", "return 'A'", "finds the answer 'A' in \"I don't know.\": it guesses"),
         ("parts.py", "import re\n", "import re, itertools\nn = itertools.count()\n", ""),
         ("parts.py", "return letter", "return None", "does not read the answer 'A' where it is said plainly"),

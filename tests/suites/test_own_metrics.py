@@ -142,7 +142,7 @@ def test_the_code_counts_into_the_fingerprint(folder):
         ("NO_ESTIMATE", "its estimate is 1, expected"),
         ("BAD_NAME", "called 'Bad name': expected small letters"),
         ("sensitivty", "Did you mean 'sensitivity'"),
-        ("Metric", "is no function .type.. Wanted"),
+        ("Metric", "is no function .type.. Expected"),
     ],
 )
 def test_what_is_no_metric_is_refused(folder, name, said):
@@ -155,8 +155,8 @@ def test_what_is_no_metric_is_refused(folder, name, said):
     ("name", "said"),
     [
         ("raises", "there is no 'sight', parts.py line 18. Tags: site. Measures: accuracy"),
-        ("text", "returns '1' .str.. Wanted a number, or None"),
-        ("not_a_number", "returns nan. Wanted a finite number"),
+        ("text", "returns '1' .str.. Expected a number, or None"),
+        ("not_a_number", "returns nan. Expected a finite number"),
         ("too_much", "returns 1.5, expected 0 to 1. Another range: @question_metric"),
     ],
 )

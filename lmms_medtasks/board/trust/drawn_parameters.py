@@ -35,7 +35,7 @@ def check(name: str, parameters: Mapping[str, Any], size: tuple[int, int], modal
         samples = [found for each in drawn for own, found in _fields(each) if own == field]
         if field.endswith("seed"):
             if not _is_whole(value):
-                raise UserError(f"{name!r}: the parameter {field} is {value!r:.80}; wanted a whole number from 0.")
+                raise UserError(f"{name!r}: the parameter {field} is {value!r:.80}; expected a whole number from 0.")
             continue
         _check_size(name, field, value, samples)
         if (least := _AT_LEAST.get((degradations.canonical_name(name), field), -math.inf)) > _smallest(value):

@@ -44,7 +44,7 @@ def alpha_of(
     """
     values = np.asarray(ratings, dtype=float)
     if values.ndim != 2 or values.shape[1] != len(clusters):
-        raise ValueError(f"Wanted ratings as (raters, {len(clusters)} items), got {values.shape}.")
+        raise ValueError(f"Expected ratings as (raters, {len(clusters)} items), got {values.shape}.")
     used = np.flatnonzero((~np.isnan(values)).sum(0) >= 2)
     kept = values[:, used]
     numbers = coded(kept[~np.isnan(kept)])[0]

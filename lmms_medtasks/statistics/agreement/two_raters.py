@@ -123,7 +123,7 @@ def agreement(
     """
     one, other = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
     if not one.shape == other.shape == (len(clusters),):
-        raise ValueError(f"Wanted as many ratings as clusters, got {one.shape}, {other.shape} and {len(clusters)}.")
+        raise ValueError(f"Expected as many ratings as clusters, got {one.shape}, {other.shape} and {len(clusters)}.")
     both = np.flatnonzero(~(np.isnan(one) | np.isnan(other)))
     rows, row_codes = coded(one[both])
     columns, column_codes = coded(other[both])

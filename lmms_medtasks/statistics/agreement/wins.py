@@ -80,7 +80,7 @@ def contest(
     """
     lengths = [len(ratings) for ratings in (*people, *judge)]
     if lengths != [len(clusters)] * 4:
-        raise ValueError(f"Wanted {len(clusters)} ratings four times, got {lengths}.")
+        raise ValueError(f"Expected {len(clusters)} ratings four times, got {lengths}.")
     four = np.array([*people, *judge], dtype=float)
     kept = np.flatnonzero(~np.isnan(four).any(0))
     return Contest(

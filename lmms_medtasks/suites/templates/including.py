@@ -101,7 +101,7 @@ def _plain(node: yaml.Node, path: Path) -> Any:
     try:
         return loader.construct_document(node)
     except yaml.YAMLError as error:
-        raise UserError(f"{path}: {error} Wanted plain values in {', '.join(NESTED)}.") from error
+        raise UserError(f"{path}: {error} Expected plain values in {', '.join(NESTED)}.") from error
     finally:
         loader.dispose()
 

@@ -28,7 +28,7 @@ from lmms_medtasks.suites.templates.parser_form import Document, Parser, Read
 ReadReply = Callable[[str, Document], "str | None"]
 _STATUSES = ("ok", *NO_ANSWER, FAILED)
 _WANTED = (
-    "Wanted a function of (reply, doc) that returns a text or None, or an object with about, read, answers and "
+    "Expected a function of (reply, doc) that returns a text or None, or an object with about, read, answers and "
     "expected as lmms_medtasks.suites.templates.parsers.Parser has them."
 )
 _LONGEST = 60
@@ -121,7 +121,7 @@ def _read(
     if found is None:
         return Read("unreadable")
     if not isinstance(found, str):
-        raise UserError(f"{said}: returns {found!r:.40} ({type(found).__name__}). Wanted a text, or None.")
+        raise UserError(f"{said}: returns {found!r:.40} ({type(found).__name__}). Expected a text, or None.")
     possible = answers(doc)
     folded = _folded(found)
     if not folded:

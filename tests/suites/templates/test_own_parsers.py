@@ -93,7 +93,7 @@ def test_records_have_accuracy_chance_and_identical_trials(get, tmp_path, name, 
             DOC,
             "parts.py: the parser 'raises' on question 'q1', reply 'B'.*KeyError: 'side', parts.py line 20",
         ),
-        ("number", DOC, "returns 1 .int.. Wanted a text, or None"),
+        ("number", DOC, "returns 1 .int.. Expected a text, or None"),
         ("empty", DOC, "Return None for a reply without an answer"),
         ("free", {**DOC, "options": ["x"]}, "returns 'B', which is no answer. Allowed: A, or None"),
         ("STATUS", DOC, "expected Read.status, value. with a status of ok, empty"),
@@ -115,7 +115,7 @@ def test_mistakes_of_answers_and_the_right_one_are_named(get):
     ("name", "said"),
     [
         ("one_argument", r"takes \(reply\), which \(reply, doc\) does not fit"),
-        ("TEXT", "is no function .str.. Wanted a function"),
+        ("TEXT", "is no function .str.. Expected a function"),
         ("plan", "Did you mean 'plain'"),
     ],
 )
