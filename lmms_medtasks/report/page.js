@@ -1,7 +1,7 @@
 "use strict";
 // One part of a report is shown at a time; without this script all of them are, one below the other, or all are folded.
 const parts = [...document.querySelectorAll(".part")];
-const tree = [...document.querySelectorAll(".tree details[data-part]")];
+const tree = [...document.querySelectorAll(".tree [data-part]")];
 const folds = parts.some((part) => part.tagName === "DETAILS");
 
 function addressed() {
@@ -19,8 +19,8 @@ function only(chosen) {
   }
   for (const each of tree) {
     const here = chosen && each.dataset.part === chosen.id;
-    each.open = Boolean(here);
-    const link = each.querySelector("summary a");
+    each.classList.toggle("closed", !here);
+    const link = each.querySelector("a");
     if (here) link.setAttribute("aria-current", "true");
     else link.removeAttribute("aria-current");
   }

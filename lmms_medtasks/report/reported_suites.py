@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from lmms_medtasks import folders
 from lmms_medtasks.errors import UserError, unknown
 from lmms_medtasks.report import suite_report, views
 from lmms_medtasks.report.default_report import default_report
@@ -18,8 +19,10 @@ from lmms_medtasks.suites.suite import Suite
 
 
 def suites() -> dict[str, Declared]:
-    """The report of every installed benchmark, by its name."""
-    return {name: Declared(registry.get(name)) for name in registry.names()}
+    """The report of every installed benchmark, by its name, in the order of the board (``place`` of ``board.yml``)."""
+    said = {folder.name: folders.read_yaml(folder / "board.yml")["place"] for folder in folders.having("board.yml")}
+    names = sorted(registry.names(), key=lambda name: (name not in said, said.get(name, 0), name))
+    return {name: Declared(registry.get(name)) for name in names}
 
 
 @dataclass(frozen=True, eq=False)

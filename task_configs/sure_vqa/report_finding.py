@@ -1,4 +1,4 @@
-"""SURE-VQA on the first screen of a report: closed questions as trained and shifted, and the shift that costs most."""
+"""SURE-VQA on the first screen of a report: closed i.i.d. and shifted questions, and the shift that costs most."""
 
 from __future__ import annotations
 
@@ -57,12 +57,12 @@ def finding(source: Source) -> Finding | None:
         loss += f"; {lost(_change(source, both), over)}"
     most = _worst(source, both) if len(both) > 1 else ""
     one = "" if of_all is first else f", 1 of {len(both)} shifts"
-    extent = f"{of}{one}: {_questions(source, first):,} questions"
+    extent = f"under {of}{one} ({_questions(source, first):,} questions)"
+    doubt = "" if change.low is None or is_told_apart(change) else ", which could be chance"
     return Finding(
         "SURE-VQA",
         tuple(bars),
-        f"Closed questions under {extent}, {shown(bars[0])} as trained, {shown(shifted)} under shift"
-        f"{guessed}{more}{most}.",
+        f"Closed questions {extent}: {shown(bars[0])} i.i.d., {shown(shifted)} shifted{doubt}{guessed}{more}{most}.",
         f"correct on {whole(shifted)} of closed questions under {of}",
         "closed questions under shift",
         f"{loss}{most}.",
@@ -73,7 +73,7 @@ def finding(source: Source) -> Finding | None:
 
 
 def _bars(source: Source, shifts: Sequence[Shift]) -> tuple[Bar, ...]:
-    """The mean over these shifts as trained and shifted."""
+    """The mean over these shifts, of i.i.d. and of shifted questions."""
     return there(
         *(
             share_bar(
@@ -83,7 +83,7 @@ def _bars(source: Source, shifts: Sequence[Shift]) -> tuple[Bar, ...]:
                 chance=GUESSING[_KIND],
                 published=printed(shifts, side),
             )
-            for side, said in (("iid", "trained"), ("ood", "shifted"))
+            for side, said in (("iid", "i.i.d."), ("ood", "shifted"))
         )
     )
 

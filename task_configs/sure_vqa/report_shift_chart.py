@@ -27,7 +27,7 @@ from lmms_medtasks.task_configs.sure_vqa.measures import SIDES
 from lmms_medtasks.task_configs.sure_vqa.report_shifts import Shift, groups, statistic
 
 _KIND, _BASELINE = "closed", "most_frequent"
-_SAID = ("as trained", "shifted")
+_SAID = ("i.i.d.", "shifted")
 _BESIDE = 0.05
 """How far the shifted points stand apart, so that intervals do not hide each other."""
 
@@ -41,7 +41,7 @@ def _slope(source: Source, shift: Shift) -> tuple[Point, ...]:
     ood = cells[-1]
     ends = "" if ood.low is None else f" [{ood.low:.1f}, {ood.high:.1f}]"
     return (
-        Point(0, values[0], f"{shift.label}, as trained: {values[0]:.1f} %", size=4.5),
+        Point(0, values[0], f"{shift.label}, i.i.d.: {values[0]:.1f} %", size=4.5),
         Point(1, values[1], f"{shift.label}, shifted: {values[1]:.1f} %{ends}", ood.low, ood.high, size=4.5),
     )
 
@@ -86,15 +86,16 @@ def _draw(found: Sequence[Source]) -> str:
     entries += [(PUBLISHED, "most frequent answers")] if baselines else []
     ends = [end for each in series for point in each.points for end in (point.y, point.low, point.high)]
     panel = Panel(places_axis(_SAID), axis_of(ends), tuple(series), "Closed questions correct, percent")
-    said = f"Closed questions from trained to shifted: {first_listed(changes)}."
+    said = f"Closed questions from i.i.d. to shifted: {first_listed(changes)}."
     return plane_chart(said, [panel], height=300, entries=entries)
 
 
 SLOPES = Chart(
     "shifts",
-    "Closed questions as trained and shifted",
-    "A line a shift, from the test on data as in training to the shifted one; orange: the largest fall. Bars: 95 % "
-    "intervals of the shifted test, over images. Hollow: the paper's baseline, always the most frequent answer.",
+    "Closed questions, i.i.d. and shifted",
+    "A line a shift, from the i.i.d. test (data as the paper's models were trained on) to the shifted one. Orange: the "
+    "largest fall. Bars: 95 % intervals of the shifted test, over images. Hollow: the paper's baseline, always the "
+    "most frequent answer.",
     "robustness",
     _draw,
     lambda found: any(kind == _KIND for _, kind in groups(found[0])),

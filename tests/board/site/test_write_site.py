@@ -86,6 +86,17 @@ def test_pages_are_whole_html(pages):
         assert len(page.ids) == len(set(page.ids)), name
 
 
+def test_a_screen_reader_finds_its_way(pages):
+    """axe's rules nested-interactive, landmark-unique and empty-table-header, in the pages' text."""
+    for name, page in pages.items():
+        text = page.path.read_text("utf-8")
+        summaries = re.findall(r"<summary.*?</summary>", text, re.DOTALL)
+        assert not [each for each in summaries if re.search(r"<(a|button|input)\b", each)], name
+        assert not re.findall(r"<th[^>]*>\s*</th>", text), name
+        landmarks = re.findall(r'<(?:section|nav|div)\b[^>]* aria-labelledby="([^"]+)"', text)
+        assert len(landmarks) == len(set(landmarks)), name
+
+
 def test_links_lead_somewhere_and_nothing_is_loaded_from_outside(pages, site):
     for name, page in pages.items():
         for link in page.links:

@@ -23,17 +23,17 @@ def test_the_shift_of_the_board_stands_first_and_the_mean_says_of_how_many_shift
     other = write_sure_run(name="more", labels={"c1": "0", "c4": "0", "c5": "0"}, tasks=["sure_mimic_age"])
     found = finding(sources_of(run, other)[0])
     assert [bar.title for bar in found.bars] == [
-        "trained, SLAKE modality", "shifted, SLAKE modality", "trained, mean of 3 shifts", "shifted, mean of 3 shifts"
+        "i.i.d., SLAKE modality", "shifted, SLAKE modality", "i.i.d., mean of 3 shifts", "shifted, mean of 3 shifts"
     ]  # fmt: skip
     assert [bar.cell.value for bar in found.bars[1::2]] == pytest.approx([50, 100 / 3])
     # Of each of two shifts 5 closed questions of both tests are scored, of the third 3.
-    assert "1 of 3 shifts: 5 questions" in found.sentence and "mean of 3 shifts (13 questions)" in found.sentence
+    assert "1 of 3 shifts (5 questions)" in found.sentence and "mean of 3 shifts (13 questions)" in found.sentence
     assert found.under == "under a shift of modality in SLAKE"
 
 
 def test_without_the_shift_of_the_board_it_is_the_mean_of_those_that_were_asked(write_sure_run, sources_of):
     found = finding(sources_of(write_sure_run(tasks=["sure_ovqa_body_part", "sure_mimic_age"]))[0])
-    assert [bar.title for bar in found.bars] == ["trained, mean of 2 shifts", "shifted, mean of 2 shifts"]
+    assert [bar.title for bar in found.bars] == ["i.i.d., mean of 2 shifts", "shifted, mean of 2 shifts"]
     assert "10 questions" in found.sentence and "1 of" not in found.sentence
 
 
@@ -43,6 +43,15 @@ def test_half_of_the_closed_questions_is_what_guessing_gets(write_sure_run, sour
     found = finding(sources_of(write_sure_run(questions=questions, labels=labels), resamples=50)[0])
     assert {bar.chance for bar in found.bars} == {50.0} and found.beats_chance is beats
     assert ("no better than guessing (50 %)" in found.sentence) is not beats
+
+
+def test_a_loss_whose_interval_has_0_could_be_chance(write_sure_run, sources_of):
+    questions, alike = asked(20, 0.5)
+    lost = {name: "1" if side == "iid" else "0" for name, (_, side, _) in questions.items()}
+    for labels, doubt in ((alike, True), (lost, False)):
+        run = write_sure_run(name=f"run_{doubt}", questions=questions, labels=labels)
+        found = finding(sources_of(run, resamples=50)[0])
+        assert ("could be chance" in found.sentence) is doubt, found.sentence
 
 
 def test_the_boards_column_is_of_the_same_shift():
