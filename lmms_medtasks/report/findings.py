@@ -184,10 +184,11 @@ def span(file: Path, column: str, scale: float = 1.0, without: Sequence[tuple[st
 
 def shown(bar: Bar) -> str:
     """A bar's number with its interval: ``69.1 % [66.4, 71.9]``, ``96.0 points``."""
-    return f"{_number(bar, bar.digits)}{interval_text(bar.cell.low, bar.cell.high, bar.digits)}"
+    return f"{value_text(bar, bar.digits)}{interval_text(bar.cell.low, bar.cell.high, bar.digits)}"
 
 
-def _number(bar: Bar, digits: int) -> str:
+def value_text(bar: Bar, digits: int) -> str:
+    """A bar's number without its interval: ``69.1 %``."""
     return f"{bar.cell.value:.{digits}f} {bar.unit}".rstrip()
 
 
@@ -228,4 +229,4 @@ def is_told_apart(change: Interval) -> bool:
 
 def whole(bar: Bar) -> str:
     """A bar's number for a clause, a share without decimals: ``69 %``, ``3.50 of 5``."""
-    return _number(bar, 0 if bar.digits == 1 else bar.digits)
+    return value_text(bar, 0 if bar.digits == 1 else bar.digits)

@@ -14,6 +14,7 @@ from lmms_medtasks.report.findings import (
     share_bar,
     shown,
     there,
+    value_text,
     whole,
 )
 from lmms_medtasks.report.views import Source
@@ -52,17 +53,18 @@ def finding(source: Source) -> Finding | None:
     change = _change(source, first)
     loss, more = lost(change, f"on closed questions under {of}"), ""
     if of_all is not first:
-        over = f"in the {_called(both)} ({_questions(source, both):,} questions)"
-        more = f"; {over} {shown(bars[2])} and {shown(bars[3])}"
-        loss += f"; {lost(_change(source, both), over)}"
+        over = f"{_called(both)} ({_questions(source, both):,} questions)"
+        more = f"; {over}: {value_text(bars[2], 1)} and {shown(bars[3])}"
+        loss += f"; {lost(_change(source, both), f'in the {over}')}"
     most = _worst(source, both) if len(both) > 1 else ""
     one = "" if of_all is first else f", 1 of {len(both)} shifts"
-    extent = f"under {of}{one} ({_questions(source, first):,} questions)"
-    doubt = "" if change.low is None or is_told_apart(change) else ", which could be chance"
+    extent = f"{_called(first)}{one} ({_questions(source, first):,} questions)"
+    doubt = "" if change.low is None or is_told_apart(change) else ", perhaps by chance"
     return Finding(
         "SURE-VQA",
         tuple(bars),
-        f"Closed questions {extent}: {shown(bars[0])} i.i.d., {shown(shifted)} shifted{doubt}{guessed}{more}{most}.",
+        f"Closed questions, {extent}: {value_text(bars[0], 1)} i.i.d., {shown(shifted)} shifted{doubt}{guessed}"
+        f"{more}{most}.",
         f"correct on {whole(shifted)} of closed questions under {of}",
         "closed questions under shift",
         f"{loss}{most}.",
@@ -109,7 +111,7 @@ def _questions(source: Source, shifts: Sequence[Shift]) -> int:
 
 
 def _worst(source: Source, shifts: Sequence[Shift]) -> str:
-    """``; most is lost under a shift of age in SLAKE: 36.8 points [20.3, 52.1]``; "" without a loss told apart."""
+    """``; most lost: SLAKE age, 36.8 points [20.3, 52.1]``; "" without a loss told apart."""
     changes = [(source.interval(ROBUSTNESS[_KIND], each.where(_KIND), "change"), each) for each in shifts]
     known = [
         each for each in changes if each[0].estimate is not None and is_told_apart(each[0]) and each[0].estimate < 0
@@ -117,7 +119,7 @@ def _worst(source: Source, shifts: Sequence[Shift]) -> str:
     if not known:
         return ""
     change, shift = min(known, key=lambda each: each[0].estimate or 0.0)
-    return f"; most is lost under {_shift(shift)}: {points(change)}"
+    return f"; most lost: {_called([shift])}, {points(change)}"
 
 
 def printed(shifts: Sequence[Shift], side: str) -> Span | None:

@@ -45,13 +45,13 @@ def test_half_of_the_closed_questions_is_what_guessing_gets(write_sure_run, sour
     assert ("no better than guessing (50 %)" in found.sentence) is not beats
 
 
-def test_a_loss_whose_interval_has_0_could_be_chance(write_sure_run, sources_of):
+def test_a_loss_whose_interval_has_0_is_perhaps_chance(write_sure_run, sources_of):
     questions, alike = asked(20, 0.5)
     lost = {name: "1" if side == "iid" else "0" for name, (_, side, _) in questions.items()}
     for labels, doubt in ((alike, True), (lost, False)):
         run = write_sure_run(name=f"run_{doubt}", questions=questions, labels=labels)
         found = finding(sources_of(run, resamples=50)[0])
-        assert ("could be chance" in found.sentence) is doubt, found.sentence
+        assert ("perhaps by chance" in found.sentence) is doubt, found.sentence
 
 
 def test_the_boards_column_is_of_the_same_shift():

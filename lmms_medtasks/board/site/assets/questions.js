@@ -223,16 +223,17 @@ const medtasks = (() => {
     const button = element("button", "copy", "Copy link");
     button.type = "button";
     button.addEventListener("click", async () => {
+      let copied = true;
       try {
         await navigator.clipboard.writeText(address);
       } catch {
         const field = element("textarea", "", address);
         button.after(field);
         field.select();
-        document.execCommand("copy");
+        copied = document.execCommand("copy");
         field.remove();
       }
-      button.textContent = "Copied";
+      button.textContent = copied ? "Copied" : "Not copied";
       setTimeout(() => { button.textContent = "Copy link"; }, 2000);
     });
     return button;
